@@ -1,4 +1,4 @@
-/** Builds the picker: the page as files that a browser loads as they are, each beside its compressed form; and the app as one file. */
+/** Builds the picker: the page as static files with compressed copies, and the app as one file. */
 import { createHash } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -12,11 +12,11 @@ const root = dirname(import.meta.dirname);
 const source = join(root, "src/picker");
 
 export interface BuiltPicker {
-  /** Of the compressed script that is loaded before the page shows anything. */
+  /** Compressed size of the script that is loaded before the page shows anything. */
   readonly scriptBytes: number;
 }
 
-/** Whatever else is in the folder stays. */
+/** Keeps other files in the folder. */
 export async function buildPicker(folder: string): Promise<BuiltPicker> {
   await mkdir(folder, { recursive: true });
   const chunks = await bundle();
@@ -36,20 +36,20 @@ export async function buildPicker(folder: string): Promise<BuiltPicker> {
   return { scriptBytes: firstLoad(chunks).reduce((sum, { code }) => sum + gzipSync(code, { level: 9 }).length, 0) };
 }
 
-/** Everything in one file, previews and all: a host shows it where it may load nothing. */
+/** Puts everything, including previews, into one file: hosts show it where it may load nothing. */
 export async function buildPickerApp(file: string): Promise<void> {
   const [script, style, page] = await Promise.all([
     bundleWhole("app-bridge.tsx"),
     readStyle(),
     readFile(join(source, "app-bridge.html"), "utf8"),
   ]);
-  // Functions, so that "$&" in a script stays what it is.
+  // Functions, so that "$&" in a script is not interpreted.
   const whole = page.replace("%style%", () => style).replace("%script%;", () => inHtml(script));
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, whole);
 }
 
-/** A module for pages of others: its styles are in it, and hold within the element alone. */
+/** A module for other pages; its styles apply only within the element. */
 export async function buildPickerElement(folder: string): Promise<void> {
   const style = (await readStyle())
     .replaceAll(/^(?::root|body)(?= \{)/gm, ":host")
@@ -66,10 +66,10 @@ export async function buildPickerElement(folder: string): Promise<void> {
   await built.close();
 }
 
-/** These begin or end something in HTML, wherever they stand in a script; escaped, they mean the same in strings and patterns. */
+/** Escapes sequences that HTML interprets inside a script; in strings and patterns the escapes mean the same. */
 function inHtml(script: string): string {
   const escaped = script.replaceAll(/<(?=!--|\/?script)/gi, String.raw`\x3c`);
-  // As operators they would mean something else.
+  // Fails if one was an operator, where an escape is invalid.
   parseAst(escaped);
   return escaped;
 }
@@ -90,7 +90,7 @@ async function bundleWhole(entry: string): Promise<string> {
 
 type Chunks = readonly [OutputChunk, ...OutputChunk[]];
 
-/** The first, and what it cannot begin without. */
+/** The first chunk and its static imports. */
 function firstLoad(chunks: Chunks): readonly OutputChunk[] {
   const needed = new Set<string>([chunks[0].fileName]);
   for (const name of needed)
@@ -98,7 +98,7 @@ function firstLoad(chunks: Chunks): readonly OutputChunk[] {
   return chunks.filter(({ fileName }) => needed.has(fileName));
 }
 
-/** What shows one kind of content is a file of its own, loaded when such content is looked at. */
+/** Each kind of preview is a separate file, loaded on demand. */
 async function bundle(): Promise<Chunks> {
   const built = await rolldown({
     cwd: root,

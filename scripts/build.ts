@@ -1,4 +1,4 @@
-/** Builds `dist`: the command and the library as modules that share their chunks, and the library's types. */
+/** Builds `dist`: the command and the library as modules with shared chunks, and the library's types. */
 import { execFile } from "node:child_process";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
@@ -13,7 +13,7 @@ const root = dirname(import.meta.dirname);
 const source = join(root, "src");
 const dist = join(root, "dist");
 
-/** `new URL("./some-worker.ts", import.meta.url)` becomes the address of a chunk of its own. */
+/** Turns `new URL("./some-worker.ts", import.meta.url)` into the URL of a separate chunk. */
 const workers: Plugin = {
   name: "workers",
   transform: {
@@ -28,8 +28,8 @@ const workers: Plugin = {
 };
 
 /**
- * `import { x } from "node:y"` becomes a look at the object that the module is. Imported as modules, those of Node load all their lazy
- * parts in order to name them: `node:http` a WebSocket, `node:fs` streams and readline, which doubles the time to the first answer.
+ * Turns `import { x } from "node:y"` into a property access. Imported as modules, Node's built-ins load all their lazy parts:
+ * `node:http` a WebSocket, `node:fs` streams and readline, which doubles the time to the first response.
  */
 const leanBuiltins: Plugin = {
   name: "lean-builtins",
@@ -46,17 +46,18 @@ const leanBuiltins: Plugin = {
   },
 };
 
-/** What the first answer needs. */
+/** Chunks that the first response needs. */
 const startChunks: ReadonlySet<string> = new Set(["core", "server", "files"]);
 
-/** A file of plain letters is read as it stands; a single one beyond makes Node decode it all, and hold it at two bytes a letter. */
+/** Escapes non-ASCII characters: a single one makes Node decode the whole file and store it at two bytes per character. */
 const plainLetters: Plugin = {
   name: "plain-letters",
   generateBundle(_options, bundle) {
     for (const chunk of Object.values(bundle)) {
       if (chunk.type !== "chunk" || !startChunks.has(chunk.name)) continue;
-      // There an escape would stand for itself.
-      if (/String\.raw`[^`]*[^\0-\x7f]/.test(chunk.code)) throw new Error(`${chunk.name} is raw beyond ASCII`);
+      // In String.raw an escape would not be interpreted.
+      if (/String\.raw`[^`]*[^\0-\x7f]/.test(chunk.code))
+        throw new Error(`${chunk.name} has String.raw with non-ASCII characters`);
       chunk.code = chunk.code.replaceAll(/[^\0-\x7f]/g, toEscape);
     }
   },
@@ -99,7 +100,7 @@ async function buildModules(): Promise<void> {
     cwd: root,
     platform: "node",
     input: { cli: join(source, "cli/run.ts"), ...(await libraryEntries()) },
-    // Finding a package takes longer than running this one.
+    // Resolving a package takes longer than running this one.
     external: (id) => !/^(?:\.|@std-uritemplate)/.test(id) && !isAbsolute(id),
     plugins: [workers, leanBuiltins, plainLetters, thirdParties],
     onLog: refuseWarnings,
@@ -109,7 +110,7 @@ async function buildModules(): Promise<void> {
     format: "esm",
     entryFileNames: "[name].js",
     chunkFileNames: "chunks/[name]-[hash].js",
-    // Each file costs time at the start: what is always needed together is one.
+    // Each file costs time at the start: modules that are always needed together are one chunk.
     codeSplitting: {
       groups: [
         {
@@ -131,7 +132,7 @@ async function buildModules(): Promise<void> {
   await bundle.close();
 }
 
-/** Apart from the rest, whose chunks are full of Node: a browser has to be able to load this one. */
+/** Built separately: the other chunks use Node, and a browser must be able to load this one. */
 async function buildClient(): Promise<void> {
   const bundle = await rolldown({
     cwd: root,
@@ -170,7 +171,7 @@ async function buildTypes(): Promise<void> {
       outDir: elementTypes,
     }),
   ]);
-  // Of all that the element is made of, its users see this.
+  // The only type file of the element that users need.
   await mkdir(join(dist, "element"), { recursive: true });
   await rename(join(elementTypes, "picker/element.d.ts"), join(dist, "element/index.d.ts"));
   await rm(elementTypes, { recursive: true });
@@ -207,7 +208,7 @@ async function emitTypes(name: string, { extends: base, files, outDir }: TypesOp
   }
 }
 
-/** The compiler leaves `import("./source.ts")` inside a type as it stands; the reader has `./source.js`. */
+/** The compiler leaves `import("./source.ts")` inside a type unchanged; users have `./source.js`. */
 async function nameModules(name: string): Promise<void> {
   const path = join(dist, name);
   const text = await readFile(path, "utf8");

@@ -1,4 +1,4 @@
-/** Writes the pages that come from declarations. */
+/** Generates the pages that are derived from declarations. */
 import { execFileSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

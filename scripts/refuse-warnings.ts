@@ -1,7 +1,7 @@
-/** What a bundler only warns of is missing when it runs. */
+/** Turns bundler warnings into errors, because they fail at run time. */
 import type { LogLevel, RolldownLog } from "rolldown";
 
-/** A module that is loaded late in one place and early in another is no fault of either; nor is a machine that has other work. */
+/** Harmless: a module that is imported both statically and dynamically, and a slow machine. */
 const harmless: ReadonlySet<string> = new Set(["INEFFECTIVE_DYNAMIC_IMPORT", "PLUGIN_TIMINGS"]);
 
 export function refuseWarnings(level: LogLevel, { code = "", message }: RolldownLog): void {

@@ -1,5 +1,5 @@
 /**
- * Runs the tests that depend on time again and again while every core is busy, and names those that failed once.
+ * Runs timing-dependent tests repeatedly while every core is busy, and lists those that failed.
  *
  *     npm run test:stress -- [--count 20] [--busy 2] [--report file.json] [file …]
  */
@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
 
-/** Tests that start watches, processes, threads and servers, and wait for what they do. */
+/** Tests that start watches, processes, threads and servers. */
 const timed = [
   "src/client",
   "src/server/watch-file.test.ts",
@@ -31,7 +31,7 @@ const { values, positionals } = parseArgs({
   options: {
     count: { type: "string", default: "20" },
     busy: { type: "string", default: String(availableParallelism()) },
-    /** Where the report of the last round goes, or of the last that failed. */
+    /** File for the report of the last round, or of the last failed one. */
     report: { type: "string" },
   },
 });
@@ -47,7 +47,7 @@ interface Report {
 }
 
 const folder = mkdtempSync(join(tmpdir(), "pressmark-stress-"));
-// Threads, so that they end with this process however it ends.
+// Threads, so that they always end with this process.
 const busy = Array.from({ length: Number(values.busy) }, () => new Worker("for (;;);", { eval: true }));
 const failures = new Map<string, number>();
 try {
@@ -63,22 +63,22 @@ try {
 for (const [name, count] of failures) console.log(`failed ${count} of ${rounds} times: ${name}`);
 process.exitCode = failures.size === 0 ? 0 : 1;
 
-/** The names of the tests that failed. */
+/** Names of the failed tests. */
 async function run(): Promise<string[]> {
   const report = join(folder, "report.json");
   rmSync(report, { force: true });
   const vitest = join(import.meta.dirname, "..", "node_modules", "vitest", "vitest.mjs");
   const words = [vitest, "run", "--reporter=json", "--reporter=default", `--outputFile.json=${report}`, ...files];
   const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "pipe"] });
-  let said = "";
+  let output = "";
   for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding("utf8").on("data", (text: string) => (said += text));
+    stream.setEncoding("utf8").on("data", (text: string) => (output += text));
   const code = await new Promise((resolve) => child.on("close", resolve));
   const isReported = existsSync(report);
   if (values.report !== undefined && isReported && (code !== 0 || failures.size === 0))
     copyFileSync(report, values.report);
   if (code === 0) return [];
-  console.log(said);
+  console.log(output);
   const { testResults } = isReported ? (JSON.parse(readFileSync(report, "utf8")) as Report) : { testResults: [] };
   const failed = testResults.flatMap(({ name, status, assertionResults }) => {
     const names = assertionResults.filter((test) => test.status === "failed").map(({ fullName }) => fullName);

@@ -1,11 +1,11 @@
-/** Whose code is in the bundles: the notices that their licences ask for go where the code goes. */
+/** Collects the licence notices of packages in the bundles. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Plugin } from "rolldown";
 
 const folders = new Set<string>();
 
-/** Notes what ends up in a bundle. */
+/** Records the packages that end up in a bundle. */
 export const thirdParties: Plugin = {
   name: "third-parties",
   generateBundle(_options, bundle) {
@@ -17,10 +17,10 @@ export const thirdParties: Plugin = {
   },
 };
 
-/** Of all that was noted. Throws where a package says nothing of its licence. */
+/** Notices of all recorded packages. Throws if a package has no licence. */
 export async function noticesOfThirdParties(): Promise<string> {
   const notices = await Promise.all([...folders].sort().map(noticeOf));
-  return `The files beside this one hold code of others.\n\n${notices.join("\n\n")}\n`;
+  return `The files in this folder contain code of these packages.\n\n${notices.join("\n\n")}\n`;
 }
 
 async function noticeOf(folder: string): Promise<string> {
@@ -29,7 +29,7 @@ async function noticeOf(folder: string): Promise<string> {
     readonly version: string;
     readonly license?: string;
   };
-  if (license === undefined) throw new Error(`${name} does not say under which licence it is`);
+  if (license === undefined) throw new Error(`${name} has no licence in its package.json`);
   const file = (await readdir(folder)).find((each) => /^licen[cs]e(?:\.\w+)?$/i.test(each));
   const text = file === undefined ? "" : `\n\n${(await readFile(join(folder, file), "utf8")).trim()}`;
   return `## ${name} ${version} (${license})${text}`;

@@ -85,24 +85,26 @@ describe("the words after a command", () => {
   });
 
   it.each([
-    [["--hrad", "x"], `press has no flag "--hrad"; did you mean --hard? ("pressmark help press" names them all)`],
-    [["--zebra"], `press has no flag "--zebra"; "pressmark help press" names them all`],
-    [["-z"], `press has no flag "-z"; "pressmark help press" names them all`],
-    [["--constructor"], `press has no flag "--constructor"; "pressmark help press" names them all`],
+    [["--hrad", "x"], `press has no flag "--hrad"; did you mean --hard? ("pressmark help press" lists all flags)`],
+    [["--zebra"], `press has no flag "--zebra"; "pressmark help press" lists all flags`],
+    [["-z"], `press has no flag "-z"; "pressmark help press" lists all flags`],
+    [["--constructor"], `press has no flag "--constructor"; "pressmark help press" lists all flags`],
     [["--hard=yes", "x"], "--hard is a switch and takes no value; write it alone"],
     [["x", "--times"], "--times needs a value: --times COUNT"],
     [["x", "--times", "--"], "--times needs a value: --times COUNT"],
     [["x", "--times", "often"], "--times takes a number"],
     [[], `press needs a what: the thing; try "pressmark help press"`],
-    [["a", "b", "c"], `press does not know what to do with "c"; "pressmark help press" says what it takes`],
+    [["a", "b", "c"], `press takes no argument "c"; see "pressmark help press"`],
   ])("that make no sense, %j, are answered by a sentence that says what to do", (words, sentence) => {
     expect(complaint(press, ...words)).toBe(sentence);
   });
 
   it("are held to what is offered", () => {
     expect(parseArguments(choose, ["fish"])).toMatchObject({ given: { shell: "fish" } });
-    expect(complaint(choose, "bsh")).toBe(`"bsh" is no shell of choose; did you mean bash?`);
-    expect(complaint(choose, "powershell")).toBe(`"powershell" is no shell of choose; it is one of bash, fish`);
+    expect(complaint(choose, "bsh")).toBe(`"bsh" is not a valid shell for choose; did you mean bash?`);
+    expect(complaint(choose, "powershell")).toBe(
+      `"powershell" is not a valid shell for choose; choose one of bash, fish`,
+    );
   });
 
   it("are never repeated at length", () => {

@@ -1,4 +1,4 @@
-/** From the words after a command's name to what its `run` is given. */
+/** Parses the words after a command's name into the input of its `run`. */
 import { quote } from "../errors.ts";
 import {
   type Command,
@@ -15,7 +15,7 @@ export type ParsedArguments =
   | { readonly help: true }
   | { readonly help: false; readonly given: CommandInput<PositionalDeclarations, Flags> };
 
-/** `--help` anywhere before `--` wins over whatever else is wrong. */
+/** `--help` before `--` takes precedence over any error. */
 export function parseArguments(command: Command, words: readonly string[]): ParsedArguments {
   const end = words.includes("--") ? words.indexOf("--") : words.length;
   if (words.slice(0, end).some((word) => word === "--help" || word === "-h")) return { help: true };
@@ -31,42 +31,42 @@ export function parseArguments(command: Command, words: readonly string[]): Pars
       placed.push(word);
       continue;
     }
-    const { name, flag, spelled, attached } = findFlag(command, word);
+    const { name, flag, written, attached } = findFlag(command, word);
     if (flag.value === undefined) {
-      if (attached !== undefined) throw new UsageError(`${spelled} is a switch and takes no value; write it alone`);
+      if (attached !== undefined) throw new UsageError(`${written} is a switch and takes no value; write it alone`);
       flags[name] = flag.take("", flags[name]);
       continue;
     }
     const text = attached ?? (index + 1 < end ? words[++index] : undefined);
-    if (text === undefined) throw new UsageError(`${spelled} needs a value: ${spelled} ${flag.value}`);
+    if (text === undefined) throw new UsageError(`${written} needs a value: ${written} ${flag.value}`);
     try {
       flags[name] = flag.take(text, flags[name]);
     } catch (cause) {
-      if (cause instanceof UsageError) throw new UsageError(`${spelled} ${cause.message}`, { cause });
+      if (cause instanceof UsageError) throw new UsageError(`${written} ${cause.message}`, { cause });
       throw cause;
     }
   }
-  // Built from declarations alone: every declared name is present, with a value of its declared type.
+  // Safe cast: every declared name is present, with a value of its declared type.
   return { help: false, given: { ...place(command, placed), flags } as CommandInput<PositionalDeclarations, Flags> };
 }
 
 function findFlag(
   command: Command,
   word: string,
-): { name: string; flag: Flag; spelled: string; attached: string | undefined } {
+): { name: string; flag: Flag; written: string; attached: string | undefined } {
   const long = word.startsWith("--");
   const cut = long ? word.indexOf("=") : 2;
-  const spelled = cut < 0 ? word : word.slice(0, cut);
+  const written = cut < 0 ? word : word.slice(0, cut);
   const rest = cut < 0 ? "" : word.slice(cut);
   const attached = rest === "" ? undefined : rest.startsWith("=") ? rest.slice(1) : rest;
   for (const [name, flag] of Object.entries(command.flags))
-    if (long ? spelled === `--${name}` : spelled === `-${flag.short}`) return { name, flag, spelled, attached };
+    if (long ? written === `--${name}` : written === `-${flag.short}`) return { name, flag, written, attached };
 
   const known = ["--help", ...Object.keys(command.flags).map((name) => `--${name}`)];
-  const meant = long ? nearest(spelled, known) : undefined;
-  const lookUp = `"pressmark help ${command.name}" names them all`;
+  const suggestion = long ? nearest(written, known) : undefined;
+  const help = `"pressmark help ${command.name}" lists all flags`;
   throw new UsageError(
-    `${command.name} has no flag ${quote(spelled, 40)}; ${meant ? `did you mean ${meant}? (${lookUp})` : lookUp}`,
+    `${command.name} has no flag ${quote(written, 40)}; ${suggestion ? `did you mean ${suggestion}? (${help})` : help}`,
   );
 }
 
@@ -83,16 +83,16 @@ function place(command: Command, words: readonly string[]): Record<string, strin
     if (word === undefined && count === "one")
       throw new UsageError(`${command.name} needs a ${name}: ${summary}; try "pressmark help ${command.name}"`);
     if (word !== undefined && Array.isArray(offer) && !offer.includes(word)) {
-      const meant = nearest(word, offer);
+      const suggestion = nearest(word, offer);
       throw new UsageError(
-        `${quote(word, 40)} is no ${name} of ${command.name}; ${meant ? `did you mean ${meant}?` : `it is one of ${offer.join(", ")}`}`,
+        `${quote(word, 40)} is not a valid ${name} for ${command.name}; ${suggestion ? `did you mean ${suggestion}?` : `choose one of ${offer.join(", ")}`}`,
       );
     }
     given[name] = word;
   }
   if (next < words.length)
     throw new UsageError(
-      `${command.name} does not know what to do with ${quote(words[next]!, 40)}; "pressmark help ${command.name}" says what it takes`,
+      `${command.name} takes no argument ${quote(words[next]!, 40)}; see "pressmark help ${command.name}"`,
     );
   return given;
 }

@@ -1,29 +1,29 @@
-/** What a command says of itself. Parsing, help, docs and completions all come from this one declaration. */
+/** The declaration of a command. Parsing, help, docs and completions are derived from it. */
 import type { Readable, Writable } from "node:stream";
 import { quote } from "../errors.ts";
 
-/** What a shell may offer in place of a value. */
+/** Values that a shell may complete. */
 export type ShellCompletion = "files" | "folders" | readonly string[];
 
 export interface Positional<Value = unknown> {
   readonly summary: string;
   readonly count: "one" | "optional" | "many";
   readonly offer?: ShellCompletion;
-  /** Never set: it carries the type of what `run` is given. */
+  /** Never set: carries the type of the parsed value. */
   readonly gives?: Value;
 }
 
 export interface Flag<Value = unknown> {
   readonly summary: string;
-  /** What stands for the value in the help. Absent for a switch, which takes none. */
+  /** Placeholder for the value in the help. Absent for a switch, which takes no value. */
   readonly value?: string;
   readonly short?: string;
   readonly offer?: ShellCompletion;
-  /** What `run` is given when the flag is absent. */
+  /** Value passed to `run` when the flag is absent. */
   readonly initial: Value;
-  /** The initial value as the help says it, where that is worth saying. */
+  /** The default as shown in the help, if it is worth showing. */
   readonly initially?: string;
-  /** Takes one occurrence. Throws a UsageError whose message completes the sentence `--flag …`. */
+  /** Parses one occurrence. Throws a UsageError whose message completes the sentence `--flag …`. */
   take(text: string, before: Value): Value;
 }
 
@@ -34,10 +34,10 @@ export type CommandInput<T extends PositionalDeclarations, F extends Flags> = {
   readonly [Name in keyof T]: T[Name] extends Positional<infer Value> ? Value : string;
 } & { readonly flags: { readonly [Name in keyof F]: F[Name] extends Flag<infer Value> ? Value : never } };
 
-/** Where something is written to; whether a person sees it there, and how much of it at once. */
+/** An output stream, and the size of the terminal if it is one. */
 export type Screen = Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
 
-/** The process, as a command may touch it. Tests hand in their own. */
+/** The process, as far as a command uses it. Tests pass their own. */
 export interface CommandContext {
   readonly version: string;
   readonly folder: string;
@@ -45,14 +45,14 @@ export interface CommandContext {
   readonly input: Readable;
   readonly out: Screen;
   readonly err: Screen;
-  /** Ends when the person asks to stop. */
+  /** Aborted when the user asks to stop. */
   readonly signal: AbortSignal;
 }
 
 export interface Command {
   readonly name: string;
   readonly summary: string;
-  /** What the help says beyond the summary; one paragraph. */
+  /** One paragraph that the help shows below the summary. */
   readonly more?: string;
   readonly examples?: readonly string[];
   readonly takes: PositionalDeclarations;
@@ -69,7 +69,7 @@ export interface CommandDeclaration<T extends PositionalDeclarations, F extends 
   run(given: CommandInput<T, F>, world: CommandContext): Promise<void>;
 }
 
-/** Ties what a command takes to what its `run` is given, so that both are checked. */
+/** Checks the types of a command's declarations against its `run`. */
 export function defineCommand<const T extends PositionalDeclarations = {}, const F extends Flags = {}>(
   declaration: CommandDeclaration<T, F>,
 ): Command {
@@ -78,7 +78,7 @@ export function defineCommand<const T extends PositionalDeclarations = {}, const
     ...rest,
     takes: takes ?? {},
     flags: flags ?? {},
-    // The parser fills exactly what `takes` and `flags` declare, which is what the declaration's `run` asks for.
+    // Safe cast: the parser fills exactly what `takes` and `flags` declare.
     run: (given, world) => run(given as CommandInput<T, F>, world),
   };
 }
@@ -95,7 +95,7 @@ export function one(summary: string, offer?: ShellCompletion): Positional<string
   return { summary, count: "one", ...(offer && { offer }) };
 }
 
-/** A switch: there or not. */
+/** A switch: present or not. */
 export function flag(summary: string, { short }: { readonly short?: string } = {}): Flag<boolean> {
   return { summary, initial: false, take: () => true, ...(short && { short }) };
 }
@@ -108,7 +108,7 @@ interface ValueFlagOptions<Value> {
   readonly parse: (text: string) => Value;
 }
 
-/** A flag with a value; the last one given counts. */
+/** A flag with a value; the last occurrence wins. */
 export function valueFlag<Value>(
   value: string,
   summary: string,
@@ -117,7 +117,7 @@ export function valueFlag<Value>(
   return { summary, value, ...rest, take: (text) => parse(text) };
 }
 
-/** A flag with one of a few values. */
+/** A flag with a fixed set of values. */
 export function choiceFlag<const Choice extends string>(
   value: string,
   summary: string,
@@ -126,7 +126,7 @@ export function choiceFlag<const Choice extends string>(
   return valueFlag(value, summary, { initial, initially: initial, offer: choices, parse: oneOf(choices) });
 }
 
-/** Takes one of these words and nothing else. */
+/** Accepts exactly one of these words. */
 export function oneOf<const Choice extends string>(choices: readonly Choice[]): (text: string) => Choice {
   return (text) => {
     const found = choices.find((choice) => choice === text);
@@ -135,35 +135,35 @@ export function oneOf<const Choice extends string>(choices: readonly Choice[]): 
   };
 }
 
-/** Takes a whole number from `least` on. */
+/** Accepts a whole number of at least `least`. */
 export function wholeNumber(least: number): (text: string) => number {
   return (text) => {
     const number = Number(text);
     if (!/^\d{1,15}$/.test(text) || number < least)
-      throw new UsageError(`takes a whole number from ${least} on, not ${quote(text, 40)}`);
+      throw new UsageError(`takes a whole number of at least ${least}, not ${quote(text, 40)}`);
     return number;
   };
 }
 
-/** A flag with a value that may be given again and again. */
+/** A flag with a value that may be repeated. */
 export function listFlag(value: string, summary: string, offer?: ShellCompletion): Flag<readonly string[]> {
   return { summary, value, initial: [], take: (text, before) => [...before, text], ...(offer && { offer }) };
 }
 
-/** The command was asked for in a way it cannot be. */
+/** Invalid usage: exit code 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** The person left before it was done. */
+/** The user quit before the command finished. */
 export class LeftError extends Error {
   override readonly name = "LeftError";
 }
 
-/** Every place of a command in order, each in its long form. */
+/** All positional arguments of a command in order, in long form. */
 export function positionals(command: Command): readonly (Positional & { readonly name: string })[] {
-  return Object.entries(command.takes).map(([name, said]) => ({
+  return Object.entries(command.takes).map(([name, declared]) => ({
     name,
-    ...(typeof said === "string" ? { summary: said, count: "one" as const } : said),
+    ...(typeof declared === "string" ? { summary: declared, count: "one" as const } : declared),
   }));
 }

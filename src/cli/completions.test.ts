@@ -19,7 +19,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What bash itself offers after these words. */
+/** The completions that bash offers after these words. */
 function offered(...words: string[]): string[] {
   const line = `${completionScript("bash", commands)}
     COMP_WORDS=("$@"); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _pressmark 2>/dev/null; printf '%s\\n' "\${COMPREPLY[@]}"`;

@@ -1,4 +1,4 @@
-/** Completion scripts for the shells, from the declarations. */
+/** Completion scripts for shells, generated from the command declarations. */
 import { type Command, type ShellCompletion, positionals } from "./command.ts";
 
 export const shells = ["bash", "zsh", "fish"] as const;
@@ -56,7 +56,7 @@ function reply(action: string): string {
 }
 
 function bashOffer(offer: ShellCompletion | undefined): string {
-  // A name may hold spaces; what is offered from a list does not.
+  // File names may contain spaces; offered words do not.
   if (offer === "folders" || offer === "files") return `local IFS=$'\\n'; ${reply(offer === "files" ? "-f" : "-d")}`;
   return reply(`-W ${single((offer ?? []).join(" "))}`);
 }
@@ -69,7 +69,7 @@ function zsh(commands: readonly Command[]): string {
     const places = positionals(command).map(({ name, count, offer }) =>
       single(`${count === "many" ? "*:" : count === "optional" ? "::" : ":"}${name}:${zshOffer(offer)}`),
     );
-    return `    ${command.name}) _arguments ${[...flags, single("--help[say what it takes]"), ...places].join(" ")} ;;`;
+    return `    ${command.name}) _arguments ${[...flags, single("--help[Show help]"), ...places].join(" ")} ;;`;
   });
   return `#compdef pressmark
 # pressmark completions for zsh: eval "$(pressmark completions zsh)"
@@ -99,8 +99,8 @@ function fish(commands: readonly Command[]): string {
   const lines = [
     "# pressmark completions for fish: pressmark completions fish | source",
     "complete -c pressmark -f",
-    "complete -c pressmark -n __fish_use_subcommand -l version -d 'say which version this is'",
-    "complete -c pressmark -l help -d 'say what it takes'",
+    "complete -c pressmark -n __fish_use_subcommand -l version -d 'Show the version'",
+    "complete -c pressmark -l help -d 'Show help'",
   ];
   for (const command of commands) {
     const within = `complete -c pressmark -n '__fish_seen_subcommand_from ${command.name}'`;
@@ -122,7 +122,7 @@ function fishOffer(offer: ShellCompletion): string {
       : ` -a ${single(offer.join(" "))}`;
 }
 
-/** One word to a POSIX shell, whatever it holds. */
+/** Quotes a text as one word for a POSIX shell. */
 function single(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,7 +1,7 @@
-/** `--config`, for every command that opens a house. */
+/** The flag `--config`, for every command that opens a server. */
 import { valueFlag } from "./command.ts";
 
-export const configFlag = valueFlag<string | undefined>("FILE", "what this config says, instead of the nearest one", {
+export const configFlag = valueFlag<string | undefined>("FILE", "Config file to use instead of the nearest one", {
   initial: undefined,
   offer: "files",
   parse: (text) => text,

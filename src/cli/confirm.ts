@@ -1,10 +1,10 @@
-/** Whether the person wants what they were just shown. */
+/** Asks the user to confirm what was just shown. */
 import { createInterface } from "node:readline/promises";
 import type { ReadStream } from "node:tty";
 import { invalid } from "../errors.ts";
 import type { CommandContext } from "./command.ts";
 
-/** Asks where someone can answer; where no one can, `--yes` must have been said. */
+/** Asks on a terminal; elsewhere `--yes` is required. */
 export async function confirm(
   question: string,
   yes: boolean,
@@ -12,7 +12,7 @@ export async function confirm(
 ): Promise<boolean> {
   if (yes) return true;
   if (!(input as Partial<ReadStream>).isTTY)
-    throw invalid("nothing was done, for there is no one to ask; look at what is shown above, then add --yes");
+    throw invalid("nothing was done: confirmation needs a terminal; review the output above, then add --yes");
   const lines = createInterface({ input, output: out });
   try {
     const answer = await lines.question(`${question} [y/N] `, { signal });

@@ -1,18 +1,18 @@
-/** What a command's exit code says, for the process and for the help alike. */
+/** The exit codes of all commands, for the process and the help. */
 import { ResourceError } from "../errors.ts";
 import { LeftError, UsageError } from "./command.ts";
 
 export const exitCodes = [
   [0, "done"],
   [1, "failed"],
-  [2, "asked in a way it cannot be"],
-  [3, "not found: nothing is there, or nothing that may be seen"],
-  [130, "interrupted before it was done"],
+  [2, "invalid usage"],
+  [3, "not found, or access denied"],
+  [130, "interrupted"],
 ] as const;
 
 export type ExitCode = (typeof exitCodes)[number][0];
 
-/** `isStopped` says whether the person asked to stop. */
+/** `isStopped`: the user asked to stop. */
 export function exitCodeOf(cause: unknown, isStopped: boolean): ExitCode {
   if (cause instanceof UsageError) return 2;
   if (cause instanceof LeftError) return 130;

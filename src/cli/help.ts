@@ -1,8 +1,8 @@
-/** What `--help` says, from the declarations. */
+/** The text of `--help`, generated from the declarations. */
 import { type Command, positionals } from "./command.ts";
 import { exitCodes } from "./exit-codes.ts";
 
-/** `pressmark serve [folder…] [--port PORT]`, on as many lines as it takes. */
+/** `pressmark serve [folder…] [--port PORT]`, wrapped. */
 export function usage(command: Command, width = 100): string {
   const places = positionals(command).map(({ name, count }) =>
     count === "one" ? name : count === "optional" ? `[${name}]` : `[${name}…]`,
@@ -22,13 +22,13 @@ export function helpFor(command: Command): string {
   const places = positionals(command).map(({ name, summary, offer }): Row => [name, summary + choices(offer)]);
   const flags = Object.entries(command.flags).map(([name, { summary, short, value, initially, offer }]): Row => [
     `${short ? `-${short}, ` : "    "}--${name}${value ? ` ${value}` : ""}`,
-    summary + choices(offer) + (initially ? ` (${initially} unless said)` : ""),
+    summary + choices(offer) + (initially ? `. Default: ${initially}` : ""),
   ]);
   return sections(
     `${command.summary}.${command.more ? `\n\n${wrap(command.more, 80)}` : ""}`,
     `Usage: ${usage(command, 93).replaceAll("\n", "\n       ")}`,
-    table("Takes:", places),
-    table("Flags:", [...flags, ["-h, --help", "say this"]]),
+    table("Arguments:", places),
+    table("Flags:", [...flags, ["-h, --help", "Show this help"]]),
     list("Examples:", command.examples ?? []),
   );
 }
@@ -36,20 +36,20 @@ export function helpFor(command: Command): string {
 export function overview(commands: readonly Command[]): string {
   return sections(
     "Pressmark serves folders and other sources as MCP resources: listed, read, watched.",
-    "Usage: pressmark <command> [words and flags of the command]",
+    "Usage: pressmark <command> [arguments and flags]",
     table(
       "Commands:",
       commands.map(({ name, summary }): Row => [name, summary]),
     ),
     table("Flags:", [
-      ["-h, --help", "say this, or what a command takes"],
-      ["-V, --version", "say which version this is"],
+      ["-h, --help", "Show this help, or the help for a command"],
+      ["-V, --version", "Show the version"],
     ]),
     table(
       "Exit codes:",
       exitCodes.map(([code, meaning]): Row => [String(code), meaning]),
     ),
-    `"pressmark help <command>" says what a command takes.`,
+    `"pressmark help <command>" shows the help for a command.`,
   );
 }
 

@@ -1,4 +1,4 @@
-/** bin/pressmark.js, in a package of its own with a command that says what it was given. */
+/** bin/pressmark.js, in its own package with a command that prints its input. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -19,7 +19,7 @@ beforeEach(() => {
   );
   writeFileSync(
     join(root, "dist/cli.js"),
-    `export async function run({ version }) {
+    `export async function runProcess({ version }) {
        if (process.argv[2] === "wait") {
          process.on("SIGTERM", () => process.exit(7));
          setInterval(() => {}, 1000);
@@ -32,7 +32,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(join(root, ".."), { recursive: true, force: true }));
 
-/** The launcher under the Node that runs the tests, which may be told to call itself another. */
+/** Runs the launcher under the Node of the tests, which may pretend to be another version. */
 function launch(words: readonly string[], { as = process.versions.node } = {}) {
   const preload = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: ${JSON.stringify(as)} } })`;
   return spawn(
@@ -79,7 +79,7 @@ describe("the launcher", () => {
     expect(await ended).toMatchObject({ code: 7, err: "" });
   });
 
-  it("says which Node it needs and where to get it when there is none", async () => {
+  it("names the Node version that it needs and where to get it", async () => {
     expect(await outcome(launch([], { as: "20.19.4" }))).toEqual({
       code: 1,
       out: "",
@@ -87,7 +87,7 @@ describe("the launcher", () => {
     });
   });
 
-  it("says how to build what is not built", async () => {
+  it("explains how to build the checkout", async () => {
     rmSync(join(root, "dist"), { recursive: true });
     expect(await outcome(launch([]))).toEqual({
       code: 1,

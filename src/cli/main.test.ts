@@ -13,47 +13,47 @@ beforeAll(() => {
 afterAll(() => stand.remove());
 
 describe("the command", () => {
-  it("says its version", async () => {
+  it("prints its version", async () => {
     for (const word of ["--version", "-V"])
       expect(await pressmark([word])).toMatchObject({ code: 0, out: "pressmark 1.2.3\n", err: "" });
   });
 
-  it("says what it can do when asked, and when asked for nothing that this is no way to ask", async () => {
+  it("prints its help on request; without a command this is invalid usage", async () => {
     expect(await pressmark(["--help"])).toMatchObject({ code: 0, out: expect.stringContaining("Commands:"), err: "" });
     expect(await pressmark(["help"])).toMatchObject({ code: 0, out: expect.stringContaining("Commands:"), err: "" });
     expect(await pressmark([])).toMatchObject({ code: 2, out: "", err: expect.stringContaining("Commands:") });
   });
 
-  it("says what a command takes", async () => {
+  it("prints the help of a command", async () => {
     const asked = await pressmark(["help", "serve"]);
     expect(asked).toMatchObject({ code: 0, out: expect.stringContaining("--port PORT"), err: "" });
     expect((await pressmark(["serve", "--help"])).out).toBe(asked.out);
   });
 
   it.each([
-    [["sevre"], 'there is no command "sevre"; did you mean serve? ("pressmark help" names them all)'],
-    [["constructor"], 'there is no command "constructor"; "pressmark help" names them all'],
-    [["help", "raed"], '"raed" is no command of help; did you mean read?'],
+    [["sevre"], 'there is no command "sevre"; did you mean serve? ("pressmark help" lists all commands)'],
+    [["constructor"], 'there is no command "constructor"; "pressmark help" lists all commands'],
+    [["help", "raed"], '"raed" is not a valid command for help; did you mean read?'],
     [
       ["serve", "--prot", "1"],
-      'serve has no flag "--prot"; did you mean --port? ("pressmark help serve" names them all)',
+      'serve has no flag "--prot"; did you mean --port? ("pressmark help serve" lists all flags)',
     ],
     [["serve", "--port", "http"], '--port takes a number from 0 to 65535, not "http"'],
     [["serve", "--port", "65536"], '--port takes a number from 0 to 65535, not "65536"'],
-    [["serve", "nowhere"], 'there is no folder "nowhere"; check the spelling, or create it first'],
-    [["stdio", "README.md"], '"README.md" is a file; name the folder that holds it'],
+    [["serve", "nowhere"], 'no folder "nowhere"; check the path, or create it first'],
+    [["stdio", "README.md"], '"README.md" is a file; name its folder'],
     [
       ["ls", "--folder", "docs", "--folder", "docs/deep"],
-      '"docs/deep" lies within "docs" and would be served twice; name only one of them',
+      '"docs/deep" is inside "docs" and would be served twice; name only one of them',
     ],
-    [["read"], 'read needs a where: a resource: its URI, or its path; try "pressmark help read"'],
-    [["ls", "--limit", "0"], '--limit takes a whole number from 1 on, not "0"'],
+    [["read"], 'read needs a where: Resource (URI or path); try "pressmark help read"'],
+    [["ls", "--limit", "0"], '--limit takes a whole number of at least 1, not "0"'],
     [["ls", "--color", "red"], '--color takes auto or always or never, not "red"'],
   ])("answers %j with a sentence that says what to do, and exit code 2", async (words, sentence) => {
     expect(await pressmark(words)).toMatchObject({ code: 2, out: "", err: `pressmark: ${sentence}\n` });
   });
 
-  it("tells what is not there from what failed by its exit code", async () => {
+  it("distinguishes missing resources from failures by its exit code", async () => {
     expect(await pressmark(["read", "nothing"])).toMatchObject({ code: 3, out: "" });
     expect(await pressmark(["ls", "nothing"])).toMatchObject({ code: 3, out: "" });
     expect(await pressmark(["stat", `${stand.base}nothing`])).toMatchObject({ code: 3, out: "" });
@@ -66,7 +66,7 @@ describe("the command", () => {
     expect(err).toBe(String.raw`pressmark: no resource at "a\u001b[2Jb\x9b\u202ec"` + "\n");
   });
 
-  it("shows a stack only when asked to", async () => {
+  it("shows a stack only on request", async () => {
     expect((await pressmark(["read", "nothing"])).err).not.toContain("    at ");
     expect((await pressmark(["read", "nothing"], { env: { PRESSMARK_DEBUG: "1" } })).err).toContain("    at ");
   });

@@ -1,4 +1,4 @@
-/** From the words on the command line to an exit code. */
+/** Runs a command line and returns its exit code. */
 import { quote, ResourceError } from "../errors.ts";
 import { parseArguments } from "./arguments.ts";
 import { type Command, UsageError, type CommandContext } from "./command.ts";
@@ -35,10 +35,10 @@ export async function main(words: readonly string[], world: CommandContext): Pro
 async function find(name: string): Promise<Command> {
   const command = await loadCommand(name);
   if (command) return command;
-  const meant = nearest(name, Object.keys(commands));
-  const lookUp = `"pressmark help" names them all`;
+  const suggestion = nearest(name, Object.keys(commands));
+  const help = `"pressmark help" lists all commands`;
   throw new UsageError(
-    `there is no command ${quote(name, 40)}; ${meant ? `did you mean ${meant}? (${lookUp})` : lookUp}`,
+    `there is no command ${quote(name, 40)}; ${suggestion ? `did you mean ${suggestion}? (${help})` : help}`,
   );
 }
 
@@ -49,7 +49,8 @@ function explain(cause: unknown, { err, env, signal }: CommandContext): number {
   const message = cause instanceof Error ? cause.message : String(cause);
   err.write(`pressmark: ${plainText(message)}\n`);
   if (env["PRESSMARK_DEBUG"] === "1") err.write(`${plainText(stackOf(cause))}\n`);
-  else if (!known) err.write(`pressmark: this was not foreseen; PRESSMARK_DEBUG=1 shows where it happened\n`);
+  else if (!known)
+    err.write(`pressmark: this is an unexpected error; set PRESSMARK_DEBUG=1 to see where it happened\n`);
   return code;
 }
 

@@ -31,7 +31,7 @@ describe("a text", () => {
 });
 
 describe("JSON", () => {
-  it("says the same in characters that a terminal may be shown", () => {
+  it("is the same in characters that are safe for a terminal", () => {
     const value = { name: "a\u001b\u009b\u202e\u{e0001}\n日本\u007f" };
     const line = jsonLine(value);
     expect(JSON.parse(line)).toEqual(value);

@@ -1,31 +1,31 @@
-/** Writing to whoever started the command, at their pace. */
+/** Writes to a stream with backpressure, and escapes text for terminals. */
 import { once } from "node:events";
 import type { Writable } from "node:stream";
 
-/** Resolves when the reader is ready for more, so that a slow pipe is waited for and not buffered. */
+/** Resolves when the stream accepts more, so that a slow pipe does not fill the memory. */
 export async function print(to: Writable, what: string | Uint8Array): Promise<void> {
   if (!to.write(what) && !to.destroyed) await once(to, "drain");
 }
 
-/** What moves a cursor, rings a bell, or makes a terminal show something in another order than it is written. */
+/** Characters that control a terminal or change the order in which text is displayed. */
 const steering = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu;
-/** That, and what cannot be seen: with it two names may look the same. */
+/** The same plus invisible characters, which can make two names look alike. */
 const unseen =
   /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\u00ad\u180e\u200b\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb\u{e0001}]/gu;
 
-/** A name as a person may be shown it: on one line, with every character that does something else than to stand there escaped. */
+/** A name on one line, with control and invisible characters escaped. */
 export function plain(text: string): string {
   return text.replaceAll(unseen, escape);
 }
 
-/** A text as a terminal may be shown it: its lines and tabs as they are, and nothing that steers the terminal. */
+/** A text with its line breaks and tabs, and with terminal control characters escaped. */
 export function plainText(text: string): string {
   return text
     .replaceAll("\r\n", "\n")
     .replaceAll(steering, (character) => (character === "\n" || character === "\t" ? character : escape(character)));
 }
 
-/** JSON on one line, which a terminal may be shown as well. */
+/** JSON on one line, safe to show in a terminal. */
 export function jsonLine(value: unknown): string {
   return `${JSON.stringify(value).replaceAll(unseen, toUnits)}\n`;
 }
@@ -45,10 +45,10 @@ function escape(character: string): string {
   );
 }
 
-/** As JSON spells them. */
+/** As JSON escapes: `\u200b`. */
 function toUnits(character: string): string {
-  let spelled = "";
+  let escaped = "";
   for (let at = 0; at < character.length; at += 1)
-    spelled += String.raw`\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`;
-  return spelled;
+    escaped += String.raw`\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`;
+  return escaped;
 }

@@ -1,4 +1,4 @@
-/** `docs/cli.md`, from the declarations. */
+/** Generates `docs/cli.md` from the declarations. */
 import { type Command, type ShellCompletion, positionals } from "./command.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { usage } from "./help.ts";
@@ -11,12 +11,12 @@ export function reference(commands: readonly Command[]): string {
       ["Command", "What it does"],
       commands.map(({ name, summary }) => [`[\`${name}\`](#pressmark-${name})`, summary]),
     ),
-    "Every command takes `--help`. `PRESSMARK_LOG` is the least that is logged to standard error (`info`, `warn` or `error`; `warn` unless said); `PRESSMARK_DEBUG=1` shows where an error came from.",
+    "Every command takes `--help`. `PRESSMARK_LOG` is the lowest level that is logged to standard error: `info`, `warn` or `error`. Default: `warn`. `PRESSMARK_DEBUG=1` shows where an error came from.",
     table(
-      ["Exit code", "What it says"],
+      ["Exit code", "Meaning"],
       exitCodes.map(([code, meaning]) => [String(code), meaning]),
     ),
-    "What the reading commands (`ls`, `tree`, `read`, `stat`, `watch`) have in common is said in [the terminal](terminal.md).",
+    "[The terminal](terminal.md) describes what the reading commands (`ls`, `tree`, `read`, `stat`, `watch`) have in common.",
     ...commands.flatMap(section),
   ];
   return `${parts.join("\n\n")}\n`;
@@ -26,20 +26,20 @@ function section(command: Command): string[] {
   const places = positionals(command).map(({ name, summary, offer }) => [`\`${name}\``, summary + choices(offer)]);
   const flags = Object.entries(command.flags).map(([name, { short, value, summary, initially, offer }]) => [
     `\`--${name}${value ? ` ${value}` : ""}\`${short ? `, \`-${short}\`` : ""}`,
-    summary + choices(offer) + (initially ? ` (${initially} unless said)` : ""),
+    summary + choices(offer) + (initially ? `. Default: ${initially}` : ""),
   ]);
   return [
     `## pressmark ${command.name}`,
     `${command.summary}.${command.more ? ` ${command.more}` : ""}`,
     `\`\`\`\n${usage(command)}\n\`\`\``,
-    ...(places.length + flags.length === 0 ? [] : [table(["Word or flag", "What it is"], [...places, ...flags])]),
+    ...(places.length + flags.length === 0 ? [] : [table(["Argument or flag", "Description"], [...places, ...flags])]),
     ...(command.examples ? [`\`\`\`sh\n${command.examples.join("\n")}\n\`\`\``] : []),
   ];
 }
 
-/** Padded, as the formatter would have it. */
+/** Padded, as the formatter would write it. */
 function table(head: readonly string[], given: readonly (readonly string[])[]): string {
-  // Also in code, where a cell would end otherwise.
+  // Escapes "|" also in code, where it would end the cell.
   const rows = given.map((row) => row.map((cell) => cell.replaceAll("|", "\\|")));
   const widths = head.map((title, column) =>
     Math.max(...[title, ...rows.map((row) => row[column]!)].map(({ length }) => length)),

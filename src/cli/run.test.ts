@@ -1,4 +1,4 @@
-/** The command as a process: what it says where, how it stops, and what its exit code is. */
+/** The command as a process: output, signals and exit code. */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -40,7 +40,7 @@ function start(...words: string[]): ChildProcessWithoutNullStreams {
   });
 }
 
-/** Everything that was said until this is. */
+/** All output up to this text. */
 async function until(child: ChildProcessWithoutNullStreams, said: string): Promise<string> {
   let heard = "";
   for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
@@ -56,7 +56,7 @@ async function ended(child: ChildProcessWithoutNullStreams): Promise<unknown> {
 }
 
 describe("serve", () => {
-  it("says where it serves and what to tell which host, answers there, and stops when asked", async () => {
+  it("prints its address and the settings for hosts, responds, and stops on a signal", async () => {
     const child = start("serve", "--port", "0");
     const complaints = text(child.stderr);
     const said = await until(child, "Inspector");
@@ -101,7 +101,7 @@ describe("serve", () => {
     const complaints = text(child.stderr);
     expect(await ended(child)).toBe(1);
     expect(await complaints).toBe(
-      `pressmark: port ${port} is taken by another program, perhaps another pressmark; choose one with --port, or let --port 0 take a free one\n`,
+      `pressmark: port ${port} is in use by another program, perhaps another pressmark; choose a port with --port, or a free one with --port 0\n`,
     );
     other.close();
   });
@@ -112,7 +112,7 @@ describe("serve", () => {
     const said = await until(child, "Inspector");
     expect(said).toMatch(/serves at http:\/\/127\.0\.0\.1:\d+\/mcp/);
     expect(String(await warned)).toBe(
-      "pressmark: anyone who can reach this machine may read what is served; leave --host out to serve this machine alone, or ask for a token with --token-file\n",
+      "pressmark: anyone who can reach this machine can read everything that is served; leave out --host to serve only this machine, or require a token with --token-file\n",
     );
     const end = ended(child);
     child.kill("SIGINT");
@@ -121,7 +121,7 @@ describe("serve", () => {
 });
 
 describe("stdio", () => {
-  it("says nothing but protocol on standard output, and ends with its input", async () => {
+  it("writes only the protocol to standard output, and ends with its input", async () => {
     const child = start("stdio");
     const [out, err] = [text(child.stdout), text(child.stderr)];
     child.stdin.write(
@@ -142,7 +142,7 @@ describe("stdio", () => {
     expect(await err).toBe("");
   });
 
-  it("stops when asked", async () => {
+  it("stops on a signal", async () => {
     const child = start("stdio");
     const answered = until(child, '"id":1');
     child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" })}\n`);

@@ -1,14 +1,14 @@
-/** The command as a process: its streams, its signals, its exit code. */
+/** Runs a command as a process: streams, signals, exit code. */
 import { main } from "./main.ts";
 
-/** A terminal tells every process of a group to stop, and npm or our own launcher pass it on once more. */
+/** A terminal signals every process of a group, and npm or our launcher may forward the signal once more. */
 const echoMs = 300;
 
-/** Runs the words of this process's command line; called once, by `bin/pressmark.js`. */
+/** Runs the command line of this process; called once, by `bin/pressmark.js`. */
 export async function runProcess({ version }: { readonly version: string }): Promise<void> {
-  // The reader has seen enough (`| head`), which is no failure of ours.
+  // The reader closed the pipe (`| head`): not an error.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
-  // A server goes on when nobody reads its log any more.
+  // A server keeps running when nobody reads its log.
   process.stderr.on("error", () => {});
 
   const stop = new AbortController();
@@ -16,7 +16,7 @@ export async function runProcess({ version }: { readonly version: string }): Pro
   const onSignal = (): void => {
     if (stop.signal.aborted) return;
     stop.abort();
-    // From then on a signal ends the process at once, also while the event loop is busy: that is what the system does by itself.
+    // Afterwards the default applies: a signal ends the process immediately, even while the event loop is busy.
     setTimeout(() => signals.forEach((name) => process.off(name, onSignal)), echoMs).unref();
   };
   for (const name of signals) process.on(name, onSignal);
@@ -25,7 +25,7 @@ export async function runProcess({ version }: { readonly version: string }): Pro
     version,
     folder: process.cwd(),
     env: process.env,
-    // Opened only by who reads it: that alone is a tenth of the time it takes to start.
+    // Opened only by readers: opening takes a tenth of the start time.
     get input() {
       return process.stdin;
     },

@@ -9,7 +9,7 @@ import { stripVTControlCharacters } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { displayWidth } from "../lib/display-width.ts";
 
-// Where everything must run, a missing program is a failure and not a skip.
+// In CI a missing program is a failure, not a skip.
 const hasTerminal =
   "CI" in process.env ||
   (spawnSync("script", ["--version"], { encoding: "utf8" }).stdout?.includes("util-linux") ?? false);
@@ -36,13 +36,13 @@ const erased = "\r\u001b[2K";
 
 interface Terminal {
   readonly env?: Readonly<Record<string, string>>;
-  /** What is typed once this has been shown. */
+  /** Keys to press after this text has appeared. */
   readonly type?: { readonly after: string; readonly keys: string };
 }
 
-/** What a terminal of 50 columns and 10 rows is shown, and the command's exit code. */
+/** Output on a terminal of 50 columns and 10 rows, and the exit code. */
 async function shown(words: string, { env = {}, type }: Terminal = {}): Promise<{ out: string; code: string }> {
-  // The shell hears of Ctrl-C, too, and is to go on.
+  // The shell also gets Ctrl-C, and must continue.
   const line = `trap : INT; stty cols 50 rows 10 -echo; "$NODE" "$START" ${words}; echo "exit code $?"`;
   const child = spawn("script", ["-qec", line, "/dev/null"], {
     cwd: folder,
@@ -69,7 +69,7 @@ async function shown(words: string, { env = {}, type }: Terminal = {}): Promise<
   });
   await closed;
   const [before = "", code = ""] = out.replaceAll("\r\n", "\n").split("exit code ");
-  // A line that was erased is seen no more.
+  // Erased lines are not visible.
   const seen = before.split("\n").map((each) => each.slice(each.lastIndexOf(erased) + 1).replace(erased.slice(1), ""));
   return { out: seen.join("\n"), code: code.trim() };
 }
@@ -88,13 +88,13 @@ describe.skipIf(!hasTerminal)("on a terminal (made by script of util-linux)", ()
   });
 
   it("Ctrl-C ends a watch, which is how it ends", async () => {
-    const { out, code } = await shown("watch a.txt", { type: { after: "Ctrl-C ends", keys: "\u0003" } });
-    expect(out).toContain("watching 1 resource; Ctrl-C ends");
+    const { out, code } = await shown("watch a.txt", { type: { after: "stop with Ctrl-C", keys: "\u0003" } });
+    expect(out).toContain("watching 1 resource; stop with Ctrl-C");
     expect(code).toBe("0");
   });
 
   it("Ctrl-C interrupts what was to wait for something", async () => {
-    const { code } = await shown("watch a.txt --once", { type: { after: "Ctrl-C ends", keys: "\u0003" } });
+    const { code } = await shown("watch a.txt --once", { type: { after: "stop with Ctrl-C", keys: "\u0003" } });
     expect(code).toBe("130");
   });
 
@@ -112,7 +112,7 @@ describe.skipIf(!hasTerminal)("on a terminal (made by script of util-linux)", ()
       code: "0",
     });
     const { out, code } = await shown("read long.txt", { env: { PRESSMARK_PAGER: "no-such-pager" } });
-    expect(out).toContain('the pager "no-such-pager" cannot be started; set PRESSMARK_PAGER to another\n');
+    expect(out).toContain('the pager "no-such-pager" cannot be started; set PRESSMARK_PAGER to another program\n');
     expect([out.endsWith("line 40\n"), code]).toEqual([true, "0"]);
   });
 });

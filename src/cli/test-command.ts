@@ -1,4 +1,4 @@
-/** The command in a test: a folder of its own, streams that are heard, and a terminal where one is wanted. */
+/** Runs a command in a test: own folder, captured streams, and a terminal if wanted. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -14,18 +14,18 @@ export interface Ran {
 }
 
 export interface RunOptions {
-  /** Whether a person sees what it prints; how wide their terminal is. */
+  /** Whether standard output is a terminal, and its width. */
   readonly terminal?: boolean;
   readonly columns?: number;
   readonly env?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
-  /** Hears standard error and output as they come. */
+  /** Called with standard error and output as they arrive. */
   readonly heard?: (text: string) => void;
 }
 
 export interface Stand {
   readonly folder: string;
-  /** What the folder's URIs begin with. */
+  /** Prefix of the folder's URIs. */
   readonly base: string;
   write(path: string, content?: string | Uint8Array): void;
   run(words: readonly string[], options?: RunOptions): Promise<Ran>;
@@ -46,7 +46,7 @@ export function createStand(): Stand {
     async run(words, { terminal = false, columns, env = {}, signal, heard } = {}) {
       const out = Object.assign(new PassThrough(), { isTTY: terminal, ...(columns !== undefined && { columns }) });
       const err = new PassThrough();
-      const said = Promise.all([collect(out, heard), collect(err, heard)]);
+      const output = Promise.all([collect(out, heard), collect(err, heard)]);
       const code = await main(words, {
         version: "1.2.3",
         folder,
@@ -58,7 +58,7 @@ export function createStand(): Stand {
       });
       out.end();
       err.end();
-      const [bytes, complaints] = await said;
+      const [bytes, complaints] = await output;
       return { code, out: bytes.toString(), bytes, err: complaints.toString() };
     },
     remove: () => rmSync(root, { recursive: true, force: true }),

@@ -1,4 +1,4 @@
-/** What the mounts of a config ask for, and what a grant of each is bound to. */
+/** Determines the permissions that each mount needs, and what its grant is bound to. */
 import { relative } from "node:path";
 import { type Asking, partOf } from "./asking.ts";
 import { bindMount, type MountBinding } from "./bind-mount.ts";
@@ -10,22 +10,22 @@ import { programFiles, ProgramTooLarge } from "./program-files.ts";
 import { type ResolvedReferences, valueAt } from "./references.ts";
 import { type Facts, holds, realPath, sha256 } from "./trust.ts";
 
-/** By part: the paths that options name, each with what a person is told when it leads elsewhere. */
+/** Paths that options name, by part, each with the name shown when it changes. */
 export type Places = Map<string | undefined, (readonly [name: string, path: string])[]>;
 
 export interface MountsAsking {
   readonly asking: Asking;
   readonly places: Places;
-  /** The config as it is written. */
+  /** The parsed config, with references. */
   readonly raw: unknown;
   readonly resolved: ResolvedReferences;
   readonly folder: string;
   readonly isNamed: boolean;
-  /** Whether a person is about to be asked. */
+  /** Whether this is for a trust prompt. */
   readonly isAsking: boolean;
 }
 
-/** By name. A config that was named is bound to nothing. */
+/** By name. A config named by the user is bound to nothing. */
 export async function askForMounts(
   mounts: readonly MountConfig[],
   { asking, places, raw, resolved, folder, isNamed, isAsking }: MountsAsking,
@@ -37,7 +37,7 @@ export async function askForMounts(
     const key = ["mounts", mount.name];
     const part = partOf(key);
     const reasons = await mountReasons(mount, own, valueAt(raw, key)["command"]);
-    // What a source is, the mount says; what a folder keeps to itself, the disk.
+    // Reasons of confined sources depend on the disk; those of others on the text of the mount alone.
     if (isConfined(mount.definition.name)) asking.because(key, ...reasons);
     else asking.becauseWritten(key, ...reasons);
     asking.becauseWritten(key, ...schemeReasons(mount));
@@ -57,7 +57,7 @@ export async function askForMounts(
   return bindings;
 }
 
-/** Whether a source of one's own may be run: as it is, with all that it imports. */
+/** Whether a custom source may run: unchanged, with all its imports. */
 export function mayRun(
   { file, content, key }: { readonly file: string; readonly content: Uint8Array; readonly key: KeyPath },
   { asking, folder, isAsking }: Pick<MountsAsking, "asking" | "folder" | "isAsking">,
@@ -80,7 +80,7 @@ export function mayRun(
   }
 }
 
-/** A file of the folder itself is its author's to change, so its content counts. One elsewhere is the person's own. */
+/** Binds a file in the config's folder to its content, which the author can change; a file elsewhere only to its path. */
 export function referredFact(file: string, folder: string, content: string): Facts {
   const name = JSON.stringify(relative(folder, file));
   return holds(folder, file)

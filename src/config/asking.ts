@@ -1,4 +1,4 @@
-/** Collects what each part of a config asks for, and decides which of them may act. */
+/** Collects the permissions that each part of a config needs, and decides which parts may act. */
 import { canonicalJson } from "../lib/canonical-json.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import type { KeyPath } from "./problem.ts";
@@ -17,46 +17,46 @@ import {
 } from "./trust.ts";
 
 /**
- * How a config came to be read: named by the person, who has thereby trusted it; as a program that was trusted, and could do
- * everything by itself; or merely found.
+ * How the config was chosen: named by the user, which grants everything; a trusted program, which could do everything by itself;
+ * or found in a folder.
  */
 export type Standing = "named" | "program" | "found";
 
 export interface Asking {
-  /** Whether references at this key may be resolved; undefined where it never acts. */
+  /** Whether references at this key may be resolved; undefined if the key has no effect. */
   mayResolve(path: KeyPath): boolean | undefined;
-  /** Whether the part was granted as it is written. What it leads to may still be another than it was. */
+  /** Whether the part was granted as written. The files that it leads to may have changed. */
   isGrantedAsWritten(part: string | undefined): boolean;
-  /** The part that this key is in asks for this. A reason that was not shown was not granted, whatever brought it about. */
+  /** Adds reasons to the part of this key. A grant covers only reasons that were shown. */
   because(path: KeyPath, ...reasons: readonly string[]): void;
-  /** The same for a reason that the part as it is written says already. */
+  /** The same for a reason that follows from the text of the part alone. */
   becauseWritten(path: KeyPath, ...reasons: readonly string[]): void;
-  /** A grant of this part is bound to these facts. Says whether they are as they were granted. */
+  /** Binds a grant of this part to facts. Returns whether they are unchanged since the grant. */
   bind(part: string | undefined, facts: Facts): boolean;
-  /** The part cannot be trusted at all. */
+  /** Marks the part as impossible to trust. */
   refuse(part: string | undefined, why: string): void;
-  /** Those that ask for something, each with what it asks for. */
+  /** All parts that need a permission. */
   permissions(): readonly Permission[];
 }
 
 export interface AskingOptions {
   readonly standing: Standing;
-  /** The config as it is written, parsed, before any reference is resolved. */
+  /** The parsed config, before references are resolved. */
   readonly raw: unknown;
   readonly grant: Grant;
 }
 
-/** Sections of settings, in the order in which they are asked for, behind the mounts. */
+/** Sections in the order of the trust prompt, after the mounts. */
 const sections = ["server", "search", "limits", "redact"];
-/** With one of these, other machines are told what is served: more mounts would tell them more. */
+/** Settings that show served content to other machines: changing the mounts changes what they see. */
 const telling = ["host", "allowedHosts", "allowedOrigins", "embeddings"];
-/** A person reads no more than this of one part. */
+/** Maximum length of one part in the trust prompt. */
 const maxShown = 4000;
 
 interface Draft {
   readonly reasons: Set<string>;
-  /** Those that are bound beside what is written. */
-  readonly asked: Set<string>;
+  /** Reasons bound in addition to the text of the part. */
+  readonly boundReasons: Set<string>;
   readonly settings: Set<string>;
   readonly found: Record<string, string>;
   refused?: string;
@@ -69,7 +69,8 @@ export function createAsking({ standing, raw, grant }: AskingOptions): Asking {
 
   function draftOf(part: string): Draft {
     let draft = drafts.get(part);
-    if (!draft) drafts.set(part, (draft = { reasons: new Set(), asked: new Set(), settings: new Set(), found: {} }));
+    if (!draft)
+      drafts.set(part, (draft = { reasons: new Set(), boundReasons: new Set(), settings: new Set(), found: {} }));
     return draft;
   }
 
@@ -102,12 +103,12 @@ export function createAsking({ standing, raw, grant }: AskingOptions): Asking {
     return draft;
   }
 
-  function toPermission(part: string, { reasons, asked, settings, found, refused }: Draft): Permission {
+  function toPermission(part: string, { reasons, boundReasons, settings, found, refused }: Draft): Permission {
     const shown = standing === "program" ? [] : shownPart(valueOf(part, whole));
     const length = [...shown, ...reasons].reduce((sum, line) => sum + line.length, 0);
     const tooLong = `is too long to be shown (${length} characters, of at most ${maxShown})`;
     const why = refused ?? (length > maxShown ? tooLong : undefined);
-    const bound = standing === "found" ? [...asked].map(askedFact) : [];
+    const bound = standing === "found" ? [...boundReasons].map(askedFact) : [];
     const facts = { part, written: writtenOf(part), found: Object.assign({}, found, ...bound) as Facts };
     const isNow = standing === "named" || (why === undefined && isCurrent(facts));
     const outdated = isNow ? undefined : whyOutdated(grant, facts);
@@ -122,7 +123,7 @@ export function createAsking({ standing, raw, grant }: AskingOptions): Asking {
     };
   }
 
-  /** A program that names no file and leads nowhere has nothing more to be granted. */
+  /** A trusted program needs a grant only for files that it names and paths that it leads to. */
   function isCurrent(facts: Pick<Permission, "part" | "written" | "found">): boolean {
     return isGranted(grant, facts) || (standing === "program" && Object.keys(facts.found).length === 0);
   }
@@ -135,7 +136,7 @@ export function createAsking({ standing, raw, grant }: AskingOptions): Asking {
     isGrantedAsWritten,
 
     because(path, ...reasons) {
-      for (const reason of reasons) add(path, reason)?.asked.add(reason);
+      for (const reason of reasons) add(path, reason)?.boundReasons.add(reason);
     },
 
     becauseWritten(path, ...reasons) {
@@ -158,7 +159,7 @@ export function createAsking({ standing, raw, grant }: AskingOptions): Asking {
   };
 }
 
-/** Undefined for what never acts: sets, which hold no references, and keys that no config has. */
+/** Undefined for keys without effect: sets, which hold no references, and unknown keys. */
 export function partOf([section, name]: KeyPath): string | undefined {
   if (section === "mounts") return typeof name === "string" ? `mounts.${name}` : undefined;
   return typeof section === "string" && sections.includes(section) ? section : undefined;
@@ -170,7 +171,7 @@ function valueOf(part: string, raw: Readonly<Record<string, unknown>>): unknown 
   return isPlainObject(mounts) ? mounts[part.slice("mounts.".length)] : undefined;
 }
 
-/** Each option by its digest, and what else decides how far the part reaches. */
+/** A digest of each option, and of settings elsewhere that affect the part. */
 function writtenFacts(part: string, raw: Readonly<Record<string, unknown>>): Facts {
   const value = valueOf(part, raw);
   const options = isPlainObject(value) ? Object.entries(value) : [[part, value] as const];

@@ -1,4 +1,4 @@
-/** What a mount leads to on the disk: a grant is bound to it, and so is a source that opens or starts it later. */
+/** Binds a mount to the paths and programs that it names: for the grant, and for a source that opens them later. */
 import { ResourceError } from "../errors.ts";
 import { boundFiles, type MountPrograms } from "./bound-files.ts";
 import type { MountConfig } from "./config.ts";
@@ -6,16 +6,16 @@ import { isAnchored, isConfined, morePlaces } from "./permissions.ts";
 import { changedFacts, type Facts, realPath, sha256 } from "./trust.ts";
 
 export interface MountBinding extends Required<Pick<MountConfig, "bound">>, Pick<MountConfig, "checkTrust"> {
-  /** What a person should know before they trust it; each completes "this config …". */
+  /** Notes for the trust prompt; each completes "this config …". */
   readonly notes: readonly string[];
   /** Why it cannot be trusted. */
   readonly refused?: string;
 }
 
 export interface BindOptions extends MountPrograms {
-  /** What its options name, with what a person is told when it leads elsewhere. */
+  /** Paths in its options, each with the name shown when it changes. */
   readonly places: readonly (readonly [name: string, path: string])[];
-  /** Whether the content of programs is of interest: not for a mount that is left out anyway. */
+  /** Whether to hash programs: not for a mount that is left out anyway. */
   readonly isBinding: boolean;
 }
 
@@ -44,7 +44,7 @@ function refuseChange(mount: string, before: Facts, now: Facts): void {
   if (changed.size === 0) return;
   throw new ResourceError(
     "unavailable",
-    `the mount ${JSON.stringify(mount)} is not what it was when its config was loaded (${[...changed].join(", ")}); trust it again, then start anew`,
+    `the mount ${JSON.stringify(mount)} changed after its config was loaded (${[...changed].join(", ")}); trust it again, then restart`,
     { passing: false },
   );
 }

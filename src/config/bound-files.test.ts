@@ -52,7 +52,7 @@ describe("the files that a mount names as its program", () => {
     expect(Object.keys(look())).toEqual(['"hook.js"']);
   });
 
-  it("are not what is in a folder, and that is said", () => {
+  it("do not include the content of a folder, which is noted", () => {
     expect(boundFiles({ options: { args: ["here", "-x"] }, folder, cwd: folder }).notes).toEqual([
       'names the folder "here", whose content is not part of what is trusted',
     ]);

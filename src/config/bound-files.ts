@@ -1,4 +1,4 @@
-/** The files that a mount names as its program: a grant is bound to their content. */
+/** The program files that a mount names. A grant is bound to their content. */
 import { readFileSync, statSync } from "node:fs";
 import { relative, resolve, sep } from "node:path";
 import { quote } from "../errors.ts";
@@ -7,29 +7,29 @@ import { type Facts, holds, realPath, sha256 } from "./trust.ts";
 
 export interface BoundFiles {
   readonly facts: Facts;
-  /** What a person should know before they trust it; each completes "this config …". */
+  /** Notes for the trust prompt; each completes "this config …". */
   readonly notes: readonly string[];
   /** Why it cannot be trusted. */
   readonly refused?: string;
 }
 
 export interface MountPrograms {
-  /** The options of the mount, with references resolved as far as that is allowed. */
+  /** Options of the mount, with references resolved as far as allowed. */
   readonly options: Readonly<Record<string, unknown>>;
   /** The config's folder. */
   readonly folder: string;
-  /** Where the person stands, and where a program is started unless the mount names a folder. */
+  /** The working directory, where programs start if the mount names no folder. */
   readonly cwd: string;
 }
 
-/** A larger file takes too long to be looked through at each start. */
+/** Larger files take too long to hash at each start. */
 const maxBytes = 32 * 1024 * 1024;
-/** Options whose texts may name what is run, or what decides whom the source talks to. */
+/** Options whose texts may name a program, or decide whom the source connects to. */
 const binding = ["command", "args", "env", "ca", "keyFile"];
 
 /**
- * Every text is taken apart as a shell would, so that `sh -c "node server.js"` names a file, too. A program that is found through PATH is
- * named by no path, and is not among them; nor is what a program loads by itself.
+ * Splits every text as a shell would, so that `sh -c "node server.js"` also names a file. Programs found through PATH are not
+ * included, nor files that a program loads by itself.
  */
 export function boundFiles({ options, folder, cwd }: MountPrograms): BoundFiles {
   const facts: Record<string, string> = {};
@@ -53,7 +53,7 @@ export function boundFiles({ options, folder, cwd }: MountPrograms): BoundFiles 
     const name = JSON.stringify(relative(realPath(folder), real).split(sep).join("/"));
     const isOwn = holds(folder, real);
     if (stats.size > maxBytes) {
-      // What is elsewhere is not the folder's to change.
+      // Files elsewhere are not under the control of the config's author.
       facts[name] = "large";
       if (isOwn) refused = `names ${name}, which is larger than ${maxBytes / 2 ** 20} MiB`;
       return;
@@ -75,7 +75,7 @@ function textsIn(value: unknown): string[] {
   return isPlainObject(value) ? Object.values(value).flatMap(textsIn) : [];
 }
 
-/** What may be a path. A command without a slash is looked for in PATH, and nowhere else. */
+/** Possible paths. A command without a slash is found only through PATH. */
 function wordsOf(text: string, option: string): string[] {
   const words = option === "command" ? [text].filter((each) => /[\\/]/.test(each)) : [text, ...text.split(separators)];
   return [...new Set(words)].filter((word) => word !== "" && !word.includes("\0"));

@@ -1,4 +1,4 @@
-/** The mounts of a config, each against what its own source declares. */
+/** Checks the mounts of a config against the options of their sources. */
 import { check, type Checked, type CheckOptions, declaredNames, unknownKey } from "./check.ts";
 import type { MountConfig } from "./config.ts";
 import { findSource, type SourceFinding } from "./find-source.ts";
@@ -9,14 +9,14 @@ import { type Limits, mountSchema } from "./schema.ts";
 export interface MountChecking extends CheckOptions, SourceFinding {
   readonly folder: string;
   isReferred(path: KeyPath): boolean;
-  /** Those for all mounts. */
+  /** Limits for all mounts. */
   readonly limits: Limits | undefined;
   readonly redact: boolean | undefined;
 }
 
 const mountName = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u;
 
-/** Those without a problem; the problems of the others are all said. */
+/** Returns the valid mounts, and reports all problems of the others. */
 export async function checkMounts(
   given: Readonly<Record<string, unknown>>,
   options: MountChecking,
@@ -28,9 +28,10 @@ export async function checkMounts(
       options.refuse({
         path: at,
         atKey: true,
-        message: "a mount's name is a letter or digit, then letters, digits, dots, dashes and underscores, 64 at most",
+        message:
+          "a mount's name must begin with a letter or digit and may contain letters, digits, dots, dashes and underscores, at most 64 characters",
       });
-    // What is no group of keys was said already.
+    // Already reported if it is not an object.
     const mount = isPlainObject(settings) ? await checkMount(name, settings, at, options) : undefined;
     if (mount) mounts.push(mount);
   }
@@ -77,7 +78,7 @@ function holdsReference(value: unknown, at: KeyPath, options: Pick<MountChecking
   );
 }
 
-/** The value where there is one; otherwise its problems are said. */
+/** The checked value, or undefined after reporting its problems. */
 export function takeChecked<T>(
   answer: Checked<T>,
   refuse: (...problems: readonly Problem[]) => void,

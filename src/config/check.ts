@@ -1,4 +1,4 @@
-/** Values against what was declared: unknown names, wrong types, texts that are paths or numbers, all said at once. */
+/** Checks values against a schema and reports all problems: unknown names, wrong types, invalid paths and numbers. */
 import { resolve } from "node:path";
 import type { z } from "zod";
 import { quote } from "../errors.ts";
@@ -9,11 +9,11 @@ import { isPlainObject } from "./references.ts";
 
 export interface CheckOptions {
   readonly zod: typeof z;
-  /** What an option that is a path is relative to. */
+  /** Base folder of paths. */
   readonly folder: string;
-  /** Whether the value came from a reference, which can only give texts. */
+  /** Whether the value came from a reference, which is always a text. */
   isReferred(path: KeyPath): boolean;
-  /** Hears of every option that is a path, resolved. */
+  /** Called with every option that is a path, resolved. */
   sawPath?(file: string, path: KeyPath): void;
 }
 
@@ -21,14 +21,14 @@ export type Checked<T> = { readonly value: T } | { readonly problems: readonly P
 
 type Schema = z.core.$ZodType;
 
-/** An option is a path when its declaration says `.meta({ format: "path" })`. */
+/** Marks an option as a path: `.meta({ format: "path" })`. */
 const pathFormat = "path";
 
 export function check<T>(schema: z.ZodType<T>, given: unknown, at: KeyPath, options: CheckOptions): Checked<T> {
   const problems: Problem[] = [];
   const { zod } = options;
 
-  /** What the schema would have said had the text been written for it: paths resolved, referred numbers as numbers. */
+  /** Resolves paths, and converts texts from references to numbers or booleans where the schema expects them. */
   function prepare(declared: Schema, value: unknown, path: KeyPath): unknown {
     const { inner, isPath } = unwrap(declared, zod);
     const { def } = inner._zod;
@@ -89,11 +89,11 @@ export function unknownKey(path: KeyPath, known: readonly string[]): Problem {
     path,
     atKey: true,
     ...(meant && { meant: [...path.slice(0, -1), meant] }),
-    message: `unknown option; ${meant ? `did you mean ${quote(meant)}?` : `it is one of ${names.join(", ")}`}`,
+    message: `unknown option; ${meant ? `did you mean ${quote(meant)}?` : `use one of ${names.join(", ")}`}`,
   };
 }
 
-/** The names that an object's declaration knows; none for what is no object. */
+/** The keys of an object schema; empty for other schemas. */
 export function declaredNames(schema: z.ZodType, zod: typeof z): readonly string[] {
   const { def } = unwrap(schema, zod).inner._zod;
   return def.type === "object" ? Object.keys(def.shape) : [];
@@ -129,7 +129,7 @@ type Issue = z.core.$ZodIssue;
 function toProblems(issue: Issue, root: unknown, at: KeyPath, options: CheckOptions): Problem[] {
   const own = issue.path.filter((key) => typeof key !== "symbol");
   const path = [...at, ...own];
-  // Said already, with the nearest name.
+  // Already reported, with the nearest name.
   if (issue.code === "unrecognized_keys") return [];
   if (issue.code === "invalid_union") {
     const meant = meantBranch(issue.errors);

@@ -1,4 +1,4 @@
-/** What a config says, once it is read and checked. */
+/** A config after reading and checking. */
 import type { SourceDefinition } from "../source.ts";
 import type { ConfigError, KeyPath } from "./problem.ts";
 import type { Limits, MountSettings, SearchSettings, ServerSettings } from "./schema.ts";
@@ -8,35 +8,35 @@ import type { Facts, Permission } from "./trust.ts";
 export interface MountConfig extends Omit<MountSettings, "source" | "limits"> {
   readonly name: string;
   readonly definition: SourceDefinition;
-  /** Checked against the definition: paths are absolute, what was left out has its initial value. */
+  /** Checked options: paths are absolute, defaults are filled in. */
   readonly options: unknown;
-  /** Those of the mount before those for all. */
+  /** Limits of the mount, else those for all mounts. */
   readonly limits: Limits;
-  /** Whether any of its values came from the environment or from a file. */
+  /** Whether any value came from the environment or a file. */
   readonly isReferred?: boolean;
-  /** Where its paths lead and which files it names as its program, as they were when it was loaded; absent where the config was named. */
+  /** Real paths and program digests at the time of loading; absent if the user named the config. */
   readonly bound?: Facts;
-  /** Throws where one of these is another now. Present where the source might open or start it later. */
+  /** Throws if one of them has changed. Present if the source may open or start it later. */
   readonly checkTrust?: () => void;
 }
 
 export interface Config {
   /** Absolute. */
   readonly file: string;
-  /** What its paths are relative to. */
+  /** Base folder of its paths. */
   readonly folder: string;
   readonly mounts: readonly MountConfig[];
   readonly server: ServerSettings;
   readonly search: SearchSettings;
   readonly sets: readonly SetConfig[];
-  /** Everything it asks for that a config which was merely found may not do unasked. */
+  /** All permissions that a config found in a folder needs. */
   readonly permissions: readonly Permission[];
-  /** Those of them that it was not granted. What needs them is left out. */
+  /** Those that were not granted. The parts that need them are left out. */
   readonly withheld: readonly Permission[];
-  /** A text without the values that came from references. */
+  /** Removes values that came from references. */
   redact(text: string): string;
-  /** The whole of it, as a person may be shown it. */
+  /** The resolved config for display, without secrets. */
   readonly shown: Readonly<Record<string, unknown>>;
-  /** An error that points at a key, for what turns out to be wrong only when it is used. */
+  /** An error that points at a key, for problems that show only in use. */
   refusal(path: KeyPath, message: string): ConfigError;
 }

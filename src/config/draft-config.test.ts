@@ -103,7 +103,7 @@ describe("the look at a project", () => {
     expect(survey(project).map(({ source }) => source)).not.toContain("web");
   });
 
-  it("finds where metrics are kept, and says in the draft what their source needs", async () => {
+  it("detects metrics, and lists the required options in the draft", async () => {
     put(".env.example", "MIMIR_URL=very-secret\n");
     put("compose.yaml", "services:\n  tsdb:\n    image: victoriametrics/victoria-metrics:v1.100.0\n");
     put("prometheus.yml", "scrape_configs: []\n");
@@ -117,7 +117,7 @@ describe("the look at a project", () => {
     expect(text).not.toContain("very-secret");
   });
 
-  it("sees that several models are asked the same question", () => {
+  it("detects analyses by several models", () => {
     mkdirSync(join(project, "src/services"), { recursive: true });
     writeFileSync(join(project, "src/services/wall-bounce-analyzer.ts"), "");
     expect(survey(project).filter(({ source }) => source === "analysis")).toEqual([
@@ -137,7 +137,7 @@ describe("the look at a project", () => {
 });
 
 describe("the config that is written for it", () => {
-  it("serves the folder, and says nothing of sources that do not exist", async () => {
+  it("serves the folder, and does not mention sources that do not exist", async () => {
     build();
     const text = await draft({ file: sources.file });
     expect(parse(text)).toEqual({ mounts: { "my-project": { source: "file", root: "." } } });
@@ -181,7 +181,7 @@ describe("the config that is written for it", () => {
     });
   });
 
-  it("hints at a source that exists, with what it needs to be told", async () => {
+  it("suggests an existing source, with its required options", async () => {
     put(".env.example", "DATABASE_URL=x\n");
     const text = await draft(known(database()));
     expect(text).toContain(`  # Database (.env.example (DATABASE_URL)): Tables of a database.

@@ -1,4 +1,4 @@
-/** The config that `pressmark init` writes: what can be served now, and in comments what could be. */
+/** Drafts the config that `pressmark init` writes: mounts, and commented suggestions. */
 import type { z } from "zod";
 import { sources } from "../sources/index.ts";
 import type { Registry } from "./find-source.ts";
@@ -9,19 +9,19 @@ import type { ProjectFinding } from "./survey.ts";
 export interface DraftOptions {
   readonly project: string;
   readonly findings: readonly ProjectFinding[];
-  /** Settings files, by path, that are served with the rest and hold secrets: mounts of texts mask them. */
+  /** Served settings files that contain secrets; text mounts then mask them. */
   readonly secretsIn?: readonly string[];
-  /** Where the schema is, as the config may name it. */
+  /** Location of the schema, as written into the config. */
   readonly schema: string;
   readonly registry?: Registry;
 }
 
-/** Whether this version can serve it: through its own source, or as files. */
+/** Whether this version can serve it, with its own source or as files. */
 export function isServable({ source }: ProjectFinding, registry: Registry = sources): boolean {
   return Object.hasOwn(registry, source) || source === "docs";
 }
 
-/** Only what this version can serve is in it, be it in a comment. */
+/** Includes only what this version can serve, even in comments. */
 export async function draftConfig(options: DraftOptions): Promise<string> {
   const { project, findings, secretsIn = [], schema, registry = sources } = options;
   const { z: zod } = await import("zod");
@@ -32,17 +32,19 @@ export async function draftConfig(options: DraftOptions): Promise<string> {
   const name = plainName(project);
   const taken = new Set([name]);
   const isMasked = secretsIn.length > 0;
-  const masked = isMasked ? `\n# Secrets in its texts are masked: there are some in ${secretsIn.join(", ")}.` : "";
+  const masked = isMasked
+    ? `\n# Secrets in its texts are masked, because these files contain some: ${secretsIn.join(", ")}.`
+    : "";
   const blocks = [
     mount(
-      `Everything below this folder, but for hidden and ignored files and names that speak of a secret.${masked}`,
+      `Everything below this folder, except hidden and ignored files and files named like a secret.${masked}`,
       name,
       { source: "file", root: ".", ...(isMasked && { redact: true }) },
     ),
     ...(skills.length === 0
       ? []
       : [
-          mount("Skills, each whole and with digests, as hosts take them.", unlike("skills", taken), {
+          mount("Skills, each complete and with digests, in the form that hosts use.", unlike("skills", taken), {
             source: "skills",
             ...(skills.length === 1 ? { root: skills[0] as string } : { roots: skills }),
           }),
@@ -51,7 +53,7 @@ export async function draftConfig(options: DraftOptions): Promise<string> {
       ? []
       : [
           comment(
-            `Instead of the whole folder, only a part of it: remove "${name}" above and the marks here.`,
+            `To serve only a part instead of the whole folder: remove "${name}" above and the comment marks here.`,
             ...parts.map(({ where }) =>
               mount("", unlike(plainName(where), taken), {
                 source: "file",
@@ -67,8 +69,8 @@ export async function draftConfig(options: DraftOptions): Promise<string> {
   ];
   return [
     `# yaml-language-server: $schema=${schema}`,
-    "# What Pressmark serves from here. A server that runs takes changes up by itself.",
-    '# "pressmark doctor" checks it, "pressmark config" shows what it comes to.',
+    "# What Pressmark serves from this folder. A running server applies changes by itself.",
+    '# "pressmark doctor" checks it, "pressmark config" shows it with all defaults.',
     "",
     "mounts:",
     blocks.map((block) => indented(block)).join("\n\n"),
@@ -85,15 +87,15 @@ function mount(says: string, name: string, values: Readonly<Record<string, Value
   return [...(says === "" ? [] : [`# ${says}`]), `${format(name)}:`, ...lines].join("\n");
 }
 
-/** Of documentation there may be several folders, each a collection of that name. */
+/** There may be several documentation folders, so each is named after itself. */
 function nameOf({ source, where }: ProjectFinding): string {
   return source === "docs" ? plainName(where) : source;
 }
 
-/** Those that show files of the project as they are. */
+/** Sources that show project files unchanged. */
 const textSources: ReadonlySet<string> = new Set(["docs", "git"]);
 
-/** A source that exists, with what it needs said by itself. */
+/** A commented mount of an existing source, with its required options. */
 async function hint(
   { what, where, source, values }: ProjectFinding,
   name: string,
@@ -105,9 +107,13 @@ async function hint(
   const lines = Object.entries(json.properties ?? {}).flatMap(([key, option]) => {
     const value = values[key];
     if (value === undefined && !required.includes(key)) return [];
-    const said = typeof option === "object" ? option.description : undefined;
+    const description = typeof option === "object" ? option.description : undefined;
     return [
-      [`  ${key}:`, ...(value === undefined ? [] : [formatValue(value)]), ...(said ? [`# ${said}`] : [])].join(" "),
+      [
+        `  ${key}:`,
+        ...(value === undefined ? [] : [formatValue(value)]),
+        ...(description ? [`# ${description}`] : []),
+      ].join(" "),
     ];
   });
   return comment(
@@ -158,7 +164,7 @@ function formatValue(value: Value): string {
   return typeof value === "string" ? format(value) : `[${value.map(format).join(", ")}]`;
 }
 
-/** Plain where YAML reads it as the same text. */
+/** Unquoted if YAML reads it as the same text. */
 function format(text: string): string {
   const isPlain =
     /^[\p{L}./][\p{L}\p{N}._/-]*$/u.test(text) && !/^(?:true|false|null|yes|no|on|off|\.inf|\.nan)$/i.test(text);

@@ -42,7 +42,7 @@ describe("a set in the text of a config", () => {
     );
   });
 
-  it("loses a resource without losing what is said of the others", async () => {
+  it("loses a resource and keeps the comments of the others", async () => {
     expect(await editSet(yaml, "yaml", "first", { ...first, resources: ["README.md"] })).toBe(
       yaml.replace('      - "docs/a.md"\n', ""),
     );
@@ -93,10 +93,10 @@ describe("a set in the text of a config", () => {
     );
   });
 
-  it("that hides behind an alias is left to the person", async () => {
+  it("behind an alias is not edited", async () => {
     const text = "server: {}\nsets:\n  a: &a\n    resources: [x]\n  b: *a\n";
     const edited = editSet(text, "yaml", "a", { resources: ["x", "y"] });
-    // The other one would have changed with it.
+    // The other one would have changed too.
     await expect(edited).rejects.toThrow(/by hand/);
   });
 });

@@ -1,4 +1,4 @@
-/** Changes one set in the text of a config, and leaves comments and everything else as they are. */
+/** Changes one set in the text of a config, and keeps comments and everything else. */
 import type { Document, YAMLSeq } from "yaml";
 import { invalid } from "../errors.ts";
 import { callInThread } from "../lib/threads.ts";
@@ -7,10 +7,10 @@ import { parseText, type ConfigTextFormat } from "./parse-text.ts";
 import { isPlainObject } from "./references.ts";
 import type { SetSettings } from "./schema.ts";
 
-/** To parse so much takes some hundredths of a second at most; more is edited in a thread. */
+/** Parsing this much takes a few hundredths of a second; longer texts are edited in a thread. */
 const maxHere = 2 * 1024;
 
-/** `after` undefined takes the set away. The text must be a config that can be read. */
+/** `after` undefined removes the set. The text must be a valid config. */
 export async function editSet(
   text: string,
   format: ConfigTextFormat,
@@ -28,10 +28,10 @@ export async function editSet(
         after,
       ));
   if (edited !== undefined) return edited;
-  throw invalid("the config is written in a way that cannot be edited here; change its sets by hand");
+  throw invalid("the config cannot be edited automatically; change its sets by hand");
 }
 
-/** Called in the thread, too. Undefined where the text cannot be edited. */
+/** Also called in the thread. Undefined if the text cannot be edited. */
 export async function tryEditSet(
   text: string,
   format: ConfigTextFormat,
@@ -44,7 +44,7 @@ export async function tryEditSet(
   const edits = format === "json" ? [editJsonSet] : [editLines, editYamlSet];
   for (const edit of edits) {
     const edited = await edit(text, name, after);
-    // Whatever the text was like: what is written says this and nothing else new.
+    // Accepts an edit only if nothing but this set has changed.
     if (edited !== undefined && isSame(await setsIn(edited, format), wanted)) return edited;
   }
   return undefined;
@@ -86,8 +86,8 @@ async function editYamlSet(text: string, name: string, after: SetSettings | unde
     }
     document.setIn(path, document.createNode(clean(after)));
   } else {
-    const { resources, ...said } = clean(after);
-    for (const [key, value] of Object.entries(said)) document.setIn([...path, key], value);
+    const { resources, ...others } = clean(after);
+    for (const [key, value] of Object.entries(others)) document.setIn([...path, key], value);
     const items: unknown = document.getIn([...path, "resources"]);
     if (yaml.isSeq(items)) changeItems(items, resources, document, yaml.isScalar);
     else document.setIn([...path, "resources"], document.createNode(resources));
@@ -95,7 +95,7 @@ async function editYamlSet(text: string, name: string, after: SetSettings | unde
   return splice(text, document.toString({ lineWidth: 0 }), yaml);
 }
 
-/** For resources that stand on a line each: lines come and go, and no other is touched. */
+/** For resources on one line each: adds and removes lines only. */
 async function editLines(text: string, name: string, after: SetSettings | undefined): Promise<string | undefined> {
   const yaml = await import("yaml");
   const items: unknown = yaml.parseDocument(text, { prettyErrors: false }).getIn(["sets", name, "resources"]);
@@ -124,7 +124,7 @@ async function editLines(text: string, name: string, after: SetSettings | undefi
   return edited;
 }
 
-/** Items that stay keep their place and the comments beside them. */
+/** Remaining items keep their position and comments. */
 function changeItems(
   items: YAMLSeq,
   wanted: readonly string[],
@@ -137,15 +137,15 @@ function changeItems(
     if (!items.items.some((item) => valueOf(item) === each)) items.add(document.createNode(each));
 }
 
-/** The old text with nothing but its sets from the new one, which is spelled by a writer with habits of its own. */
+/** Replaces only the sets in the old text, because the YAML writer reformats everything else. */
 function splice(before: string, after: string, yaml: typeof import("yaml")): string {
-  const [old, young] = [before, after].map((text) => rangeOfSets(text, yaml));
+  const [old, fresh] = [before, after].map((text) => rangeOfSets(text, yaml));
   if (!old) return after;
-  const kept = young ? after.slice(young.start, young.end) : "";
-  return `${before.slice(0, old.start)}${kept}${before.slice(old.end)}`;
+  const sets = fresh ? after.slice(fresh.start, fresh.end) : "";
+  return `${before.slice(0, old.start)}${sets}${before.slice(old.end)}`;
 }
 
-/** From the key to the end of its value, with the line break behind it. */
+/** From the key to the end of its value, including the line break. */
 function rangeOfSets(
   text: string,
   yaml: typeof import("yaml"),

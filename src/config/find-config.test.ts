@@ -21,13 +21,13 @@ describe("the config that counts", () => {
     expect(findConfig(join(root, "home"), "/")).toBe(join(root, "home", name));
   });
 
-  it("is not looked for above the person's own folder", () => {
+  it("is not searched above the home folder", () => {
     writeFileSync(join(root, configNames[0]), "");
     expect(findConfig(join(root, "home/project/src"), join(root, "home"))).toBeUndefined();
     expect(findConfig(join(root, "home/project/src"), "/elsewhere")).toBe(join(root, configNames[0]));
   });
 
-  it("may be that of the person's own folder", () => {
+  it("may be in the home folder", () => {
     writeFileSync(join(root, "home", configNames[0]), "");
     expect(findConfig(join(root, "home/project"), join(root, "home"))).toBe(join(root, "home", configNames[0]));
   });

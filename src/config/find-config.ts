@@ -1,4 +1,4 @@
-/** Where the config is: one per folder, looked for upwards from where the person stands. */
+/** Finds the config: at most one per folder, searched upwards from the current folder. */
 import { statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { invalid, quote } from "../errors.ts";
@@ -10,7 +10,7 @@ export const configNames = [
   "pressmark.config.ts",
 ] as const;
 
-/** The config of this folder itself. Two in one folder throw "invalid": no one could say which counts. */
+/** The config in this folder. Throws "invalid" if there are two. */
 export function configIn(folder: string): string | undefined {
   const found = configNames.map((name) => join(folder, name)).filter(isFile);
   const [config, other] = found;
@@ -21,7 +21,7 @@ export function configIn(folder: string): string | undefined {
   return config;
 }
 
-/** The nearest config at or above this folder, up to the person's own folder or the root. */
+/** The nearest config in this folder or above, up to the home folder or the root. */
 export function findConfig(from: string, home: string): string | undefined {
   for (let folder = from; ; folder = dirname(folder)) {
     const config = configIn(folder);
@@ -33,7 +33,7 @@ function isFile(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
   } catch {
-    // A folder that may not be looked into holds no config for us.
+    // A folder without read permission counts as empty.
     return false;
   }
 }

@@ -24,7 +24,7 @@ function write(name: string, text: string): string {
   return file;
 }
 
-/** A source that leaves a mark when it is run. */
+/** A source that writes a file when it runs. */
 function weather(more = ""): string {
   return `import { writeFileSync } from "node:fs";
     writeFileSync(${JSON.stringify(join(folder, "ran"))}, "");
@@ -48,7 +48,7 @@ async function problemsOf(file: string): Promise<readonly string[]> {
   }
 }
 
-describe("a source of one's own", () => {
+describe("a custom source", () => {
   it("is named by its file, and its options are checked as those of any other", async () => {
     write("weather.ts", `${weather()} export default definition;`);
     const loaded = await loadConfig({ file: write("pressmark.config.yaml", yaml), named: true }, world);
@@ -92,15 +92,15 @@ describe("a source of one's own", () => {
   });
 
   it.each([
-    ["is not there", undefined, /there is no "\.\/weather\.ts"/],
-    ["is no source", "export default 7;", /must be what defineSource gives, as its default export/],
+    ["is not there", undefined, /"\.\/weather\.ts" cannot be read/],
+    ["is no source", "export default 7;", /must be a source made with defineSource, as its default export/],
     [
       "lacks something",
       "export default { name: 'x', summary: 'x', scheme: 'x', open() {} };",
-      /"options" is no function/,
+      /"options" is not a function/,
     ],
-    ["fails", "throw new Error('no umbrella');", /failed while it ran: no umbrella/],
-    ["takes one of our names", "FILE", /is named "file", as one of Pressmark's own/],
+    ["fails", "throw new Error('no umbrella');", /failed to run: no umbrella/],
+    ["takes one of our names", "FILE", /has the name of the built-in source "file"/],
   ])("that %s is refused at its line", async (_what, text, says) => {
     if (text === "FILE") write("weather.ts", `${weather('...{ name: "file" },')} export default definition;`);
     else if (text !== undefined) write("weather.ts", text);

@@ -1,4 +1,4 @@
-/** The source that a mount names: one of this package by name, or one of the person's own by its file or as it is. */
+/** Finds the source that a mount names: a built-in one by name, or a custom one by its file or definition. */
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { quote } from "../errors.ts";
@@ -12,19 +12,19 @@ export type Registry = Readonly<Record<string, () => Promise<{ readonly default:
 
 export interface SourceFinding {
   readonly registry: Registry;
-  /** What a path is relative to. */
+  /** Base folder of paths. */
   readonly folder: string;
   /** Whether the value came from a reference. */
   isReferred(path: KeyPath): boolean;
-  /** Whether this file may be run. What may not is left out, and said by whoever answers. */
+  /** Whether this file may run. If not, its mount is left out; the implementation reports that. */
   mayRun(file: string, bytes: Uint8Array, path: KeyPath): boolean;
   refuse(...problems: readonly Problem[]): void;
 }
 
-/** More is no source that someone wrote. */
+/** Size limit of a source file. */
 const maxBytes = 16 * 1024 * 1024;
 
-/** As it is written in a config: `./weather.ts`, never a bare name. */
+/** A path such as `./weather.ts`, never a bare name. */
 const ownFile = /^\.{0,2}\/.*\.(?:[cm]?js|[cm]?ts)$/;
 
 export async function findSource(
@@ -48,7 +48,7 @@ async function findOwn(source: string, at: KeyPath, finding: SourceFinding): Pro
   const refuse = (message: string): undefined => void finding.refuse({ path: at, message });
   const file = resolve(finding.folder, source);
   const bytes = readProgram(file);
-  if (!bytes) return refuse(`there is no ${quote(source)} that can be read; check the path`);
+  if (!bytes) return refuse(`${quote(source)} cannot be read; check the path`);
   if (!finding.mayRun(file, bytes, at)) return undefined;
   try {
     const definition = await runProgram(file, bytes);
@@ -60,7 +60,7 @@ async function findOwn(source: string, at: KeyPath, finding: SourceFinding): Pro
   }
 }
 
-/** A device that a link leads to would never end. */
+/** Reads only regular files: a device would never end. */
 function readProgram(file: string): Uint8Array | undefined {
   try {
     const stats = statSync(file);
@@ -70,25 +70,25 @@ function readProgram(file: string): Uint8Array | undefined {
   }
 }
 
-/** What keeps a value from being the definition of a source. */
+/** Why a value is not the definition of a source. */
 function definitionProblem(value: unknown, { registry }: SourceFinding): string | undefined {
-  const wanted = "must be what defineSource gives";
+  const wanted = "must be a source made with defineSource";
   if (!isPlainObject(value)) return `${wanted}, as its default export`;
   for (const [key, type] of Object.entries(members))
-    if (typeof value[key] !== type) return `${wanted}: its ${quote(key)} is no ${type}`;
+    if (typeof value[key] !== type) return `${wanted}: its ${quote(key)} is not a ${type}`;
   const { name } = value as { readonly name: string };
-  // What a name promises, trust included, is promised for our own.
-  return Object.hasOwn(registry, name) ? `is named ${quote(name)}, as one of Pressmark's own; rename it` : undefined;
+  // Trust depends on the names of built-in sources.
+  return Object.hasOwn(registry, name) ? `has the name of the built-in source ${quote(name)}; rename it` : undefined;
 }
 
 const members = { name: "string", summary: "string", scheme: "string", options: "function", open: "function" } as const;
 
 function unknownSource(source: string, at: KeyPath, finding: SourceFinding): string {
   if (finding.isReferred(at)) return `unknown source; ${oneOf(finding)}`;
-  const meant = nearest(source, Object.keys(finding.registry));
-  return `unknown source ${quote(source, 40)}; ${meant ? `did you mean ${quote(meant)}?` : oneOf(finding)}`;
+  const suggestion = nearest(source, Object.keys(finding.registry));
+  return `unknown source ${quote(source, 40)}; ${suggestion ? `did you mean ${quote(suggestion)}?` : oneOf(finding)}`;
 }
 
 function oneOf({ registry }: SourceFinding): string {
-  return `it is one of ${Object.keys(registry).join(", ")}, or a file of your own (./source.ts)`;
+  return `use one of ${Object.keys(registry).join(", ")}, or your own file (./source.ts)`;
 }

@@ -1,4 +1,4 @@
-/** What a grant is bound to: each change after it is asked for again, and says what changed. */
+/** What a grant is bound to: every later change must be trusted again, and is named. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -60,7 +60,7 @@ const why = ({ withheld }: Config) => withheld.map(({ outdated }) => outdated);
 const withDocs = (mounts: string, more = "") => `mounts:\n  docs: { source: file, root: docs }\n  ${mounts}\n${more}`;
 const program = `command: ${JSON.stringify(process.execPath)}, cwd: .`;
 
-/** A config, something done after it was trusted, and what is said to have changed. */
+/** A config, a change after it was trusted, and the reported change. */
 const changes: readonly [what: string, before: string, change: () => void, changed: string][] = [
   [
     "an option that kept something back is removed",
@@ -205,7 +205,7 @@ describe("a grant still counts when", () => {
     expect(names(await load())).toEqual(["m"]);
   });
 
-  it("less is asked for, because the folder is ignored no longer", async () => {
+  it("fewer permissions are needed, because the folder is no longer ignored", async () => {
     write(".gitignore", "notes/\n");
     config(withDocs("m: { source: file, root: notes, hidden: true }"));
     await trust();
@@ -255,7 +255,7 @@ server: { token: "\${env:SECRET}", port: 1234, allowedHosts: ["\${file:own.txt}"
     expect(read).toEqual([]);
   });
 
-  it("is told what is wrong with it beside its references", async () => {
+  it("reports problems besides its references", async () => {
     config(`
 mounts:
   a: { source: memory, resource: { x: "\${env:SECRET}" }, other: "\${env:SECRET}" }
@@ -277,7 +277,7 @@ server: { token: "\${env:SECRET}", prot: 1 }
 });
 
 describe("what is granted is what was shown", () => {
-  it("and not what the config became while the person was reading", async () => {
+  it("and not a change of the config during the prompt", async () => {
     const file = config(withDocs("m: { source: file, root: notes, hidden: true }"));
     const asked = await permissionsAsked(file, world);
     config(withDocs("m: { source: file, root: ., hidden: true }"));
@@ -309,7 +309,7 @@ describe("what is granted is what was shown", () => {
     expect(names(await load())).toEqual(["docs", "m"]);
     for (const strange of ["!!timestamp 2020-01-01", "!!set { a, b }", "!!binary aGk=", ".inf", ".nan"]) {
       config(`%YAML 1.1\n---\nmounts: { m: { source: memory, resources: { x: ${strange} } } }\n`);
-      await expect(load()).rejects.toThrow(/is no text, number/);
+      await expect(load()).rejects.toThrow(/is not a string, number/);
     }
     config(
       "%YAML 1.1\n---\nmounts:\n  docs: &d { source: file, root: docs }\n  m: { <<: *d, root: notes, hidden: true }\n",

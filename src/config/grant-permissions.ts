@@ -1,25 +1,25 @@
-/** From what a config asks for to what it is granted, once a person has said so. */
+/** Lists and grants the permissions of a config. */
 import { extname } from "node:path";
 import { type ConfigContext, loadWith } from "./load-config.ts";
 import { createTrustStore, isSameFacts, type Permission } from "./trust.ts";
 
-/** Everything that a config would have to be trusted with, as it is now. No reference is resolved, and no program is run, that was not trusted before. */
+/** All permissions that a config needs now. Resolves only references, and runs only programs, that are trusted already. */
 export async function permissionsAsked(file: string, world: ConfigContext): Promise<readonly Permission[]> {
   const grant = createTrustStore(world.stateFolder).read(file);
   const loaded = await loadWith({ file, named: false }, world, { grant, isAsking: true });
   return "config" in loaded ? loaded.config.permissions : [loaded.untrusted];
 }
 
-/** Grants what a person was shown, as it was then: what has changed since stays as it was asked for. */
+/** Grants exactly what was shown: parts that changed since then stay ungranted. */
 export async function grantPermissions(
   file: string,
-  asked: readonly Permission[],
+  requested: readonly Permission[],
   world: ConfigContext,
 ): Promise<void> {
   const store = createTrustStore(world.stateFolder);
-  const granted = asked.filter(({ refused }) => refused === undefined);
+  const granted = requested.filter(({ refused }) => refused === undefined);
   store.grant(file, granted);
-  // References may be resolved now, and a program run: only then it is known where they lead, and which files they name.
+  // Now references can be resolved and programs run, which shows the paths and files to bind.
   const known = await permissionsAsked(file, world);
   const isProgram = granted.some(({ part }) => part === "config") && extname(file) === ".ts";
   const more = isProgram ? known.filter(({ part }) => !granted.some((each) => each.part === part)) : [];

@@ -1,4 +1,4 @@
-/** The schema of a config for editors, from the same declarations that it is checked against. */
+/** Generates the JSON schema of a config for editors. */
 import type { z } from "zod";
 import { sources } from "../sources/index.ts";
 import type { Registry } from "./find-source.ts";
@@ -6,7 +6,7 @@ import { configSchema, mountSchema } from "./schema.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Editors know this draft best. */
+/** The draft with the best support in editors. */
 const target = "draft-7";
 
 export async function configJsonSchema(registry: Registry = sources): Promise<Json> {
@@ -53,12 +53,12 @@ async function mountJson(name: string, registry: Registry, zod: typeof z): Promi
   };
 }
 
-/** Only the file itself knows what options it takes. */
+/** A custom source; its options are unknown here. */
 const ownMount = {
   type: "object",
-  description: "A source of your own",
+  description: "A custom source",
   properties: {
-    source: { type: "string", pattern: "^\\.{0,2}/.*\\.[cm]?[jt]s$", description: "the file that exports it" },
+    source: { type: "string", pattern: "^\\.{0,2}/.*\\.[cm]?[jt]s$", description: "File that exports the source" },
   },
   required: ["source"],
 };
@@ -69,7 +69,7 @@ function toJson(schema: z.ZodType, zod: typeof z): Json {
 
 const reference = { type: "string", pattern: "^\\$\\{(env|file):.+\\}$" };
 
-/** Where a number or a choice is wanted, a reference to one will do. */
+/** Allows a reference wherever a number, boolean or choice is expected. */
 function mayRefer(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(mayRefer);
   if (typeof node !== "object" || node === null) return node;

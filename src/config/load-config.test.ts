@@ -75,7 +75,7 @@ async function problems(text: string, name?: string): Promise<readonly string[]>
   return [];
 }
 
-/** A program that leaves a mark when it runs. */
+/** A program that writes a file when it runs. */
 function marking(marker: string): string {
   return `import { writeFileSync } from "node:fs";
      writeFileSync(${JSON.stringify(join(root, "ran"))}, ${JSON.stringify(marker)});
@@ -110,7 +110,7 @@ server:
 `;
 
 describe("a config", () => {
-  it("says what is served, with paths from its own folder and limits of a mount before those for all", async () => {
+  it("gives the mounts, with absolute paths and with limits of a mount before those for all", async () => {
     const config = await load(good, { from: "/" });
     expect(
       config.mounts.map(({ name, definition, scheme, limits }) => [name, definition.name, scheme, limits]),
@@ -123,7 +123,7 @@ describe("a config", () => {
     expect(config.permissions).toEqual([]);
   });
 
-  it("may be JSON, and says the same", async () => {
+  it("may be JSON, with the same result", async () => {
     const { parse } = await import("yaml");
     const config = await load(JSON.stringify({ $schema: "./schema.json", ...parse(good) }), {
       name: "pressmark.config.json",
@@ -166,7 +166,7 @@ server: { port: "\${env:PORT}" }
 });
 
 describe("what is wrong with a config", () => {
-  it("is said all at once, in the order of the text, with line, column, key and the nearest name", async () => {
+  it("is reported all together, in the order of the text, with line, column, key and the nearest name", async () => {
     expect(
       await problems(`
 mounts:
@@ -189,7 +189,7 @@ serve: {}
       "pressmark.config.yaml:6:15 mounts.docs.maxBytes: must be a number, not a text",
       'pressmark.config.yaml:8:13 mounts.other.source: unknown source "fiel"; did you mean "file"?',
       "pressmark.config.yaml:9:10 mounts.third: must be a group of keys, not a number",
-      'pressmark.config.yaml:10:3 mounts["4 5"]: a mount\'s name is a letter or digit, then letters, digits, dots, dashes and underscores, 64 at most',
+      'pressmark.config.yaml:10:3 mounts["4 5"]: a mount\'s name must begin with a letter or digit and may contain letters, digits, dots, dashes and underscores, at most 64 characters',
       'pressmark.config.yaml:11:11 limits.timeout: unknown option; did you mean "timeoutMs"?',
       'pressmark.config.yaml:13:3 server.prot: unknown option; did you mean "port"?',
       "pressmark.config.yaml:14:9 server.host: must not be empty",
@@ -197,7 +197,7 @@ serve: {}
     ]);
   });
 
-  it("is said of JSON in the same way", async () => {
+  it("is reported for JSON in the same way", async () => {
     expect(
       await problems(
         '{\n  "mounts": {\n    "docs": { "source": "file", "rot": "docs" }\n  }\n}',
@@ -205,7 +205,7 @@ serve: {}
       ),
     ).toEqual(['pressmark.config.json:3:33 mounts.docs.rot: unknown option; did you mean "root"?']);
     expect(await problems('{ "mounts": {},\n "mounts": {} }', "pressmark.config.json")).toEqual([
-      "pressmark.config.json:2:2 mounts: this key is there twice; keep one",
+      "pressmark.config.json:2:2 mounts: this key is a duplicate; remove one",
     ]);
     expect(await problems("{\n  oops\n}", "pressmark.config.json")).toEqual([
       'pressmark.config.json:2:3: expected a key in "',
@@ -214,27 +214,24 @@ serve: {}
 
   it.each([
     ["mounts:\n\tdocs: 1", "pressmark.config.yaml:2:1: indent with spaces, not with tabs"],
-    ["mounts: {}\nmounts: {}", "pressmark.config.yaml:2:1: this key is there twice; keep one"],
+    ["mounts: {}\nmounts: {}", "pressmark.config.yaml:2:1: this key is a duplicate; remove one"],
     [
       "mounts: [1",
-      "pressmark.config.yaml:1:11: the indentation does not fit what is around it, or a bracket is not closed",
+      "pressmark.config.yaml:1:11: the indentation does not match its surroundings, or a bracket is not closed",
     ],
     ["[]", "pressmark.config.yaml:1:1: must be a group of keys, not a list"],
-    [
-      "mounts: {}",
-      "pressmark.config.yaml:1:9 mounts: names nothing to serve; add a mount, or remove it to serve this folder",
-    ],
+    ["mounts: {}", "pressmark.config.yaml:1:9 mounts: is empty; add a mount, or remove the key to serve this folder"],
     [
       "mounts: { a: { root: docs } }",
-      "pressmark.config.yaml:1:14 mounts.a.source: is missing; it is one of SOURCES, or a file of your own (./source.ts)",
+      "pressmark.config.yaml:1:14 mounts.a.source: is missing; use one of SOURCES, or your own file (./source.ts)",
     ],
     [
       "mounts: { a: { source: file, root: docs, scheme: File } }",
-      'pressmark.config.yaml:1:50 mounts.a.scheme: must be a scheme, such as "docs": small letters, digits, "+", "." and "-"',
+      'pressmark.config.yaml:1:50 mounts.a.scheme: must be a scheme, such as "docs": lower-case letters, digits, "+", "." and "-"',
     ],
     [
       "mounts: { a: { source: file, root: docs, scheme: file } }",
-      'pressmark.config.yaml:1:50 mounts.a.scheme: must not be "file", whose URIs say where a file is on this machine',
+      'pressmark.config.yaml:1:50 mounts.a.scheme: must not be "file", whose URIs are paths on this machine',
     ],
     [
       "mounts: { a: { source: file, root: docs, freshness: { scope: publc } } }",
@@ -263,19 +260,19 @@ serve: {}
     ],
     [
       "mounts: { m: { source: '${env:SECRET}' } }",
-      "pressmark.config.yaml:1:24 mounts.m.source: unknown source; it is one of SOURCES, or a file of your own (./source.ts)",
+      "pressmark.config.yaml:1:24 mounts.m.source: unknown source; use one of SOURCES, or your own file (./source.ts)",
     ],
     [
       "sets: { ../x: { resources: [a] } }",
-      'pressmark.config.yaml:1:9 sets["../x"]: a set\'s name is a letter or digit, then letters, digits, dots, dashes and underscores, 64 at most',
+      'pressmark.config.yaml:1:9 sets["../x"]: a set\'s name must begin with a letter or digit and may contain letters, digits, dots, dashes and underscores, at most 64 characters',
     ],
     [
       "sets: { x: { resources: [a, 'set://y'] } }",
-      "pressmark.config.yaml:1:29 sets.x.resources[1]: a set holds resources, not other sets",
+      "pressmark.config.yaml:1:29 sets.x.resources[1]: a set contains resources, not other sets",
     ],
     [
       "sets: { x: { resources: ['${env:SECRET}'] } }",
-      "pressmark.config.yaml:1:26 sets.x.resources[0]: is shown to clients, so it must be written out here",
+      "pressmark.config.yaml:1:26 sets.x.resources[0]: is shown to clients, so it must not contain a reference",
     ],
     ["sets: { x: { resources: [] } }", "pressmark.config.yaml:1:25 sets.x.resources: must not be empty"],
     ["sets: { x: {} }", "pressmark.config.yaml:1:12 sets.x.resources: is missing; it must be a list"],
@@ -285,7 +282,7 @@ serve: {}
     ],
     [
       "__proto__: 1",
-      "pressmark.config.yaml:1:1 __proto__: unknown option; it is one of mounts, limits, redact, search, sets, server",
+      "pressmark.config.yaml:1:1 __proto__: unknown option; use one of mounts, limits, redact, search, sets, server",
     ],
   ])("is pointed at: %j", async (text, line) => {
     expect(await problems(text)).toEqual([line.replace("SOURCES", Object.keys(sources).join(", "))]);
@@ -308,7 +305,7 @@ serve: {}
     );
   });
 
-  it("is named as the person sees it from where they stand", async () => {
+  it("is named relative to the current folder", async () => {
     await expect(load("serve: 1", { from: join(folder, "docs") })).rejects.toThrow(
       /^\.\.\/pressmark\.config\.yaml:1:1 serve: /,
     );
@@ -316,9 +313,9 @@ serve: {}
 
   it("may be the file itself", async () => {
     const absent = loadConfig({ file: join(folder, "none.yaml"), named: true }, world);
-    await expect(absent).rejects.toThrow("none.yaml: there is no such file; check the spelling");
-    await expect(loadConfig({ file: join(folder, "docs"), named: true }, world)).rejects.toThrow("docs: is no file");
-    await expect(load(`# ${"x".repeat(2 ** 20)}`)).rejects.toThrow("has more than 1048576 bytes");
+    await expect(absent).rejects.toThrow("none.yaml: no such file; check the path");
+    await expect(loadConfig({ file: join(folder, "docs"), named: true }, world)).rejects.toThrow("docs: is not a file");
+    await expect(load(`# ${"x".repeat(2 ** 20)}`)).rejects.toThrow("is larger than 1048576 bytes");
   });
 
   it("may be aliases that unfold without end", async () => {
@@ -326,7 +323,9 @@ serve: {}
       .split("")
       .map((name, index) => `${name}: &${name} [${Array.from({ length: 9 }, () => `*${"abcdefgh"[index]!}`).join()}]`)
       .join("\n")}`;
-    expect(await problems(bomb)).toEqual(["pressmark.config.yaml:1:1: its aliases unfold into too much; write it out"]);
+    expect(await problems(bomb)).toEqual([
+      "pressmark.config.yaml:1:1: its aliases expand to too much data; write them out",
+    ]);
   });
 });
 
@@ -339,7 +338,7 @@ mounts:
 server: { host: 0.0.0.0, port: 1234, allowedHosts: [example.org] }
 `;
 
-  it("may serve its own folder and no more; the rest is left out and said", async () => {
+  it("may serve its own folder and no more; the rest is left out and reported", async () => {
     const config = await load(outside, found);
     expect(config.mounts.map(({ name }) => name)).toEqual(["docs"]);
     expect(config.server).toEqual({ port: 1234 });
@@ -369,7 +368,7 @@ server: { host: 0.0.0.0, port: 1234, allowedHosts: [example.org] }
     expect(config.mounts.map(({ name }) => name)).toEqual(["docs", "out"]);
     expect(config.withheld.flatMap(({ reasons }) => reasons)).toEqual([
       'reaches "/", outside its own folder, for mounts.more.root',
-      // Others would be shown more than when they were let in.
+      // Other machines would see more than when they were let in.
       'listens on "0.0.0.0", where other machines may reach it',
       'answers to the name "example.org"',
     ]);
@@ -425,7 +424,7 @@ server: { host: 0.0.0.0, port: 1234, allowedHosts: [example.org] }
       expect(config.redact("stolen-secret own-token")).toBe("stolen-secret own-token");
       expect(asksFor(config.withheld[0]!)).toContain(said);
     }
-    // Whoever is asked is told where the link leads.
+    // The trust prompt shows the target of the link.
     const [asked] = await permissionsAsked(write(referring("linked")), world);
     expect(asked!.reasons).toEqual([
       `reads the file "linked", which leads to ${JSON.stringify(join(root, "outside/token"))}, outside its own folder, for mounts.m.resources.a`,
@@ -533,27 +532,25 @@ describe("a config in TypeScript", () => {
     expect(ran()).toBe(false);
   });
 
-  it("is run anew when it has changed", async () => {
+  it("is run again when it has changed", async () => {
     await load(marking("one"), { name });
     const config = await load(marking("two").replace('"docs"', '"."'), { name });
     expect(config.mounts[0]!.options).toMatchObject({ root: folder });
   });
 
-  it("is wrong by key, without a line, and says so when it fails", async () => {
+  it("has problems by key, without a line, and reports that it failed", async () => {
     expect(await problems('export default { mounts: { docs: { source: "file", rot: "x" } } };', name)).toEqual([
       'pressmark.config.ts mounts.docs.rot: unknown option; did you mean "root"?',
     ]);
-    expect(await problems('throw new Error("oh no");', name)).toEqual([
-      "pressmark.config.ts: failed while it ran: oh no",
-    ]);
+    expect(await problems('throw new Error("oh no");', name)).toEqual(["pressmark.config.ts: failed to run: oh no"]);
     expect(await problems("export const config = {};", name)).toEqual([
-      "pressmark.config.ts: must export the config as its default",
+      "pressmark.config.ts: must export the config as its default export",
     ]);
   });
 });
 
 describe("trust", () => {
-  it("is kept for its owner alone, and can be taken back", async () => {
+  it("is readable by its owner only, and can be revoked", async () => {
     const file = write("server: { host: 0.0.0.0 }");
     const store = createTrustStore(world.stateFolder);
     await trust(file);
@@ -576,7 +573,7 @@ describe("trust", () => {
     expect(store.read(file).parts.size).toBe(0);
   });
 
-  it("is asked for with what to type", () => {
+  it("comes with the command to run", () => {
     expect(trustCommand("/a/b/pressmark.config.ts", "/a/b")).toBe("pressmark trust");
     expect(trustCommand("/a/b/pressmark.config.ts", "/a/b/c")).toBe("pressmark trust ..");
     expect(trustCommand("/a/my project/pressmark.config.ts", "/a")).toBe('pressmark trust "my project"');
@@ -590,7 +587,7 @@ it("a folder's name becomes one that a mount may have", () => {
   expect(plainName("/日本語")).toBe("日本語");
 });
 
-it("no option of a source has the name of one that every mount has, and each that names a path says so", async () => {
+it("no option of a source has the name of one that every mount has, and each path is declared as one", async () => {
   const { z } = await import("zod");
   const common = Object.keys(mountSchema(z).shape);
   for (const open of Object.values<Registry[string]>(sources)) {

@@ -1,4 +1,4 @@
-/** From a config's file to what it asks for: read, understood, checked, and held to what it was trusted with. */
+/** Loads a config: reads, parses and checks it, and applies its grants. */
 import { basename, dirname, extname, relative, resolve } from "node:path";
 import { sources } from "../sources/index.ts";
 import { askForMounts, mayRun, type Places, referredFact } from "./ask-for-mounts.ts";
@@ -20,35 +20,35 @@ import { wholePermission } from "./whole-permission.ts";
 
 export interface ConfigOrigin {
   readonly file: string;
-  /** Whether the person named it; one that was merely found may do no more than it was trusted with. */
+  /** Whether the user named it; a config that was found may do only what it was trusted with. */
   readonly named: boolean;
 }
 
 export interface ConfigContext {
-  /** Where the person stands: paths in errors are seen from there. */
+  /** The current folder: paths in errors are relative to it. */
   readonly from: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stateFolder: string;
-  /** All sources by name; those of this package unless said. */
+  /** All sources by name. Default: those of this package. */
   readonly registry?: Registry;
 }
 
-/** Either the config, or what it would have to be trusted with before it is believed at all. */
+/** The config, or the permission that it needs before it is used at all. */
 export type LoadedConfig = { readonly config: Config } | { readonly untrusted: Permission };
 
 interface LoadOptions {
   readonly grant: Grant;
-  /** Whether a person is about to be asked: then everything is looked at that a grant would be bound to. */
+  /** Whether this is for a trust prompt: then everything that a grant is bound to is examined. */
   readonly isAsking: boolean;
 }
 
-/** Throws a ConfigError with everything that is wrong. */
+/** Throws a ConfigError with all problems. */
 export async function loadConfig(origin: ConfigOrigin, world: ConfigContext): Promise<LoadedConfig> {
   const grant = origin.named ? noGrant : createTrustStore(world.stateFolder).read(origin.file);
   return loadWith(origin, world, { grant, isAsking: false });
 }
 
-/** The same under a grant that is given. */
+/** The same with a given grant. */
 export async function loadWith(
   { file, named }: ConfigOrigin,
   world: ConfigContext,
@@ -97,7 +97,7 @@ export async function loadWith(
   const schema = configSchema(zod);
   const outline =
     takeChecked(check(schema, resolved.value, [], checking), refuse) ??
-    // Settings that may not be resolved are left out, and do not take the others along.
+    // Leaves out only the settings that may not be resolved.
     takeChecked(check(schema, withoutUnresolved(resolved), [], checking), () => undefined);
   const { limits, redact: isRedacted, server = {}, search = {}, sets: chosen = {} } = outline?.value ?? {};
   const mounts = await checkMounts(mountsOf(resolved.value, folder, refuse), {
@@ -123,7 +123,7 @@ export async function loadWith(
   const lineOf = (problem: Problem) => redact(problemLine(label, problem, placeOf(problem)));
   if (problems.length > 0) throw new ConfigError(label, inOrder(problems, placeOf).map(lineOf));
 
-  // A path may hold what a reference stood for.
+  // Paths may contain values of references.
   const permissions = [...(whole ? [whole] : []), ...asking.permissions()].map((each) => ({
     ...each,
     reasons: each.reasons.map(redact),
@@ -154,25 +154,25 @@ export async function loadWith(
   };
 }
 
-/** The mounts of which no more is known than how they are written. */
+/** Mounts that are left out, as written. */
 function mountsBeside(mounts: readonly MountConfig[], raw: unknown): Readonly<Record<string, unknown>> {
   const known = new Set(mounts.map(({ name }) => name));
   return Object.fromEntries(Object.entries(valueAt(raw, ["mounts"])).filter(([name]) => !known.has(name)));
 }
 
-/** A file as the person would name it from where they stand. */
+/** A file relative to the current folder, if that is shorter. */
 export function labelOf(file: string, from: string): string {
   const way = relative(from, file);
   return way === "" || way.length > file.length ? file : way;
 }
 
-/** What to type so that a config may do what it asks for. */
+/** The command line that grants trust to a config. */
 export function trustCommand(file: string, from: string): string {
   const way = relative(from, dirname(resolve(file)));
   return way === "" ? "pressmark trust" : `pressmark trust ${/^[\w./-]+$/.test(way) ? way : JSON.stringify(way)}`;
 }
 
-/** A folder's name as that of a mount. */
+/** A valid mount name from a folder's name. */
 export function plainName(folder: string): string {
   const name = basename(folder)
     .replaceAll(/[^\p{L}\p{N}._-]+/gu, "-")
@@ -185,11 +185,11 @@ function mountsOf(
   folder: string,
   refuse: (problem: Problem) => void,
 ): Readonly<Record<string, unknown>> {
-  const said = isPlainObject(value) ? value["mounts"] : undefined;
-  if (said === undefined) return { [plainName(folder)]: { source: "file", root: "." } };
-  // What is no group of keys was said already.
-  if (!isPlainObject(said)) return {};
-  if (Object.keys(said).length === 0)
-    refuse({ path: ["mounts"], message: "names nothing to serve; add a mount, or remove it to serve this folder" });
-  return said;
+  const mounts = isPlainObject(value) ? value["mounts"] : undefined;
+  if (mounts === undefined) return { [plainName(folder)]: { source: "file", root: "." } };
+  // Already reported if it is not an object.
+  if (!isPlainObject(mounts)) return {};
+  if (Object.keys(mounts).length === 0)
+    refuse({ path: ["mounts"], message: "is empty; add a mount, or remove the key to serve this folder" });
+  return mounts;
 }

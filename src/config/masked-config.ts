@@ -1,11 +1,11 @@
-/** A config as a person may be shown it: what came from a reference is dots. */
+/** A config for display: values from references are shown as dots. */
 import type { MountConfig } from "./config.ts";
 import { type KeyPath, formatPath } from "./problem.ts";
 import { dots, isPlainObject } from "./references.ts";
 import type { SearchSettings, ServerSettings } from "./schema.ts";
 import type { SetConfig } from "./sets.ts";
 
-/** `leftOut` are mounts whose references are not resolved: all that is known of them is how they are written. */
+/** `leftOut` are mounts without resolved references, shown as written. */
 export function shownConfig(
   mounts: readonly MountConfig[],
   {
@@ -40,7 +40,7 @@ export function shownConfig(
   };
 }
 
-/** Options whose value is a secret even where it is written plainly. */
+/** Options whose value is a secret even if written literally. */
 const secretNames: ReadonlySet<unknown> = new Set(["apiKey", "password", "secretAccessKey", "sessionToken", "token"]);
 
 function withoutSecrets(value: unknown, path: KeyPath, secretPaths: ReadonlySet<string>): unknown {
@@ -53,12 +53,12 @@ function withoutSecrets(value: unknown, path: KeyPath, secretPaths: ReadonlySet<
   );
 }
 
-/** Whether the value of an option is as good as a password: by its name, or as a header that is sent along. */
+/** Whether an option's value is a secret, by its name or because it is a header. */
 export function isSecretOption(path: KeyPath): boolean {
   return secretNames.has(path.at(-1)) || path.at(-2) === "headers";
 }
 
-/** A text without the passwords that are written plainly into its URLs. */
+/** Masks passwords in URLs. */
 function withoutCredentials(text: string): string {
   return text.replaceAll(/(:\/\/[^\s/:@"]*):[^\s/"]*@/g, `$1:${dots}@`);
 }

@@ -1,4 +1,4 @@
-/** Whatever a config that was found says, and whatever becomes of it later: it does no more than was granted, and no less. */
+/** Property: a config that was found does exactly what was granted, whatever it contains and however it changes. */
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -38,7 +38,7 @@ const ran = (globalThis as { pressmarkRan?: string[] }).pressmarkRan ?? [];
 
 interface Looked {
   readonly config: Config;
-  /** The variables that were read. */
+  /** Variables that were read. */
   readonly read: readonly string[];
 }
 
@@ -62,7 +62,7 @@ async function look({ config, around }: State): Promise<Looked> {
   return { config: loaded.config, read };
 }
 
-/** Whether a setting of the server needs trust. */
+/** Whether a server setting needs trust. */
 function needsTrust(setting: string, value: unknown): boolean {
   return (
     JSON.stringify(value).includes("${") ||
@@ -72,7 +72,7 @@ function needsTrust(setting: string, value: unknown): boolean {
   );
 }
 
-/** Throws where the config does more than it may, or less. */
+/** Throws if the config does more or less than it may. */
 function judge(now: State, granted: State | undefined, { config, read }: Looked): void {
   const served = config.mounts.map(({ name }) => name);
   const asGranted = (name: string) => isAsGranted(name, granted, now);
@@ -97,7 +97,7 @@ function judge(now: State, granted: State | undefined, { config, read }: Looked)
       .sort(),
   );
 
-  // Only what was granted as it is written may be resolved.
+  // Only references that were granted as written may be resolved.
   const before: Readonly<Record<string, unknown>> = granted?.config.mounts ?? {};
   const mayRead = JSON.stringify([
     ...Object.entries(now.config.mounts).filter(
@@ -113,7 +113,7 @@ function judge(now: State, granted: State | undefined, { config, read }: Looked)
       expect(config.redact(value)).toBe(value);
     }
 
-  // A program of the folder ran only where it may.
+  // A program of the folder runs only if granted.
   for (const mark of ran.splice(0)) {
     expect(mark).toBe(`own.mjs ${now.around.files["own.mjs"]}`);
     expect(
@@ -153,10 +153,10 @@ it("is so for every config, after every change", { timeout: 600_000 }, async () 
         }
       }
     }),
-    // More of them, from another seed, with RUNS and SEED.
+    // Set RUNS and SEED for more runs from another seed.
     { numRuns: Number(process.env["RUNS"] ?? 120), seed: Number(process.env["SEED"] ?? 20_261) },
   );
-  // That the property was put to the test.
+  // The property was really exercised.
   expect(trusted).toBeGreaterThan(50);
   expect(changed).toBeGreaterThan(30);
 });

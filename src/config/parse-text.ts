@@ -1,4 +1,4 @@
-/** From the text of a config to plain values, and from a key back to its place in the text. */
+/** Parses the text of a config, and finds the position of a key in it. */
 import type { Document, Node as YamlNode, YAMLError } from "yaml";
 import { type JsonNode, JsonTextError, memberOf, parseJsonText, nodeValue } from "../lib/json-text.ts";
 import { createPlaceFinder } from "../lib/text-position.ts";
@@ -8,13 +8,13 @@ import { isPlainObject } from "./references.ts";
 
 export interface ParsedText {
   readonly value: unknown;
-  /** Where a key, or its value, stands; that of the nearest thing around it where it is absent. */
+  /** Position of a key or its value, or of the nearest parent if it is absent. */
   place(path: KeyPath, at: "key" | "value"): TextPosition | undefined;
 }
 
 export type ConfigTextFormat = "yaml" | "json";
 
-/** What is wrong with the text itself, instead of its values. */
+/** The parsed text, or its syntax errors. */
 export type ParseAnswer = ParsedText | { readonly problems: readonly Problem[] };
 
 export async function parseText(text: string, format: ConfigTextFormat): Promise<ParseAnswer> {
@@ -65,29 +65,29 @@ function repeatedKeys(node: JsonNode, path: KeyPath, placeAt: (offset: number) =
   });
 }
 
-const keyTwice = "this key is there twice; keep one";
-const keyNoText = "a key must be a text; put it in quotes";
+const keyTwice = "this key is a duplicate; remove one";
+const keyNoText = "a key must be a string; put it in quotes";
 
-/** What the parser says of its own accord may repeat the text, which may hold secrets. */
+/** Replaces the parser's messages, which may repeat the text and so a secret. */
 const yamlSentences: Readonly<Record<string, string>> = {
-  BAD_ALIAS: "an alias names no anchor before it",
-  BAD_DQ_ESCAPE: 'a text in " holds an escape that YAML does not know',
-  BAD_INDENT: "the indentation does not fit what is around it, or a bracket is not closed",
-  BAD_SCALAR_START: "a text must not begin with this character; put it in quotes",
-  BLOCK_AS_IMPLICIT_KEY: "a second key stands on this line; put it on one of its own, or the value in quotes",
+  BAD_ALIAS: "an alias has no anchor before it",
+  BAD_DQ_ESCAPE: 'a string in " contains an escape that YAML does not know',
+  BAD_INDENT: "the indentation does not match its surroundings, or a bracket is not closed",
+  BAD_SCALAR_START: "a string must not begin with this character; put it in quotes",
+  BLOCK_AS_IMPLICIT_KEY: "there is a second key on this line; put it on its own line, or the value in quotes",
   KEY_OVER_1024_CHARS: "a key is too long",
   MISSING_CHAR: "a character is missing here, perhaps a closing quote or bracket, or the colon of a key",
-  MULTILINE_IMPLICIT_KEY: "a key must stand on one line; perhaps a colon is missing",
-  MULTIPLE_DOCS: "one file holds one document; remove the second",
+  MULTILINE_IMPLICIT_KEY: "a key must be on one line; perhaps a colon is missing",
+  MULTIPLE_DOCS: "a config must be one YAML document; remove the second",
   TAB_AS_INDENT: "indent with spaces, not with tabs",
-  TAG_RESOLVE_FAILED: "this tag is not known; remove it",
+  TAG_RESOLVE_FAILED: "unknown tag; remove it",
 };
 
-/** Where a value stands, where its key does, and the same for what is in it. Plain, so that it can be passed between threads. */
+/** Positions of a value, of its key, and of everything in it. Plain data, so that it can be passed between threads. */
 interface YamlPlace {
   readonly start: number;
   readonly keyStart?: number;
-  /** By key; of a list by index. */
+  /** By key, or by index in a list. */
   readonly inside?: ReadonlyMap<string, YamlPlace>;
 }
 
@@ -98,11 +98,11 @@ interface YamlProblem {
 
 type YamlAnswer = { readonly problems: readonly YamlProblem[] } | { readonly value: unknown; readonly root: YamlPlace };
 
-/** Whoever has more of them knows by then. */
+/** Further problems are not reported. */
 const maxProblems = 100;
-/** A hostile text of this length takes less than 200 ms to parse; a longer one is parsed in a thread. */
+/** A hostile text of this length takes less than 200 ms to parse; longer texts are parsed in a thread. */
 const maxCharactersHere = 8 * 1024;
-/** The key of a value that JSON does not know (dates, sets, bytes, infinity): what is trusted is compared as JSON. */
+/** The key of a value that JSON does not have (date, set, bytes, infinity): grants are compared as JSON. */
 function unknownValue(value: unknown, path: KeyPath): KeyPath | undefined {
   if (Array.isArray(value)) return first(value.entries(), path);
   if (isPlainObject(value)) return first(Object.entries(value), path);
@@ -137,7 +137,7 @@ async function parseYaml(text: string): Promise<ParseAnswer> {
   const { value, root } = answer;
   const unknown = unknownValue(value, []);
   if (unknown) {
-    const message = "is no text, number, true or false, list or group of keys; write it in quotes";
+    const message = "is not a string, number, boolean, list or object; write it in quotes";
     return { problems: [{ path: unknown, message, place: place(unknown, "value") }] };
   }
   return { value, place };
@@ -148,20 +148,19 @@ async function readYamlInThread(text: string): Promise<YamlAnswer> {
     return await callInThread(new URL("./parse-text.ts", import.meta.url), "readYaml", text);
   } catch (cause) {
     if (!(cause instanceof ThreadOverrun)) throw cause;
-    return { problems: [{ message: `to read it takes ${cause.message}; make it smaller`, start: 0 }] };
+    return { problems: [{ message: `reading it takes ${cause.message}; make it smaller`, start: 0 }] };
   }
 }
 
-/** Called in the thread, too. */
+/** Also called in the thread. */
 export async function readYaml(text: string): Promise<YamlAnswer> {
   const yaml = await import("yaml");
-  // The library compares each key with every other, and writes a key that is a collection as text, in time that grows with the cube of
-  // its depth.
+  // The library compares each key with every other, and stringifies a key that is a collection in time cubic in its depth.
   const document = yaml.parseDocument(text, { prettyErrors: false, uniqueKeys: false });
   if (document.errors.length > 0)
     return {
       problems: document.errors.slice(0, maxProblems).map(({ code, pos }: YAMLError) => ({
-        message: yamlSentences[code] ?? "this is no valid YAML",
+        message: yamlSentences[code] ?? "this is not valid YAML",
         start: pos[0],
       })),
     };
@@ -171,12 +170,12 @@ export async function readYaml(text: string): Promise<YamlAnswer> {
   try {
     value = document.toJS({ maxAliasCount: 100 });
   } catch {
-    return { problems: [{ message: "its aliases unfold into too much; write it out", start: 0 }] };
+    return { problems: [{ message: "its aliases expand to too much data; write them out", start: 0 }] };
   }
   return { value, root: placesOf(document, yaml) };
 }
 
-/** Keys that are lists or maps, and keys that are there twice. */
+/** Keys that are lists or maps, and duplicate keys. */
 function keyProblems(document: Document, yaml: typeof import("yaml")): YamlProblem[] {
   const problems: YamlProblem[] = [];
   yaml.visit(document, {
@@ -189,7 +188,7 @@ function keyProblems(document: Document, yaml: typeof import("yaml")): YamlProbl
         if (seen.has(name)) problems.push({ message: keyTwice, start });
         seen.add(name);
       }
-      // Inside a key that is refused there is nothing to find.
+      // Skips what is inside a refused key.
       return problems.length > 0 ? yaml.visit.BREAK : undefined;
     },
   });
@@ -197,7 +196,7 @@ function keyProblems(document: Document, yaml: typeof import("yaml")): YamlProbl
 }
 
 function placesOf(document: Document, yaml: typeof import("yaml")): YamlPlace {
-  /** An alias shares what its anchor has. */
+  /** An alias shares the positions of its anchor. */
   const known = new Map<YamlNode, ReadonlyMap<string, YamlPlace>>();
 
   function insideOf(given: YamlNode | null | undefined): ReadonlyMap<string, YamlPlace> | undefined {

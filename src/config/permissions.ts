@@ -1,4 +1,4 @@
-/** What a config that was merely found may not do unasked: run anything, reach beyond its folder, read the environment, open a door to others. */
+/** Permissions that a found config needs: to run programs, leave its folder, read the environment, or accept other machines. */
 import { basename, relative, resolve, sep } from "node:path";
 import { quote } from "../errors.ts";
 import { placesBeyond } from "../sources/git/reach.ts";
@@ -11,18 +11,18 @@ import type { SearchSettings, ServerSettings } from "./schema.ts";
 import { skillFolders } from "./skill-folders.ts";
 import { isBelow, realPath } from "./trust.ts";
 
-/** The config's folder, without links, and what its rules leave out. */
+/** The config's folder, without links, and its ignore rules. */
 export interface OwnFolder {
   readonly path: string;
   readonly isIgnored: IsIgnored;
 }
 
-/** Why options need trust, each as it completes "this config …". */
+/** Returns why options need trust; each reason completes "this config …". */
 type Judge = (options: Readonly<Record<string, unknown>>, folder: OwnFolder) => Promise<string[]> | string[];
 
 /**
- * These touch nothing but the files that their paths name; what they would serve beyond what a folder serves by itself needs trust.
- * Any other source needs trust for itself.
+ * Sources that touch only the files that their paths name; they need trust for what a folder does not serve by default.
+ * Every other source needs trust to be used at all.
  */
 const confined: Readonly<Record<string, Judge>> = {
   config: judgeConfig,
@@ -39,14 +39,14 @@ export function isConfined(source: string): boolean {
   return Object.hasOwn(confined, source);
 }
 
-/** These follow links when they are opened, and never again. The others may open a file by its path at any time. */
+/** Sources that follow links only when opened. The others may open a file by its path at any time. */
 const anchored: ReadonlySet<string> = new Set(["file", "docs", "git", "memory", "data", "skills"]);
 
 export function isAnchored(source: string): boolean {
   return anchored.has(source);
 }
 
-/** Hidden folders that are made to be read by a model. */
+/** Hidden folders that are meant for models. */
 const openFolders = [...skillFolders, ".github"];
 
 async function judgeFiles(options: Readonly<Record<string, unknown>>, folder: OwnFolder): Promise<string[]> {
@@ -54,7 +54,7 @@ async function judgeFiles(options: Readonly<Record<string, unknown>>, folder: Ow
   return [...(await keptBack(root, folder, true)), ...ruleReasons(options)];
 }
 
-/** What the options that change the rules of a folder would serve beyond what the folder serves by itself. */
+/** Reasons for options that relax the folder rules. */
 function ruleReasons(options: Readonly<Record<string, unknown>>): string[] {
   const { hidden, ignore, allow } = options as {
     readonly hidden?: boolean;
@@ -76,7 +76,7 @@ async function judgeDocs(options: Readonly<Record<string, unknown>>, folder: Own
   return [...(await judgeFiles(options, folder)), ...ofHistory];
 }
 
-/** Reading a repository runs nothing of it, but it may lead to another one. */
+/** Reading a repository runs none of its code, but the repository may lead to another one. */
 async function judgeGit(options: Readonly<Record<string, unknown>>, folder: OwnFolder): Promise<string[]> {
   const { root } = options as { readonly root: string };
   const repository = findRepository(root);
@@ -95,7 +95,7 @@ interface ConfigOptions {
   readonly show: readonly string[];
 }
 
-/** Names are masked facts at most; what is shown, or comes from the environment, is not the folder's own to tell. */
+/** Masked names need no trust; shown values and the environment do. */
 async function judgeConfig(options: Readonly<Record<string, unknown>>, folder: OwnFolder): Promise<string[]> {
   const { root, env, show } = options as unknown as ConfigOptions;
   const reasons = await keptBack(root, folder, true);
@@ -107,7 +107,7 @@ async function judgeConfig(options: Readonly<Record<string, unknown>>, folder: O
   return [...reasons, ...show.map((pattern) => `shows the values of ${JSON.stringify(pattern)}`)];
 }
 
-/** The files of the source `config`: as they are named, and where they are. */
+/** Files of the source `config`: as written, and as absolute paths. */
 function filesOf(options: Readonly<Record<string, unknown>>): (readonly [path: string, file: string])[] {
   const { root, files } = options as unknown as ConfigOptions;
   return files.map((file) => {
@@ -122,7 +122,7 @@ async function judgeSkills(options: Readonly<Record<string, unknown>>, folder: O
   return (await Promise.all(all.map((each) => keptBack(each, folder, true)))).flat();
 }
 
-/** What tables look like tells little, rows may tell all. */
+/** A schema tells little; rows need trust. */
 async function judgeSqlite(options: Readonly<Record<string, unknown>>, folder: OwnFolder): Promise<string[]> {
   const { path, rows } = options as { readonly path: string; readonly rows: boolean | readonly string[] };
   const hasRows = rows === true || (Array.isArray(rows) && rows.length > 0);
@@ -132,7 +132,7 @@ async function judgeSqlite(options: Readonly<Record<string, unknown>>, folder: O
   ];
 }
 
-/** Why a path within the folder is not the folder's own to serve. What leads out of it is said elsewhere. */
+/** Why a path within the folder needs trust. Paths that leave the folder are reported elsewhere. */
 async function keptBack(path: string, folder: OwnFolder, isFolder: boolean): Promise<string[]> {
   const real = realPath(path);
   const way = relative(folder.path, real).split(sep).join("/");
@@ -145,9 +145,7 @@ async function keptBack(path: string, folder: OwnFolder, isFolder: boolean): Pro
     : [];
 }
 
-/**
- * What a reference reads. The disk is looked at, to say where a link leads, only where a person is about to be asked.
- */
+/** The reason for a reference. Link targets are looked up only for a trust prompt. */
 export function referenceReason({ kind, name, path }: FoundReference, folder: string, isAsking: boolean): string {
   if (kind === "env") return `reads the environment variable ${JSON.stringify(name)} for ${formatPath(path)}`;
   const file = resolve(folder, name);
@@ -163,12 +161,12 @@ export function pathReason(path: string, key: KeyPath): string {
   return `reaches ${JSON.stringify(realPath(path))}, outside its own folder, for ${formatPath(key)}`;
 }
 
-/** For a source of one's own, which is run. */
+/** The reason for a custom source, which is run. */
 export function programReason(files: readonly string[], key: KeyPath): string {
   return `runs ${files.join(", ")} as a program, as it is now, for ${formatPath(key)}`;
 }
 
-/** What a mount does beyond what any folder may. `command` is as it is written. */
+/** Reasons of a mount. `command` is as written. */
 export async function mountReasons(
   { name, definition, options }: Pick<MountConfig, "name" | "definition" | "options">,
   folder: OwnFolder,
@@ -183,16 +181,16 @@ export async function mountReasons(
   return [`uses the source ${quote(definition.name)}${what} for ${which}`];
 }
 
-/** What Pressmark, a host or a browser takes for something else than files of a folder. */
+/** Schemes that Pressmark, a host or a browser interprets in a special way. */
 const takenSchemes: ReadonlySet<unknown> = new Set(["pressmark", "set", "ui", "zed", "http", "https"]);
 
-/** For a mount that would answer in the place of another: of the picker, of the status, of a page of the web. */
+/** The reason for a mount that would serve URIs of something else: the picker, the status, a web page. */
 export function schemeReasons({ name, scheme }: Pick<MountConfig, "name" | "scheme">): string[] {
   if (!takenSchemes.has(scheme)) return [];
   return [`answers for URIs that begin with ${JSON.stringify(`${scheme}:`)}, for ${formatPath(["mounts", name])}`];
 }
 
-/** Files that a mount names other than by options which are paths. */
+/** Files that a mount names by options that are not paths. */
 export function morePlaces({ definition, options }: Pick<MountConfig, "definition" | "options">): [string, string][] {
   if (definition.name !== "config") return [];
   return filesOf(options as Readonly<Record<string, unknown>>).map(([path, file]) => [JSON.stringify(path), file]);
@@ -214,7 +212,7 @@ export function serverReasons({
   };
 }
 
-/** Whoever makes vectors of what is indexed is sent all of it. */
+/** All indexed text is sent to the embeddings endpoint. */
 export function searchReasons({ embeddings }: SearchSettings): Readonly<Record<string, readonly string[]>> {
   if (!embeddings) return {};
   const { origin, pathname } = new URL(embeddings.url);

@@ -1,4 +1,4 @@
-/** What is wrong with a config: where, at which key, and what to do. */
+/** A problem in a config: its position, its key, and what to do. */
 import { ResourceError } from "../errors.ts";
 
 export type KeyPath = readonly (string | number)[];
@@ -11,15 +11,15 @@ export interface TextPosition {
 
 export interface Problem {
   readonly path: KeyPath;
-  /** Follows the key, and never holds a value that came from a reference. */
+  /** Printed after the key. Never contains a value from a reference. */
   readonly message: string;
-  /** Whether the key itself is wrong and not its value. */
+  /** Whether the key is wrong, not its value. */
   readonly atKey?: boolean;
-  /** For an unknown key: the one that was probably meant. That it is missing is no second problem. */
+  /** For an unknown key: the key that was probably intended, which is then not reported as missing. */
   readonly meant?: KeyPath;
-  /** Whether a rule about several values says so, and not the declaration of one. */
+  /** Whether the rule concerns several values, not one option. */
   readonly isOfSeveral?: boolean;
-  /** Where the text says so itself; otherwise it is looked up by the path. */
+  /** Position, if the parser reported it; otherwise looked up by the path. */
   readonly place?: TextPosition;
 }
 
@@ -29,7 +29,7 @@ export function problemLine(file: string, { path, message }: Problem, place: Tex
   return path.length === 0 ? `${where}: ${message}` : `${where} ${formatPath(path)}: ${message}`;
 }
 
-/** Without those that are only the other side of another, in the order of the text. */
+/** Removes problems that follow from others, and sorts by position. */
 export function inOrder(
   problems: readonly Problem[],
   placeOf: (problem: Problem) => TextPosition | undefined,
@@ -44,7 +44,7 @@ export function inOrder(
     .toSorted((one, other) => rank(one) - rank(other));
 }
 
-/** `mounts.docs.roots[2]`; what is no plain name stands in brackets. */
+/** `mounts.docs.roots[2]`; names with other characters are put in brackets. */
 export function formatPath(path: KeyPath): string {
   return path
     .map((key, index) => {
@@ -55,7 +55,7 @@ export function formatPath(path: KeyPath): string {
     .join("");
 }
 
-/** All that is wrong, one line each. */
+/** All problems of a config, one line each. */
 export class ConfigError extends ResourceError {
   readonly lines: readonly string[];
 

@@ -1,21 +1,21 @@
-/** The files that a program consists of: the one that is named, and what it imports by relative paths, and so on. */
+/** The files of a program: the named one and its relative imports, recursively. */
 import { readFileSync, statSync } from "node:fs";
 import { dirname, relative, resolve, sep } from "node:path";
 import { cutAt } from "../lib/cut-at.ts";
 import { type Facts, realPath, sha256 } from "./trust.ts";
 
-/** More than this is no program that someone looked at before they trusted it. */
+/** A larger program cannot have been reviewed before it was trusted. */
 const maxFiles = 1000;
 const maxBytes = 16 * 1024 * 1024;
 
-/** A program too large to be bound to its content. The message completes "it …". */
+/** The program is too large to bind to its content. The message completes "it …". */
 export class ProgramTooLarge extends Error {}
 
-/** What Node runs, and may look for imports in. */
+/** Files that Node runs; searched for imports. */
 const code = /\.[cm]?[jt]s$/;
-/** What else an import may name. */
+/** Files that an import may name. */
 const imported = /\.(?:[cm]?[jt]s|json|node|wasm)$/;
-/** In CommonJS an import may leave these out. */
+/** Endings that a CommonJS import may leave out. */
 const endings = [
   "",
   ".js",
@@ -33,9 +33,9 @@ const endings = [
 ];
 
 /**
- * The digest of each file, named as seen from the folder. `bytes` are those of the file itself. Imports are found by their
- * spelling: each text in quotes that begins with "./" or "../" and names a file counts, so that one too many may be among them. An
- * import whose path is computed, and packages, are not.
+ * The digest of each file by its path relative to the folder. `bytes` is the content of the file itself. Every quoted text that
+ * begins with "./" or "../" and names a file counts as an import, so there may be too many. Computed import paths and packages
+ * are not included.
  */
 export function programFiles(file: string, bytes: Uint8Array, folder: string): Facts {
   const digests: Record<string, string> = {};
@@ -70,15 +70,15 @@ export function programFiles(file: string, bytes: Uint8Array, folder: string): F
 const literal = /(["'`])(\.{1,2}(?:\/[^"'`\r\n]*)?)\1/g;
 
 function importsOf(text: string, folder: string): string[] {
-  return [...spelledOut(text).matchAll(literal)].flatMap(([, , specifier = ""]) => {
+  return [...unescaped(text).matchAll(literal)].flatMap(([, , specifier = ""]) => {
     const path = resolve(folder, cutAt(specifier, /[?#]/));
     const found = endings.map((ending) => path + ending).find((each) => imported.test(each) && isFile(each));
     return found === undefined ? [] : [realPath(found)];
   });
 }
 
-/** Escapes mean the same in an import as elsewhere: "\x2e/x.ts" is "./x.ts". */
-function spelledOut(text: string): string {
+/** Resolves escapes, which are valid in imports: "\x2e/x.ts" is "./x.ts". */
+function unescaped(text: string): string {
   return text.replaceAll(
     /\\(?:x([\da-f]{2})|u([\da-f]{4})|u\{([\da-f]{1,6})\})/gi,
     (escape, ...digits: readonly (string | undefined)[]) => {
@@ -88,7 +88,7 @@ function spelledOut(text: string): string {
   );
 }
 
-/** Empty where it cannot be read: then it cannot be imported either. */
+/** Empty if it cannot be read: then it cannot be imported either. */
 function contentOf(path: string): Uint8Array {
   try {
     return readFileSync(path);

@@ -1,10 +1,10 @@
-/** The tables of docs/configuration.md, from the declarations. */
+/** Generates the tables of docs/configuration.md from the schemas. */
 import type { z } from "zod";
 import { sources } from "../sources/index.ts";
 import type { Registry } from "./find-source.ts";
 import { limitsSchema, mountSchema, searchSchema, serverSchema, setSchema } from "./schema.ts";
 
-/** The page with its tables as the declarations say them; each stands between `<!-- name -->` and `<!-- end -->`. */
+/** Replaces the tables of the page, each between `<!-- name -->` and `<!-- end -->`. */
 export async function withTables(page: string, registry: Registry = sources): Promise<string> {
   const { z: zod } = await import("zod");
   const tables = new Map<string, string>([
@@ -20,7 +20,7 @@ export async function withTables(page: string, registry: Registry = sources): Pr
     const mark = `<!-- ${name} -->`;
     const start = filled.indexOf(mark);
     const end = filled.indexOf("<!-- end -->", start);
-    if (start < 0 || end < 0) throw new Error(`the page has no place for the table of ${name}`);
+    if (start < 0 || end < 0) throw new Error(`the page has no markers for the table ${name}`);
     filled = `${filled.slice(0, start)}${mark}\n\n${rows}\n\n${filled.slice(end)}`;
   }
   return filled;
@@ -42,11 +42,11 @@ function optionTable(schema: z.ZodType, zod: typeof z): string {
   const required = (json["required"] as readonly string[] | undefined) ?? [];
   const rows = Object.entries((json["properties"] ?? {}) as Readonly<Record<string, Json>>).map(([name, option]) => {
     const initial = option["default"];
-    const unlessSaid = initial === undefined ? "" : ` (\`${JSON.stringify(initial)}\` unless said)`;
-    const said = `${String(option["description"] ?? "")}${unlessSaid}${required.includes(name) ? "; required" : ""}`;
-    return [`\`${name}\``, typeOf(option), said.replaceAll("|", "\\|")];
+    const byDefault = initial === undefined ? "" : `. Default: \`${JSON.stringify(initial)}\``;
+    const text = `${String(option["description"] ?? "")}${byDefault}${required.includes(name) ? ". Required" : ""}`;
+    return [`\`${name}\``, typeOf(option), text.replaceAll("|", "\\|")];
   });
-  return table(["Key", "Type", "What it is"], rows);
+  return table(["Key", "Type", "Description"], rows);
 }
 
 function typeOf(option: Json): string {
@@ -70,7 +70,7 @@ function typeOf(option: Json): string {
   }
 }
 
-/** Padded, as the formatter would have it. */
+/** Padded, as the formatter would write it. */
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) =>
     Math.max(...[title, ...rows.map((row) => row[column]!)].map(({ length }) => length)),

@@ -67,15 +67,18 @@ describe("a reference", () => {
   });
 
   it.each([
-    ["${env:ABSENT}", 'the environment has no "ABSENT"; set it, or write ${env:ABSENT:-value} for a value instead'],
-    ["${file:absent}", 'there is no file "absent"'],
-    ["${file:folder}", '"folder" is no file'],
-    ["${file:bytes}", '"bytes" is no text'],
-    ["${file:large}", '"large" has more than 65536 bytes'],
-    ["${NAME}", 'a reference is spelled ${env:NAME}; write "$${" for the characters themselves'],
-    ["${vault:x}", 'a reference is spelled ${env:NAME} or ${file:path}; write "$${" for the characters themselves'],
-    ["${env:}", 'a reference is spelled ${env:NAME} or ${file:path}; write "$${" for the characters themselves'],
-    ["${env:NAME", 'a reference begins that does not end with "}"; write "$${" for the characters'],
+    [
+      "${env:ABSENT}",
+      'the environment variable "ABSENT" is not set; set it, or write ${env:ABSENT:-value} with a default',
+    ],
+    ["${file:absent}", 'no file "absent"'],
+    ["${file:folder}", '"folder" is not a file'],
+    ["${file:bytes}", '"bytes" is not UTF-8 text'],
+    ["${file:large}", '"large" is larger than 65536 bytes'],
+    ["${NAME}", 'a reference is written as ${env:NAME}; write "$${" for a literal "${"'],
+    ["${vault:x}", 'a reference is written as ${env:NAME} or ${file:path}; write "$${" for a literal "${"'],
+    ["${env:}", 'a reference is written as ${env:NAME} or ${file:path}; write "$${" for a literal "${"'],
+    ["${env:NAME", 'a reference is not closed with "}"; write "$${" for a literal "${"'],
   ])("that leads nowhere, %j, is said with its key", (text, sentence) => {
     expect(resolved({ a: { b: text } }).problems).toEqual([{ path: ["a", "b"], message: sentence }]);
     expect(complaint(text)).toBe(sentence);
@@ -113,7 +116,7 @@ describe("a reference", () => {
   });
 
   it("is no name that every object inherits", () => {
-    expect(complaint("${env:constructor}")).toMatch(/the environment has no "constructor"/);
+    expect(complaint("${env:constructor}")).toMatch(/the environment variable "constructor" is not set/);
   });
 });
 

@@ -1,4 +1,4 @@
-/** `${env:NAME}` and `${file:path}` in the texts of a config, and which values came from them. */
+/** Resolves `${env:NAME}` and `${file:path}` in a config, and records which values came from them. */
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { quote } from "../errors.ts";
@@ -7,22 +7,22 @@ import { formatPath } from "./problem.ts";
 
 export interface ReferenceOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** What a path is relative to. */
+  /** Base folder of paths. */
   readonly folder: string;
   /**
-   * Whether references at this key may be resolved. A text whose references may not is left empty, or, where this is undefined, as it is
-   * written; nothing is read for it.
+   * Whether references at this key may be resolved. If not, the text becomes empty; if undefined, it stays as written.
+   * In both cases nothing is read.
    */
   mayResolve(path: KeyPath): boolean | undefined;
-  /** Hears of every file that was read, and may say that its content does not count: then the text is left empty, too. */
+  /** Called with every file that was read. Returns false to reject its content: then the text becomes empty. */
   sawFile?(file: string, path: KeyPath, content: string): boolean;
 }
 
-/** One reference, as it is written. */
+/** One reference, as written. */
 export interface ConfigReference {
   readonly kind: "env" | "file";
   readonly name: string;
-  /** What stands for it where there is no such variable or file. */
+  /** Value to use if the variable or file does not exist. */
   readonly instead: string | undefined;
 }
 
@@ -33,28 +33,28 @@ export interface FoundReference extends ConfigReference {
 export interface ResolvedReferences {
   readonly value: unknown;
   readonly problems: readonly Problem[];
-  /** What the references stood for. Never to be shown. */
+  /** Values of the references. Never show them. */
   readonly secrets: readonly string[];
-  /** The keys, spelled, whose texts hold a reference. */
+  /** Formatted keys whose texts contain a reference. */
   readonly secretPaths: ReadonlySet<string>;
   /** Every reference, resolved or not. */
   readonly references: readonly FoundReference[];
-  /** The keys of texts that were left empty. */
+  /** Keys of texts that became empty. */
   readonly unresolved: readonly KeyPath[];
 }
 
 interface Found {
   readonly text: string;
-  /** Whether it stands in the config itself, and so is no secret. */
+  /** Whether it is written in the config itself, and so is not a secret. */
   readonly written?: boolean;
 }
 
 const refusedPiece = Symbol("refused");
 
-/** A file that is referred to holds a password or a name, not a library. */
+/** A referenced file contains a password or a name. */
 const maxFileBytes = 64 * 1024;
 
-/** Every reference of every text; what is no text stays as it is. */
+/** Resolves every reference in every text; other values stay unchanged. */
 export function resolveReferences(value: unknown, options: ReferenceOptions): ResolvedReferences {
   const problems: Problem[] = [];
   const secrets = new Set<string>();
@@ -92,14 +92,14 @@ export function resolveReferences(value: unknown, options: ReferenceOptions): Re
 
   function readVariable({ name, instead }: ConfigReference, path: KeyPath): Found | undefined {
     const set: unknown = options.env[name];
-    // What an object inherits, such as "constructor", is no variable.
+    // Ignores inherited properties such as "constructor".
     const found = typeof set === "string" ? set : undefined;
-    // As in a shell, what is empty counts as absent where there is something to put instead.
+    // As in a shell, an empty value counts as absent if there is a fallback.
     if (found || (found !== undefined && instead === undefined)) return { text: found };
     if (instead !== undefined) return { text: instead, written: true };
     problems.push({
       path,
-      message: `the environment has no ${quote(name, 80)}; set it, or write \${env:${name.slice(0, 80)}:-value} for a value instead`,
+      message: `the environment variable ${quote(name, 80)} is not set; set it, or write \${env:${name.slice(0, 80)}:-value} with a default`,
     });
     return undefined;
   }
@@ -108,8 +108,8 @@ export function resolveReferences(value: unknown, options: ReferenceOptions): Re
     const file = resolve(options.folder, name);
     try {
       const stats = statSync(file);
-      if (!stats.isFile()) throw refusal(`${quote(name)} is no file`);
-      if (stats.size > maxFileBytes) throw refusal(`${quote(name)} has more than ${maxFileBytes} bytes`);
+      if (!stats.isFile()) throw refusal(`${quote(name)} is not a file`);
+      if (stats.size > maxFileBytes) throw refusal(`${quote(name)} is larger than ${maxFileBytes} bytes`);
       const text = new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file));
       if (options.sawFile?.(file, path, text) === false) return refusedPiece;
       return { text: text.replace(/\r?\n$/, "") };
@@ -120,9 +120,9 @@ export function resolveReferences(value: unknown, options: ReferenceOptions): Re
         cause instanceof Refusal
           ? cause.message
           : code === "ENOENT"
-            ? `there is no file ${quote(name)}`
+            ? `no file ${quote(name)}`
             : cause instanceof TypeError
-              ? `${quote(name)} is no text`
+              ? `${quote(name)} is not UTF-8 text`
               : `${quote(name)} cannot be read`;
       problems.push({ path, message: why });
       return undefined;
@@ -132,7 +132,7 @@ export function resolveReferences(value: unknown, options: ReferenceOptions): Re
   return { value: visit(value, []), problems, secrets: [...secrets], secretPaths, references, unresolved };
 }
 
-/** A text as what is written in it and the references between. What is no reference is said and left out; nothing is read. */
+/** Splits a text into literal parts and references. Reports and drops invalid references; reads nothing. */
 export function parseReferences(text: string): {
   readonly pieces: readonly (string | ConfigReference)[];
   readonly problem?: string;
@@ -145,7 +145,7 @@ export function parseReferences(text: string): {
       pieces.push(text.slice(at));
       break;
     }
-    // "$${" is "${" itself.
+    // "$${" means a literal "${".
     if (text[mark - 1] === "$" && mark > at) {
       pieces.push(`${text.slice(at, mark - 1)}\${`);
       at = mark + 2;
@@ -154,7 +154,7 @@ export function parseReferences(text: string): {
     if (mark > at) pieces.push(text.slice(at, mark));
     const end = text.indexOf("}", mark);
     if (end < 0) {
-      problem ??= 'a reference begins that does not end with "}"; write "$${" for the characters';
+      problem ??= 'a reference is not closed with "}"; write "$${" for a literal "${"';
       break;
     }
     const reference = toReference(text.slice(mark + 2, end));
@@ -165,7 +165,7 @@ export function parseReferences(text: string): {
   return { pieces, ...(problem !== undefined && { problem }) };
 }
 
-/** Or what is wrong with it. */
+/** The reference, or what is wrong with it. */
 function toReference(written: string): ConfigReference | string {
   const colon = written.indexOf(":");
   const kind = colon < 0 ? "" : written.slice(0, colon);
@@ -175,7 +175,7 @@ function toReference(written: string): ConfigReference | string {
   if ((kind === "env" || kind === "file") && name !== "")
     return { kind, name, instead: cut < 0 ? undefined : rest.slice(cut + 2) };
   const hint = colon < 0 && /^\w+$/.test(written) ? `\${env:${written.slice(0, 80)}}` : "${env:NAME} or ${file:path}";
-  return `a reference is spelled ${hint}; write "$\${" for the characters themselves`;
+  return `a reference is written as ${hint}; write "$\${" for a literal "\${"`;
 }
 
 class Refusal extends Error {}
@@ -190,24 +190,24 @@ export function isPlainObject(value: unknown): value is Readonly<Record<string, 
   return prototype === Object.prototype || prototype === null;
 }
 
-/** The group of keys at a path; an empty one where there is none. */
+/** The object at a path; empty if there is none. */
 export function valueAt(value: unknown, path: readonly string[]): Readonly<Record<string, unknown>> {
   const found = path.reduce<unknown>((each, key) => (isPlainObject(each) ? each[key] : undefined), value);
   return isPlainObject(found) ? found : {};
 }
 
-/** What is shown in place of a value that came from a reference. */
+/** Shown instead of a value from a reference. */
 export const dots = "••••";
 
-/** One or two characters are no secret, and would blot out everything. */
+/** Shorter secrets would mask too much of every text. */
 const leastSecret = 3;
-/** Errors cut what is long: so much of a secret's beginning is as good as all of it. */
+/** Errors cut long values, so the beginning of a secret is masked as well. */
 const headLength = 16;
 
-/** A text without any of the secrets, however much of them is there. */
+/** Masks all secrets in a text, even if they are cut. */
 export function redactor(secrets: readonly string[]): (text: string) => string {
-  const spelled = new Set(secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]));
-  const worth = [...spelled]
+  const forms = new Set(secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]));
+  const worth = [...forms]
     .filter(({ length }) => length >= leastSecret)
     .toSorted((one, other) => other.length - one.length);
   return (text) => worth.reduce(withoutSecret, text);

@@ -1,4 +1,4 @@
-/** What a config may say, declared once: checking, the docs and the JSON schema for editors come from here. */
+/** The schema of a config. Checks, the docs and the JSON schema for editors are generated from it. */
 import type { z } from "zod";
 
 type Zod = typeof z;
@@ -7,36 +7,33 @@ const schemePattern = /^[a-z][a-z0-9+.-]*$/;
 
 export function serverSchema(zod: Zod) {
   return zod.strictObject({
-    host: zod.string().min(1).optional().describe("the address to listen on; 127.0.0.1 unless said"),
-    port: zod
-      .int()
-      .min(0)
-      .max(65_535)
-      .optional()
-      .describe("the port to listen on; 0 takes any free one; 7357 unless said"),
+    host: zod.string().min(1).optional().describe("Address to listen on. Default: 127.0.0.1"),
+    port: zod.int().min(0).max(65_535).optional().describe("Port to listen on; 0 chooses a free one. Default: 7357"),
     allowedHosts: zod
       .array(zod.string().min(1))
       .optional()
-      .describe("names that clients know this machine by, beside its own, as behind a proxy"),
+      .describe("Additional host names that clients use for this machine, for example behind a proxy"),
     allowedOrigins: zod
       .array(zod.string().min(1))
       .optional()
-      .describe("origins (https://app.example) whose pages may ask, beside those of this machine"),
+      .describe("Additional origins (https://app.example) whose pages may send requests"),
     token: zod
       .string()
       .min(1)
       .optional()
-      .describe("what every caller must send as Authorization: Bearer, best as a reference: ${env:NAME}"),
+      .describe(
+        "Token that every caller must send as Authorization: Bearer; better written as a reference: ${env:NAME}",
+      ),
     pageSize: zod
       .int()
       .min(1)
       .max(20_000)
       .optional()
-      .describe("how many resources the first page of a list holds; 1000 unless said"),
+      .describe("Number of resources on the first page of a list. Default: 1000"),
     zed: zod
       .boolean()
       .optional()
-      .describe("whether zed://prompt-library lists the sets as Zed's draft has it; false unless said"),
+      .describe("Whether zed://prompt-library lists the sets in the format of Zed's draft. Default: false"),
     tools: zod
       .union([
         zod.boolean(),
@@ -54,7 +51,7 @@ export function serverSchema(zod: Zod) {
       ])
       .optional()
       .describe(
-        "whether models may search, list and read through tools, or which tools there are (save_set only if it is named; actions: what mounts can be asked to do); true unless said",
+        "Whether models may search, list and read with tools, or the list of tools to offer (save_set is offered only if listed; actions are the actions of mounts). Default: true",
       ),
   });
 }
@@ -67,127 +64,122 @@ export function limitsSchema(zod: Zod) {
       .max(3_600_000)
       .optional()
       .describe(
-        "how long one question to a source may take, with all its attempts; the timeoutMs of the source, or 30000, unless said",
+        "Time limit for one request to a source, including retries. Default: timeoutMs of the source, else 30000",
       ),
     maxAtOnce: zod
       .int()
       .min(1)
       .max(10_000)
       .optional()
-      .describe("how many questions a mount is asked at once; 64 unless said"),
+      .describe("Maximum number of concurrent requests to a mount. Default: 64"),
     maxWaiting: zod
       .int()
       .min(0)
       .max(1_000_000)
       .optional()
-      .describe("how many more may wait their turn; 1024 unless said"),
+      .describe("Maximum number of waiting requests. Default: 1024"),
     cacheBytes: zod
       .int()
       .min(0)
       .max(64 * 1024 ** 3)
       .optional()
-      .describe("how much of what was read is kept for each mount; 67108864 (64 MiB) unless said"),
+      .describe("Size of the read cache of each mount. Default: 67108864 (64 MiB)"),
   });
 }
 
 export function searchSchema(zod: Zod) {
   return zod.strictObject({
-    enabled: zod.boolean().optional().describe("whether an index is kept to search in; true unless said"),
+    enabled: zod.boolean().optional().describe("Whether to maintain a search index. Default: true"),
     maxFileBytes: zod
       .int()
       .min(1024)
       .max(64 * 1024 ** 2)
       .optional()
-      .describe("what is larger is found by its name alone; 2097152 (2 MiB) unless said"),
+      .describe("Larger files are found by name only. Default: 2097152 (2 MiB)"),
     maxBytes: zod
       .int()
       .min(1024 ** 2)
       .max(1024 ** 4)
       .optional()
-      .describe("how large the index may become on disk; 4294967296 (4 GiB) unless said"),
+      .describe("Maximum size of the index on disk. Default: 4294967296 (4 GiB)"),
     maxFiles: zod
       .int()
       .min(1)
       .max(100_000_000)
       .optional()
-      .describe(
-        "a mount of more than this is not indexed, because that takes long and much memory; 250000 unless said",
-      ),
+      .describe("Mounts with more files are not indexed, because that takes much time and memory. Default: 250000"),
     embeddings: zod
       .strictObject({
         url: zod
           .url({ protocol: /^https?$/, error: "must be a URL, as in http://127.0.0.1:11434/v1" })
-          .describe("up to /embeddings, as in http://127.0.0.1:11434/v1"),
-        model: zod.string().min(1).max(200).describe("the model's name, as the endpoint knows it"),
-        apiKey: zod.string().min(1).optional().describe("the key, best as a reference: ${env:NAME}"),
+          .describe("Base URL without /embeddings, as in http://127.0.0.1:11434/v1"),
+        model: zod.string().min(1).max(200).describe("Name of the model at the endpoint"),
+        apiKey: zod.string().min(1).optional().describe("API key; better written as a reference: ${env:NAME}"),
       })
       .optional()
-      .describe("an endpoint that speaks as OpenAI's does, for search by meaning; what is indexed is sent there"),
+      .describe("OpenAI-compatible endpoint for search by meaning; all indexed text is sent there"),
   });
 }
 
 export function setSchema(zod: Zod) {
   return zod.strictObject({
-    title: zod.string().min(1).max(200).optional().describe("what people see instead of its name"),
-    description: zod.string().min(1).max(2000).optional().describe("what it is for"),
+    title: zod.string().min(1).max(200).optional().describe("Title to show instead of the name"),
+    description: zod.string().min(1).max(2000).optional().describe("Description of the set"),
     resources: zod
       .array(zod.string().min(1).max(8192))
       .min(1)
       .max(500)
-      .describe("what it holds, in this order: URIs, or paths as seen from this file"),
+      .describe("Resources in this order: URIs, or paths relative to this file"),
   });
 }
 
-/** What every mount may say beside the options of its source. No option may have one of these names. */
+/** Keys that every mount may have besides the options of its source. No option may have one of these names. */
 export function mountSchema(zod: Zod) {
   return zod.strictObject({
-    source: zod.string().describe("where the resources come from"),
+    source: zod.string().describe("Source of the resources"),
     scheme: zod
       .string()
-      .regex(schemePattern, 'must be a scheme, such as "docs": small letters, digits, "+", "." and "-"')
-      .refine((scheme) => scheme !== "file", 'must not be "file", whose URIs say where a file is on this machine')
+      .regex(schemePattern, 'must be a scheme, such as "docs": lower-case letters, digits, "+", "." and "-"')
+      .refine((scheme) => scheme !== "file", 'must not be "file", whose URIs are paths on this machine')
       .optional()
-      .describe("serve under scheme://name/ instead of the source's own URIs, so that two mounts do not collide"),
-    limits: limitsSchema(zod).optional().describe("limits of this mount, before those for all"),
-    search: zod.boolean().optional().describe("whether it is indexed for search; as its source says unless said"),
+      .describe("Serve under scheme://name/ instead of the source's own URIs, so that two mounts do not collide"),
+    limits: limitsSchema(zod).optional().describe("Limits of this mount; they override the limits of all mounts"),
+    search: zod.boolean().optional().describe("Whether to index this mount for search. Default: depends on the source"),
     redact: zod
       .boolean()
       .optional()
-      .describe("whether what looks like a secret is masked in its texts; as for all mounts unless said"),
+      .describe("Whether to mask secrets in texts of this mount. Default: redact of the config"),
     freshness: zod
       .strictObject({
-        ttlMs: zod.int().min(0).max(86_400_000).optional().describe("for so many milliseconds"),
+        ttlMs: zod.int().min(0).max(86_400_000).optional().describe("Time to live in milliseconds"),
         scope: zod
           .enum(["public", "private"])
           .optional()
           .describe(
-            "whether other callers may be given a kept answer; private wherever the source uses credentials or a reference",
+            "Whether a cached response may be shared between callers; always private if the source uses credentials or a reference",
           ),
       })
       .optional()
-      .describe("how long a client may keep what it read"),
+      .describe("How long clients may cache what they read"),
   });
 }
 
-/** All but the mounts' own options, which only their source knows. */
+/** Everything except the options of mounts, which only their source knows. */
 export function configSchema(zod: Zod) {
   return zod.strictObject({
-    $schema: zod.string().optional().describe("where the schema of this file is, for editors"),
+    $schema: zod.string().optional().describe("Location of this file's JSON schema, for editors"),
     mounts: zod
       .record(zod.string(), zod.looseObject({}))
       .optional()
-      .describe("what is served, each mount under a name; the folder of this file unless said"),
-    limits: limitsSchema(zod).optional().describe("limits of every mount"),
-    redact: zod
-      .boolean()
-      .optional()
-      .describe("whether what looks like a secret is masked in the texts of every mount; false unless said"),
-    search: searchSchema(zod).optional().describe("what is indexed for search"),
+      .describe("Mounts to serve, by name. Default: the folder of this file"),
+    limits: limitsSchema(zod).optional().describe("Limits of every mount"),
+    redact: zod.boolean().optional().describe("Whether to mask secrets in the texts of every mount. Default: false"),
+    search: searchSchema(zod).optional().describe("Search index"),
     sets: zod
       .record(zod.string(), setSchema(zod))
       .optional()
-      .describe("named choices of resources, each a prompt and a resource of its own"),
-    server: serverSchema(zod).optional().describe("how pressmark serve listens, and what it offers"),
+      .describe("Named sets of resources; each is a prompt and a resource"),
+    server: serverSchema(zod).optional().describe("How pressmark serve listens, and what it offers"),
   });
 }
 

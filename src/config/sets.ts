@@ -1,4 +1,4 @@
-/** Named choices of resources, as a config says them. */
+/** Checks the sets of a config. */
 import type { KeyPath, Problem } from "./problem.ts";
 import type { SetSettings } from "./schema.ts";
 
@@ -8,19 +8,19 @@ export interface SetConfig extends SetSettings {
 
 const setName = /^[\p{L}\p{N}][\p{L}\p{N}\p{M}._-]{0,63}$/u;
 export const setNameRule =
-  "a set's name is a letter or digit, then letters, digits, dots, dashes and underscores, 64 at most";
+  "a set's name must begin with a letter or digit and may contain letters, digits, dots, dashes and underscores, at most 64 characters";
 
-/** One spelling for one name: what looks the same is the same. */
+/** Requires the normalised form, so that names that look the same are the same. */
 export function isSetName(name: string): boolean {
   return setName.test(name) && name.normalize("NFC") === name;
 }
 
-/** Sets of sets would have no end. */
+/** Sets may not contain sets: they could be endless. */
 export function isSetUri(uri: string): boolean {
   return /^set:/i.test(uri);
 }
 
-/** Those without a problem; the problems of the others are all said. */
+/** Returns the valid sets, and reports all problems of the others. */
 export function checkSets(
   given: Readonly<Record<string, SetSettings>>,
   { isReferred, refuse }: { isReferred(path: KeyPath): boolean; refuse(problem: Problem): void },
@@ -44,8 +44,8 @@ function* problemsOf(
     [...at, "description"],
     ...resources.map((_, index) => [...at, "resources", index]),
   ])
-    // Whoever may read the set is told all of this.
-    if (isReferred(path)) yield { path, message: "is shown to clients, so it must be written out here" };
+    // Everyone who may read the set sees all of this.
+    if (isReferred(path)) yield { path, message: "is shown to clients, so it must not contain a reference" };
   for (const [index, uri] of resources.entries())
-    if (isSetUri(uri)) yield { path: [...at, "resources", index], message: "a set holds resources, not other sets" };
+    if (isSetUri(uri)) yield { path: [...at, "resources", index], message: "a set contains resources, not other sets" };
 }

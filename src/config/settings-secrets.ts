@@ -1,4 +1,4 @@
-/** Whether the settings of a project hold secrets in files that are served with everything else. */
+/** Finds served settings files of a project that contain secrets. */
 import { openFiles } from "../sources/config/files.ts";
 import { configFormatOf } from "../sources/config/formats.ts";
 import { secretSettings } from "../sources/config/secret-settings.ts";
@@ -6,7 +6,7 @@ import type { ProjectFinding } from "./survey.ts";
 
 const maxBytes = 256 * 1024;
 
-/** Those files, by their paths. Hidden ones are not served, and what cannot be understood is passed over. No value is kept. */
+/** Paths of these files. Hidden files are not served; unreadable ones are skipped. Keeps no value. */
 export async function settingsWithSecrets(
   project: string,
   findings: readonly ProjectFinding[],

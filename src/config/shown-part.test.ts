@@ -26,7 +26,7 @@ describe("a part as it is shown before it is trusted", () => {
     ]);
   });
 
-  it("masks credentials, and says where they come from", () => {
+  it("masks credentials, and shows where they come from", () => {
     const shown = shownPart({
       url: "postgres://me:pass@word$!@db.example/shop",
       password: "plain-secret",

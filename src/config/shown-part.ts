@@ -1,14 +1,14 @@
-/** A part of a config as a person is shown it before they trust it: all of it, what acts first, and nothing that deceives the eye. */
+/** A part of a config for the trust prompt: complete, with what acts first, and without misleading characters. */
 import { canonicalJson } from "../lib/canonical-json.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import type { KeyPath } from "./problem.ts";
 import { dots, isPlainObject, parseReferences } from "./references.ts";
 import { isSecretOption } from "./masked-config.ts";
 
-/** What runs, what is reached, and what a program is told: in this order, whatever the author's. */
+/** Shown first, in this order: what runs, what is contacted, and what a program receives. */
 const acting = ["command", "args", "url", "env"];
 
-/** One option a line, nothing cut. */
+/** One option per line, nothing cut. */
 export function shownPart(written: unknown): readonly string[] {
   if (!isPlainObject(written)) return [visibleText(canonicalJson(masked(written, [])))];
   return Object.keys(written)
@@ -31,7 +31,7 @@ function masked(value: unknown, path: KeyPath): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, masked(each, [...path, key])]));
 }
 
-/** A masked piece of a command could be the one that does harm: there, only what no shell could act on is masked. */
+/** Masking a piece of a command could hide harm: there, only text that no shell interprets is masked. */
 const harmless = /^[\w~+=-]+$/;
 const speaksOfSecret = /token|secret|passw|api_?key|credential/i;
 const isAddress: ReadonlySet<unknown> = new Set(["url", "endpoint", "rootUrl"]);
@@ -44,7 +44,7 @@ function maskedText(text: string, path: KeyPath): string {
   return text.replaceAll(password, `$1:${dots}@`);
 }
 
-/** References say where a secret comes from, and stay. */
+/** Keeps references, which only name where a secret comes from. */
 function maskedPieces(text: string): string {
   const { pieces } = parseReferences(text);
   if (pieces.every((piece) => typeof piece === "string")) return dots;

@@ -1,10 +1,10 @@
-/** Where skills are kept, by the customs of the hosts: hidden or not, they are made to be read by a model. */
+/** Where hosts keep skills. These folders may be hidden, but are meant for models. */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 export const skillFolders = [".claude/skills", ".agents/skills", ".github/skills", "skills"];
 
-/** Those that a project has, from its folder. A name that could mean anything counts only where a skill is in it. */
+/** Skill folders of a project, relative to it. An ambiguous name counts only if it contains a skill. */
 export function skillFoldersIn(project: string): string[] {
   return skillFolders.filter((name) => {
     const folder = join(project, name);

@@ -1,20 +1,20 @@
-/** What a project holds that could be served. */
+/** Detects what a project contains that could be served. */
 import { type Dirent, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { holdsSkill, skillFolders } from "./skill-folders.ts";
 
 export interface ProjectFinding {
-  /** What it is, as a person would call it. */
+  /** What it is, for people. */
   readonly what: string;
-  /** Where it was seen, from the project's folder. */
+  /** Where it was found, relative to the project's folder. */
   readonly where: string;
-  /** The source that serves it, whether or not there is one yet. */
+  /** The source that serves it, whether or not it exists yet. */
   readonly source: string;
-  /** What its options would be, as far as they can be seen. */
+  /** Suggested options, as far as known. */
   readonly values: Readonly<Record<string, string | readonly string[]>>;
 }
 
-/** Names alone are looked at, and a few settings for the names in them; never a value. */
+/** Reads only file names, and the names of settings in a few files; never a value. */
 export function survey(project: string): readonly ProjectFinding[] {
   return [
     ...git(project),
@@ -33,7 +33,7 @@ export function survey(project: string): readonly ProjectFinding[] {
 const docsFolders = ["docs", "doc", "documentation", "guides", "handbook", "wiki"];
 const composeFiles = ["compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml"];
 const exampleFiles = [".env.example", ".env.sample", ".env.template"];
-/** Later ones before earlier ones, as programs have it. */
+/** Later entries take precedence, as in most programs. */
 const settingsFiles = [
   ...["json", "yaml", "yml", "toml", "ini"].flatMap((ending) => [`config.${ending}`, `settings.${ending}`]),
   ...["default", "production", "local"].flatMap((name) =>
@@ -57,7 +57,7 @@ const databaseFiles = [
 ];
 
 function git(project: string): ProjectFinding[] {
-  // In a worktree or a submodule it is a file.
+  // In a worktree or submodule it is a file.
   return isThere(project, ".git")
     ? [{ what: "git repository", where: ".git", source: "git", values: { root: "." } }]
     : [];
@@ -75,10 +75,10 @@ function skills(project: string): ProjectFinding[] {
     .map((name) => ({ what: "skills", where: name, source: "skills", values: { root: name } }));
 }
 
-/** Two mounts of settings would have the same URIs, so all of them are one. */
+/** All settings files form one mount, because two would have the same URIs. */
 function settingsOf(project: string): ProjectFinding[] {
   const files = [...composeFiles, ...settingsFiles].filter((name) => isThere(project, name));
-  // Examples tell that there are settings, and none of them.
+  // Example files show that settings exist, but are not settings.
   const where = [...files, ...exampleFiles.filter((name) => isThere(project, name))];
   if (where.length === 0) return [];
   const values = { root: ".", ...(files.length > 0 && { files }) };
@@ -207,7 +207,7 @@ function databases(project: string): ProjectFinding[] {
   return [...settings, ...files];
 }
 
-/** A project that asks several models the same question says so in the names of its files. */
+/** Recognises projects that ask several models the same question by their file names. */
 function analyses(project: string): ProjectFinding[] {
   const where = ["", "src", "src/services", "docs"]
     .flatMap((folder) => namesIn(join(project, folder)).map(({ name }) => (folder === "" ? name : `${folder}/${name}`)))
@@ -216,7 +216,7 @@ function analyses(project: string): ProjectFinding[] {
   return where === undefined ? [] : [{ what: "analyses by several models", where, source: "analysis", values }];
 }
 
-/** Where the project shows itself: what its package names as its home, unless that is where its code is kept. */
+/** The homepage in package.json, unless it is the code repository. */
 function website(project: string): ProjectFinding[] {
   const home = /"homepage"\s*:\s*"(https:\/\/[^"\s]+)"/.exec(read(project, "package.json"))?.[1];
   if (home === undefined || /^https:\/\/(?:github|gitlab|bitbucket)\.(?:com|org)\//.test(home)) return [];

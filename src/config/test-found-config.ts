@@ -1,4 +1,4 @@
-/** Configs that a stranger may have written, what may happen to them afterwards, and what each of them may do: told without our own rules. */
+/** Generates configs from strangers and later changes, and decides independently of our rules what each may do. */
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -16,11 +16,11 @@ export interface FoundConfig {
 
 /** What can change around a config. */
 export interface Surroundings {
-  /** Where `link` leads, from the folder. */
+  /** Target of `link`, relative to the folder. */
   readonly link: string;
-  /** What the variable WHERE holds. */
+  /** Value of the variable WHERE. */
   readonly where: string;
-  /** How often each program or file was rewritten. */
+  /** Number of times each file was rewritten. */
   readonly files: Readonly<Record<FileName, number>>;
   /** Folders that git ignores. */
   readonly ignored: readonly string[];
@@ -42,11 +42,11 @@ export const secrets = {
 } as const;
 
 export interface Folder {
-  /** Lays everything out as the surroundings say, and writes what differs from before. */
+  /** Writes everything that changed. */
   layOut(around: Surroundings): void;
 }
 
-/** What a program does is to say which one it is. */
+/** Each program only reports its own name. */
 export function createFolder(root: string): Folder {
   const folder = join(root, "project");
   for (const name of ["docs", "notes", "more", "build", ".hidden", "lib", "../outside"])
@@ -189,7 +189,7 @@ export const foundConfig: fc.Arbitrary<FoundConfig> = fc.record({
   ),
 });
 
-/** One thing that happens. */
+/** One event. */
 export type Step =
   | { readonly kind: "trust" | "forget" }
   | { readonly kind: "config"; readonly config: FoundConfig }
@@ -242,7 +242,7 @@ export interface State {
   readonly around: Surroundings;
 }
 
-/** What is there after a step. Trust changes nothing there. */
+/** The state after a step. Granting trust does not change it. */
 export function after({ config, around }: State, each: Step): State {
   switch (each.kind) {
     case "config":
@@ -274,7 +274,7 @@ export function after({ config, around }: State, each: Step): State {
   }
 }
 
-/** Whether a mount does no more than any folder may. */
+/** Whether a mount does only what every folder may do. */
 export function isHarmless(options: Json, around: Surroundings): boolean {
   if (JSON.stringify(options).replaceAll("$${", "").includes("${")) return false;
   const { root, path, roots = [] } = options as { root?: string; path?: string; roots?: string[] };
@@ -306,14 +306,14 @@ function isOwn(path: string, { link, ignored }: Surroundings): boolean {
   return !led.endsWith(".db") && !ignored.includes(led.split("/")[0]!);
 }
 
-/** Whether two texts of JSON would be the same, but for the order of keys. */
+/** Equal as JSON, ignoring the order of keys. */
 function isSame(left: unknown, right: unknown): boolean {
   return isDeepStrictEqual(
     ...([left, right].map((each) => JSON.parse(JSON.stringify(each) ?? "null")) as [unknown, unknown]),
   );
 }
 
-/** Whether a mount may act because a person said so: as it is now, it is what they were shown. */
+/** Whether a mount may act because of a grant: it is exactly what was shown. */
 export function isAsGranted(name: string, granted: State | undefined, now: State): boolean {
   const before = granted?.config.mounts[name];
   const options = now.config.mounts[name];
@@ -323,16 +323,16 @@ export function isAsGranted(name: string, granted: State | undefined, now: State
   return isSameAround(JSON.stringify(options), granted.around, now.around);
 }
 
-/** As far as the text speaks of it. */
+/** Compares only what the text mentions. */
 function isSameAround(text: string, before: Surroundings, now: Surroundings): boolean {
   const isNamed = (file: FileName) => text.includes(file) || (text.includes("own.mjs") && file === "lib/helper.mjs");
   const mentions = (word: string) => text.includes(word);
   return (
     fileNames.every((file) => !isNamed(file) || before.files[file] === now.files[file]) &&
     (!mentions("link") || before.link === now.link) &&
-    // In front of "/../" it leads to the same program.
+    // Before "/../" it leads to the same program.
     (!mentions('WHERE}"') || before.where === now.where) &&
-    // What is ignored by now was not when it was shown.
+    // Ignored now, but not when it was shown.
     now.ignored.every(
       (folder) =>
         before.ignored.includes(folder) ||
@@ -345,7 +345,7 @@ function isSameAround(text: string, before: Surroundings, now: Surroundings): bo
   );
 }
 
-/** The same for a section of settings, with what decides how far it reaches. */
+/** The same for a section, with the settings elsewhere that affect it. */
 export function isSectionAsGranted(name: "server" | "search", granted: State | undefined, now: State): boolean {
   const [before, options] = [granted?.config[name], now.config[name]];
   if (!granted || !before || !options || !isSame(before, options)) return false;

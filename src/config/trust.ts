@@ -1,32 +1,32 @@
-/** What a person has allowed a config to do, kept for its owner alone. */
+/** Stores which permissions the user granted to a config, readable only by the user. */
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { visibleText } from "../lib/visible-text.ts";
 import { writeFileAtomically } from "../lib/write-file-atomically.ts";
 
-/** What a grant is bound to, each under the name that a person is told when it has changed, as a digest. */
+/** What a grant is bound to: digests by name. The name is shown when the digest changes. */
 export type Facts = Readonly<Record<string, string>>;
 
-/** Something that a config which was merely found may not do unasked. */
+/** A permission that a config found in a folder needs. */
 export interface Permission {
-  /** The part of the config that asks: "mounts.docs", "server", or "config" for all of it. */
+  /** The part that needs it: "mounts.docs", "server", or "config" for all of it. */
   readonly part: string;
   /** Each completes "this config …". */
   readonly reasons: readonly string[];
-  /** The settings that are left out without it, where the part is a section of settings. */
+  /** For a section: the settings that are left out without the permission. */
   readonly settings: readonly string[];
-  /** The part as it is written, one option a line, what acts first; without credentials, and with every character visible. */
+  /** The part as written, one option per line, what acts first; without credentials, with every character visible. */
   readonly shown: readonly string[];
-  /** The part as it is written. References in it may be resolved where this was granted. */
+  /** Digests of the part as written. If these are granted, its references may be resolved. */
   readonly written: Facts;
-  /** What the part leads to on the disk: real paths, the content of programs. */
+  /** Digests of what the part leads to on the disk: real paths, contents of programs. */
   readonly found: Facts;
-  /** Whether it was granted for the part as it is now, or need not be, for the person named the config. */
+  /** Whether it is granted for the current state of the part, or not needed because the user named the config. */
   readonly isGranted: boolean;
   /** Why it cannot be granted at all; completes "it …". */
   readonly refused?: string;
-  /** Why what was granted before does not count. */
+  /** Why an earlier grant is no longer valid. */
   readonly outdated?: string;
 }
 
@@ -37,27 +37,27 @@ export interface GrantedPart {
 
 export interface Grant {
   readonly parts: ReadonlyMap<string, GrantedPart>;
-  /** Whether an earlier version wrote it: what it granted was not bound to whole parts, so that nothing of it counts. */
+  /** Written by an earlier version, whose grants did not cover whole parts: it is ignored. */
   readonly isEarlier: boolean;
 }
 
 export interface TrustStore {
-  /** What was granted to this config. */
+  /** The grant for this config. */
   read(file: string): Grant;
-  /** In place of what was granted before. */
+  /** Replaces the earlier grant. */
   grant(file: string, permissions: readonly Pick<Permission, "part" | "written" | "found">[]): void;
-  /** Says whether anything was granted. */
+  /** Returns whether anything was granted. */
   forget(file: string): boolean;
-  /** The file that a grant stands in, whether or not it is there. */
+  /** The file of a grant, whether or not it exists. */
   placeOf(file: string): string;
 }
 
 export const noGrant: Grant = { parts: new Map(), isEarlier: false };
 
-/** Of the form of the file. Grants of version 1 had keys, and no version. */
+/** Version of the file format. Version 1 had keys and no version. */
 const version = 2;
 
-/** One file per config, so that two who grant at the same time do not undo each other. */
+/** One file per config, so that concurrent grants do not overwrite each other. */
 export function createTrustStore(stateFolder: string): TrustStore {
   const folder = join(stateFolder, "trusted");
   const placeOf = (file: string) => join(folder, `${sha256(identityOf(file)).slice(0, 32)}.json`);
@@ -67,13 +67,13 @@ export function createTrustStore(stateFolder: string): TrustStore {
 
     read(file) {
       try {
-        const kept = JSON.parse(readFileSync(placeOf(file), "utf8")) as Readonly<Record<string, unknown>>;
-        if (kept["file"] !== identityOf(file)) return noGrant;
-        if (kept["version"] !== version) return { ...noGrant, isEarlier: true };
-        const parts = Object.entries(kept["parts"] as Readonly<Record<string, unknown>>).filter(isGrantedPart);
+        const stored = JSON.parse(readFileSync(placeOf(file), "utf8")) as Readonly<Record<string, unknown>>;
+        if (stored["file"] !== identityOf(file)) return noGrant;
+        if (stored["version"] !== version) return { ...noGrant, isEarlier: true };
+        const parts = Object.entries(stored["parts"] as Readonly<Record<string, unknown>>).filter(isGrantedPart);
         return { parts: new Map(parts), isEarlier: false };
       } catch {
-        // What cannot be read grants nothing.
+        // An unreadable file grants nothing.
         return noGrant;
       }
     },
@@ -88,7 +88,7 @@ export function createTrustStore(stateFolder: string): TrustStore {
     forget(file) {
       const { parts, isEarlier } = this.read(file);
       if (parts.size === 0 && !isEarlier) return false;
-      // Empty and not gone, so that a server which follows the file hears of it.
+      // Emptied and not deleted, so that a server that watches the file notices.
       this.grant(file, []);
       return true;
     },
@@ -100,17 +100,17 @@ function isGrantedPart(entry: [string, unknown]): entry is [string, GrantedPart]
   return [written, found].every((facts) => typeof facts === "object" && facts !== null);
 }
 
-/** Whether both are the same. A fact that is gone counts: an option that was removed may have kept something back. */
+/** A removed fact counts as a change: the removed option may have restricted something. */
 export function isSameFacts(granted: Facts, now: Facts): boolean {
   return changedFacts(granted, now).length === 0 && changedFacts(now, granted).length === 0;
 }
 
-/** The names of those that are another now, or new. */
+/** Names of facts that are new or changed. */
 export function changedFacts(granted: Facts, now: Facts): string[] {
   return Object.keys(now).filter((name) => !Object.hasOwn(granted, name) || granted[name] !== now[name]);
 }
 
-/** Whether a part was granted as it is now. Of what it leads to, less than was granted is granted, too. */
+/** Whether a part is granted as it is now. Fewer `found` facts than granted are fine. */
 export function isGranted(
   grant: Grant,
   { part, written, found }: Pick<Permission, "part" | "written" | "found">,
@@ -121,7 +121,7 @@ export function isGranted(
   );
 }
 
-/** Why a grant does not count for the part as it is now; undefined where there is none. */
+/** Why a grant is not valid for the current state of the part; undefined without a grant. */
 export function whyOutdated(
   grant: Grant,
   { part, written, found }: Pick<Permission, "part" | "written" | "found">,
@@ -129,42 +129,43 @@ export function whyOutdated(
   const granted = grant.parts.get(part);
   if (!granted)
     return grant.isEarlier
-      ? "what an earlier version was allowed no longer counts: a grant now covers a whole mount or section as it is"
+      ? "the grant of an earlier version is no longer valid: a grant now covers a whole mount or section"
       : undefined;
   const rewritten = [...changedFacts(granted.written, written), ...changedFacts(written, granted.written)];
-  // What is written in another way mostly leads elsewhere, too.
+  // A changed text usually leads elsewhere too, so only the text is reported.
   const changed = rewritten.length > 0 ? rewritten : changedFacts(granted.found, found);
   const names = changed.map((name) => (name.startsWith(askedFor) ? askedFor : visibleText(name)));
   return `${part} changed since it was trusted: ${[...new Set(names)].join(", ")}`;
 }
 
-/** So many reasons of one part are said on one line; `pressmark trust` shows them all. */
+/** Reasons of one part on one line; `pressmark trust` shows all. */
 const maxReasons = 5;
 
-/** What a part asks for, on one line. */
+/** The reasons of a part on one line. */
 export function asksFor({ reasons }: Pick<Permission, "reasons">): string {
   const more = reasons.length - maxReasons;
   return `${reasons.slice(0, maxReasons).join("; ")}${more > 0 ? `; and ${more} more` : ""}`;
 }
 
-/** What became of a part that was not granted, and why. */
+/** Completes a sentence about a part that was not granted. */
 export function leftOut(permission: Pick<Permission, "refused" | "outdated">): string {
   return ended("which is left out", permission);
 }
 
-/** The same of a whole config. */
+/** The same for a whole config. */
 export function notUsed(permission: Pick<Permission, "refused" | "outdated">): string {
   return ended("so it is not used", permission);
 }
 
 function ended(what: string, { refused, outdated }: Pick<Permission, "refused" | "outdated">): string {
-  if (refused !== undefined) return `${what}: it ${refused}, so it cannot be trusted; name the config with --config`;
+  if (refused !== undefined)
+    return `${what}: it ${refused}, so it cannot be trusted; pass the config with --config instead`;
   return `${what} until it is trusted${outdated === undefined ? "" : ` (${outdated})`}`;
 }
 
 const askedFor = "what it asks for";
 
-/** A reason as a fact: one that was not shown was not granted, whatever brought it about. */
+/** Binds a grant to a reason: only reasons that were shown are granted. */
 export function askedFact(reason: string): Facts {
   return { [`${askedFor} (${sha256(reason)})`]: "" };
 }
@@ -173,12 +174,12 @@ export function sha256(content: string | Uint8Array): string {
   return createHash("sha256").update(content).digest("hex");
 }
 
-/** Where a config stands. A link in another folder to the same file is another config: its paths lead elsewhere. */
+/** Identity of a config: its path. A link to it in another folder is another config, because its paths lead elsewhere. */
 function identityOf(file: string): string {
   return join(realPath(dirname(resolve(file))), basename(file));
 }
 
-/** Without links, also where the end of it does not exist yet: what a link leads to is what is asked for. */
+/** Resolves links, even if the end of the path does not exist yet. */
 export function realPath(path: string): string {
   return followed(resolve(path), 0);
 }
@@ -195,7 +196,7 @@ function followed(path: string, links: number): string {
   }
 }
 
-/** As many as Linux follows. */
+/** The limit of Linux. */
 const maxLinks = 40;
 
 function linkAt(path: string): string | undefined {
@@ -206,12 +207,12 @@ function linkAt(path: string): string | undefined {
   }
 }
 
-/** Whether the second is the first or below it, links followed. */
+/** Whether `path` is `folder` or below it, with links resolved. */
 export function holds(folder: string, path: string): boolean {
   return isBelow(realPath(folder), realPath(path));
 }
 
-/** The same for paths that are taken as they are: the disk is not looked at. */
+/** The same without reading the disk. */
 export function isBelow(folder: string, path: string): boolean {
   const way = relative(folder, path);
   return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && resolve(folder, way) === path);

@@ -1,9 +1,9 @@
-/** What becomes of a config while some of its references may not be resolved. */
+/** Handles a config while some of its references may not be resolved. */
 import { partOf } from "./asking.ts";
 import { type KeyPath, type Problem, formatPath } from "./problem.ts";
 import { isPlainObject, type ResolvedReferences } from "./references.ts";
 
-/** Whether a problem is only the other side of a text that has no value, or of a reference that leads nowhere. */
+/** Whether a problem only follows from an unresolved reference. */
 export function createIsConsequence({ problems, unresolved }: ResolvedReferences): (problem: Problem) => boolean {
   const empty = emptied(unresolved);
   const keys = new Set([...problems.map(({ path }) => path), ...empty].map(formatPath));
@@ -12,7 +12,7 @@ export function createIsConsequence({ problems, unresolved }: ResolvedReferences
     !atKey && (keys.has(formatPath(path)) || (isOfSeveral && parts.has(partOf(path))));
 }
 
-/** Without the settings that hold a reference which may not be resolved. What was to be masked, perhaps, is masked. */
+/** Removes settings with unresolved references. `redact` becomes true, to be safe. */
 export function withoutUnresolved({ value, unresolved }: ResolvedReferences): unknown {
   if (!isPlainObject(value)) return value;
   const gone = new Set(emptied(unresolved).map((path) => formatPath(path.slice(0, 2))));
@@ -20,13 +20,13 @@ export function withoutUnresolved({ value, unresolved }: ResolvedReferences): un
     Object.entries(value).map(([section, settings]) => {
       if (section === "redact" && gone.has(section)) return [section, true];
       if (section === "mounts" || !isPlainObject(settings)) return [section, settings];
-      const kept = Object.entries(settings).filter(([setting]) => !gone.has(formatPath([section, setting])));
-      return [section, Object.fromEntries(kept)];
+      const resolved = Object.entries(settings).filter(([setting]) => !gone.has(formatPath([section, setting])));
+      return [section, Object.fromEntries(resolved)];
     }),
   );
 }
 
-/** What never acts is left as it is written. */
+/** Keys without effect stay as written. */
 function emptied(unresolved: readonly KeyPath[]): readonly KeyPath[] {
   return unresolved.filter((path) => partOf(path) !== undefined);
 }

@@ -1,10 +1,10 @@
-/** What must be granted before anything in a config is believed: that it is run as a program, or that it is another user's. */
+/** The permission to use a config at all: needed if it is a program, or belongs to another user. */
 import { statSync } from "node:fs";
 import { basename, dirname, extname, resolve } from "node:path";
 import { programFiles, ProgramTooLarge } from "./program-files.ts";
 import { type Facts, type Grant, isGranted, type Permission, whyOutdated } from "./trust.ts";
 
-/** Undefined where nothing is asked for. */
+/** Undefined if no permission is needed. */
 export function wholePermission(file: string, bytes: Uint8Array, grant: Grant): Permission | undefined {
   const whole = { part: "config", settings: [], shown: [], found: {} };
   try {

@@ -1,4 +1,4 @@
-/** Content blocks: what tools and prompts say, in the house's words, and how each revision spells them. */
+/** Content blocks of tools and prompts, and their form in each revision. */
 import type { Annotations, Content, Resource } from "../resources.ts";
 import type { RevisionFeatures } from "./revision.ts";
 import { base64, wireAnnotations, wireContent, wireResource } from "./shape.ts";
@@ -6,9 +6,9 @@ import { base64, wireAnnotations, wireContent, wireResource } from "./shape.ts";
 export type ContentBlock = (
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image" | "audio"; readonly bytes: Uint8Array; readonly mimeType: string }
-  /** A resource that can be read. Where links are unknown, its URI is said in words, unless a text beside it has said it already. */
+  /** A link to a resource. Revisions without links get the URI as text, unless another text already contains it (`isSaid`). */
   | { readonly type: "link"; readonly resource: Resource; readonly isSaid?: boolean }
-  /** A resource and its content in one. */
+  /** A resource with its content. */
   | { readonly type: "embedded"; readonly content: Content }
 ) & { readonly annotations?: Annotations };
 
@@ -37,7 +37,7 @@ function format(block: ContentBlock, has: RevisionFeatures): Record<string, unkn
     case "image":
       return { type: "image", data: base64(block.bytes), mimeType: block.mimeType };
     case "link":
-      // Where links are unknown, the URI in words is what a model can still use.
+      // Without links, a model can still use the URI as text.
       if (!has.titles)
         return { type: "text", text: `${block.resource.title ?? block.resource.name}: ${block.resource.uri}` };
       return { type: "resource_link", ...wireResource(block.resource, has) };

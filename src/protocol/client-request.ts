@@ -1,4 +1,4 @@
-/** One question of a client, ready to be answered: what was asked, by whom, in which revision, and what there is to answer with. */
+/** One request of a client with everything needed to handle it: caller, revision, and what the server offers. */
 import type { Call, Caller, Resources } from "../resources.ts";
 import type { RequestParams, JsonRpcResult } from "./message.ts";
 import type { PromptSet } from "./prompts.ts";
@@ -18,24 +18,24 @@ export interface ServerInfo {
   readonly icons?: readonly object[];
 }
 
-/** What this server has to answer with. The same for all questions. */
+/** What this server offers. The same for all requests. */
 export interface ServerFeatures {
   readonly resources: Resources;
   readonly server: ServerInfo;
-  /** A function where they may change, or say more to one caller than to another. */
+  /** A function if they may change, or depend on the caller. */
   readonly instructions: string | ((caller: Caller) => string) | undefined;
   readonly tools: ReadonlyMap<string, Tool>;
-  /** Beside these. Absent where there are none, now and later. */
+  /** Additional tools. Absent if there never are any. */
   readonly moreTools: ToolSet | undefined;
-  /** Absent where there are none, now and later. */
+  /** Absent if there never are any. */
   readonly prompts: PromptSet | undefined;
   /** All revisions served, newest first. */
   readonly revisions: readonly string[];
   /** How much one client may watch. */
   readonly watchQuota: WatchQuota;
-  /** Told who asks, and what they were given. */
+  /** Notified of clients and of what they read. */
   readonly observer: RequestObserver | undefined;
-  /** Every listen that is going on; returning one ends it with its result. */
+  /** Every open listen; returning one ends it with its result. */
   readonly listens: Set<AsyncIterator<Notice>>;
   isClosing(): boolean;
 }
@@ -45,22 +45,22 @@ export interface ClientRequest {
   readonly revision: Revision;
   readonly params: RequestParams | undefined;
   readonly call: Call;
-  /** Says something on the way to the answer. A promise means: wait, the reader is slow. */
+  /** Sends a notification before the response. A promise means: wait, the reader is slow. */
   say(method: string, params: RequestParams): void | Promise<void>;
-  /** Whether what is said on the way arrives at all. */
+  /** Whether such notifications arrive at all. */
   readonly isHeard: boolean;
-  /** The id that a modern listen is known by. */
+  /** The id of a modern listen. */
   readonly id: string | number;
-  /** What this client declared that it can do. */
+  /** Capabilities that this client declared. */
   readonly clientCapabilities: RequestParams;
-  /** Who asks, where somebody wants to know. */
+  /** The client, if there is an observer. */
   readonly visitor?: ClientInfo | undefined;
   /** Present in a session. */
   readonly subscriptions?: Subscriptions;
 }
 
 export interface RequestHandler {
-  /** Absent from a server that has none of these. */
+  /** What the server must offer for this method to exist. */
   readonly needs?: "tools" | "prompts";
   answer(question: ClientRequest): JsonRpcResult | Promise<JsonRpcResult>;
 }

@@ -4,7 +4,7 @@ import { createResources } from "../router/create-resources.ts";
 import { openPolicy } from "../access/policy.ts";
 import { createClock } from "../testing/clock.ts";
 
-it("suggestions that are left out of an answer are more, whatever their giver says", async () => {
+it("suggestions that are left out of a response set hasMore, whatever their source reports", async () => {
   const values = Array.from({ length: 150 }, (_, at) => `value ${at}`);
   const { runtime } = createClock();
   const edge = createProtocol({
@@ -33,7 +33,7 @@ it("suggestions that are left out of an answer are more, whatever their giver sa
   expect(result).toMatchObject({ completion: { values: values.slice(0, 100), hasMore: true } });
 });
 
-it("a prompt is told who asks for its suggestions, and until when", async () => {
+it("a prompt gets the caller and the signal for its suggestions", async () => {
   const { runtime } = createClock();
   const edge = createProtocol({
     resources: createResources({ mounts: [], policy: openPolicy, runtime, cursorKey: new Uint8Array(32) }),

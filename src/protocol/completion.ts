@@ -1,11 +1,11 @@
-/** Completion of the variables of templates and of the arguments of prompts. */
+/** Completes variables of templates and arguments of prompts. */
 import { invalid, quote } from "../errors.ts";
 import type { Suggestions } from "../resources.ts";
 import type { RequestHandler } from "./client-request.ts";
 import { member } from "./message.ts";
 import { nameParam, recordOf, stringsOf, uriOf, valueParam } from "./params.ts";
 
-/** The most that an answer may hold. */
+/** Limit of the specification. */
 const maxValues = 100;
 
 export const completionComplete: RequestHandler = {
@@ -26,10 +26,10 @@ export const completionComplete: RequestHandler = {
     } else if (ref["type"] === "ref/prompt") {
       const name = nameParam(ref);
       const prompt = await offer.prompts?.find(name, call);
-      if (!prompt) throw invalid(`there is no prompt ${quote(name)}`);
+      if (!prompt) throw invalid(`no prompt ${quote(name)}`);
       suggestions = (await prompt.complete?.(variable, value, given, call)) ?? { values: [] };
     } else {
-      throw invalid('"ref" is of type "ref/resource" or "ref/prompt"');
+      throw invalid('"ref" must be of type "ref/resource" or "ref/prompt"');
     }
 
     const { values, total, more } = suggestions;

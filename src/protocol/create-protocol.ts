@@ -1,4 +1,4 @@
-/** Puts the revisions, the house and what else is offered together into an edge that transports can talk to. */
+/** Combines revisions, resources, tools and prompts into the protocol that transports use. */
 import type { Call, Caller, Resources } from "../resources.ts";
 import { answerTo, askFor, failure, type ProtocolLog, progressOf } from "./respond.ts";
 import type { ServerFeatures, ClientRequest, ServerInfo } from "./client-request.ts";
@@ -16,17 +16,17 @@ import type { RequestObserver } from "./request-observer.ts";
 export interface ProtocolOptions {
   readonly resources: Resources;
   readonly server: ServerInfo;
-  /** What a host should tell its model about this server; asked for each time where it may change, or depends on the caller. */
+  /** Instructions for models; a function is called each time, if they may change or depend on the caller. */
   readonly instructions?: string | ((caller: Caller) => string);
   readonly tools?: readonly Tool[];
-  /** Tools beside these that come and go, or that not every caller has. */
+  /** Additional tools that may change, or depend on the caller. */
   readonly moreTools?: ToolSet;
-  /** A shelf where they may change, or differ from caller to caller. */
+  /** A set if they may change, or depend on the caller. */
   readonly prompts?: readonly Prompt[] | PromptSet;
   readonly watchQuota?: WatchQuota;
-  /** Told who asks, and what they were given. */
+  /** Notified of clients and of what they read. */
   readonly observer?: RequestObserver;
-  /** Whether callers had to say who they are: then no answer is called public. */
+  /** Whether callers had to authenticate: then no response is public. */
   readonly isPrivate?: boolean;
   readonly log?: ProtocolLog;
 }
@@ -64,8 +64,8 @@ export function createProtocol({
     const message = parseMessage(body);
     if (message.kind === "wrong") return reply.end(errorWire(message.id, codes.request, message.why), 400);
     if (message.kind === "response")
-      return reply.end(errorWire(null, codes.request, "a client sends no responses"), 400);
-    // Over HTTP there is nothing that a client could announce: hanging up withdraws a question.
+      return reply.end(errorWire(null, codes.request, "a client must not send responses"), 400);
+    // Over HTTP a client sends no notifications: disconnecting cancels a request.
     if (message.kind === "notification") return reply.end();
     const { id, method, params } = message;
     if (closed) return reply.end(errorWire(id, codes.internal, "the server is closing"), 503);
@@ -83,10 +83,10 @@ export function createProtocol({
     }
     if (visitor) {
       if (method === "subscriptions/listen") observer?.came(visitor, peer.signal);
-      else observer?.asked(visitor);
+      else observer?.requested(visitor);
     }
-    const say: ClientRequest["say"] = (said, about) => {
-      if (!peer.signal.aborted) return reply.notify(notificationWire(said, about));
+    const say: ClientRequest["say"] = (name, about) => {
+      if (!peer.signal.aborted) return reply.notify(notificationWire(name, about));
     };
     const progress = progressOf(params, revision, say);
     const { caller, client } = peer;
@@ -115,7 +115,7 @@ export function createProtocol({
     exchange: begin,
 
     session(peer, { modern }) {
-      // What other sessions of the same caller do is not counted against this one.
+      // Other sessions of the same caller do not count here.
       const { caller, signal: until, client = {} } = peer;
       const askModern = modern
         ? (body: unknown, reply: Reply, signal: AbortSignal) =>
@@ -135,7 +135,7 @@ export function createProtocol({
   };
 }
 
-/** The same revision, whose answers are for their caller alone. */
+/** The same revision with private responses only. */
 function withoutSharing(revision: Revision): Revision {
   return {
     ...revision,

@@ -1,9 +1,9 @@
-/** What a server says of itself: capabilities, identity, revisions. */
+/** Describes the server: capabilities, identity, revisions. */
 import type { Caller, Freshness } from "../resources.ts";
 import { type RequestHandler, isOffered, type ServerFeatures, type ServerInfo } from "./client-request.ts";
 import type { Revision, RevisionFeatures } from "./revision.ts";
 
-/** Skills are found through their own method; directories of every source through `resources/directory/read`. */
+/** Skills have their own method; directories of every source are read with `resources/directory/read`. */
 const extensions = { "io.modelcontextprotocol/skills": { directoryRead: true } };
 
 export function capabilities(offer: ServerFeatures, { asks, has }: Revision): Record<string, unknown> {
@@ -38,7 +38,7 @@ export function instructionsFor({ instructions }: ServerFeatures, caller: Caller
 }
 
 const lasting: Freshness = { ttlMs: 60 * 60 * 1000, scope: "public" };
-/** Instructions that are asked for anew may soon be others, and are this caller's alone. */
+/** Computed instructions may change soon, and are private. */
 const passing: Freshness = { ttlMs: 60 * 1000, scope: "private" };
 
 export const serverDiscover: RequestHandler = {

@@ -15,7 +15,7 @@ describe("contents", () => {
     { uri: "test://bytes", mimeType: "image/png", body: { bytes: new Uint8Array(40_000).fill(7) } },
   ];
 
-  it("are spelled as JSON, text as text and bytes as base64", () => {
+  it("are encoded as JSON, text as text and bytes as base64", () => {
     expect(join(encodeContents(contents, revision20260728.has))).toEqual([
       { uri: "test://a b", mimeType: "text/plain", text: "short", _meta: { "x/y": 1 } },
       { uri: "test://large", text: large.text },
@@ -29,7 +29,7 @@ describe("contents", () => {
     ]);
   });
 
-  it("are spelled once as long as the same body is handed out", () => {
+  it("are encoded once for the same body", () => {
     const spelling = () => encodeContents([{ uri: "test://large", body: large }], revision20260728.has)[1];
     expect(spelling()).toBe(spelling());
     expect(encodeContents([{ uri: "test://large", body: { ...large } }], revision20260728.has)[1]).not.toBe(spelling());

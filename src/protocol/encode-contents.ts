@@ -1,24 +1,24 @@
-/** The contents of a read as JSON text, remembering how large bodies were spelled. */
+/** Encodes the contents of a read as JSON, and caches the encoding of large bodies. */
 import type { Body, Content } from "../resources.ts";
 import { base64 } from "./shape.ts";
 import type { RevisionFeatures } from "./revision.ts";
 
-/** From this length on, spelling a body again costs more than keeping its spelling. */
+/** From this length on, encoding again costs more than caching. */
 const minRemembered = 16 * 1024;
 
-/** Lives exactly as long as the body itself: a source or a cache that hands out the same body saves the spelling. */
-const spellings = new WeakMap<Body, Uint8Array>();
+/** Lives as long as the body: a source or cache that returns the same body saves the encoding. */
+const encodings = new WeakMap<Body, Uint8Array>();
 
 function format(body: Body): string | Uint8Array {
-  const known = spellings.get(body);
+  const known = encodings.get(body);
   if (known) return known;
   const isText = "text" in body;
   const length = isText ? body.text.length : body.bytes.length;
   // Base64 needs no escapes.
-  const spelled = isText ? JSON.stringify(body.text) : `"${base64(body.bytes)}"`;
-  if (length < minRemembered) return spelled;
-  const bytes = Buffer.from(spelled);
-  spellings.set(body, bytes);
+  const encoded = isText ? JSON.stringify(body.text) : `"${base64(body.bytes)}"`;
+  if (length < minRemembered) return encoded;
+  const bytes = Buffer.from(encoded);
+  encodings.set(body, bytes);
   return bytes;
 }
 
@@ -29,10 +29,10 @@ export function encodeContents(contents: readonly Content[], has: RevisionFeatur
     text += `${index ? "," : ""}{"uri":${JSON.stringify(uri)}`;
     if (mimeType !== undefined) text += `,"mimeType":${JSON.stringify(mimeType)}`;
     text += "text" in body ? `,"text":` : `,"blob":`;
-    const spelled = format(body);
-    if (typeof spelled === "string") text += spelled;
+    const encoded = format(body);
+    if (typeof encoded === "string") text += encoded;
     else {
-      pieces.push(text, spelled);
+      pieces.push(text, encoded);
       text = "";
     }
     text += has.titles && meta ? `,"_meta":${JSON.stringify(meta)}}` : "}";

@@ -18,7 +18,7 @@ const textOf = (pieces: readonly (string | Uint8Array)[]): string =>
   Buffer.concat(pieces.map((piece) => Buffer.from(piece))).toString("utf8");
 
 describe("a page", () => {
-  it.each([0, 1, 249, 250, 251, 500, 501, 2000])("of %i reads as if it were spelled at once", async (count) => {
+  it.each([0, 1, 249, 250, 251, 500, 501, 2000])("of %i equals the encoding in one piece", async (count) => {
     const items = resources(count);
     for (const rest of [{}, { nextCursor: "abc", _meta: { a: 1 } }]) {
       const whole = { resources: items.map((resource) => wireResource(resource, has)), ...rest };

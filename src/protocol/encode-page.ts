@@ -1,14 +1,14 @@
-/** A page of resources as JSON text, in pieces: of a large one, little is held at once as objects and as text. */
+/** Encodes a page of resources as JSON in pieces, so that little of a large page is in memory twice. */
 import { createTimeSlices } from "../lib/time-slices.ts";
 import type { Resource } from "../resources.ts";
 import type { WireBytes } from "./protocol.ts";
 import type { RevisionFeatures } from "./revision.ts";
 import { wireResource } from "./shape.ts";
 
-/** Some fifty thousand characters each. */
+/** About fifty thousand characters per piece. */
 const perPiece = 250;
 
-/** `rest` is what else the result says. */
+/** `rest` holds the other members of the result. */
 export async function encodePage(
   items: readonly Resource[],
   rest: Readonly<Record<string, unknown>>,
@@ -18,12 +18,12 @@ export async function encodePage(
   const pieces: (string | Uint8Array)[] = [`{"resources":[`];
   for (let from = 0; from < items.length; from += perPiece) {
     const some = items.slice(from, from + perPiece).map((resource) => wireResource(resource, has));
-    // Without the brackets, which go around all of them.
+    // Without brackets, which enclose all pieces.
     const text = `${from > 0 ? "," : ""}${JSON.stringify(some).slice(1, -1)}`;
     await slice();
     pieces.push(items.length > perPiece ? Buffer.from(text) : text);
   }
-  const said = JSON.stringify(rest);
-  pieces.push(said === "{}" ? "]}" : `],${said.slice(1)}`);
+  const others = JSON.stringify(rest);
+  pieces.push(others === "{}" ? "]}" : `],${others.slice(1)}`);
   return pieces;
 }

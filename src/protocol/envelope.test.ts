@@ -17,7 +17,7 @@ const codeOf = (open: () => unknown): [number, number] => {
 };
 
 describe("the envelope of a modern request", () => {
-  it("is told by its version in _meta, even around a method of the older era", () => {
+  it("is recognised by its version in _meta, even with a method of older revisions", () => {
     expect(claimsModern({ method: "initialize", params: { _meta: meta } }, undefined)).toBe(true);
     expect(claimsModern({ method: "initialize", params: {} }, undefined)).toBe(false);
   });
@@ -58,7 +58,7 @@ describe("the envelope of a modern request", () => {
     expect(codeOf(() => openEnvelope("resources/read", params, wrong))).toEqual([-32020, 400]);
   });
 
-  it("takes a name that looks like base64 between its marks for what it says, never for itself (MOD-63)", () => {
+  it("decodes a name that looks like base64 between its marks, always (MOD-63)", () => {
     const name = `=?base64?${Buffer.from("other").toString("base64")}?=`;
     const wrong = { ...headers, method: "tools/call", name };
     expect(codeOf(() => openEnvelope("tools/call", { name, _meta: meta }, wrong))).toEqual([-32020, 400]);

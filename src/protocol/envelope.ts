@@ -1,4 +1,4 @@
-/** How a modern request describes itself, and how HTTP headers must agree with it. */
+/** Checks how a modern request describes itself, and that HTTP headers agree with it. */
 import type { HeaderLookup } from "./protocol.ts";
 import { codes, isJsonObject, member, type RequestParams, ProtocolError } from "./message.ts";
 import type { Revision } from "./revision.ts";
@@ -11,10 +11,10 @@ const clientKey = "io.modelcontextprotocol/clientInfo";
 
 const supported = allRevisions.map(({ date }) => date);
 
-/** Methods that only the modern era has: without an envelope they are malformed, not of the older one. */
+/** Methods of modern revisions only: without an envelope they are malformed, not legacy. */
 const modernOnly = new Set(["server/discover", "subscriptions/listen"]);
 
-/** Which parameter the header Mcp-Name repeats. */
+/** The parameter that the header Mcp-Name repeats, by method. */
 const namedBy = new Map([
   ["resources/read", "uri"],
   ["tools/call", "name"],
@@ -46,14 +46,14 @@ export function openEnvelope(
   if (headers && headers.version !== undefined && typeof version === "string" && headers.version !== version) {
     throw bad(codes.headerMismatch, "the header MCP-Protocol-Version and the version in _meta differ");
   }
-  if (typeof version !== "string") throw bad(codes.params, `a request carries "${versionKey}" in params._meta`);
+  if (typeof version !== "string") throw bad(codes.params, `a request must have "${versionKey}" in params._meta`);
   const revision = modernRevisions.find(({ date }) => date === version);
   if (!revision) {
     throw bad(codes.unsupportedVersion, "Unsupported protocol version", { supported, requested: version.slice(0, 64) });
   }
   const clientCapabilities = member(meta, capabilitiesKey);
   if (!isJsonObject(clientCapabilities))
-    throw bad(codes.params, `a request carries "${capabilitiesKey}" in params._meta`);
+    throw bad(codes.params, `a request must have "${capabilitiesKey}" in params._meta`);
   if (headers) checkHeaders(method, params, headers);
   return { revision, clientCapabilities };
 }
@@ -70,7 +70,7 @@ function checkHeaders(method: string, params: RequestParams | undefined, headers
   const named = namedBy.get(method);
   if (named === undefined) return;
   const value = member(params, named);
-  // Wrong parameters are said to be wrong further in.
+  // Invalid parameters are reported later.
   if (typeof value !== "string") return;
   if (headers.name === undefined) throw bad(codes.headerMismatch, "the header Mcp-Name is missing");
   if (decoded(headers.name) !== value) {
@@ -81,7 +81,7 @@ function checkHeaders(method: string, params: RequestParams | undefined, headers
 const sentinelStart = "=?base64?";
 const sentinelEnd = "?=";
 
-/** What no header can carry as it is, or what looks so, comes as base64 of UTF-8 between two marks. Undefined if it is no base64. */
+/** Decodes values that a header cannot carry directly: base64 of UTF-8 between two marks. Undefined if it is not base64. */
 function decoded(value: string): string | undefined {
   if (!value.startsWith(sentinelStart) || !value.endsWith(sentinelEnd)) return value;
   const encoded = value.slice(sentinelStart.length, -sentinelEnd.length);

@@ -1,4 +1,4 @@
-/** The prompt `gather`: a task, and with it what is needed for it, each passage as a resource of its own. */
+/** The prompt `gather`: a task and the passages that it needs, each as an embedded resource. */
 import { invalid, quote } from "../errors.ts";
 import type { PackItem, Pack } from "../context/pack.ts";
 import type { Resources } from "../resources.ts";
@@ -10,16 +10,15 @@ export function createGatherPrompt(resources: Resources): Prompt {
   return {
     name: "gather",
     title: "Gather context",
-    description: "A task together with the passages that it needs, within a budget of tokens",
+    description: "A task with the passages that it needs, within a token budget",
     arguments: [
-      { name: "task", description: "what is to be done", required: true },
-      { name: "budget", description: `how many tokens the passages may have; ${budgets.initial} unless said` },
+      { name: "task", description: "The task", required: true },
+      { name: "budget", description: `Maximum number of tokens. Default: ${budgets.initial}` },
       {
         name: "include",
-        description:
-          "URIs of what comes first, whatever it says, with spaces between them; set://name for all of a set",
+        description: "URIs to include first, separated by spaces; set://name for a whole set",
       },
-      { name: "within", description: "the URI of a directory: look only below it" },
+      { name: "within", description: "URI of a directory to search in" },
     ],
     async get({ task = "", budget, include = "", within }, call) {
       const { gather } = await import("../context/gather.ts");
@@ -46,7 +45,7 @@ function budgetOf(text: string | undefined): number {
   if (text === undefined || text.trim() === "") return budgets.initial;
   const budget = Number(text);
   if (!/^\s*\d{1,9}\s*$/.test(text) || budget < 1 || budget > budgets.most)
-    throw invalid(`"budget" is a whole number of tokens from 1 to ${budgets.most}, not ${quote(text, 40)}`);
+    throw invalid(`"budget" must be a whole number of tokens from 1 to ${budgets.most}, not ${quote(text, 40)}`);
   return budget;
 }
 
@@ -61,7 +60,7 @@ function passagesOf({ items }: Pack): readonly ContentBlock[] {
   ];
 }
 
-/** The passage, under the URI of the whole; which lines it is stands beside it. */
+/** The passage under the URI of the whole resource; its lines are in the metadata. */
 function contentOf({ uri, mimeType, lines: [first, last], text }: PackItem) {
   return {
     uri,

@@ -1,4 +1,4 @@
-/** An answer that is a question back: the client is to gather input and ask again (2026-07-28 alone). */
+/** A result that requests input from the client, which then calls again (2026-07-28 only). */
 import { ResourceError } from "../errors.ts";
 import type { ClientRequest } from "./client-request.ts";
 import { codes, member, type RequestParams, ProtocolError } from "./message.ts";
@@ -8,7 +8,7 @@ export interface InputRequest {
   readonly params?: RequestParams;
 }
 
-/** At least one of the two. Whoever makes a state must be able to tell a forged one. */
+/** At least one of the two is present. The server must be able to detect a forged state. */
 export interface InputRequired {
   readonly inputRequests?: Readonly<Record<string, InputRequest>>;
   readonly requestState?: string;
@@ -32,7 +32,7 @@ export function wireInputRequired(
   if (!revision.asks.has("server/discover")) {
     throw new ResourceError(
       "unsupported",
-      "this needs input from the person, which this revision of the protocol cannot ask for",
+      "this needs input from the user, which this revision of the protocol cannot request",
     );
   }
   const missing: Record<string, object> = {};

@@ -1,4 +1,4 @@
-/** `subscriptions/listen`: one stream of changes, acknowledged first, each message tagged with the id that asked for it. */
+/** `subscriptions/listen`: one stream of changes, acknowledged first, each message tagged with the id of the request. */
 import { ResourceError } from "../errors.ts";
 import type { Call, WatchFilter } from "../resources.ts";
 import type { RequestHandler, ClientRequest } from "./client-request.ts";
@@ -13,7 +13,7 @@ const maxUris = 10_000;
 interface Wanted {
   readonly list: boolean;
   readonly prompts: PromptSet | undefined;
-  /** Absent where none were asked for. */
+  /** Absent if none were requested. */
   readonly uris?: readonly string[];
 }
 
@@ -22,7 +22,7 @@ export const subscriptionsListen: RequestHandler = {
     const { offer, params, call, isHeard } = question;
     if (!isHeard) throw new ProtocolError(codes.request, "accept text/event-stream to listen", { status: 406 });
     const wanted = recordOf(params, "notifications");
-    // Checked, although no such change is offered: what the acknowledgment leaves out is not sent.
+    // Validated, although such changes are not offered: the acknowledgment leaves them out.
     flagOf(wanted, "toolsListChanged");
     const prompts = flagOf(wanted, "promptsListChanged") && offer.prompts?.watch ? offer.prompts : undefined;
     const list = flagOf(wanted, "resourcesListChanged");
@@ -46,7 +46,7 @@ async function listen(
 ): Promise<JsonRpcResult> {
   const tag = { "io.modelcontextprotocol/subscriptionId": id };
   const filter: WatchFilter = { ...(list && { list }), ...(uris && uris.length > 0 && { uris }) };
-  // Nothing may come before the acknowledgment, and no progress at all.
+  // Nothing may precede the acknowledgment, and progress is never sent.
   const quiet: Call = call.progress ? { caller: call.caller, signal: call.signal } : call;
   const watch = await offer.resources.watch(filter, quiet);
   const changes = prompts ? mergeNotices(watch, await promptNotices(prompts, quiet)) : watch[Symbol.asyncIterator]();
@@ -62,8 +62,8 @@ async function listen(
       },
     });
     for (let next = await changes.next(); !next.done; next = await changes.next()) {
-      const { method, params: said } = wireNotice(next.value);
-      await say(method, { _meta: tag, ...said });
+      const { method, params: sent } = wireNotice(next.value);
+      await say(method, { _meta: tag, ...sent });
     }
   } finally {
     offer.listens.delete(changes);

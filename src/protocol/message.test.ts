@@ -20,19 +20,19 @@ describe("a message", () => {
   });
 
   it.each([
-    [null, "a message is a JSON object"],
-    [[], "a message is a JSON object"],
-    ["ping", "a message is a JSON object"],
-    [{ id: 1, method: "ping" }, 'a message has "jsonrpc": "2.0"'],
-    [{ jsonrpc: "2.0", id: 1 }, 'a request has a "method"'],
-    [{ jsonrpc: "2.0", id: 1, Method: "ping" }, 'a request has a "method"'],
-    [{ jsonrpc: "2.0", id: 1, method: 7 }, '"method" is a string'],
-    [{ jsonrpc: "2.0", id: 1, method: "ping", params: [] }, '"params" is an object'],
-    [{ jsonrpc: "2.0", id: null, method: "ping" }, '"id" is a string of at most 1,024 characters or an integer'],
-    [{ jsonrpc: "2.0", id: 1.5, method: "ping" }, '"id" is a string of at most 1,024 characters or an integer'],
+    [null, "a message must be a JSON object"],
+    [[], "a message must be a JSON object"],
+    ["ping", "a message must be a JSON object"],
+    [{ id: 1, method: "ping" }, 'a message must have "jsonrpc": "2.0"'],
+    [{ jsonrpc: "2.0", id: 1 }, 'a request must have a "method"'],
+    [{ jsonrpc: "2.0", id: 1, Method: "ping" }, 'a request must have a "method"'],
+    [{ jsonrpc: "2.0", id: 1, method: 7 }, '"method" must be a string'],
+    [{ jsonrpc: "2.0", id: 1, method: "ping", params: [] }, '"params" must be an object'],
+    [{ jsonrpc: "2.0", id: null, method: "ping" }, '"id" must be a string of at most 1,024 characters or an integer'],
+    [{ jsonrpc: "2.0", id: 1.5, method: "ping" }, '"id" must be a string of at most 1,024 characters or an integer'],
     [
       { jsonrpc: "2.0", id: "x".repeat(2000), method: "ping" },
-      '"id" is a string of at most 1,024 characters or an integer',
+      '"id" must be a string of at most 1,024 characters or an integer',
     ],
   ])("that is none of these is said to be wrong: %j", (body, why) => {
     expect(parseMessage(body)).toMatchObject({ kind: "wrong", why });
@@ -42,7 +42,7 @@ describe("a message", () => {
     fc.assert(fc.property(fc.jsonValue(), (body) => void parseMessage(body)));
   });
 
-  it("is spelled as one line of JSON that gives its id back verbatim", () => {
+  it("is encoded as one line of JSON with its id unchanged", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ maxLength: 100 }), fc.maxSafeInteger()), fc.jsonValue(), (id, value) => {
         for (const wire of [

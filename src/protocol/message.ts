@@ -1,4 +1,4 @@
-/** JSON-RPC 2.0: what a body is, and how ours are spelled. */
+/** Parses and formats JSON-RPC 2.0 messages. */
 import type { WireBytes } from "./protocol.ts";
 
 export type Id = string | number;
@@ -8,7 +8,7 @@ export type JsonRpcMessage =
   | { readonly kind: "request"; readonly id: Id; readonly method: string; readonly params: RequestParams | undefined }
   | { readonly kind: "notification"; readonly method: string; readonly params: RequestParams | undefined }
   | { readonly kind: "response" }
-  /** No message at all; the id is kept where there is one to answer to. */
+  /** Not a message; the id is present if there is one to respond to. */
   | { readonly kind: "wrong"; readonly id: Id | null; readonly why: string };
 
 export const codes = {
@@ -22,11 +22,11 @@ export const codes = {
   unsupportedVersion: -32022,
 } as const;
 
-/** A protocol fault that has a code of its own, unlike those of resources. */
+/** A protocol error with its own code, unlike errors of resources. */
 export class ProtocolError extends Error {
   readonly code: number;
   readonly data: unknown;
-  /** For HTTP in the modern era. */
+  /** For HTTP in modern revisions. */
   readonly status: number;
 
   constructor(code: number, message: string, { data, status = 200 }: { data?: unknown; status?: number } = {}) {
@@ -41,7 +41,7 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A member of an object that came from JSON; what its prototype has does not count. */
+/** An own member of a parsed object; inherited ones are ignored. */
 export function member(of: unknown, name: string): unknown {
   return isJsonObject(of) && Object.hasOwn(of, name) ? of[name] : undefined;
 }
@@ -53,30 +53,31 @@ export function isId(value: unknown): value is Id {
 const maxIdLength = 1024;
 
 export function parseMessage(body: unknown): JsonRpcMessage {
-  if (!isJsonObject(body)) return { kind: "wrong", id: null, why: "a message is a JSON object" };
+  if (!isJsonObject(body)) return { kind: "wrong", id: null, why: "a message must be a JSON object" };
   const { jsonrpc, id, method, params } = body;
   const answerTo = isId(id) ? id : null;
-  if (jsonrpc !== "2.0") return { kind: "wrong", id: answerTo, why: 'a message has "jsonrpc": "2.0"' };
+  if (jsonrpc !== "2.0") return { kind: "wrong", id: answerTo, why: 'a message must have "jsonrpc": "2.0"' };
   if (method === undefined) {
     return ("result" in body || "error" in body) && "id" in body
       ? { kind: "response" }
-      : { kind: "wrong", id: answerTo, why: 'a request has a "method"' };
+      : { kind: "wrong", id: answerTo, why: 'a request must have a "method"' };
   }
-  if (typeof method !== "string") return { kind: "wrong", id: answerTo, why: '"method" is a string' };
+  if (typeof method !== "string") return { kind: "wrong", id: answerTo, why: '"method" must be a string' };
   if (params !== undefined && !isJsonObject(params)) {
-    return { kind: "wrong", id: answerTo, why: '"params" is an object' };
+    return { kind: "wrong", id: answerTo, why: '"params" must be an object' };
   }
   if (id === undefined) return { kind: "notification", method, params };
-  if (!isId(id)) return { kind: "wrong", id: null, why: '"id" is a string of at most 1,024 characters or an integer' };
+  if (!isId(id))
+    return { kind: "wrong", id: null, why: '"id" must be a string of at most 1,024 characters or an integer' };
   return { kind: "request", id, method, params };
 }
 
-/** Strings are spelled by JSON.stringify; numbers are safe integers. */
+/** Strings are encoded by JSON.stringify; numbers are safe integers. */
 function encodeId(id: Id | null): string {
   return typeof id === "string" ? JSON.stringify(id) : String(id);
 }
 
-/** A result is an object, or is spelled already. */
+/** An object, or already encoded. */
 export type JsonRpcResult = Readonly<Record<string, unknown>> | WireBytes;
 
 export function resultWire(id: Id, result: JsonRpcResult): WireBytes {

@@ -1,4 +1,4 @@
-/** What a client hears unasked, from more than one place. */
+/** Merges notifications to a client from several sources. */
 import { createCoalescingQueue } from "../lib/coalescing-queue.ts";
 import type { Call } from "../resources.ts";
 import type { PromptSet } from "./prompts.ts";
@@ -6,22 +6,22 @@ import type { Notice } from "./shape.ts";
 
 export const promptsChanged: Notice = { kind: "prompts-changed" };
 
-/** Resolves once armed. A shelf that never changes says nothing. */
-export async function promptNotices(shelf: PromptSet, call: Call): Promise<AsyncIterable<Notice>> {
-  const said = (await shelf.watch?.(call)) ?? [];
+/** Resolves once armed. Prompts that never change yield nothing. */
+export async function promptNotices(prompts: PromptSet, call: Call): Promise<AsyncIterable<Notice>> {
+  const changes = (await prompts.watch?.(call)) ?? [];
   return (async function* () {
-    for await (const _ of said) yield promptsChanged;
+    for await (const _ of changes) yield promptsChanged;
   })();
 }
 
-/** For one consumer. Ends with the first of them that does, or when it is returned; both are ended then. */
+/** For one consumer. Ends, with all inputs, when the first input ends or when it is returned. */
 export function mergeNotices(...several: readonly AsyncIterable<Notice>[]): AsyncIterator<Notice> {
   const reader = createCoalescingQueue<Notice>((notice) => (notice.kind === "updated" ? notice.uri : notice.kind));
   const iterators = several.map((each) => each[Symbol.asyncIterator]());
   let failure: { readonly cause: unknown } | undefined;
 
   function end(): Promise<IteratorResult<Notice, undefined>> {
-    // One that waits for its next cannot be returned before it has it: it is not waited for.
+    // Not awaited: an iterator that waits for its next value returns only after it.
     for (const iterator of iterators) void iterator.return?.();
     return reader.return();
   }

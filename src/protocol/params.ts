@@ -1,4 +1,4 @@
-/** What a client sent, turned into something that can be trusted, without a validation library on the hot path. */
+/** Validates parameters of requests, without a validation library on the hot path. */
 import { invalid, quote } from "../errors.ts";
 import { isJsonObject, member, type RequestParams } from "./message.ts";
 
@@ -9,16 +9,16 @@ const maxValueLength = 16 * 1024;
 
 function text(params: RequestParams | undefined, name: string, maxLength: number): string {
   const value = member(params, name);
-  if (typeof value !== "string") throw invalid(`"${name}" is missing or is no string`);
+  if (typeof value !== "string") throw invalid(`"${name}" is missing or not a string`);
   if (value.length > maxLength) throw invalid(`"${name}" is longer than ${maxLength} characters`);
   return value;
 }
 
-/** A URI has a scheme; whether anything stands there is for the house to say. */
+/** Requires a scheme; whether the resource exists is decided later. */
 export function uriOf(params: RequestParams | undefined, name = "uri"): string {
   const uri = text(params, name, maxUriLength);
   if (!hasScheme(uri))
-    throw invalid(`${quote(uri)} is no URI: it has no scheme`, { uri: shown(uri), reason: "invalid-uri" });
+    throw invalid(`${quote(uri)} is not a URI: it has no scheme`, { uri: shown(uri), reason: "invalid-uri" });
   return uri;
 }
 
@@ -33,7 +33,7 @@ function hasScheme(uri: string): boolean {
   return false;
 }
 
-/** A URI as an error may repeat it: never a huge one. */
+/** A URI for errors: never a huge one. */
 export function shown(uri: string): string | undefined {
   return uri.length <= 2048 && JSON.stringify(uri).length <= 3072 ? uri : undefined;
 }
@@ -53,16 +53,16 @@ export function valueParam(params: RequestParams | undefined): string {
 
 export function recordOf(params: RequestParams | undefined, name: string): RequestParams {
   const value = member(params, name);
-  if (!isJsonObject(value)) throw invalid(`"${name}" is missing or is no object`);
+  if (!isJsonObject(value)) throw invalid(`"${name}" is missing or not an object`);
   return value;
 }
 
-/** An object of strings, or nothing. */
+/** An object of strings, or undefined. */
 export function stringsOf(params: RequestParams | undefined, name: string): Record<string, string> {
   const strings: Record<string, string> = Object.create(null) as Record<string, string>;
   if (member(params, name) === undefined) return strings;
   for (const [key, value] of Object.entries(recordOf(params, name))) {
-    if (typeof value !== "string") throw invalid(`"${name}" holds strings only`);
+    if (typeof value !== "string") throw invalid(`"${name}" may contain only strings`);
     strings[key] = value;
   }
   return strings;
@@ -70,17 +70,17 @@ export function stringsOf(params: RequestParams | undefined, name: string): Reco
 
 export function flagOf(params: RequestParams | undefined, name: string): boolean {
   const value = member(params, name);
-  if (value !== undefined && typeof value !== "boolean") throw invalid(`"${name}" is true or false`);
+  if (value !== undefined && typeof value !== "boolean") throw invalid(`"${name}" must be true or false`);
   return value === true;
 }
 
 export function urisOf(params: RequestParams | undefined, name: string, most: number): string[] {
   const value = member(params, name);
   if (value === undefined) return [];
-  if (!Array.isArray(value)) throw invalid(`"${name}" is a list of URIs`);
-  if (value.length > most) throw invalid(`"${name}" holds more than ${most} URIs: open several listens`);
+  if (!Array.isArray(value)) throw invalid(`"${name}" must be a list of URIs`);
+  if (value.length > most) throw invalid(`"${name}" contains more than ${most} URIs; open several listens`);
   return value.map((uri: unknown) => {
-    if (typeof uri !== "string" || uri.length > maxUriLength) throw invalid(`"${name}" holds URIs only`);
+    if (typeof uri !== "string" || uri.length > maxUriLength) throw invalid(`"${name}" may contain only URIs`);
     return uri;
   });
 }

@@ -1,4 +1,4 @@
-/** Prompts: what a person may pick. Their messages may carry resources. */
+/** Prompts, which a user may pick. Their messages may contain resources. */
 import { invalid, quote } from "../errors.ts";
 import type { Call, Suggestions } from "../resources.ts";
 import type { RequestHandler } from "./client-request.ts";
@@ -24,21 +24,21 @@ export interface Prompt {
   readonly title?: string;
   readonly description?: string;
   readonly arguments?: readonly { readonly name: string; readonly description?: string; readonly required?: boolean }[];
-  get(args: Readonly<Record<string, string>>, asked: ToolCall): Promise<PromptResult | InputRequired>;
-  /** What is suggested is no more than this caller may know of. */
+  get(args: Readonly<Record<string, string>>, request: ToolCall): Promise<PromptResult | InputRequired>;
+  /** Suggests only what this caller may see. */
   complete?(argument: string, value: string, given: Readonly<Record<string, string>>, call: Call): Promise<Suggestions>;
 }
 
-/** Which prompts there are, where that changes or depends on who asks. */
+/** The prompts, if they change or depend on the caller. */
 export interface PromptSet {
-  /** Those that this caller may know of, each name once. */
+  /** Prompts that this caller may see, without duplicate names. */
   list(call: Call): Promise<readonly Prompt[]>;
   find(name: string, call: Call): Promise<Prompt | undefined>;
-  /** Resolves once armed; then says each time that the list is another for this caller. Ends when the call's signal does. */
+  /** Resolves once armed; then yields whenever the list changes for this caller. Ends with the call's signal. */
   watch?(call: Call): Promise<AsyncIterable<unknown>>;
 }
 
-/** The same prompts for everyone, at all times. */
+/** A fixed set of prompts for everyone. */
 export function promptSetOf(prompts: readonly Prompt[]): PromptSet {
   const byName = new Map(prompts.map((prompt) => [prompt.name, prompt]));
   return { list: async () => [...byName.values()], find: async (name) => byName.get(name) };
@@ -47,7 +47,7 @@ export function promptSetOf(prompts: readonly Prompt[]): PromptSet {
 export const promptsList: RequestHandler = {
   needs: "prompts",
   async answer({ offer, revision, params, call, subscriptions }) {
-    if (cursorOf(params).cursor !== undefined) throw invalid("no such cursor: ask again without one");
+    if (cursorOf(params).cursor !== undefined) throw invalid("no such cursor; start again without one");
     await subscriptions?.promptsFollowed();
     const found = (await offer.prompts?.list(call)) ?? [];
     const prompts = found.map(({ name, title, description, arguments: args }) => ({
@@ -66,7 +66,7 @@ export const promptsGet: RequestHandler = {
     const { offer, revision, params, call } = question;
     const name = nameParam(params);
     const prompt = await offer.prompts?.find(name, call);
-    if (!prompt) throw new ProtocolError(codes.params, `there is no prompt ${quote(name)}`);
+    if (!prompt) throw new ProtocolError(codes.params, `no prompt ${quote(name)}`);
     const args = stringsOf(params, "arguments");
     for (const { name: wanted, required } of prompt.arguments ?? []) {
       if (required && args[wanted] === undefined)

@@ -1,23 +1,23 @@
-/** Where the wire's words meet the house's. A transport knows this page and nothing else of the protocol. */
+/** The interface between transports and the protocol. Transports know nothing else of it. */
 import type { Caller } from "../resources.ts";
 
-/** A message as it goes out: pieces in order, together one JSON text without a line break. */
+/** An outgoing message: pieces in order, together one JSON text without a line break. */
 export type WireBytes = readonly (string | Uint8Array)[];
 
-/** Where the answer to one incoming body goes. */
+/** The destination of the response to one incoming body. */
 export interface Reply {
-  /** Something said on the way to the answer (progress, the changes of a listen). A promise means: wait, the reader is slow. */
+  /** Sends a notification before the response (progress, changes of a listen). A promise means: wait, the reader is slow. */
   notify(wire: WireBytes): void | Promise<void>;
-  /** False where only the answer itself arrives: an HTTP client may take nothing but one JSON text. */
+  /** False if only the response arrives: an HTTP client may accept nothing but one JSON text. */
   readonly takesNotice?: boolean;
   /**
-   * The answer, once; nothing follows it. Without a wire there is nothing to say (a notification was taken, or the question was
-   * withdrawn). The status is for HTTP alone: 200 (202 without a wire) unless said.
+   * Sends the response, once and last. Without a wire there is none (a notification was accepted, or the request was cancelled).
+   * The status is for HTTP only. Default: 200, or 202 without a wire.
    */
   end(wire?: WireBytes, status?: number): void;
 }
 
-/** What HTTP says beside the body. Absent on other transports. */
+/** HTTP headers. Absent on other transports. */
 export interface HeaderLookup {
   /** MCP-Protocol-Version */
   readonly version?: string | undefined;
@@ -29,32 +29,32 @@ export interface HeaderLookup {
 
 export interface Peer {
   readonly caller: Caller;
-  /** Stands for one client where limits are shared: a connection. Unless said, a session is one client, and so is a caller without a session. */
+  /** Identifies one client for shared limits, as a connection does. Default: the session, or the caller without a session. */
   readonly client?: object;
-  /** Ends when the other side is gone, or has withdrawn the question by hanging up. */
+  /** Aborted when the client is gone, or has cancelled the request by disconnecting. */
   readonly signal: AbortSignal;
 }
 
 export interface SessionPeer extends Peer {
-  /** What no question asked for: changes of what the session subscribed to. A promise means: wait, the reader is slow or away. */
+  /** Sends a notification outside any request: changes of subscribed resources. A promise means: wait, the reader is slow or away. */
   send(wire: WireBytes): void | Promise<void>;
 }
 
-/** One conversation that begins with `initialize`. Over stdio, modern questions may come in between. */
+/** A session that begins with `initialize`. Over stdio, modern requests may come in between. */
 export interface ProtocolSession {
-  /** The revision that was agreed on; undefined until then. */
+  /** The negotiated revision; undefined until then. */
   readonly revision: string | undefined;
-  /** How many resources it is subscribed to. */
+  /** Number of subscribed resources. */
   readonly subscriptions: number;
-  /** Takes one parsed body, a message or a batch. Never throws: what is wrong is answered through the reply. */
+  /** Handles one parsed body, a message or a batch. Never throws: errors are sent through the reply. */
   receive(body: unknown, reply: Reply): void;
-  /** Nothing is sent afterwards; what was under way is withdrawn. Ends when the peer's signal does, too. */
+  /** Cancels running requests and sends nothing more. Also happens when the peer's signal is aborted. */
   close(): void;
 }
 
-/** What a body posted to the endpoint is. */
+/** The kind of a body posted to the endpoint. */
 export type MessageEra =
-  /** Self-describing, without memory: goes to `exchange`. */
+  /** Self-describing and stateless: goes to `exchange`. */
   | "modern"
   /** `initialize`: begins a session. */
   | "opening"
@@ -65,14 +65,14 @@ export interface Protocol {
   /** All revisions served, newest first. */
   readonly revisions: readonly string[];
   classify(body: unknown, headers: HeaderLookup): MessageEra;
-  /** Whether this body asks to listen: it is answered only when it is ended. Without it, nothing is taken for a listen. */
+  /** Whether this body is a listen, whose response comes only at its end. If absent, nothing is a listen. */
   isListen?(body: unknown): boolean;
-  /** One modern question and its answer. A listen goes on until the peer's signal ends or the edge closes. Never throws. */
+  /** One modern request and its response. A listen continues until the peer's signal is aborted or the protocol closes. Never throws. */
   exchange(body: unknown, headers: HeaderLookup | undefined, peer: Peer, reply: Reply): void;
-  /** `modern`: whether questions of the modern era may come through this session too (stdio). */
+  /** `modern`: whether modern requests may come through this session too (stdio). */
   session(peer: SessionPeer, options: { readonly modern: boolean }): ProtocolSession;
-  /** An error as a message, for what goes wrong before a session or a question is known. */
+  /** An error message, for failures before a session or request is known. */
   error(id: string | number | null, code: number, message: string, data?: unknown): WireBytes;
-  /** Ends every listen with its result, then lets nothing more begin. Resolves when the results have been handed to their replies. */
+  /** Ends every listen with its result and accepts nothing more. Resolves when the results have been passed to their replies. */
   close(): Promise<void>;
 }

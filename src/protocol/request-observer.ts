@@ -1,27 +1,27 @@
-/** Who asks and what they read, told as it happens to whoever keeps a register of it. */
+/** Observes clients and what they read. */
 import type { ContentBlock } from "./blocks.ts";
 import { member } from "./message.ts";
 
-/** A client, as it calls itself: no proof of anything. */
+/** A client as it describes itself; not verified. */
 export interface ClientInfo {
   readonly name: string;
   readonly version?: string;
-  /** The revision that it speaks. */
+  /** The negotiated revision. */
   readonly revision: string;
 }
 
-/** None of this throws, and all of it is quick: it is called for every question. */
+/** Methods must not throw and must be fast: they are called for every request. */
 export interface RequestObserver {
-  asked(visitor: ClientInfo): void;
-  /** Stays connected until the signal ends. */
+  requested(visitor: ClientInfo): void;
+  /** Connected until the signal is aborted. */
   came(visitor: ClientInfo, until: AbortSignal): void;
-  /** Was given what is at this URI. */
+  /** Received the content of this URI. */
   read(visitor: ClientInfo, uri: string): void;
 }
 
 const maxLength = 100;
 
-/** From what a client says of itself. */
+/** From the client's own description. */
 export function visitorFrom(info: unknown, revision: string): ClientInfo {
   const [name, version] = [member(info, "name"), member(info, "version")];
   return {
@@ -31,7 +31,7 @@ export function visitorFrom(info: unknown, revision: string): ClientInfo {
   };
 }
 
-/** What a tool or a prompt embedded was read just as well. */
+/** Resources embedded by a tool or prompt count as read. */
 export function tellEmbedded(
   observer: RequestObserver | undefined,
   visitor: ClientInfo | undefined,

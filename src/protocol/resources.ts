@@ -1,4 +1,4 @@
-/** The questions about resources. */
+/** Handlers of the resource methods. */
 import { notFound } from "../errors.ts";
 import type { Freshness, Page, Resource, Template } from "../resources.ts";
 import type { RequestHandler, ClientRequest } from "./client-request.ts";
@@ -8,7 +8,7 @@ import { wireTemplate } from "./shape.ts";
 import { encodeContents } from "./encode-contents.ts";
 import { encodePage } from "./encode-page.ts";
 
-/** What of a page is no item: where to go on, and which mounts are missing from it. */
+/** Everything of a page but its items: the next cursor, and failed mounts. */
 export function pageRest({ next, failures }: Page<unknown>, { revision }: ClientRequest): Record<string, unknown> {
   return {
     ...(next !== undefined && { nextCursor: next }),
@@ -57,7 +57,7 @@ export const resourcesDirectoryRead: RequestHandler = {
   async answer(question) {
     const { offer, revision, params, call } = question;
     const page: Page<Resource> = await offer.resources.children(uriOf(params), cursorOf(params), call);
-    // The text asks for no hints here; both official clients refuse an answer without them.
+    // The text requires no hints here, but both official clients reject a result without them.
     const rest = revision.seal(pageRest(page, question), offer.resources.listFreshness, offer.server);
     return encodePage(page.items, rest, revision.has);
   },

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { progressOf } from "./respond.ts";
 import { revision20251125 } from "./revisions/2025-11-25.ts";
 
-it("progress rises, and a reader that is slow is told of it again when it has caught up", async () => {
+it("progress increases, and a slow reader gets it again after catching up", async () => {
   const said: unknown[] = [];
   let slow: PromiseWithResolvers<void> | undefined;
   const progress = progressOf({ _meta: { progressToken: 7 } }, revision20251125, (_method, { progress: done }) => {

@@ -1,4 +1,4 @@
-/** From one request to its one answer, in any revision: the question is put, and whatever comes of it is spelled. */
+/** Handles one request and encodes its response, in any revision. */
 import { ResourceError, toResourceError } from "../errors.ts";
 import { type RequestHandler, isOffered, type ServerFeatures, type ClientRequest } from "./client-request.ts";
 import type { WireBytes } from "./protocol.ts";
@@ -25,7 +25,7 @@ export function askFor(method: string, revision: Revision, offer: ServerFeatures
   return ask;
 }
 
-/** Undefined when the caller withdrew the question: then there is no one to answer. */
+/** Undefined if the caller cancelled the request. */
 export async function answerTo(
   ask: RequestHandler,
   question: ClientRequest,
@@ -40,7 +40,7 @@ export async function answerTo(
   }
 }
 
-/** What the caller learns of a failure. What may not be seen and what is not there read the same, to the letter. */
+/** The error response. Invisible and missing resources give identical errors. */
 export function failure(
   id: Id,
   cause: unknown,
@@ -57,15 +57,15 @@ export function failure(
   const data = typeof uri === "string" && shown(uri) !== undefined ? { uri } : undefined;
   if (isMissing(error)) return { wire: errorWire(id, code, "Resource not found", data), status: 200 };
   if (error.kind === "unexpected") log("error", error.message, { cause: error.cause });
-  const told = error.details && { ...data, ...error.details };
-  return { wire: errorWire(id, code, error.message, told), status: 200 };
+  const details = error.details && { ...data, ...error.details };
+  return { wire: errorWire(id, code, error.message, details), status: 200 };
 }
 
 function isMissing({ kind }: ResourceError): boolean {
   return kind === "not-found" || kind === "denied" || kind === "directory";
 }
 
-/** Reports progress under the client's token: strictly increasing, as the specification asks. A slow reader is spared some of it. */
+/** Reports progress with the client's token: strictly increasing, as the specification requires. Skips some for slow readers. */
 export function progressOf(
   params: RequestParams | undefined,
   revision: Revision,

@@ -1,9 +1,9 @@
-/** What a revision of MCP is to us: its words, its rules and its numbers. Nothing outside this room knows that there are several. */
+/** A revision of MCP: its methods, fields and error codes. Nothing outside this folder knows that there are several. */
 import type { ErrorKind } from "../errors.ts";
 import type { Freshness } from "../resources.ts";
 import type { RequestHandler } from "./client-request.ts";
 
-/** Fields and forms that came in with some revision. */
+/** Fields and forms that differ between revisions. */
 export interface RevisionFeatures {
   /** `size` and `annotations` of a resource. */
   readonly annotations: boolean;
@@ -19,14 +19,14 @@ export interface RevisionFeatures {
 
 export interface Revision {
   readonly date: string;
-  /** A method that a revision lacks is simply absent. */
+  /** Methods that a revision lacks are absent. */
   readonly asks: ReadonlyMap<string, RequestHandler>;
   readonly has: RevisionFeatures;
-  /** Whether several messages may come in one body. */
+  /** Whether one body may contain several messages. */
   readonly batches: boolean;
-  /** Whether templates stand in `resources/list` too. */
+  /** Whether `resources/list` also contains templates. */
   readonly listsTemplates: boolean;
-  /** What every result carries beside its own fields; hints only where the operation may be cached. */
+  /** Adds the members that every result has; freshness only if the operation may be cached. */
   seal(
     result: Readonly<Record<string, unknown>>,
     freshness: Freshness | undefined,

@@ -18,7 +18,7 @@ const meta = {
   "io.modelcontextprotocol/clientCapabilities": {},
 };
 
-/** A session over a house with one resource, of which a test may take some into its own hands. */
+/** A session with one resource; a test may replace parts. */
 function open(own: Partial<Resources> = {}) {
   const pressmark = createResources({
     mounts: [{ name: "m", base: "m://", source: createMemory({ a: "text" }).source }],
@@ -52,7 +52,7 @@ function open(own: Partial<Resources> = {}) {
   return { session, ask, sent, read: pressmark.read, watch: pressmark.watch };
 }
 
-/** A session whose watches are armed when the test says so. */
+/** A session whose watches are armed on demand. */
 function openSlow() {
   const release = Promise.withResolvers<void>();
   const calls: Call[] = [];
@@ -66,7 +66,7 @@ function openSlow() {
   return { ask, sent, release, calls };
 }
 
-/** Long enough for whatever was put off to have come. */
+/** Long enough for deferred work to finish. */
 async function someTurns(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
 }
@@ -113,7 +113,7 @@ describe("a batch", () => {
     expect(said).toEqual([]);
   });
 
-  it("says nothing more of a request that has been answered (LEG-64)", async () => {
+  it("sends nothing more for a request after its response (LEG-64)", async () => {
     const other = Promise.withResolvers<void>();
     const first = Promise.withResolvers<Call>();
     const { ask, read: reallyRead } = open({
@@ -136,7 +136,7 @@ describe("a batch", () => {
   });
 });
 
-it("the id of a question that was withdrawn is free at once, even if its work does not stop (MOD-1, MOD-53)", async () => {
+it("the id of a cancelled request is free immediately, even if its work does not stop (MOD-1, MOD-53)", async () => {
   const stuck = Promise.withResolvers<void>();
   let reads = 0;
   const { ask, read: reallyRead } = open({
@@ -154,7 +154,7 @@ it("the id of a question that was withdrawn is free at once, even if its work do
   expect(await first.answer).toBeUndefined();
 });
 
-describe("a subscription that is withdrawn before it is armed", () => {
+describe("a subscription that is cancelled before it is armed", () => {
   it("does not stand (LEG-63)", async () => {
     const { ask, release, calls } = openSlow();
     const { answer } = ask(subscribe(1));
@@ -166,7 +166,7 @@ describe("a subscription that is withdrawn before it is armed", () => {
     expect(calls.map(({ signal }) => signal.aborted)).toEqual([true, false]);
   });
 
-  it("stands for who asked for the same and did not withdraw", async () => {
+  it("stays for another request that was not cancelled", async () => {
     const { ask, release, calls } = openSlow();
     const answers = [ask(subscribe(1)).answer, ask(subscribe(2)).answer, ask(subscribe(3)).answer];
     ask(cancel(1));
@@ -180,7 +180,7 @@ describe("a subscription that is withdrawn before it is armed", () => {
 describe("a list whose watch takes long to arm", () => {
   const initialized = { jsonrpc: "2.0", method: "notifications/initialized" };
 
-  it("is answered all the same, and who was given one is told to ask again, and no one else", async () => {
+  it("is sent anyway, and only clients that have one are told to list again", async () => {
     const [asker, other] = [openSlow(), openSlow()];
     for (const { ask } of [asker, other]) ask(initialized);
     expect(await asker.ask(request(1, "resources/list")).answer).toMatchObject({
@@ -192,7 +192,7 @@ describe("a list whose watch takes long to arm", () => {
     expect([asker.sent, other.sent]).toEqual([["notifications/resources/list_changed"], []]);
   });
 
-  it("was answered before anyone asked to follow it: who has it is told to ask again", async () => {
+  it("was sent before it was watched: clients that have it are told to list again", async () => {
     const { ask, sent, release } = openSlow();
     release.resolve();
     await ask(request(1, "resources/list")).answer;
@@ -213,7 +213,7 @@ it("what a resource does not offer is no missing method: the same question about
   });
 });
 
-it("a listen says nothing before its acknowledgment, and no progress at all (MOD-32, MOD-38)", async () => {
+it("a listen sends nothing before its acknowledgment, and no progress at all (MOD-32, MOD-38)", async () => {
   const armed = Promise.withResolvers<void>();
   const { ask, watch } = open({
     watch: async (filter, call) => {

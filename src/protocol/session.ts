@@ -1,4 +1,4 @@
-/** One conversation of the older revisions: what was agreed on, what is under way, what is subscribed to. */
+/** A session of the older revisions: negotiated revision, running requests, subscriptions. */
 import { quote } from "../errors.ts";
 import { answerTo, askFor, failure, type ProtocolLog, progressOf } from "./respond.ts";
 import { isOffered, type ServerFeatures, type ClientRequest } from "./client-request.ts";
@@ -24,20 +24,20 @@ import { wireNotice } from "./shape.ts";
 import { createSessionSubscriptions } from "./subscriptions.ts";
 import { type ClientInfo, visitorFrom } from "./request-observer.ts";
 
-/** How many messages one batch may hold. */
+/** Maximum number of messages in a batch. */
 const maxBatch = 1000;
 
-/** How many of them are answered at the same time, and how much their answers may hold before the rest is refused. */
+/** How many of them run concurrently, and the total size of responses before the rest is refused. */
 const batchedAtOnce = 2;
 const maxBatchBytes = 16 * 1024 * 1024;
-const tooMuch = "the answers to this batch are too large together: ask for fewer at once";
+const tooMuch = "the responses to this batch are too large together; send fewer requests at once";
 
-/** How many questions of one session may be under way at once: over HTTP they go on when their senders hang up. */
+/** Maximum number of running requests per session: over HTTP they continue when their senders disconnect. */
 const maxUnderWay = 1000;
 
 type Request = Extract<JsonRpcMessage, { kind: "request" }>;
 
-/** Puts a modern question that came through this session; its id is registered here, so that it can be withdrawn. */
+/** Handles a modern request of this session; its id is registered here, so that it can be cancelled. */
 export type AskModern = (body: unknown, reply: Reply, signal: AbortSignal) => void;
 
 export function createSession(
@@ -67,14 +67,14 @@ export function createSession(
   }
   peer.signal.addEventListener("abort", close, { once: true });
 
-  /** The id is free again when its answer has been given. */
+  /** The id becomes free when the response has been sent. */
   function begin(id: Id, reply: Reply): { signal: AbortSignal; reply: Reply } | undefined {
     if (underWay.has(id)) {
-      refuse(reply, id, "a request with this id is under way");
+      refuse(reply, id, "a request with this id is already running");
       return undefined;
     }
     if (underWay.size >= maxUnderWay) {
-      refuse(reply, id, `at most ${maxUnderWay} requests may be under way at once`, codes.internal);
+      refuse(reply, id, `at most ${maxUnderWay} requests may run at the same time`, codes.internal);
       return undefined;
     }
     const controller = new AbortController();
@@ -82,7 +82,7 @@ export function createSession(
     return {
       signal: controller.signal,
       reply: {
-        // In a batch, others may still be under way when this one has been answered.
+        // In a batch, others may still run when this one has its response.
         notify: (wire) => (underWay.get(id) === controller ? reply.notify(wire) : undefined),
         end(wire, status) {
           if (underWay.get(id) === controller) underWay.delete(id);
@@ -93,10 +93,10 @@ export function createSession(
   }
 
   function initialize({ id, params }: Request, reply: Reply): void {
-    if (revision) return refuse(reply, id, "this session is initialized already");
+    if (revision) return refuse(reply, id, "this session is already initialized");
     const wanted = member(params, "protocolVersion");
     if (typeof wanted !== "string")
-      return refuse(reply, id, '"protocolVersion" is missing or is no string', codes.params);
+      return refuse(reply, id, '"protocolVersion" is missing or not a string', codes.params);
     const declared = member(params, "capabilities");
     revision = legacyRevisions.find(({ date }) => date === wanted) ?? legacyRevisions[0];
     clientCapabilities = isJsonObject(declared) ? declared : {};
@@ -123,7 +123,7 @@ export function createSession(
       const id = member(params, "requestId");
       if (!isId(id)) return;
       underWay.get(id)?.abort();
-      // Who withdrew a question may use its id again, however long the work takes to stop.
+      // The id of a cancelled request may be reused immediately, however long the work takes to stop.
       underWay.delete(id);
     }
   }
@@ -138,7 +138,7 @@ export function createSession(
     }
     const begun = begin(id, reply);
     if (!begun) return;
-    if (visitor) offer.observer?.asked(visitor);
+    if (visitor) offer.observer?.requested(visitor);
     let ask;
     try {
       ask = askFor(method, agreed, offer);
@@ -146,8 +146,8 @@ export function createSession(
       return begun.reply.end(failure(id, cause, agreed, params, log).wire);
     }
     const { signal } = begun;
-    const say: ClientRequest["say"] = (said, about) => {
-      if (!signal.aborted) return begun.reply.notify(notificationWire(said, about));
+    const say: ClientRequest["say"] = (name, about) => {
+      if (!signal.aborted) return begun.reply.notify(notificationWire(name, about));
     };
     const progress = progressOf(params, agreed, say);
     const call = progress ? { caller, client, signal, progress } : { caller, client, signal };
@@ -184,10 +184,9 @@ export function createSession(
   }
 
   function receiveBatch(batch: readonly unknown[], reply: Reply): void {
-    if (!revision?.batches)
-      return refuse(reply, null, "several messages in one body are for revision 2025-03-26 alone");
-    if (batch.length === 0) return refuse(reply, null, "an empty batch asks nothing");
-    if (batch.length > maxBatch) return refuse(reply, null, `a batch holds at most ${maxBatch} messages`);
+    if (!revision?.batches) return refuse(reply, null, "batches are supported only in revision 2025-03-26");
+    if (batch.length === 0) return refuse(reply, null, "a batch must not be empty");
+    if (batch.length > maxBatch) return refuse(reply, null, `a batch may contain at most ${maxBatch} messages`);
     const answers: WireBytes[] = [];
     const ids = new Set<Id>();
     let bytes = 0;
@@ -195,11 +194,11 @@ export function createSession(
     let left = batch.length;
 
     /**
-     * A few at a time, so that a small body cannot make many large answers wait in memory. None of them is modern: that era has no
-     * batches, and a listen would hold back the answers to all the others.
+     * Runs a few at a time, so that a small body cannot produce many large responses in memory. Modern requests are excluded: modern
+     * revisions have no batches, and a listen would delay all other responses.
      */
     function goOn(): void {
-      // Both places may have become free at once, with one message left.
+      // Two slots may have become free with one message left.
       if (next === batch.length) return;
       if (closed) {
         left -= batch.length - next;
@@ -211,7 +210,7 @@ export function createSession(
       next += 1;
       const id = isJsonObject(body) && isId(body["id"]) ? body["id"] : undefined;
       if (id === undefined) return receiveLegacy(parseMessage(body), part);
-      if (ids.has(id)) return refuse(part, id, "a request of this batch has the same id");
+      if (ids.has(id)) return refuse(part, id, "another request of this batch has the same id");
       ids.add(id);
       if (bytes > maxBatchBytes) return part.end(errorWire(id, codes.internal, tooMuch));
       receiveLegacy(parseMessage(body), part);
@@ -224,7 +223,7 @@ export function createSession(
           for (const piece of wire) bytes += piece.length;
         }
         left -= 1;
-        // Not from within, or a long batch of short answers would be as deep as it is long.
+        // Not recursive, or a long batch of short responses would overflow the stack.
         if (next < batch.length) return void setImmediate(goOn);
         if (left > 0) return;
         if (answers.length === 0) return reply.end();

@@ -1,4 +1,4 @@
-/** The house's words in the wire's: each revision's own fields and no others. */
+/** Converts resources and contents to the fields of each revision. */
 import type { Annotations, Change, Content, Description, Resource, Template } from "../resources.ts";
 import type { RequestParams } from "./message.ts";
 import type { RevisionFeatures } from "./revision.ts";
@@ -41,7 +41,7 @@ export function wireTemplate(template: Template, has: RevisionFeatures): Wired {
   return wired;
 }
 
-/** A content as an object, for where it stands inside another (an embedded resource). */
+/** A content as an object, for embedded resources. */
 export function wireContent(content: Content, has: RevisionFeatures): Wired {
   const wired: Wired = { uri: content.uri };
   if (content.mimeType !== undefined) wired["mimeType"] = content.mimeType;
@@ -55,10 +55,10 @@ export function base64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
 }
 
-/** What a client is told of unasked. */
+/** A change that a client is notified of. */
 export type Notice = Change | { readonly kind: "prompts-changed" };
 
-/** A notice as a notification's method and parameters. */
+/** Method and parameters of a notification. */
 export function wireNotice(notice: Notice): { method: string; params: RequestParams | undefined } {
   switch (notice.kind) {
     case "updated":

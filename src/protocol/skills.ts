@@ -1,4 +1,4 @@
-/** The skills extension: what a host may find as skills. Its third method, for directories, is a question about resources. */
+/** The skills extension. Its method for directories is in `resources.ts`. */
 import { invalid, notFound } from "../errors.ts";
 import type { Page, Skill } from "../resources.ts";
 import type { RequestHandler } from "./client-request.ts";
@@ -10,7 +10,7 @@ export const skillsList: RequestHandler = {
     const { offer, revision, params, call } = question;
     const { resources, server } = offer;
     const ask = cursorOf(params);
-    if (!resources.skills && ask.cursor !== undefined) throw invalid("no such cursor: ask again without one");
+    if (!resources.skills && ask.cursor !== undefined) throw invalid("no such cursor; start again without one");
     const page: Page<Skill> = (await resources.skills?.(ask, call)) ?? { items: [] };
     const result = { skills: page.items.map(wireSkill), ...pageRest(page, question) };
     return revision.seal(result, resources.listFreshness, server);

@@ -1,4 +1,4 @@
-/** What one session of the older revisions has subscribed to. */
+/** Subscriptions of one session of the older revisions. */
 import { notFound, ResourceError } from "../errors.ts";
 import type { Call, Resources } from "../resources.ts";
 import { promptNotices, promptsChanged } from "./notices.ts";
@@ -7,16 +7,16 @@ import type { Notice } from "./shape.ts";
 import type { WatchQuota } from "./watch-quota.ts";
 
 export interface Subscriptions {
-  /** How many resources are subscribed to, or are about to be. */
+  /** Number of subscribed resources, including pending ones. */
   readonly size: number;
-  /** Begins to announce that the list changed. */
+  /** Starts to announce changes of the list. */
   followList(): void;
-  /** Resolves when a list may be answered: every change after that is announced. Waits for the watch, but not for long. */
+  /** Resolves when a list may be sent: every later change is announced. Waits only briefly for the watch. */
   listFollowed(): Promise<void>;
-  /** The same for the prompts, where they may change. */
+  /** The same for prompts, if they may change. */
   followPrompts(): void;
   promptsFollowed(): Promise<void>;
-  /** Throws "not-found" for what cannot be read. Twice is once. Nothing stands if all who asked withdrew before it was armed. */
+  /** Throws "not-found" if it cannot be read. Subscribing twice counts once. Dropped if all requests are cancelled before it is armed. */
   subscribe(uri: string, signal: AbortSignal): Promise<void>;
   unsubscribe(uri: string): void;
   close(): void;
@@ -25,16 +25,16 @@ export interface Subscriptions {
 interface Subscription {
   readonly stop: AbortController;
   readonly armed: Promise<void>;
-  /** How many questions wait until it is armed. */
+  /** Number of requests that wait until it is armed. */
   askers: number;
-  /** Whether one of them was still asked by then. */
+  /** Whether at least one of them was not cancelled. */
   isKept: boolean;
 }
 
-/** A session may not hold more than this at once: each costs memory. */
+/** Maximum per session: each uses memory. */
 const maxSubscriptions = 50_000;
 
-/** A list is not held back longer than this for a watch that is slow to arm. */
+/** Maximum delay of a list while its watch is being armed. */
 const maxArmMs = 1000;
 
 export function createSessionSubscriptions(
@@ -53,13 +53,13 @@ export function createSessionSubscriptions(
   }
 
   function begin(notices: AsyncIterable<Notice>): void {
-    // Ends with its signal; a reader that is gone has closed the session already.
+    // Ends with its signal; if the reader is gone, the session is already closed.
     pump(notices).catch(() => undefined);
   }
 
   async function arm(uri: string, stop: AbortController): Promise<void> {
     await watchQuota.take(client, stop.signal);
-    // Every subscription ends by its signal.
+    // Every subscription ends with its signal.
     if (stop.signal.aborted) watchQuota.release(client);
     else stop.signal.addEventListener("abort", () => watchQuota.release(client), { once: true });
     const watch = await resources.watch({ uris: [uri] }, { caller, signal: stop.signal });
@@ -69,7 +69,7 @@ export function createSessionSubscriptions(
 
   function hold(uri: string): Subscription {
     if (held.size >= maxSubscriptions) {
-      throw new ResourceError("busy", `a session holds at most ${maxSubscriptions} subscriptions: end some first`);
+      throw new ResourceError("busy", `a session may have at most ${maxSubscriptions} subscriptions; end some first`);
     }
     const stop = new AbortController();
     const subscription: Subscription = { stop, armed: arm(uri, stop), askers: 0, isKept: false };
@@ -86,7 +86,7 @@ export function createSessionSubscriptions(
         if (armed || closed) return;
         const watching = open().then(async (watch) => {
           isArmed = true;
-          // What changed since the list was answered is not known, so who has it is to ask again. Who has none is told nothing.
+          // Changes since the list was sent are unknown, so clients that have it must list again.
           if (isAnsweredBefore) await announce(changed);
           begin(watch);
         });
@@ -143,7 +143,7 @@ export function createSessionSubscriptions(
   };
 }
 
-/** Resolves after this time; the timer ends with the work. */
+/** Resolves after this time, or with the work. */
 function passed(ms: number, work: Promise<unknown>): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);

@@ -1,4 +1,4 @@
-/** Tools: what a model may call. Their answers may carry resources. */
+/** Tools, which a model may call. Their results may contain resources. */
 import { ResourceError } from "../errors.ts";
 import type { Call, Caller } from "../resources.ts";
 import type { RequestHandler, ClientRequest } from "./client-request.ts";
@@ -15,41 +15,41 @@ export interface ToolResult {
   readonly isError?: boolean;
 }
 
-/** What a tool or a prompt is told beside its arguments. */
+/** What a tool or prompt receives besides its arguments. */
 export interface ToolCall extends Call {
-  /** What the client answered to an earlier demand for input. Not to be trusted. */
+  /** The client's input for an earlier request. Not verified. */
   readonly inputResponses: RequestParams | undefined;
   readonly requestState: string | undefined;
-  /** What the client declared that it can do: nothing else may be asked of it. */
+  /** Capabilities that the client declared: nothing else may be requested from it. */
   readonly clientCapabilities: RequestParams;
 }
 
 export interface Tool {
   readonly name: string;
   readonly title?: string;
-  /** What a model is told of it; where it names what is served, no more than this caller may know of. */
+  /** Description for models; names only mounts that this caller may see. */
   readonly description: string | ((caller: Caller) => string);
   readonly inputSchema: Readonly<Record<string, unknown>>;
-  /** What `structuredContent` holds in every answer that is no error. */
+  /** Schema of `structuredContent` in every successful result. */
   readonly outputSchema?: Readonly<Record<string, unknown>>;
   readonly annotations?: Readonly<Record<string, unknown>>;
   readonly meta?: Readonly<Record<string, unknown>>;
-  /** Whether a client that can do this is offered it; every client unless said. */
+  /** Whether to offer it to a client with these capabilities. Default: to every client. */
   isFor?(clientCapabilities: RequestParams): boolean;
-  call(args: RequestParams, asked: ToolCall): Promise<ToolResult | InputRequired>;
+  call(args: RequestParams, request: ToolCall): Promise<ToolResult | InputRequired>;
 }
 
-/** Tools that come and go, or that not every caller has. */
+/** Tools that may change, or depend on the caller. */
 export interface ToolSet {
-  /** Those of this caller, each name once; of the names that are taken, none. */
+  /** Tools of this caller, without duplicate names and names in `taken`. */
   list(taken: ReadonlySet<string>, call: Call): Promise<readonly Tool[]>;
 }
 
-/** The part of a question that tools and prompts see. */
+/** The part of a request that tools and prompts see. */
 export function toToolCall({ call, params, clientCapabilities }: ClientRequest): ToolCall {
   const inputResponses = member(params, "inputResponses");
   const requestState = member(params, "requestState");
-  if (requestState !== undefined && typeof requestState !== "string") throw invalid('"requestState" is a string');
+  if (requestState !== undefined && typeof requestState !== "string") throw invalid('"requestState" must be a string');
   return {
     caller: call.caller,
     signal: call.signal,
@@ -63,7 +63,7 @@ export function toToolCall({ call, params, clientCapabilities }: ClientRequest):
 export const toolsList: RequestHandler = {
   needs: "tools",
   async answer({ offer, revision, params, call, clientCapabilities }) {
-    if (cursorOf(params).cursor !== undefined) throw invalid("no such cursor: ask again without one");
+    if (cursorOf(params).cursor !== undefined) throw invalid("no such cursor; start again without one");
     const { has } = revision;
     const more = offer.moreTools ? await offer.moreTools.list(new Set(offer.tools.keys()), call) : [];
     const offered = [...offer.tools.values(), ...more].filter((tool) => isOfferedTo(tool, clientCapabilities));
@@ -101,10 +101,10 @@ export const toolsCall: RequestHandler = {
     const name = nameParam(params);
     const tool = offer.tools.get(name) ?? (await findMore(name, question));
     if (!tool || !isOfferedTo(tool, question.clientCapabilities))
-      throw new ProtocolError(codes.params, `there is no tool ${quote(name)}`);
+      throw new ProtocolError(codes.params, `no tool ${quote(name)}`);
     const args = member(params, "arguments") === undefined ? {} : recordOf(params, "arguments");
     const answer = await tool.call(args, toToolCall(question)).catch((cause: unknown): ToolResult => {
-      // A tool's failure is for the model to read; only a withdrawn call has no one left to read it.
+      // The model reads a tool's error; a cancelled call has no reader.
       if (!(cause instanceof ResourceError) || cause.kind === "cancelled") throw cause;
       return { content: [{ type: "text", text: cause.message }], isError: true };
     });

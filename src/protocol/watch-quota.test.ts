@@ -12,7 +12,7 @@ describe("the quota on watches", () => {
     for (let i = 0; i < 10_000; i++) expect(quota.take(one, signal)).toBeUndefined();
   });
 
-  it("slows a flood of 76,000 in nine minutes, and says when to come back", () => {
+  it("slows a flood of 76,000 in nine minutes, and tells when to retry", () => {
     let time = 0;
     const quota = createWatchQuota({ now: () => time, maxWaitMs: 0 });
     let refused = 0;
@@ -45,7 +45,7 @@ describe("the quota on watches", () => {
     const quota = createWatchQuota({ burst: 2, maxWaitMs: 0, now: () => 0 });
     void quota.take(one, signal);
     void quota.take(one, signal);
-    expect(() => quota.take(one, signal)).toThrow("too many watches begun");
+    expect(() => quota.take(one, signal)).toThrow("too many watches started");
     expect(quota.take(other, signal)).toBeUndefined();
   });
 
@@ -57,18 +57,18 @@ describe("the quota on watches", () => {
     );
     expect(quota.take(other, signal, 60)).toBeUndefined();
     expect(quota.take(other, signal, 40)).toBeUndefined();
-    expect(() => quota.take(other, signal)).toThrow("too much is watched here");
+    expect(() => quota.take(other, signal)).toThrow("too many resources are watched on this server");
     expect(quota.take({}, signal, 100)).toBeUndefined();
   });
 
   it("counts what was given back, or cancelled while it waited, as free", async () => {
     const quota = createWatchQuota({ burst: 10, perSecond: 1000, maxHeld: 10, alwaysHeld: 0, now: () => 0 });
     void quota.take(one, signal, 10);
-    expect(() => quota.take(other, signal)).toThrow("too much is watched here");
+    expect(() => quota.take(other, signal)).toThrow("too many resources are watched on this server");
     quota.release(one, 10);
     const cancelled = new AbortController();
     const waiting = quota.take(one, cancelled.signal, 10);
-    expect(() => quota.take(other, signal)).toThrow("too much is watched here");
+    expect(() => quota.take(other, signal)).toThrow("too many resources are watched on this server");
     cancelled.abort();
     await expect(waiting).rejects.toMatchObject({ kind: "cancelled" });
     expect(quota.take(other, signal, 10)).toBeUndefined();

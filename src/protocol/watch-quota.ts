@@ -1,25 +1,25 @@
-/** How much one client may watch: short bursts freely, a flood slowly, and never at another client's expense. */
+/** Limits how much one client may watch: short bursts freely, floods slowly, and never at another client's expense. */
 import { ResourceError } from "../errors.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 
 export interface WatchQuotaOptions {
-  /** How many watches a client may begin at once after a rest. */
+  /** Number of watches that a client may begin at once after a pause. */
   readonly burst?: number;
   readonly perSecond?: number;
-  /** How long a request beyond that is held back before it is refused. */
+  /** Maximum delay of a request beyond the limit before it is refused. */
   readonly maxWaitMs?: number;
-  /** How many watches all clients may hold together. */
+  /** Number of watches that all clients may hold together. */
   readonly maxHeld?: number;
-  /** How many each client may hold although all together hold too many. */
+  /** Number that each client may always hold, even above the total. */
   readonly alwaysHeld?: number;
   readonly now?: () => number;
 }
 
-/** A client is any object that lives as long as it: a connection, or a session. */
+/** A client is any object with the lifetime of a connection or session. */
 export interface WatchQuota {
   /**
-   * Resolves when the client may hold so many watches more, until it gives them back. Throws "busy" with the time to wait when
-   * that would take too long.
+   * Resolves when the client may hold `amount` more watches, until it releases them. Throws "busy" with the time to wait if that would
+   * take too long.
    */
   take(client: object, signal: AbortSignal, amount?: number): Promise<void> | undefined;
   release(client: object, amount?: number): void;
@@ -31,7 +31,7 @@ interface Account {
   held: number;
 }
 
-/** Others must end before there is room: there is no telling when. */
+/** Others must end first, at an unknown time. */
 const fullRetryMs = 30_000;
 
 export function createWatchQuota({
@@ -43,7 +43,7 @@ export function createWatchQuota({
   alwaysHeld = 50,
   now = monotonicMs,
 }: WatchQuotaOptions = {}): WatchQuota {
-  /** Nothing is kept of a client that is gone. */
+  /** Entries disappear with their client. */
   const accounts = new WeakMap<object, Account>();
   let held = 0;
 
@@ -57,7 +57,7 @@ export function createWatchQuota({
   }
 
   function hold(account: Account, amount: number): void {
-    // Owed, so that those who wait do not all go at once.
+    // May become negative, so that waiting requests do not all continue at once.
     account.left -= amount;
     account.held += amount;
     held += amount;
@@ -74,14 +74,17 @@ export function createWatchQuota({
     take(client, signal, amount = 1) {
       const account = accountOf(client);
       if (held + amount > maxHeld && account.held + amount > alwaysHeld)
-        throw busy(`too much is watched here: watch ${alwaysHeld} resources at most, or try again later`, fullRetryMs);
+        throw busy(
+          `too many resources are watched on this server; watch at most ${alwaysHeld}, or try again later`,
+          fullRetryMs,
+        );
       if (account.left >= amount) {
         hold(account, amount);
         return undefined;
       }
       const waitMs = Math.ceil(((amount - account.left) / perSecond) * 1000);
       if (waitMs > maxWaitMs)
-        throw busy(`too many watches begun: at most ${perSecond} a second, try again in ${waitMs} ms`, waitMs);
+        throw busy(`too many watches started; at most ${perSecond} per second, try again in ${waitMs} ms`, waitMs);
       hold(account, amount);
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
@@ -91,7 +94,7 @@ export function createWatchQuota({
         function leave(): void {
           clearTimeout(timer);
           release(client, amount);
-          reject(new ResourceError("cancelled", "the request was cancelled"));
+          reject(new ResourceError("cancelled", "cancelled"));
         }
         signal.addEventListener("abort", leave, { once: true });
       });

@@ -1,4 +1,4 @@
-/** What mounts can be asked to do, through a whole server: as tools, over plain HTTP, and not at all. */
+/** Actions of mounts through a whole server: as tools, over plain HTTP, and disabled. */
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -73,7 +73,7 @@ it("what is stored over HTTP is found by a tool, read as a resource, and dropped
 
   const gone = Promise.withResolvers<unknown>();
   client.setNotificationHandler("notifications/resources/updated", ({ params }) => {
-    // That it was stored may be told late.
+    // The change may be reported late.
     if (params.uri === uri) client.readResource({ uri: params.uri }).catch(gone.resolve);
   });
   await client.subscribeResource({ uri: uri! });
@@ -81,7 +81,7 @@ it("what is stored over HTTP is found by a tool, read as a resource, and dropped
   expect(String(await gone.promise)).toMatch(/not found/i);
 });
 
-it("what is wrong is said with the field, as a tool and over HTTP", async () => {
+it("errors name the field, as a tool and over HTTP", async () => {
   const { post, use } = await serve();
   const wrong = { ...question, taskType: "premum" };
   const answer = await use("find_analysis", wrong);

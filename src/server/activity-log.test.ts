@@ -4,12 +4,12 @@ import { createActivityLog } from "./activity-log.ts";
 
 const visitor = { name: "host", version: "1", revision: "2026-07-28" };
 
-describe("the register", () => {
+describe("the activity log", () => {
   it("forgets a client without a connection after a while, and keeps one that stays", async () => {
     const { runtime, advance } = createClock();
     const register = createActivityLog(runtime);
     const leave = new AbortController();
-    register.asked(visitor);
+    register.requested(visitor);
     register.came({ ...visitor, name: "other", revision: "2025-06-18" }, leave.signal);
     await advance(5 * 60_000);
     expect(register.clients().map(({ name }) => name)).toEqual(["other", "host"]);
@@ -22,10 +22,10 @@ describe("the register", () => {
   it("knows who is there although the wall clock is set back, and shows its time", async () => {
     const { runtime, advance, setWallClock } = createClock(Date.parse("2026-11-15T12:00:00Z"));
     const register = createActivityLog(runtime);
-    register.asked(visitor);
+    register.requested(visitor);
     setWallClock(-3_600_000);
     await advance(60_000);
-    register.asked({ ...visitor, name: "later" });
+    register.requested({ ...visitor, name: "later" });
     expect(register.clients()).toMatchObject([
       { name: "later", lastSeen: "2026-11-15T11:01:00.000Z" },
       { name: "host", lastSeen: "2026-11-15T12:00:00.000Z" },
@@ -38,7 +38,7 @@ describe("the register", () => {
     const register = createActivityLog(createClock().runtime);
     register.came({ ...visitor, name: "faithful" }, new AbortController().signal);
     for (let index = 0; index < 1000; index += 1) {
-      register.asked({ ...visitor, name: `client-${index}` });
+      register.requested({ ...visitor, name: `client-${index}` });
       register.read(visitor, `file:///${index}`);
     }
     register.read(visitor, `file:///${"x".repeat(100_000)}`);
@@ -49,7 +49,7 @@ describe("the register", () => {
     expect(register.reads()[0]?.uri.length).toBe(2048);
   });
 
-  it("counts what is read again instead of naming it again, and leaves out what the house says of itself", () => {
+  it("counts repeated reads, and leaves out the server's own resources", () => {
     const register = createActivityLog(createClock().runtime);
     for (const uri of ["file:///a", "file:///b", "file:///a", "pressmark://status", "UI://pressmark/picker"])
       register.read(visitor, uri);

@@ -1,4 +1,4 @@
-/** Who is connected and what was read lately: bounded, forgotten with the process, for the owner alone. */
+/** Records connected clients and recent reads: bounded, in memory, visible to the owner only. */
 import type { ClientInfo, RequestObserver } from "../protocol/request-observer.ts";
 import type { Runtime } from "../source.ts";
 
@@ -6,20 +6,20 @@ export interface ClientStatus extends ClientInfo {
   readonly era: "modern" | "legacy";
   readonly since: string;
   readonly lastSeen: string;
-  /** Sessions and listens that are open. */
+  /** Open sessions and listens. */
   readonly connections: number;
 }
 
 export interface ReadStatus {
   readonly uri: string;
-  /** When it was last read. */
+  /** Time of the last read. */
   readonly at: string;
-  /** How often, while it was among the last. */
+  /** Number of reads while it was among the most recent. */
   readonly times: number;
   readonly client: string;
 }
 
-/** Where the house is served, and what hosts have to know to find it. */
+/** The served URL, and what hosts need to connect. */
 export interface ServedAt {
   readonly version: string;
   readonly url?: string;
@@ -27,13 +27,13 @@ export interface ServedAt {
 }
 
 export interface ActivityLog extends RequestObserver {
-  /** Those that are connected, or were heard of a moment ago; the last heard of first. */
+  /** Connected or recently active clients, most recent first. */
   clients(): readonly ClientStatus[];
-  /** The last first. */
+  /** Most recent first. */
   reads(): readonly ReadStatus[];
-  /** Undefined until it is known. */
+  /** Undefined until the server listens. */
   served: ServedAt | undefined;
-  /** Calls back when there is something new, until the signal ends. */
+  /** Calls back on every change, until the signal is aborted. */
   follow(hear: () => void, signal: AbortSignal): void;
 }
 
@@ -41,7 +41,7 @@ interface Known {
   readonly visitor: ClientInfo;
   readonly since: number;
   lastSeen: number;
-  /** The same moment by the monotonic clock, which decides who is still there. */
+  /** The same moment on the monotonic clock, which decides expiry. */
   seenMs: number;
   connections: number;
 }
@@ -56,15 +56,15 @@ interface Read {
 const maxClients = 200;
 const maxReads = 100;
 const maxUriLength = 2048;
-/** A client without a session is taken to be there for so long after it asked. */
+/** A client without a session counts as connected for this long after a request. */
 const hereMs = 5 * 60_000;
 const firstModern = "2026-07-28";
-/** What the house says of itself is no news to it. */
+/** Reads of the server's own resources are not recorded. */
 const own = /^(?:pressmark|ui):/i;
 
 export function createActivityLog({ now, monotonicMs }: Pick<Runtime, "now" | "monotonicMs">): ActivityLog {
   const known = new Map<string, Known>();
-  /** The last read last. */
+  /** In order of reading, the most recent last. */
   const reads = new Map<string, Read>();
   const hearers = new Set<() => void>();
   let served: ServedAt | undefined;
@@ -85,7 +85,7 @@ export function createActivityLog({ now, monotonicMs }: Pick<Runtime, "now" | "m
     return met;
   }
 
-  /** Of those without a connection, if there are any, the one that was heard of least lately. */
+  /** Drops the least recently active client, if possible one without a connection. */
   function forgetOne(): void {
     const [first, ...others] = known.entries();
     let oldest = first;
@@ -94,7 +94,7 @@ export function createActivityLog({ now, monotonicMs }: Pick<Runtime, "now" | "m
   }
 
   return {
-    asked: (visitor) => void meet(visitor),
+    requested: (visitor) => void meet(visitor),
 
     came(visitor, until) {
       if (until.aborted) return;
@@ -111,9 +111,9 @@ export function createActivityLog({ now, monotonicMs }: Pick<Runtime, "now" | "m
       );
     },
 
-    read(visitor, said) {
-      if (own.test(said)) return;
-      const uri = said.slice(0, maxUriLength);
+    read(visitor, whole) {
+      if (own.test(whole)) return;
+      const uri = whole.slice(0, maxUriLength);
       const key = `${visitor.name}\0${uri}`;
       const before = reads.get(key);
       reads.delete(key);

@@ -1,4 +1,4 @@
-/** What every house serves beside its mounts: how it is, and the picker as an app that hosts can show. */
+/** Mounts that every server has: its status, and the picker as an app for hosts. */
 import type { Mount } from "../router/route.ts";
 import { type StatusPageOptions, statusPage } from "./status-page.ts";
 import { indexPage } from "./index-status.ts";
@@ -6,7 +6,7 @@ import { pickerAppMount } from "./picker-app.ts";
 import { statusMount } from "./status-mount.ts";
 
 export interface BuiltInMountsOptions extends StatusPageOptions {
-  /** The picker as one file; with the package unless said. */
+  /** The picker as one file. Default: the one in the package. */
   readonly pickerApp?: string | undefined;
 }
 
@@ -14,7 +14,7 @@ export function builtInMounts(options: BuiltInMountsOptions): readonly Mount[] {
   return [statusMount([indexPage(options.index), statusPage(options)]), pickerAppMount(options.pickerApp)];
 }
 
-/** Those that stand in nobody's way: whoever has taken a scheme for something else does without what is ours of it. */
+/** Adds the built-in mounts whose scheme no other mount uses. */
 export function withBuiltInMounts(mounts: readonly Mount[], own: readonly Mount[]): readonly Mount[] {
   const taken = new Set(mounts.map(schemeOf));
   return [...mounts, ...own.filter((mount) => !taken.has(schemeOf(mount)))];

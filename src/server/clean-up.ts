@@ -1,9 +1,9 @@
-/** Removes what processes that were killed left behind while they wrote a file: a draft may hold a key, or a person's settings. */
+/** Removes temporary files of processes that were killed while writing: they may contain a key or settings. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { removeLeftovers } from "../lib/leftovers.ts";
 
-/** Where the state has files, and in the folders of projects, where a config stands. What is being written stays. */
+/** Cleans the state folder and the folders of projects. Files that are currently being written stay. */
 export function cleanUp(stateFolder: string, projects: readonly string[]): void {
   const sets = join(stateFolder, "sets");
   for (const folder of [

@@ -59,11 +59,13 @@ describe("the key that cursors are signed with", () => {
     expect(readdirSync(folder)).toEqual(["cursor-key"]);
   });
 
-  it("lives in memory where the folder cannot be written, and says so once", () => {
+  it("stays in memory if the folder cannot be written, and logs that once", () => {
     writeFileSync(folder, "a file is in the way");
     const key = loadCursorKey(folder, tools);
     expect(key()).toHaveLength(32);
     expect(key()).toBe(key());
-    expect(said).toEqual(["warn: the key for cursors cannot be kept, so cursors end with this process"]);
+    expect(said).toEqual([
+      "warn: the key for cursors cannot be stored, so cursors become invalid when this process ends",
+    ]);
   });
 });

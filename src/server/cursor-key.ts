@@ -1,4 +1,4 @@
-/** The secret that cursors are signed with, kept so that a cursor outlives the process that gave it. */
+/** The secret that signs cursors, stored so that cursors survive a restart. */
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { writeFileAtomically } from "../lib/write-file-atomically.ts";
@@ -6,7 +6,7 @@ import type { Runtime } from "../source.ts";
 
 const keyBytes = 32;
 
-/** Asks nothing of the disk until it is called; the same key ever after. A folder that cannot be used is said once, and the key lives as long as the process. */
+/** Reads the disk on the first call; later calls return the same key. If the folder cannot be used, logs once and uses a temporary key. */
 export function loadCursorKey(folder: string, runtime: Pick<Runtime, "log">): () => Uint8Array {
   let key: Uint8Array | undefined;
   return () => {
@@ -15,7 +15,10 @@ export function loadCursorKey(folder: string, runtime: Pick<Runtime, "log">): ()
       key = load(folder);
     } catch (cause) {
       key = freshKey();
-      runtime.log("warn", "the key for cursors cannot be kept, so cursors end with this process", { folder, cause });
+      runtime.log("warn", "the key for cursors cannot be stored, so cursors become invalid when this process ends", {
+        folder,
+        cause,
+      });
     }
     return key;
   };
@@ -29,7 +32,7 @@ function load(folder: string): Uint8Array {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const fresh = freshKey();
   try {
-    // What is there is no key, and nobody can be using it; else the key of another process that was first counts.
+    // Replaces an invalid file, which nobody can be using; otherwise the key of the process that was first wins.
     writeFileAtomically(path, fresh, { isNew: found === undefined });
     return fresh;
   } catch (cause) {

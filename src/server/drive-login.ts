@@ -1,4 +1,4 @@
-/** Signing in to Drive, for the command: who has, how one does, and whether it still counts. */
+/** Signs in to Drive and out, and lists accounts, for the command. */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { quote, ResourceError, toResourceError } from "../errors.ts";
@@ -9,9 +9,9 @@ import { createStoredLogins, type StoredAccount, type StoredLogins } from "../so
 import { readClientKey, signIn, signOut } from "../sources/gdrive/login.ts";
 
 export interface DriveLogins {
-  /** The person agrees in a browser, at the address that they are shown. */
+  /** The user consents in a browser, at the URL passed to `show`. */
   login(client: string, show: (url: string) => void | Promise<void>, signal: AbortSignal): Promise<StoredAccount>;
-  /** Says whether Google took the token back, too. */
+  /** Returns whether Google revoked the token. */
   logout(
     email: string | undefined,
     signal: AbortSignal,
@@ -20,14 +20,14 @@ export interface DriveLogins {
 }
 
 export interface AccountStatus extends StoredAccount {
-  /** Why Drive cannot be asked with it. */
+  /** Why the account does not work. */
   readonly problem?: string;
 }
 
 export interface DriveLoginOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly runtime: Runtime;
-  /** Of an emulator. */
+  /** URL of an emulator. */
   readonly rootUrl?: string | undefined;
 }
 
@@ -42,7 +42,7 @@ export function createDriveLogins({ env, runtime, rootUrl }: DriveLoginOptions):
     async logout(wanted, signal) {
       const email = wanted?.toLowerCase() ?? onlyOne(logins);
       const login = await logins.find(email);
-      if (!(await logins.forget(email))) throw new ResourceError("not-found", `${quote(email)} has not signed in here`);
+      if (!(await logins.forget(email))) throw new ResourceError("not-found", `${quote(email)} is not signed in here`);
       return { email, isRevoked: login !== undefined && (await signOut(login, signal)) };
     },
 
@@ -56,10 +56,10 @@ export function createDriveLogins({ env, runtime, rootUrl }: DriveLoginOptions):
   };
 }
 
-/** Shows a page to the person, where there is a program that does. */
+/** Opens a page in the user's browser, if there is one. */
 export function openBrowser(url: string, platform: NodeJS.Platform = process.platform): void {
   const program = platform === "darwin" ? "open" : platform === "win32" ? "explorer" : "xdg-open";
-  // Where there is none, the person has the address before them.
+  // Otherwise the user opens the printed URL.
   execFile(program, [url], () => undefined).unref();
 }
 
@@ -71,7 +71,7 @@ async function problemOf(
 ): Promise<string | undefined> {
   try {
     const login = await logins.find(email);
-    if (!login) return "what was kept of it is gone; sign in again";
+    if (!login) return "the stored token is missing; sign in again";
     const identity = createDriveIdentity({ keyFile: undefined, subject: undefined, login: async () => login });
     const { rootUrl = "https://www.googleapis.com/" } = login;
     const api = createDriveApi({
@@ -91,9 +91,12 @@ async function problemOf(
 
 function onlyOne({ accounts }: StoredLogins): string {
   const [first, ...others] = accounts;
-  if (!first) throw new ResourceError("not-found", "no one has signed in to Drive here");
+  if (!first) throw new ResourceError("not-found", "nobody is signed in to Drive here");
   if (others.length > 0)
-    throw new ResourceError("invalid", `say which account: ${accounts.map(({ email }) => quote(email)).join(", ")}`);
+    throw new ResourceError(
+      "invalid",
+      `choose an account with --account: ${accounts.map(({ email }) => quote(email)).join(", ")}`,
+    );
   return first.email;
 }
 

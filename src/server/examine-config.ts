@@ -1,4 +1,4 @@
-/** Whether the config can be used, and all of it. */
+/** Checks whether the config is valid and trusted. */
 import { type ConfigOrigin, loadConfig, trustCommand } from "../config/load-config.ts";
 import { ConfigError } from "../config/problem.ts";
 import { asksFor, leftOut, notUsed } from "../config/trust.ts";
@@ -16,7 +16,7 @@ export async function examineConfig(
       {
         about,
         state: "ok",
-        says: "there is none, so the folder itself is served",
+        says: "no config, so the folder itself is served",
         advice: "pressmark init writes one",
       },
     ];

@@ -1,4 +1,4 @@
-/** Whether the hosts of this machine know Pressmark, and would find it. */
+/** Checks whether installed hosts have a working entry for Pressmark. */
 import { existsSync } from "node:fs";
 import { wrongWith } from "../config/hosts/connection.ts";
 import type { HostFile } from "../config/hosts/hosts.ts";
@@ -13,7 +13,7 @@ interface Looked {
   readonly problem?: string;
 }
 
-/** One finding for each host that is there, or two where one of its files is broken. */
+/** One result per installed host, or two if one of its files is broken. */
 export function examineHosts({ files, here }: Pick<InstalledHosts, "files" | "here">): CheckResult[] {
   const titles = [...new Set(files.map(({ title }) => title))];
   return titles.flatMap((title): CheckResult[] => {
@@ -28,8 +28,14 @@ export function examineHosts({ files, here }: Pick<InstalledHosts, "files" | "he
     if (broken.length > 0) return broken;
     const known = looked.filter(({ entry }) => entry);
     if (known.length === 0)
-      return [{ about: title, state: "hint", says: "does not know Pressmark", advice: addCommand(looked[0]!.file) }];
-    return [{ about: title, state: "ok", says: `knows Pressmark: ${known.map(({ file }) => file.file).join(", ")}` }];
+      return [{ about: title, state: "hint", says: "has no entry for Pressmark", advice: addCommand(looked[0]!.file) }];
+    return [
+      {
+        about: title,
+        state: "ok",
+        says: `has an entry for Pressmark: ${known.map(({ file }) => file.file).join(", ")}`,
+      },
+    ];
   });
 }
 

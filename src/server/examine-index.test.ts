@@ -22,10 +22,10 @@ describe("an index that is examined", () => {
     expect(examineIndex(folder)).toEqual({
       about: "index",
       state: "ok",
-      says: `there is none yet; it can be kept in ${folder}`,
+      says: `there is none yet; it can be stored in ${folder}`,
     });
     openStore(join(folder, "index.db")).close();
-    expect(examineIndex(folder)).toMatchObject({ state: "ok", says: `it can be kept in ${folder}` });
+    expect(examineIndex(folder)).toMatchObject({ state: "ok", says: `it can be stored in ${folder}` });
     expect(existsSync(join(folder, "probe"))).toBe(false);
   });
 
@@ -34,8 +34,8 @@ describe("an index that is examined", () => {
     expect(examineIndex(folder)).toEqual({
       about: "index",
       state: "broken",
-      says: `the path of the search index is not a folder: ${folder}`,
-      advice: "move it away, or set XDG_CACHE_HOME to another folder",
+      says: `something else is where the folder of the search index belongs: ${folder}`,
+      advice: "move it, or set XDG_CACHE_HOME to another folder",
     });
   });
 
@@ -43,30 +43,30 @@ describe("an index that is examined", () => {
     mkdirSync(join(folder, "lock.db"), { recursive: true });
     expect(examineIndex(folder)).toMatchObject({
       state: "hint",
-      says: `something else is in the place of the search index: ${join(folder, "lock.db")}`,
+      says: `another file is in place of the search index: ${join(folder, "lock.db")}`,
     });
     expect(existsSync(join(folder, "lock.db"))).toBe(true);
   });
 
-  it("says that it is damaged, and leaves it as it is", () => {
+  it("is reported as damaged, and left unchanged", () => {
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "index.db"), "garbled ".repeat(1000));
     expect(examineIndex(folder)).toMatchObject({
       state: "hint",
-      says: `it is damaged, or another version made it: ${folder}`,
+      says: `it is damaged, or from another version: ${folder}`,
     });
     expect(examineIndex(folder)).toMatchObject({ state: "hint" });
   });
 
-  it("tells what the process that keeps it says", () => {
+  it("has the status of the process that maintains it", () => {
     const files = indexFolder(folder);
     files.prepare();
     const lease = takeLease(files.lock);
-    expect(examineIndex(folder)).toMatchObject({ state: "ok", says: `another process keeps it in ${folder}` });
+    expect(examineIndex(folder)).toMatchObject({ state: "ok", says: `another process maintains it in ${folder}` });
     files.writeStatus({ mounts: [], bytes: 0, problem: { reason: "disk-full", message: "the disk is full" } });
     expect(examineIndex(folder)).toMatchObject({
       state: "hint",
-      says: `another process keeps it in ${folder}, and says: the disk is full`,
+      says: `another process maintains it in ${folder}, and reports: the disk is full`,
     });
     lease?.release();
   });

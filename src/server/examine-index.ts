@@ -1,4 +1,4 @@
-/** Whether the search index can be kept: its folder written, nothing in the way, its database whole. Changes nothing of it. */
+/** Checks whether the search index can be stored: folder writable, nothing in its place, database intact. Changes nothing. */
 import { rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { indexFolder, makeFolder } from "../search/index-folder.ts";
@@ -10,15 +10,15 @@ import type { CheckResult } from "./examine.ts";
 
 const about = "index";
 const elsewhere = "or set XDG_CACHE_HOME to another folder";
-/** A disk that has no room for this has none for an index. */
+/** Free space that an index needs at least. */
 const probeBytes = 256 * 1024;
 
 const advice: Readonly<Partial<Record<ProblemReason, string>>> = {
   "read-only": `make the folder writable, ${elsewhere}`,
-  "no-permission": `give this user the right to write there, ${elsewhere}`,
-  "disk-full": `free some space on that disk, ${elsewhere}`,
-  blocked: `move it away, ${elsewhere}`,
-  "too-many-files": "raise the number of files that a process may open (ulimit -n)",
+  "no-permission": `give this user write permission there, ${elsewhere}`,
+  "disk-full": `free space on that disk, ${elsewhere}`,
+  blocked: `move it, ${elsewhere}`,
+  "too-many-files": "raise the limit of open files (ulimit -n)",
 };
 
 export function examineIndex(folder: string): CheckResult {
@@ -34,8 +34,8 @@ export function examineIndex(folder: string): CheckResult {
       return {
         about,
         state: "hint",
-        says: `something else is in the place of the search index: ${obstacle}`,
-        advice: "it is moved aside when the index is opened; move it away if it is needed",
+        says: `another file is in place of the search index: ${obstacle}`,
+        advice: "it is renamed when the index is opened; move it if you need it",
       };
     makeFolder(folder);
     probe(join(folder, "probe"));
@@ -46,23 +46,23 @@ export function examineIndex(folder: string): CheckResult {
     return broken(cause);
   }
   if (!statSync(files.database, { throwIfNoEntry: false }))
-    return { about, state: "ok", says: `there is none yet; it can be kept in ${folder}` };
-  if (isWhole(files.database)) return { about, state: "ok", says: `it can be kept in ${folder}` };
+    return { about, state: "ok", says: `there is none yet; it can be stored in ${folder}` };
+  if (isWhole(files.database)) return { about, state: "ok", says: `it can be stored in ${folder}` };
   return {
     about,
     state: "hint",
-    says: `it is damaged, or another version made it: ${folder}`,
-    advice: "it is built again by itself; pressmark index does it now",
+    says: `it is damaged, or from another version: ${folder}`,
+    advice: "it is rebuilt automatically; pressmark index rebuilds it now",
   };
 }
 
-/** What another process says of the index that it keeps. */
+/** Status of an index that another process maintains. */
 function keptBy(status: IndexStatus | undefined, folder: string): CheckResult {
-  const says = `another process keeps it in ${folder}`;
+  const says = `another process maintains it in ${folder}`;
   const problem =
     status?.problem?.message ?? status?.mounts.map(({ lastError }) => lastError).find((error) => error !== undefined);
   if (problem === undefined) return { about, state: "ok", says };
-  return { about, state: "hint", says: `${says}, and says: ${problem}` };
+  return { about, state: "hint", says: `${says}, and reports: ${problem}` };
 }
 
 function probe(file: string): void {

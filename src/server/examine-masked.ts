@@ -1,4 +1,4 @@
-/** Whether what one mount masks as a setting can be read through another mount of the same folder. */
+/** Checks whether settings that one mount masks can be read through another mount of the same folder. */
 import { realpathSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
 import type { MountConfig } from "../config/config.ts";
@@ -18,7 +18,7 @@ interface OpenMount {
   readonly source: Source;
 }
 
-/** A file of settings with the secrets that its mount masks. */
+/** A settings file with the secrets that its mount masks. */
 interface MaskedFile {
   /** The mount that masks them. */
   readonly mount: string;
@@ -28,7 +28,7 @@ interface MaskedFile {
   readonly secrets: readonly SecretSetting[];
 }
 
-/** So many files of one mount are named. */
+/** Number of files named per mount. */
 const mostNamed = 5;
 
 export async function examineMasked(
@@ -63,7 +63,7 @@ async function maskedIn({ name, options }: MountConfig): Promise<MaskedFile[]> {
   const opened = openFiles({ root, files: named, maxBytes });
   const facts = createFacts(show, new Uint8Array(32));
   const found = named.map(async (file): Promise<MaskedFile[]> => {
-    // A file that is missing or broken is said to be so elsewhere.
+    // Missing or broken files are reported elsewhere.
     const leaves = await opened.read(file).catch(() => []);
     const secrets = secretSettings(leaves).filter(
       ({ name: setting, value, line }) => facts.of(setting, value, { file: file.path, line }).value === undefined,
@@ -92,20 +92,20 @@ async function examineOne(
   const more = readable.length - places.length;
   const files = `${places.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
   const maskers = [...new Set(readable.map(({ mount }) => mount))].join(" and ");
-  const leaveOut = `leave the file out by naming it in .pressmarkignore`;
+  const leaveOut = `exclude the file by listing it in .pressmarkignore`;
   return [
     {
       about: `mount ${name}`,
       state: "hint",
       says: `shows secrets that mount ${maskers} masks: ${files}`,
       advice: redact
-        ? `redact does not know these values for secrets; ${leaveOut}`
+        ? `redact does not recognise these values as secrets; ${leaveOut}`
         : `write redact: true below mounts.${name}, or ${leaveOut}`,
     },
   ];
 }
 
-/** Where a mount could serve this file; none where the file is not in its folder. */
+/** Addresses where a mount could serve this file; empty if the file is not in its folder. */
 function addressesOf(file: string, source: string, options: unknown): readonly string[] {
   const { root, roots = [] } = options as { readonly root?: unknown; readonly roots?: readonly unknown[] };
   return [root, ...roots].flatMap((folder) => {
@@ -122,12 +122,12 @@ async function textAt(source: Source, path: string, call: Call): Promise<string>
     const parts = await source.read({ path }, call);
     return parts.map(({ body }) => ("text" in body ? body.text : "")).join("\n");
   } catch {
-    // It does not serve the file, or cannot say now; whether it can be read at all is examined elsewhere.
+    // The mount does not serve the file, or failed; failures are reported elsewhere.
     return "";
   }
 }
 
-/** A value of several lines may be written with an indent. */
+/** A value of several lines may be indented. */
 function holds(text: string, value: string): boolean {
   return value.split("\n").some((line) => line.trim().length > 5 && text.includes(line.trim()));
 }

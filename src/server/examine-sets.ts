@@ -1,19 +1,19 @@
-/** Whether everything that sets name is there. */
+/** Checks whether all resources of sets exist. */
 import { type ResourceError, toResourceError } from "../errors.ts";
 import type { Call, Resources } from "../resources.ts";
 import type { CheckResult } from "./examine.ts";
 import type { Sets } from "./sets.ts";
 
-/** So many of one set are told one by one. */
+/** Number of missing resources listed per set. */
 const mostMissing = 20;
 
-/** Those of the config and those that were saved for everyone; what a caller saved is theirs to look after. */
+/** Checks sets of the config and sets saved for everyone, not those saved by a caller. */
 export async function examineSets(
-  sets: Pick<Sets, "configured" | "kept">,
+  sets: Pick<Sets, "configured" | "store">,
   resources: Pick<Resources, "stat">,
   call: Call,
 ): Promise<CheckResult[]> {
-  const all = [...sets.configured(), ...sets.kept.all().filter(({ owner }) => owner === undefined)];
+  const all = [...sets.configured(), ...sets.store.all().filter(({ owner }) => owner === undefined)];
   const findings: CheckResult[] = [];
   for (const { name, resources: uris } of all) {
     const about = `set ${name}`;
@@ -27,7 +27,7 @@ export async function examineSets(
     findings.push(...missing.slice(0, mostMissing));
     const more = missing.length - mostMissing;
     if (more > 0) findings.push({ about, state: "hint", says: `${more} more of this kind` });
-    if (missing.length === 0) findings.push({ about, state: "ok", says: `all there, ${uris.length} in number` });
+    if (missing.length === 0) findings.push({ about, state: "ok", says: `no resource is missing (${uris.length})` });
   }
   return findings;
 }
@@ -36,9 +36,9 @@ function explain(name: string, uri: string, failure: ResourceError, call: Call):
   const { kind, message } = failure;
   if (call.signal.aborted) throw failure;
   if (kind !== "not-found" && kind !== "invalid" && kind !== "denied")
-    return { says: `${uri} cannot be looked at: ${message}` };
+    return { says: `${uri} cannot be checked: ${message}` };
   return {
-    says: `${uri} is not there, and is left out`,
-    advice: `correct it, or take it out: pressmark set remove ${name} ${uri}`,
+    says: `${uri} does not exist, and is left out`,
+    advice: `correct it, or remove it: pressmark set remove ${name} ${uri}`,
   };
 }

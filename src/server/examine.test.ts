@@ -57,7 +57,7 @@ describe("a mount that is examined", () => {
     });
   });
 
-  it("says what it leaves out, and why, without being broken", async () => {
+  it("reports what it leaves out, and why, without being broken", async () => {
     const problem = { path: "pdf/SKILL.md", says: "has no description", advice: "write one" };
     const problems = async () => [
       problem,
@@ -81,7 +81,7 @@ describe("a mount that is examined", () => {
     expect(found).toMatchObject({
       state: "broken",
       says: expect.stringContaining("the backend is away"),
-      advice: "see that its backend runs and answers",
+      advice: "check that its backend is running and reachable",
     });
   });
 
@@ -107,7 +107,7 @@ it("Node is compared with what is needed", () => {
   expect(examineNode("22.9.1", ">=22.18")).toMatchObject({ state: "broken", advice: "get Node 22.18 or newer" });
 });
 
-it("a system that watches few folders is told how to watch more", () => {
+it("a system that watches few folders gets advice to watch more", () => {
   writeFileSync(join(root, "limit"), "8192\n");
   expect(examineWatches(join(root, "limit"))).toMatchObject({
     state: "hint",
@@ -125,7 +125,7 @@ describe("the address to serve at", () => {
     const { port } = other.address() as AddressInfo;
     expect(await examinePort(port)).toMatchObject({
       state: "broken",
-      says: `port ${port} is taken by another program`,
+      says: `port ${port} is in use by another program`,
     });
     await new Promise((resolve) => other.close(resolve));
     expect(await examinePort(port)).toMatchObject({ state: "ok", says: expect.stringContaining("is free") });
@@ -135,7 +135,7 @@ describe("the address to serve at", () => {
     const guarded = { ...env, PRESSMARK_TOKEN: "a-token-of-good-length" };
     for (const [each, says] of [
       [env, /^Pressmark answers at /],
-      [guarded, /^a Pressmark that asks for a token answers at /],
+      [guarded, /^a Pressmark that requires a token answers at /],
     ] as const) {
       const server = await startHttp({ ...options, env: each, port: 0 });
       try {
@@ -162,7 +162,7 @@ describe("the hosts of this machine", () => {
     expect(examineAll()).toEqual([]);
   });
 
-  it("are told apart: those who know, those who do not, and those who are wrong", () => {
+  it("are distinguished: with an entry, without one, and with a wrong one", () => {
     mkdirSync(join(root, ".codex"));
     mkdirSync(join(root, ".cursor"));
     mkdirSync(join(root, "project/.vscode"), { recursive: true });

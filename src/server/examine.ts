@@ -1,4 +1,4 @@
-/** Whether what is mounted can be listed, read and watched, and whether the address to serve at is free. */
+/** Checks whether mounts can be listed, read and watched, and whether the server's address is free. */
 import { createServer } from "node:net";
 import { readFileSync } from "node:fs";
 import { type ResourceError, toResourceError } from "../errors.ts";
@@ -9,18 +9,18 @@ import { challenge } from "./token-gate.ts";
 
 export interface CheckResult {
   readonly about: string;
-  /** "hint": it works, and could be better. */
+  /** "hint": works, but could be improved. */
   readonly state: "ok" | "hint" | "broken";
   readonly says: string;
   /** What to do. */
   readonly advice?: string;
 }
 
-/** For an answer from what may be another program, which may not answer at all. */
+/** Time limit for a response of what may be another program. */
 const patienceMs = 3000;
-/** So many of one mount are told one by one. */
+/** Number of problems listed per mount. */
 const mostProblems = 50;
-/** Fewer folders than this are watched on some systems out of the box, and a project easily has more. */
+/** Default limits of some systems are lower, and a project easily has more folders. */
 const fewWatches = 65_536;
 
 export async function examineMount(
@@ -28,10 +28,10 @@ export async function examineMount(
   call: Call,
 ): Promise<CheckResult> {
   const about = `mount ${mount.name}`;
-  const broken = (asked: string, cause: unknown): CheckResult => {
+  const broken = (failure: string, cause: unknown): CheckResult => {
     const { kind, message } = toResourceError(cause);
     const advice = adviceFor(kind);
-    return { about, state: "broken", says: `${asked}: ${message}`, ...(advice !== undefined && { advice }) };
+    return { about, state: "broken", says: `${failure}: ${message}`, ...(advice !== undefined && { advice }) };
   };
   let listed: Awaited<ReturnType<Source["list"]>>;
   try {
@@ -44,12 +44,12 @@ export async function examineMount(
     return {
       about,
       state: "hint",
-      says: "has nothing to list",
-      advice: "check that it points to where the resources are",
+      says: "is empty",
+      advice: "check that it points to the right location",
     };
 
   const read = await readOne(mount.source, entries.slice(0, 10), call);
-  if (read) return broken("lists what it cannot read", read);
+  if (read) return broken("lists a resource that it cannot read", read);
   const watched = await arm(mount.source, call);
   if (watched) return broken("cannot be watched", watched);
   const count = `${entries.length}${listed.next === undefined ? "" : " or more"}`;
@@ -57,7 +57,7 @@ export async function examineMount(
   return { about, state: "ok", says: `${count} resources, ${heard}` };
 }
 
-/** What a mount itself says is left out, or not as it should be: it works without. */
+/** Problems that a mount reports itself; it works in spite of them. */
 export async function examineProblems(
   { name, source }: { readonly name: string; readonly source: Source },
   call: Call,
@@ -74,12 +74,12 @@ export async function examineProblems(
     if (more > 0) findings.push({ about: `mount ${name}`, state: "hint", says: `${more} more of this kind` });
     return findings;
   } catch {
-    // Why it cannot answer is found by asking it for its resources.
+    // Other checks show why it fails.
     return [];
   }
 }
 
-/** Undefined once one was read. What is too large to be read at once is read in another way, and is no fault. */
+/** Undefined once an entry was read. Entries that are too large count as readable. */
 async function readOne(
   source: Source,
   entries: readonly Parameters<Source["read"]>[0][],
@@ -110,11 +110,11 @@ async function arm(source: Source, call: Call): Promise<unknown> {
 }
 
 function adviceFor(kind: ResourceError["kind"]): string | undefined {
-  if (kind === "unavailable") return "see that its backend runs and answers";
-  return kind === "unexpected" ? "PRESSMARK_LOG=info says more" : undefined;
+  if (kind === "unavailable") return "check that its backend is running and reachable";
+  return kind === "unexpected" ? "set PRESSMARK_LOG=info for details" : undefined;
 }
 
-/** Whether this Node can run us, by what the package says it needs (`>=22.18`). */
+/** Whether this Node version fits the package's `engines` (`>=22.18`). */
 export function examineNode(running: string, needed: string): CheckResult {
   const [major = 0, minor = 0] = running.split(".").map(Number);
   const [least = 0, leastMinor = 0] = needed.replace(">=", "").split(".").map(Number);
@@ -128,7 +128,7 @@ export function examineNode(running: string, needed: string): CheckResult {
   };
 }
 
-/** How many folders this system lets be watched, where it says so. */
+/** The system's limit of watched folders, if it reports one. */
 export function examineWatches(limitFile = "/proc/sys/fs/inotify/max_user_watches"): CheckResult | undefined {
   let limit: number;
   try {
@@ -141,12 +141,12 @@ export function examineWatches(limitFile = "/proc/sys/fs/inotify/max_user_watche
   return {
     about,
     state: "hint",
-    says: `the system watches no more than ${limit} folders; what is beyond is looked at now and then`,
+    says: `the system watches at most ${limit} folders; further folders are polled`,
     advice: "sudo sysctl fs.inotify.max_user_watches=524288",
   };
 }
 
-/** Whether a server could listen there, or one of ours already does. */
+/** Whether the address is free, or Pressmark already listens there. */
 export async function examineAddress(
   host: string,
   port: number,
@@ -165,12 +165,12 @@ export async function examineAddress(
     };
   const who = await whoAnswers(url, signal);
   if (who === "pressmark") return { about, state: "ok", says: `Pressmark answers at ${url}` };
-  if (who === "guarded") return { about, state: "ok", says: `a Pressmark that asks for a token answers at ${url}` };
+  if (who === "guarded") return { about, state: "ok", says: `a Pressmark that requires a token answers at ${url}` };
   return {
     about,
     state: "broken",
-    says: `port ${port} is taken by another program`,
-    advice: "choose another with server.port in the config, or with --port",
+    says: `port ${port} is in use by another program`,
+    advice: "choose another port with server.port in the config, or with --port",
   };
 }
 
@@ -182,7 +182,7 @@ function tryListen(host: string, port: number): Promise<string | undefined> {
   });
 }
 
-/** It is sent no token: who answers may be a stranger. */
+/** Sends no token: the other program may be a stranger. */
 async function whoAnswers(url: string, signal: AbortSignal): Promise<"pressmark" | "guarded" | "another"> {
   const body = {
     jsonrpc: "2.0",

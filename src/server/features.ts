@@ -1,4 +1,4 @@
-/** What a server offers beside the resources themselves: tools to find and read them by, prompts, and instructions that say so. */
+/** What a server offers besides resources: tools, prompts and instructions. */
 import { createGatherPrompt } from "../protocol/gather-prompt.ts";
 import type { PromptSet } from "../protocol/prompts.ts";
 import { createActionTools } from "../protocol/tools/action-tools.ts";
@@ -13,18 +13,18 @@ import { createSetPrompts } from "./sets/set-prompts.ts";
 
 export interface FeaturesOptions {
   readonly pressmark: Pick<Server, "resources" | "mounts" | "policy" | "settings" | "runtime" | "sets">;
-  /** False offers no tools, whatever the config says. */
+  /** False offers no tools, regardless of the config. */
   readonly tools?: boolean | undefined;
 }
 
 export interface Features {
   readonly server: { readonly name: string; readonly title: string };
   readonly tools: readonly Tool[];
-  /** What mounts can be asked to do. Absent where that is not offered. */
+  /** Actions of mounts as tools. Absent if they are not offered. */
   readonly actions?: ToolSet;
   readonly prompts: PromptSet;
   readonly instructions: (caller: Caller) => string;
-  /** Looks for what this caller, who will probably ask first, should read first. */
+  /** Looks up the key resources for the caller that will probably connect first. */
   prepare(caller: Caller): void;
   close(): void;
 }
@@ -62,12 +62,12 @@ function namesOf(setting: Server["settings"]["tools"]): readonly ReadingToolName
   return setting === false ? [] : allNames.filter((name) => setting.includes(name));
 }
 
-/** Only where it is named: it is the one tool that keeps something. */
+/** Only if listed: it is the only tool that writes. */
 function maySave(setting: Server["settings"]["tools"]): boolean {
   return Array.isArray(setting) && setting.includes("save_set");
 }
 
-/** Unless tools are chosen one by one, these are there. */
+/** Offered unless the config lists tools without it. */
 function isNamed(tool: "actions" | "pick_resources", setting: Server["settings"]["tools"]): boolean {
   return Array.isArray(setting) ? setting.includes(tool) : setting !== false;
 }

@@ -41,7 +41,7 @@ describe("the token", () => {
       });
   });
 
-  it("in a file that cannot be read is told of by the name of the file", async () => {
+  it("in a file that cannot be read gives an error with the file's name", async () => {
     for (const file of ["nowhere", "folder", "token/below"])
       await expect(findToken({ file, from, env: {} })).rejects.toThrow(JSON.stringify(file));
   });

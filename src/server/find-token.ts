@@ -1,13 +1,13 @@
-/** The token that callers must send: from a file, from the environment, or from the config, and never from the command line. */
+/** Finds the token that callers must send: in a file, the environment or the config, never on the command line. */
 import { invalid, quote } from "../errors.ts";
 
 export interface TokenPlaces {
-  /** A file that holds it, as the person named it. */
+  /** File with the token, as the user wrote it. */
   readonly file?: string | undefined;
-  /** Where the person stands. */
+  /** The current folder. */
   readonly from: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** What the config says, its references resolved. */
+  /** The config's token, with references resolved. */
   readonly configured?: string | undefined;
 }
 
@@ -17,11 +17,11 @@ const maxLength = 1024;
 const maxFileBytes = 64 * 1024;
 const advice = "make one with: openssl rand -hex 32";
 
-/** The first of the three that is said. Undefined where none is; a token that no header could carry, or that could be guessed, throws "invalid". */
+/** The first of the three that is set; undefined if none is. Throws "invalid" if it does not fit a header or is too short. */
 export async function findToken({ file, from, env, configured }: TokenPlaces): Promise<string | undefined> {
   if (file !== undefined) return checked(await readToken(file, from), `the token in ${quote(file)}`);
-  const said = env[tokenVariable];
-  if (said !== undefined && said !== "") return checked(said, tokenVariable);
+  const fromEnv = env[tokenVariable];
+  if (fromEnv !== undefined && fromEnv !== "") return checked(fromEnv, tokenVariable);
   return configured === undefined ? undefined : checked(configured, "server.token");
 }
 
@@ -36,23 +36,23 @@ async function readToken(file: string, from: string): Promise<string> {
     switch ((cause as NodeJS.ErrnoException).code) {
       case "ENOENT":
       case "ENOTDIR":
-        throw invalid(`there is no file ${quote(file)} to read the token from; check the spelling`);
+        throw invalid(`no file ${quote(file)} to read the token from; check the path`);
       case "EISDIR":
-        throw invalid(`${quote(file)} is a folder; name the file that holds the token`);
+        throw invalid(`${quote(file)} is a folder; name the file with the token`);
       case "EACCES":
       case "EPERM":
-        throw invalid(`the system does not let you read ${quote(file)}; check its permissions`);
+        throw invalid(`no permission to read ${quote(file)}; check its permissions`);
       default:
         throw cause;
     }
   }
 }
 
-/** Never repeats the token. */
+/** Errors never contain the token. */
 function checked(token: string, what: string): string {
   if (!/^[A-Za-z0-9._~+/=-]*$/.test(token))
     throw invalid(
-      `${what} has characters that no token may have (letters, digits and . _ ~ + / = - are fine); ${advice}`,
+      `${what} has characters that are not allowed in a token (allowed: letters, digits and . _ ~ + / = -); ${advice}`,
     );
   if (token.length < minLength) throw invalid(`${what} is shorter than ${minLength} characters; ${advice}`);
   if (token.length > maxLength) throw invalid(`${what} is longer than ${maxLength} characters; ${advice}`);

@@ -22,7 +22,7 @@ describe("the folders that a person names", () => {
     expect(findFolders([], join(root, "docs"))).toEqual([{ name: "docs", path: join(root, "docs") }]);
   });
 
-  it("are real ones, found from where the person stands, each with a name of its own", () => {
+  it("are real paths relative to the current folder, with unique names", () => {
     expect(findFolders(["docs", join(root, "other/docs"), "docs-2"], root)).toEqual([
       { name: "docs", path: join(root, "docs") },
       { name: "docs-2", path: join(root, "other/docs") },
@@ -32,15 +32,15 @@ describe("the folders that a person names", () => {
   });
 
   it.each([
-    [["nowhere"], 'there is no folder "nowhere"; check the spelling, or create it first'],
-    [["note.txt"], '"note.txt" is a file; name the folder that holds it'],
-    [["note.txt/x"], '"note.txt/x" leads through a file; check the spelling'],
-    [["loop"], '"loop" is a link that leads back to itself; name the folder it was meant to lead to'],
-    [[""], 'the name of a folder is empty; for the current one, write "."'],
+    [["nowhere"], 'no folder "nowhere"; check the path, or create it first'],
+    [["note.txt"], '"note.txt" is a file; name its folder'],
+    [["note.txt/x"], '"note.txt/x" contains a file where a folder is expected; check the path'],
+    [["loop"], '"loop" is a link to itself; name the real folder'],
+    [[""], 'the name of a folder is empty; write "." for the current folder'],
     [["docs", "./docs/"], '"./docs/" and "docs" are the same folder; name it once'],
     [["docs", "link"], '"link" and "docs" are the same folder; name it once'],
-    [["docs", "docs/guide"], '"docs/guide" lies within "docs" and would be served twice; name only one of them'],
-    [["docs/guide", "."], '"docs/guide" lies within "." and would be served twice; name only one of them'],
+    [["docs", "docs/guide"], '"docs/guide" is inside "docs" and would be served twice; name only one of them'],
+    [["docs/guide", "."], '"docs/guide" is inside "." and would be served twice; name only one of them'],
   ])("and cannot be served, %j, are answered by a sentence that says what to do", (named, message) => {
     expect(() => findFolders(named, root)).toThrow(expect.objectContaining({ kind: "invalid", message }));
   });

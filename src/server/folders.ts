@@ -1,4 +1,4 @@
-/** From the folders that a person named to the ones to serve: real, told apart, each with a name. */
+/** Resolves the folders to serve: real paths, no duplicates, each with a name. */
 import { realpathSync, statSync } from "node:fs";
 import { basename, relative, resolve, sep } from "node:path";
 import { invalid, quote } from "../errors.ts";
@@ -9,46 +9,46 @@ export interface NamedFolder {
   readonly path: string;
 }
 
-/** Without any, the one they are standing in. */
-export function findFolders(named: readonly string[], from: string): readonly NamedFolder[] {
-  const found: { readonly said: string; readonly path: string }[] = [];
-  for (const said of named.length === 0 ? ["."] : named) {
-    const path = realFolder(said, from);
+/** Without any, the current folder. */
+export function findFolders(folders: readonly string[], from: string): readonly NamedFolder[] {
+  const found: { readonly named: string; readonly path: string }[] = [];
+  for (const named of folders.length === 0 ? ["."] : folders) {
+    const path = realFolder(named, from);
     for (const other of found) {
       if (other.path === path)
-        throw invalid(`${quote(said)} and ${quote(other.said)} are the same folder; name it once`);
-      const [outer, inner] = isWithin(other.path, path) ? [other.said, said] : [said, other.said];
+        throw invalid(`${quote(named)} and ${quote(other.named)} are the same folder; name it once`);
+      const [outer, inner] = isWithin(other.path, path) ? [other.named, named] : [named, other.named];
       if (isWithin(other.path, path) || isWithin(path, other.path))
-        throw invalid(`${quote(inner)} lies within ${quote(outer)} and would be served twice; name only one of them`);
+        throw invalid(`${quote(inner)} is inside ${quote(outer)} and would be served twice; name only one of them`);
     }
-    found.push({ said, path });
+    found.push({ named, path });
   }
   return withNames(found.map(({ path }) => path));
 }
 
-/** Whether the second is below the first. */
+/** Whether `inner` is below `outer`. */
 export function isWithin(outer: string, inner: string): boolean {
   const way = relative(outer, inner);
   return way !== "" && way !== ".." && !way.startsWith(`..${sep}`) && resolve(outer, way) === inner;
 }
 
-function realFolder(said: string, from: string): string {
-  if (said === "") throw invalid('the name of a folder is empty; for the current one, write "."');
-  const path = resolve(from, said);
+function realFolder(named: string, from: string): string {
+  if (named === "") throw invalid('the name of a folder is empty; write "." for the current folder');
+  const path = resolve(from, named);
   try {
-    if (!statSync(path).isDirectory()) throw invalid(`${quote(said)} is a file; name the folder that holds it`);
+    if (!statSync(path).isDirectory()) throw invalid(`${quote(named)} is a file; name its folder`);
     return realpathSync.native(path);
   } catch (cause) {
     switch ((cause as NodeJS.ErrnoException).code) {
       case "ENOENT":
-        throw invalid(`there is no folder ${quote(said)}; check the spelling, or create it first`);
+        throw invalid(`no folder ${quote(named)}; check the path, or create it first`);
       case "ENOTDIR":
-        throw invalid(`${quote(said)} leads through a file; check the spelling`);
+        throw invalid(`${quote(named)} contains a file where a folder is expected; check the path`);
       case "EACCES":
       case "EPERM":
-        throw invalid(`the system does not let you into ${quote(said)}; check its permissions`);
+        throw invalid(`no permission to open ${quote(named)}; check its permissions`);
       case "ELOOP":
-        throw invalid(`${quote(said)} is a link that leads back to itself; name the folder it was meant to lead to`);
+        throw invalid(`${quote(named)} is a link to itself; name the real folder`);
       default:
         throw cause;
     }

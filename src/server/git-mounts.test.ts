@@ -53,7 +53,7 @@ it("a checkout is served with its history", async () => {
   expect(await resources.read(pinned, call)).toMatchObject({ ttlMs: 60_000 });
 });
 
-it("several checkouts are told apart, and a folder that is none has no history", async () => {
+it("several checkouts have different names, and a folder that is none has no history", async () => {
   const base = scratchFolder();
   for (const name of ["one", "two"]) testRepository([], join(base, name)).commit("first", { "a.txt": name });
   mkdirSync(join(base, "plain"));
@@ -70,7 +70,7 @@ it("a .git that leads elsewhere is not followed", async () => {
   expect(await listed(pressmark!)).toEqual([]);
 });
 
-it("the doctor says what a repository needs: that all is well, or that git is missing", async () => {
+it("the doctor reports that a repository works, or that git is missing", async () => {
   const { folder, commit } = testRepository();
   commit("first", { "a.txt": "a" });
   const find = async () => {
@@ -85,6 +85,6 @@ it("the doctor says what a repository needs: that all is well, or that git is mi
   process.env["PATH"] = scratchFolder();
   expect(await find()).toMatchObject({
     state: "broken",
-    says: "lists what it cannot read: git is not installed, or not in PATH; install git 2.30 or newer",
+    says: "lists a resource that it cannot read: git is not installed, or not in PATH; install git 2.30 or newer",
   });
 });

@@ -1,4 +1,4 @@
-/** The repositories of folders that are served without a config: a mount for each checkout that keeps to its folder. */
+/** Git mounts for folders served without a config: one for each repository that stays inside its folder. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { stack } from "../layer.ts";
@@ -7,7 +7,7 @@ import type { Mount } from "../router/route.ts";
 import type { Runtime } from "../source.ts";
 import { sources } from "../sources/index.ts";
 
-/** Nothing is loaded where no folder is a checkout, and no program runs before the first question. */
+/** Loads nothing if no folder is a repository, and runs no program before the first request. */
 export async function openGitMounts(
   folders: readonly { readonly name: string; readonly path: string }[],
   runtime: Runtime,
@@ -21,12 +21,12 @@ export async function openGitMounts(
     const { placesBeyond } = await import("../sources/git/reach.ts");
     const repository = findRepository(path);
     if (!repository || repository.isBare) continue;
-    // A worktree, a submodule and borrowed objects lead elsewhere, which a config has to ask for.
+    // Worktrees, submodules and borrowed objects lead outside, which needs a trusted config.
     const [place] = placesBeyond(repository, path);
     if (place !== undefined) {
       runtime.log(
         "warn",
-        "a folder is served without its git history, which leads outside the folder or cannot be checked",
+        "a folder is served without its git history, because the repository leads outside the folder or cannot be checked",
         { path, place },
       );
       continue;

@@ -1,4 +1,4 @@
-/** `pressmark://index/status`: how far the index of this house has come. */
+/** The resource `pressmark://index/status`: progress of the search index. */
 import type { ServerIndex } from "./server-index.ts";
 import type { ShownStatus } from "./search/index-threads.ts";
 import type { IndexProblem } from "../search/index-problem.ts";
@@ -20,14 +20,14 @@ export function indexPage(index: ServerIndex): StatusPage {
 }
 
 export interface ToldIndexStatus extends ShownStatus {
-  /** "unavailable": there is no index, for the reason that `problem` names; it is tried again. */
+  /** "unavailable": there is no index, for the reason in `problem`; it is retried. */
   readonly state: "starting" | "indexing" | "complete" | "unavailable";
-  /** Whether this process keeps the index, or another one does. */
+  /** Whether this process maintains the index, or another one. */
   readonly keptHere: boolean;
 }
 
-export function indexStatusOf({ kept, failure }: ServerIndex): ToldIndexStatus {
-  const { role = "starting", status } = kept ?? {};
+export function indexStatusOf({ threads, failure }: ServerIndex): ToldIndexStatus {
+  const { role = "starting", status } = threads ?? {};
   const mounts = status?.mounts ?? [];
   const problem = failure ?? status?.problem;
   return {
@@ -45,7 +45,7 @@ function stateOf(
   problem: IndexProblem | undefined,
   mounts: ShownStatus["mounts"],
 ): ToldIndexStatus["state"] {
-  // While an index is open, a problem may also mean that it cannot be written.
+  // An open index may also have a problem: it may not be writable.
   const isAway = mounts.length > 0 && mounts.every(({ state }) => state === "unavailable");
   if (problem && (role === "starting" || isAway)) return "unavailable";
   if (role === "starting") return "starting";

@@ -1,4 +1,4 @@
-/** The hosts of this machine, and how they would reach what is served from a folder. */
+/** The installed hosts, and how they would connect to the server of a folder. */
 import { dirname, join } from "node:path";
 import type { HostContext } from "../config/hosts/connection.ts";
 import { type HostFile, hostFiles } from "../config/hosts/hosts.ts";
@@ -15,15 +15,15 @@ export interface InstalledHosts {
   readonly here: HostContext;
   readonly host: string;
   readonly port: number;
-  /** The environment variable that holds the token, where the environment or the config says that callers must send one. */
+  /** Environment variable with the token, if the environment or the config requires one. */
   readonly tokenVariable?: string;
-  /** Where this machine keeps what must outlive us. */
+  /** The state folder. */
   readonly state: string;
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** A config that cannot be used counts as none here: what is wrong with it is said elsewhere. */
+/** Ignores an invalid config: its problems are reported elsewhere. */
 export async function findInstalledHosts(from: string, env: Env, settings?: ServerSettings): Promise<InstalledHosts> {
   const home = homeFolder(env);
   const state = stateFolder({ platform: process.platform, home, env });
@@ -38,7 +38,7 @@ export async function findInstalledHosts(from: string, env: Env, settings?: Serv
     return loaded && "config" in loaded ? loaded.config.server : {};
   }
 
-  // An address that means "all of them" is none that a client could connect to.
+  // Clients cannot connect to a wildcard address.
   const reached = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
   return {
     files: hostFiles({ project, home, env, platform: process.platform }),

@@ -157,7 +157,7 @@ describe("instructions", () => {
           expect(said).not.toMatch(/[\n\r\u202e]/);
           const listed = /Read first: (.*)\. Pass URIs on/.exec(said)?.[1] ?? "";
           const whole = keyResources.filter((each) => listed.includes(`(${each.uri})`));
-          // Nothing stands there but what is whole.
+          // Nothing is cut.
           expect(whole.reduce((rest, each) => rest.replace(`(${each.uri})`, ""), listed)).not.toContain("://");
         },
       ),
@@ -185,7 +185,7 @@ describe("instructions reveal nothing", () => {
     paths: fc.array(fc.record({ mount: fc.constantFrom("one", "two", "three"), path: fc.constantFrom(...paths) })),
   });
 
-  it("of what the caller may not see: they are those of a house in which it is not", async () => {
+  it("what the caller may not see, as if it did not exist", async () => {
     await fc.assert(
       fc.asyncProperty(places, hidden, async (all, hides) => {
         const isHidden = (mount: string, path: string) =>
@@ -210,7 +210,7 @@ describe("instructions reveal nothing", () => {
         );
         const { said } = open(full, policy);
         const { said: reference } = open(visible);
-        // Who may see everything asks first: nothing of what they hear is kept for others.
+        // The caller with full access asks first: its results must not be cached for others.
         await said.look({ id: "owner" });
         expect(said.of(me)).toBe(reference.of(me));
         await said.glance(me);

@@ -1,4 +1,4 @@
-/** What a host may tell its model of this house: what is here, when to search, and what to read first. */
+/** The server's instructions for models: what is here, when to search, and what to read first. */
 import type { Caller } from "../resources.ts";
 import { type NamedMount, nameMounts, sayName } from "../protocol/tools/mounts.ts";
 import type { ReadingToolName } from "../protocol/tools/reading-tools.ts";
@@ -7,59 +7,66 @@ import { type Server, mountsFor } from "./open-server.ts";
 
 export interface InstructionsOptions {
   readonly pressmark: Pick<Server, "resources" | "mounts" | "policy" | "runtime">;
-  /** The name that this server gives itself. */
+  /** The server's own name. */
   readonly server: string;
-  /** Those that are offered. */
+  /** The offered tools. */
   readonly tools: readonly ReadingToolName[];
 }
 
 export interface Instructions {
-  /** As far as is known: what to read first may be found only a moment later, and is then said to whoever asks next. */
+  /** Based on what is known now: key resources found later appear in later responses. */
   of(caller: Caller): string;
-  /** Resolves when it is known what to read first. */
+  /** Resolves when the key resources are known. */
   look(caller: Caller): Promise<void>;
-  /** Finds the most usual of it at once, so that who asks first is told something: hosts ask once. */
+  /** Checks the most common names only, so that the first response contains something: hosts ask once. */
   glance(caller: Caller): Promise<void>;
-  /** Ends every look. */
+  /** Aborts all lookups. */
   close(): void;
 }
 
 export const maxLength = 1500;
 
-/** What was found is looked at again after the first time, and not believed after the second. */
+/** Key resources are looked up again after the first time, and dropped after the second. */
 const freshMs = 60_000;
 const knownMs = 300_000;
 const patienceMs = 2000;
 const maxCallers = 256;
 const maxLooks = 8;
 
-/** What one caller may be told to read first. */
+/** Key resources for one caller. */
 interface Known {
-  /** The mounts and the policy that it was found under. */
+  /** Mounts and policy at the time of the lookup. */
   readonly mounts: string;
   readonly policy: object;
   keyResources: readonly KeyDocument[];
-  /** When it was found; undefined before. */
+  /** Time of the lookup; undefined before. */
   at: number | undefined;
-  /** Whether that was no more than a glance. */
+  /** Whether only common names were checked. */
   isGlance: boolean;
   looking: Promise<void> | undefined;
 }
 
 export function createInstructions({ pressmark, server, tools }: InstructionsOptions): Instructions {
-  /** By caller, the one that asked longest ago first. */
+  /** By caller, least recently used first. */
   const known = new Map<string, Known>();
   const closing = new AbortController();
   let looks = 0;
 
   function knownTo(caller: Caller, mounts: readonly NamedMount[]): Known {
-    const said = JSON.stringify(mounts.map(({ name, base }) => [name, base]));
+    const served = JSON.stringify(mounts.map(({ name, base }) => [name, base]));
     const before = known.get(caller.id);
     known.delete(caller.id);
-    const isSame = before?.mounts === said && before.policy === pressmark.policy;
+    const isSame = before?.mounts === served && before.policy === pressmark.policy;
     const now: Known = isSame
       ? before
-      : { mounts: said, policy: pressmark.policy, keyResources: [], at: undefined, isGlance: true, looking: undefined };
+      : {
+          mounts: served,
+          policy: pressmark.policy,
+          keyResources: [],
+          at: undefined,
+          isGlance: true,
+          looking: undefined,
+        };
     known.set(caller.id, now);
     for (const oldest of known.keys()) {
       if (known.size <= maxCallers) break;
@@ -71,7 +78,7 @@ export function createInstructions({ pressmark, server, tools }: InstructionsOpt
   async function look(caller: Caller, mounts: readonly NamedMount[], into: Known): Promise<void> {
     looks += 1;
     try {
-      // Whoever is being answered just now is answered first.
+      // Lets pending responses go first.
       await new Promise(setImmediate);
       into.keyResources = await findKeyDocuments(mounts, pressmark.resources, { caller, signal: patience() });
       into.isGlance = false;
@@ -121,7 +128,7 @@ export interface InstructionsInput {
   readonly keyResources: readonly KeyDocument[];
 }
 
-/** At most 1,500 characters. What does not fit is left out whole. */
+/** At most 1,500 characters. A sentence that does not fit is left out. */
 export function composeInstructions({ server, mounts, tools, keyResources }: InstructionsInput): string {
   const has = (tool: ReadingToolName) => tools.includes(tool);
   const here = mounts.length === 0 ? "what it was given to serve" : nameMounts(mounts, 500);
@@ -159,12 +166,12 @@ const sayMethods = [
 ];
 
 function fitting(items: readonly string[], room: number): readonly string[] {
-  const kept: string[] = [];
+  const chosen: string[] = [];
   let left = room;
   for (const item of items) {
     if (item.length + 2 > left) continue;
-    kept.push(item);
+    chosen.push(item);
     left -= item.length + 2;
   }
-  return kept;
+  return chosen;
 }

@@ -1,4 +1,4 @@
-/** What to read first in a house: found by a short look at the top of each mount, through the doors that the caller may use. */
+/** Finds the documents to read first, at the top of each mount, with the permissions of the caller. */
 import { type Call, directoryType, type Resource, type Resources } from "../resources.ts";
 import { type NamedMount, rootOf } from "../protocol/tools/mounts.ts";
 
@@ -15,7 +15,7 @@ const maxKeyResources = 3;
 
 const docFolders = /^(?:docs?|documentation|guides?|文書|ドキュメント|資料)$/i;
 
-/** The first that fits counts. What fits none is no landmark unless its source says how much it matters. */
+/** The first match wins. Other documents count only if their source gives a priority. */
 const weights: readonly (readonly [RegExp, number])[] = [
   [/^(?:agents|claude|gemini|llms)\.(?:md|txt)$/i, 90],
   [/^readme\.(?:md|markdown|mdx|rst|adoc|txt)$/i, 80],
@@ -24,11 +24,11 @@ const weights: readonly (readonly [RegExp, number])[] = [
   [/^(?:index|introduction|getting[-_ ]started|はじめに)\.(?:md|markdown|mdx|rst|adoc|txt)$/i, 55],
   [/^(?:contributing|guide|manual|faq|手順|ガイド|マニュアル)\.\w+$/i, 50],
 ];
-/** A document among others. */
+/** Weight of an ordinary document. */
 const docWeight = 20;
 const docTypes = /\.(?:md|markdown|mdx|rst|adoc|org)$/i;
 
-/** What introduces a folder matters less than what introduces the whole. */
+/** A README of a folder weighs less than that of the root. */
 const docShare = 0.6;
 const usualNames = ["AGENTS.md", "CLAUDE.md", "README.md", "docs/README.md", "docs/index.md"];
 
@@ -36,7 +36,7 @@ interface Found extends KeyDocument {
   readonly weight: number;
 }
 
-/** At most three, the most important first. A mount that cannot answer has none. */
+/** At most three, the most important first. Mounts that fail are skipped. */
 export async function findKeyDocuments(
   mounts: readonly NamedMount[],
   resources: Resources,
@@ -45,26 +45,26 @@ export async function findKeyDocuments(
   return best(await Promise.all(mounts.slice(0, maxMounts).map((mount) => lookAt(mount, resources, call))));
 }
 
-/** Only whether the usual names are there, which costs next to nothing, however much is mounted. */
+/** Checks only common names, which is fast for any number of resources. */
 export async function quickFindKeyDocuments(
   mounts: readonly NamedMount[],
   resources: Resources,
   call: Call,
 ): Promise<readonly KeyDocument[]> {
-  const asked = mounts.slice(0, maxGlanced).flatMap(({ base }) =>
+  const lookups = mounts.slice(0, maxGlanced).flatMap(({ base }) =>
     usualNames.map(async (name) => {
       const found = await resources.stat(base + name, call).catch(() => undefined);
       return found ? toFound(found, name, name.includes("/") ? docShare : 1, 0) : [];
     }),
   );
-  return best(await Promise.all(asked));
+  return best(await Promise.all(lookups));
 }
 
 function best(found: readonly (readonly Found[])[]): readonly KeyDocument[] {
   return (
     found
       .flat()
-      // Sorting is stable: equals stay in the order of their mounts, and in it in that of their names.
+      // The sort is stable: equal weights keep the order of mounts and names.
       .sort((one, other) => other.weight - one.weight)
       .slice(0, maxKeyResources)
       .map(({ uri, name }) => ({ uri, name }))
@@ -87,7 +87,7 @@ async function lookAt({ base }: NamedMount, resources: Resources, call: Call): P
   }
 }
 
-/** A source without directories is a list. */
+/** A source without directories is listed. */
 async function childrenOf(uri: string, resources: Resources, call: Call): Promise<readonly Resource[]> {
   try {
     return (await resources.children(uri, { limit: maxEntries }, call)).items;

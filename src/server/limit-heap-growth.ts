@@ -1,24 +1,24 @@
-/** Keeps the heap from growing without need: neither ten thousand idle listeners nor a list of a million files is large by itself. */
+/** Limits heap growth, so that many idle listeners or a large list do not use more memory than needed. */
 import { releaseMemoryWhenIdle } from "../lib/release-memory.ts";
 
-/** From here on new objects are no longer given more room at once. Enough for the largest lists. */
+/** Size at which the space for new objects stops growing. Enough for the largest lists. */
 const enoughBytes = 16 * 1024 * 1024;
-/** How often to look, and how often once it has begun to grow: it doubles several times in a second. */
+/** Check intervals, normally and while the space grows: it doubles several times per second. */
 const checkMs = 200;
 const closeCheckMs = 25;
-/** The first answer goes before. */
+/** Delay, so that the first response is sent before. */
 const firstMs = 100;
 
 /**
- * How much the heap may grow beyond what was in use, in percent, before it is looked through. Left to itself the engine lets it
- * double and more. Measured while a million files are listed, this holds some 110 MiB instead of 170 for a tenth more time.
+ * Heap growth in percent before a garbage collection. By default the engine lets the heap more than double. Measured while
+ * listing a million files: 110 MiB instead of 170, for a tenth more time.
  */
 const growingPercent = 50;
 
 /**
- * The engine doubles the room for new objects whenever many of them survive, as they do while thousands of clients connect, and
- * gives it back late. Measured with 10,000 idle listeners, holding it saves up to a fifth of the memory; holding it much
- * smaller costs time on large lists, and memory too, for then more of what is short-lived outlives it.
+ * The engine doubles the space for new objects whenever many of them survive, as they do while thousands of clients connect, and
+ * shrinks it late. Measured with 10,000 idle listeners, the limit saves up to a fifth of the memory. A much smaller limit costs
+ * time on large lists, and memory too, because more short-lived objects are promoted.
  */
 export function limitHeapGrowth(): void {
   setTimeout(() => {
@@ -28,9 +28,9 @@ export function limitHeapGrowth(): void {
     releaseMemoryWhenIdle();
 
     function check(): void {
-      const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space");
-      if (!young || young.space_size >= enoughBytes) setFlagsFromString("--semi-space-growth-factor=1");
-      else setTimeout(check, young.space_size > enoughBytes / 4 ? closeCheckMs : checkMs).unref();
+      const newSpace = getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space");
+      if (!newSpace || newSpace.space_size >= enoughBytes) setFlagsFromString("--semi-space-growth-factor=1");
+      else setTimeout(check, newSpace.space_size > enoughBytes / 4 ? closeCheckMs : checkMs).unref();
     }
   }, firstMs).unref();
 }

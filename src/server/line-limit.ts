@@ -1,14 +1,14 @@
-/** Keeps one line that is said again and again from filling the log: whoever asks often enough could make it so. */
+/** Limits repeated log lines, which callers could otherwise use to fill the log. */
 
 export interface LineLimit {
-  /** Whether a line of this kind is to be written now. Lines that were not are told of, as a number, when their time is over. */
+  /** Whether to write a line of this kind now. `missed` is called with the number of dropped lines when the interval ends. */
   admits(kind: string, missed: (count: number) => void): boolean;
 }
 
-/** So many of a kind are written in each span of time. */
+/** Lines per kind and interval. */
 const most = 10;
 export const spanMs = 60_000;
-/** Kinds are few; should they not be, those beyond count as one. */
+/** Kinds beyond this number share one limit. */
 const maxKinds = 1000;
 
 interface Span {
@@ -31,8 +31,8 @@ export function createLineLimit(): LineLimit {
   }
 
   return {
-    admits(asked, missed) {
-      const kind = spans.has(asked) || spans.size < maxKinds ? asked : "";
+    admits(wanted, missed) {
+      const kind = spans.has(wanted) || spans.size < maxKinds ? wanted : "";
       const span = spans.get(kind) ?? begin(kind, missed);
       if (span.written < most) span.written += 1;
       else span.missed += 1;

@@ -1,18 +1,18 @@
-/** From what a person types to the URI they mean. */
+/** Resolves what a user types to a URI. */
 import { relative, resolve, sep } from "node:path";
 import { notFound } from "../errors.ts";
 import type { Call, Resources } from "../resources.ts";
 import { createRoutes, type Mount } from "../router/route.ts";
 import { isWithin } from "./folders.ts";
 
-/** A mount, and the folder that its addresses are paths in, if there is one. */
+/** A mount, and its folder if its addresses are paths. */
 export interface Located {
   readonly mount: Mount;
   /** Absolute, without links. */
   readonly folder?: string;
 }
 
-/** The URI that a person means by a URI, by a path within one of the folders, or by an absolute path. */
+/** Resolves a URI, a path within one of the folders, or an absolute path. */
 export async function locate(
   where: string,
   mounts: readonly Located[],
@@ -32,7 +32,7 @@ export async function locate(
   throw notFound(where);
 }
 
-/** The URI of a URI, or of a path as seen from this folder, whether or not something is there; undefined where no mount could hold it. */
+/** The URI of a URI or a path relative to `from`, existing or not; undefined if no mount could contain it. */
 export function uriFor(where: string, from: string, mounts: readonly Located[]): string | undefined {
   const routes = createRoutes(mounts.map(({ mount }) => mount));
   if (where.includes("://") || routes.find(where)) return where;

@@ -76,7 +76,7 @@ async function open(text: string, more: Partial<OpenServerOptions> = {}): Promis
   return pressmark;
 }
 
-/** Resolves once the log holds this. */
+/** Resolves once the log contains this. */
 async function untilSaid(text: string): Promise<void> {
   while (!said.includes(text)) await new Promise<void>((resolve) => heardSaid.push(resolve));
 }
@@ -104,7 +104,7 @@ function shared(mounts: string): string {
   return `${mounts}server: { host: 0.0.0.0 }\n`;
 }
 
-/** As a person does who was shown what it asks for. */
+/** Grants what the trust prompt shows. */
 async function trust(name = "pressmark.config.yaml"): Promise<void> {
   const { from, env } = options();
   const world = { from, env, stateFolder: join(root, "state/pressmark") };
@@ -113,8 +113,8 @@ async function trust(name = "pressmark.config.yaml"): Promise<void> {
 
 const uri = (path: string): string => pathToFileURL(join(folder, path)).href;
 
-describe("a house with a config", () => {
-  it("serves what the config says, under the URIs that it says", async () => {
+describe("a server with a config", () => {
+  it("serves the mounts of the config under their URIs", async () => {
     const opened = await open(
       `${docsOnly}  notes: { source: file, root: notes, scheme: notes }\n  m: { source: memory, resources: { x: X } }\n`,
     );
@@ -129,7 +129,7 @@ describe("a house with a config", () => {
     await expect(opened.locate("elsewhere", call)).rejects.toMatchObject({ kind: "not-found" });
   });
 
-  it("keeps to the limits and hints that it says", async () => {
+  it("respects its limits and freshness", async () => {
     const opened = await open(
       "mounts: { docs: { source: file, root: docs, maxBytes: 1, freshness: { ttlMs: 1234, scope: public } } }\nserver: { pageSize: 1, port: 9 }",
     );
@@ -174,11 +174,11 @@ describe("a house with a config", () => {
     expect(() => choose({ config: "x", folders: ["."] })).toThrow("name folders or a config, not both");
   });
 
-  it("says what it leaves out of a config that is not trusted, and serves the rest", async () => {
+  it("logs what it leaves out of an untrusted config, and serves the rest", async () => {
     const opened = await open(`${docsOnly}  out: { source: file, root: ../outside }\n`);
     expect(opened.mounts.map(({ name }) => name)).toEqual(["docs"]);
     expect(said).toContain(
-      "outside its own folder, for mounts.out.root, which is left out until it is trusted; type: pressmark trust",
+      "outside its own folder, for mounts.out.root, which is left out until it is trusted; run: pressmark trust",
     );
   });
 
@@ -186,22 +186,22 @@ describe("a house with a config", () => {
     await expect(open("mounts: { out: { source: file, root: ../outside } }")).rejects.toMatchObject({
       kind: "denied",
       message:
-        "nothing of pressmark.config.yaml may be served before it is trusted; look at it, then type: pressmark trust",
+        "nothing in pressmark.config.yaml may be served before it is trusted; review it, then run: pressmark trust",
     });
   });
 
-  it("skips a config in TypeScript that is not trusted, says what to type, and serves the folder", async () => {
+  it("skips a config in TypeScript that is not trusted, names the command to run, and serves the folder", async () => {
     write('export default { mounts: { docs: { source: "file", root: "docs" } } };', "pressmark.config.ts");
     pressmark = await openServer(options());
     expect(pressmark.mounts.map(({ name }) => name)).toEqual(["project"]);
     expect(said).toContain(
-      "pressmark warn: pressmark.config.ts runs pressmark.config.ts as a program, as it is now, so it is not used until it is trusted; look at it, then type: pressmark trust",
+      "pressmark warn: pressmark.config.ts runs pressmark.config.ts as a program, as it is now, so it is not used until it is trusted; review it, then run: pressmark trust",
     );
   });
 });
 
 describe("a config that changes", () => {
-  it("takes effect at once, and everyone who watches the list hears of it", async () => {
+  it("takes effect immediately, and everyone who watches the list is notified", async () => {
     const opened = await open(docsOnly);
     const heard = collectChanges(await opened.resources.watch({ list: true }, call));
     write(both);
@@ -229,10 +229,10 @@ describe("a config that changes", () => {
     await heard.until((change) => change.kind === "updated" && change.uri === uri("docs/a.md"), "that a.md changed");
   });
 
-  it("and is broken leaves the house as it was, and says what is wrong", async () => {
+  it("and is broken leaves the server unchanged, and logs the problems", async () => {
     const opened = await open(docsOnly);
     write("mounts: { docs: { source: file, rot: docs } }\n");
-    await untilSaid("what was served before is still served");
+    await untilSaid("the previous config stays in effect");
     expect(said).toContain(
       'pressmark error: pressmark.config.yaml:1:33 mounts.docs.rot: unknown option; did you mean "root"?\n',
     );
@@ -274,7 +274,7 @@ describe("a config that changes", () => {
     pressmark = await openServer(options());
     expect(pressmark.mounts.map(({ name }) => name)).toEqual(["docs"]);
     write(program("notes"), "pressmark.config.ts");
-    await untilSaid("What was served before is still served.");
+    await untilSaid("The previous config stays in effect.");
     expect(pressmark.mounts.map(({ name }) => name)).toEqual(["docs"]);
   });
 
@@ -288,7 +288,7 @@ describe("a config that changes", () => {
     await expect(opened.resources.list({ cursor: next! }, call)).rejects.toMatchObject({ kind: "invalid" });
   });
 
-  it("is not followed where that is not wanted, nor after the house is closed", async () => {
+  it("is not followed where that is not wanted, nor after the server is closed", async () => {
     const opened = await open(docsOnly, { live: false });
     write(both);
     await opened.close();
@@ -299,7 +299,7 @@ describe("a config that changes", () => {
   it("never brings into the log what a reference stood for", async () => {
     const opened = await open(docsOnly, { config: "pressmark.config.yaml" });
     write("mounts: { docs: { source: file, root: '${env:SECRET}' } }\n");
-    await untilSaid("what was served before is still served");
+    await untilSaid("the previous config stays in effect");
     expect(said).toMatch(/1:17 mounts\.docs: the folder ".*••••" is not there/);
     expect(said).not.toContain("hunter2");
     expect(await listed(opened)).toHaveLength(2);
@@ -307,7 +307,7 @@ describe("a config that changes", () => {
 });
 
 describe("a config that is found and changes after it was trusted", () => {
-  it("is left without the part that changed, until that is trusted, which is heard of", async () => {
+  it("loses the part that changed until that is trusted, which takes effect while running", async () => {
     write(hidden("notes"));
     await trust();
     const opened = await open(hidden("notes"));
@@ -333,12 +333,12 @@ describe("a config that is found and changes after it was trusted", () => {
     expect(opened.settings).toEqual({ host: "0.0.0.0" });
     write(shared(both));
     await untilSaid("server changed since it was trusted: mounts");
-    await untilSaid("What was served before is still served, until it is trusted");
+    await untilSaid("The previous config stays in effect until the new one is trusted");
     expect(opened.mounts.map(({ name }) => name)).toEqual(["docs"]);
     said = "";
-    // Nor by no longer saying that they are let in: they are, until the server is started anew.
+    // Nor by removing the setting that lets them in: they stay connected until a restart.
     write(both);
-    await untilSaid("What was served before is still served, until it is trusted");
+    await untilSaid("The previous config stays in effect until the new one is trusted");
     expect(opened.mounts.map(({ name }) => name)).toEqual(["docs"]);
     const heard = collectChanges(await opened.resources.watch({ list: true }, call));
     write(shared(both));
@@ -360,8 +360,8 @@ describe("a config that is found and changes after it was trusted", () => {
     const before = readFileSync(join(root, "ran"), "utf8");
     expect(before).toMatch(/^(?:one )+$/);
     writeFileSync(join(folder, "server.mjs"), server("two "));
-    // Until the time has come to start it again, the last failure is answered.
-    while (!/the mount .*p.* is not what it was when its config was loaded \(.*server\.mjs/.test(said)) {
+    // Until the restart delay is over, requests get the last failure.
+    while (!/the mount .*p.* changed after its config was loaded \(.*server\.mjs/.test(said)) {
       expect((await opened.resources.list({}, call)).failures).toMatchObject([{ mount: "p" }]);
       await wait(100, call.signal);
     }

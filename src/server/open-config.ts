@@ -1,4 +1,4 @@
-/** A house as its config says, and as it says next when it changes. */
+/** Opens the server that a config describes, and reloads it when the config changes. */
 import { createHmac } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
@@ -31,23 +31,23 @@ export interface ConfiguredOptions {
   readonly runtime: Runtime;
   /** 32 bytes. */
   readonly cursorKey: Uint8Array;
-  /** Where the index may stand. */
+  /** Folder for the index. */
   readonly cacheFolder: string;
-  /** Whether changes of the file, and of what is indexed, take effect while the house is open. */
+  /** Whether changes of the config and of indexed resources take effect while the server is open. */
   readonly live: boolean;
-  /** The picker as an app, in one file; with the package unless said. */
+  /** The picker as an app, in one file. Default: the one in the package. */
   readonly pickerApp?: string | undefined;
 }
 
-/** For so long a source that is needed no longer stays open for what is under way: no question takes longer. */
+/** An unused source stays open this long for running requests: no request takes longer. */
 const retireMs = 30_000;
 
-/** Undefined, and said why, where the config may not be believed until it is trusted. */
+/** Undefined if the config must be trusted first; the reason is logged. */
 export async function openConfiguredServer(options: ConfiguredOptions): Promise<Server | undefined> {
   const { origin, world, live } = options;
   const label = labelOf(origin.file, world.from);
   const secrets = createLogRedaction(options.runtime);
-  // Sources ask the house they stand in once it is there.
+  // Sources use the server once it is open.
   const runtime: Runtime = {
     ...secrets.runtime,
     pressmark: {
@@ -68,7 +68,7 @@ export async function openConfiguredServer(options: ConfiguredOptions): Promise<
   if (config.mounts.length === 0)
     throw new ResourceError(
       "denied",
-      `nothing of ${label} may be served before it is trusted; look at it, then type: ${trustCommand(origin.file, world.from)}`,
+      `nothing in ${label} may be served before it is trusted; review it, then run: ${trustCommand(origin.file, world.from)}`,
     );
   let open: readonly OpenMount[] = (await openMounts(config, [], runtime)).all;
   const project = { config: realPath(origin.file) };
@@ -124,7 +124,7 @@ export async function openConfiguredServer(options: ConfiguredOptions): Promise<
     return { resources: built, close, answersFor: (uri) => routes.find(uri)?.mount.source };
   }
 
-  /** The config and what it is trusted with may change at the same time. */
+  /** Runs reloads one after the other: the config and its trust may change at the same time. */
   function reloadInOrder(): Promise<void> {
     return (reloading = reloading.then(reload));
   }
@@ -135,7 +135,7 @@ export async function openConfiguredServer(options: ConfiguredOptions): Promise<
     } catch (cause) {
       const lines = cause instanceof ConfigError ? cause.lines : [`${label}: cannot be used`];
       for (const line of lines) runtime.log("error", line, cause instanceof ConfigError ? {} : { cause });
-      runtime.log("error", "the config has problems, so what was served before is still served", { config: label });
+      runtime.log("error", "the config has problems, so the previous config stays in effect", { config: label });
     }
   }
 
@@ -144,17 +144,17 @@ export async function openConfiguredServer(options: ConfiguredOptions): Promise<
     if ("untrusted" in next) {
       runtime.log(
         "warn",
-        `${untrustedSentence(label, next.untrusted, origin, world)} What was served before is still served.`,
+        `${untrustedSentence(label, next.untrusted, origin, world)} The previous config stays in effect.`,
       );
       return;
     }
     const others = origin.named ? false : lettingIn(started);
     if (others !== false && !isDeepStrictEqual(others, lettingIn(next.config.server))) {
-      // The trust that others are let in with is for what was served to them then.
+      // Other machines were let in by a grant for what was served at that time.
       sayWithheld(next.config);
       runtime.log(
         "warn",
-        `${label} changes what others are served, or who they are. What was served before is still served, until it is trusted and started anew.`,
+        `${label} changes what other machines are served, or which machines may connect. The previous config stays in effect until the new one is trusted and the server restarted.`,
       );
       return;
     }
@@ -187,7 +187,7 @@ export async function openConfiguredServer(options: ConfiguredOptions): Promise<
     for (const permission of withheld)
       runtime.log(
         "warn",
-        `${label} ${asksFor(permission)}, ${leftOut(permission)}; type: ${trustCommand(origin.file, world.from)}`,
+        `${label} ${asksFor(permission)}, ${leftOut(permission)}; run: ${trustCommand(origin.file, world.from)}`,
       );
   }
 
@@ -222,7 +222,7 @@ export async function openConfiguredServer(options: ConfiguredOptions): Promise<
   };
 }
 
-/** How other machines and pages are let in; false where they are not. */
+/** Settings that let in other machines and pages; false if there are none. */
 function lettingIn(settings: ServerSettings): false | readonly unknown[] {
   const { host = [], allowedHosts = [], allowedOrigins = [] } = serverReasons(settings);
   const isOpen = host.length + allowedHosts.length + allowedOrigins.length > 0;
@@ -235,10 +235,10 @@ function untrustedSentence(
   { file }: ConfigOrigin,
   { from }: ConfigContext,
 ): string {
-  return `${label} ${asksFor(permission)}, ${notUsed(permission)}; look at it, then type: ${trustCommand(file, from)}`;
+  return `${label} ${asksFor(permission)}, ${notUsed(permission)}; review it, then run: ${trustCommand(file, from)}`;
 }
 
-/** A cursor may mean another thing to another source: it fits the mounts that it was given for, and no others. */
+/** Ties cursors to the mounts that they were issued for: another source may interpret them differently. */
 function keyFor(open: readonly OpenMount[], key: Uint8Array): Uint8Array {
   const mounts = open.map(({ mount, config: { definition, options } }) => [
     mount.name,
@@ -286,7 +286,7 @@ function folderOf({ definition, options }: MountConfig): { readonly folder?: str
   try {
     return { folder: realpathSync.native((options as { readonly root: string }).root) };
   } catch {
-    // Gone for now; its URIs still lead there.
+    // Missing for now; its URIs stay valid.
     return {};
   }
 }

@@ -1,4 +1,4 @@
-/** From the mounts of a config to sources that are open, each once for as long as nothing about it changes. */
+/** Opens the sources of a config's mounts, and reuses those that did not change. */
 import { isDeepStrictEqual } from "node:util";
 import { type Config, type MountConfig } from "../config/config.ts";
 import { ResourceError } from "../errors.ts";
@@ -9,18 +9,18 @@ import type { Source, Runtime } from "../source.ts";
 
 export interface OpenMount {
   readonly config: MountConfig;
-  /** What the router is given. It cannot close the source, which may outlive it. */
+  /** The mount for the router. It cannot close the source, which may outlive the router. */
   readonly mount: Mount;
   close(): Promise<void>;
 }
 
 export interface OpenMounts {
   readonly all: readonly OpenMount[];
-  /** Those of before that are needed no longer. They are still open. */
+  /** Previous mounts that are no longer needed. They are still open. */
   readonly dropped: readonly OpenMount[];
 }
 
-/** Mounts that are as before are kept. When one cannot be opened, none that was opened for this stays open. */
+/** Reuses unchanged mounts. If one cannot be opened, closes all that were opened by this call. */
 export async function openMounts(config: Config, before: readonly OpenMount[], runtime: Runtime): Promise<OpenMounts> {
   const bases = config.mounts.map((mount) => baseOf(mount, config));
   refuseCollisions(config, bases);
@@ -28,9 +28,9 @@ export async function openMounts(config: Config, before: readonly OpenMount[], r
   try {
     const all: OpenMount[] = [];
     for (const [index, mount] of config.mounts.entries()) {
-      const kept = before.find((other) => isSame(other.config, mount));
-      const open = kept ?? (await openSource(mount, config, runtime));
-      if (!kept) opened.push(open);
+      const reused = before.find((other) => isSame(other.config, mount));
+      const open = reused ?? (await openSource(mount, config, runtime));
+      if (!reused) opened.push(open);
       all.push({ ...open, config: mount, mount: toMount(mount, bases[index]!, open.mount.source) });
     }
     const sources = new Set(all.map(({ mount }) => mount.source));
@@ -74,7 +74,7 @@ async function openSource(config: MountConfig, whole: Config, runtime: Runtime):
 function toMount(config: MountConfig, base: string, source: Source): Mount {
   const { name, scheme, definition, options } = config;
   const freshness = freshnessOf(config);
-  // Who names a scheme wants no other.
+  // A configured scheme replaces the aliases.
   const aliases = scheme === undefined ? (definition.aliases?.(options) ?? []) : [];
   return {
     name,
@@ -86,16 +86,16 @@ function toMount(config: MountConfig, base: string, source: Source): Mount {
   };
 }
 
-/** What was had with credentials is for whoever they belong to, whatever is said of it. */
+/** Content read with credentials is always private. */
 function freshnessOf({ definition, options, freshness, isReferred }: MountConfig): Mount["freshness"] {
   const { ttlMs, scope } = freshness ?? {};
   const isPrivate = isReferred || definition.usesCredentials?.(options);
   if (!freshness && !isPrivate) return undefined;
-  const said = isPrivate ? "private" : scope;
-  return { ...(ttlMs !== undefined && { ttlMs }), ...(said && { scope: said }) };
+  const effective = isPrivate ? "private" : scope;
+  return { ...(ttlMs !== undefined && { ttlMs }), ...(effective && { scope: effective }) };
 }
 
-/** Whether an open source of the one serves for the other. */
+/** Whether the open source of one mount can serve the other. */
 function isSame(one: MountConfig, other: MountConfig): boolean {
   return (
     one.name === other.name &&
@@ -116,7 +116,7 @@ function baseOf({ name, scheme, definition, options }: MountConfig, config: Conf
   }
 }
 
-/** Before anything is opened. */
+/** Runs before anything is opened. */
 function refuseCollisions({ mounts, refusal }: Config, bases: readonly string[]): void {
   const nothing: Source = { list: async () => ({ items: [] }), read: async () => [] };
   try {

@@ -1,4 +1,4 @@
-/** From folders, or from a config, to a house: each a mount with the standard layers, all of them as one Resources. */
+/** Opens a server from folders or a config: mounts with the standard layers, combined into one Resources. */
 import { dirname, resolve } from "node:path";
 import type { Writable } from "node:stream";
 import { openPolicy, type Policy } from "../access/policy.ts";
@@ -28,56 +28,56 @@ import { cacheFolder, homeFolder, stateFolder } from "./state-folder.ts";
 import { createActivityLog, type ActivityLog } from "./activity-log.ts";
 import { createRuntime, logLevel } from "./runtime.ts";
 
-/** A larger file is listed and not read: it would fill a model's context many times over. */
+/** Larger files are listed but not read: they would not fit a model's context. */
 const maxBytes = 5 * 1024 * 1024;
 
 export interface OpenServerOptions {
-  /** As the person named them; none means the config that is found from where they stand, or else the folder they stand in. */
+  /** As the user named them; empty means the nearest config, else the current folder. */
   readonly folders: readonly string[];
-  /** The config, as the person named it. */
+  /** The config file, as the user named it. */
   readonly config?: string | undefined;
-  /** Where the person stands. */
+  /** The current folder. */
   readonly from: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where the log goes. */
+  /** Destination of the log. */
   readonly err: Pick<Writable, "write">;
-  /** Whether changes of the config, and of what is indexed, take effect while the house is open. */
+  /** Whether changes of the config and of indexed resources take effect while the server is open. */
   readonly live?: boolean;
-  /** The picker as an app, in one file; with the package unless said. */
+  /** The picker as an app, in one file. Default: the one in the package. */
   readonly pickerApp?: string;
 }
 
 export interface ServedMount {
   readonly name: string;
   readonly base: string;
-  /** What its addresses are paths in, where that is a folder. */
+  /** The mount's folder, if its addresses are paths. */
   readonly folder?: string;
-  /** As it is asked by the house, layers and all; who asks it here is asked no questions by a policy. */
+  /** The source with its layers; no policy is applied here. */
   readonly source: Source;
 }
 
 export interface Server {
   readonly resources: Resources;
-  /** Those of now: a config may change. */
+  /** The current mounts: a config may change. */
   readonly mounts: readonly ServedMount[];
-  /** Who may see what of them. */
+  /** Access policy. */
   readonly policy: Policy;
-  /** What is searched in. */
+  /** The search index. */
   readonly index: ServerIndex;
-  /** Named choices of its resources. */
+  /** Named sets of resources. */
   readonly sets: Sets;
-  /** Who is connected and what was read; for whoever serves the house to keep. */
+  /** Connected clients and recent reads; written by the transport. */
   readonly register: ActivityLog;
-  /** What the config says of the server, as it was when the house was opened. */
+  /** Server settings of the config at the time of opening. */
   readonly settings: ServerSettings;
-  /** Settings of the server that the config has and that were left out, because it is not trusted. */
+  /** Server settings that were left out because the config is not trusted. */
   readonly withheld?: readonly string[];
-  /** The config's file, where there is one. */
+  /** The config's file, if there is one. */
   readonly config?: string;
   readonly runtime: Runtime;
-  /** The URI that a person means by a URI, by a path within one of the folders, or by an absolute path. */
+  /** Resolves a URI, a path within one of the folders, or an absolute path. */
   locate(where: string, call: Call): Promise<string>;
-  /** Afterwards nothing of the house runs or is held. */
+  /** Stops everything and releases all resources. */
   close(): Promise<void>;
 }
 
@@ -105,8 +105,8 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
 }
 
 /**
- * The config that counts: the one that was named; with a single folder, the one in it; without any folder, the nearest one upwards.
- * Folders that are named together are served as they are.
+ * Chooses the config: the named one; with a single folder, the one in it; without folders, the nearest one upwards.
+ * Several named folders are served without a config.
  */
 export function chooseConfig({
   folders,
@@ -115,7 +115,7 @@ export function chooseConfig({
   env,
 }: Pick<OpenServerOptions, "folders" | "config" | "from" | "env">): ConfigOrigin | undefined {
   if (config !== undefined) {
-    if (folders.length > 0) throw invalid("name folders or a config, not both: the config names its own folders");
+    if (folders.length > 0) throw invalid("name folders or a config, not both; the config lists its own folders");
     return { file: resolve(from, config), named: true };
   }
   const [only, ...more] = folders;
@@ -183,7 +183,7 @@ async function openFolders(
   };
 }
 
-/** The mounts that this caller may know of. */
+/** The mounts that this caller may see. */
 export function mountsFor(
   { mounts, policy }: Pick<Server, "mounts" | "policy">,
   caller: Caller,

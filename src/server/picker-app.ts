@@ -1,4 +1,4 @@
-/** The picker as an MCP App: a page in one file that a host shows, and the tool that has it shown. */
+/** The picker as an MCP App: a page in one file that a host shows, and the tool that opens it. */
 import { notFound, ResourceError } from "../errors.ts";
 import { isJsonObject, member, type RequestParams } from "../protocol/message.ts";
 import { type NamedMount, rootOf } from "../protocol/tools/mounts.ts";
@@ -15,13 +15,13 @@ const appType = "text/html;profile=mcp-app";
 const entry: Entry = {
   path: "picker",
   title: "Picker",
-  description: "A page to see, search and choose resources in",
+  description: "A page to browse, search and choose resources",
   mimeType: appType,
 };
-/** Everything is in the file: it loads nothing, and asks the server through the host alone. */
+/** The file contains everything: it loads nothing, and calls the server only through the host. */
 const meta = { ui: { csp: {}, permissions: { clipboardWrite: {} }, prefersBorder: true } };
 
-/** Read by hosts that follow the tool's link, and not listed: it is nothing that a model should read. */
+/** Not listed, because it is not for models; hosts read it through the tool's link. */
 export function pickerAppMount(file: string | undefined): Mount {
   let text: Promise<string> | undefined;
   const source: Source = {
@@ -33,7 +33,7 @@ export function pickerAppMount(file: string | undefined): Mount {
       try {
         return [{ mimeType: appType, body: { text: await text }, meta }];
       } catch (cause) {
-        // Perhaps it is being built just now.
+        // Perhaps it is currently being built.
         text = undefined;
         throw new ResourceError("unavailable", "the picker is not built", { cause });
       }
@@ -57,9 +57,9 @@ async function readPage(file: string | undefined): Promise<string> {
 }
 
 export interface PickToolOptions {
-  /** Those that this caller may know of. */
+  /** Mounts that this caller may see. */
   mounts(caller: Caller): readonly NamedMount[];
-  /** The names of the tools that the page may call. */
+  /** Names of the tools that the page may call. */
   readonly tools: readonly string[];
 }
 
@@ -86,7 +86,7 @@ export function createPickTool({ mounts, tools }: PickToolOptions): Tool {
       required: ["mounts", "tools"],
     },
     annotations: { title: "Let the person pick resources", readOnlyHint: true, openWorldHint: false },
-    // The second is how hosts of before the extension was settled look for it.
+    // The second key is for hosts that implement a draft of the extension.
     meta: { ui: { resourceUri: pickerAppUri }, "ui/resourceUri": pickerAppUri },
     isFor: showsApps,
     call: async (_args, { caller }) => ({
@@ -96,9 +96,9 @@ export function createPickTool({ mounts, tools }: PickToolOptions): Tool {
   };
 }
 
-/** Whether this client said that it can show such pages. */
+/** Whether this client announced that it can show such pages. */
 function showsApps(clientCapabilities: RequestParams): boolean {
-  const said = member(member(clientCapabilities, "extensions"), extension);
-  const types = isJsonObject(said) ? said["mimeTypes"] : undefined;
+  const announced = member(member(clientCapabilities, "extensions"), extension);
+  const types = isJsonObject(announced) ? announced["mimeTypes"] : undefined;
   return Array.isArray(types) && types.includes(appType);
 }

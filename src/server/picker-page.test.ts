@@ -85,7 +85,7 @@ describe("the picker's page", () => {
     expect((await ask("/picker/picker-0123456789ab.js", { Origin: "https://evil.example" })).status).toBe(403);
   });
 
-  it("is asked for again each time, and its parts never", async () => {
+  it("is revalidated each time, and its parts never", async () => {
     const page = await ask("/");
     expect(page.headers["cache-control"]).toBe("no-cache");
     const again = await ask("/", { "If-None-Match": String(page.headers["etag"]) });

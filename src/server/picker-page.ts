@@ -1,15 +1,15 @@
-/** The picker's files, as the build left them: read when somebody first asks, never before. */
+/** Serves the picker's built files, read on the first request. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { quote } from "../errors.ts";
 import type { Runtime } from "../source.ts";
 
 export interface PickerPageOptions {
-  /** Where the build put them. Looked for at the first request. */
+  /** Folder of the build, resolved at the first request. */
   readonly folder: () => string;
   readonly log?: Runtime["log"];
 }
 
-/** Answers `/` and what is below `/picker/`. False for any other path. */
+/** Handles `/` and paths below `/picker/`. Returns false for any other path. */
 export type PickerPage = (request: IncomingMessage, response: ServerResponse, path: string) => boolean;
 
 interface File {
@@ -26,7 +26,7 @@ const types: Readonly<Record<string, string>> = {
   css: "text/css; charset=utf-8",
   svg: "image/svg+xml",
 };
-/** Nothing but its own files, its own endpoint, and images that it made itself from what it read. */
+/** Allows only its own files, its own endpoint, and images that it creates itself. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -55,7 +55,7 @@ export function createPickerPage({ folder, log }: PickerPageOptions): PickerPage
     try {
       return (await files).get(name);
     } catch (cause) {
-      // Perhaps it is being built just now.
+      // Perhaps it is currently being built.
       files = undefined;
       log?.("error", "the picker's files cannot be read", { cause });
       return undefined;

@@ -1,4 +1,4 @@
-/** Secrets planted in every kind of mount, and looked for in everything that comes out of the house. */
+/** Secrets planted in every kind of mount must not appear in any output of the server. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -58,7 +58,7 @@ function textOf(secrets: readonly Planted[]): string {
   return `# Settings of the harbour\n\nThe harbour is described here.\n\n${secrets.map(({ text }) => text).join("\n\n")}\n\n## Afterword\n\nThe end.\n`;
 }
 
-/** Everything that can be asked about, asked, as one text; whatever is refused included. */
+/** The output of every operation as one text, including errors. */
 async function everything({ resources, index }: Server, asked: readonly string[]): Promise<string> {
   await (await index.open())?.caughtUp({ signal: call.signal });
   const out: unknown[] = [];
@@ -97,7 +97,7 @@ async function everything({ resources, index }: Server, asked: readonly string[]
   );
 }
 
-/** Whose secrets are there, if only a part of them: any 18 characters hold one of these pieces. */
+/** Detects secrets even in part: any 18 characters contain one of these pieces. */
 function leaksIn(text: string): string[] {
   const isThere = (secret: string) =>
     Array.from({ length: Math.ceil(secret.length / 6) }, (_, at) => secret.slice(12 + at * 6, 24 + at * 6)).some(
@@ -166,7 +166,7 @@ it(
   },
 );
 
-it("settings are masked even where the house is not", { timeout: 60_000 }, async () => {
+it("settings are masked even without redact", { timeout: 60_000 }, async () => {
   buildSettings();
   const out = await everything(await open(`mounts:\n${settings}`), []);
   expect(out).toContain("NAME_0");

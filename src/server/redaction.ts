@@ -1,4 +1,4 @@
-/** What a mount that masks secrets is opened with. Loaded only where one does. */
+/** Creates the redaction for mounts that mask secrets. Loaded only if one does. */
 import type { Layer } from "../layer.ts";
 import { redact } from "../layers/redact.ts";
 import { maskSecrets } from "../lib/secrets.ts";

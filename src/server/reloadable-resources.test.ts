@@ -49,7 +49,7 @@ function ask(): { readonly call: Call; readonly stop: AbortController } {
   return { call: { caller: { id: "someone" }, signal: stop.signal }, stop };
 }
 
-/** Changes, one after the other, as long as they are asked for. */
+/** Yields changes on demand. */
 function ears(watch: Watch): { next(): Promise<Change | undefined> } {
   const iterator = watch[Symbol.asyncIterator]();
   return { next: async () => (await iterator.next()).value as Change | undefined };
@@ -58,8 +58,8 @@ function ears(watch: Watch): { next(): Promise<Change | undefined> } {
 const updated = (uri: string): Change => ({ kind: "updated", uri });
 const listChanged: Change = { kind: "list-changed" };
 
-describe("a house that is furnished anew", () => {
-  it("answers every question from how it is furnished now", async () => {
+describe("reloadable resources", () => {
+  it("use the current build for every request", async () => {
     const { call } = ask();
     const pressmark = createReloadableResources(build([mount("a", createMemory({ x: "old" }))]), runtime);
     expect((await pressmark.list({}, call)).items.map(({ uri }) => uri)).toEqual(["a://x"]);
@@ -80,7 +80,7 @@ describe("a house that is furnished anew", () => {
     await pressmark.close();
   });
 
-  it("tells every watch of the list that it changed, and only those", async () => {
+  it("notify every watch of the list, and only those", async () => {
     const { call } = ask();
     const memory = createMemory({ x: "1", y: "1" });
     const pressmark = createReloadableResources(build([mount("a", memory)]), runtime);
@@ -186,7 +186,7 @@ describe("a house that is furnished anew", () => {
     await pressmark.close();
   });
 
-  it("lets the furnishing of before go once no watch is left there", async () => {
+  it("release the previous build once no watch is left", async () => {
     const { call, stop } = ask();
     const memory = createMemory({ x: "1" });
     const [first, second] = [build([mount("a", memory)]), build([mount("a", memory)])];
@@ -220,7 +220,7 @@ describe("a house that is furnished anew", () => {
 let contractServer: ReloadableResources;
 let contractMemory: Memory;
 
-/** Swapped once before it is asked anything: nothing of the first furnishing may show. */
+/** Swapped once before use: nothing of the first build may be visible. */
 resourcesContract("a house that was furnished anew", {
   async open(content) {
     const greeting = {

@@ -1,52 +1,52 @@
-/** A house that can be furnished anew while it is open: questions go to the one of now, and watches move along. */
+/** Resources that can be replaced while in use: new requests go to the new build, and watches move along. */
 import { notFound } from "../errors.ts";
 import type { Call, Change, Resources, Watch, WatchFilter } from "../resources.ts";
 import type { Runtime } from "../source.ts";
 import { createCoalescingQueue } from "../lib/coalescing-queue.ts";
 import type { CoalescingQueue } from "../lib/coalescing-queue.ts";
 
-/** How the house is furnished at one time. */
+/** One version of the resources. */
 export interface ResourcesBuild {
   readonly resources: Resources;
-  /** What answers for this URI: the same object for as long as the answer comes from the same place. */
+  /** Identity of what serves this URI: equal objects mean the same origin. */
   answersFor(uri: string): unknown;
-  /** Ends its watches. Called when every watch has moved on, and has heard all that this one had still to say. */
+  /** Ends its watches. Called after every watch has moved and received its remaining changes. */
   close(): Promise<void>;
 }
 
 export interface ReloadableResources extends Resources {
   /**
-   * Questions asked from now on go to the new furnishing. Resolves when every watch has moved along: none misses a change, all
-   * that asked for it hear that the list changed, and each URI that is answered from another place is announced.
+   * New requests go to the new build. Resolves when every watch has moved: none misses a change, all that asked for it are told that
+   * the list changed, and each URI with another origin is announced.
    */
   swap(next: ResourcesBuild): Promise<void>;
-  /** Ends every watch, and the furnishing. */
+  /** Ends every watch, and the current build. */
   close(): Promise<void>;
 }
 
-/** A caller's watch, which outlives the furnishing it was asked of. */
+/** A caller's watch, which outlives the build that it started on. */
 interface Held {
   readonly call: Call;
   readonly reader: CoalescingQueue<Change>;
   readonly ended: AbortController;
   filter: WatchFilter;
   stay: Stay | undefined;
-  /** Where it was before, as long as something may still be heard there. */
+  /** Earlier stays that may still deliver changes. */
   readonly past: Set<Stay>;
-  /** Moves are made one after the other. */
+  /** Moves run one after the other. */
   moved: Promise<void>;
 }
 
-/** What a watch holds of one furnishing. */
+/** What a watch holds in one build. */
 interface Stay {
   readonly at: ResourcesBuild;
   readonly uris: readonly string[];
   readonly leave: AbortController;
 }
 
-/** What changed just before is held back for so long at most, until it has been quiet: it is heard where it was seen. */
+/** Changes just before a swap are delivered by the old build, for at most this long. */
 const lingerMs = 1500;
-/** So many watches move at a time. */
+/** Number of watches that move concurrently. */
 const movesAtOnce = 16;
 const listChanged: Change = { kind: "list-changed" };
 const keyOf = (change: Change) => (change.kind === "updated" ? change.uri : listChanged);
@@ -61,7 +61,7 @@ export function createReloadableResources(
   let current = first;
   let swapping: Promise<void> = Promise.resolve();
 
-  /** Armed at the furnishing of now, also if that changes meanwhile. */
+  /** Arms the watch in the current build, even if that changes meanwhile. */
   async function settle(watch: Held): Promise<Stay> {
     for (;;) {
       const at = current;
@@ -90,8 +90,8 @@ export function createReloadableResources(
     try {
       for await (const change of changes) reader.push(change);
     } catch (cause) {
-      // What was missed is not known, so they are to look again.
-      log("error", "a watch ended unasked", { cause });
+      // Unknown changes were missed, so callers must read again.
+      log("error", "a watch ended unexpectedly", { cause });
       reader.push(listChanged);
     }
   }
@@ -109,7 +109,7 @@ export function createReloadableResources(
     if (absent.length > 0) void awaitReturn(watch, stay, absent);
   }
 
-  /** What the caller watches and is not there just now is watched again as soon as it is. */
+  /** Watches URIs that are currently missing again as soon as they exist. */
   async function awaitReturn(watch: Held, { at, leave }: Stay, absent: readonly string[]): Promise<void> {
     const call: Call = { caller: watch.call.caller, signal: leave.signal };
     let missing = absent;
@@ -121,14 +121,14 @@ export function createReloadableResources(
     }
     try {
       const changes = await at.resources.watch({ list: true }, call);
-      // It may have come back before the list was watched.
+      // It may have returned before the list was watched.
       await look();
       for await (const _ of changes) {
         if (missing.length > 0) await look();
         if (missing.length === 0) return;
       }
     } catch {
-      // The stay is over; the next one looks again.
+      // The stay has ended; the next one looks again.
     }
   }
 
@@ -148,7 +148,7 @@ export function createReloadableResources(
     await Promise.all(Array.from({ length: movesAtOnce }, next));
   }
 
-  /** The watches have moved on already. */
+  /** Runs after all watches have moved. */
   async function depart(before: ResourcesBuild): Promise<void> {
     await wait(lingerMs, closing.signal).catch(() => undefined);
     for (const { past } of held)
@@ -224,7 +224,7 @@ export function createReloadableResources(
         throw cause;
       }
       const { uris } = watch.stay;
-      // What was left out now is not promised later either.
+      // URIs left out now are not watched later either.
       watch.filter = { ...filter, uris };
       return toWatch(uris, watch);
     },

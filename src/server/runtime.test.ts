@@ -24,7 +24,7 @@ describe("the log", () => {
     expect(line.trimEnd()).not.toContain("\n");
   });
 
-  it("leaves out what is below the level that was asked for", () => {
+  it("drops lines below the configured level", () => {
     const lines: string[] = [];
     const runtime = createRuntime(
       { write: (line: string) => lines.push(line) > 0 },
@@ -44,7 +44,7 @@ function standStill() {
   return { lines, runtime: createRuntime({ write: (line: string) => lines.push(line) > 0 }) };
 }
 
-describe("what is said again and again", () => {
+describe("a repeated log line", () => {
   afterEach(() => void vi.useRealTimers());
 
   it("is written ten times a minute, and then counted, whatever else stands in the line", () => {
@@ -61,7 +61,7 @@ describe("what is said again and again", () => {
     expect(lines).toHaveLength(12);
   });
 
-  it("keeps no other mount, message or level from being heard", () => {
+  it("does not suppress other mounts, messages or levels", () => {
     const { lines, runtime } = standStill();
     for (let index = 0; index < 100; index += 1) runtime.log("warn", "refused", { mount: "docs" });
     runtime.log("warn", "refused", { mount: "notes" });
@@ -70,7 +70,7 @@ describe("what is said again and again", () => {
     expect(lines).toHaveLength(13);
   });
 
-  it("takes up no more room the more different it is", () => {
+  it("uses bounded memory", () => {
     const { lines, runtime } = standStill();
     for (let index = 0; index < 5000; index += 1) runtime.log("warn", `${index}`);
     expect(lines).toHaveLength(1010);

@@ -1,4 +1,4 @@
-/** The real world, as sources and layers may touch it. */
+/** The real runtime for sources and layers. */
 import type { Writable } from "node:stream";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 import { wait } from "../lib/wait.ts";
@@ -9,34 +9,34 @@ type Level = Parameters<Runtime["log"]>[0];
 
 const weight = { info: 0, warn: 1, error: 2 } as const;
 
-/** What is below `level` is not said, and what a mount says again and again only some times a minute. */
+/** Drops lines below `level`, and limits repeated lines of a mount. */
 export function createRuntime(to: Pick<Writable, "write">, level: Level = "warn"): Runtime {
   const limit = createLineLimit();
   return {
     now: Date.now,
     monotonicMs,
     wait,
-    log(said, message, facts) {
-      if (weight[said] < weight[level]) return;
+    log(own, message, facts) {
+      if (weight[own] < weight[level]) return;
       const mount = facts?.["mount"];
-      const missed = (count: number) => void to.write(logLine(said, message, { mount, "times more": count }));
-      if (limit.admits(`${said} ${String(mount)} ${message}`, missed)) to.write(logLine(said, message, facts));
+      const missed = (count: number) => void to.write(logLine(own, message, { mount, "times more": count }));
+      if (limit.admits(`${own} ${String(mount)} ${message}`, missed)) to.write(logLine(own, message, facts));
     },
   };
 }
 
-/** The level that the person who runs the house asked for. */
+/** The log level from the environment. */
 export function logLevel(env: Readonly<Record<string, string | undefined>>): Level {
-  const asked = env["PRESSMARK_LOG"];
-  return asked === "info" || asked === "warn" || asked === "error" ? asked : "warn";
+  const level = env["PRESSMARK_LOG"];
+  return level === "info" || level === "warn" || level === "error" ? level : "warn";
 }
 
-/** One line whatever the facts hold, and never a long one: names in them come from backends and callers. */
+/** One line of limited length: names in the facts come from backends and callers. */
 export function logLine(level: Level, message: string, facts: Readonly<Record<string, unknown>> = {}): string {
-  const said = Object.entries(facts)
+  const details = Object.entries(facts)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name} ${short(format(value), 200)}`);
-  return `pressmark ${level}: ${short(oneLine(message), 500)}${said.length > 0 ? ` (${said.join(", ")})` : ""}\n`;
+  return `pressmark ${level}: ${short(oneLine(message), 500)}${details.length > 0 ? ` (${details.join(", ")})` : ""}\n`;
 }
 
 function format(value: unknown): string {
@@ -49,7 +49,7 @@ function format(value: unknown): string {
 }
 
 function oneLine(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- control characters are what this is about
+  // oxlint-disable-next-line no-control-regex -- control characters are intended
   return text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ");
 }
 

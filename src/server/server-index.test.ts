@@ -67,12 +67,12 @@ async function search({ resources }: Server, text: string): Promise<SearchResult
   return { ...answer, uris: answer.hits.map(({ resource }) => resource.uri).sort() };
 }
 
-/** Resolves once the log holds this. */
+/** Resolves once the log contains this. */
 async function untilSaid(text: string): Promise<void> {
   while (!said.includes(text)) await new Promise<void>((resolve) => heardSaid.push(resolve));
 }
 
-/** Looks whenever there is news of the index. */
+/** Checks on every change of the index's status. */
 async function until(pressmark: Server, holds: () => boolean | Promise<boolean>): Promise<void> {
   const over = new AbortController();
   let news = Promise.withResolvers<void>();
@@ -91,10 +91,10 @@ async function status({ resources }: Server): Promise<Record<string, unknown>> {
   return JSON.parse((content!.body as { readonly text: string }).text) as Record<string, unknown>;
 }
 
-describe("the index of a house", () => {
-  it("is begun by the first search, which is answered at once and says how much was searched", async () => {
+describe("the index of a server", () => {
+  it("is started by the first search, which returns immediately and reports how much was searched", async () => {
     const pressmark = await open(both);
-    expect(pressmark.index.kept).toBeUndefined();
+    expect(pressmark.index.threads).toBeUndefined();
     expect(await status(pressmark)).toEqual({ state: "starting", keptHere: false, bytes: 0, mounts: [] });
     const first = await search(pressmark, "tea");
     expect(first.ready).toBeLessThan(1);
@@ -106,7 +106,7 @@ describe("the index of a house", () => {
     expect(said).not.toMatch(/pressmark (?:warn|error):/);
   });
 
-  it("tells how it is as a resource that can be watched, and is in no list", async () => {
+  it("has its status in a resource that can be watched, but is not listed", async () => {
     const pressmark = await open(undefined, { folders: ["docs"] });
     const heard = collectChanges(await pressmark.resources.watch({ uris: ["pressmark://index/status"] }, call));
     await pressmark.index.open();
@@ -135,7 +135,7 @@ describe("the index of a house", () => {
     write("mounts:\n  docs: { source: file, root: docs }\n  notes: { source: file, root: notes, search: false }\n");
     await until(pressmark, async () => (await search(pressmark, "tea")).uris.length === 1);
     expect((await search(pressmark, "tea")).uris).toEqual([uri("docs/a.md")]);
-    // The same name, and another folder: nothing of the one before is found.
+    // The same name with another folder: the previous content is not found.
     write("mounts:\n  docs: { source: file, root: notes }\n");
     await until(pressmark, async () => {
       const { uris, ready } = await search(pressmark, "tea");
@@ -156,7 +156,7 @@ describe("the index of a house", () => {
     expect((await search(pressmark, "tea")).uris).toHaveLength(3);
   });
 
-  it("is none where the config says so, and one again when it no longer does", async () => {
+  it("does not exist while the config disables it", async () => {
     const pressmark = await open(`${both}search: { enabled: false }\n`);
     await expect(search(pressmark, "tea")).rejects.toMatchObject({ kind: "unsupported" });
     expect(await pressmark.index.open()).toBeUndefined();
@@ -168,7 +168,7 @@ describe("the index of a house", () => {
     expect((await search(pressmark, "tea")).uris).toHaveLength(2);
   });
 
-  it("is there for the next who opens the house", async () => {
+  it("is there for the next server", async () => {
     const pressmark = await open(both);
     await search(pressmark, "tea");
     await until(pressmark, async () => (await search(pressmark, "tea")).ready === 1);
@@ -183,7 +183,7 @@ describe("the index of a house", () => {
     await search(before, "tea");
     await until(before, async () => (await search(before, "tea")).ready === 1);
     await before.close();
-    // While nobody looks.
+    // While nobody watches.
     writeFileSync(join(folder, "docs/.ignore"), "a.md\n");
     const pressmark = await open(undefined, { folders: ["docs"] });
     expect((await search(pressmark, "tea")).uris).toEqual([]);
@@ -201,7 +201,7 @@ describe("the index of a house", () => {
     expect(await status(pressmark)).not.toHaveProperty("embeddings");
   });
 
-  it("leaves its scheme to whoever has taken it", async () => {
+  it("leaves its scheme to a mount that uses it", async () => {
     const text = "mounts:\n  index: { source: memory, scheme: pressmark, resources: { status: mine } }\n";
     const pressmark = await open(text, { config: "pressmark.config.yaml" });
     expect((await pressmark.resources.read("pressmark://index/status", call)).contents).toMatchObject([

@@ -1,4 +1,4 @@
-/** The index of a house, begun only when serving has: a thread, a database and a look at everything take their time. */
+/** The search index of a server, started after serving has begun, because it takes time. */
 import type { EventLoopUtilization } from "node:perf_hooks";
 import type { SearchSettings } from "../config/schema.ts";
 import { type IndexProblem, toIndexProblem } from "../search/index-problem.ts";
@@ -11,30 +11,30 @@ export interface ServerIndexOptions {
   readonly cacheFolder: string;
   readonly project: Project;
   readonly runtime: Runtime;
-  /** Whether it goes on following changes, or is brought up to date once. */
+  /** Whether to follow changes, or update once. */
   readonly live: boolean;
 }
 
 export interface ServerIndex extends SearchIndex {
-  /** From here on these mounts are indexed, in the way the settings say. */
+  /** Sets the mounts to index, and the settings. */
   serve(mounts: readonly SearchedMount[], settings: SearchSettings): void;
-  /** The folder that it stands in. */
+  /** Folder of the index. */
   readonly place: string;
-  /** Takes away all of it; it is made anew when it is opened again. Throws "busy" while another process keeps it. */
+  /** Deletes the index; it is rebuilt when opened again. Throws "busy" while another process maintains it. */
   remove(): Promise<void>;
-  /** Undefined where the config says that there is to be none. */
+  /** Undefined if the config disables the index. */
   open(): Promise<IndexThreads | undefined>;
-  /** The index as far as it is open. */
-  readonly kept: IndexThreads | undefined;
-  /** Why it could not be begun. It is tried again. */
+  /** The index, if it is open. */
+  readonly threads: IndexThreads | undefined;
+  /** Why it could not be started. It is retried. */
   readonly failure: IndexProblem | undefined;
-  /** Hears whenever there is something new to say of it. */
+  /** Calls back whenever the status changes. */
   follow(hear: () => void, signal: AbortSignal): void;
-  /** Afterwards nothing runs and nothing is held. */
+  /** Stops everything and releases all resources. */
   close(): Promise<void>;
 }
 
-/** So long after the house was opened the index is begun, unless someone searches before or the house is busy answering. */
+/** Delay before the index starts, unless someone searches earlier or the server is busy. */
 const beginMs = 1000;
 const latestBeginMs = 60_000;
 const lookMs = 500;
@@ -48,7 +48,7 @@ export function createServerIndex({ cacheFolder, project, runtime, live }: Serve
   const listeners = new Set<() => void>();
   let mounts: readonly SearchedMount[] = [];
   let settings: SearchSettings = {};
-  let kept: IndexThreads | undefined;
+  let threads: IndexThreads | undefined;
   let opening: Promise<IndexThreads | undefined> | undefined;
   let ending: Promise<void> = Promise.resolve();
   let failure: IndexProblem | undefined;
@@ -71,7 +71,7 @@ export function createServerIndex({ cacheFolder, project, runtime, live }: Serve
     }));
   }
 
-  /** Who lists everything at once, as some hosts do at their start, is answered first. */
+  /** Waits while the server is busy: some hosts list everything at their start. */
   function beginInQuiet(waitedMs = beginMs, before?: EventLoopUtilization): void {
     const now = performance.eventLoopUtilization();
     const isQuiet = before && performance.eventLoopUtilization(now, before).utilization <= busyShare;
@@ -83,7 +83,7 @@ export function createServerIndex({ cacheFolder, project, runtime, live }: Serve
     const { createIndexThreads } = await import("./search/index-threads.ts");
     if (closing.signal.aborted) return undefined;
     const { maxFileBytes, maxBytes, maxFiles } = defaults;
-    kept = createIndexThreads({
+    threads = createIndexThreads({
       folder: place(),
       project,
       ...(live && { cacheFolder }),
@@ -94,23 +94,23 @@ export function createServerIndex({ cacheFolder, project, runtime, live }: Serve
       embeddings: settings.embeddings,
       once: !live,
     });
-    kept.follow(() => {
+    threads.follow(() => {
       for (const hear of listeners) hear();
     }, closing.signal);
-    kept.serve(mounts);
+    threads.serve(mounts);
     failure = undefined;
     retryMs = firstRetryMs;
-    return kept;
+    return threads;
   }
 
-  /** Who opens it again waits until it is closed. */
+  /** Opening again waits until it is closed. */
   function end(): Promise<void> {
     const opened = opening;
     opening = undefined;
     return (ending = ending.then(async () => {
       await opened;
-      const before = kept;
-      kept = undefined;
+      const before = threads;
+      threads = undefined;
       await before?.close();
     }));
   }
@@ -127,8 +127,8 @@ export function createServerIndex({ cacheFolder, project, runtime, live }: Serve
       removeIndex(place());
     },
 
-    get kept() {
-      return kept;
+    get threads() {
+      return threads;
     },
 
     get failure() {
@@ -139,19 +139,19 @@ export function createServerIndex({ cacheFolder, project, runtime, live }: Serve
       const isOther = JSON.stringify(next) !== JSON.stringify(settings);
       mounts = nextMounts;
       settings = next;
-      if (!isOther) kept?.serve(mounts);
-      // What it is to be like is settled when it is begun.
+      if (!isOther) threads?.serve(mounts);
+      // Settings are applied when the index starts.
       else if (opening) void end().then(open);
     },
 
     ready(mount) {
       if (settings.enabled === false || !mounts.some(({ name }) => name === mount)) return undefined;
-      return kept?.ready(mount) ?? 0;
+      return threads?.ready(mount) ?? 0;
     },
 
     problem(mount) {
       if (settings.enabled === false || !mounts.some(({ name }) => name === mount)) return undefined;
-      return failure?.message ?? kept?.problem(mount);
+      return failure?.message ?? threads?.problem(mount);
     },
 
     async search(ask, signal) {

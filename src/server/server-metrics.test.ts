@@ -78,7 +78,7 @@ async function openSession(): Promise<(body: object) => Promise<Response>> {
 }
 
 describe("/metrics", () => {
-  it("counts questions of both eras by method and outcome, and says how long they took", async () => {
+  it("counts requests of all revisions by method and outcome, with their duration", async () => {
     await (await modern("resources/list")).text();
     const uri = "file:///no/such/thing";
     await (await modern("resources/read", { uri }, { "Mcp-Name": uri })).text();
@@ -127,7 +127,7 @@ describe("/metrics", () => {
     expect(lines).toContain(`pressmark_info{version="1.2.3",node="${process.version}"} 1`);
   });
 
-  it("tells how many listen, and that they left", async () => {
+  it("reports the number of listens, also after they ended", async () => {
     const uri = `file://${root}/a.md`;
     const leave = new AbortController();
     const asked = { notifications: { resourceSubscriptions: [uri], resourcesListChanged: true } };
@@ -145,7 +145,7 @@ describe("/metrics", () => {
     expect(await valueOf("pressmark_sessions")).toBe(0);
     expect(await valueOf("pressmark_subscriptions")).toBe(1);
     leave.abort();
-    // The server hears of it when the connection is gone.
+    // The server notices when the connection is closed.
     while ((await valueOf("pressmark_listens")) !== 0);
     expect(await valueOf("pressmark_subscriptions")).toBe(0);
     expect(await valueOf('pressmark_requests_total{method="subscriptions/listen",outcome="withdrawn"}')).toBe(1);

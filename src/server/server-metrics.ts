@@ -1,4 +1,4 @@
-/** What this server has been asked and how that went: counted where questions come in, told at `/metrics`. */
+/** Counts requests and their outcome for `/metrics`. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 import type { Protocol, Reply, ProtocolSession } from "../protocol/protocol.ts";
@@ -9,28 +9,28 @@ import type { ServerIndex } from "./server-index.ts";
 
 export interface ServerMetricsOptions {
   readonly version: string;
-  readonly index: Pick<ServerIndex, "kept">;
-  /** Sessions and streams that are open. */
+  readonly index: Pick<ServerIndex, "threads">;
+  /** Open sessions and streams. */
   readonly counts: () => { readonly sessions: number; readonly streams: number };
   readonly log?: Runtime["log"];
 }
 
 export interface ServerMetrics {
-  /** The same edge, counted. */
+  /** Wraps a protocol to count its requests. */
   measure(edge: Protocol): Protocol;
-  /** Answers `/metrics`. False for any other path. */
+  /** Handles `/metrics`. Returns false for any other path. */
   answer(request: IncomingMessage, response: ServerResponse, path: string): boolean;
 }
 
-/** One method: how often it ended how, and how long it took. */
+/** Outcomes and response times of one method. */
 export interface MethodCounts {
   readonly outcomes: Map<string, number>;
-  /** How many took no longer than each bound; the last is for all that took longer. */
+  /** Number of responses per bound; the last bucket counts all that took longer. */
   readonly buckets: number[];
   seconds: number;
 }
 
-/** All that is counted here, by method. */
+/** All counters, by method. */
 export interface RequestCounts {
   readonly methods: ReadonlyMap<string, MethodCounts>;
   readonly listens: number;
@@ -52,7 +52,7 @@ const outcomes: Readonly<Record<string, string>> = {
 };
 
 export function createServerMetrics({ version, index, counts, log }: ServerMetricsOptions): ServerMetrics {
-  // What callers call their methods is theirs; there would be no end of names.
+  // Unknown methods count as "other": callers could make up any number of names.
   const known = new Set(["initialize", "ping", ...allRevisions.flatMap(({ asks }) => [...asks.keys()])]);
   const methods = new Map<string, MethodCounts>();
   const tally = { methods, listens: 0, subscriptions: 0 };
@@ -67,7 +67,7 @@ export function createServerMetrics({ version, index, counts, log }: ServerMetri
     return counted;
   }
 
-  /** The reply to a question, which is counted when it is given. What asks nothing is passed on as it is. */
+  /** A reply that counts the request when it is sent. Notifications pass unchanged. */
   function counting(body: unknown, reply: Reply, over?: (outcome: string) => void): Reply {
     const isBatch = Array.isArray(body);
     if (!isBatch && !(isJsonObject(body) && body["id"] !== undefined)) return reply;
@@ -85,7 +85,7 @@ export function createServerMetrics({ version, index, counts, log }: ServerMetri
         const outcome = wire === undefined ? "withdrawn" : isBatch ? "ok" : outcomeOf(wire[0], id);
         counted.outcomes.set(outcome, (counted.outcomes.get(outcome) ?? 0) + 1);
         if (isListen) tally.listens -= 1;
-        // How long someone listened is no measure of how fast they were answered.
+        // The duration of a listen is not a response time.
         else time(counted, (monotonicMs() - begun) / 1000);
         tally.subscriptions -= heard;
         over?.(outcome);
@@ -140,7 +140,7 @@ export function createServerMetrics({ version, index, counts, log }: ServerMetri
   async function tell(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       const { toText } = await import("./metrics-text.ts");
-      const text = toText({ tally, version, status: index.kept?.status, ...counts() });
+      const text = toText({ tally, version, status: index.threads?.status, ...counts() });
       if (response.destroyed) return;
       response.writeHead(200, {
         "Content-Type": "text/plain; version=0.0.4; charset=utf-8",
@@ -148,7 +148,7 @@ export function createServerMetrics({ version, index, counts, log }: ServerMetri
       });
       response.end(request.method === "HEAD" ? undefined : text);
     } catch (cause) {
-      log?.("error", "the metrics of this server cannot be told", { cause });
+      log?.("error", "the metrics cannot be served", { cause });
       response.destroy();
     }
   }
@@ -176,12 +176,12 @@ function time(counted: MethodCounts, seconds: number): void {
   counted.seconds += seconds;
 }
 
-/** An answer says right behind the id what it is. */
+/** The member after the id tells a result from an error. */
 function outcomeOf(start: string | Uint8Array | undefined, id: unknown): string {
   if (typeof start !== "string") return "ok";
   const at = headLength + (typeof id === "string" ? JSON.stringify(id).length : String(id).length) + 1;
   const mark = '"error":{"code":';
-  // What could not be a question has the id null.
+  // An invalid request has the id null.
   if (!start.startsWith(mark, at) && !start.startsWith(mark, headLength + "null,".length)) return "ok";
   const code = /"code":(-?\d+)/.exec(start.slice(headLength, at + 40))?.[1] ?? "";
   return outcomes[code] ?? "error";

@@ -89,7 +89,7 @@ describe("a set", () => {
     await refusal(pressmark.sets.resolveSet("secret", call), ["not-found"], "secret");
   });
 
-  it("carries its name in every spelling of its URI, in any script", async () => {
+  it("has its name in every encoding of its URI, in any script", async () => {
     const 手順 = { name: "手順.v2", resources: at("readme.md") };
     await using pressmark = open({ sets: [手順] });
     const [first] = (await pressmark.resources.list({}, call)).items;
@@ -122,13 +122,13 @@ describe("a set", () => {
     ]);
   });
 
-  it("whose backend cannot be reached is still there, and says what failed", async () => {
+  it("whose backend is unreachable still exists, and reports the failure", async () => {
     const away = new ResourceError("unavailable", "away");
     const sets = createSets({
       resources: { stat: () => Promise.reject(away) },
       policy: openPolicy,
       configured: () => [boss],
-      kept: createSavedSets("/nowhere", {}, createRuntime({ write: () => true })),
+      store: createSavedSets("/nowhere", {}, createRuntime({ write: () => true })),
     });
     expect(await sets.list(call)).toMatchObject([{ name: "boss" }]);
     expect((await sets.find("boss", call))?.members).toEqual([{ uri: `${base}guide.md`, failure: away }]);
@@ -136,7 +136,7 @@ describe("a set", () => {
 });
 
 describe("a watch on a set", () => {
-  it("hears of what changes in it, comes and goes, and of nothing else", async () => {
+  it("reports changed, new and removed members, and nothing else", async () => {
     await using pressmark = open();
     const stop = new AbortController();
     const watch = await pressmark.resources.watch(
@@ -170,7 +170,7 @@ describe("a watch on a set", () => {
     await heard.ended;
   });
 
-  it("says nothing of members that the caller may not see", async () => {
+  it("does not reveal members that the caller may not see", async () => {
     await using pressmark = open();
     const stop = new AbortController();
     const filter = { uris: ["set://onboarding", "set://", `${base}guide.md`], list: true };
@@ -187,14 +187,14 @@ describe("a watch on a set", () => {
       { ...secret, title: "New" },
       { name: "more", resources: at("secrets/key.txt") },
     ]);
-    // What is heard behind all of that is the first thing that is heard.
+    // Nothing before was reported: this is the first event.
     pressmark.memory.set("guide.md", "changed");
     await heard.until((change) => change.kind === "updated" && change.uri === `${base}guide.md`, "the guide");
     expect(heard.heard).toEqual([{ kind: "updated", uri: `${base}guide.md` }]);
     stop.abort();
   });
 
-  it("hears of sets that come and go, through set:// and through the list", async () => {
+  it("is reported when added or removed, through set:// and through the list", async () => {
     await using pressmark = open();
     const stop = new AbortController();
     const heard = collectChanges(
@@ -230,7 +230,7 @@ describe("zed://prompt-library", () => {
 });
 
 describe("saved sets", () => {
-  it("outlive the house, and are known to whoever saved them alone", async () => {
+  it("outlive the server, and are visible only to the caller who saved them", async () => {
     await using first = open();
     first.sets.save({ name: "mine", resources: at("guide.md") }, call);
     expect((await first.sets.list(call)).map(({ name }) => name)).toEqual(["mine", "onboarding"]);
@@ -240,7 +240,7 @@ describe("saved sets", () => {
     await refusal(second.resources.read("set://mine", callOf("other")), ["not-found"], "mine");
   });
 
-  it("that another process saves are heard of while the house is live", async () => {
+  it("that another process saves are noticed by a live server", async () => {
     await using before = open();
     before.sets.save({ name: "older", resources: at("guide.md") }, call);
     await using here = open({ live: true, stateFolder: before.stateFolder });
@@ -256,7 +256,7 @@ describe("saved sets", () => {
   it("that someone tampered with are left out", async () => {
     await using pressmark = open();
     pressmark.sets.save({ name: "mine", resources: at("guide.md") }, call);
-    const { folder } = pressmark.sets.kept;
+    const { folder } = pressmark.sets.store;
     const written = readdirSync(folder).find((name) => name.endsWith(".json"))!;
     const forged = [
       "{",

@@ -1,4 +1,4 @@
-/** The sets of a house: who may know of which, and what each of them comes to for whoever asks. */
+/** The sets of a server: which a caller may see, and which members of each. */
 import type { Policy } from "../access/policy.ts";
 import type { SetConfig } from "../config/sets.ts";
 import { roundRobin } from "../context/round-robin.ts";
@@ -6,81 +6,81 @@ import { quote, ResourceError, toResourceError } from "../errors.ts";
 import type { Call, Resource, Resources } from "../resources.ts";
 import type { SavedSet, SavedSets } from "./sets/saved-sets.ts";
 
-/** What a policy is asked about: the set's name is the path. */
+/** Mount name for policies: the set's name is the path. */
 export const setMount = "set";
 
-/** What is said of a set without opening it. */
+/** Description of a set, without its members. */
 export interface SetInfo {
   readonly name: string;
   readonly title?: string | undefined;
   readonly description?: string | undefined;
-  /** Whether it stands in the config, or was saved. */
+  /** Whether it is in the config, or was saved. */
   readonly origin: "config" | "saved";
-  /** Who alone knows of it. */
+  /** The only caller who may see it. */
   readonly owner?: string;
 }
 
 export interface SetMember {
   readonly uri: string;
-  /** Absent where it cannot be reached just now. */
+  /** Absent if it is currently unreachable. */
   readonly resource?: Resource;
   readonly failure?: ResourceError;
 }
 
 export interface FoundSet extends SetInfo {
-  /** Those that are there and that the caller may see, in the order of the set; never none. */
+  /** Existing members that the caller may see, in the order of the set; never empty. */
   readonly members: readonly SetMember[];
 }
 
 export interface Sets {
-  /** Those of which the caller may see something, by name. What cannot be reached in a moment is left out. */
+  /** Sets with at least one member that the caller may see, by name. Members that do not respond quickly are ignored. */
   list(call: Call): Promise<readonly SetInfo[]>;
-  /** Undefined where there is none of this name, or nothing in it that the caller may see. */
+  /** Undefined if there is no such set, or no member that the caller may see. */
   find(name: string, call: Call): Promise<FoundSet | undefined>;
-  /** The URIs of what is in the set, as far as the caller may see it. Otherwise throws "not-found". */
+  /** URIs of members that the caller may see. Throws "not-found" without any. */
   resolveSet(name: string, call: Call): Promise<readonly string[]>;
-  /** Keeps a set that only this caller will know of, in place of the one of this name that they saved before. */
+  /** Saves a set for this caller only, replacing their earlier set of this name. */
   save(set: Pick<SavedSet, "name" | "title" | "description" | "resources">, call: Call): void;
-  /** Those that this caller saved. */
+  /** Sets that this caller saved. */
   savedBy(call: Call): readonly SavedSet[];
-  /** Those of the config as it is now, whoever may see them. */
+  /** Current sets of the config, regardless of the caller. */
   configured(): readonly SetConfig[];
-  /** Those that stand in no config. */
-  readonly kept: SavedSets;
-  /** Something of the config or of what is saved may be another now. */
+  /** Sets outside the config. */
+  readonly store: SavedSets;
+  /** Announces that sets of the config or saved sets may have changed. */
   changed(): void;
-  /** Calls back after each such change, until the signal ends. */
+  /** Calls back after each such change, until the signal is aborted. */
   follow(hear: () => void, signal: AbortSignal): void;
 }
 
 export interface SetsOptions {
-  /** The house without its sets. */
+  /** The resources without sets. */
   readonly resources: Pick<Resources, "stat">;
   readonly policy: Policy;
-  /** Those of the config as it is now, with URIs instead of paths. */
+  /** Current sets of the config, with URIs instead of paths. */
   configured(): readonly SetConfig[];
-  readonly kept: SavedSets;
+  readonly store: SavedSets;
 }
 
 interface Definition extends SetInfo {
   readonly resources: readonly string[];
 }
 
-/** So many sets, and so many members of one, are looked at at a time. */
+/** Number of sets, and of members of one set, that are checked concurrently. */
 const atOnce = 8;
-/** A list does not wait longer than this for a backend that does not answer. */
+/** A list waits at most this long for a backend. */
 const patienceMs = 2000;
 
-export function createSets({ resources, policy, configured, kept }: SetsOptions): Sets {
+export function createSets({ resources, policy, configured, store }: SetsOptions): Sets {
   const hearers = new Set<() => void>();
-  /** As it was on the disk when it was last said to have changed. */
+  /** As read after the last change. */
   let saved: readonly SavedSet[] | undefined;
 
   function definitions(): Definition[] {
-    saved ??= kept.all();
+    saved ??= store.all();
     return [
       ...configured().map((set): Definition => ({ ...set, origin: "config" })),
-      // What is everyone's comes before what is one's own.
+      // Public sets come before those of the caller.
       ...saved
         .toSorted((one, other) => Number(one.owner !== undefined) - Number(other.owner !== undefined))
         .map((set): Definition => ({ ...set, origin: "saved" })),
@@ -91,7 +91,7 @@ export function createSets({ resources, policy, configured, kept }: SetsOptions)
     return (owner === undefined || owner === caller.id) && policy.maySee(caller, setMount, { path: name });
   }
 
-  /** Undefined for what is not there, or may not be seen. */
+  /** Undefined if it does not exist, or may not be seen. */
   async function look(uri: string, call: Call): Promise<SetMember | undefined> {
     try {
       return { uri, resource: await resources.stat(uri, call) };
@@ -104,7 +104,7 @@ export function createSets({ resources, policy, configured, kept }: SetsOptions)
   }
 
   async function hasMember({ resources: uris }: Definition, call: Call): Promise<boolean> {
-    // Files answer at once, so that mostly nobody else is asked.
+    // Files respond fastest, so that usually no other source is used.
     for (const uri of [...uris.filter(isFile), ...uris.filter((each) => !isFile(each))])
       if (await look(uri, call)) return true;
     return false;
@@ -164,17 +164,17 @@ export function createSets({ resources, policy, configured, kept }: SetsOptions)
     },
 
     save(set, { caller }) {
-      kept.put({ ...set, owner: caller.id });
+      store.put({ ...set, owner: caller.id });
       this.changed();
     },
 
     savedBy({ caller }) {
-      saved ??= kept.all();
+      saved ??= store.all();
       return saved.filter(({ owner }) => owner === caller.id);
     },
 
     configured,
-    kept,
+    store,
 
     changed() {
       saved = undefined;
@@ -190,7 +190,7 @@ export function createSets({ resources, policy, configured, kept }: SetsOptions)
 }
 
 export function noSuchSet(name: string): ResourceError {
-  return new ResourceError("not-found", `there is no set ${quote(name)}; "pressmark set list" names those there are`);
+  return new ResourceError("not-found", `no set ${quote(name)}; "pressmark set list" lists all sets`);
 }
 
 function isFile(uri: string): boolean {

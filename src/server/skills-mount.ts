@@ -1,4 +1,4 @@
-/** The skills of folders that are served without a config: a mount of their own, where there are any. */
+/** The skills of folders served without a config: one mount, if there are any. */
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { skillFoldersIn } from "../config/skill-folders.ts";
@@ -15,7 +15,7 @@ export interface SkillsMount {
   readonly options: unknown;
 }
 
-/** Undefined, after a few looks, where no folder has any. */
+/** Undefined if no folder has skills. */
 export async function openSkillsMount(
   folders: readonly { readonly name: string; readonly path: string }[],
   runtime: Runtime,
@@ -23,7 +23,7 @@ export async function openSkillsMount(
   const roots = folders.flatMap(({ path }) =>
     skillFoldersIn(path)
       .map((name) => join(path, name))
-      // A link must not lead out of what the person named.
+      // A link must not leave the named folder.
       .filter((root) => isWithin(path, realpathSync.native(root))),
   );
   if (roots.length === 0) return undefined;

@@ -30,7 +30,7 @@ async function freePort(): Promise<number> {
 }
 
 describe("a server with a config", () => {
-  it("listens where the config says, unless it is told otherwise", async () => {
+  it("listens at the config's address, unless overridden", async () => {
     const port = await freePort();
     writeFileSync(join(root, "pressmark.config.yaml"), `server: { host: "::1", port: ${port} }\n`);
     const server = await startHttp(options({ host: "127.0.0.1" }));
@@ -48,7 +48,7 @@ describe("a server with a config", () => {
     }
   });
 
-  it("answers to the names and origins that a config which was named says", async () => {
+  it("accepts the host names and origins of a config that was named", async () => {
     const file = join(root, "team.yaml");
     writeFileSync(
       file,

@@ -1,4 +1,4 @@
-/** The house on the network. */
+/** Starts the HTTP server. */
 import type { AddressInfo } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
@@ -18,38 +18,38 @@ export const defaultPort = 7357;
 const prepareMs = 50;
 
 export interface HttpServerOptions extends Omit<OpenServerOptions, "live"> {
-  /** What is not said here the config says; otherwise 127.0.0.1. */
+  /** Default: server.host in the config, else 127.0.0.1. */
   readonly host?: string | undefined;
-  /** 0 takes any free one; 7357 unless this or the config says another. */
+  /** 0 chooses a free port. Default: server.port in the config, else 7357. */
   readonly port?: number | undefined;
-  /** Names that clients may know this machine by, beside its own. */
+  /** Additional host names that clients may use for this machine. */
   readonly allowedHosts: readonly string[];
-  /** A file that holds the token which callers must send; what the environment or the config says unless this is said. */
+  /** File with the token that callers must send. Default: the token of the environment or the config. */
   readonly tokenFile?: string | undefined;
   readonly version: string;
-  /** False offers no tools, whatever the config says. */
+  /** False offers no tools, regardless of the config. */
   readonly tools?: boolean | undefined;
-  /** Where the picker's files are; with the package unless said. */
+  /** Folder of the picker's files. Default: the one in the package. */
   readonly pickerFolder?: string;
 }
 
 export interface HttpServer {
-  /** Where MCP is served. */
+  /** URL of the MCP endpoint. */
   readonly url: string;
-  /** Where people see, search and choose what is served. */
+  /** URL of the picker. */
   readonly picker: string;
-  /** The environment variable that hosts may take the token from, where callers must send one. */
+  /** Environment variable with the token for hosts, if callers must send one. */
   readonly tokenVariable?: string;
-  /** The picker's address as a person may be told it: with a code that is good once, where callers must say who they are. */
+  /** The picker's URL for people; contains a one-time code if callers must authenticate. */
   invite(): string;
-  /** The address that is listened on, as it was named. */
+  /** The address to listen on, as configured. */
   readonly host: string;
   /** Whether only this machine can reach it. */
   readonly loopback: boolean;
   readonly mounts: Server["mounts"];
-  /** The config's file, where there is one. */
+  /** The config's file, if there is one. */
   readonly config?: string;
-  /** Ends listens with their result, lets what is under way finish, then closes everything. */
+  /** Ends listens with their result, lets running requests finish, then closes everything. */
   close(): Promise<void>;
 }
 
@@ -62,7 +62,7 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
     const host = options.host ?? settings.host ?? "127.0.0.1";
     const port = options.port ?? settings.port ?? defaultPort;
     const guarded = await findGate(pressmark, options);
-    // Who they are is known when it is known who can reach this.
+    // The caller is decided once it is known who can reach the server.
     let caller: Caller = guarded ? { id: "owner", owner: true } : { id: "anonymous" };
     const offering = createFeatures({ pressmark, tools: options.tools });
     const edge = createProtocol({
@@ -98,12 +98,12 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       allowedOrigins,
     });
     const loopback = isLoopback(listening.server.address());
-    // Other names and origins mean that others come in, if only through a proxy.
+    // Additional names and origins mean that others connect, perhaps through a proxy.
     if (!guarded && loopback && allowedHosts.length === 0 && allowedOrigins.length === 0)
       caller = { ...caller, owner: true };
-    // Whoever waits for the address has it first.
+    // Lets the caller receive the URL first.
     setTimeout(() => offering.prepare(caller), prepareMs).unref();
-    // An address that means "all of them" is none that a client could connect to.
+    // Clients cannot connect to a wildcard address.
     const url = everywhere
       ? listening.url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
       : listening.url;
@@ -132,16 +132,19 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
   }
 }
 
-/** Undefined where everyone may come in. */
+/** Undefined if no token is required. */
 async function findGate(
   pressmark: Server,
   options: HttpServerOptions,
 ): Promise<(TokenGate & { readonly variable: string; readonly challenge: string }) | undefined> {
   const { tokenFile: file, env, from } = options;
   if (file === undefined && !env["PRESSMARK_TOKEN"] && pressmark.settings.token === undefined) {
-    // Who asked for a lock is not left with an open door.
+    // Refuses to start without the token that an untrusted config asks for.
     if (pressmark.withheld?.includes("token"))
-      throw new ResourceError("denied", "the config asks for a token and is not trusted, so nothing is served yet");
+      throw new ResourceError(
+        "denied",
+        "the config requires a token but is not trusted, so nothing is served; trust the config first",
+      );
     return undefined;
   }
   const [{ findToken, tokenVariable }, { challenge, createTokenGate }] = await Promise.all([
@@ -157,7 +160,7 @@ async function findGate(
   };
 }
 
-/** What this machine is known by; names that a stranger made to point here are not among it. */
+/** Host names of this machine; names that a stranger pointed here are not included. */
 function ownNames(): string[] {
   const addresses = Object.values(networkInterfaces()).flatMap((each = []) => each);
   return [hostname(), ...addresses.map(({ address, family }) => (family === "IPv6" ? `[${address}]` : address))];

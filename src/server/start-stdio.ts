@@ -1,4 +1,4 @@
-/** The house on standard input and output, to the host that started the process. */
+/** Serves on standard input and output, to the host that started the process. */
 import type { Readable, Writable } from "node:stream";
 import { createProtocol } from "../protocol/create-protocol.ts";
 import { serveStdio } from "../transport/stdio.ts";
@@ -9,12 +9,12 @@ export interface StdioServerOptions extends Omit<OpenServerOptions, "live"> {
   readonly input: Readable;
   readonly out: Writable;
   readonly version: string;
-  /** False offers no tools, whatever the config says. */
+  /** False offers no tools, regardless of the config. */
   readonly tools?: boolean | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Resolves when the host has hung up or the signal ended, and everything is closed. */
+/** Resolves when the host has disconnected or the signal was aborted, and everything is closed. */
 export async function startStdio(options: StdioServerOptions): Promise<void> {
   const { input, out, version, signal } = options;
   const pressmark = await openServer({ ...options, live: true });

@@ -1,2 +1,2 @@
-/** Where the house keeps what must outlive it. Sources that keep something of their own ask the same functions. */
+/** Re-exports the system folders for the server; sources use the same functions. */
 export { cacheFolder, homeFolder, stateFolder, type SystemPaths } from "../lib/system-paths.ts";

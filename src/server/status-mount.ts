@@ -1,4 +1,4 @@
-/** `pressmark://`: what the house says of itself, as resources that are read and watched, and not listed. */
+/** The mount `pressmark://`: the server's status as resources that can be read and watched, but are not listed. */
 import { notFound, ResourceError } from "../errors.ts";
 import { type Caller, directoryType } from "../resources.ts";
 import type { Mount } from "../router/route.ts";
@@ -6,27 +6,27 @@ import type { Address, Entry, Source, SourceChange } from "../source.ts";
 
 export const statusScheme = "pressmark";
 
-/** One thing that is said, as JSON. */
+/** One status resource, as JSON. */
 export interface StatusPage {
   readonly entry: Entry;
-  /** Whether it is there for the owner, and for nobody else. */
+  /** Whether only the owner may see it. */
   readonly isOwners?: boolean;
   say(): unknown;
-  /** Hears when there is something new to say, until the signal ends. */
+  /** Calls back on every change, until the signal is aborted. */
   follow(hear: () => void, signal: AbortSignal): void;
-  /** Somebody looks on until the signal ends. */
+  /** Called while someone watches, until the signal is aborted. */
   attend?(signal: AbortSignal): void;
 }
 
-/** Whoever watches hears at most so often. */
+/** Minimum interval between changes. */
 const everyMs = 1000;
 
-/** No folder and no config can name a mount like this, so it stands in the way of none. */
+/** No folder or config can use this name for a mount, so it never collides. */
 export function statusMount(pages: readonly StatusPage[]): Mount {
   return { name: `${statusScheme}/`, base: `${statusScheme}://`, source: createStatusSource(pages) };
 }
 
-/** It is no part of what a house is there to serve: so nothing of it is listed. */
+/** Nothing is listed: the status is not part of the served content. */
 function createStatusSource(pages: readonly StatusPage[]): Source {
   const pagesFor = ({ owner }: Caller) => pages.filter(({ isOwners }) => !isOwners || owner === true);
 
@@ -34,7 +34,7 @@ function createStatusSource(pages: readonly StatusPage[]): Source {
     return query ? undefined : pagesFor(caller).find(({ entry }) => entry.path === path);
   }
 
-  /** The direct children of a directory, each once; undefined for what is none. */
+  /** Direct children of a directory, without duplicates; undefined if it is not a directory. */
   function childrenOf({ path, query }: Address, caller: Caller): readonly Entry[] | undefined {
     const start = path === "" ? "" : `${path}/`;
     const below = query ? [] : pagesFor(caller).filter(({ entry }) => entry.path.startsWith(start));
@@ -81,7 +81,7 @@ function createStatusSource(pages: readonly StatusPage[]): Source {
   };
 }
 
-/** Whatever there is to say from here on is one change of each page, at most once a second. */
+/** Merges all changes into one change per page, at most once per second. */
 function changes(pages: readonly StatusPage[], signal: AbortSignal): AsyncIterable<SourceChange> {
   const news = new Set<string>();
   let wake: (() => void) | undefined;
@@ -91,7 +91,7 @@ function changes(pages: readonly StatusPage[], signal: AbortSignal): AsyncIterab
       wake?.();
     }, signal);
 
-  /** Resolves when the signal ends, or when this holds after something was heard. */
+  /** Resolves when the signal is aborted, or when `holds` is true after a change. */
   function until(holds: () => boolean, ms?: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = ms === undefined ? undefined : setTimeout(over, ms);

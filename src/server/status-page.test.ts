@@ -68,7 +68,7 @@ async function statusOf(pressmark: RemoteServer): Promise<Status> {
 }
 
 describe("pressmark://status", () => {
-  it("tells the owner of mounts, clients, reads, and what to tell hosts", async () => {
+  it("shows the owner mounts, clients, reads, and settings for hosts", async () => {
     const server = await serve();
     const modern = await visit(server, { client: { name: "newcomer", version: "2" } });
     const legacy = await visit(server, { era: "legacy", client: { name: "old-timer", version: "1" } });
@@ -114,7 +114,7 @@ describe("pressmark://status", () => {
     await until(({ clients }) => !clients.some(({ name, connections }) => name === "guest" && connections > 0));
   });
 
-  it("says of a mount that does not answer why not", async () => {
+  it("shows why a mount does not respond", async () => {
     const config = `mounts: { web: { source: mcp, url: "http://127.0.0.1:1/mcp" }, shelf: { source: file, root: shelf } }\n`;
     writeFileSync(join(root, "team.yaml"), config);
     const pressmark = await visit(await serve({ from: root, config: "team.yaml" }));
@@ -130,7 +130,7 @@ describe("pressmark://status", () => {
     ]);
   });
 
-  it("does not exist for anyone but the owner, through any door", async () => {
+  it("does not exist for anyone but the owner, through any entry point", async () => {
     const strangers = await serve({ allowedHosts: ["files.example"] });
     const pressmark = await visit(strangers);
     const nothing = `${statusUri}-that-is-not`;
@@ -146,7 +146,7 @@ describe("pressmark://status", () => {
     expect((await pressmark.read("pressmark://index/status", call)).contents).toHaveLength(1);
   });
 
-  it("is the token's, where there is one, and never tells it", async () => {
+  it("requires the token, if there is one, and never shows it", async () => {
     const server = await serve({ env: { PRESSMARK_TOKEN: token }, allowedHosts: ["files.example"] });
     const pressmark = await visit(server, { headers: { Authorization: `Bearer ${token}` } });
     const status = await statusOf(pressmark);

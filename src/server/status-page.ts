@@ -1,4 +1,4 @@
-/** `pressmark://status`: mounts and their health, the index, who is connected, what was read, what to tell hosts. The owner's alone. */
+/** The resource `pressmark://status`: mounts, index, clients, recent reads, host settings. Visible to the owner only. */
 import { toResourceError } from "../errors.ts";
 import type { Call } from "../resources.ts";
 import { rootOf } from "../protocol/tools/mounts.ts";
@@ -11,7 +11,7 @@ import type { ActivityLog } from "./activity-log.ts";
 export interface StatusPageOptions {
   readonly index: ServerIndex;
   readonly register: ActivityLog;
-  /** Those of now. */
+  /** The current mounts. */
   mounts(): readonly WatchedMount[];
   readonly runtime: Runtime;
 }
@@ -29,9 +29,9 @@ interface Health {
   readonly problem?: string;
 }
 
-/** A mount is looked at when somebody looks at the status, and not again before this. */
+/** A mount is checked when someone reads the status, at most this often. */
 const freshMs = 10_000;
-/** While somebody looks on, so often. */
+/** Check interval while someone watches. */
 const lookMs = 15_000;
 const patienceMs = 5000;
 
@@ -48,13 +48,13 @@ export function statusPage({ index, register, mounts, runtime }: StatusPageOptio
       await reach(source, { caller: { id: "status", owner: true }, signal: AbortSignal.timeout(patienceMs) });
     } catch (cause) {
       const { kind, message } = toResourceError(cause);
-      const problem = kind === "cancelled" ? `did not answer within ${patienceMs / 1000} seconds` : message;
+      const problem = kind === "cancelled" ? `did not respond within ${patienceMs / 1000} seconds` : message;
       after = { state: "failing", checkedAt, problem };
     }
     health.set(source, after);
     if (before?.state === after.state && before.problem === after.problem) return;
     if (after.state === "failing")
-      runtime.log("warn", "a mount does not answer", { mount: name, problem: after.problem });
+      runtime.log("warn", "a mount does not respond", { mount: name, problem: after.problem });
     for (const hear of hearers) hear();
   }
 
@@ -128,12 +128,12 @@ export function statusPage({ index, register, mounts, runtime }: StatusPageOptio
   };
 }
 
-/** The least that shows whether it answers. */
+/** The cheapest request that shows whether it responds. */
 async function reach(source: Source, call: Call): Promise<void> {
   try {
     if (source.children) return void (await source.children({ path: "" }, { limit: 1 }, call));
   } catch (cause) {
-    // Where nothing is, there may be no directory either.
+    // An empty source may have no root directory.
     if (toResourceError(cause).kind !== "not-found") throw cause;
   }
   await source.list({ limit: 1 }, call);

@@ -63,7 +63,7 @@ function ask(path: string, headers: Readonly<Record<string, string>> = {}, metho
   });
 }
 
-/** As it stands, whatever a client library would think of it. */
+/** Sends a raw request, which a client library might change. */
 function askRaw(lines: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const { port, host } = new URL(server.url);
@@ -85,7 +85,7 @@ async function cookieOf(address: string): Promise<string> {
 }
 
 describe("a server with a token", () => {
-  it("lets nobody in without it, on any path, and says how", async () => {
+  it("admits nobody without it, on any path, and explains how", async () => {
     const list = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: {} });
     for (const [path, method] of [
       ["/mcp", "POST"],
@@ -110,7 +110,7 @@ describe("a server with a token", () => {
     }
   });
 
-  it("answers whoever sends it, in both eras and to the oldest transport", async () => {
+  it("admits every caller who sends it, on all transports", async () => {
     for (const era of ["modern", "legacy"] as const) {
       const pressmark = await connect(server.url, { era, headers: bearer });
       const { items } = await pressmark.list({}, { caller: { id: "me" }, signal: new AbortController().signal });
@@ -145,7 +145,7 @@ describe("a server with a token", () => {
     expect((await ask("/", { Authorization: `bearer ${token}` })).body).toBe("<p>page</p>");
   });
 
-  it("believes no header that is said twice or folded", async () => {
+  it("refuses headers that are repeated or folded", async () => {
     const [begin, good, bad] = [
       ["GET / HTTP/1.1", "Host: HOST"],
       `Authorization: Bearer ${token}`,
@@ -189,7 +189,7 @@ describe("a one-time code", () => {
     const second = await ask(pathname + search, { Accept: "text/html" });
     expect(second.status).toBe(401);
     expect(second.headers["set-cookie"]).toBeUndefined();
-    expect(second.body).toContain("was used before, or has expired");
+    expect(second.body).toContain("was already used, or has expired");
     expect(second.body).toContain(`kill -USR2 ${process.pid}`);
     expect(await ask(pathname + search, { Cookie: cookie })).toMatchObject({ status: 303, headers: { location: "/" } });
   });

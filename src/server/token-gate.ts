@@ -1,4 +1,4 @@
-/** Lets in whoever holds the token, and the browsers that a one-time code was handed to. */
+/** Admits callers with the token, and browsers that opened a one-time code. */
 import { createHash, randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { constantTimeEqual } from "../lib/constant-time-equal.ts";
@@ -8,36 +8,36 @@ import type { RequestGate } from "../transport/http.ts";
 
 export interface TokenGateOptions {
   readonly token: string;
-  /** Of the process that prints another code when it is signalled. */
+  /** Process that prints another code on SIGUSR2. */
   readonly pid: number;
   readonly monotonicMs: () => number;
 }
 
 export interface TokenGate {
   readonly gate: RequestGate;
-  /** A code that lets one browser in, once, within a few minutes. */
+  /** A code for one browser, valid once and for a few minutes. */
   newCode(): string;
 }
 
-/** By which a program can tell whom it has reached, without the token. */
+/** Lets a program recognise Pressmark without the token. */
 export const challenge = 'Bearer realm="pressmark"';
 
 const codeMinutes = 10;
-/** More are never waiting: the oldest gives way. */
+/** Pending codes; the oldest is dropped. */
 const maxCodes = 16;
-/** Of browsers that were let in. The one that came first gives way. */
+/** Admitted browsers; the oldest is dropped. */
 const maxVisitors = 256;
 const codeBytes = 16;
 const visitBytes = 32;
 
 export function createTokenGate({ token, pid, monotonicMs }: TokenGateOptions): TokenGate {
-  /** By the digest of a code: until when it is good. Neither codes nor visits can be told by how long a look at them takes. */
+  /** Expiry by digest of the code. Lookups by digest do not leak codes through timing. */
   const codes = new Map<string, number>();
   const visits = new Set<string>();
 
   function holdsToken({ headers }: IncomingMessage): boolean {
-    const said = /^bearer +([\x21-\x7e]+)$/i.exec(headers.authorization ?? "")?.[1];
-    return constantTimeEqual(said, token);
+    const given = /^bearer +([\x21-\x7e]+)$/i.exec(headers.authorization ?? "")?.[1];
+    return constantTimeEqual(given, token);
   }
 
   function wasLetIn(request: IncomingMessage): boolean {
@@ -45,7 +45,7 @@ export function createTokenGate({ token, pid, monotonicMs }: TokenGateOptions): 
     return cookiesOf(request).some(([key, value]) => key === name && visits.has(keyOf(value)));
   }
 
-  /** A code is gone when it was looked at, good or not. */
+  /** Every lookup consumes the code, valid or not. */
   function isGood(code: string): boolean {
     const key = keyOf(code);
     const until = codes.get(key);
@@ -75,7 +75,7 @@ export function createTokenGate({ token, pid, monotonicMs }: TokenGateOptions): 
   }
 
   function gate(request: IncomingMessage, response: ServerResponse, path: string): ReturnType<RequestGate> {
-    // Of two tokens, a server in front of this one may have judged the other.
+    // With two tokens, a proxy may have checked the other one.
     if (request.headers.authorization !== undefined) {
       if (timesSaid(request, "authorization") > 1) return "refused";
       if (holdsToken(request)) return "welcome";
@@ -85,10 +85,10 @@ export function createTokenGate({ token, pid, monotonicMs }: TokenGateOptions): 
     if (code === undefined) {
       if (isKnown) return "welcome";
       if (path !== "/" || !wantsPage(request)) return "refused";
-      turnAway(response, "This server asks who you are.");
+      turnAway(response, "This server requires authentication.");
     } else if (isGood(code)) letIn(request, response);
     else if (isKnown) toPage(response);
-    else turnAway(response, "This address was used before, or has expired.");
+    else turnAway(response, "This address was already used, or has expired.");
     return "answered";
   }
 
@@ -103,12 +103,12 @@ export function createTokenGate({ token, pid, monotonicMs }: TokenGateOptions): 
   };
 }
 
-/** Without the code, so that it stays in no history and is handed on to nobody. */
+/** Redirects without the code, so that it is not stored in the history or sent as a referrer. */
 function toPage(response: ServerResponse): void {
   response.writeHead(303, { Location: "/", "Referrer-Policy": "no-referrer", ...unkept }).end();
 }
 
-/** Cookies are sent along whoever asks, from any port of this machine: they count only for pages of our own. */
+/** Browsers send cookies with requests from any page and port: they count only for our own pages. */
 function isOwnPage({ method, headers }: IncomingMessage): boolean {
   const { origin, host = "" } = headers;
   if (origin !== undefined && origin.toLowerCase().replace(/^https?:\/\//, "") !== host.toLowerCase()) return false;
@@ -117,7 +117,7 @@ function isOwnPage({ method, headers }: IncomingMessage): boolean {
   return method === "GET" && isFollowedLink(headers);
 }
 
-/** Browsers know no ports when it comes to cookies: two servers of one machine need two names. */
+/** Cookies ignore ports: two servers on one machine need different names. */
 function cookieName({ socket }: IncomingMessage): string {
   return `pressmark-${socket.localPort ?? 0}`;
 }
@@ -139,18 +139,18 @@ function wantsPage({ method, headers }: IncomingMessage): boolean {
 }
 
 function timesSaid({ rawHeaders }: IncomingMessage, name: string): number {
-  return rawHeaders.filter((said, index) => index % 2 === 0 && said.toLowerCase() === name).length;
+  return rawHeaders.filter((given, index) => index % 2 === 0 && given.toLowerCase() === name).length;
 }
 
 function keyOf(text: string): string {
   return createHash("sha256").update(text).digest("base64url");
 }
 
-/** The first in are the first out. */
-function trim(kept: Map<string, unknown> | Set<string>, most: number): void {
-  for (const key of kept.keys()) {
-    if (kept.size <= most) return;
-    kept.delete(key);
+/** Drops the oldest entries. */
+function trim(entries: Map<string, unknown> | Set<string>, most: number): void {
+  for (const key of entries.keys()) {
+    if (entries.size <= most) return;
+    entries.delete(key);
   }
 }
 
@@ -161,7 +161,7 @@ function pageOf(reason: string, pid: number): string {
 <body>
 <h1>Pressmark</h1>
 <p>${reason}</p>
-<p>Open the address that <code>pressmark serve</code> printed. Each is good for one browser, once, for ${codeMinutes} minutes. To have another printed, type <code>kill -USR2 ${pid}</code> where it runs, or start it again.</p>
+<p>Open the address that <code>pressmark serve</code> printed. Each is good for one browser, once, for ${codeMinutes} minutes. To print another, run <code>kill -USR2 ${pid}</code> where it runs, or start it again.</p>
 <p>A program sends the token with each request, as <code>Authorization: Bearer …</code></p>
 </body>
 </html>

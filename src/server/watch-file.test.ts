@@ -22,7 +22,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Each call of `changed`, one after the other. */
+/** Calls of `changed`, in order. */
 function follow(runtime = createRuntime({ write: () => true })) {
   let waiting: (() => void) | undefined;
   let count = 0;
@@ -39,7 +39,7 @@ function follow(runtime = createRuntime({ write: () => true })) {
     get count() {
       return count;
     },
-    /** Waits for one more call where there were fewer. */
+    /** Waits for one more call if there were fewer. */
     async until(least: number): Promise<void> {
       if (count < least) await new Promise<void>((resolve) => (waiting = resolve));
     },
@@ -81,7 +81,7 @@ describe("a file that is followed", () => {
     expect(followed.count).toBe(1);
   });
 
-  it("is looked at now and then where the system says nothing", async () => {
+  it("is polled if the system reports nothing", async () => {
     const elsewhere = mkdtempSync(join(tmpdir(), "pressmark-elsewhere-"));
     try {
       writeFileSync(join(elsewhere, "target"), "first");

@@ -1,16 +1,16 @@
-/** Notices that a file is another than before, however it was saved. */
+/** Watches a file for changes, however it is saved. */
 import { type FSWatcher, statSync, watch } from "node:fs";
 import { dirname } from "node:path";
 import type { Runtime } from "../source.ts";
 
-/** An editor that saves takes several steps. */
+/** Editors save in several steps. */
 const quietMs = 50;
-/** Where the system says nothing (network folders, a link to elsewhere), looking now and then does. */
+/** Polling interval, for systems that report nothing (network folders, links). */
 const lookMs = 5000;
 
 /**
- * Calls `changed`, one call after the other, when the file has changed. A file that is gone changes when it is back. Resolves when
- * the signal has ended.
+ * Calls `changed`, one call at a time, when the file has changed. A deleted file counts as changed when it exists again. Resolves
+ * when the signal is aborted.
  */
 export async function watchFile(
   file: string,
@@ -50,7 +50,7 @@ export async function watchFile(
   }
 }
 
-/** Any event will do: the name that comes with it may be that of a link's target, or of an editor's draft. */
+/** Reacts to any event: its name may be that of a link's target or an editor's temporary file. */
 function watchFolder(folder: string, nudge: () => void): FSWatcher | undefined {
   try {
     const watcher = watch(folder, { persistent: false }, nudge);
@@ -61,7 +61,7 @@ function watchFolder(folder: string, nudge: () => void): FSWatcher | undefined {
   }
 }
 
-/** Equal stamps mean the same file with the same content; undefined where there is none. */
+/** Equal stamps mean the same file and content; undefined if there is no file. */
 function stampOf(file: string): string | undefined {
   try {
     const { dev, ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true });

@@ -1,4 +1,4 @@
-/** What the other side says it can read, and what it says it sends. */
+/** Parses the headers Accept and Content-Type. */
 
 export interface Accepts {
   readonly json: boolean;
@@ -7,7 +7,7 @@ export interface Accepts {
 
 const both: Accepts = { json: true, events: true };
 
-/** Silence accepts everything. */
+/** A missing header accepts everything. */
 export function parseAccept(header: string | undefined): Accepts {
   if (header === undefined || header === "application/json, text/event-stream") return both;
   let json = false;

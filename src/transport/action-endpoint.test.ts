@@ -45,7 +45,7 @@ it("a mount may have any name", async () => {
   expect(await post(`/actions/${encodeURIComponent("会議 1")}/find`, "{}")).toMatchObject({ status: 200 });
 });
 
-it("a door of its own leads to the only action that has it", async () => {
+it("a path of its own leads to the only action with that `door`", async () => {
   const { post } = await serve([action("a", "store", "analysis"), action("a", "find")]);
   expect(await post("/analysis", "{}")).toMatchObject({ status: 200, body: { name: "store" } });
   const two = await serve([action("a", "store", "analysis"), action("b", "store", "analysis")]);
@@ -107,7 +107,7 @@ it("takes nothing but JSON, of known callers, from pages of its own", async () =
   expect((await post("/actions/wall/find", "{}", { ...me, Origin: "https://evil.example" })).status).toBe(403);
 });
 
-it("who hangs up withdraws what was asked", async () => {
+it("disconnecting cancels the call", async () => {
   const begun = Promise.withResolvers<Call>();
   const { listening } = await serve([action("wall", "find")], (_what, _input, call) => {
     begun.resolve(call);

@@ -1,4 +1,4 @@
-/** Actions over plain HTTP, for programs that speak no MCP: JSON is posted, and JSON comes back. */
+/** Actions over plain HTTP, for programs without MCP: JSON is posted, and JSON comes back. */
 import type { OutgoingHttpHeaders } from "node:http";
 import { type ErrorKind, type ResourceError, toResourceError } from "../errors.ts";
 import type { Action, Call, Resources } from "../resources.ts";
@@ -12,9 +12,9 @@ export interface ActionResponse {
 }
 
 export interface ActionEndpoint {
-  /** Whether something could be behind this path. */
+  /** Whether an action could have this path. */
   claims(path: string): boolean;
-  /** Undefined where nothing is, for this caller. Never throws but for a call that was withdrawn. */
+  /** Undefined if there is none for this caller. Throws only if the call was cancelled. */
   take(path: string, body: unknown, call: Call): Promise<ActionResponse | undefined>;
 }
 
@@ -32,7 +32,7 @@ const statuses: Readonly<Partial<Record<ErrorKind, number>>> = {
   unsupported: 501,
 };
 
-/** `POST /actions/<mount>/<name>`, and `POST /<door>` where only one action that the caller has is of that door. */
+/** `POST /actions/<mount>/<name>`, and `POST /<door>` if exactly one action of the caller has that `door`. */
 export function createActionEndpoint(
   resources: Pick<Resources, "actions" | "act">,
   log?: Runtime["log"],

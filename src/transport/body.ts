@@ -1,20 +1,20 @@
-/** Reads what is posted, and no more of it than may be held. */
+/** Reads request bodies within size limits. */
 import type { IncomingMessage } from "node:http";
 import { type ByteShare, createBytePool } from "./byte-pool.ts";
 import type { GrowingBuffer } from "./growing-buffer.ts";
 import { createGrowingBuffer } from "./growing-buffer.ts";
 
 export interface BodyLimits {
-  /** Of one body. */
+  /** Limit of one body. */
   readonly maxBytes: number;
-  /** Of all bodies that are still arriving, together. When that is too much, the largest is refused as "busy". */
+  /** Limit of all bodies that are arriving. Beyond it, the largest is refused as "busy". */
   readonly maxTotalBytes: number;
 }
 
 export type RequestBody = Buffer | "too-large" | "busy";
 
 export interface BodyReader {
-  /** Calls back once: with the bytes, or with what is wrong. Not at all if the other side goes away before. */
+  /** Calls back once: with the bytes, or an error. Never, if the client disconnects first. */
   read(request: IncomingMessage, done: (body: RequestBody) => void): void;
 }
 
@@ -23,13 +23,13 @@ export function createBodyReader({ maxBytes, maxTotalBytes }: BodyLimits): BodyR
 
   return {
     read(request, done) {
-      // NaN where the length is not known beforehand.
+      // NaN if the length is not announced.
       const announced = Number(request.headers["content-length"]);
       if (announced > maxBytes) {
         done("too-large");
         return;
       }
-      // Nearly every body is one chunk. All that is not whole is counted, so that many slow ones cannot fill the memory.
+      // Nearly every body is one chunk. Incomplete bodies are counted, so that many slow ones cannot fill the memory.
       let first: Buffer | undefined;
       let all: GrowingBuffer | undefined;
       let share: ByteShare | undefined;
@@ -75,8 +75,8 @@ export function createBodyReader({ maxBytes, maxTotalBytes }: BodyLimits): BodyR
 }
 
 /**
- * Reads on and throws away, so that an answer given early is not lost when the connection closes under a client that still
- * sends. Calls back once: when the body is over, or has gone on for too long.
+ * Reads and discards, so that an early response is not lost when the connection closes while the client still sends. Calls
+ * back once: when the body has ended, or has taken too long.
  */
 export function discard(request: IncomingMessage, maxBytes: number, done: () => void): void {
   if (request.complete || request.destroyed) {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { createBytePool } from "./byte-pool.ts";
 
-/** A holder that gives up one piece at a time, the oldest first. */
+/** A holder that releases one piece at a time, the oldest first. */
 function holderIn(pool: ReturnType<typeof createBytePool>) {
   const pieces: number[] = [];
   const total = () => pieces.reduce((sum, each) => sum + each, 0);
@@ -22,7 +22,7 @@ function holderIn(pool: ReturnType<typeof createBytePool>) {
   };
 }
 
-it("makes whoever holds most give up when it is used up, and never one that holds clearly less", () => {
+it("makes the largest holder release memory at the limit, and never one that holds clearly less", () => {
   const pool = createBytePool(1000);
   const [large, small] = [holderIn(pool), holderIn(pool)];
   for (let count = 0; count < 8; count++) large.add(100);

@@ -1,13 +1,13 @@
-/** Memory that many hold together: when it is used up, whoever holds most gives up of its own, and not whoever comes last. */
+/** A shared memory limit: when it is reached, the largest holder must release memory, not the latest one. */
 
 export interface BytePool {
-  /** `giveUp` lets go of some of what is held, and says so with `resize` before it returns. */
+  /** `giveUp` releases some memory, and reports it with `resize` before it returns. */
   open(giveUp: () => void): ByteShare;
   readonly held: number;
 }
 
 export interface ByteShare {
-  /** How much is held from now on. May call `giveUp`, of this share or of another. */
+  /** Sets how much is held. May call `giveUp` of this or another share. */
   resize(bytes: number): void;
 }
 
@@ -16,11 +16,11 @@ interface Share {
   bytes: number;
 }
 
-/** Shares stand in levels, each a fifth larger than the one before: the largest are found without looking at all of them. */
+/** Shares are grouped in levels, each a fifth larger than the previous: the largest are found without a full scan. */
 const levelOf = (bytes: number): number => (bytes <= 0 ? 0 : 1 + Math.floor(4 * Math.log2(bytes)));
 
 export function createBytePool(maxBytes: number): BytePool {
-  /** By level. Shares that hold nothing are in none. */
+  /** By level. Empty shares are in none. */
   const levels: Set<Share>[] = [];
   let held = 0;
 
@@ -38,7 +38,7 @@ export function createBytePool(maxBytes: number): BytePool {
     if (after > 0) (levels[after] ??= new Set()).add(share);
   }
 
-  /** One that gives up nothing is not asked again. */
+  /** A share that releases nothing is not called again. */
   function shrink(): void {
     for (;;) {
       const before = held;

@@ -1,22 +1,22 @@
-/** Tells clients apart where all of them are one caller: by connection, and beyond this machine also by address. */
+/** Distinguishes clients when all are one caller: by connection, and for other machines also by address. */
 import type { Socket } from "node:net";
 
-/** One connection. It is held by what counts for it, so it holds nothing of the socket. */
+/** One connection. It does not reference the socket, because counters keep it alive. */
 export interface Client {
-  /** The machine at the other end; undefined for this machine, where every client has the same. */
+  /** The remote machine; undefined for this machine, where all clients share the address. */
   readonly address: string | undefined;
 }
 
 const clients = new WeakMap<Socket, Client>();
 
-/** The same for as long as the connection lasts. */
+/** The same object for the lifetime of the connection. */
 export function clientOf(socket: Socket): Client {
   let client = clients.get(socket);
   if (client === undefined) clients.set(socket, (client = { address: machineOf(socket.remoteAddress) }));
   return client;
 }
 
-/** An IPv6 network gives each machine a /64 of addresses, so its first half is what tells machines apart. */
+/** An IPv6 network gives each machine a /64, so the first half identifies the machine. */
 export function machineOf(remoteAddress: string | undefined): string | undefined {
   const address = remoteAddress?.replace(/^::ffff:/i, "");
   if (address === undefined || address === "::1" || address.startsWith("127.")) return undefined;
@@ -31,9 +31,9 @@ function networkOf(address: string): string {
   return [...first, ...zeros, ...last].slice(0, 4).join(":");
 }
 
-/** Counts by machine. */
+/** Counts per machine. */
 export interface Shares {
-  /** Whether this machine has its share already; one address is never alone with all there is. */
+  /** Whether this machine has used its share. */
   isUsedUp(client: Client): boolean;
   add(client: Client): void;
   remove(client: Client): void;

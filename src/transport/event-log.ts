@@ -1,18 +1,18 @@
-/** What was sent on the streams of one session, kept for a while so that a reader who lost its connection can catch up. */
+/** Events of one session's streams, stored for a while so that a disconnected reader can catch up. */
 import type { WireBytes } from "../protocol/protocol.ts";
 import type { BytePool } from "./byte-pool.ts";
 import { byteLength } from "./wire-bytes.ts";
 
 export interface LoggedEvent<Stream> {
   readonly stream: Stream;
-  /** Counts from 1 on each stream. */
+  /** Counts from 1 per stream. */
   readonly number: number;
   readonly wire: WireBytes;
 }
 
 export interface EventLog<Stream> {
   append(event: LoggedEvent<Stream>): void;
-  /** Those of one stream that came after this number and are still kept, in order. */
+  /** Stored events of one stream after this number, in order. */
   after(stream: Stream, number: number): readonly LoggedEvent<Stream>[];
   clear(): void;
 }
@@ -22,7 +22,7 @@ export interface EventLogLimits {
   readonly maxBytes: number;
 }
 
-/** `pool` is shared by all logs; `dropped` hears of each event that is no longer kept. */
+/** `pool` is shared by all logs; `dropped` is called for each event that is removed. */
 export function createEventLog<Stream>(
   { maxEvents, maxBytes }: EventLogLimits,
   pool: BytePool,
@@ -43,7 +43,7 @@ export function createEventLog<Stream>(
   return {
     append({ stream, number, wire }) {
       const bytes = byteLength(wire);
-      // One that does not fit would only push out all the others.
+      // An event that does not fit would only evict all others.
       if (bytes > maxBytes) {
         dropped(stream);
         return;

@@ -1,21 +1,21 @@
-/** A response that stays open and carries events, and the one timer that keeps all of them alive. */
+/** A response that stays open and carries events, and one keep-alive timer for all of them. */
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { WireBytes } from "../protocol/protocol.ts";
 import { stallMs as defaultStallMs, unkept } from "./send-json.ts";
 import { writeWire } from "./wire-bytes.ts";
 
 export interface EventStream {
-  /** Writes one event; `head` ends in "data: ". A promise means: wait, the reader is slow. It resolves too when the reader is gone. */
+  /** Writes one event; `head` ends in "data: ". A promise means: wait, the reader is slow. It also resolves if the reader is gone. */
   send(head: string, wire: WireBytes): void | Promise<void>;
-  /** Whether the last event still waits for the reader. */
+  /** Whether the last event is still unread. */
   readonly blocked: boolean;
-  /** Nothing follows. */
+  /** Ends the stream. */
   end(): void;
 }
 
 export interface EventStreamAsk {
   readonly headers?: OutgoingHttpHeaders;
-  /** Written at once. Even an empty one shows the reader that the stream is open; without one, the first event does. */
+  /** Written immediately. Even an empty one opens the stream for the reader; without it, the first event does. */
   readonly greeting?: string;
   /** The reader has caught up. */
   drained?(): void;
@@ -25,18 +25,18 @@ export interface EventStreamAsk {
 
 export interface EventStreams {
   open(response: ServerResponse, ask?: EventStreamAsk): EventStream;
-  /** How many are open. */
+  /** Number of open streams. */
   readonly size: number;
-  /** Ends all that are open, and the timer: a reader who has not taken everything yet has its own. */
+  /** Ends all streams and the timer. Readers that have not caught up have their own. */
   close(): void;
 }
 
 export interface EventStreamOptions {
-  /** Between two comments on a quiet stream; 0 sends none. */
+  /** Interval of comments on a quiet stream; 0 sends none. */
   readonly keepAliveMs?: number;
-  /** A reader that takes nothing for so long is cut off. */
+  /** A reader that accepts nothing for this long is disconnected. */
   readonly stallMs?: number;
-  /** How much may wait in the process for one slow reader before the writer is told to wait. */
+  /** Bytes that may wait for one slow reader before the writer must wait. */
   readonly highWaterBytes?: number;
 }
 
@@ -45,15 +45,15 @@ const nothingRaw: string[] = [];
 const nothing: IncomingHttpHeaders = {};
 
 interface Shared {
-  /** Until their last byte has left. */
+  /** Present until their last byte has been sent. */
   readonly streams: Map<ServerResponse, OpenStream>;
-  /** How many of them have not ended. */
+  /** Number of streams that have not ended. */
   open: number;
   readonly highWaterBytes: number;
   readonly stallMs: number;
 }
 
-/** A class, because thousands are open at once: what they do is theirs together, and each holds only what is its own. */
+/** A class, because thousands are open: methods are shared, and each object holds only its own state. */
 class OpenStream implements EventStream {
   readonly #shared: Shared;
   readonly #response: ServerResponse;
@@ -92,11 +92,11 @@ class OpenStream implements EventStream {
     this.#ask.closed?.();
   }
 
-  /** Called from time to time. */
+  /** Called periodically. */
   tend(isCommentDue: boolean): void {
     const response = this.#response;
     if (response.writableLength > 0) {
-      // A socket's timeout waits as long as the reader takes anything at all. Those that are idle need none.
+      // A socket timeout is enough, and idle streams need none.
       if (!this.#isTimed) response.setTimeout(this.#shared.stallMs);
       this.#isTimed = true;
       return;
@@ -106,7 +106,7 @@ class OpenStream implements EventStream {
     if (isCommentDue && !this.#isOver) response.write(comment);
   }
 
-  /** False if it was over before. */
+  /** False if it had already ended. */
   #finish(): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;
@@ -155,7 +155,7 @@ export function createEventStreams({
     open(response, ask = {}) {
       const stream = new OpenStream(shared, response, ask);
       if (response.destroyed) {
-        // Its "close" may have been long ago.
+        // Its "close" event may have been long ago.
         queueMicrotask(() => stream.close());
         return stream;
       }
@@ -190,7 +190,7 @@ function cutOff(this: ServerResponse): void {
   if (this.writableLength > 0) this.destroy();
 }
 
-/** A request lives as long as its response: what it said, and who heard it, is not needed any more. */
+/** Releases the request's data, because it lives as long as its response. */
 function letGo(request: IncomingMessage): void {
   request.removeAllListeners();
   request.rawHeaders = nothingRaw;

@@ -1,9 +1,9 @@
-/** Bytes that arrive in pieces, however small, held as one: a million pieces cost no more than their bytes. */
+/** Collects bytes from many small pieces without overhead per piece. */
 
 export interface GrowingBuffer {
   readonly length: number;
   append(piece: Uint8Array): void;
-  /** All bytes so far; the buffer is empty afterwards. */
+  /** Returns all bytes and empties the buffer. */
   take(): Buffer;
 }
 

@@ -33,10 +33,10 @@ describe("the host guard", () => {
     "127.0.0.1.evil.example",
     "*",
   ])("%s is not", (host) => {
-    expect(guard.refusal({ host })).toContain("does not go by the name");
+    expect(guard.refusal({ host })).toContain("is not allowed");
   });
 
-  it("allows any name when told so", () => {
+  it('allows any name with "*"', () => {
     expect(createGuard({ hosts: ["*"] }).refusal({ host: "anything.example" })).toBeUndefined();
   });
 
@@ -68,16 +68,16 @@ describe("the origin guard", () => {
     "localhost",
     "chrome-extension://localhost",
     "",
-  ])("pages of %s may not", (origin) => expect(from(origin)).toContain("may not ask"));
+  ])("pages of %s may not", (origin) => expect(from(origin)).toContain("is not allowed"));
 
-  it("our own pages may ask, under a name we were told", () => {
+  it("our own pages may send requests, under an allowed name", () => {
     expect(from("https://mcp.example", "mcp.example")).toBeUndefined();
-    expect(from("https://mcp.example", "localhost")).toContain("may not ask");
+    expect(from("https://mcp.example", "localhost")).toContain("is not allowed");
   });
 
   it("a stranger's name that was made to point here proves nothing, even when any host is allowed", () => {
     const open = createGuard({ hosts: ["*"] });
-    expect(open.refusal({ host: "evil.example", origin: "http://evil.example" })).toContain("may not ask");
+    expect(open.refusal({ host: "evil.example", origin: "http://evil.example" })).toContain("is not allowed");
   });
 });
 
@@ -102,9 +102,9 @@ describe("the guard against pages of other sites", () => {
     expect(guard.refusal({ ...from, ...link, "sec-fetch-dest": "iframe" }, true)).toContain("other sites");
   });
 
-  it("judges a request that says its origin by that origin", () => {
+  it("checks the origin of a request that has one", () => {
     const from = { host, "sec-fetch-site": "cross-site" };
     expect(guard.refusal({ ...from, origin: "https://app.example" })).toBeUndefined();
-    expect(guard.refusal({ ...from, origin: "https://evil.example" })).toContain("may not ask");
+    expect(guard.refusal({ ...from, origin: "https://evil.example" })).toContain("is not allowed");
   });
 });

@@ -1,18 +1,18 @@
-/** Refuses requests that pages of other sites make a browser send, and names that were made to point here. */
+/** Refuses requests from pages of other sites, and unknown host names (DNS rebinding). */
 import type { IncomingHttpHeaders } from "node:http";
 import { quote } from "../errors.ts";
 
 export interface GuardOptions {
-  /** Names, with or without a port, that this server goes by beside localhost. "*" allows any. */
+  /** Host names besides localhost, with or without a port. "*" allows any. */
   readonly hosts?: readonly string[];
-  /** Origins, as browsers spell them (`https://app.example`), whose pages may ask. */
+  /** Origins (`https://app.example`) whose pages may send requests. */
   readonly origins?: readonly string[];
 }
 
 export interface Guard {
   /**
-   * Why a request with these headers is refused; undefined if it is welcome. `isLinkable` is for a page that holds no data of its
-   * own: people may follow a link to it from another site.
+   * Why a request with these headers is refused; undefined if it is allowed. `isLinkable`: the page holds no data, so links from other
+   * sites may open it.
    */
   refusal(headers: IncomingHttpHeaders, isLinkable?: boolean): string | undefined;
 }
@@ -36,7 +36,7 @@ export function createGuard({ hosts = [], origins = [] }: GuardOptions = {}): Gu
     if (authority === undefined) return false;
     const name = nameOf(authority);
     if (name === undefined) return false;
-    // A page of our own. Under "*" the host proves nothing: a stranger's name may have been made to point here.
+    // Our own page. With "*" the host proves nothing: a stranger's name may point here.
     return localNames.has(name) || (authority === host && isOurs(host));
   }
 
@@ -45,24 +45,24 @@ export function createGuard({ hosts = [], origins = [] }: GuardOptions = {}): Gu
       const { origin: originHeader } = headers;
       const host = headers.host?.toLowerCase() ?? "";
       if (!anyHost && !isOurs(host))
-        return `this server does not go by the name ${quote(host)}; ask the one who runs it to allow that host`;
+        return `the host ${quote(host)} is not allowed; ask the operator of this server to allow it`;
       if (originHeader !== undefined && !mayAsk(originHeader.toLowerCase(), host))
-        return `pages of ${quote(originHeader)} may not ask this server; ask the one who runs it to allow that origin`;
-      // An image, a script or a frame of another page comes without an Origin, but browsers say where it comes from.
+        return `the origin ${quote(originHeader)} is not allowed; ask the operator of this server to allow it`;
+      // Images, scripts and frames of other pages have no Origin, but Fetch Metadata tells where they come from.
       if (originHeader === undefined && isFromElsewhere(headers) && !(isLinkable && isFollowedLink(headers)))
-        return "pages of other sites may not load this; open it by its own address";
+        return "pages of other sites may not load this; open it directly";
       return undefined;
     },
   };
 }
 
-/** https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header: programs send none, and what is unknown is taken for another site. */
+/** https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header: programs send none, and unknown values count as another site. */
 function isFromElsewhere(headers: IncomingHttpHeaders): boolean {
   const site = headers["sec-fetch-site"];
   return site !== undefined && site !== "same-origin" && site !== "none";
 }
 
-/** A tab shows it; the page that links to it sees nothing of it. */
+/** A link opened in a tab; the linking page sees nothing of it. */
 export function isFollowedLink(headers: IncomingHttpHeaders): boolean {
   return headers["sec-fetch-mode"] === "navigate" && headers["sec-fetch-dest"] === "document";
 }
@@ -91,7 +91,7 @@ function isPort(authority: string, colon: number): boolean {
   return true;
 }
 
-/** A host as it stands in a URL: IPv6 in brackets. */
+/** A host for a URL: IPv6 in brackets. */
 export function hostInUrl(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }

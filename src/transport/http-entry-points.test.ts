@@ -9,7 +9,7 @@ import { code, modern, question, rawQuestion } from "./test-question.ts";
 import { modernHeaders } from "./test-client.ts";
 
 describe("a body", () => {
-  it("that is too large is refused, whether it says so or not", async () => {
+  it("that is too large is refused, whether it announces its length or not", async () => {
     const { ask } = await serveFake({}, { maxBodyBytes: 1000 });
     const large = JSON.stringify("x".repeat(1500));
     for (const headers of [{ "Content-Length": large.length }, { "Transfer-Encoding": "chunked" }]) {
@@ -76,7 +76,7 @@ describe("a body", () => {
         request.once("data", (chunk: Buffer) => (held += chunk.length) > 90_000 && resolve());
       });
     });
-    // Ten thousand bytes each, in one part, and nothing more.
+    // Ten thousand bytes each, in one chunk, and nothing more.
     for (let count = 0; count < 10; count++)
       sockets.push(
         await raw(
@@ -86,7 +86,7 @@ describe("a body", () => {
     await enough;
     const chunked = { ...modernHeaders, "Transfer-Encoding": "chunked" };
     expect((await ask({ headers: chunked, body: { ...question, pad: "x".repeat(50_000) } })).status).toBe(503);
-    // What comes whole is in nobody's way.
+    // Complete bodies are not affected.
     expect((await ask(modern)).status).toBe(200);
     for (const socket of sockets) socket.destroy();
   });
@@ -143,7 +143,7 @@ describe("the doors", () => {
     expect(Buffer.concat(await socket.toArray()).toString()).toMatch(/^HTTP\/1\.1 403 /);
   });
 
-  it("are closed to requests that name two hosts, whichever comes first and however they are spelled", async () => {
+  it("refuse requests with two Host headers, in any order and case", async () => {
     for (const allowedHosts of [[], ["*"]]) {
       const { raw } = await serveFake({}, { allowedHosts });
       for (const hosts of ["Host: localhost\r\nhOST: evil.example", "Host: localhost\r\nHost: localhost"]) {
@@ -237,12 +237,12 @@ describe("the caller", () => {
     }
   });
 
-  it("is anonymous unless said", async () => {
+  it("is anonymous by default", async () => {
     const { ask } = await serveFake({ exchange: (message, reply, { caller }) => reply.end(resultOf(message, caller)) });
     expect((await ask(modern)).json()).toMatchObject({ result: { id: "anonymous" } });
   });
 
-  it("that nobody knows gets 401 on every door, and is told how to say who it is (LEG-66)", async () => {
+  it("without identity gets 401 on every path, with a challenge (LEG-66)", async () => {
     for (const identify of [() => undefined, () => Promise.resolve(undefined)]) {
       const { ask, edge } = await serveFake({}, { identify, challenge: 'Bearer realm="house"' });
       for (const [method, path] of [

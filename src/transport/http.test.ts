@@ -21,7 +21,7 @@ describe("one modern question (MOD-55 to MOD-67)", () => {
     expect(answer.json()).toEqual({ jsonrpc: "2.0", id: 7, result: { echo: "resources/list" } });
   });
 
-  it("shows the edge its headers, whatever the case of their names (MOD-64)", async () => {
+  it("passes its headers to the protocol, whatever the case of their names (MOD-64)", async () => {
     const { ask } = await serveFake({
       exchange: (message, reply, _peer, headers) => reply.end(resultOf(message, headers)),
     });
@@ -31,7 +31,7 @@ describe("one modern question (MOD-55 to MOD-67)", () => {
     });
   });
 
-  it("is answered with the status that the edge gives (MOD-62)", async () => {
+  it("gets the status that the protocol returns (MOD-62)", async () => {
     const { ask } = await serveFake({ exchange: (message, reply) => reply.end(resultOf(message), 404) });
     expect((await ask(modern)).status).toBe(404);
   });
@@ -55,7 +55,7 @@ describe("one modern question (MOD-55 to MOD-67)", () => {
     }
   });
 
-  it("becomes a stream without event ids once something is said on the way (MOD-58, MOD-59)", async () => {
+  it("becomes a stream without event ids with the first notification (MOD-58, MOD-59)", async () => {
     const { listen } = await serveFake({
       exchange(message, reply) {
         void reply.notify(wireOf({ n: 1 }));
@@ -79,7 +79,7 @@ describe("one modern question (MOD-55 to MOD-67)", () => {
     ]);
   });
 
-  it("is withdrawn by hanging up (MOD-60, MOD-68)", async () => {
+  it("is cancelled by disconnecting (MOD-60, MOD-68)", async () => {
     const asked = Promise.withResolvers<{ peer: Peer; reply: Reply }>();
     const { listen } = await serveFake({
       exchange(_message, reply, peer) {
@@ -98,7 +98,7 @@ describe("one modern question (MOD-55 to MOD-67)", () => {
     reply.end(wireOf({ late: true }));
   });
 
-  it("is withdrawn by closing half of the connection, before anything was said (MOD-60)", async () => {
+  it("is cancelled by closing half of the connection before the response (MOD-60)", async () => {
     const asked = Promise.withResolvers<Peer>();
     const { raw } = await serveFake({ exchange: (_message, _reply, peer) => asked.resolve(peer) });
     const socket = await raw(rawQuestion);
@@ -107,7 +107,7 @@ describe("one modern question (MOD-55 to MOD-67)", () => {
     if (!signal.aborted) await once(signal, "abort");
   });
 
-  it("is not withdrawn once it was answered", async () => {
+  it("is not cancelled after its response", async () => {
     const signals: AbortSignal[] = [];
     const { ask, listening } = await serveFake({
       exchange(message, reply, peer) {
@@ -123,7 +123,7 @@ describe("one modern question (MOD-55 to MOD-67)", () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
   });
 
-  it("from a reader of JSON alone is answered as JSON, and what is said on the way is left out", async () => {
+  it("from a client that accepts only JSON gets JSON, without notifications", async () => {
     const { ask } = await serveFake({
       exchange(message, reply) {
         void reply.notify(wireOf({ n: 1 }));
@@ -140,7 +140,7 @@ describe("one modern question (MOD-55 to MOD-67)", () => {
     expect(await stream.rest()).toEqual([{ data: '{"jsonrpc":"2.0","id":7,"result":{"echo":"resources/list"}}' }]);
   });
 
-  it("that makes the edge throw is answered with 500, and the next one is served", async () => {
+  it("that makes the protocol throw gets 500, and the next one is served", async () => {
     const logged: string[] = [];
     const { ask } = await serveFake(
       {
@@ -160,7 +160,7 @@ describe("one modern question (MOD-55 to MOD-67)", () => {
 });
 
 describe("a slow reader", () => {
-  it("makes the edge wait, so that little piles up; the rest comes when it reads", async () => {
+  it("makes the protocol wait, so that little is buffered; the rest follows when it reads", async () => {
     const text = "x".repeat(64 * 1024);
     const started = Promise.withResolvers<Reply>();
     const { raw } = await serveFake({ exchange: (_message, reply) => started.resolve(reply) });
@@ -174,7 +174,7 @@ describe("a slow reader", () => {
       pushed++;
     } while (pending === undefined && pushed < 1000);
     expect(pending).toBeInstanceOf(Promise);
-    // Ours are 64 KiB and one event; the rest is what the system's own buffers take.
+    // Our buffers hold 64 KiB and one event; the rest is in the system's.
     expect(pushed).toBeLessThan(200);
     socket.resume();
     await pending;
@@ -198,7 +198,7 @@ describe("a slow reader", () => {
     await pending;
   });
 
-  it("of a quiet stream is kept awake with comments, and never cut off", async () => {
+  it("of a quiet stream gets comments, and is never disconnected", async () => {
     const started = Promise.withResolvers<Reply>();
     const { listen } = await serveFake(
       {
@@ -216,7 +216,7 @@ describe("a slow reader", () => {
   });
 });
 
-/** Fills every buffer on the way. Resolves when the reader has caught up, or is gone. */
+/** Fills every buffer. Resolves when the reader has caught up, or is gone. */
 function stuff(reply: Reply): Promise<void> {
   const wire = [JSON.stringify("x".repeat(256 * 1024))];
   for (;;) {
@@ -242,7 +242,7 @@ describe("a stream", () => {
       { keepAliveMs: 0, stallMs: 10 },
     );
     const stream = await listen(modern);
-    // Another, which is not read, comes later and is cut off.
+    // A later stream that is not read is disconnected.
     const requested = once(listening.server, "request") as Promise<[IncomingMessage, ServerResponse]>;
     const other = await raw(rawQuestion);
     other.pause();
@@ -274,7 +274,7 @@ describe("a stream", () => {
     expect(response.writableFinished).toBe(false);
   });
 
-  it("whose reader has caught up again is kept", async () => {
+  it("whose reader has caught up stays open", async () => {
     const started = Promise.withResolvers<Reply>();
     const { listen, listening } = await serveFake(
       {
@@ -296,7 +296,7 @@ describe("a stream", () => {
     const rest = stream.rest();
     stream.resume();
     await caughtUp;
-    // It is watched no longer.
+    // It is no longer watched.
     while (response.socket?.timeout) await turn();
     reply.end(wireOf({ done: true }));
     expect((await rest).at(-1)).toEqual({ data: '{"done":true}' });

@@ -1,4 +1,4 @@
-/** MCP over HTTP, both eras on one endpoint: who may ask, what was asked, and where the answer goes. */
+/** MCP over HTTP, all revisions on one endpoint: checks, routing and responses. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { quote } from "../errors.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
@@ -22,7 +22,7 @@ import { createSse } from "./sse.ts";
 import { sendInOrder, isEarly } from "./send-in-order.ts";
 import { atMost, createInFlight } from "./in-flight.ts";
 
-/** "answered" where it has given the answer itself. */
+/** "answered" if the gate has sent the response itself. */
 export type RequestGate = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -30,48 +30,48 @@ export type RequestGate = (
 ) => "welcome" | "refused" | "answered";
 
 export interface HttpOptions extends EventStreamOptions, LegacySessionOptions {
-  /** Where both eras are served. */
+  /** Path of the MCP endpoint. */
   readonly endpoint?: string;
-  /** Where 2024-11-05 is served: a stream, and beside it a place to post to. False serves neither. */
+  /** Paths of the 2024-11-05 transport: a stream, and a path to post to. False disables it. */
   readonly sse?: { readonly stream: string; readonly post: string } | false;
-  /** Judges every request, whatever its path, once its Host and Origin are right. */
+  /** Checks every request on every path, after Host and Origin. */
   readonly gate?: RequestGate;
-  /** Who asks. Undefined is answered with 401. Everyone is the same caller unless said. */
+  /** Identifies the caller. Undefined gives a 401. Default: everyone is the same caller. */
   readonly identify?: (request: IncomingMessage) => Caller | undefined | Promise<Caller | undefined>;
-  /** Whether `identify` gives everyone the same caller: then connections, not callers, share what there is. True without it. */
+  /** Whether `identify` returns the same caller for everyone: then connections share limits. Default without `identify`: true. */
   readonly isOneCaller?: boolean;
   /** The `WWW-Authenticate` of a 401. */
   readonly challenge?: string;
-  /** Names this server goes by beside localhost, with or without a port. "*" allows any. */
+  /** Host names besides localhost, with or without a port. "*" allows any. */
   readonly allowedHosts?: readonly string[];
-  /** Origins beside those of this machine whose pages may ask. */
+  /** Additional origins whose pages may send requests. */
   readonly allowedOrigins?: readonly string[];
-  /** Of one posted body. */
+  /** Limit of one body. */
   readonly maxBodyBytes?: number;
-  /** Of all bodies that are still arriving, together. */
+  /** Limit of all bodies that are arriving. */
   readonly maxArrivingBytes?: number;
   readonly maxUrlLength?: number;
-  /** Of streams that are held open: a listen, a session's own, or one of 2024-11-05. */
+  /** Limit of open streams: listens, session streams, and those of 2024-11-05. */
   readonly maxStreams?: number;
-  /** Path of a page without data of its own, which people may follow links to from other sites. */
+  /** Path of a page without data, which links from other sites may open. */
   readonly page?: string;
-  /** Takes JSON that callers post to other paths. */
+  /** Handles JSON posted to other paths. */
   readonly posts?: ActionEndpoint;
-  /** Answers other paths, behind the same guards. False if it does not know the path either. */
+  /** Handles other paths, after the same checks. Returns false for an unknown path. */
   readonly elsewhere?: (request: IncomingMessage, response: ServerResponse, path: string) => boolean;
   readonly log?: Runtime["log"];
 }
 
 export interface Http {
-  /** Takes any request of a `node:http` server. Never throws. */
+  /** Handles any request of a `node:http` server. Never throws. */
   handle(request: IncomingMessage, response: ServerResponse): void;
-  /** For `checkContinue`: whoever asks before sending a body is told to go on only when it is wanted. Never throws. */
+  /** For `checkContinue`: sends "100 Continue" only if the body is wanted. Never throws. */
   handleExpectation(request: IncomingMessage, response: ServerResponse): void;
-  /** Sessions and streams that are open. */
+  /** Open sessions and streams. */
   readonly counts: { readonly sessions: number; readonly streams: number };
   /**
-   * Answers what has been received, for at most so long, and says on each answer that its connection closes. Then ends every
-   * listen with its result, and sessions and streams. Later requests are answered with 503.
+   * Responds to received requests within the grace period, with `Connection: close`. Then ends every listen with its result, and all
+   * sessions and streams. Later requests get 503.
    */
   close(graceMs?: number): Promise<void>;
 }
@@ -82,9 +82,9 @@ const internalError = -32603;
 
 const tooManySessions = "too many sessions are open; try again later";
 const anonymous: Caller = { id: "anonymous" };
-/** For listens to be given their results when the grace period is over. */
+/** Time for listens to send their results after the grace period. */
 const listenEndMs = 250;
-/** Between two looks whether everything has been answered, while closing. */
+/** Interval of checks while closing. */
 const lookMs = 10;
 const thenClose = { Connection: "close" };
 const methods = "GET, POST, DELETE, OPTIONS";
@@ -117,9 +117,9 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
   const underWay = createInFlight();
   const sessions = createLegacySessions(edge, streams, underWay, options);
   const sse = ssePaths && createSse(edge, streams, underWay, { ...options, post: ssePaths.post });
-  /** Those who wait for a word before they send their bodies. */
+  /** Requests that wait for "100 Continue". */
   const expectant = new WeakSet<IncomingMessage>();
-  /** Until their last byte has left, streams included. */
+  /** Responses until their last byte has been sent, including streams. */
   const open = new Set<ServerResponse>();
   let state: "open" | "finishing" | "closed" = "open";
 
@@ -129,7 +129,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
   }
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
-    // Nothing can be answered on this connection any more; its bytes are read all the same, as unread ones would reset it.
+    // No response is possible on this connection; its bytes are read, because unread ones would reset it.
     if (request.socket.writableEnded || (state !== "open" && !staysOpenFor(request))) return void request.resume();
     open.add(response);
     response.on("close", forget);
@@ -141,14 +141,14 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
     open.delete(this);
   }
 
-  /** While closing, the last answer of a connection says so: its client then asks elsewhere. */
+  /** While closing, the last response of a connection closes it, so that its client connects elsewhere. */
   function closeAfter(response: ServerResponse): void {
     if (response.headersSent) return;
     for (const other of open) if (other !== response && other.req.socket === response.req.socket) return;
     response.setHeader("Connection", "close");
   }
 
-  /** Whether earlier answers on the connection of this request leave it open; those that have not begun do from now on. */
+  /** Whether earlier responses leave the connection of this request open; those that have not begun will do so. */
   function staysOpenFor({ socket }: IncomingMessage): boolean {
     for (const earlier of open) {
       if (earlier.req.socket !== socket || earlier.getHeader("Connection") === undefined) continue;
@@ -185,7 +185,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
       if (path === ssePaths.post) return admit(request, response, atPost);
     }
     if (elsewhere) {
-      // They may say otherwise, and cannot forget it.
+      // Defaults, which handlers may override.
       for (const [name, value] of Object.entries(unkept)) response.setHeader(name, value);
       if (elsewhere(request, response, path)) return;
     }
@@ -204,8 +204,8 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
         response.once("close", () => gone.abort());
         underWay.begin();
         takePost(path, body, { caller, client: clientOf(request.socket), signal: gone.signal })
-          .then((said) => {
-            if (said) sendJson(response, said.status, [said.text], said.headers);
+          .then((result) => {
+            if (result) sendJson(response, result.status, [result.text], result.headers);
             else refuseNothing(response, path);
           })
           .catch((cause: unknown) => {
@@ -239,11 +239,11 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
   }
 
   function refuseStranger(response: ServerResponse): void {
-    refuse(response, 401, "say who you are: send an Authorization header", { "WWW-Authenticate": challenge });
+    refuse(response, 401, "authentication required; send an Authorization header", { "WWW-Authenticate": challenge });
   }
 
   function refuseLate(response: ServerResponse): void {
-    refuse(response, 503, "this server is shutting down; ask again soon", { ...thenClose, "Retry-After": 5 });
+    refuse(response, 503, "this server is shutting down; try again soon", { ...thenClose, "Retry-After": 5 });
   }
 
   function atEndpoint(request: IncomingMessage, response: ServerResponse, caller: Caller): void {
@@ -278,9 +278,9 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
     readMessage(request, response, (body) => {
       const session = sse ? sse.find(sessionIdIn(request.url ?? ""), caller) : undefined;
       if (session === undefined)
-        return refuse(response, 404, "this session has ended, or never was; open the stream again");
+        return refuse(response, 404, "this session has ended or does not exist; open the stream again");
       if (session.full)
-        return refuse(response, 503, "too many answers wait on your stream; read them first", { "Retry-After": 1 });
+        return refuse(response, 503, "too many unread responses on your stream; read them first", { "Retry-After": 1 });
       session.post(body, response);
     });
   }
@@ -299,9 +299,9 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
     bodies.read(request, (bytes) => {
       try {
         if (bytes === "busy")
-          return refuse(response, 503, "too much is arriving at once; ask again soon", { "Retry-After": 1 });
+          return refuse(response, 503, "too many request bodies are arriving; try again soon", { "Retry-After": 1 });
         if (bytes === "too-large") return refuseBody(request, response);
-        // What began to arrive before must not open a session that no one would end.
+        // A late body must not open a session that nobody would end.
         if (state === "closed") return refuseLate(response);
         const parsed = parseMessageBytes(bytes);
         if (parsed.ok) done(parsed.body, accepts);
@@ -350,9 +350,9 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
 
   function ofSession(request: IncomingMessage, response: ServerResponse, caller: Caller): void {
     const { version } = headersOf(request);
-    // A revision without sessions knows neither method, whatever else was sent along.
+    // A revision without sessions has neither method.
     if (version !== undefined && edge.classify({}, { version }) === "modern")
-      return refuse(response, 405, "this revision has no sessions; POST your questions", { Allow: "POST, OPTIONS" });
+      return refuse(response, 405, "this revision has no sessions; POST your requests", { Allow: "POST, OPTIONS" });
     const session = findSession(request, response, caller, version);
     if (session === undefined) return;
     if (request.method === "DELETE") {
@@ -364,7 +364,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
     session.listen(response, one(request.headers["last-event-id"]));
   }
 
-  /** Refuses if there is none. */
+  /** Sends an error if there is none. */
   function findSession(
     request: IncomingMessage,
     response: ServerResponse,
@@ -372,9 +372,9 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
     version: string | undefined,
   ): LegacySession | undefined {
     const id = one(request.headers["mcp-session-id"]);
-    if (id === undefined) refuse(response, 400, "send the Mcp-Session-Id that initialize was answered with");
+    if (id === undefined) refuse(response, 400, "send the Mcp-Session-Id from the response to initialize");
     else if (version !== undefined && !edge.revisions.includes(version))
-      refuse(response, 400, `no revision ${quote(version)} is served; send one of ${edge.revisions.join(", ")}`);
+      refuse(response, 400, `revision ${quote(version)} is not supported; use one of ${edge.revisions.join(", ")}`);
     else {
       const session = sessions.find(id, caller);
       if (session) return session;
@@ -386,14 +386,14 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
   function fail(response: ServerResponse, cause: unknown): void {
     log?.("error", "a request over HTTP failed", { cause });
     if (response.headersSent) response.destroy();
-    else refuse(response, 500, "something went wrong here; the log has the details");
+    else refuse(response, 500, "internal error; see the server's log for details");
   }
 
   return {
     handle,
     handleExpectation(request, response) {
       expectant.add(request);
-      // Who is refused may send its body or leave it: what follows could be either.
+      // A refused client may or may not send its body, so the connection cannot be reused.
       response.setHeader("Connection", "close");
       handle(request, response);
     },
@@ -407,9 +407,9 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
       }
       state = "finishing";
       for (const response of open) closeAfter(response);
-      // A listen is not under way, and its response is one of the streams: those are ended afterwards.
+      // Listens are not counted as running; their responses are streams, which end later.
       await until(() => underWay.count === 0 && open.size <= streams.size);
-      const ending = edge.close().catch((cause: unknown) => log?.("error", "the edge did not close", { cause }));
+      const ending = edge.close().catch((cause: unknown) => log?.("error", "the protocol did not close", { cause }));
       await atMost(Math.max(listenEndMs, deadline - monotonicMs()), ending);
       state = "closed";
       sessions.close();
@@ -432,7 +432,7 @@ function one(header: string | string[] | undefined): string | undefined {
   return typeof header === "object" ? header[0] : header;
 }
 
-/** Of two names, a server in front of this one may have judged the other. https://www.rfc-editor.org/rfc/rfc9112#section-3.2 */
+/** With two Host headers, a proxy may have checked the other one. https://www.rfc-editor.org/rfc/rfc9112#section-3.2 */
 function namesTwoHosts(rawHeaders: readonly string[]): boolean {
   let count = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {

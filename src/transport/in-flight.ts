@@ -1,10 +1,10 @@
-/** Counts what has begun and not yet ended, for those who want to wait until nothing has. */
+/** Counts running work, and waits until none is left. */
 
 export interface InFlight {
   begin(): void;
   end(): void;
   readonly count: number;
-  /** Resolves as soon as nothing is under way. */
+  /** Resolves as soon as nothing is running. */
   idle(): Promise<void>;
 }
 

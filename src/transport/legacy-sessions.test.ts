@@ -10,7 +10,7 @@ import { createWireClient, type WireClient } from "./test-client.ts";
 const question = { jsonrpc: "2.0", id: 7, method: "resources/list" };
 const initialize = { jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: "2025-11-25" } };
 
-/** Answers each question only when the test says so. */
+/** Responds to each request only on demand. */
 function held() {
   const replies: { message: FakeMessage; reply: Reply }[] = [];
   let arrived = Promise.withResolvers<void>();
@@ -70,7 +70,7 @@ describe("a session", () => {
     }
   });
 
-  it("refuses revisions that nobody serves with 400, and takes none as said before (LEG-61)", async () => {
+  it("refuses unknown revisions with 400, and accepts a missing header (LEG-61)", async () => {
     const served = await serveFake();
     const { headers } = await beginSession(served);
     const of = async (version: string) =>
@@ -97,7 +97,7 @@ describe("a session", () => {
     expect(await as("ann")).toBe(200);
   });
 
-  it("ends with DELETE: its streams end, who waits is told, later use is 404 (LEG-59, LEG-60)", async () => {
+  it("ends with DELETE: its streams end, pending requests get an error, later use is 404 (LEG-59, LEG-60)", async () => {
     const questions = held();
     const served = await serveFake({ receive: questions.receive });
     const { headers, session, listen } = await beginSession(served);
@@ -116,7 +116,7 @@ describe("a session", () => {
     expect(session.peer.send(wireOf({ late: true }))).toBeUndefined();
   });
 
-  it("ends after a while of silence, but not while a stream is open or a question under way", async () => {
+  it("ends after a while without activity, but not while a stream is open or a request is running", async () => {
     let time = 0;
     const questions = held();
     const served = await serveFake({ receive: questions.receive }, { sessionIdleMs: 20, now: () => time });
@@ -142,7 +142,7 @@ describe("a session", () => {
     expect(served.listening.http.counts.sessions).toBe(0);
   });
 
-  it("makes room for a new one when there are too many, the one idle longest first", async () => {
+  it("is evicted when there are too many, the longest idle first", async () => {
     const served = await serveFake({}, { maxSessions: 3 });
     const [first, second, third] = [await beginSession(served), await beginSession(served), await beginSession(served)];
     const stream = await first.listen();
@@ -152,7 +152,7 @@ describe("a session", () => {
     stream.hangUp();
   });
 
-  it("does not make room while it is subscribed to something", async () => {
+  it("is not evicted while it has a subscription", async () => {
     const served = await serveFake({}, { maxSessions: 2 });
     const [first, second] = [await beginSession(served), await beginSession(served)];
     first.session.subscriptions = 1;
@@ -186,12 +186,12 @@ describe("a session", () => {
       return { status, session: served.edge.sessions.at(-1) as FakeSession };
     };
     const opened = [await open(one), await open(two), await open(two), await open(two)];
-    // Whoever holds more than the newcomer would makes room; among equals no one does.
+    // Only a holder of more sessions than the newcomer loses one.
     opened.push(await open(connect()), await open(connect()));
     expect(areClosed(opened)).toEqual([false, true, true, false, false, false]);
     expect((await open(connect())).status).toBe(503);
     expect(areClosed(opened)).toEqual([false, true, true, false, false, false]);
-    // A connection may always replace one of its own.
+    // A connection may always replace its own session.
     expect((await open(one)).status).toBe(200);
     expect(areClosed(opened)).toEqual([true, true, true, false, false, false]);
   });
@@ -213,7 +213,7 @@ describe("a session", () => {
     expect(areClosed([first, second])).toEqual([false, false]);
   });
 
-  it("that was begun and never used makes room for anyone after a minute", async () => {
+  it("that was never used can be evicted by anyone after a minute", async () => {
     let time = 0;
     const served = await serveFake({}, { maxSessions: 2, now: () => time });
     const other = createWireClient(served.listening.port);
@@ -235,7 +235,7 @@ describe("a session", () => {
     expect(await newcomer()).toBe(503);
   });
 
-  it("is not lost to a caller who holds as many: who holds most makes room", async () => {
+  it("is not lost to a caller who holds as many: the one who holds most loses one", async () => {
     const served = await serveFake(
       {},
       { maxSessions: 6, identify: (request) => ({ id: String(request.headers.authorization) }) },
@@ -249,13 +249,13 @@ describe("a session", () => {
     for (let count = 0; count < 20; count++) flood.push(await open("ben"));
     expect(areClosed(ann)).toEqual([false, false]);
     expect(areClosed(flood)).toEqual(flood.map((_, at) => at < 16));
-    // Ann may have as many as ben, at ben's expense, and neither can take more.
+    // Ann may have as many as ben, at ben's expense; neither can take more.
     ann.push(await open("ann"));
     expect(areClosed(flood.slice(16))).toEqual([true, false, false, false]);
     ann.push(await open("ann"));
     expect(areClosed(ann)).toEqual([true, false, false, false]);
     expect(areClosed(flood.slice(16))).toEqual([true, false, false, false]);
-    // A third is let in.
+    // A third caller gets a session.
     const cid = await open("cid");
     expect([cid.status, cid.session.closed, served.listening.http.counts.sessions]).toEqual([200, false, 6]);
   });
@@ -285,7 +285,7 @@ describe("a session", () => {
 });
 
 describe("a posted question of a session", () => {
-  it("becomes a stream with event ids once something is said on the way (LEG-48, LEG-55)", async () => {
+  it("becomes a stream with event ids with the first notification (LEG-48, LEG-55)", async () => {
     const questions = held();
     const served = await serveFake({ receive: questions.receive });
     const { headers } = await beginSession(served);
@@ -314,7 +314,7 @@ describe("a posted question of a session", () => {
     expect(await stream.next()).toBeUndefined();
   });
 
-  it("goes on when its sender hangs up, and can be caught up on, also while it still runs (LEG-51, LEG-56)", async () => {
+  it("continues when its sender disconnects, and can be replayed, also while it still runs (LEG-51, LEG-56)", async () => {
     const questions = held();
     const served = await serveFake({ receive: questions.receive });
     const { headers, session, listen } = await beginSession(served);
@@ -336,12 +336,12 @@ describe("a posted question of a session", () => {
     reply.end(resultOf(message));
     expect(await again.rest()).toEqual([{ id: "1-4", data: '{"jsonrpc":"2.0","id":7,"result":{}}' }]);
 
-    // All of it, once more, after it is over.
+    // Everything again, after the end.
     expect((await (await listen("1-0")).rest()).map(({ id }) => id)).toEqual(["1-1", "1-2", "1-3", "1-4"]);
     expect(await (await listen("1-4")).rest()).toEqual([]);
   });
 
-  it("goes on when its sender hangs up before anything was said", async () => {
+  it("continues when its sender disconnects before any output", async () => {
     const questions = held();
     const served = await serveFake({ receive: questions.receive });
     const { id, session } = await beginSession(served);

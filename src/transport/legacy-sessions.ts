@@ -1,4 +1,4 @@
-/** Sessions of the revisions that have them, over HTTP: who holds which, how many there may be, and when they end. */
+/** HTTP sessions of the older revisions: ownership, limits and expiry. */
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 import type { Protocol, Reply, WireBytes } from "../protocol/protocol.ts";
@@ -14,25 +14,25 @@ import { createSessionStreams } from "./session-streams.ts";
 import type { InFlight } from "./in-flight.ts";
 
 export interface LegacySession {
-  /** A posted message. Its sender may hang up: the work goes on, and what it says can be caught up on. */
+  /** Handles a posted message. If the sender disconnects, the work continues and its events can be replayed. */
   post(body: unknown, response: ServerResponse, accepts: Accepts): void;
   /** A GET: see `SessionStreams.listen`. */
   listen(response: ServerResponse, lastEventId?: string): void;
   end(): void;
 }
 
-/** Who opens a session. */
+/** The client that opens a session. */
 export interface Opener {
   readonly caller: Caller;
   readonly client: Client;
-  /** Whose session it is where there are too many: the caller by its name, or the connection where all callers are one. */
+  /** Owner for the limits: the caller's id, or the connection if all callers are one. */
   readonly holder: Client | string;
 }
 
 export interface LegacySessions {
-  /** `initialize`. False if there are too many sessions, and none can be spared: no one loses one to a holder of as many. */
+  /** `initialize`. False if there are too many sessions and none can be evicted: a holder never loses one to a holder of as many. */
   open(body: unknown, opener: Opener, response: ServerResponse, accepts: Accepts): boolean;
-  /** The session with this id, if it is this caller's. */
+  /** The session with this id, if it belongs to this caller. */
   find(id: string, caller: Caller): LegacySession | undefined;
   readonly size: number;
   close(): void;
@@ -40,26 +40,26 @@ export interface LegacySessions {
 
 export interface LegacySessionOptions {
   /**
-   * When full, a session makes room that is not in use: one that was begun and never used, or else the one idle longest of the
-   * newcomer's own, or of whoever holds most and more than a tenth of all. A session with a stream, a question under way or a
+   * When full, an unused session is evicted: one without any request since `initialize`, else the longest idle one of the newcomer,
+   * or of the holder with the most sessions and more than a tenth of all. A session with a stream, a running request or a
    * subscription is in use.
    */
   readonly maxSessions?: number;
-  /** After this time a session that was begun and never used makes room for anyone. */
+  /** After this time a session without any request may be evicted by anyone. */
   readonly unusedSessionMs?: number;
-  /** A session without an open stream or a question under way ends after this time. */
+  /** A session without an open stream or running request ends after this time. */
   readonly sessionIdleMs?: number;
-  /** What each session keeps for readers that lost their connection, and what all keep together. */
+  /** Events that each session stores for disconnected readers, and the total of all sessions. */
   readonly replay?: Partial<EventLogLimits> & { readonly maxTotalBytes?: number };
-  /** How soon a reader that lost its connection should come back. */
+  /** Reconnection delay for disconnected readers. */
   readonly retryMs?: number;
   readonly now?: () => number;
 }
 
 interface Held extends LegacySession, Opener {
-  /** Has a stream or a question under way. */
+  /** Has a stream or a running request. */
   readonly busy: boolean;
-  /** Busy, or subscribed to something. */
+  /** Busy, or has a subscription. */
   readonly inUse: boolean;
   usedAt: number;
   open(body: unknown, response: ServerResponse, accepts: Accepts): void;
@@ -68,13 +68,13 @@ interface Held extends LegacySession, Opener {
 type Headers = () => OutgoingHttpHeaders | undefined;
 
 interface PostReply extends Reply {
-  /** The session has ended: who still waits is told so. */
+  /** The session has ended: pending requests get this error. */
   cancel(why: WireBytes): void;
 }
 
-export const sessionEnded = "this session has ended, or never was; begin another with initialize";
+export const sessionEnded = "this session has ended or does not exist; start another with initialize";
 
-/** From here on a stream opens with an event id. */
+/** Since this revision a stream opens with an event id. */
 const primedSince = "2025-11-25";
 
 export function createLegacySessions(
@@ -91,9 +91,9 @@ export function createLegacySessions(
   }: LegacySessionOptions = {},
 ): LegacySessions {
   const held = new Map<string, Held>();
-  /** Each holder's in the order of their last use. */
+  /** Sessions of each holder in the order of their last use. */
   const byHolder = new Map<Opener["holder"], Map<string, Held>>();
-  /** Those that have got nothing since `initialize`, the oldest first. */
+  /** Sessions without any request since `initialize`, the oldest first. */
   const unused = new Map<string, Held>();
   const shares = createShares(maxSessions);
   const limits: EventLogLimits = { maxEvents: replay.maxEvents ?? 256, maxBytes: replay.maxBytes ?? 1024 * 1024 };
@@ -110,7 +110,7 @@ export function createLegacySessions(
     else byHolder.set(holder, new Map([[id, session]]));
   }
 
-  /** False if it is not there any more. */
+  /** False if it no longer exists. */
   function remove(id: string, { holder, client }: Held): boolean {
     if (!held.delete(id)) return false;
     unused.delete(id);
@@ -122,7 +122,7 @@ export function createLegacySessions(
   }
 
   function touch(id: string, session: Held): void {
-    // Not one that has ended: touching would bring it back.
+    // An ended session must not be added again.
     if (!held.has(id)) return;
     session.usedAt = now();
     const own = byHolder.get(session.holder);
@@ -133,7 +133,7 @@ export function createLegacySessions(
   function sweep(): void {
     const oldest = now() - Math.max(1, sessionIdleMs);
     for (const own of byHolder.values())
-      // What is touched moves to the end, where the loop stops.
+      // A touched session moves to the end, where the loop stops.
       for (const [id, session] of own) {
         if (session.usedAt > oldest) break;
         if (session.busy) touch(id, session);
@@ -145,7 +145,7 @@ export function createLegacySessions(
     const own = byHolder.get(holder);
     const isShareUsedUp = shares.isUsedUp(client);
     if (held.size < maxSessions && !isShareUsedUp) return true;
-    // A machine that has its share takes from no one but itself.
+    // A machine that has used its share can evict only its own sessions.
     const spared = isShareUsedUp ? own && idleIn(own) : (firstUnused() ?? idleOfMost(own));
     spared?.end();
     return spared !== undefined;
@@ -159,7 +159,7 @@ export function createLegacySessions(
 
   function idleOfMost(own: ReadonlyMap<string, Held> | undefined): Held | undefined {
     let spared = own && idleIn(own);
-    // With one more, the holder would hold that many; and who holds little loses nothing, however many newcomers there are.
+    // The holder would have one more; holders of few sessions lose none, however many newcomers there are.
     let most = Math.max((own?.size ?? 0) + 1, maxSessions / 10);
     for (const others of byHolder.values()) {
       const idle = others.size > most ? idleIn(others) : undefined;
@@ -204,7 +204,7 @@ export function createLegacySessions(
     }
 
     const agreed = () => inner.revision !== undefined;
-    // An `initialize` that failed leaves nothing to come back to.
+    // A failed `initialize` leaves no session.
     const settled = () => (agreed() ? undefined : session.end());
 
     const session: Held = {
@@ -260,7 +260,7 @@ export function createLegacySessions(
   };
 }
 
-/** The one that has been idle longest. */
+/** The session that has been idle longest. */
 function idleIn(sessions: ReadonlyMap<string, Held>): Held | undefined {
   for (const session of sessions.values()) if (!session.inUse) return session;
   return undefined;
@@ -291,7 +291,7 @@ function createPostReply(
 
   return {
     notify(wire) {
-      // Nobody could ask for what a reader that is gone never heard of.
+      // A reader that left before the stream began cannot ask for it.
       if (over || !accepts.events || (stream === undefined && response.destroyed)) return;
       stream ??= streams.answer(response, headers?.());
       return stream.send(wire);

@@ -1,14 +1,14 @@
-/** Chunks in, lines out, of which no single one is longer than it may be. */
+/** Splits chunks into lines of limited length. */
 import { createGrowingBuffer } from "./growing-buffer.ts";
 
 export type InputLine = Buffer | "too-long";
 
 export interface Lines {
-  /** Only when `next` has nothing more to give. */
+  /** Call only when `next` returns nothing. */
   push(chunk: Buffer): void;
-  /** The next whole line, without its end; undefined if more must come first. A line that is too long is said once, and skipped. */
+  /** The next complete line, without its end; undefined if more data is needed. A line that is too long is reported once, and skipped. */
   next(): InputLine | undefined;
-  /** What came after the end of the last line. */
+  /** The text after the last line end. */
   rest(): InputLine | undefined;
 }
 
@@ -16,7 +16,7 @@ const newline = 0x0a;
 const nothing = Buffer.alloc(0);
 
 export function createLines(maxBytes: number): Lines {
-  /** The beginning of a line whose end has not come. */
+  /** The beginning of an incomplete line. */
   const begun = createGrowingBuffer();
   let skipping = false;
   let chunk: Buffer = nothing;

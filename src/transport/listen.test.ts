@@ -23,39 +23,39 @@ async function everything(socket: AsyncIterable<Buffer>): Promise<string> {
   try {
     for await (const chunk of socket) text += chunk.toString();
   } catch {
-    // Cut off: what came until then counts.
+    // Disconnected: everything before counts.
   }
   return text;
 }
 
 describe("a server", () => {
-  it("listens on this machine alone unless told otherwise (LEG-43)", async () => {
+  it("listens on this machine only by default (LEG-43)", async () => {
     const { listening } = await serveFake();
     expect(listening.server.address()).toMatchObject({ address: "127.0.0.1" });
     expect(listening.url).toBe(`http://127.0.0.1:${listening.port}/mcp`);
   });
 
-  it("goes by the name it was told to listen on", async () => {
+  it("accepts the name that it listens on", async () => {
     const { listening } = await serveFake({}, { host: "127.0.0.2" });
     const client = createWireClient(listening.port, "127.0.0.2");
     expect((await client.ask(modern)).status).toBe(200);
     client.close();
   });
 
-  it("says what is wrong when it cannot listen", async () => {
+  it("reports why it cannot listen", async () => {
     const { listening } = await serveFake();
     await expect(listen(createFakeProtocol(), { port: listening.port })).rejects.toThrow(
-      /is taken by another program; choose another port/,
+      /is in use by another program; choose another port/,
     );
     await expect(listen(createFakeProtocol(), { port: 0, host: "203.0.113.7" })).rejects.toThrow(
       /has no address "203.0.113.7"/,
     );
     await expect(listen(createFakeProtocol(), { host: "::1%lo", port: 0 })).rejects.toThrow(
-      'no URL can hold the address "::1%lo"',
+      'the address "::1%lo" cannot be written in a URL',
     );
   });
 
-  it("hangs up on headers and bodies that take too long, and goes on serving", async () => {
+  it("disconnects clients whose headers or bodies take too long, and continues serving", async () => {
     const { raw, ask } = await serveFake({}, { headersTimeoutMs: 30, requestTimeoutMs: 60 });
     const headers = await raw(`POST /mcp HTTP/1.1\r\n${json}X-Slow: `);
     const body = await raw(`POST /mcp HTTP/1.1\r\n${json}Content-Length: 10\r\n\r\n{`);
@@ -78,7 +78,7 @@ describe("a server", () => {
     );
     const stream = await open(modern);
     await stream.next();
-    // Two slow ones are hung up on meanwhile, one after the other.
+    // Two slow clients are disconnected meanwhile, one after the other.
     for (let count = 0; count < 2; count++) await everything(await raw("POST /mcp HTTP/1.1\r\n"));
     (await started.promise).end(wireOf({ n: 2 }));
     expect(await stream.rest()).toEqual([{ data: '{"n":2}' }]);
@@ -117,7 +117,7 @@ describe("a client that asks before it sends its body", () => {
   const type = "Content-Type: application/json";
   const length = `Content-Length: ${body.length}`;
 
-  it("is told to go on, then answered, and may ask again", async () => {
+  it("gets 100 Continue, then its response, and may send another request", async () => {
     const { raw } = await serveFake();
     const socket = await raw(expecting("Host: localhost", type, length));
     for (let count = 0; count < 2; count++) {
@@ -180,7 +180,7 @@ describe("closing", () => {
     client.close();
   });
 
-  it("first answers what it has received, in either era, and says that the connections close", async () => {
+  it("first responds to received requests, in any revision, with Connection: close", async () => {
     const answers: (() => void)[] = [];
     let isEdgeClosed = false;
     const hold = (message: { id?: string | number; method?: string }, reply: Reply) => {
@@ -239,7 +239,7 @@ describe("closing", () => {
     expect(listening.http.counts.sessions).toBe(0);
   });
 
-  it("waits for nobody who connected and never asked", async () => {
+  it("does not wait for clients that connected and sent nothing", async () => {
     const listening = await listen(createFakeProtocol(), { port: 0, graceMs: 2 ** 30 });
     const connected = once(listening.server, "connection");
     const socket = connect(listening.port, "127.0.0.1");
@@ -249,7 +249,7 @@ describe("closing", () => {
     await hungUp;
   });
 
-  it("hangs up on those who do not finish in time", async () => {
+  it("disconnects clients that do not finish in time", async () => {
     const edge = createFakeProtocol({
       exchange: (_message, reply) => void reply.notify(wireOf({ n: 1 })),
       close: () => new Promise(() => {}),
@@ -268,7 +268,7 @@ describe("closing", () => {
   });
 });
 
-/** An address of this machine by which it seems to be another. */
+/** An address of this machine that looks like another machine. */
 const outer = Object.values(networkInterfaces())
   .flatMap((each = []) => each)
   .find(({ internal, family }) => !internal && family === "IPv4")?.address;
@@ -294,7 +294,7 @@ describe.skipIf(outer === undefined)("another machine", () => {
     expect((await ask(modern)).status).toBe(200);
     for (const socket of sockets) socket.destroy();
     await once(sockets[1]!, "close");
-    // As soon as the server has seen that one of them is gone, another may come.
+    // As soon as the server notices a closed connection, another is accepted.
     for (let status = 0; status !== 200;) {
       const client = createWireClient(listening.port, outer);
       status = await client.ask(modern).then(

@@ -1,4 +1,4 @@
-/** A server of its own for MCP over HTTP: a port, time limits, and an orderly end. */
+/** An HTTP server for MCP: port, time limits, and orderly shutdown. */
 import type { Server } from "node:http";
 import { createServer } from "node:http";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
@@ -11,31 +11,31 @@ import { createHttp } from "./http.ts";
 
 export interface ListenOptions extends HttpOptions {
   readonly host?: string;
-  /** 0 takes any that is free. */
+  /** 0 chooses a free port. */
   readonly port: number;
-  /** For all headers of a request to arrive. */
+  /** Time limit for the headers of a request. */
   readonly headersTimeoutMs?: number;
-  /** For a whole request to arrive. Answers and streams may take as long as they like. */
+  /** Time limit for a whole request. Responses and streams have none. */
   readonly requestTimeoutMs?: number;
-  /** How long a connection may be idle between two requests. */
+  /** Maximum idle time of a connection between two requests. */
   readonly keepAliveTimeoutMs?: number;
-  /** Beyond these, connections are turned away; one machine other than this gets half of them at most. */
+  /** Further connections are refused; each other machine gets at most half of them. */
   readonly maxConnections?: number;
-  /** For what is under way when the server closes. */
+  /** Time for running requests when the server closes. */
   readonly graceMs?: number;
 }
 
 export interface Listening {
-  /** Where clients connect to, the endpoint included. */
+  /** URL for clients, including the endpoint. */
   readonly url: string;
   readonly port: number;
   readonly server: Server;
   readonly http: Http;
-  /** Accepts no more connections, answers what has been received for as long as the grace period, then closes all connections. */
+  /** Accepts no more connections, responds to received requests within the grace period, then closes all connections. */
   close(): Promise<void>;
 }
 
-/** For clients to close their side of a connection after this side was closed. */
+/** Time for clients to close their side of a connection. */
 const lingerMs = 500;
 
 export async function listen(edge: Protocol, options: ListenOptions): Promise<Listening> {
@@ -48,14 +48,14 @@ export async function listen(edge: Protocol, options: ListenOptions): Promise<Li
     requestTimeoutMs = 60_000,
     keepAliveTimeoutMs = 30_000,
     maxConnections = 20_000,
-    // The rest is for requests, which come to an end.
+    // The remainder is for requests, which end.
     maxStreams = Math.floor(maxConnections * 0.9),
     graceMs = 5000,
   } = options;
 
-  // An IPv6 address with a zone is one.
+  // Such as an IPv6 address with a zone.
   if (!URL.canParse(`http://${hostInUrl(host)}`))
-    throw invalid(`no URL can hold the address ${quote(host)}, so no client could be told it; choose another host`);
+    throw invalid(`the address ${quote(host)} cannot be written in a URL; choose another host`);
   const http = createHttp(edge, { ...options, maxStreams, allowedHosts: [...allowedHosts, hostInUrl(host)] });
   const server = createServer(
     {
@@ -78,7 +78,7 @@ export async function listen(edge: Protocol, options: ListenOptions): Promise<Li
     socket.on("close", forget);
   });
 
-  /** One for all: there may be tens of thousands. */
+  /** One function for all: there may be tens of thousands of sockets. */
   function forget(this: Socket): void {
     connections.delete(this);
     shares.remove(clientOf(this));
@@ -100,28 +100,28 @@ export async function listen(edge: Protocol, options: ListenOptions): Promise<Li
     async close() {
       await pollOnce();
       const { promise: closed, resolve } = Promise.withResolvers<void>();
-      // An HTTP server's own `close` destroys connections that have an answer to send, or a request that was not read yet.
+      // The `close` of an HTTP server destroys connections with a pending response or an unread request.
       NetServer.prototype.close.call(server, () => resolve());
-      // After the last answer Node would destroy the connection; unread bytes would then reset it, and cut that answer.
+      // After the last response Node would destroy the connection; unread bytes would then reset it and cut off the response.
       for (const socket of connections) socket.destroySoon = closeSide;
       await http.close(graceMs);
       for (const socket of connections) socket.end();
       const hangUp = setTimeout(() => connections.forEach((socket) => socket.destroy()), lingerMs);
       await closed;
       clearTimeout(hangUp);
-      // Stops the timer behind the time limits of requests.
+      // Stops the timer of the request time limits.
       server.close();
     },
   };
 }
 
-/** Resolves when connections and bytes that had already come have been taken from the system. */
+/** Resolves when connections and bytes that had arrived have been read from the system. */
 async function pollOnce(): Promise<void> {
-  // The first ends the current round of events, the second a whole one.
+  // The first call ends the current round of events, the second a whole one.
   for (let count = 0; count < 2; count++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** What is still to be written is written first; the connection closes when the client closes its side. */
+/** Writes pending data first; the connection closes when the client closes its side. */
 function closeSide(this: Socket): void {
   this.end();
 }
@@ -137,7 +137,7 @@ function explain(cause: NodeJS.ErrnoException, host: string, port: number): Reso
   const where = `port ${port} of ${quote(host)}`;
   switch (cause.code) {
     case "EADDRINUSE":
-      return new ResourceError("unavailable", `${where} is taken by another program; choose another port`, { cause });
+      return new ResourceError("unavailable", `${where} is in use by another program; choose another port`, { cause });
     case "EACCES":
       return new ResourceError("denied", `the system refuses ${where}; choose a port above 1023`, { cause });
     case "EADDRNOTAVAIL":

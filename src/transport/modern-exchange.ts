@@ -1,4 +1,4 @@
-/** One question without memory over HTTP: answered as JSON, or as a stream once there is something to say on the way. */
+/** One stateless request over HTTP: the response is JSON, or a stream if there are notifications before it. */
 import type { ServerResponse } from "node:http";
 import type { Protocol, HeaderLookup, Peer, Reply, WireBytes } from "../protocol/protocol.ts";
 import type { Caller } from "../resources.ts";
@@ -17,8 +17,8 @@ export interface Posted {
 }
 
 /**
- * Who asks, and where the answer goes. A class, because a question is asked all the time, and a listen is held for ever: each object
- * literal with a getter would get a shape of its own, and each closure holds on to whatever stood beside it.
+ * The peer and the reply of one request. A class, because there are many requests and listens live long: each object literal with
+ * a getter would get its own shape, and each closure keeps its whole scope alive.
  */
 class Exchange implements Peer, Reply, EventStreamAsk {
   readonly caller: Caller;
@@ -27,7 +27,7 @@ class Exchange implements Peer, Reply, EventStreamAsk {
   readonly #takesJson: boolean;
   readonly #response: ServerResponse;
   readonly #streams: EventStreams;
-  /** Absent for a listen: it lasts until it is ended. */
+  /** Absent for a listen, which lasts until it is ended. */
   readonly #underWay: InFlight | undefined;
   #stream: EventStream | undefined;
   #controller: AbortController | undefined;
@@ -50,7 +50,7 @@ class Exchange implements Peer, Reply, EventStreamAsk {
     underWay?.begin();
   }
 
-  /** Made when it is asked for: most questions are answered before anyone wants to know. */
+  /** Created on demand: most requests end before anyone needs it. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -75,19 +75,19 @@ class Exchange implements Peer, Reply, EventStreamAsk {
     this.#stream.end();
   }
 
-  /** The other side has got everything, or is gone. */
+  /** The client has received everything, or is gone. */
   closed(): void {
     if (!this.#isAnswered) this.#controller?.abort();
   }
 
   #open(): EventStream {
-    // A stream says itself when it closes.
+    // A stream reports its end itself.
     if (this.#onClose) this.#response.off("close", this.#onClose);
     this.#onClose = undefined;
     return this.#streams.open(this.#response, this);
   }
 
-  /** Nothing is said afterwards. False if nothing was to be said already. */
+  /** Prevents further output. False if already settled. */
   settle(): boolean {
     if (this.#isAnswered) return false;
     this.#isAnswered = true;
@@ -96,7 +96,7 @@ class Exchange implements Peer, Reply, EventStreamAsk {
   }
 }
 
-/** Hanging up withdraws the question. */
+/** Disconnecting cancels the request. */
 export function exchange(
   edge: Protocol,
   streams: EventStreams,
@@ -104,11 +104,11 @@ export function exchange(
   posted: Posted,
   response: ServerResponse,
 ): void {
-  const asked = new Exchange(posted, response, streams, edge.isListen?.(posted.body) ? undefined : underWay);
+  const request = new Exchange(posted, response, streams, edge.isListen?.(posted.body) ? undefined : underWay);
   try {
-    edge.exchange(posted.body, posted.headers, asked, asked);
+    edge.exchange(posted.body, posted.headers, request, request);
   } catch (cause) {
-    asked.settle();
+    request.settle();
     throw cause;
   }
 }

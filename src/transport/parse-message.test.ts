@@ -5,7 +5,7 @@ const parse = (text: string) => parseMessageBytes(Buffer.from(text));
 const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
 
 describe("parseMessage", () => {
-  it("gives what JSON says", () => {
+  it("returns the JSON value", () => {
     expect(parse('{"a":["日本語 🎉"]}')).toEqual({ ok: true, body: { a: ["日本語 🎉"] } });
   });
 

@@ -1,14 +1,14 @@
-/** Bytes from a stranger → a JSON value, or the sentence that says why not. */
+/** Parses untrusted bytes as JSON, or says why that failed. */
 import { isUtf8 } from "node:buffer";
 
 export type ParsedMessage =
   | { readonly ok: true; readonly body: unknown }
   | { readonly ok: false; readonly message: string };
 
-/** How deep a message may nest. Whoever walks one recursively is safe below this. */
+/** Maximum nesting. Recursive code is safe below this. */
 export const maxMessageDepth = 512;
 
-/** Never throws. Whatever fails is a parse error (−32700). */
+/** Never throws. Every failure is a parse error (−32700). */
 export function parseMessageBytes(bytes: Buffer): ParsedMessage {
   if (!isUtf8(bytes)) return { ok: false, message: "the message is not UTF-8" };
   if (nestsTooDeep(bytes)) return { ok: false, message: `the message nests deeper than ${maxMessageDepth} levels` };
@@ -20,7 +20,7 @@ export function parseMessageBytes(bytes: Buffer): ParsedMessage {
 }
 
 function nestsTooDeep(bytes: Buffer): boolean {
-  // What opens must close: a shorter text is either shallow or not JSON.
+  // Every bracket must close: a shorter text is either shallow or not JSON.
   if (bytes.length <= 2 * maxMessageDepth) return false;
   let depth = 0;
   for (let at = 0; at < bytes.length; at++) {

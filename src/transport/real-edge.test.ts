@@ -10,7 +10,7 @@ import { createWireClient } from "./test-client.ts";
 
 const nothing = () => Promise.resolve({ items: [] });
 
-/** One resource whose text can be changed, and that can be watched. */
+/** One resource that can be changed and watched. */
 function createNote() {
   let text = "first";
   const watchers = new Set<(change: Change) => void>();
@@ -24,7 +24,7 @@ function createNote() {
       changes.push(change);
       wake.resolve();
     };
-    /** Ends a `next` that waits, too. */
+    /** Also ends a pending `next`. */
     const end = () => {
       watchers.delete(hear);
       wake.resolve();
@@ -117,7 +117,7 @@ const legacy = (id: number, method: string, params: Record<string, unknown> = {}
 const dataOf = async (stream: EventReader) => JSON.parse((await stream.next())?.data ?? "null") as unknown;
 
 describe("the modern era over HTTP", () => {
-  it("reads, and says what is not there, without a session", async () => {
+  it("reads, and reports what does not exist, without a session", async () => {
     const { ask } = await serve();
     const answer = await ask(modern(1, "resources/read", { uri: "note://a" }));
     expect(answer.status).toBe(200);
@@ -127,7 +127,7 @@ describe("the modern era over HTTP", () => {
     expect(missing.json()).toMatchObject({ id: 2, error: { code: -32602, data: { uri: "note://b" } } });
   });
 
-  it("answers with the statuses that are asked for (MOD-61, MOD-62, MOD-67)", async () => {
+  it("returns the required statuses (MOD-61, MOD-62, MOD-67)", async () => {
     const { ask } = await serve();
     const unknown = await ask(modern(3, "resources/subscribe", { uri: "note://a" }));
     expect([unknown.status, unknown.json()]).toMatchObject([404, { id: 3, error: { code: -32601 } }]);
@@ -138,7 +138,7 @@ describe("the modern era over HTTP", () => {
     expect([bare.status, bare.json()]).toMatchObject([400, { id: 5, error: { code: -32602 } }]);
   });
 
-  it("listens: acknowledged first, then each change, until the listener hangs up", async () => {
+  it("listens: acknowledged first, then each change, until the listener disconnects", async () => {
     const { listen: open, note } = await serve();
     const ask = modern(9, "subscriptions/listen", { notifications: { resourceSubscriptions: ["note://a"] } });
     const stream = await open(ask);
@@ -186,7 +186,7 @@ describe("the older revisions over HTTP", () => {
         (await ask({ headers, body: legacy(2, "resources/subscribe", { uri: "note://a" }) })).json(),
       ).toMatchObject({ id: 2, result: {} });
 
-      // Before anyone listens: it waits.
+      // Nobody listens yet, so it waits.
       note.change("second");
       const stream = await open({ method: "GET", headers });
       if (revision === "2025-11-25") expect(await stream.next()).toMatchObject({ id: "1-0", data: "" });
@@ -251,7 +251,7 @@ it("both eras are served over one stdio, and a listen ends with the input", asyn
   expect(note.watchers.size).toBe(0);
 });
 
-it("a listen over stdio gets its result when the server is told to end (MOD-36)", async () => {
+it("a listen over stdio gets its result when the server stops (MOD-36)", async () => {
   const note = createNote();
   const edge = createProtocol({ resources: note.resources, server: { name: "test", version: "1" } });
   const input = new PassThrough();

@@ -22,7 +22,7 @@ function rawQuestion(id: number, pad = ""): string {
 const questions = (count: number) => Array.from({ length: count }, (_, id) => rawQuestion(id)).join("");
 const numbers = (count: number) => Array.from({ length: count }, (_, id) => id);
 
-/** The ids of all answers, as soon as there are so many. */
+/** Ids of all responses, as soon as there are this many. */
 async function idsIn(socket: Socket, count: number): Promise<number[]> {
   let text = "";
   for await (const chunk of socket as AsyncIterable<Buffer>) {
@@ -33,7 +33,7 @@ async function idsIn(socket: Socket, count: number): Promise<number[]> {
   throw new Error(`hung up after ${text}`);
 }
 
-/** Answers each question only when the test says so. */
+/** Responds to each request only on demand. */
 function held() {
   const put: FakeMessage[] = [];
   const answers: (() => void)[] = [];
@@ -89,7 +89,7 @@ describe("requests that come before the answers to earlier ones have left", () =
     const socket = await raw(questions(2));
     socket.pause();
     await first.promise;
-    // Another connection is served meanwhile, and this one not.
+    // Another connection is served meanwhile; this one is not.
     const other = await raw(rawQuestion(9));
     await once(other, "data");
     expect(put.map(({ id }) => id)).toEqual([0, 9]);
@@ -114,10 +114,10 @@ describe("requests that come before the answers to earlier ones have left", () =
     const ids = idsIn(socket, count);
     const [request] = await requested;
     const answer = await next();
-    // Others are served many times meanwhile.
+    // Other connections are served many times meanwhile.
     for (let turn = 0; turn < 50; turn++)
       await ask({ headers: { "MCP-Protocol-Version": "2026-07-28" }, body: { id: 9999 } });
-    // What one read of the socket brings, and not what the other side would send.
+    // Limited to one read of the socket, not to what the client sends.
     expect(sockets.filter((other) => other === request.socket).length).toBeLessThan(1000);
     isHeld = false;
     answer();

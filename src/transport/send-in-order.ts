@@ -1,20 +1,20 @@
-/** Requests that come before the answers to earlier ones have left their connection: each waits until it is its turn. */
+/** Delays pipelined requests until the responses to earlier ones have been sent. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** From here on, a connection is not read until all that wait have had their turn. */
+/** With this many waiting requests, the connection is not read until all have been handled. */
 const maxWaiting = 16;
 
 const waiting = new WeakMap<Socket, number>();
 
-/** Whether answers to earlier requests of the same connection have yet to leave. */
+/** Whether responses to earlier requests of the same connection are still pending. */
 export function isEarly(response: ServerResponse): boolean {
   return response.socket === null;
 }
 
 /**
- * Begins an early request once everything before it has been answered and taken: what is posted may depend on what was posted
- * before, and one connection can make no more than one answer wait in memory.
+ * Begins a pipelined request after all responses before it have been sent: requests may depend on earlier ones, and one connection
+ * can keep at most one response in memory.
  * https://www.rfc-editor.org/rfc/rfc9112#section-9.3.2
  */
 export function sendInOrder(request: IncomingMessage, response: ServerResponse, begin: () => void): void {
@@ -34,7 +34,7 @@ export function sendInOrder(request: IncomingMessage, response: ServerResponse, 
   });
 }
 
-/** The end of each request that has come whole sets its socket going again. */
+/** The end of each complete request resumes its socket. */
 function holdBack(this: Socket): void {
   this.pause();
 }

@@ -1,16 +1,16 @@
-/** One whole answer over HTTP: a status, a JSON text of known length, or nothing at all. */
+/** Sends one complete HTTP response: a status, and a JSON text of known length or no body. */
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { WireBytes } from "../protocol/protocol.ts";
 import { byteLength, joinBytes } from "./wire-bytes.ts";
 
-/** An answer this large may sit in memory while its reader is slow; whoever takes nothing of it for so long is cut off. */
+/** A response this large may stay in memory for a slow reader; a reader that accepts nothing for this long is disconnected. */
 const largeBytes = 64 * 1024;
 export const stallMs = 60_000;
 
-/** On everything that is sent: kept nowhere, and taken for nothing but what it says it is. */
+/** Sent with every response: prevents caching and content sniffing. */
 export const unkept = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" } as const;
 
-/** Does nothing if the other side is gone, or has been answered already. */
+/** Does nothing if the client is gone, or already has a response. */
 export function sendJson(
   response: ServerResponse,
   status: number,
@@ -24,7 +24,7 @@ export function sendJson(
     return;
   }
   const length = byteLength(wire);
-  // Spelled out: a spread costs more than both headers.
+  // Written out: a spread costs more than both headers.
   const own = {
     "Content-Type": "application/json",
     "Content-Length": length,

@@ -1,4 +1,4 @@
-/** The streams of one session with a memory: which event goes where, what waits, and what can be caught up on. */
+/** The streams of one session: routes events, queues them, and replays them to readers that reconnect. */
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { WireBytes } from "../protocol/protocol.ts";
 import type { BytePool } from "./byte-pool.ts";
@@ -6,40 +6,40 @@ import type { EventLogLimits } from "./event-log.ts";
 import { createEventLog } from "./event-log.ts";
 import type { EventStream, EventStreams } from "./event-stream.ts";
 
-/** The events that belong to one posted question. */
+/** The events of one posted request. */
 export interface AnswerStream {
-  /** The reader may be gone: then the event is only kept. */
+  /** If the reader is gone, the event is only stored. */
   send(wire: WireBytes): void | Promise<void>;
   end(): void;
 }
 
 export interface SessionStreams {
   /**
-   * What no question asked for goes to the standing stream that was opened last, and to no other. While there is none, or it
-   * is slow, the promise stays open and the event waits.
+   * Sends a notification outside any request to the standing stream that was opened last, and to no other. While there is none, or
+   * it is slow, the promise stays pending.
    */
   send(wire: WireBytes): void | Promise<void>;
-  /** Turns the response to a posted question into a stream. */
+  /** Turns the response to a posted request into a stream. */
   answer(response: ServerResponse, headers?: OutgoingHttpHeaders): AnswerStream;
   /**
-   * A GET: a new standing stream, or the one that the event id names, from there on. Older standing streams stay open and quiet,
-   * a few of them; the oldest beyond those ends.
+   * A GET: a new standing stream, or the rest of the stream that the event id names. A few older standing streams stay open without
+   * events; beyond those, the oldest ends.
    */
   listen(response: ServerResponse, lastEventId?: string): void;
-  /** How many connections are attached. */
+  /** Number of attached connections. */
   readonly size: number;
-  /** Ends all streams. Nothing waits or is kept afterwards. */
+  /** Ends all streams, and drops stored events. */
   close(): void;
 }
 
 export interface SessionStreamsOptions {
   readonly streams: EventStreams;
   readonly log: EventLogLimits;
-  /** What all sessions keep is in it. */
+  /** Memory limit of all sessions. */
   readonly pool: BytePool;
-  /** Whether a stream opens with an event id, so that it can be caught up on from its very start, and how soon to come back. */
+  /** Reconnection delay, if streams open with an event id (so that they can be replayed from the start). */
   readonly retryMs: () => number | undefined;
-  /** A connection came or went. */
+  /** A connection was opened or closed. */
   readonly touched: () => void;
 }
 
@@ -48,8 +48,8 @@ interface Stream {
   readonly standing: boolean;
   /** The number of its newest event. */
   newest: number;
-  /** How many of its events are in the log. */
-  kept: number;
+  /** Number of its events in the log. */
+  stored: number;
   over: boolean;
   connection?: EventStream | undefined;
 }
@@ -65,27 +65,27 @@ export function createSessionStreams({
 }: SessionStreamsOptions): SessionStreams {
   const byId = new Map<string, Stream>();
   const log = createEventLog<Stream>(limits, pool, (stream) => {
-    stream.kept--;
+    stream.stored--;
     forget(stream);
   });
-  /** Attached standing streams; the last one is spoken to. */
+  /** Attached standing streams; the last one receives events. */
   const standing: Stream[] = [];
-  /** As many as there are senders: each waits for its own before it sends another. */
+  /** One entry per sender: each waits for its event before it sends another. */
   const waiting = new Set<{ readonly wire: WireBytes; readonly sent: () => void }>();
   let count = 0;
   let size = 0;
   let closed = false;
 
   function create(isStanding: boolean): Stream {
-    const stream: Stream = { id: (++count).toString(36), standing: isStanding, newest: 0, kept: 0, over: false };
+    const stream: Stream = { id: (++count).toString(36), standing: isStanding, newest: 0, stored: 0, over: false };
     byId.set(stream.id, stream);
     return stream;
   }
 
-  /** A stream is known as long as someone reads it, writes it, or could catch up on it. */
+  /** Removes a stream that nobody reads, writes, or could replay. */
   function forget(stream: Stream): void {
     const written = !stream.standing && !stream.over;
-    if (stream.kept === 0 && stream.connection === undefined && !written) byId.delete(stream.id);
+    if (stream.stored === 0 && stream.connection === undefined && !written) byId.delete(stream.id);
   }
 
   function attach(stream: Stream, response: ServerResponse, headers: OutgoingHttpHeaders, greet: boolean): void {
@@ -118,7 +118,7 @@ export function createSessionStreams({
 
   function emit(stream: Stream, wire: WireBytes): void | Promise<void> {
     const number = ++stream.newest;
-    stream.kept++;
+    stream.stored++;
     log.append({ stream, number, wire });
     return stream.connection?.send(headOf(stream, number), wire);
   }

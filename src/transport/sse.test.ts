@@ -17,7 +17,7 @@ async function begin(served: FakeServer, headers: Record<string, string> = {}) {
 }
 
 describe("HTTP+SSE of 2024-11-05", () => {
-  it("says first where to post to, and answers on the stream (LEG-40, LEG-41)", async () => {
+  it("first sends the path to post to, and responds on the stream (LEG-40, LEG-41)", async () => {
     const served = await serveFake();
     const { stream, endpoint, post, session } = await begin(served);
     expect(stream.headers["content-type"]).toBe("text/event-stream");

@@ -1,4 +1,4 @@
-/** HTTP+SSE of 2024-11-05: one stream that carries everything out, and a place beside it to post to. */
+/** HTTP+SSE of 2024-11-05: one stream for all output, and a path to post to. */
 import type { ServerResponse } from "node:http";
 import type { Protocol, Reply, WireBytes } from "../protocol/protocol.ts";
 import type { Caller } from "../resources.ts";
@@ -8,16 +8,16 @@ import type { EventStreams } from "./event-stream.ts";
 import type { InFlight } from "./in-flight.ts";
 
 export interface SseSession {
-  /** Answered with 202; what there is to say comes on the stream. */
+  /** Responds with 202; results come on the stream. */
   post(body: unknown, response: ServerResponse): void;
-  /** Whether so much is under way or unread that nothing more is taken. */
+  /** Whether too many requests are running or responses unread to accept more. */
   readonly full: boolean;
 }
 
 export interface Sse {
-  /** Opens a stream and the session that lives as long as it does. False if there are too many. */
+  /** Opens a stream and its session. False if there are too many. */
   open(response: ServerResponse, caller: Caller, client: Client): boolean;
-  /** The session with this id, if it is this caller's. */
+  /** The session with this id, if it belongs to this caller. */
   find(id: string, caller: Caller): SseSession | undefined;
   readonly size: number;
   /** Ends all sessions and their streams. */
@@ -30,7 +30,7 @@ export interface SseOptions {
   readonly maxSessions?: number;
 }
 
-/** Questions of one session that may be under way at once: their answers all go to one reader. */
+/** Maximum number of running requests per session: their responses all go to one reader. */
 const maxUnderWay = 64;
 const head = "event: message\ndata: ";
 

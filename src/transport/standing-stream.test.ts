@@ -8,7 +8,7 @@ import { serveFake } from "./test-server.ts";
 const question = { jsonrpc: "2.0", id: 7, method: "resources/list" };
 
 describe("the standing stream", () => {
-  it("carries what no question asked for, and each message once (LEG-52, LEG-53, LEG-54)", async () => {
+  it("carries notifications outside requests, each once (LEG-52, LEG-53, LEG-54)", async () => {
     const served = await serveFake();
     const { session, listen } = await beginSession(served);
     const older = await listen();
@@ -19,7 +19,7 @@ describe("the standing stream", () => {
     const gone = whenStreams(served, 1);
     newer.hangUp();
     await gone;
-    // The older one was quiet, and speaks again now that the newer one is gone.
+    // The older stream gets events again, because the newer one is gone.
     void session.peer.send(wireOf({ n: 2 }));
     expect(await older.next()).toEqual({ id: "1-1", data: '{"n":2}' });
     older.hangUp();
@@ -92,7 +92,7 @@ describe("the standing stream", () => {
     } while (pending === undefined && pushed < 1000);
     expect(pending).toBeInstanceOf(Promise);
     expect(pushed).toBeLessThan(200);
-    // Not even a sender who does not wait piles up more: what comes now is not written before the reader has caught up.
+    // Even a sender that does not wait cannot queue more: nothing is written before the reader has caught up.
     const written = response.writableLength;
     const more = Array.from({ length: 50 }, (_, n) => session.peer.send(wireOf({ n })));
     expect(response.writableLength).toBe(written);
@@ -114,7 +114,7 @@ describe("the standing stream", () => {
 
     const again = await listen("1-1");
     expect(await again.next()).toEqual({ id: "1-2", data: '{"n":2}' });
-    // It took the place of the connection that had it before, and is the newest again.
+    // It replaced its earlier connection, and is the newest again.
     expect((await first.rest()).map(({ id }) => id)).toEqual(["1-2"]);
     void session.peer.send(wireOf({ n: 3 }));
     expect(await again.next()).toEqual({ id: "1-3", data: '{"n":3}' });
@@ -134,7 +134,7 @@ describe("the standing stream", () => {
     }
   });
 
-  it("forgets the oldest events when it has kept too many", async () => {
+  it("drops the oldest events when it has stored too many", async () => {
     const served = await serveFake({}, { replay: { maxEvents: 3 } });
     const { session, listen } = await beginSession(served);
     const stream = await listen();

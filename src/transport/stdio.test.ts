@@ -69,7 +69,7 @@ describe("stdio", () => {
     expect(await messages()).toEqual([errorOf(-32700), errorOf(-32700), errorOf(-32700), errorOf(-32700), echoOf(1)]);
   });
 
-  it("skips a line that is too long, says so once, and goes on", async () => {
+  it("skips a line that is too long, reports it once, and continues", async () => {
     const { input, messages } = start({}, { maxMessageBytes: 100 });
     for (let count = 0; count < 100; count++) input.write("x".repeat(1000));
     input.end(`\n${question(1)}\n${"y".repeat(101)}`);
@@ -86,7 +86,7 @@ describe("stdio", () => {
     expect(await messages()).toEqual([{ text, more: text }]);
   });
 
-  it("says what comes on the way and what nobody asked for", async () => {
+  it("sends notifications within and outside requests", async () => {
     const { input, output, session, messages } = start({
       receive(message, reply) {
         void reply.notify(wireOf({ on: "the way" }));
@@ -108,7 +108,7 @@ describe("stdio", () => {
     expect(await messages()).toEqual([]);
   });
 
-  it("finishes questions that are under way when the input ends", async () => {
+  it("finishes running requests when the input ends", async () => {
     const asked = Promise.withResolvers<() => void>();
     const { input, messages, session } = start({
       receive: (message, reply) => asked.resolve(() => reply.end(resultOf(message))),
@@ -121,7 +121,7 @@ describe("stdio", () => {
     expect(await messages()).toEqual([{ jsonrpc: "2.0", id: 1, result: {} }]);
   });
 
-  it("finishes a question that has said something on the way when the input ends", async () => {
+  it("finishes a request that has sent a notification when the input ends", async () => {
     const asked = Promise.withResolvers<() => void>();
     const { input, output, messages, session } = start({
       receive(message, reply) {
@@ -132,7 +132,7 @@ describe("stdio", () => {
     input.end(`${question(1)}\n`);
     const answer = await asked.promise;
     await once(input, "close");
-    // Whoever is not waited for is left within a few turns.
+    // Without waiting, the session ends within a few turns.
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
     expect([session.closed, output.readableLength > 0]).toEqual([false, true]);
     answer();
@@ -197,7 +197,7 @@ function slowOutput() {
 }
 
 describe("a slow reader of stdio", () => {
-  it("is asked for no more questions until it reads", async () => {
+  it("gets no more requests accepted until it reads", async () => {
     const { output, read, bytes } = slowOutput();
     let received = 0;
     const { input, over } = start(
@@ -220,7 +220,7 @@ describe("a slow reader of stdio", () => {
     expect(bytes()).toBeGreaterThan(500_000);
   });
 
-  it("makes whoever speaks wait", async () => {
+  it("makes senders wait", async () => {
     const { output, read } = slowOutput();
     const replies: Reply[] = [];
     const { input, over, session } = start(
@@ -239,10 +239,10 @@ describe("a slow reader of stdio", () => {
     await over;
   });
 
-  it("is given all that it asked, though it ended its input first", async () => {
+  it("gets all its responses, though it ended its input first", async () => {
     const { output, read, bytes } = slowOutput();
     const count = 500;
-    // The end is known when the last bytes are read, as it is with a pipe.
+    // As with a pipe, the end is known when the last bytes are read.
     const input = new Readable({
       read() {
         this.push(Array.from({ length: count }, (_, id) => `${question(id)}\n`).join("") + question("last"));
@@ -278,7 +278,7 @@ describe("a slow reader of stdio", () => {
     expect(session.closed).toBe(true);
   });
 
-  it("that goes away lets whoever waits go on", async () => {
+  it("that goes away releases waiting senders", async () => {
     const { output } = slowOutput();
     const { over, session } = start({}, { output, highWaterBytes: 10 });
     const waiting = session.peer.send(wireOf("x".repeat(100)));

@@ -1,4 +1,4 @@
-/** MCP over stdin and stdout: one message per line, and nothing else. */
+/** MCP over stdin and stdout: one message per line. */
 import type { Readable, Writable } from "node:stream";
 import type { Protocol, Reply, WireBytes } from "../protocol/protocol.ts";
 import type { Caller } from "../resources.ts";
@@ -12,22 +12,22 @@ export interface StdioOptions {
   readonly input?: Readable;
   readonly output?: Writable;
   readonly caller?: Caller;
-  /** Of one message. */
+  /** Limit of one message. */
   readonly maxMessageBytes?: number;
-  /** How much may wait for a slow reader before no more is read. */
+  /** Bytes that may wait for a slow reader before reading stops. */
   readonly highWaterBytes?: number;
-  /** For questions that are under way when the input ends, and for a reader that takes nothing. A listen is not waited for. */
+  /** Time for running requests after the end of the input, and for a reader that accepts nothing. Listens are not waited for. */
   readonly graceMs?: number;
-  /** Ends the conversation as the end of the input does: what came before is answered. Every listen gets its result. */
+  /** Ends the session as the end of the input does: earlier requests get responses, every listen its result. */
   readonly signal?: AbortSignal;
 }
 
-/** Between two looks whether more has come, when told to stop. */
+/** Interval of checks for more input while stopping. */
 const lookMs = 10;
-/** Questions that may be under way at once: their answers all go to one reader. */
+/** Maximum number of running requests: their responses all go to one reader. */
 const maxUnderWay = 64;
 
-/** Resolves when the conversation is over: the input ended, the output broke, or the signal came. Never rejects. */
+/** Resolves when the session is over: the input ended, the output broke, or the signal was aborted. Never rejects. */
 export async function serveStdio(
   edge: Protocol,
   {
@@ -50,7 +50,7 @@ export async function serveStdio(
   /** Set while the reader is slow. */
   let slow: PromiseWithResolvers<void> | undefined;
   let silent = false;
-  /** No more bytes come. */
+  /** No more bytes will come. */
   let complete = false;
   let taking = false;
   let chunkCount = 0;
@@ -77,17 +77,17 @@ export async function serveStdio(
     slow = undefined;
   }
 
-  /** Who does not read its answers is not asked for more questions. */
+  /** Stops reading requests while responses are unread. */
   function isReady(): boolean {
     return slow === undefined && !silent && underWay.count < maxUnderWay;
   }
 
   function takeLines(): void {
-    // An answer that is given at once comes back here from within.
+    // A synchronous response calls this again.
     if (taking) return;
     taking = true;
     while (isReady()) {
-      // What the signal cuts off is no message.
+      // A line cut off by the signal is not a message.
       const line = lines.next() ?? (complete && !signal?.aborted ? lines.rest() : undefined);
       if (line !== undefined) {
         takenCount++;
@@ -134,14 +134,14 @@ export async function serveStdio(
     takeLines();
   }
 
-  /** There may be lines left that have come and were not taken: a stream that was paused with its last bytes ends all the same. */
+  /** Lines may be left: a stream that was paused with its last bytes ends anyway. */
   function endInput(): void {
     complete = true;
     takeLines();
     inputEnded.resolve();
   }
 
-  /** Nobody reads any more. */
+  /** The output is closed. */
   function breakOff(): void {
     silent = true;
     release();
@@ -159,7 +159,7 @@ export async function serveStdio(
   if (!complete && !silent) await whileMoving(Promise.race([readAll(), outputBroke.promise]), () => takenCount);
   endInput();
   if (!silent) await whileMoving(Promise.race([allTaken.promise, outputBroke.promise]), () => takenCount);
-  // From here on nothing more is taken.
+  // Nothing more is accepted.
   taking = true;
   input.off("data", takeChunk).off("end", endInput).pause();
   const closing = signal?.aborted ? edge.close().catch(() => undefined) : undefined;
@@ -172,7 +172,7 @@ export async function serveStdio(
   input.off("error", endInput).off("close", endInput);
   await flushOutput();
 
-  /** Resolves when nothing that was sent before is left to read: no bytes came though they were waited for. */
+  /** Resolves when everything sent before has been read: no bytes arrived while waiting. */
   async function readAll(): Promise<void> {
     for (let before = -1; before !== chunkCount || !isReady();) {
       before = chunkCount;
@@ -188,7 +188,7 @@ export async function serveStdio(
     await whileMoving(Promise.race([left.promise, outputBroke.promise]), () => flushedCount);
   }
 
-  /** Resolves when the promise does, or when the count has stood still for as long as anyone is waited for. */
+  /** Resolves when the promise does, or when the count has not changed for the grace period. */
   async function whileMoving(promise: Promise<void>, count: () => number): Promise<void> {
     for (let before = -1, now = count(); now !== before; now = count()) {
       before = now;

@@ -1,4 +1,4 @@
-/** A plain HTTP client for tests: it sends exactly what it is told, and shows everything that comes back. */
+/** A plain HTTP client for tests: it sends exactly what it is given, and returns everything that it receives. */
 import { once } from "node:events";
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import { Agent, request as httpRequest } from "node:http";
@@ -22,13 +22,13 @@ export interface SentEvent {
 export interface EventReader {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** The next event, comments left out; undefined once the stream has ended. */
+  /** The next event, without comments; undefined at the end of the stream. */
   next(): Promise<SentEvent | undefined>;
   /** The next comment. */
   comment(): Promise<void>;
   /** All events until the stream ends. */
   rest(): Promise<SentEvent[]>;
-  /** Reads nothing more. */
+  /** Stops reading. */
   pause(): void;
   resume(): void;
   hangUp(): void;
@@ -45,9 +45,9 @@ export interface HttpRequest {
 export interface WireClient {
   ask(ask: HttpRequest): Promise<HttpAnswer>;
   listen(ask: HttpRequest): Promise<EventReader>;
-  /** Begins a session of this revision and gives its id. */
+  /** Starts a session of this revision and returns its id. */
   initialize(revision?: string, headers?: OutgoingHttpHeaders): Promise<string>;
-  /** A socket that sends this text as it is. */
+  /** A socket that sends this text unchanged. */
   raw(text: string): Promise<Socket>;
   close(): void;
 }
@@ -67,8 +67,8 @@ export function createWireClient(port: number, host = "127.0.0.1"): WireClient {
     return response;
   }
 
-  async function ask(asked: HttpRequest): Promise<HttpAnswer> {
-    const response = await send(asked);
+  async function ask(request: HttpRequest): Promise<HttpAnswer> {
+    const response = await send(request);
     const text = Buffer.concat(await response.toArray()).toString();
     return {
       status: response.statusCode ?? 0,
@@ -80,8 +80,8 @@ export function createWireClient(port: number, host = "127.0.0.1"): WireClient {
 
   return {
     ask,
-    async listen(asked) {
-      return readEvents(await send(asked));
+    async listen(request) {
+      return readEvents(await send(request));
     },
     async initialize(revision = "2025-11-25", headers = {}) {
       const body = { jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: revision } };
@@ -147,7 +147,7 @@ async function* readBlocks(response: IncomingMessage): AsyncGenerator<string, un
       }
     }
   } catch {
-    // Hung up: what came until then has been given.
+    // Disconnected: everything before was returned.
   }
   return undefined;
 }

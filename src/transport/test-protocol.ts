@@ -1,4 +1,4 @@
-/** An edge whose answers a test writes itself, to see what a transport does with them. */
+/** A fake protocol whose responses a test writes itself, to test transports. */
 import type { Protocol, HeaderLookup, Peer, Reply, SessionPeer, WireBytes } from "../protocol/protocol.ts";
 
 export interface FakeMessage {
@@ -15,7 +15,7 @@ export interface FakeSession {
 }
 
 export interface FakeProtocol extends Protocol {
-  /** Each session in the order of its beginning. */
+  /** Sessions in the order of their start. */
   readonly sessions: FakeSession[];
   /** Resolves with the session as soon as it is closed. */
   whenClosed(session: FakeSession): Promise<void>;
@@ -35,7 +35,7 @@ export function resultOf(message: FakeMessage, result: unknown = {}): WireBytes 
   return wireOf({ jsonrpc: "2.0", id: message.id, result });
 }
 
-/** `initialize` agrees on whatever `protocolVersion` it was given; a notification is taken; anything else is echoed. */
+/** `initialize` accepts any `protocolVersion`; a notification is accepted; anything else is echoed. */
 export function createFakeProtocol({
   exchange = echo,
   receive = echo,

@@ -1,4 +1,4 @@
-/** One question of a modern client, as an object and as the bytes of a request. */
+/** One modern request, as an object and as the bytes of an HTTP request. */
 import { modernHeaders } from "./test-client.ts";
 
 export const question = { jsonrpc: "2.0", id: 7, method: "resources/list" };
@@ -14,5 +14,5 @@ export const rawQuestion = [
   rawBody,
 ].join("\r\n");
 
-/** The number of the error that an answer is. */
+/** The error code of a response. */
 export const code = (answer: { json(): unknown }): number => (answer.json() as { error: { code: number } }).error.code;

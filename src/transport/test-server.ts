@@ -1,4 +1,4 @@
-/** A server with a fake edge and a client for it, both gone when the test is over. */
+/** A server with a fake protocol and a client for it; both end with the test. */
 import { onTestFinished } from "vitest";
 import type { FakeProtocol, Script } from "./test-protocol.ts";
 import { createFakeProtocol } from "./test-protocol.ts";

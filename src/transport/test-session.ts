@@ -1,4 +1,4 @@
-/** A session of a fake edge, as its tests begin one. */
+/** Starts a session of a fake protocol for tests. */
 import type { FakeServer } from "./test-server.ts";
 
 export async function beginSession(served: FakeServer, revision = "2025-06-18") {
@@ -18,7 +18,7 @@ export async function beginSession(served: FakeServer, revision = "2025-06-18") 
   };
 }
 
-/** Resolves as soon as the server holds so many streams. */
+/** Resolves as soon as the server has this many streams. */
 export async function whenStreams(served: FakeServer, count: number): Promise<void> {
   while (served.listening.http.counts.streams !== count) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,4 +1,4 @@
-/** A wire's pieces on their way into a stream: counted, and written as one. */
+/** Counts the bytes of a message, and writes its pieces. */
 import type { WireBytes } from "../protocol/protocol.ts";
 
 interface Sink {
@@ -7,7 +7,7 @@ interface Sink {
   uncork(): void;
 }
 
-/** Below this, copying strings together is cheaper than writing them one by one. */
+/** Below this, joining strings is cheaper than writing them one by one. */
 const joinedLength = 16 * 1024;
 
 export function byteLength(wire: WireBytes): number {
@@ -16,7 +16,7 @@ export function byteLength(wire: WireBytes): number {
   return length;
 }
 
-/** The wire as one string, if that costs little; otherwise undefined. */
+/** The message as one string, if that is cheap; otherwise undefined. */
 export function joinBytes(wire: WireBytes): string | undefined {
   let text = "";
   for (const piece of wire) {
@@ -26,7 +26,7 @@ export function joinBytes(wire: WireBytes): string | undefined {
   return text;
 }
 
-/** Writes head, wire and tail without a pause between them. `flushed` is called when all of it has left the process. */
+/** Writes head, message and tail without interruption. `flushed` is called when all of it has left the process. */
 export function writeWire(sink: Sink, head: string, wire: WireBytes, tail: string, flushed: () => void): void {
   const text = joinBytes(wire);
   if (text !== undefined) {

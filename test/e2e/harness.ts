@@ -60,7 +60,7 @@ export interface ServerRequest {
   /** Whether what is here can be searched, listed and read through tools, as the command offers them. */
   readonly readingTools?: boolean;
   readonly prompts?: readonly Prompt[];
-  /** Named choices of resources, each a prompt and a resource, as the command offers them. */
+  /** Named sets of resources, each a prompt and a resource, as the command offers them. */
   readonly sets?: readonly SetConfig[];
   readonly http?: Partial<ListenOptions>;
 }

@@ -72,7 +72,7 @@ describe.for(legs.filter(({ revision }) => revision >= "2024-11-05"))("over $tra
     const line = await pressmark.line(leg);
     const uri = `${pressmark.folderBase}lines.txt`;
     const [said, embedded] = recordsIn(await call(line, "read_resource", { uri, lines: "2-2" }), "content");
-    expect(said?.["text"]).toBe(`This is lines 2-2. To go on, call read_resource with uri ${uri} and lines "3-3".`);
+    expect(said?.["text"]).toBe(`This is lines 2-2. To continue, call read_resource with uri ${uri} and lines "3-3".`);
     expect(embedded).toMatchObject({ type: "resource", resource: { text: "two\n", mimeType: "text/plain" } });
     const resource = isRecord(embedded?.["resource"]) ? embedded["resource"] : {};
     const again = recordsIn(await line.result("resources/read", { uri: String(resource["uri"]) }), "contents");
@@ -108,7 +108,7 @@ describe.for(legs.filter(({ revision }) => revision >= "2024-11-05"))("over $tra
     ];
     for (const [name, args] of asks) {
       expect(JSON.stringify(await call(reader, name, args)), name).not.toMatch(
-        /secrets(?!\/kez|\/key\.txt\\" is no URI)/,
+        /secrets(?!\/kez|\/key\.txt\\" is not a URI)/,
       );
       expect(JSON.stringify(await call(owner, name, args)), name).toContain("secrets");
     }

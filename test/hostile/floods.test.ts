@@ -61,7 +61,7 @@ describe("a flood", () => {
         codes.set(error?.code ?? "ok", (codes.get(error?.code ?? "ok") ?? 0) + 1);
         if (error)
           expect(error).toMatchObject({
-            message: /^too many watches begun/,
+            message: /^too many watches started/,
             data: { reason: "busy", retryAfterMs: /\d/ },
           });
       }

@@ -1,4 +1,4 @@
-/** `pressmark complete`: what may stand for a variable of a template. */
+/** `pressmark complete`: suggests values for a variable of a template. */
 import { defineCommand, flag, listFlag, one, optional, UsageError } from "../command.ts";
 import { jsonLine, plain } from "../print.ts";
 import { formatCount } from "../reading/amounts.ts";
@@ -7,20 +7,20 @@ import { quote } from "../../errors.ts";
 
 export default defineCommand({
   name: "complete",
-  summary: "Suggest what may stand for a variable of a template",
-  more: "The template is written as the house lists it. What is settled for other variables is said with --given, which may narrow down the suggestions. A pipe is given one value a line; nothing is printed where nothing fits.",
+  summary: "Suggest values for a variable of a URI template",
+  more: "Write the template as the server lists it. --given sets other variables, which may narrow the suggestions. Prints one value per line; prints nothing if nothing matches.",
   examples: [
     `pressmark complete 'file:///home/me/notes/{+path}{?lines,bytes,as}' path do`,
     `pressmark complete 'git://notes/blob/{ref}{/path*}' path src/ --given ref=main`,
   ],
   takes: {
-    template: one("the template, as it is listed"),
-    variable: one("the variable's name"),
-    value: optional("what has been typed of its value so far"),
+    template: one("Template, as the server lists it"),
+    variable: one("Name of the variable"),
+    value: optional("Beginning of the value"),
   },
   flags: {
-    given: listFlag("NAME=VALUE", "what another variable stands for; may be given again"),
-    json: flag("one JSON object, with how many there are"),
+    given: listFlag("NAME=VALUE", "Value of another variable; may be repeated"),
+    json: flag("Print one JSON object, with the total"),
     ...readingFlags,
   },
   async run({ template, variable, value = "", flags }, world) {
@@ -30,7 +30,7 @@ export default defineCommand({
       const { values, total, more = false } = answer;
       if (flags.json) return context.print(jsonLine({ values, total, more }));
       await context.print(values.map((each) => `${plain(each)}\n`).join(""));
-      if (more) context.warn(`there are more than these ${formatCount(values.length, "value")}; type more of it`);
+      if (more) context.warn(`only the first ${formatCount(values.length, "value")} are shown; type more letters`);
     });
   },
 });

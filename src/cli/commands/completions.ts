@@ -1,4 +1,4 @@
-/** `pressmark completions`: tab completion for the shells. */
+/** `pressmark completions`: prints a completion script for a shell. */
 import { defineCommand, one } from "../command.ts";
 import { completionScript, type Shell, shells } from "../completions.ts";
 import { print } from "../print.ts";
@@ -6,11 +6,11 @@ import { allCommands } from "./index.ts";
 
 export default defineCommand({
   name: "completions",
-  summary: "Print the completion script of a shell",
+  summary: "Print the completion script for a shell",
   examples: ['eval "$(pressmark completions bash)"', "pressmark completions fish | source"],
-  takes: { shell: one("the shell to complete in", shells) },
+  takes: { shell: one("Shell", shells) },
   async run({ shell }, { out }) {
-    // The parser lets only what is offered through.
+    // Safe cast: the parser accepts only the offered values.
     await print(out, completionScript(shell as Shell, await allCommands()));
   },
 });

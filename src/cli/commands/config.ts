@@ -1,4 +1,4 @@
-/** `pressmark config`: what the config comes to. */
+/** `pressmark config`: shows the resolved config. */
 import { resolve } from "node:path";
 import { ResourceError } from "../../errors.ts";
 import { defineCommand, flag, optional } from "../command.ts";
@@ -6,11 +6,11 @@ import { plain, print } from "../print.ts";
 
 export default defineCommand({
   name: "config",
-  summary: "Show what the config comes to",
-  more: "Checks the config that counts here and shows it with everything that was left out filled in. What came from a reference such as ${env:NAME} is shown as dots.",
+  summary: "Show the resolved config",
+  more: "Checks the config and shows it with all defaults filled in. Values from a reference such as ${env:NAME} are shown as dots.",
   examples: ["pressmark config", "pressmark config --json | jq .mounts"],
-  takes: { file: optional("a config; the nearest one upwards from here unless said", "files") },
-  flags: { json: flag("as JSON, with what it asks to be trusted with") },
+  takes: { file: optional("Config file. Default: the nearest one in this folder or above", "files") },
+  flags: { json: flag("Print JSON, with the permissions that it asks for") },
   async run({ file: named, flags: { json } }, world) {
     const { findConfig } = await import("../../config/find-config.ts");
     const { loadConfig, trustCommand } = await import("../../config/load-config.ts");
@@ -19,7 +19,7 @@ export default defineCommand({
     const home = homeFolder(world.env);
     const file = named === undefined ? findConfig(world.folder, home) : resolve(world.folder, named);
     if (file === undefined)
-      throw new ResourceError("not-found", `there is no config here or above; "pressmark init" writes one`);
+      throw new ResourceError("not-found", `no config in this folder or above; "pressmark init" writes one`);
 
     const state = stateFolder({ platform: process.platform, home, env: world.env });
     const origin = { file, named: named !== undefined };
@@ -27,7 +27,7 @@ export default defineCommand({
     if ("untrusted" in loaded)
       throw new ResourceError(
         "denied",
-        `${file} ${asksFor(loaded.untrusted)}, ${notUsed(loaded.untrusted)}; look at it, then type: ${trustCommand(file, world.folder)}`,
+        `${file} ${asksFor(loaded.untrusted)}, ${notUsed(loaded.untrusted)}; review it, then run: ${trustCommand(file, world.folder)}`,
       );
     const { shown, permissions, withheld } = loaded.config;
     if (json) {
@@ -41,7 +41,7 @@ export default defineCommand({
     for (const permission of withheld)
       await print(
         world.err,
-        `pressmark: it ${plain(`${asksFor(permission)}, ${leftOut(permission)}`)}; type: ${trustCommand(file, world.folder)}\n`,
+        `pressmark: it ${plain(`${asksFor(permission)}, ${leftOut(permission)}`)}; run: ${trustCommand(file, world.folder)}\n`,
       );
   },
 });

@@ -1,4 +1,4 @@
-/** `pressmark doctor`: what works here, what does not, and what to do about it. */
+/** `pressmark doctor`: checks the setup and says how to fix what is broken. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ResourceError } from "../../errors.ts";
@@ -10,10 +10,10 @@ import { plain, print } from "../print.ts";
 
 export default defineCommand({
   name: "doctor",
-  summary: "Check that everything works here, and say what to do where it does not",
-  more: "Checks Node, the config and whether it is trusted, every mount (listed, read, watched), whether one mount shows what another masks, what sets name, the search index, the address to serve at, and the settings of the hosts it finds. The exit code is 1 if something is broken.",
+  summary: "Check the setup, and say how to fix what is broken",
+  more: "Checks Node, the config and its trust, every mount (list, read, watch), whether one mount shows what another masks, the resources that sets name, the search index, the server's address, and the settings of installed hosts. The exit code is 1 if something is broken.",
   examples: ["pressmark doctor", "pressmark doctor --json | jq '.[] | select(.state == \"broken\")'"],
-  flags: { json: flag("as JSON") },
+  flags: { json: flag("Print JSON") },
   async run({ flags: { json } }, world) {
     const findings: CheckResult[] = [await checkNode()];
     const pressmark = await open(world, findings);
@@ -29,7 +29,7 @@ export default defineCommand({
     if (broken > 0)
       throw new ResourceError(
         "unavailable",
-        broken === 1 ? "one thing is broken; see above" : `${broken} things are broken; see above`,
+        broken === 1 ? "one check failed; see above" : `${broken} checks failed; see above`,
       );
   },
 });
@@ -43,7 +43,7 @@ async function checkNode(): Promise<CheckResult> {
   return examineNode(process.versions.node, engines.node);
 }
 
-/** Undefined, and said why, where there is no house to look at. */
+/** Undefined if the server cannot be opened; the reason is then in `findings`. */
 async function open(world: CommandContext, findings: CheckResult[]): Promise<Server | undefined> {
   const { chooseConfig, openServer } = await import("../../server/open-server.ts");
   const { examineConfig } = await import("../../server/examine-config.ts");
@@ -51,7 +51,7 @@ async function open(world: CommandContext, findings: CheckResult[]): Promise<Ser
   try {
     const origin = chooseConfig({ folders: [], from, env });
     findings.push(...(await examineConfig(origin, from, env)));
-    // What the log would say of trust is among the findings.
+    // Log messages about trust are among the findings already.
     return await openServer({ folders: [], from, env: { PRESSMARK_LOG: "error", ...env }, err });
   } catch (cause) {
     if (!(cause instanceof ResourceError)) throw cause;
@@ -78,7 +78,7 @@ async function checkMounts(
   }
   findings.push(...(await examineSets(pressmark.sets, pressmark.resources, call)));
   const { index } = pressmark;
-  // Absent where the config says that nothing is indexed.
+  // Absent if the config disables the index.
   if (pressmark.mounts.some(({ name }) => index.ready(name) !== undefined)) {
     const { examineIndex } = await import("../../server/examine-index.ts");
     findings.push(examineIndex(index.place));

@@ -32,7 +32,7 @@ afterEach(async () => {
   await fake.close();
 });
 
-/** Goes where the person is sent, as soon as they are. */
+/** Opens the page that the user is sent to. */
 function browser() {
   let said = "";
   const answer = Promise.withResolvers<Response>();
@@ -66,7 +66,7 @@ const apiOf = (more: Partial<DriveApiOptions> = {}) =>
     ...more,
   });
 
-/** A keychain that does what `secret-tool` does, and writes down how it was called. */
+/** A fake keychain that works as `secret-tool`, and records its calls. */
 function putKeychain(): { readonly calls: () => string; readonly held: () => string } {
   const bin = join(folder, "bin");
   const [held, calls] = [join(folder, "held.json"), join(folder, "calls")];
@@ -97,11 +97,11 @@ const filesIn = (path: string): string[] =>
     .map((entry) => join(entry.parentPath, entry.name));
 
 describe("pressmark drive", () => {
-  it("signs in through the browser, keeps what proves it for its owner alone, and says nothing secret", async () => {
+  it("signs in through the browser, stores the token for its owner only, and prints no secret", async () => {
     const { code, out, err, page } = await login();
     expect([code, out]).toEqual([
       0,
-      "owner@example.org is signed in; what proves it is kept in a file that only you can read\n",
+      "owner@example.org is signed in; the token is stored in a file that only you can read\n",
     ]);
     expect([page.status, await page.text()]).toEqual([200, "Signed in. This window can be closed.\n"]);
     const asked = new URL(/^http\S+$/m.exec(err)![0]).searchParams;
@@ -116,7 +116,7 @@ describe("pressmark drive", () => {
     expect([done.code, done.out]).toEqual([0, "owner@example.org is signed out\n"]);
     const left = filesIn(join(folder, "state")).map((file) => readFileSync(file, "utf8"));
     expect(left).toEqual(["[]\n", ""]);
-    expect((await stand.run(["drive", "status"], { env })).out).toBe("no one has signed in to Drive here\n");
+    expect((await stand.run(["drive", "status"], { env })).out).toBe("nobody is signed in to Drive here\n");
   });
 
   it.runIf(process.platform === "linux")(
@@ -124,7 +124,7 @@ describe("pressmark drive", () => {
     async () => {
       const keychain = putKeychain();
       const { out } = await login();
-      expect(out).toBe("owner@example.org is signed in; what proves it is kept in the system's keychain\n");
+      expect(out).toBe("owner@example.org is signed in; the token is stored in the system's keychain\n");
       const secret = fake.accounts.secrets.find((each) => each.startsWith("refresh"))!;
       const kept = Object.values(JSON.parse(keychain.held()) as Record<string, string>);
       expect(kept).toHaveLength(1);
@@ -137,7 +137,7 @@ describe("pressmark drive", () => {
     },
   );
 
-  it("has a token made anew that was taken back early, and says when nothing helps any more", async () => {
+  it("refreshes a token that was revoked early, and reports when that fails", async () => {
     await login();
     const api = apiOf();
     await api.account(signal);
@@ -158,7 +158,7 @@ describe("pressmark drive", () => {
     expect(out).toMatch(/^owner@example\.org {2}file {2}cannot get credentials/);
   });
 
-  it("is not kept waiting by who gives out tokens, and says that it is they who cannot be reached", async () => {
+  it("does not wait long for the token server, and reports that it is unreachable", async () => {
     await login();
     fake.fail("hang", { where: "/token" });
     await expect(apiOf({ timeoutMs: 100 }).account(signal)).rejects.toMatchObject({
@@ -174,7 +174,7 @@ describe("pressmark drive", () => {
     await expect(apiOf().account(signal)).rejects.toMatchObject({ kind: "unavailable", passing: true });
   });
 
-  it("says so when nothing was agreed to", async () => {
+  it("reports that access was refused", async () => {
     fake.agrees = false;
     const { code, out, err } = await login();
     expect([code, out]).toEqual([expect.any(Number), ""]);
@@ -213,9 +213,9 @@ describe("pressmark drive", () => {
     [["drive", "login"], "--client"],
     [["drive", "login", "--client", "none.json"], "cannot be read"],
     [["drive", "login", "--client", "web.json"], "Desktop app"],
-    [["drive", "logout"], "no one has signed in"],
-    [["drive", "logout", "--account", "x@example.org"], "has not signed in"],
-    [["drive", "status", "--client", "x"], "goes with login"],
+    [["drive", "logout"], "nobody is signed in"],
+    [["drive", "logout", "--account", "x@example.org"], "is not signed in"],
+    [["drive", "status", "--client", "x"], "works only with login"],
     [["drive", "other"], "login, logout, status"],
   ])("%j says what is wrong", async (words, said) => {
     stand.write("web.json", JSON.stringify({ web: { client_id: "x" } }));

@@ -43,11 +43,11 @@ describe("gather", () => {
     expect(out).not.toContain("hundred degrees");
   });
 
-  it("says when there is nothing, and when it is asked in a way it cannot be", async () => {
+  it("reports when nothing is found, and invalid usage", async () => {
     expect(await gather(["zzzzzz"])).toMatchObject({ code: 3, out: "" });
     expect(await gather([])).toMatchObject({
       code: 2,
-      err: expect.stringContaining("say what is to be done") as string,
+      err: expect.stringContaining("name the task") as string,
     });
     expect(await gather(["x", "--xml", "--json"])).toMatchObject({
       code: 2,

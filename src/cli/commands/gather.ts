@@ -1,4 +1,4 @@
-/** `pressmark gather`: what a task needs, out of all that there is. */
+/** `pressmark gather`: gathers the passages that a task needs. */
 import type { PackFormat } from "../../context/pack.ts";
 import { defineCommand, flag, listFlag, many, UsageError, valueFlag } from "../command.ts";
 import { withReadingContext, readingFlags } from "../reading/reading-context.ts";
@@ -7,8 +7,8 @@ import { budgetFlag, printPack } from "../reading/print-pack.ts";
 
 export default defineCommand({
   name: "gather",
-  summary: "Gather what a task needs, within a budget of tokens",
-  more: `Finds the passages that a task needs, in any language, and prints them as one text for a model: each with its URI and lines, never more tokens than the budget. Standard error is given the receipt: what is in and why, and what was left out. Secrets are masked and invisible characters removed. With --json both are one object. The exit code is 3 if nothing is found.`,
+  summary: "Gather the passages that a task needs, within a token budget",
+  more: `Finds the passages that a task needs, in any language, and prints them as one text for a model: each with its URI and lines, within the token budget. The receipt on standard error lists what was included and why, and what was left out. Secrets are masked and invisible characters removed. With --json passages and receipt are one object. The exit code is 3 if nothing is found.`,
   examples: [
     'pressmark gather "retry with backoff when the index is locked" --budget 8000',
     "pressmark gather 検索の並び順を直す --within src > context.md",
@@ -16,30 +16,26 @@ export default defineCommand({
     'pressmark gather "add a source" --include set://onboarding',
     'pressmark gather "rename maxBytes" --json | jq .receipt',
   ],
-  takes: { task: many("what is to be done") },
+  takes: { task: many("Task, in your own words") },
   flags: {
     budget: budgetFlag,
-    include: listFlag(
-      "WHERE",
-      "put this in first, whatever it says: its URI, its path, or set://NAME; may be given again",
-      "files",
-    ),
-    within: valueFlag<string | undefined>("WHERE", "search only in this directory: its URI, or its path", {
+    include: listFlag("WHERE", "Always include this first: a URI, a path, or set://NAME; may be repeated", "files"),
+    within: valueFlag<string | undefined>("WHERE", "Search only in this directory (URI or path)", {
       initial: undefined,
       offer: "folders",
       parse: (text) => text,
     }),
-    markdown: flag("print Markdown, as it does unless told otherwise"),
-    xml: flag("print XML"),
-    json: flag("print one JSON object: the passages and the receipt"),
-    "no-wait": flag("gather from what is indexed already"),
+    markdown: flag("Print Markdown. This is the default"),
+    xml: flag("Print XML"),
+    json: flag("Print one JSON object: the passages and the receipt"),
+    "no-wait": flag("Use the index as it is, without updating it first"),
     ...readingFlags,
   },
   async run({ task: words, flags }, world) {
     const task = words.join(" ").trim();
-    if (task === "") throw new UsageError('say what is to be done, as in: pressmark gather "retry with backoff"');
+    if (task === "") throw new UsageError('name the task, as in: pressmark gather "retry with backoff"');
     const [format = "markdown", ...others] = formats.filter((one) => flags[one]);
-    if (others.length > 0) throw new UsageError(`say --${format} or --${others[0]}, not both`);
+    if (others.length > 0) throw new UsageError(`choose --${format} or --${others[0]}, not both`);
     await withReadingContext(flags, world, async (context) => {
       const within = flags.within === undefined ? undefined : await context.locate(flags.within);
       const include: string[] = [];

@@ -6,8 +6,8 @@ import { allCommands, commands, loadCommand } from "./index.ts";
 
 export default defineCommand({
   name: "help",
-  summary: "Say what the commands are, or what one takes",
-  takes: { command: optional("the command to explain", Object.keys(commands)) },
+  summary: "Show all commands, or the help for one",
+  takes: { command: optional("Command to explain", Object.keys(commands)) },
   async run({ command: name }, { out }) {
     const command = name === undefined ? undefined : await loadCommand(name);
     await print(out, command ? helpFor(command) : overview(await allCommands()));

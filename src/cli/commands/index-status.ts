@@ -1,4 +1,4 @@
-/** `pressmark index`: how the index of this house is, and how to make or remove it. */
+/** `pressmark index`: updates, rebuilds or removes the search index, and shows its status. */
 import { ResourceError } from "../../errors.ts";
 import { padToWidth } from "../../lib/display-width.ts";
 import { defineCommand, flag, UsageError } from "../command.ts";
@@ -9,28 +9,27 @@ import { bringUpToDate, formatPercent } from "../reading/indexing.ts";
 
 export default defineCommand({
   name: "index",
-  summary: "Bring the search index up to date, and say how it is",
-  more: "Search does this by itself. --rebuild makes the index anew, --remove takes it away; a process that is serving has to be stopped before either.",
+  summary: "Update the search index, and show its status",
+  more: "Search updates the index by itself. --rebuild builds it from scratch, --remove deletes it; stop any running server before either.",
   examples: ["pressmark index", "pressmark index --rebuild", "pressmark index --remove"],
   flags: {
-    rebuild: flag("make it anew"),
-    remove: flag("take it away"),
-    json: flag("one JSON object"),
+    rebuild: flag("Rebuild the index from scratch"),
+    remove: flag("Delete the index"),
+    json: flag("Print one JSON object"),
     ...readingFlags,
   },
   async run({ flags }, world) {
     const { rebuild, remove, json } = flags;
-    if (rebuild && remove) throw new UsageError("an index is made anew or taken away: leave out --rebuild or --remove");
+    if (rebuild && remove) throw new UsageError("choose --rebuild or --remove, not both");
     await withReadingContext(flags, world, async (context) => {
       const { index } = context;
       if (!index) throw new ResourceError("unsupported", "there is no index here");
       if (rebuild || remove) await index.remove();
       if (remove) return;
       await bringUpToDate(context, { vectors: true });
-      const status = index.kept?.status;
+      const status = index.threads?.status;
       if (index.failure) throw new ResourceError("unavailable", index.failure.message);
-      if (!status)
-        throw new ResourceError("unsupported", "the config says that nothing is indexed; see search.enabled");
+      if (!status) throw new ResourceError("unsupported", "the config disables the index; see search.enabled");
       const place = index.place;
       await context.print(json ? jsonLine({ place, ...status }) : shown({ place, ...status }, context));
       if (status.problem) throw new ResourceError("unavailable", status.problem.message);
@@ -38,7 +37,7 @@ export default defineCommand({
   },
 });
 
-type Status = NonNullable<NonNullable<ReadingContext["index"]>["kept"]>["status"] & {};
+type Status = NonNullable<NonNullable<ReadingContext["index"]>["threads"]>["status"] & {};
 
 function shown(
   { place, mounts, bytes, embeddings }: Status & { readonly place: string },

@@ -1,4 +1,4 @@
-/** All commands by name, each loaded when it is asked for. */
+/** All commands by name, each loaded on first use. */
 import type { Command } from "../command.ts";
 
 export const commands: Readonly<Record<string, () => Promise<{ readonly default: Command }>>> = {

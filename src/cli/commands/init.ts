@@ -1,4 +1,4 @@
-/** `pressmark init`: a config for the project at hand. */
+/** `pressmark init`: writes a config for the current project. */
 import { readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { invalid, ResourceError } from "../../errors.ts";
@@ -9,11 +9,11 @@ import { plain, print } from "../print.ts";
 export default defineCommand({
   name: "init",
   summary: "Write a config for the project in this folder",
-  more: "Looks at what the folder holds (git, documentation, skills, services, settings of databases and Prometheus), shows what it found, and writes pressmark.config.yaml with comments. Shows and writes names, never values; where settings hold secrets, it has them masked (redact: true).",
+  more: "Detects git, documentation, skills, services, and settings of databases and Prometheus, shows what it found, and writes a commented pressmark.config.yaml. Shows and writes names, never values; if settings hold secrets, it turns on masking (redact: true).",
   examples: ["pressmark init", "pressmark init --yes"],
   flags: {
-    yes: flag("do not ask", { short: "y" }),
-    force: flag("replace the config that is there"),
+    yes: flag("Do not ask for confirmation", { short: "y" }),
+    force: flag("Replace an existing config"),
   },
   async run({ flags: { yes, force } }, world) {
     const { configIn } = await import("../../config/find-config.ts");
@@ -30,8 +30,8 @@ export default defineCommand({
     if (existing !== undefined && !(force && existing === file))
       throw invalid(
         existing === file
-          ? "pressmark.config.yaml is there already; --force replaces it"
-          : `${relative(project, existing)} is there already, and a folder has one config; remove it first`,
+          ? "pressmark.config.yaml exists already; --force replaces it"
+          : `${relative(project, existing)} exists already, and a folder can have only one config; remove it first`,
       );
 
     const before = existing === undefined ? undefined : readFileSync(file, "utf8");
@@ -54,21 +54,25 @@ export default defineCommand({
       );
     } catch (cause) {
       if (cause instanceof ResourceError) throw cause;
-      throw new ResourceError("denied", "pressmark.config.yaml cannot be written; check who may write to this folder", {
-        cause,
-      });
+      throw new ResourceError(
+        "denied",
+        "pressmark.config.yaml cannot be written; check the permissions of this folder",
+        {
+          cause,
+        },
+      );
     }
-    const kept = backup === undefined ? "" : `; what was there before is kept in ${plain(backup)}`;
+    const saved = backup === undefined ? "" : `; the old file is saved as ${plain(backup)}`;
     await print(
       world.out,
-      `wrote pressmark.config.yaml${kept}; "pressmark serve" serves it, "pressmark doctor" checks it\n`,
+      `wrote pressmark.config.yaml${saved}; "pressmark serve" serves it, "pressmark doctor" checks it\n`,
     );
   },
 });
 
-/** From within the project where it is there, so that the line is true on other machines. */
+/** A path within the project if possible, so that the line is valid on other machines. */
 function schemaFor(project: string, installed: string): string {
   const schema = join(installed, "docs", "pressmark.schema.json");
-  const way = relative(project, schema).split(sep).join("/");
-  return way.startsWith("../") ? schema : `./${way}`;
+  const path = relative(project, schema).split(sep).join("/");
+  return path.startsWith("../") ? schema : `./${path}`;
 }

@@ -29,7 +29,7 @@ describe("ls", () => {
     expect(await ls([])).toMatchObject({ code: 0, err: "", out: urisOf("README.md", "docs", "dot.png") });
   });
 
-  it("gives the children of a directory named by path or URI, in any spelling", async () => {
+  it("lists the children of a directory named by path or URI, in any encoding", async () => {
     const children = urisOf("docs/%5Bid%5D.tsx", "docs/a%20b%25.txt", "docs/deep", "docs/loop");
     for (const where of ["docs", "./docs/", join(stand.folder, "docs"), `${stand.base}docs`, `${stand.base}%64ocs`])
       expect(await ls([where])).toMatchObject({ code: 0, out: children });
@@ -74,7 +74,7 @@ describe("ls", () => {
     });
   });
 
-  it("says size, time, type and URI with --long", async () => {
+  it("prints size, time, type and URI with --long", async () => {
     const { out } = await ls(["--long"]);
     const at = new Date(1e12);
     const day = `2001-09-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
@@ -163,7 +163,7 @@ describe("on a terminal, ls", () => {
       const { out } = await wide.run(["ls"], { terminal: true, columns });
       const lines = out.trimEnd().split("\n");
       for (const line of lines) if (line.includes("  ")) expect(displayWidth(line)).toBeLessThanOrEqual(columns);
-      // Where the second column begins, it begins in every line.
+      // The second column begins at the same position in every line.
       const begins = lines
         .filter((line) => line.includes("  "))
         .map((line) => displayWidth(/^.*? {2,}/.exec(line)![0]));

@@ -1,4 +1,4 @@
-/** `pressmark ls`: what a house would list. */
+/** `pressmark ls`: lists resources. */
 import { cutToWidth, padToWidth } from "../../lib/display-width.ts";
 import { directoryType, type Resource } from "../../resources.ts";
 import { defineCommand, flag, many, valueFlag, wholeNumber } from "../command.ts";
@@ -12,20 +12,20 @@ import { pathBelowRoot } from "../reading/resource-access.ts";
 
 export default defineCommand({
   name: "ls",
-  summary: "List resources: what is in a directory, or all that a pattern matches",
-  more: "Lists the direct children of the current folder or of a directory; --all lists every resource below. A pattern in quotes (*, ?, [a-z], {a,b}, and ** for any depth) is matched on paths. A terminal is shown names in columns; a pipe is given one URI a line.",
+  summary: "List the resources of a directory, or all that match a pattern",
+  more: "Lists the direct children of the current folder or of a directory; --all lists every resource below. A pattern in quotes (*, ?, [a-z], {a,b}, and ** for any depth) is matched against paths. On a terminal it prints names in columns; into a pipe one URI per line.",
   examples: [
     "pressmark ls",
     "pressmark ls docs --long",
     "pressmark ls 'src/**/*.ts' --changed-since 2h",
     "pressmark ls --all --mime 'image/*' --json | jq .size",
   ],
-  takes: { where: many("a directory or a file: its URI, its path, or a pattern of paths", "files") },
+  takes: { where: many("Directory or file: a URI, a path, or a pattern of paths", "files") },
   flags: {
-    all: flag("every resource below, not only direct children", { short: "a" }),
-    long: flag("a line for each: size, time of change, type, URI", { short: "l" }),
-    json: flag("one JSON object a line"),
-    limit: valueFlag<number>("NUMBER", "stop after so many", { initial: Infinity, parse: wholeNumber(1) }),
+    all: flag("List every resource below, not only direct children", { short: "a" }),
+    long: flag("Print one line for each: size, time of change, type, URI", { short: "l" }),
+    json: flag("Print one JSON object per line"),
+    limit: valueFlag<number>("NUMBER", "Maximum number of resources", { initial: Infinity, parse: wholeNumber(1) }),
     ...filterFlags,
     ...readingFlags,
   },
@@ -60,10 +60,10 @@ function findAny(word: string | undefined, all: boolean, context: ReadingContext
   return all ? Promise.resolve({ pages: everything(context) }) : findMountRoots(context);
 }
 
-/** So many names are laid out together. */
+/** Number of names laid out together. */
 const gridSize = 10_000;
 
-/** Columns are laid out over several pages, where there are several. */
+/** Merges pages for the column layout. */
 async function* batches({ pages }: FoundResources, isGathered: boolean): AsyncGenerator<readonly Resource[]> {
   let gathered: Resource[] = [];
   for await (const page of pages) {
@@ -87,7 +87,7 @@ function createLines({ paint }: ReadingContext): Show {
   return (resources) => resources.map(({ uri, mimeType }) => `${paint.kind(mimeType, plain(uri))}\n`).join("");
 }
 
-/** Each line as wide as the widest before it needs. */
+/** Each line uses the widest columns so far. */
 function createTable({ paint }: ReadingContext): Show {
   let typeWidth = 0;
   return (resources) => {

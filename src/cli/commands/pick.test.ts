@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => stand.remove());
 
-/** A terminal that shows what was written to it, and a person who presses the next key when they see what they wait for. */
+/** A terminal that records its output, and a user who presses the next key when the expected text appears. */
 async function pick(
   words: readonly string[],
   steps: readonly (readonly [see: string | RegExp, press: string])[],
@@ -98,7 +98,7 @@ describe("pick", () => {
     expect(said).toContain("text/typescript");
   });
 
-  it("leaves with Ctrl-C, prints nothing, and says so by its exit code", async () => {
+  it("quits with Ctrl-C without output, with exit code 130", async () => {
     const { code, printed, raws } = await pick(
       [],
       [
@@ -145,7 +145,7 @@ describe("pick", () => {
     expect(said).toMatch(/\d+ of 8000 tokens \(o200k_base\)\n$/);
   });
 
-  it("prints a pack within its budget, and says what is not whole", async () => {
+  it("prints a pack within its budget, and reports what is not complete", async () => {
     stand.write("long.md", Array.from({ length: 400 }, (_, at) => `Line ${at} of a long text.\n`).join(""));
     const { printed } = await pick(
       ["--pack", "--budget", "600", "--json"],
@@ -171,7 +171,7 @@ describe("pick", () => {
     });
   });
 
-  it("says what to do instead where there is no terminal", async () => {
+  it("suggests other commands without a terminal", async () => {
     const { code, err, out } = await stand.run(["pick"], { terminal: true });
     expect(code).toBe(2);
     expect(out).toBe("");

@@ -6,7 +6,7 @@ let stand: Stand;
 const read = (words: readonly string[], options?: Parameters<Stand["run"]>[1]) =>
   stand.run(["read", ...words], options);
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 255]);
-/** Each line has sixteen bytes; together they are more than is answered at once. */
+/** Lines of sixteen bytes; together more than the limit of one response. */
 const long = Array.from({ length: 400_000 }, (_, index) => `line ${String(index + 1).padStart(10)}\n`).join("");
 
 beforeAll(() => {
@@ -30,14 +30,14 @@ describe("read", () => {
     expect(await read(["a b%.txt", "--folder", "docs"])).toMatchObject({ out: "with a space" });
   });
 
-  it("gives bytes to a pipe, and to a terminal only when asked", async () => {
+  it("writes bytes to a pipe, and to a terminal only with --raw", async () => {
     expect((await read(["dot.png"])).bytes).toEqual(png);
     expect((await read(["dot.png", "--raw"], { terminal: true })).bytes).toEqual(png);
     expect(await read(["dot.png"], { terminal: true })).toMatchObject({
       code: 1,
       out: "",
       err: expect.stringContaining(
-        "is image/png (10 bytes), which a terminal cannot show; send it to a file with >, or add --raw",
+        "is image/png (10 bytes), which a terminal cannot show; redirect it to a file with >, or add --raw",
       ),
     });
   });
@@ -82,11 +82,11 @@ describe("a part", () => {
   });
 
   it.each([
-    [["--lines", "0-3"], '--lines takes two numbers from 1 on, the smaller first, as in 10-40, not "0-3"'],
+    [["--lines", "0-3"], '--lines takes two numbers of at least 1, the smaller first, as in 10-40, not "0-3"'],
     [["--lines", "3-2"], 'not "3-2"'],
     [["--lines", "-"], 'not "-"'],
-    [["--bytes", "a-b"], "--bytes takes two numbers from 0 on, the smaller first, as in 0-1023"],
-    [["--lines", "1-2", "--bytes", "1-2"], "leave out --lines or --bytes"],
+    [["--bytes", "a-b"], "--bytes takes two numbers of at least 0, the smaller first, as in 0-1023"],
+    [["--lines", "1-2", "--bytes", "1-2"], "choose --lines or --bytes"],
     [["--bytes", "1-2", "--number"], "only whole lines can be numbered"],
     [["--as", "music"], '--as takes text, not "music"'],
     [["--lines", "11-12"], "has 10 lines"],
@@ -112,7 +112,7 @@ describe("a part", () => {
   it("is never cut off in silence", async () => {
     const { code, out, err } = await read(["wide.txt", "--lines", "1-"]);
     expect([code, out.length < 6_000_000]).toEqual([1, true]);
-    expect(err).toContain(`go on with --bytes ${out.length}-`);
+    expect(err).toContain(`continue with --bytes ${out.length}-`);
     expect((await read(["wide.txt", "--bytes", `${out.length}-`])).out).toHaveLength(6_000_000 - out.length);
   });
 });

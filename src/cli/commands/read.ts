@@ -1,4 +1,4 @@
-/** `pressmark read`: what a house would give for one URI. */
+/** `pressmark read`: prints one resource. */
 import { quote, ResourceError } from "../../errors.ts";
 import type { Content } from "../../resources.ts";
 import { defineCommand, flag, one, oneOf, UsageError, valueFlag } from "../command.ts";
@@ -9,36 +9,36 @@ import { isNotFound } from "../reading/find.ts";
 export default defineCommand({
   name: "read",
   summary: "Print a resource, or a part of it",
-  more: "Prints text as it is. A terminal is not sent bytes, nor characters of a text that would steer it, unless asked with --raw.",
+  more: "Prints text unchanged. On a terminal, bytes are refused and control characters are escaped; --raw writes everything.",
   examples: [
     "pressmark read README.md",
     "pressmark read src/index.ts --lines 10-40 --number",
     "pressmark read report.pdf --as text",
     "pressmark read logo.png > copy.png",
   ],
-  takes: { where: one("a resource: its URI, or its path", "files") },
+  takes: { where: one("Resource (URI or path)", "files") },
   flags: {
-    lines: valueFlag<Range | undefined>("A-B", "only these lines, counted from 1; 10- goes to the end", {
+    lines: valueFlag<Range | undefined>("A-B", "Only these lines, counted from 1; 10- means from line 10 to the end", {
       initial: undefined,
       parse: (text) => toRange(text, "lines", 1),
     }),
-    bytes: valueFlag<Range | undefined>("A-B", "only these bytes, counted from 0", {
+    bytes: valueFlag<Range | undefined>("A-B", "Only these bytes, counted from 0", {
       initial: undefined,
       parse: (text) => toRange(text, "bytes", 0),
     }),
-    as: valueFlag<"text" | undefined>("FORM", "what to make of it first", {
+    as: valueFlag<"text" | undefined>("FORM", "Convert it first", {
       initial: undefined,
       offer: ["text"],
       parse: oneOf(["text"]),
     }),
-    number: flag("number the lines", { short: "n" }),
-    raw: flag("write everything as it is, even to a terminal"),
-    json: flag("one JSON object a line for each content, bytes in base64"),
+    number: flag("Number the lines", { short: "n" }),
+    raw: flag("Write everything unchanged, even to a terminal"),
+    json: flag("Print one JSON object per content and line, bytes in base64"),
     ...readingFlags,
   },
   async run({ where, flags }, world) {
     const { lines, bytes, as, json } = flags;
-    if (lines && bytes) throw new UsageError("a part is asked for in lines or in bytes: leave out --lines or --bytes");
+    if (lines && bytes) throw new UsageError("choose --lines or --bytes, not both");
     if (bytes && flags.number)
       throw new UsageError("only whole lines can be numbered: leave out --number, or use --lines");
     const range = lines ?? bytes;
@@ -51,7 +51,7 @@ export default defineCommand({
         if (shown.length > 0) isEnded = typeof shown !== "string" || shown.endsWith("\n");
         await context.print(shown);
       }
-      // So that what the shell says next has its own line.
+      // Lets the shell's prompt begin on a new line.
       if (!isEnded && context.isTerminal && !flags.raw) await context.print("\n");
     });
   },
@@ -60,11 +60,11 @@ export default defineCommand({
 interface Range {
   readonly unit: "lines" | "bytes";
   readonly first: number;
-  /** Infinite up to the end. */
+  /** Infinity: to the end. */
   readonly last: number;
 }
 
-/** `A-B`, `A-`, `-B` or `A` alone. */
+/** `A-B`, `A-`, `-B` or `A`. */
 function toRange(text: string, unit: Range["unit"], from: number): Range {
   const found = /^(\d{0,15})(-?)(\d{0,15})$/.exec(text);
   const [, before = "", dash = "", behind = ""] = found ?? [];
@@ -72,7 +72,7 @@ function toRange(text: string, unit: Range["unit"], from: number): Range {
   const last = dash === "" ? first : behind === "" ? Infinity : Number(behind);
   if (!found || before + behind === "" || first < from || last < first)
     throw new UsageError(
-      `takes two numbers from ${from} on, the smaller first, as in ${unit === "lines" ? "10-40" : "0-1023"}, not ${quote(text, 40)}`,
+      `takes two numbers of at least ${from}, the smaller first, as in ${unit === "lines" ? "10-40" : "0-1023"}, not ${quote(text, 40)}`,
     );
   return { unit, first, last };
 }
@@ -82,7 +82,7 @@ interface Part {
   readonly as: "text" | undefined;
 }
 
-/** A range that is too large to be answered at once is asked for piece by piece. */
+/** Requests a range that exceeds the limit of one response piece by piece. */
 async function* contentsOf(uri: string, part: Part, context: ReadingContext): AsyncGenerator<Content> {
   let query = format(part);
   for (let reached = -1; ;) {
@@ -101,22 +101,26 @@ function format({ range, as }: Part): string {
 }
 
 async function readPart(uri: string, query: string, { resources, call }: ReadingContext) {
-  const asked = query === "" ? uri : `${uri}${uri.includes("?") ? "&" : "?"}${query}`;
+  const requested = query === "" ? uri : `${uri}${uri.includes("?") ? "&" : "?"}${query}`;
   try {
-    return await resources.read(asked, call);
+    return await resources.read(requested, call);
   } catch (cause) {
     if (cause instanceof ResourceError && cause.kind === "too-large")
       throw new ResourceError("too-large", `${cause.message} (here with --lines or --bytes)`, { cause });
     if (query === "" || !isNotFound(cause)) throw cause;
-    // It may be the part alone that is not to be had.
+    // Perhaps only the part is unsupported.
     await resources.stat(uri, call);
-    throw new ResourceError("unsupported", `no part of ${quote(uri)} can be had; leave out --lines, --bytes and --as`, {
-      cause,
-    });
+    throw new ResourceError(
+      "unsupported",
+      `parts of ${quote(uri)} cannot be read; leave out --lines, --bytes and --as`,
+      {
+        cause,
+      },
+    );
   }
 }
 
-/** How far this content reaches, and the query for what was asked for behind it, if the house says that there is such a thing. */
+/** Where this content ends, and the query for the rest, if the server reports one. */
 function missing(
   { uri, meta }: Content,
   { range }: Part,
@@ -131,7 +135,7 @@ function missing(
   if (cut === undefined) return undefined;
   throw new ResourceError(
     "too-large",
-    `a line of ${quote(uri)} is too long to be given at once, and ends here; go on with --bytes ${cut + 1}-`,
+    `a line of ${quote(uri)} is too long for one response and was cut here; continue with --bytes ${cut + 1}-`,
   );
 }
 
@@ -154,7 +158,7 @@ function createShow(
       if (!isCareful) return body.bytes;
       throw new ResourceError(
         "unsupported",
-        `${what}, which a terminal cannot show; send it to a file with >, or add --raw`,
+        `${what}, which a terminal cannot show; redirect it to a file with >, or add --raw`,
       );
     }
     const text = isCareful ? plainText(body.text) : body.text;
@@ -165,6 +169,6 @@ function createShow(
 }
 
 function asJson({ uri, mimeType, body, meta }: Content): unknown {
-  const said = "text" in body ? { text: body.text } : { base64: Buffer.from(body.bytes).toString("base64") };
-  return { uri, mimeType, ...said, meta };
+  const body64 = "text" in body ? { text: body.text } : { base64: Buffer.from(body.bytes).toString("base64") };
+  return { uri, mimeType, ...body64, meta };
 }

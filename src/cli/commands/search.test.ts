@@ -64,21 +64,24 @@ describe("search", () => {
     stand.write("new.md", "A fresh zebra.\n");
     const early = await search(["--no-wait", "zebra"]);
     expect(early.code).toBe(3);
-    expect(early.err).toMatch(/% of what there is could be searched/);
+    expect(early.err).toMatch(/% of the resources are indexed/);
     expect((await search(["zebra"])).out).toContain("new.md:1:");
   });
 
-  it("says when nothing is found, and when nothing is asked", async () => {
+  it("reports when nothing is found, and when the query is missing", async () => {
     expect(await search(["nothinglikethis"])).toMatchObject({
       code: 3,
       out: "",
-      err: 'pressmark: nothing is found for "nothinglikethis"\n',
+      err: 'pressmark: no results for "nothinglikethis"\n',
     });
-    expect(await search([])).toMatchObject({ code: 2, err: expect.stringContaining("say what to look for") as string });
+    expect(await search([])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("name what to search for") as string,
+    });
     expect(await search(["--within", "nowhere", "tea"])).toMatchObject({ code: 3 });
   });
 
-  it("is none where the config says that nothing is indexed", async () => {
+  it("does not exist if the config disables it", async () => {
     stand.write("off/pressmark.config.yaml", "search: { enabled: false }\n");
     const { code, err } = await search(["--folder", "off", "tea"]);
     expect({ code, err }).toEqual({ code: 1, err: "pressmark: no mount can be searched\n" });
@@ -86,7 +89,7 @@ describe("search", () => {
 });
 
 describe("index", () => {
-  it("says how the index is, makes it anew and takes it away", async () => {
+  it("shows the status of the index, rebuilds and removes it", async () => {
     const { out } = await stand.run(["index", "--json"]);
     const status = JSON.parse(out) as { place: string; mounts: { name: string; documents: number; ready: number }[] };
     expect(status.mounts).toMatchObject([{ name: "files", ready: 1 }]);

@@ -1,4 +1,4 @@
-/** `pressmark search`: what a house finds. */
+/** `pressmark search`: searches the index. */
 import { quote, ResourceError } from "../../errors.ts";
 import { sayFailures } from "../../lib/say-failures.ts";
 import type { Hit } from "../../resources.ts";
@@ -11,47 +11,46 @@ import { snippetLines } from "../reading/snippet.ts";
 
 export default defineCommand({
   name: "search",
-  summary: "Find resources by what they say",
-  more: `Best first, each with the passage that fits and the line of the match. "A phrase" in quotes must stand there as it is, -word must not; path:, mime:, source:, lang:, after:, priority: and audience: narrow it down. Brings the index up to date first. A pipe is given one line each: URI, line, text. The exit code is 3 if nothing is found, and 1 if something went wrong so that not all could be searched.`,
+  summary: "Search resources by their text",
+  more: `Prints the best results first, each with the matching passage and its line. "A phrase" in quotes must occur exactly, -word must not occur; path:, mime:, source:, lang:, after:, priority: and audience: filter the results. Updates the index first. Into a pipe it prints one line per result: URI, line, text. The exit code is 3 if nothing is found, and 1 if nothing is found and some mounts could not be searched.`,
   examples: [
     "pressmark search retry backoff",
     "pressmark search パスワード 再設定 --limit 3",
     `pressmark search '"connection refused" path:docs -draft'`,
     "pressmark search getUserName --within src --json | jq -r .resource.uri",
   ],
-  takes: { words: many("what to look for") },
+  takes: { words: many("Words to search for") },
   flags: {
-    limit: valueFlag<number>("NUMBER", "give so many at most", {
+    limit: valueFlag<number>("NUMBER", "Maximum number of results", {
       initial: 10,
       initially: "10",
       short: "n",
       parse: wholeNumber(1),
     }),
-    within: valueFlag<string | undefined>("WHERE", "only what is in this directory: its URI, or its path", {
+    within: valueFlag<string | undefined>("WHERE", "Search only in this directory (URI or path)", {
       initial: undefined,
       offer: "folders",
       parse: (text) => text,
     }),
-    "no-wait": flag("answer from what is indexed already"),
-    json: flag("one JSON object a line"),
+    "no-wait": flag("Use the index as it is, without updating it first"),
+    json: flag("Print one JSON object per line"),
     ...readingFlags,
   },
   async run({ words, flags }, world) {
     const text = words.join(" ").trim();
-    if (text === "") throw new UsageError("say what to look for, as in: pressmark search retry backoff");
+    if (text === "") throw new UsageError("name what to search for, as in: pressmark search retry backoff");
     await withReadingContext(flags, world, async (context) => {
       const within = flags.within === undefined ? undefined : await context.locate(flags.within);
-      const said = flags["no-wait"] ? new Set<string>() : await bringUpToDate(context);
+      const reported = flags["no-wait"] ? new Set<string>() : await bringUpToDate(context);
       const ask = { text, limit: flags.limit, ...(within !== undefined && { within }) };
       const { hits, ready, failures = [] } = await context.resources.search(ask, context.call);
-      for (const problem of sayFailures(failures.filter(({ mount }) => !said.has(mount))))
+      for (const problem of sayFailures(failures.filter(({ mount }) => !reported.has(mount))))
         context.warn(`mount ${plain(problem)}`);
-      if (ready < 1)
-        context.warn(`${formatPercent(ready)} of what there is could be searched; there may be more to find`);
+      if (ready < 1) context.warn(`${formatPercent(ready)} of the resources are indexed; there may be more results`);
       if (hits.length === 0)
         throw failures.length > 0
-          ? new ResourceError("unavailable", `nothing is found for ${quote(text)}, but not all could be searched`)
-          : new ResourceError("not-found", `nothing is found for ${quote(text)}`);
+          ? new ResourceError("unavailable", `no results for ${quote(text)}, but not everything could be searched`)
+          : new ResourceError("not-found", `no results for ${quote(text)}`);
       const show = context.isTerminal ? createPassages(context) : createLines(context);
       for (const hit of hits) await context.print(flags.json ? jsonLine(hit) : show(hit, await lineOf(hit, context)));
     });
@@ -60,7 +59,7 @@ export default defineCommand({
 
 type Show = (hit: Hit, line: string) => string;
 
-/** A place and the passage below it, as wide as the terminal is. */
+/** The URI and the passage below it, cut to the terminal's width. */
 function createPassages({ paint, roots, width }: ReadingContext): Show {
   return (hit, line) => {
     const { resource } = hit;
@@ -72,7 +71,7 @@ function createPassages({ paint, roots, width }: ReadingContext): Show {
   };
 }
 
-/** One line each, whatever the passage is like. */
+/** One line per result. */
 function createLines({ paint }: ReadingContext): Show {
   return (hit, line) => {
     const [text = ""] = snippetLines(hit, { width: Infinity, most: 1, match: paint.match });
@@ -80,7 +79,7 @@ function createLines({ paint }: ReadingContext): Show {
   };
 }
 
-/** Where the first match stands, as `:12`; where that cannot be told, where its passage begins. */
+/** Line of the first match as `:12`, or of the passage's beginning if unknown. */
 async function lineOf(
   { resource, lines, offset, snippet, marks }: Hit,
   { resources, call }: ReadingContext,

@@ -14,7 +14,7 @@ afterAll(() => stand.remove());
 
 const codes = (said: string): readonly string[] => said.match(/\?code=[\w-]{22}\n/g) ?? [];
 
-/** Until it has said each of these in turn; then it is stopped. */
+/** Waits for each of these texts in turn, then stops the server. */
 async function serve(words: readonly string[], turns: readonly ((said: string) => boolean)[], env = {}) {
   const stop = new AbortController();
   let next = 0;
@@ -64,7 +64,7 @@ describe("serve with a token", () => {
   it("does not start with a token that it cannot use", async () => {
     const { code, err } = await stand.run(["serve", "--port", "0", "--token-file", "nowhere"]);
     expect(code).toBe(2);
-    expect(err).toBe('pressmark: there is no file "nowhere" to read the token from; check the spelling\n');
+    expect(err).toBe('pressmark: no file "nowhere" to read the token from; check the path\n');
   });
 });
 
@@ -72,7 +72,7 @@ describe("serve without a token", () => {
   it("prints the plain address", async () => {
     const { out } = await serve([], [(said) => said.includes("Inspector")]);
     expect(out).toMatch(
-      /in a browser: http:\/\/127\.0\.0\.1:\d+\/\n\nTell your host:\n {2}Claude Code {2}claude mcp add/,
+      /in a browser: http:\/\/127\.0\.0\.1:\d+\/\n\nAdd it to your host:\n {2}Claude Code {2}claude mcp add/,
     );
   });
 });

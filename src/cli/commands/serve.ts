@@ -1,4 +1,4 @@
-/** `pressmark serve`: folders as MCP resources over HTTP. */
+/** `pressmark serve`: serves folders as MCP resources over HTTP. */
 import type { Writable } from "node:stream";
 import { defineCommand, flag, listFlag, many, UsageError, valueFlag } from "../command.ts";
 import { hostSettings } from "../host-settings.ts";
@@ -10,31 +10,31 @@ import type { HttpServer } from "../../server/start-http.ts";
 export default defineCommand({
   name: "serve",
   summary: "Serve folders as MCP resources over HTTP",
-  more: "Serves what the config says, or the current folder, unless folders are named, each as a mount of its own, to every MCP revision on one endpoint, until it is stopped with Ctrl-C. A change of the config takes effect while it runs.",
+  more: "Serves the named folders, each as its own mount; without any, the mounts of the config, or the current folder. One endpoint serves every MCP revision. Stop it with Ctrl-C. Changes to the config take effect while it runs.",
   examples: ["pressmark serve", "pressmark serve docs src --port 8080", "pressmark serve --config team.yaml"],
   takes: {
-    folder: many("a folder to serve; what the config says, or the current one, unless said", "folders"),
+    folder: many("Folder to serve. Default: the mounts of the config, else the current folder", "folders"),
   },
   flags: {
     config: configFlag,
-    port: valueFlag<number | undefined>("PORT", "the port to listen on; 0 takes any free one", {
+    port: valueFlag<number | undefined>("PORT", "Port to listen on; 0 chooses a free one", {
       short: "p",
       initial: undefined,
-      initially: "7357, or what the config says,",
+      initially: "server.port in the config, else 7357",
       parse: toPort,
     }),
-    host: valueFlag<string | undefined>("ADDRESS", "the address to listen on", {
+    host: valueFlag<string | undefined>("ADDRESS", "Address to listen on", {
       initial: undefined,
-      initially: "127.0.0.1, or what the config says,",
+      initially: "server.host in the config, else 127.0.0.1",
       parse: toHost,
     }),
-    "allow-host": listFlag("NAME", "another name that clients know this machine by; may be given again"),
+    "allow-host": listFlag("NAME", "Another host name that clients use for this machine; may be repeated"),
     "token-file": valueFlag<string | undefined>(
       "FILE",
-      "a file with the token that callers must send; or set PRESSMARK_TOKEN",
+      "File with the token that callers must send; or set PRESSMARK_TOKEN",
       { initial: undefined, offer: "files", parse: toFile },
     ),
-    "no-tools": flag("offer resources alone, and no tools to search, list and read them by"),
+    "no-tools": flag("Offer resources only, without the tools that search, list and read them"),
   },
   async run(
     {
@@ -50,7 +50,7 @@ export default defineCommand({
     const tools = noTools ? false : undefined;
     const options = { folders, config, from: folder, host, port, allowedHosts, tokenFile, version, tools, env, err };
     const server = await startHttp(options).catch((cause: unknown) => {
-      throw sayWhichFlag(cause);
+      throw withFlagHint(cause);
     });
     limitHeapGrowth();
     try {
@@ -59,12 +59,12 @@ export default defineCommand({
       if (tokenVariable !== undefined) inviteAgain(server, out, signal);
       await print(
         out,
-        `Pressmark ${version} serves at ${url} (Ctrl-C stops)\n${mounts}\n\n${invitation(server)}\n${hostSettings({ url, tokenVariable })}`,
+        `Pressmark ${version} serves at ${url} (stop with Ctrl-C)\n${mounts}\n\n${invitation(server)}\n${hostSettings({ url, tokenVariable })}`,
       );
       if (tokenVariable === undefined && !server.loopback)
         await print(
           err,
-          `pressmark: anyone who can reach ${server.host === "0.0.0.0" || server.host === "::" ? "this machine" : server.host} may read what is served; leave --host out to serve this machine alone, or ask for a token with --token-file\n`,
+          `pressmark: anyone who can reach ${server.host === "0.0.0.0" || server.host === "::" ? "this machine" : server.host} can read everything that is served; leave out --host to serve only this machine, or require a token with --token-file\n`,
         );
       if (!signal.aborted) await new Promise((stopped) => signal.addEventListener("abort", stopped, { once: true }));
     } finally {
@@ -75,22 +75,22 @@ export default defineCommand({
 
 function invitation(server: HttpServer): string {
   const again = server.tokenVariable === undefined ? "" : `  (once; kill -USR2 ${process.pid} prints another)\n`;
-  return `See, search and choose in a browser: ${server.invite()}\n${again}`;
+  return `Browse, search and choose in a browser: ${server.invite()}\n${again}`;
 }
 
-/** An address with a code is good for one browser, and not for long. */
+/** Prints a new address on SIGUSR2: its code is valid for one browser and a short time. */
 function inviteAgain(server: HttpServer, out: Writable, signal: AbortSignal): void {
   const say = () => void print(out, invitation(server));
   process.on("SIGUSR2", say);
   signal.addEventListener("abort", () => process.off("SIGUSR2", say), { once: true });
 }
 
-/** The server says what is wrong with a port; here it has a flag. */
-function sayWhichFlag(cause: unknown): unknown {
+/** Adds the flag to the server's error about its port. */
+function withFlagHint(cause: unknown): unknown {
   if (!(cause instanceof ResourceError)) return cause;
   const { code, port } = (cause.cause ?? {}) as NodeJS.ErrnoException & { readonly port?: number };
   if (code !== "EADDRINUSE") return cause;
-  const message = `port ${port} is taken by another program, perhaps another pressmark; choose one with --port, or let --port 0 take a free one`;
+  const message = `port ${port} is in use by another program, perhaps another pressmark; choose a port with --port, or a free one with --port 0`;
   return new ResourceError(cause.kind, message, { cause });
 }
 

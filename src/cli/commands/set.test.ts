@@ -53,7 +53,7 @@ describe("set", () => {
     expect((await stand.run(["read", "set://onboarding", "--json"])).out.trim().split("\n")).toHaveLength(4);
     expect((await stand.run(["set", "remove", "onboarding", "docs/b.md", "README.md"])).code).toBe(0);
     expect(text()).toBe(`${config}sets:\n  onboarding:\n    title: First day\n    resources:\n      - docs/設定.md\n`);
-    expect((await stand.run(["set", "remove", "onboarding"])).out).toContain("is gone");
+    expect((await stand.run(["set", "remove", "onboarding"])).out).toContain("was removed");
     expect(text()).toBe(config);
   });
 
@@ -62,8 +62,8 @@ describe("set", () => {
     expect(added.out).toMatch(/^the set "手順" holds 1 resource: .*state.pressmark.sets.[0-9a-f]{32}\n$/);
     expect((await stand.run(["set"])).out).toBe("手順\n");
     expect(readdirSync(stand.folder)).not.toContain("pressmark.config.yaml");
-    expect((await stand.run(["set", "remove", "手順", "docs"])).out).toContain("is gone");
-    expect((await stand.run(["set", "list"])).err).toContain("no sets here");
+    expect((await stand.run(["set", "remove", "手順", "docs"])).out).toContain("was removed");
+    expect((await stand.run(["set", "list"])).err).toContain("there are no sets");
 
     stand.write("pressmark.config.ts", `export default { sets: { own: { resources: ["README.md"] } } };`);
     const flags = ["--config", "pressmark.config.ts"];
@@ -84,7 +84,7 @@ describe("set", () => {
 
   it.for([
     [["set", "add"], 2, /needs the name/],
-    [["set", "add", "x"], 2, /name what to add/],
+    [["set", "add", "x"], 2, /name the resources to add/],
     [["set", "add", "../x", "README.md"], 2, /a set's name/],
     [["set", "add", "__proto__", "README.md"], 2, /a set's name/],
     [["set", "add", "x", "nowhere.md"], 3, /no resource at/],
@@ -93,8 +93,8 @@ describe("set", () => {
     [["set", "remove", "x"], 3, /no set "x"/],
     [["set", "show", "x"], 3, /set:\/\/x/],
     [["set", "list", "x"], 2, /list takes no name/],
-    [["set", "nonsense"], 2, /is no action/],
-    [["set", "remove", "x", "--title", "t"], 2, /go with add/],
+    [["set", "nonsense"], 2, /is not a valid action/],
+    [["set", "remove", "x", "--title", "t"], 2, /work only with add/],
     [["set", "add", "x", "README.md", "--server", "http://127.0.0.1:1"], 2, /leave out --server/],
   ] as const)("says what is wrong with %j", async ([words, code, sentence]) => {
     const ran = await stand.run(words);

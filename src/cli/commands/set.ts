@@ -1,4 +1,4 @@
-/** `pressmark set`: named choices of resources. */
+/** `pressmark set`: lists, shows and changes named sets of resources. */
 import { formatCount, formatUnits } from "../reading/amounts.ts";
 import { notFound, quote } from "../../errors.ts";
 import { displayWidth, padToWidth } from "../../lib/display-width.ts";
@@ -16,8 +16,8 @@ const actions = ["list", "show", "add", "remove"] as const;
 
 export default defineCommand({
   name: "set",
-  summary: "Name choices of resources, and show them",
-  more: "Each set is a prompt in hosts and the resource set://NAME. A set is written into the project's config, with everything else in it left as it is; without a config, or where that is a program, it is kept in the state folder for this project. remove takes resources out of a set, or without any the set itself.",
+  summary: "List, show and change named sets of resources",
+  more: "Each set is a prompt in hosts and the resource set://NAME. A set is written into the project's config, and the rest of the file stays unchanged; without a config, or if the config is a program, it is stored in the state folder for this project. remove removes resources from a set, or without any the set itself.",
   examples: [
     "pressmark set add onboarding README.md docs/setup.md --title 'First day'",
     "pressmark set list",
@@ -25,14 +25,14 @@ export default defineCommand({
     "pressmark set remove onboarding docs/setup.md",
   ],
   takes: {
-    action: optional("list, show, add or remove; list unless said", actions),
-    name: optional("the name of the set"),
-    resources: many("resources: URIs or paths", "files"),
+    action: optional("Action. Default: list", actions),
+    name: optional("Name of the set"),
+    resources: many("Resources (URIs or paths)", "files"),
   },
   flags: {
-    title: textFlag("what people see instead of its name"),
-    description: textFlag("what it is for"),
-    json: flag("one JSON object a line"),
+    title: textFlag("Title to show instead of the name"),
+    description: textFlag("Description of the set"),
+    json: flag("Print one JSON object per line"),
     ...readingFlags,
   },
   async run({ action = "list", name, resources, flags }, world) {
@@ -41,11 +41,11 @@ export default defineCommand({
       throw new UsageError(
         action === "list" ? "list takes no name; show takes one" : `${action} needs the name of a set`,
       );
-    if (action === "show" && resources.length > 0) throw new UsageError("show takes the name of one set and no more");
+    if (action === "show" && resources.length > 0) throw new UsageError("show takes only the name of a set");
     if (action === "add" && resources.length === 0)
-      throw new UsageError("name what to add, as in: pressmark set add onboarding README.md");
+      throw new UsageError("name the resources to add, as in: pressmark set add onboarding README.md");
     if (action !== "add" && (flags.title !== undefined || flags.description !== undefined))
-      throw new UsageError("--title and --description go with add");
+      throw new UsageError("--title and --description work only with add");
     if (isChange) return change(action, name!, resources, flags, world);
     await withReadingContext(flags, world, (context) =>
       action === "list" ? list(flags.json, context) : show(name!, flags.json, context),
@@ -66,7 +66,7 @@ function textFlag(summary: string) {
 async function list(json: boolean, context: ReadingContext): Promise<void> {
   const { items } = await context.resources.children("set://", {}, context.call);
   if (json) return context.print(items.map(jsonLine).join(""));
-  if (items.length === 0) context.warn("there are no sets here; pressmark set add NAME URI… makes one");
+  if (items.length === 0) context.warn("there are no sets; create one with: pressmark set add NAME URI…");
   await context.print(
     inRows(items.map(({ name, title, description }) => [plain(name), plain(title ?? description ?? "")])),
   );
@@ -90,7 +90,7 @@ async function show(name: string, json: boolean, context: ReadingContext): Promi
   );
 }
 
-/** One line each, every column as wide as it needs to be. */
+/** One line per row, with aligned columns. */
 function inRows(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows)
@@ -109,13 +109,13 @@ async function change(
   const { changeSet } = await import("../../server/sets/change-set.ts");
   const { title, description, folder, config } = flags;
   if (flags.server !== undefined)
-    throw new UsageError("the sets of another server are changed there: leave out --server");
+    throw new UsageError("sets of another server cannot be changed from here; leave out --server");
   const call = { caller: { id: "local" }, signal: world.signal };
   const wanted = action === "add" ? { add: words, title, description } : { remove: words };
   const { folder: from, env, err } = world;
   const { place, resources } = await changeSet({ name, ...wanted }, { folders: folder, config, from, env, err }, call);
   if (flags.json) return print(world.out, jsonLine({ name, place, resources: resources ?? [] }));
-  const now = resources ? `holds ${formatCount(resources.length, "resource")}` : "is gone";
+  const now = resources ? `holds ${formatCount(resources.length, "resource")}` : "was removed";
   await print(world.out, `the set ${quote(name)} ${now}: ${plain(place)}\n`);
 }
 

@@ -1,4 +1,4 @@
-/** `init`, `config`, `trust`, `doctor` and `add`, in a project and a home of their own. */
+/** `init`, `config`, `trust`, `doctor` and `add`, with their own project and home folder. */
 import { execFileSync } from "node:child_process";
 import {
   existsSync,
@@ -39,7 +39,7 @@ interface Ran {
   readonly err: string;
 }
 
-/** `answer` is what someone at a terminal types, after `asked`; without it nobody is there. */
+/** `answer` is typed on a terminal after `asked` appears; without it there is no terminal. */
 async function pressmark(
   words: readonly string[],
   { answer = "", asked = () => {}, from = folder, env = {} } = {},
@@ -102,14 +102,14 @@ describe("init", () => {
     writeFileSync(join(folder, ".env"), "API_KEY=sk_live_4eC39HqLyjWDarjtT1zdp7dc\n");
     await pressmark(["init", "--yes"]);
     const file = join(folder, "pressmark.config.yaml");
-    // What is hidden is not served by files in any case.
+    // Hidden files are never served by the source file.
     expect(readFileSync(file, "utf8")).not.toContain("redact");
 
     writeFileSync(join(folder, "config/production.json"), '{ "db": { "password": "4eC39HqLyjWDarjtT1zdp7dc" } }');
     const { out } = await pressmark(["init", "--yes", "--force"]);
     const written = readFileSync(file, "utf8");
     expect(written).toContain(
-      "  # Secrets in its texts are masked: there are some in config/production.json.\n  project:\n    source: file\n    root: .\n    redact: true\n",
+      "  # Secrets in its texts are masked, because these files contain some: config/production.json.\n  project:\n    source: file\n    root: .\n    redact: true\n",
     );
     expect(written).toMatch(/# git:\n {2}# {3}source: git\n(?: {2}# {3}.*\n)* {2}# {3}redact: true\n/);
     expect(out).not.toContain("4eC39HqLyjWDarjtT1zdp7dc");
@@ -131,7 +131,7 @@ describe("init", () => {
     const file = config("# mine\n");
     expect(await pressmark(["init", "--yes"])).toMatchObject({
       code: 2,
-      err: "pressmark: pressmark.config.yaml is there already; --force replaces it\n",
+      err: "pressmark: pressmark.config.yaml exists already; --force replaces it\n",
     });
     expect(readFileSync(file, "utf8")).toBe("# mine\n");
     expect(await pressmark(["init", "--yes", "--force"])).toMatchObject({ code: 0 });
@@ -140,12 +140,12 @@ describe("init", () => {
     config("{}", "pressmark.config.json");
     expect(await pressmark(["init", "--yes", "--force"])).toMatchObject({
       code: 2,
-      err: "pressmark: pressmark.config.json is there already, and a folder has one config; remove it first\n",
+      err: "pressmark: pressmark.config.json exists already, and a folder can have only one config; remove it first\n",
     });
   });
 });
 
-describe("a file that changes while the person is asked", () => {
+describe("a file that changes during the confirmation", () => {
   it.each([
     ["pressmark.config.yaml", ["init"], undefined],
     ["pressmark.config.yaml", ["init", "--force"], "# mine\n"],
@@ -156,15 +156,15 @@ describe("a file that changes while the person is asked", () => {
     if (before !== undefined) writeFileSync(file, before);
     const asked = () => writeFileSync(file, "{}\n\n");
     const { code, err } = await pressmark(words, { answer: "y\n", asked });
-    expect([code, err]).toEqual([2, expect.stringContaining("has changed in the meantime; nothing was written")]);
+    expect([code, err]).toEqual([2, expect.stringContaining("changed in the meantime; nothing was written")]);
     expect(readFileSync(file, "utf8")).toBe("{}\n\n");
     expect(readdirSync(folder).filter((each) => each.includes(".pressmark-"))).toEqual([]);
   });
 
-  it("is kept as it was before it is replaced", async () => {
+  it("is backed up before it is replaced", async () => {
     const file = config("# mine\n");
     const { out } = await pressmark(["init", "--force"], { answer: "y\n" });
-    const [, copy = ""] = /is kept in (\S+);/.exec(out) ?? [];
+    const [, copy = ""] = /is saved as (\S+?)[.;]\s/.exec(out) ?? [];
     expect(readFileSync(copy, "utf8")).toBe("# mine\n");
     expect(readFileSync(file, "utf8")).toContain("mounts:");
   });
@@ -179,7 +179,7 @@ describe("config", () => {
     expect(await pressmark(["config"], { env })).toEqual({
       code: 0,
       out: shown,
-      err: 'pressmark: it reads the environment variable "SECRET" for mounts.m.resources.a, which is left out until it is trusted; type: pressmark trust\n',
+      err: 'pressmark: it reads the environment variable "SECRET" for mounts.m.resources.a, which is left out until it is trusted; run: pressmark trust\n',
     });
   });
 
@@ -195,7 +195,7 @@ describe("config", () => {
     expect(JSON.parse((await pressmark(["config", file, "--json"])).out)).toMatchObject({ asks: [{ trusted: true }] });
   });
 
-  it("says everything that is wrong, and where there is none", async () => {
+  it("reports all problems, and a missing config", async () => {
     expect(await pressmark(["config"])).toMatchObject({
       code: 3,
       err: expect.stringContaining('"pressmark init" writes one'),
@@ -212,7 +212,7 @@ describe("config", () => {
 });
 
 describe("trust", () => {
-  it("shows what is asked for, and lets it once it is granted", async () => {
+  it("shows the permissions, and allows them once granted", async () => {
     config(outside);
     expect((await pressmark(["ls", "--all"])).out).not.toContain("o.md");
     const trusted = await pressmark(["trust"], { answer: "yes\n" });
@@ -231,7 +231,7 @@ describe("trust", () => {
     expect(await pressmark(["trust"])).toMatchObject({ code: 0, out: expect.stringContaining("trusted  mounts.out") });
     expect(await pressmark(["trust", "--forget"])).toMatchObject({
       code: 0,
-      out: expect.stringContaining("is trusted no longer"),
+      out: expect.stringContaining("is no longer trusted"),
     });
     expect((await pressmark(["ls", "--all"])).out).not.toContain("o.md");
   });
@@ -250,7 +250,7 @@ describe("trust", () => {
   it("is for a program as it is now", async () => {
     config(program("docs"), "pressmark.config.ts");
     expect((await pressmark(["ls", "--all"])).err).toContain(
-      "is not used until it is trusted; look at it, then type: pressmark trust",
+      "is not used until it is trusted; review it, then run: pressmark trust",
     );
     expect(await pressmark(["trust", "--yes"])).toMatchObject({
       code: 0,
@@ -265,7 +265,7 @@ describe("trust", () => {
     expect((await pressmark(["ls", "--all"])).out).not.toContain("o.md");
   });
 
-  it("is not needed where nothing is asked for, nor where nothing is", async () => {
+  it("is not needed without permissions, or without a config", async () => {
     expect(await pressmark(["trust"])).toMatchObject({
       code: 3,
       err: expect.stringContaining("there is nothing to trust"),
@@ -298,11 +298,11 @@ describe("add", () => {
     expect(readdirSync(join(root, "state/pressmark/backups"))).toHaveLength(1);
     expect(await pressmark(["add", "claude-code", "--http"])).toMatchObject({
       code: 0,
-      out: expect.stringContaining("knows Pressmark already"),
+      out: expect.stringContaining("is already configured"),
     });
   });
 
-  it("tells the address that the config says, and the folder where the host needs it", async () => {
+  it("writes the config's address, and the folder if the host needs it", async () => {
     config("server: { port: 7400 }\n");
     await pressmark(["add", "codex", "--scope", "user", "--http", "--yes"]);
     expect(readFileSync(join(home, ".codex/config.toml"), "utf8")).toBe(
@@ -318,7 +318,7 @@ describe("add", () => {
   it("refers to the token that callers must send, and never writes it", async () => {
     config("server: { token: a-token-of-good-length }\n");
     const codex = await pressmark(["add", "codex", "--http", "--yes"]);
-    expect(codex.out).toContain("The host takes the token from PRESSMARK_TOKEN");
+    expect(codex.out).toContain("The host reads the token from PRESSMARK_TOKEN");
     expect(readFileSync(join(folder, ".codex/config.toml"), "utf8")).toBe(
       '[mcp_servers.pressmark]\nurl = "http://127.0.0.1:7357/mcp"\nbearer_token_env_var = "PRESSMARK_TOKEN"\n',
     );
@@ -333,7 +333,7 @@ describe("add", () => {
   it("refuses what it cannot do, and leaves malformed settings alone", async () => {
     expect(await pressmark(["add", "emacs"])).toMatchObject({
       code: 2,
-      err: expect.stringContaining("it is one of claude-code, vscode"),
+      err: expect.stringContaining("choose one of claude-code, vscode"),
     });
     expect(await pressmark(["add", "zed", "--scope", "world"])).toMatchObject({
       code: 2,
@@ -343,13 +343,13 @@ describe("add", () => {
     config("server: { port: 0 }\n");
     expect(await pressmark(["add", "zed", "--http"])).toMatchObject({
       code: 2,
-      err: expect.stringContaining("choose a port first"),
+      err: expect.stringContaining("choose a fixed port first"),
     });
     mkdirSync(join(folder, ".zed"));
     writeFileSync(join(folder, ".zed/settings.json"), "{ broken");
     expect(await pressmark(["add", "zed", "--yes"])).toMatchObject({
       code: 2,
-      err: expect.stringContaining("so mend it first"),
+      err: expect.stringContaining("so fix it first"),
     });
     expect(readFileSync(join(folder, ".zed/settings.json"), "utf8")).toBe("{ broken");
   });
@@ -368,7 +368,7 @@ function commit(): void {
 }
 
 describe("doctor", () => {
-  it("finds everything well, and says which hosts do not know of it yet", async () => {
+  it("reports that all is well, and which hosts have no entry yet", async () => {
     config("mounts: { docs: { source: file, root: docs } }\nserver: { port: 0 }\n");
     writeFileSync(join(home, ".claude.json"), "{}");
     const { code, out, err } = await pressmark(["doctor"], { env: { PRESSMARK_LOG: "warn" } });
@@ -377,11 +377,11 @@ describe("doctor", () => {
     expect(out).toMatch(/^ok {6}config: .*pressmark\.config\.yaml is valid$/m);
     expect(out).toMatch(/^ok {6}mount docs: 1 resources, listed, read and watched$/m);
     expect(out).toMatch(
-      /^hint {4}Claude Code: does not know Pressmark\n {10}→ pressmark add claude-code --scope user$/m,
+      /^hint {4}Claude Code: has no entry for Pressmark\n {10}→ pressmark add claude-code --scope user$/m,
     );
     await pressmark(["add", "claude-code", "--yes"], { env: { PATH: process.env["PATH"] } });
     const after = await pressmark(["doctor"], { env: { PATH: process.env["PATH"] } });
-    expect(after.out).toMatch(/^ok {6}Claude Code: knows Pressmark/m);
+    expect(after.out).toMatch(/^ok {6}Claude Code: has an entry for Pressmark/m);
   });
 
   describe("with settings that hold a secret", () => {
@@ -408,21 +408,21 @@ describe("doctor", () => {
       expect(await hints(files, history, settings)).toBe(
         [
           "hint    mount project: shows secrets that mount settings masks: config/local.yaml:4",
-          "          → write redact: true below mounts.project, or leave the file out by naming it in .pressmarkignore",
+          "          → write redact: true below mounts.project, or exclude the file by listing it in .pressmarkignore",
           "hint    mount history: shows secrets that mount settings masks: config/local.yaml:4",
-          "          → write redact: true below mounts.history, or leave the file out by naming it in .pressmarkignore",
+          "          → write redact: true below mounts.history, or exclude the file by listing it in .pressmarkignore",
         ].join("\n"),
       );
       expect(await hints(redacted(files), history, settings)).not.toContain("mount project");
       expect(await hints(redacted(files), redacted(history), settings)).toBe("");
     });
 
-    it("says so of a password that redact does not know", async () => {
+    it("reports a password that redact does not recognise", async () => {
       settle("sunshine road");
       expect(await hints(redacted(files), settings)).toBe(
         [
           "hint    mount project: shows secrets that mount settings masks: config/local.yaml:4",
-          "          → redact does not know these values for secrets; leave the file out by naming it in .pressmarkignore",
+          "          → redact does not recognise these values as secrets; exclude the file by listing it in .pressmarkignore",
         ].join("\n"),
       );
       writeFileSync(join(folder, ".pressmarkignore"), "config/local.yaml\n");
@@ -438,9 +438,9 @@ describe("doctor", () => {
     });
   });
 
-  it("serves the folder where there is no config, and says so", async () => {
+  it("serves the folder without a config, and reports that", async () => {
     expect((await pressmark(["doctor"])).out).toMatch(
-      /^ok {6}config: there is none, so the folder itself is served\n {10}→ pressmark init writes one\nok {6}mount project: /m,
+      /^ok {6}config: no config, so the folder itself is served\n {10}→ pressmark init writes one\nok {6}mount project: /m,
     );
   });
 
@@ -451,7 +451,7 @@ describe("doctor", () => {
       out: expect.stringContaining(
         'BROKEN  config: pressmark.config.yaml:1:30 mounts.a.rot: unknown option; did you mean "root"?',
       ),
-      err: expect.stringMatching(/broken; see above\n$/),
+      err: expect.stringMatching(/failed; see above\n$/),
     });
     const taken = createServer((_, response) => response.end("something else"));
     await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
@@ -466,10 +466,10 @@ describe("doctor", () => {
     );
     expect([code, broken.map(({ about }) => about)]).toEqual([1, ["config", "address", "Codex"]]);
     expect(broken[0]!.says).toContain("nowhere");
-    expect(broken[2]!.says).toContain('starts "no-such-program", which is not there');
+    expect(broken[2]!.says).toContain('starts "no-such-program", which does not exist');
   });
 
-  it("says what waits for trust", async () => {
+  it("reports what is not trusted yet", async () => {
     config(`${outside}server: { port: 0 }\n`);
     const { code, out } = await pressmark(["doctor"]);
     expect(code).toBe(0);

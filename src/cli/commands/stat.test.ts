@@ -20,7 +20,7 @@ afterAll(() => stand.remove());
 const two = (part: number) => String(part).padStart(2, "0");
 
 describe("stat", () => {
-  it("says what is known of a resource", async () => {
+  it("shows the metadata of a resource", async () => {
     const at = new Date(1e12);
     expect(await stand.run(["stat", "README.md"])).toMatchObject({
       code: 0,
@@ -44,7 +44,7 @@ changed  2001-09-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes(
     });
   });
 
-  it("says how a text is encoded once it is read", async () => {
+  it("shows the encoding of a text with --read", async () => {
     expect((await stand.run(["stat", "sjis.txt"])).out).not.toContain("encoding");
     expect((await stand.run(["stat", "sjis.txt", "--read"])).out).toMatch(/^encoding +shift_jis\nlines +1$/m);
     expect((await stand.run(["stat", "README.md", "--read"])).out).toMatch(/^encoding +utf-8\nlines +3$/m);

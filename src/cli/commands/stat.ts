@@ -1,4 +1,4 @@
-/** `pressmark stat`: everything that is known of one resource. */
+/** `pressmark stat`: shows the metadata of one resource. */
 import { padToWidth } from "../../lib/display-width.ts";
 import type { Content, Resource } from "../../resources.ts";
 import { defineCommand, flag, one } from "../command.ts";
@@ -9,13 +9,13 @@ import { withReadingContext, readingFlags } from "../reading/reading-context.ts"
 
 export default defineCommand({
   name: "stat",
-  summary: "Say everything that is known of a resource",
-  more: "Says what a list would say of it and, for a directory, how many children it has. Its encoding is known only once it is read.",
+  summary: "Show the metadata of a resource",
+  more: "Shows the fields that a list contains and, for a directory, the number of children. The encoding is known only with --read.",
   examples: ["pressmark stat README.md", "pressmark stat 古い.txt --read", "pressmark stat docs --json"],
-  takes: { where: one("a resource: its URI, or its path", "files") },
+  takes: { where: one("Resource (URI or path)", "files") },
   flags: {
-    read: flag("read it too, to say what it holds and how its text is encoded"),
-    json: flag("one JSON object"),
+    read: flag("Also read it, and show its length and text encoding"),
+    json: flag("Print one JSON object"),
     ...readingFlags,
   },
   async run({ where, flags }, world) {
@@ -44,14 +44,14 @@ function rowsOf(resource: Resource): Row[] {
   return [
     ["URI", plain(uri)],
     ["name", plain(name)],
-    ...said("title", title),
-    ...said("description", description),
-    ...said("type", mimeType),
-    ...said("size", size === undefined ? undefined : bytesOf(size)),
-    ...said("changed", lastModified === undefined ? undefined : localSecond(lastModified)),
-    ...said("priority", priority === undefined ? undefined : String(priority)),
-    ...said("audience", audience?.join(", ")),
-    ...(icons ?? []).flatMap(({ src }) => said("icon", src.length > 100 ? `${src.slice(0, 100)}…` : src)),
+    ...row("title", title),
+    ...row("description", description),
+    ...row("type", mimeType),
+    ...row("size", size === undefined ? undefined : bytesOf(size)),
+    ...row("changed", lastModified === undefined ? undefined : localSecond(lastModified)),
+    ...row("priority", priority === undefined ? undefined : String(priority)),
+    ...row("audience", audience?.join(", ")),
+    ...(icons ?? []).flatMap(({ src }) => row("icon", src.length > 100 ? `${src.slice(0, 100)}…` : src)),
     ...metaRows(meta),
   ];
 }
@@ -72,7 +72,7 @@ function childrenRows(children: Count | undefined): Row[] {
   return [["children", `${grouped(count)}${among}`]];
 }
 
-/** What is said of a content without its text or bytes. */
+/** Metadata of a content, without its text or bytes. */
 interface Holding {
   readonly uri: string;
   readonly mimeType?: string;
@@ -87,7 +87,7 @@ function toHolding({ uri, mimeType, body, meta = {} }: Content): Holding {
   return {
     uri,
     ...(mimeType !== undefined && { mimeType }),
-    // Plain UTF-8 goes without saying.
+    // Absent for plain UTF-8.
     ...("text" in body ? { encoding: encoding ?? "utf-8", lines: linesIn(body.text) } : { bytes: body.bytes.length }),
     ...(Object.keys(others).length > 0 && { meta: others }),
   };
@@ -99,10 +99,10 @@ function linesIn(text: string): number {
 
 function contentRows({ mimeType, bytes, encoding, lines, meta }: Holding): Row[] {
   return [
-    ...said("read as", mimeType),
-    ...said("encoding", encoding === undefined ? undefined : String(encoding)),
-    ...said("lines", lines === undefined ? undefined : grouped(lines)),
-    ...said("holds", bytes === undefined ? undefined : bytesOf(bytes)),
+    ...row("read as", mimeType),
+    ...row("encoding", encoding === undefined ? undefined : String(encoding)),
+    ...row("lines", lines === undefined ? undefined : grouped(lines)),
+    ...row("holds", bytes === undefined ? undefined : bytesOf(bytes)),
     ...metaRows(meta),
   ];
 }
@@ -114,7 +114,7 @@ function metaRows(meta: Readonly<Record<string, unknown>> | undefined): Row[] {
   ]);
 }
 
-function said(label: string, value: string | undefined): Row[] {
+function row(label: string, value: string | undefined): Row[] {
   return value === undefined ? [] : [[label, plain(value)]];
 }
 

@@ -1,18 +1,18 @@
-/** `pressmark stdio`: folders as MCP resources to the host that started the process. */
+/** `pressmark stdio`: serves folders as MCP resources over standard input and output. */
 import { defineCommand, flag, many } from "../command.ts";
 import { configFlag } from "../config-flag.ts";
 
 export default defineCommand({
   name: "stdio",
-  summary: "Serve folders to the host that starts it, over standard input and output",
-  more: "Made to be started by a host. Standard output carries the protocol and nothing else; what a person should know goes to standard error.",
+  summary: "Serve folders to a host over standard input and output",
+  more: "A host starts this command. Standard output carries only the protocol; messages for people go to standard error.",
   examples: ["claude mcp add pressmark -- pressmark stdio ~/notes"],
   takes: {
-    folder: many("a folder to serve; what the config says, or the current one, unless said", "folders"),
+    folder: many("Folder to serve. Default: the mounts of the config, else the current folder", "folders"),
   },
   flags: {
     config: configFlag,
-    "no-tools": flag("offer resources alone, and no tools to search, list and read them by"),
+    "no-tools": flag("Offer resources only, without the tools that search, list and read them"),
   },
   async run(
     { folder: folders, flags: { config, "no-tools": noTools } },

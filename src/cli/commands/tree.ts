@@ -1,4 +1,4 @@
-/** `pressmark tree`: directories and what is in them. */
+/** `pressmark tree`: shows directories as a tree. */
 import { invalid, quote, ResourceError } from "../../errors.ts";
 import type { Resource } from "../../resources.ts";
 import { defineCommand, flag, optional, valueFlag, wholeNumber } from "../command.ts";
@@ -10,14 +10,18 @@ import { isNotFound } from "../reading/find.ts";
 
 export default defineCommand({
   name: "tree",
-  summary: "Show directories and what is in them as a tree",
+  summary: "Show directories and their contents as a tree",
   more: "A file is shown with its size, a directory with the number of its children.",
   examples: ["pressmark tree", "pressmark tree docs --depth 2", "pressmark tree --dirs"],
-  takes: { where: optional("a directory: its URI, or its path", "folders") },
+  takes: { where: optional("Directory (URI or path)", "folders") },
   flags: {
-    depth: valueFlag<number>("LEVELS", "show so many levels", { short: "d", initial: Infinity, parse: wholeNumber(1) }),
-    dirs: flag("only directories"),
-    json: flag("one JSON object a line, with its depth"),
+    depth: valueFlag<number>("LEVELS", "Number of levels to show", {
+      short: "d",
+      initial: Infinity,
+      parse: wholeNumber(1),
+    }),
+    dirs: flag("Show only directories"),
+    json: flag("Print one JSON object per line, with its depth"),
     ...readingFlags,
   },
   async run({ where, flags }, world) {
@@ -54,7 +58,7 @@ export default defineCommand({
   },
 });
 
-/** A pipe is given so many characters at a time. */
+/** Characters per write into a pipe. */
 const pipeful = 16_384;
 
 async function starts(where: string | undefined, context: ReadingContext): Promise<readonly Resource[]> {
@@ -67,7 +71,7 @@ async function openDirectory({ uri }: Resource, context: ReadingContext): Promis
   try {
     return await allChildren(uri, context);
   } catch (cause) {
-    if (isNotFound(cause)) throw invalid(`${quote(uri)} is no directory; "pressmark ls" lists it`);
+    if (isNotFound(cause)) throw invalid(`${quote(uri)} is not a directory; list it with "pressmark ls"`);
     throw cause;
   }
 }
@@ -101,7 +105,7 @@ function asLine({ resource, isLast, children, isLoop, failure }: DescendEntry, {
   const note = failure
     ? "  cannot be opened"
     : isLoop
-      ? "  leads back to a directory above"
+      ? "  links to a directory above"
       : children
         ? `  ${grouped(children.length)}`
         : resource.size === undefined

@@ -1,4 +1,4 @@
-/** What a config that was found could do to the person who stands in its folder, and no longer can. */
+/** Attacks by a config that was found, which trust prevents. */
 import {
   existsSync,
   mkdirSync,
@@ -101,7 +101,7 @@ describe("a reference in a config that was found", () => {
       expect(out).not.toMatch(/the-aws-secret|from-the-env-file|memory:/);
       expect(err).toContain('reads the environment variable "AWS_SECRET_ACCESS_KEY"');
       expect(err).toContain('reads the file ".env"');
-      expect(err).toContain("type: pressmark trust");
+      expect(err).toContain("run: pressmark trust");
     }
     expect((await pressmark("doctor")).out).toContain('reads the environment variable "AWS_SECRET_ACCESS_KEY"');
     expect((await pressmark("config")).out).not.toMatch(/the-aws-secret|from-the-env-file/);
@@ -134,7 +134,7 @@ describe("the trust prompt", () => {
     );
   });
 
-  it("refuses what is too long to be shown, says to name the config, and grants the rest", async () => {
+  it("refuses what is too long to be shown, suggests --config, and grants the rest", async () => {
     const file = config(
       withDocs(
         `long: { source: mcp, command: sh, env: { NOTE: "${"x".repeat(4000)}" } }\n  h: { source: file, root: more, hidden: true }`,
@@ -143,12 +143,12 @@ describe("the trust prompt", () => {
     const { code, out, err } = await pressmark("trust", "--yes");
     expect([code, err]).toEqual([0, ""]);
     expect(out).toMatch(
-      /refused {2}mounts\.long\n {11}! it is too long to be shown \(\d+ characters, of at most 4000\), so it cannot be trusted; name the config with --config\n/,
+      /refused {2}mounts\.long\n {11}! it is too long to be shown \(\d+ characters, of at most 4000\), so it cannot be trusted; pass the config with --config instead\n/,
     );
     const listed = await pressmark("ls", "--all");
     expect(listed.out).toContain(".hidden.md");
     expect(listed.err).toContain("it is too long to be shown");
-    expect(listed.err).toContain("name the config with --config");
+    expect(listed.err).toContain("pass the config with --config instead");
     expect(await pressmark("trust")).toMatchObject({ code: 3, err: expect.stringContaining("with --config") });
     expect((await pressmark("config", file)).err).toBe("");
     config(
@@ -161,11 +161,11 @@ describe("the trust prompt", () => {
     expect(await pressmark("trust", "--yes")).toMatchObject({
       code: 3,
       out: "",
-      err: expect.stringMatching(/asks for too much to be shown .*; name it with --config/),
+      err: expect.stringMatching(/asks for too much to be shown .*; pass it with --config instead/),
     });
   });
 
-  it("says what is new, what is trusted and what has changed since", async () => {
+  it("shows what is new, what is trusted and what has changed", async () => {
     config(
       withDocs(
         "a: { source: file, root: more, hidden: true }\n  b: { source: file, root: more, ignore: false, scheme: b }",

@@ -1,4 +1,4 @@
-/** `pressmark trust`: lets a config that was found do what it asks for. */
+/** `pressmark trust`: grants permissions to a config that was found. */
 import { dirname, resolve } from "node:path";
 import type { Permission } from "../../config/trust.ts";
 import { quote, ResourceError } from "../../errors.ts";
@@ -6,18 +6,18 @@ import { defineCommand, flag, optional } from "../command.ts";
 import { confirm } from "../confirm.ts";
 import { plain, print } from "../print.ts";
 
-/** Nobody reads more than this before they answer. */
+/** Longest list that a person can be expected to read before answering. */
 const maxShown = 20_000;
 
 export default defineCommand({
   name: "trust",
-  summary: "Let the config of a folder do what it asks for",
-  more: "A config that was found, and not named with --config, may not run a program, read the environment, reach beyond its own folder, serve what is hidden or ignored, or open a door to other machines until it is trusted. This shows what it asks for, then remembers that it may. Trust is for what was shown: when a mount or a section changes, or a program that it names, it is left out and asked for again.",
+  summary: "Grant the permissions that a folder's config asks for",
+  more: "A config that was found, and not named with --config, may not run a program, read the environment, reach beyond its own folder, serve hidden or ignored files, or accept connections from other machines until it is trusted. This command shows the permissions that it asks for, then stores your consent. Trust covers exactly what was shown: when a mount, a section, or a program that it names changes, that part is left out and asked for again.",
   examples: ["pressmark trust", "pressmark trust ../other-project --yes", "pressmark trust --forget"],
-  takes: { folder: optional("the folder of the config, or one below it; the current one unless said", "folders") },
+  takes: { folder: optional("Folder of the config, or a folder below it. Default: the current folder", "folders") },
   flags: {
-    yes: flag("do not ask", { short: "y" }),
-    forget: flag("take the trust back"),
+    yes: flag("Do not ask for confirmation", { short: "y" }),
+    forget: flag("Revoke the trust"),
   },
   async run({ folder = ".", flags: { yes, forget } }, world) {
     const { findConfig } = await import("../../config/find-config.ts");
@@ -29,41 +29,41 @@ export default defineCommand({
     const from = resolve(world.folder, folder);
     const file = findConfig(from, home);
     if (file === undefined)
-      throw new ResourceError(
-        "not-found",
-        `there is no config in ${quote(from)} or above it, so there is nothing to trust`,
-      );
+      throw new ResourceError("not-found", `no config in ${quote(from)} or above; there is nothing to trust`);
 
     if (forget) {
       const had = createTrustStore(state).forget(file);
-      return print(world.out, `${plain(file)} ${had ? "is trusted no longer" : "was not trusted"}\n`);
+      return print(world.out, `${plain(file)} ${had ? "is no longer trusted" : "was not trusted"}\n`);
     }
     const around = { from: world.folder, env: world.env, stateFolder: state };
-    const asked = await permissionsAsked(file, around);
-    if (asked.length === 0)
+    const requested = await permissionsAsked(file, around);
+    if (requested.length === 0)
       return print(world.out, `${plain(file)} asks for nothing beyond its own folder, so it needs no trust\n`);
-    const rows = asked.flatMap(rowsOf).join("");
+    const rows = requested.flatMap(rowsOf).join("");
     if (rows.length > maxShown)
       throw new ResourceError(
         "denied",
-        `${plain(file)} asks for too much to be shown (${rows.length} characters, of at most ${maxShown}), so it cannot be trusted; name it with --config`,
+        `${plain(file)} asks for too much to be shown (${rows.length} characters, of at most ${maxShown}), so it cannot be trusted; pass it with --config instead`,
       );
     await print(world.out, `${plain(file)}\n${rows}`);
-    if (asked.every(({ isGranted }) => isGranted)) return;
-    if (asked.every(({ isGranted, refused }) => isGranted || refused !== undefined))
-      throw new ResourceError("denied", "what is not trusted yet cannot be trusted; name the config with --config");
+    if (requested.every(({ isGranted }) => isGranted)) return;
+    if (requested.every(({ isGranted, refused }) => isGranted || refused !== undefined))
+      throw new ResourceError(
+        "denied",
+        "the parts that are not trusted yet cannot be trusted; pass the config with --config instead",
+      );
     if (!(await confirm(`Trust the config of ${plain(dirname(file))}?`, yes, world)))
       throw new ResourceError("cancelled", "nothing was trusted");
-    await grantPermissions(file, asked, around);
-    await print(world.out, `trusted; "pressmark trust --forget" takes it back\n`);
+    await grantPermissions(file, requested, around);
+    await print(world.out, `trusted; revoke it with "pressmark trust --forget"\n`);
   },
 });
 
-/** What is written comes first, so that nothing can be put in front of what acts. */
+/** The config's text comes first, so that it cannot hide the reasons below it. */
 function rowsOf({ part, shown, reasons, isGranted, refused, outdated }: Permission): string[] {
   const state = isGranted ? "trusted" : refused !== undefined ? "refused" : outdated !== undefined ? "changed" : "new";
   const why =
-    refused === undefined ? outdated : `it ${refused}, so it cannot be trusted; name the config with --config`;
+    refused === undefined ? outdated : `it ${refused}, so it cannot be trusted; pass the config with --config instead`;
   return [
     `  ${state.padEnd(7)}  ${plain(part)}\n`,
     ...(refused === undefined ? shown.map((line) => `             ${plain(line)}\n`) : []),

@@ -14,7 +14,7 @@ beforeEach(() => {
 
 afterEach(() => stand.remove());
 
-/** A watch that is under way, and everything that it says. */
+/** A running watch and its output. */
 function start(words: readonly string[], options: RunOptions = {}) {
   const stop = new AbortController();
   let said = "";
@@ -38,14 +38,14 @@ function start(words: readonly string[], options: RunOptions = {}) {
 describe("watch", () => {
   it("prints a line for each change until it is stopped, which is no failure", async () => {
     const watch = start(["README.md", "docs"]);
-    await watch.until("watching 2 resources; Ctrl-C ends\n");
+    await watch.until("watching 2 resources; stop with Ctrl-C\n");
     stand.write("README.md", "two");
     await watch.until("README.md\n");
     stand.write("docs/new.txt");
     await watch.until("docs\n");
     watch.stop();
     const { code, out, err } = await watch.ended;
-    expect([code, err]).toEqual([0, "pressmark: watching 2 resources; Ctrl-C ends\n"]);
+    expect([code, err]).toEqual([0, "pressmark: watching 2 resources; stop with Ctrl-C\n"]);
     for (const line of out.trimEnd().split("\n"))
       expect(line).toMatch(/^\d\d:\d\d:\d\d {2}changed {2}file:\/\/\/.*\/(?:README\.md|docs)$/);
   });
@@ -59,7 +59,7 @@ describe("watch", () => {
     expect((await watch.ended).code).toBe(0);
   });
 
-  it("tells when the list changes, as it does without a word", async () => {
+  it("reports changes of the list, as it does without arguments", async () => {
     const watch = start([]);
     await watch.until("watching the list;");
     stand.write("new.txt");

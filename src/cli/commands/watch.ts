@@ -1,4 +1,4 @@
-/** `pressmark watch`: a line for every change. */
+/** `pressmark watch`: prints a line for every change. */
 import { invalid, notFound, ResourceError } from "../../errors.ts";
 import type { Change } from "../../resources.ts";
 import { defineCommand, flag, many } from "../command.ts";
@@ -9,23 +9,23 @@ import { findUris } from "../reading/find.ts";
 import { colorFlag } from "../reading/paint.ts";
 import { pathBelowRoot, resourceAccessFlags } from "../reading/resource-access.ts";
 
-/** So many can be looked up at the start without a long wait. */
+/** As many can be looked up at the start without a long wait. */
 const maxUris = 10_000;
 
 export default defineCommand({
   name: "watch",
-  summary: "Print a line for every change, until it is stopped",
-  more: "Tells when a resource changes or goes, and for a directory when something in it comes, goes or is renamed. Without a word it tells when the list of resources changes. What a pattern matches is settled at the start. Ctrl-C ends it.",
+  summary: "Print a line for every change, until stopped",
+  more: "Reports when a resource changes or is removed, and for a directory when something in it is added, removed or renamed. Without arguments it reports changes of the resource list. Patterns are resolved once, at the start. Stop it with Ctrl-C.",
   examples: [
     "pressmark watch README.md docs",
     "pressmark watch 'src/**/*.ts' --once && npm test",
     "pressmark watch --list --json",
   ],
-  takes: { where: many("a resource or a directory: its URI, its path, or a pattern of paths", "files") },
+  takes: { where: many("Resource or directory: a URI, a path, or a pattern of paths", "files") },
   flags: {
-    list: flag("tell when the list of resources changes, too"),
-    once: flag("end after the first change"),
-    json: flag("one JSON object a line"),
+    list: flag("Also report changes of the resource list"),
+    once: flag("Stop after the first change"),
+    json: flag("Print one JSON object per line"),
     ...resourceAccessFlags,
     color: colorFlag,
   },
@@ -37,7 +37,7 @@ export default defineCommand({
       const watched = new Set(watch.uris);
       for (const uri of uris) if (!watched.has(uri)) context.warn(`cannot be watched: ${plain(uri)}`);
       if (uris.length > 0 && watched.size === 0 && !list) throw notFound(uris[0]!);
-      context.warn(`watching ${said(watched.size, list)}; Ctrl-C ends`);
+      context.warn(`watching ${describeWatched(watched.size, list)}; stop with Ctrl-C`);
       try {
         for await (const change of watch) {
           await context.print(flags.json ? asJson(change) : asLine(change, context));
@@ -46,7 +46,7 @@ export default defineCommand({
       } catch (cause) {
         if (!world.signal.aborted) throw cause;
       }
-      // To be stopped is how a watch is meant to end, unless it was to wait for something.
+      // Being stopped is the normal end of a watch, except with --once.
       if (flags.once) throw new ResourceError("cancelled", "stopped before anything changed");
     });
   },
@@ -63,7 +63,7 @@ async function urisOf(words: readonly string[], context: ReadingContext): Promis
   return [...uris];
 }
 
-function said(count: number, list: boolean): string {
+function describeWatched(count: number, list: boolean): string {
   const resources = count === 0 ? [] : [formatCount(count, "resource")];
   return [...resources, ...(list ? ["the list"] : [])].join(" and ");
 }

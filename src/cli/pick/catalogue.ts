@@ -1,13 +1,13 @@
-/** Everything that can be picked, loaded page by page behind the scene, and what of it fits the letters typed. */
+/** Loads everything that can be picked, page by page in the background, and filters it by the typed letters. */
 import { fuzzyFit, foldPath } from "./fuzzy.ts";
 import type { PickItem } from "./state.ts";
 
 export interface PickCatalogue {
   add(items: readonly PickItem[]): void;
   readonly size: number;
-  /** No more are taken. */
+  /** The limit is reached: no more items are accepted. */
   readonly isFull: boolean;
-  /** Looks for this from now on, a turn at a time, and tells what was found after each. Earlier letters are forgotten. */
+  /** Starts a new filter, replacing the previous one. Works in slices and reports matches after each. */
   seek(letters: string): void;
   stop(): void;
 }
@@ -16,19 +16,19 @@ export interface PickMatches {
   readonly letters: string;
   /** Best first. */
   readonly items: readonly PickItem[];
-  /** How many fit in all. */
+  /** Total number of matches. */
   readonly count: number;
 }
 
 export interface CatalogueOptions {
   found(what: PickMatches): void;
-  /** Calls back when others had their turn. */
+  /** Schedules a callback after other pending work. */
   later?(run: () => void): void;
-  /** How many are taken; a million unless said. */
+  /** Maximum number of items. Default: 1,000,000. */
   readonly most?: number;
 }
 
-/** So many are shown; whoever wants to see more types one more letter. */
+/** Matches shown; typing another letter narrows them. */
 const maxFound = 500;
 const perTurn = 4000;
 

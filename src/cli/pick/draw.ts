@@ -1,4 +1,4 @@
-/** What is seen while picking, as lines that are exactly as wide as the terminal allows. */
+/** Draws the picker as lines that fit the terminal. */
 import { cutToWidth, displayWidth, padToWidth } from "../../lib/display-width.ts";
 import { plain } from "../print.ts";
 import { formatCount, grouped, formatUnits } from "../reading/amounts.ts";
@@ -7,25 +7,25 @@ import { fuzzyFit, foldPath } from "./fuzzy.ts";
 import { current, listHeight, type PickState, type PickRow } from "./state.ts";
 
 export interface TerminalFrame {
-  /** As many as the terminal has rows. */
+  /** One per terminal row. */
   readonly lines: readonly string[];
-  /** Where the person types, both counted from 1: an input method shows there what is being composed. */
+  /** Position of the text cursor, counted from 1; an input method shows its composition there. */
   readonly cursor: { readonly row: number; readonly column: number };
 }
 
-/** With fewer columns there is no room for a preview. */
+/** Minimum number of columns for a preview. */
 const minWithPreview = 70;
 const prompt = "> ";
 
 const help = [
-  "type        show only what has these letters in its path, in this order",
+  "type        show only paths that contain these letters in this order",
   "up, down    move; Page Up, Page Down, Home and End move further",
-  "space       choose, or choose no longer",
+  "space       choose, or undo the choice",
   "tab         open or close a folder; so do right and left",
-  "enter       finish: what is chosen is printed, or else what the cursor is on",
-  "backspace   take back a letter; Ctrl-U takes back all",
-  "escape      take back the letters, or leave",
-  "Ctrl-C      leave, and print nothing",
+  "enter       finish: print the chosen resources, or the one under the cursor",
+  "backspace   delete a letter; Ctrl-U deletes all",
+  "escape      delete the letters, or quit",
+  "Ctrl-C      quit without output",
   "",
   "any key goes back",
 ];
@@ -48,7 +48,7 @@ export function draw(state: PickState, paint: Paint): TerminalFrame {
   };
 }
 
-/** The end of a text that is too wide: it is there that someone types. */
+/** Keeps the end of a text that is too wide, because the cursor is there. */
 function cutStart(text: string, width: number): string {
   let cut = text;
   while (displayWidth(cut) > width) cut = [...cut].slice(1).join("");
@@ -79,7 +79,7 @@ interface RowLook {
   readonly paint: Paint;
 }
 
-/** Padded to the width, whatever it holds. */
+/** One row, padded to the width. */
 function rowLine(row: PickRow, state: PickState, { width, isCurrent, letters, paint }: RowLook): string {
   const indent = "  ".repeat(Math.min(row.depth, 20));
   if (row.kind !== "item") {
@@ -98,12 +98,12 @@ function rowLine(row: PickRow, state: PickState, { width, isCurrent, letters, pa
   if (isCurrent) return inverse(padToWidth(cutToWidth(`${head}${name}${gap}${amount} `, width), width));
   const painted = name === whole && letters !== "" ? withMarks(name, letters, paint) : paint.kind(item.mimeType, name);
   const line = `${head}${name}${gap}${amount} `;
-  // Too narrow for all of it: then without colour.
+  // Too narrow for the whole line: drawn without colour.
   if (displayWidth(line) !== width) return padToWidth(cutToWidth(line, width), width);
   return `${head}${painted}${gap}${paint.faint(amount)} `;
 }
 
-/** The letters that were found, where folding has left them in their places. */
+/** Highlights the matched letters, if folding kept their positions. */
 function withMarks(text: string, letters: string, paint: Paint): string {
   const folded = foldPath(text);
   const at = folded.length === text.length ? new Set(fuzzyFit(letters, folded)?.at) : new Set<number>();
@@ -118,7 +118,7 @@ function withMarks(text: string, letters: string, paint: Paint): string {
   return line;
 }
 
-/** Without colour it is the one thing that shows where one is. */
+/** The only mark of the current row when there is no colour. */
 function inverse(text: string): string {
   return `\u001b[7m${text}\u001b[0m`;
 }
@@ -145,7 +145,7 @@ function status(state: PickState): string {
   return filter === "" ? choice : `${grouped(found.count)} of ${of} found, ${choice}`;
 }
 
-/** A text as lines of a preview: nothing in it steers the terminal. */
+/** Lines of a preview, with terminal control characters escaped. */
 export function toPreview(text: string, most: number): string[] {
   return text
     .slice(0, most * 1000)

@@ -1,8 +1,8 @@
-/** How well a few letters fit a path: all of them in their order, the closer together and the nearer to the name the better. */
+/** Fuzzy matching of paths: all letters in order; closer together and nearer to the file name scores higher. */
 
-/** One spelling for what people write in several: width, case, and the two kana. */
+/** Folds width, case and kana, so that different spellings match. */
 export function foldPath(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- the whole of ASCII is meant
+  // oxlint-disable-next-line no-control-regex -- the whole of ASCII is intended
   if (/^[\u0000-\u007f]*$/.test(text)) return text.toLowerCase();
   return text
     .normalize("NFKC")
@@ -12,15 +12,15 @@ export function foldPath(text: string): string {
 
 export interface Fit {
   readonly score: number;
-  /** Where each letter stands in the folded path. */
+  /** Position of each letter in the folded path. */
   readonly at: readonly number[];
 }
 
-/** Both folded. Undefined where it does not fit. */
+/** Both arguments must be folded. Undefined if they do not match. */
 export function fuzzyFit(letters: string, path: string): Fit | undefined {
   if (letters === "") return { score: 0, at: [] };
   const name = path.lastIndexOf("/") + 1;
-  // As it stands, in the name if it is there.
+  // As one substring, if possible in the file name.
   const whole = path.lastIndexOf(letters);
   const at = whole >= 0 ? run(whole, letters.length) : scattered(letters, path);
   if (!at) return undefined;
@@ -41,7 +41,7 @@ function run(from: number, length: number): number[] {
   return Array.from({ length }, (_, index) => from + index);
 }
 
-/** The letters from the end backwards, so that they are found in the name rather than above it. */
+/** Matches from the end, so that letters match in the file name rather than in folders. */
 function scattered(letters: string, path: string): number[] | undefined {
   const at: number[] = [];
   let place = path.length;
@@ -50,7 +50,7 @@ function scattered(letters: string, path: string): number[] | undefined {
     if (place < 0) return undefined;
     at[index] = place;
   }
-  // From where the first letter was found, forwards: the shortest way.
+  // Then forwards from the first match, to get the shortest span.
   let next = at[0]!;
   for (let index = 0; index < letters.length; index += 1) {
     next = path.indexOf(letters[index]!, next);

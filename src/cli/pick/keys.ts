@@ -1,4 +1,4 @@
-/** From what a terminal sends to the keys that a person pressed. */
+/** Decodes the bytes that a terminal sends into key presses. */
 import { StringDecoder } from "node:string_decoder";
 
 export type NamedKey =
@@ -35,7 +35,7 @@ const controls: Readonly<Record<string, NamedKey>> = {
   "?": "help",
 };
 
-/** What follows ESC, as terminals in use send it. */
+/** Sequences after ESC, as common terminals send them. */
 const sequences: Readonly<Record<string, NamedKey>> = {
   "[A": "up",
   "[B": "down",
@@ -57,7 +57,7 @@ const sequences: Readonly<Record<string, NamedKey>> = {
 
 const sequence = /^(?:\[[0-9;?]*[ -/]*[@-~]|O[@-~])/;
 
-/** Takes bytes as they come: a letter may be cut in two. A sequence that is not known is no key. */
+/** Accepts chunks that may split a character. Unknown sequences are ignored. */
 export function createKeys(): (bytes: Uint8Array) => readonly KeyPress[] {
   const decoder = new StringDecoder("utf8");
   return (bytes) => keysOf(decoder.write(Buffer.from(bytes)));

@@ -1,4 +1,4 @@
-/** Picking, from the first frame to what was chosen: keys and pages come in, the state is drawn, and what it wants is loaded. */
+/** Runs the picker: handles keys and pages, draws the state, and loads what the state needs. */
 import type { Readable } from "node:stream";
 import { ResourceError, toResourceError } from "../../errors.ts";
 import { estimateTokens, estimateTokensOfBytes } from "../../lib/estimate-tokens.ts";
@@ -19,10 +19,10 @@ export interface Terminal {
 }
 
 const previewLines = 200;
-/** What is larger is previewed by its first lines, and its tokens are told by its size. */
+/** Larger resources are previewed by their first lines, and their tokens estimated from the size. */
 const maxRead = 256 * 1024;
 
-/** Undefined where the person left without a choice. */
+/** Undefined if the user quit without choosing. */
 export async function runPick(
   context: ReadingContext,
   { input, screen }: Terminal,
@@ -54,14 +54,14 @@ export async function runPick(
     follow();
     if (isDue) return;
     isDue = true;
-    // Many events make one frame.
+    // Draws once for many events.
     setImmediate(() => {
       isDue = false;
       if (!state.end) stage.show(draw(state, context.paint));
     });
   }
 
-  /** Begins whatever the state wants that is not under way. */
+  /** Starts every load that the state needs and that is not running. */
   function follow(): void {
     for (const folder of wantedFolders(state)) void load(folder);
     if (state.filter !== "") void listAll();
@@ -85,7 +85,7 @@ export async function runPick(
       take({ kind: "failed", folder: uri, message: toResourceError(cause).message });
     } finally {
       loading.delete(uri);
-      // The next page may be wanted already.
+      // The next page may be needed already.
       if (!state.end) follow();
     }
   }
@@ -100,11 +100,11 @@ export async function runPick(
     } catch (cause) {
       if (!(cause instanceof ResourceError) || cause.kind !== "not-found") throw cause;
     }
-    // A source without directories is a list.
+    // A source without directories is shown as a list.
     return context.resources.list(ask, call);
   }
 
-  /** A mount that cannot be reached just now is still one that can be opened. */
+  /** A mount that is currently unreachable can still be opened. */
   function statRoot(uri: string): Promise<Resource> {
     return context.resources.stat(uri, call).catch(() => ({ uri, name: uri, mimeType: directoryType }));
   }
@@ -120,11 +120,11 @@ export async function runPick(
         catalogue.add(page.items.map(toItem));
         cursor = page.next;
         take({ kind: "known", count: catalogue.size, isAll: cursor === undefined });
-        // Keys come before pages.
+        // Handles keys before the next page.
         await new Promise(setImmediate);
       } while (cursor !== undefined && leadsOn(cursor) && !catalogue.isFull && !state.end);
     } catch {
-      // What has come so far can be looked through; that it is not all is shown.
+      // The loaded part can be filtered; the status line shows that it is incomplete.
     }
   }
 
@@ -133,9 +133,9 @@ export async function runPick(
     const leave = new AbortController();
     previewing = { uri, stop: leave };
     if (isDirectory) return;
-    const asked = size > maxRead ? `${uri}${uri.includes("?") ? "&" : "?"}lines=1-${previewLines}` : uri;
+    const requested = size > maxRead ? `${uri}${uri.includes("?") ? "&" : "?"}lines=1-${previewLines}` : uri;
     try {
-      const { contents } = await context.resources.read(asked, {
+      const { contents } = await context.resources.read(requested, {
         caller: call.caller,
         signal: AbortSignal.any([call.signal, leave.signal]),
       });
@@ -161,7 +161,7 @@ export async function runPick(
       const tokens = texts.reduce((sum, text) => sum + estimateTokens(text), 0);
       take({ kind: "tokens", uri, tokens: texts.length === 0 ? undefined : tokens });
     } catch {
-      // It stays among those that are not counted.
+      // Stays among the uncounted resources.
     }
   }
 
@@ -186,7 +186,7 @@ export async function runPick(
   return state.end === "finished" ? [...state.chosen.values()] : undefined;
 }
 
-/** As a person would read it. */
+/** A URI decoded for display. */
 function readable(uri: string): string {
   try {
     return decodeURI(uri);

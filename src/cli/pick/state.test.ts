@@ -31,7 +31,7 @@ const found = (...paths: readonly string[]): PickEvent => ({
   count: paths.length,
 });
 
-/** Those that fit, best first. */
+/** Matches, best first. */
 const best = (letters: string, ...paths: readonly string[]) =>
   paths
     .map((path) => ({ path, score: fuzzyFit(foldPath(letters), foldPath(path))?.score }))
@@ -75,7 +75,7 @@ describe("while picking", () => {
     expect(wantedFolders(after(more, "end"))).toEqual([]);
   });
 
-  it("a folder that cannot be opened says why in its place", () => {
+  it("a folder that cannot be opened shows the reason", () => {
     const state = after(started, "tab", { kind: "failed", folder: docs.uri, message: "away" });
     expect(names(state)).toEqual(["docs", "failure", "guide.md", "readme.md"]);
     expect(draw(state, paint).lines[2]).toContain("away");
@@ -108,7 +108,7 @@ describe("while picking", () => {
     expect(after(state, "clear").filter).toBe("");
     const guide: PickEvent = { kind: "found", letters: "gui", items: [item("guide.md")], count: 1 };
     expect(names(after(started, { typed: "gui" }, guide))).toEqual(["guide.md"]);
-    // What was found for earlier letters is shown no more.
+    // Matches of earlier letters are no longer shown.
     expect(names(after(started, { typed: "guid" }, guide))).toEqual([]);
     expect(names(after(started, { typed: "gui" }, guide, "clear"))).toEqual(["docs", "guide.md", "readme.md"]);
   });
@@ -153,7 +153,7 @@ describe("what is drawn", () => {
       const frame = draw(state, paint);
       expect(frame.lines).toHaveLength(rows);
       for (const line of frame.lines) {
-        // Our own inverse is all that may be there.
+        // Only our own inverse video may occur.
         const bare = line.replaceAll("\u001b[7m", "").replaceAll("\u001b[0m", "");
         expect(bare).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
         expect(displayWidth(bare), JSON.stringify(line)).toBeLessThanOrEqual(columns);
@@ -162,7 +162,7 @@ describe("what is drawn", () => {
     }
   });
 
-  it("says how much is chosen", () => {
+  it("shows how much is chosen", () => {
     const state = after(started, "down", "space", "space", {
       kind: "tokens",
       uri: "memory://m/guide.md",
@@ -173,7 +173,7 @@ describe("what is drawn", () => {
 });
 
 describe("keys", () => {
-  it("are told apart, whatever the terminal sends for them", () => {
+  it("are recognised in the encodings of all terminals", () => {
     const keys = createKeys();
     const press = (text: string) => keys(Buffer.from(text));
     expect(press("a設 定?\r\t\u007f\u0015\u0003")).toEqual([

@@ -1,28 +1,28 @@
-/** What a person sees and has chosen while picking; and what a key, or something that was loaded, makes of it. No side effects. */
+/** The picker's state, and how keys and loaded data change it. No side effects. */
 import { foldPath } from "./fuzzy.ts";
 import type { KeyPress } from "./keys.ts";
 
 export interface PickItem {
   readonly uri: string;
   readonly name: string;
-  /** What letters are compared with: the path, or the URI. */
+  /** Text to filter by: the path, or the URI. */
   readonly path: string;
   readonly isDirectory: boolean;
   readonly mimeType?: string | undefined;
   readonly size?: number | undefined;
 }
 
-/** What has been loaded of a directory. */
+/** The loaded part of a directory. */
 export interface PickFolder {
   readonly items: readonly PickItem[];
-  /** Where it goes on. */
+  /** Cursor of the next page. */
   readonly next?: string | undefined;
   readonly failure?: string | undefined;
 }
 
 export type PickRow =
   | { readonly kind: "item"; readonly item: PickItem; readonly depth: number }
-  /** More of a directory is there, or on its way. */
+  /** The directory has more entries, loading or not yet loaded. */
   | { readonly kind: "more"; readonly folder: string; readonly depth: number }
   | { readonly kind: "failure"; readonly message: string; readonly depth: number };
 
@@ -34,20 +34,20 @@ export interface PickPreview {
 export interface PickState {
   readonly columns: number;
   readonly rows: number;
-  /** By URI; the top is "". */
+  /** By URI; the root is "". */
   readonly folders: ReadonlyMap<string, PickFolder>;
   readonly open: ReadonlySet<string>;
   readonly filter: string;
   readonly found: { readonly items: readonly PickItem[]; readonly count: number };
-  /** How many resources are known, and whether that is all. */
+  /** Number of loaded resources, and whether these are all. */
   readonly known: { readonly count: number; readonly isAll: boolean };
-  /** What is listed: the tree, or what was found. */
+  /** The visible list: the tree, or the matches. */
   readonly shown: readonly PickRow[];
-  /** The row under the cursor, and the first that is seen. */
+  /** Row under the cursor; `top` is the first visible row. */
   readonly at: number;
   readonly top: number;
   readonly chosen: ReadonlyMap<string, PickItem>;
-  /** Of what is chosen; undefined where they cannot be counted. */
+  /** Tokens of chosen resources; undefined if they cannot be counted. */
   readonly tokens: ReadonlyMap<string, number | undefined>;
   readonly preview: PickPreview | undefined;
   readonly isHelp: boolean;
@@ -69,8 +69,8 @@ export type PickEvent =
   | { readonly kind: "preview"; readonly preview: PickPreview }
   | { readonly kind: "tokens"; readonly uri: string; readonly tokens: number | undefined };
 
-/** The line with the filter, and the one below the list. */
-const furniture = 2;
+/** Lines for the filter and the status. */
+const reservedRows = 2;
 
 export function beginPick(columns: number, rows: number): PickState {
   return withRows({
@@ -107,7 +107,7 @@ export function reduce(state: PickState, event: PickEvent): PickState {
       return withFolder(state, event.folder, { items, failure: event.message });
     }
     case "found":
-      // What was looked for in the meantime is another thing.
+      // The filter has changed in the meantime.
       if (event.letters !== foldPath(state.filter)) return state;
       return withRows({ ...state, found: { items: event.items, count: event.count } });
     case "known":
@@ -157,17 +157,17 @@ function press(state: PickState, key: KeyPress): PickState {
   }
 }
 
-/** What is under the cursor. */
+/** The item under the cursor. */
 export function current(state: PickState): PickItem | undefined {
   const row = state.shown[state.at];
   return row?.kind === "item" ? row.item : undefined;
 }
 
 export function listHeight({ rows }: Pick<PickState, "rows">): number {
-  return Math.max(1, rows - furniture);
+  return Math.max(1, rows - reservedRows);
 }
 
-/** The directories whose next page someone is about to see. */
+/** Directories whose next page is about to become visible. */
 export function wantedFolders(state: PickState): readonly string[] {
   if (state.filter !== "") return [];
   const height = listHeight(state);
@@ -180,7 +180,7 @@ function withFolder(state: PickState, uri: string, folder: PickFolder): PickStat
   return withRows({ ...state, folders: new Map(state.folders).set(uri, folder) });
 }
 
-/** The cursor stays on what it was on, if that is still there; who has not moved it sees the best first. */
+/** Keeps the cursor on its item if that still exists; otherwise the best match is selected. */
 function withRows(state: PickState): PickState {
   const uri = state.at === 0 ? undefined : current(state)?.uri;
   const shown = state.filter === "" ? [...treeRows("", 0, state)] : foundRows(state);
@@ -220,7 +220,7 @@ function filtered(state: PickState, filter: string): PickState {
 
 let graphemes: Intl.Segmenter | undefined;
 
-/** Without the last letter as a person counts them. */
+/** Removes the last grapheme. */
 function withoutLast(text: string): string {
   graphemes ??= new Intl.Segmenter("en", { granularity: "grapheme" });
   let last = 0;
@@ -248,14 +248,14 @@ function opened(state: PickState, way: "open" | "close" | "either"): PickState {
   return way === "close" ? inSight({ ...state, at: parentOf(state) }) : state;
 }
 
-/** The row of the directory that holds what is under the cursor. */
+/** Row of the directory that contains the item under the cursor. */
 function parentOf({ shown, at }: PickState): number {
   const depth = shown[at]?.depth ?? 0;
   const above = shown.slice(0, at).findLastIndex((row) => row.depth < depth);
   return above < 0 ? at : above;
 }
 
-/** With nothing chosen, what is under the cursor is meant. */
+/** Without a choice, the item under the cursor is used. */
 function finished(state: PickState): PickState {
   const item = current(state);
   if (state.chosen.size > 0) return { ...state, end: "finished" };

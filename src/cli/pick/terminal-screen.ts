@@ -1,4 +1,4 @@
-/** The terminal while it is ours: raw keys in, whole frames out, and everything as it was afterwards. */
+/** Controls the terminal while picking: raw keys in, frames out; restores it afterwards. */
 import type { Readable } from "node:stream";
 import type { ReadStream } from "node:tty";
 import type { Screen } from "../command.ts";
@@ -8,9 +8,9 @@ import { createKeys, type KeyPress } from "./keys.ts";
 export interface TerminalScreen {
   readonly columns: number;
   readonly rows: number;
-  /** Writes what is another than before. */
+  /** Writes only the lines that changed. */
   show(frame: TerminalFrame): void;
-  /** Gives the terminal back. */
+  /** Restores the terminal. */
   leave(): void;
 }
 
@@ -19,7 +19,7 @@ export interface TerminalScreenOptions {
   readonly screen: Screen;
   pressed(key: KeyPress): void;
   resized(columns: number, rows: number): void;
-  /** There is no one left to press a key. */
+  /** Standard input has ended. */
   closed(): void;
 }
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { formatCount, grouped, formatUnits, localMinute, localSecond, localTime } from "./amounts.ts";
 
-it("sizes are said in the unit that fits", () => {
+it("sizes use the fitting unit", () => {
   expect([0, 999, 1000, 1500, 999_949, 999_950, 1e6, 5_242_880, 1e9, 1e12, 1e16].map(formatUnits)).toEqual([
     "0 B",
     "999 B",
@@ -26,7 +26,7 @@ it("numbers are grouped, and their things named as one or many", () => {
   ]);
 });
 
-it("times are said where the person is; what is none is shown as it is", () => {
+it("times are local; an invalid time is unchanged", () => {
   const iso = new Date(2026, 10, 1, 4, 3, 22).toISOString();
   expect([localMinute(iso), localSecond(iso), localTime(iso)]).toEqual([
     "2026-11-01 04:03",

@@ -1,10 +1,10 @@
-/** Numbers and times as a person reads them. */
+/** Formats numbers and times for people. */
 
 /** `27 B`, `1.5 kB` */
 export function formatUnits(bytes: number): string {
   let amount = bytes;
   for (const unit of ["B", "kB", "MB", "GB"]) {
-    // What would be rounded up to a thousand belongs to the next unit.
+    // A value that would round up to 1000 uses the next unit.
     if (unit === "B" ? amount < 1000 : amount < 999.95) return `${unit === "B" ? amount : amount.toFixed(1)} ${unit}`;
     amount /= 1000;
   }
@@ -21,7 +21,7 @@ export function formatCount(number: number, one: string, many = `${one}s`): stri
   return `${grouped(number)} ${number === 1 ? one : many}`;
 }
 
-/** `2026-11-01 14:03`, where the person is. What is no time is shown as it is. */
+/** `2026-11-01 14:03` in local time. An invalid time is returned unchanged. */
 export function localMinute(iso: string): string {
   const { date, time } = localParts(iso) ?? {};
   return date && time ? `${date} ${time.slice(0, 5)}` : iso;

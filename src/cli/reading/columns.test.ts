@@ -25,7 +25,7 @@ describe("columns", () => {
     expect(inColumns(painted, 6)).toBe("\u001b[1mab\u001b[0m  d\nc   e\n");
   });
 
-  it("never pass the edge, whatever the names and the width", () => {
+  it("never exceed the width", () => {
     const names = Array.from(
       { length: 97 },
       (_, index) => "字".repeat(index % 7) + "x".repeat(1 + ((index * 31) % 11)),

@@ -1,21 +1,21 @@
-/** Names side by side, as many as a terminal is wide. */
+/** Lays out names in columns that fit the terminal. */
 import { displayWidth } from "../../lib/display-width.ts";
 
 export interface Cell {
   readonly text: string;
-  /** The text as it is written, when that has more to it than its width tells: colour. */
+  /** The text to print, if it contains colour codes. */
   readonly shown?: string;
 }
 
 const gap = 2;
 
-/** Down the first column, then down the next, in as few lines as possible. What is wider than the terminal has its line for itself. */
+/** Fills column by column, in as few lines as possible. A name wider than the terminal gets its own line. */
 export function inColumns(cells: readonly Cell[], width: number): string {
   if (cells.length === 0) return "";
   const widths = cells.map(({ text }) => displayWidth(text));
   let rows = cells.length;
   let chosen = [Math.max(...widths)];
-  // The narrowest cell bounds how many columns there can be.
+  // The narrowest cell limits the number of columns.
   const most = Math.min(cells.length, Math.max(1, Math.floor((width + gap) / (Math.min(...widths) + gap))));
   for (let count = most; count > 1; count -= 1) {
     const perColumn = Math.ceil(cells.length / count);

@@ -1,4 +1,4 @@
-/** A directory and everything below it, each directory before what is in it. */
+/** Walks a directory tree, each directory before its children. */
 import { ResourceError } from "../../errors.ts";
 import { directoryType, type Resource } from "../../resources.ts";
 import type { ReadingContext } from "./reading-context.ts";
@@ -6,26 +6,26 @@ import { childrenOf } from "./find.ts";
 
 export interface DescendEntry {
   readonly resource: Resource;
-  /** 0 for what stands directly in the directory that was asked for. */
+  /** 0 for direct children of the start directory. */
   readonly depth: number;
-  /** Whether it is the last of its siblings, and so for each directory above it, from the outermost on. */
+  /** Whether it is the last of its siblings, for each level from the outermost. */
   readonly isLast: readonly boolean[];
-  /** Those of a directory. Absent for what is none, and for a directory that could not be opened. */
+  /** Children of a directory. Absent for other resources, and for a directory that could not be opened. */
   readonly children?: readonly Resource[];
-  /** Whether a link leads back to where the walk has been: it is not entered. */
+  /** A link to a directory above; it is not entered. */
   readonly isLoop?: boolean;
   /** Why a directory could not be opened. */
   readonly failure?: ResourceError;
 }
 
 export interface DescendOptions {
-  /** How many levels are shown. */
+  /** Number of levels to show. */
   readonly depth: number;
-  /** Whether only directories are. */
+  /** Only directories. */
   readonly dirs: boolean;
 }
 
-/** A directory on the way down to where the walk is. */
+/** A directory above the current position. */
 interface Above {
   readonly name: string;
   readonly children: readonly Resource[];
@@ -62,10 +62,10 @@ async function* level(
       yield { resource, depth, isLast, failure: cause };
       continue;
     }
-    const way = [...above, { name: resource.name, children }];
-    const isLoop = await leadsBack(resource.uri, way, context);
+    const path = [...above, { name: resource.name, children }];
+    const isLoop = await leadsBack(resource.uri, path, context);
     yield { resource, depth, isLast, children, ...(isLoop && { isLoop }) };
-    if (!isLoop && depth + 1 < options.depth) yield* level(children, way, isLast, options, context);
+    if (!isLoop && depth + 1 < options.depth) yield* level(children, path, isLast, options, context);
   }
 }
 
@@ -79,19 +79,19 @@ export function isDirectory({ mimeType }: Resource): boolean {
   return mimeType === directoryType;
 }
 
-/** A tree in which directory after directory looks the same for longer than this is taken for a loop. */
+/** Identical nested directories beyond this depth are treated as a loop. */
 const rounds = 16;
 
 /**
- * A house does not say what is a link. But where one leads back, the directory looks like one above it, and going the same way
- * again from there leads to the same once more, and again.
+ * Resources do not say which are links. A link to a directory above shows itself because the same path below it
+ * can be followed again and again with the same result.
  */
-async function leadsBack(uri: string, way: readonly Above[], context: ReadingContext): Promise<boolean> {
-  const { children } = way.at(-1)!;
+async function leadsBack(uri: string, path: readonly Above[], context: ReadingContext): Promise<boolean> {
+  const { children } = path.at(-1)!;
   if (!children.some(isDirectory)) return false;
-  for (let index = way.length - 2; index >= 0; index -= 1) {
-    if (!looksLike(way[index]!.children, children)) continue;
-    if (await goesOn(uri, way.slice(index + 1), context)) return true;
+  for (let index = path.length - 2; index >= 0; index -= 1) {
+    if (!looksLike(path[index]!.children, children)) continue;
+    if (await goesOn(uri, path.slice(index + 1), context)) return true;
   }
   return false;
 }
@@ -107,7 +107,7 @@ async function goesOn(uri: string, steps: readonly Above[], context: ReadingCont
       try {
         children = await allChildren(at, context);
       } catch (cause) {
-        // The system follows no more than some forty links: so far, it has been the same.
+        // The system follows only about forty links; up to here everything was the same.
         if (cause instanceof ResourceError && cause.kind !== "cancelled") return round > 0;
         throw cause;
       }

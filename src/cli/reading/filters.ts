@@ -1,4 +1,4 @@
-/** Which resources a person wants to see: by type, by age, by weight, by reader. */
+/** Flags that filter resources by type, time of change, priority and audience. */
 import { quote } from "../../errors.ts";
 import { createGlob } from "../../lib/glob.ts";
 import type { Resource } from "../../resources.ts";
@@ -14,7 +14,7 @@ export interface FilterFlags {
 type MimeTest = (mimeType: string) => boolean;
 
 const mimeFlag: Flag<readonly MimeTest[]> = {
-  summary: "only this type, as text/markdown or text/*; may be given again",
+  summary: "Only this type, such as text/markdown or text/*; may be repeated",
   value: "TYPE",
   initial: [],
   take: (text, before) => [...before, toMimeTest(text)],
@@ -22,22 +22,26 @@ const mimeFlag: Flag<readonly MimeTest[]> = {
 
 export const filterFlags = {
   mime: mimeFlag,
-  "changed-since": valueFlag<number | undefined>("TIME", "only what changed since: 2h, 3d, today, 2026-11-01", {
-    initial: undefined,
-    parse: (text) => toMoment(text, Date.now()),
-  }),
-  priority: valueFlag<number | undefined>("NUMBER", "only what has at least this priority, from 0 to 1", {
+  "changed-since": valueFlag<number | undefined>(
+    "TIME",
+    "Only resources changed since then: 2h, 3d, today, 2026-11-01",
+    {
+      initial: undefined,
+      parse: (text) => toMoment(text, Date.now()),
+    },
+  ),
+  priority: valueFlag<number | undefined>("NUMBER", "Only resources with at least this priority, from 0 to 1", {
     initial: undefined,
     parse: toPriority,
   }),
-  audience: valueFlag<"user" | "assistant" | undefined>("WHO", "only what is meant for", {
+  audience: valueFlag<"user" | "assistant" | undefined>("WHO", "Only resources for this audience", {
     initial: undefined,
     offer: ["user", "assistant"],
     parse: oneOf(["user", "assistant"]),
   }),
 };
 
-/** What does not say when it changed, or how much it matters, is left out when that is asked for; what names no audience is for all. */
+/** Leaves out resources without a time of change or priority when filtering by that; no audience means all audiences. */
 export function createFilter(flags: FilterFlags): (resource: Resource) => boolean {
   const { mime, "changed-since": since, priority, audience } = flags;
   const tests: ((resource: Resource) => boolean)[] = [];
@@ -56,7 +60,7 @@ const unitMs: Readonly<Record<string, number>> = {
   w: 7 * 86_400_000,
 };
 
-/** A time that is said relative to now, or a date or time where the person is, in milliseconds since the epoch. */
+/** A relative or local date or time, in milliseconds since the epoch. */
 export function toMoment(text: string, now: number): number {
   const relative = /^(\d{1,9})([smhdw])$/.exec(text);
   if (relative) return now - Number(relative[1]) * unitMs[relative[2]!]!;

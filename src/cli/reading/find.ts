@@ -1,4 +1,4 @@
-/** What a person means by a word: a thing, a directory, or all that a pattern matches. */
+/** Resolves an argument to a resource, a directory, or all resources that match a pattern. */
 import { quote, ResourceError } from "../../errors.ts";
 import { createGlob, type Glob, GlobError, isGlob } from "../../lib/glob.ts";
 import { directoryType, type Resource } from "../../resources.ts";
@@ -11,32 +11,32 @@ export type Pages = AsyncGenerator<readonly Resource[]>;
 
 export interface FoundResources {
   readonly pages: Pages;
-  /** The directory whose direct children these are; absent for things from several places. */
+  /** Directory of which these are the direct children; absent for resources from several directories. */
   readonly directory?: string;
 }
 
-/** Everything there is, in the order of the house. */
+/** All resources, in the server's order. */
 export function everything({ resources, call, ...options }: ReadingContext): Pages {
   return pagesOf((page) => resources.list(page, call), options);
 }
 
-/** The direct children of a directory. What is none throws "not-found". */
+/** The direct children of a directory. Throws "not-found" if it is not a directory. */
 export function childrenOf(uri: string, { resources, call, ...options }: ReadingContext): Pages {
   return pagesOf((page) => resources.children(uri, page, call), options);
 }
 
-/** What to show when no word was given: the only mount's children, or the mounts themselves. */
+/** Used without arguments: the children of the only mount, or the roots of all mounts. */
 export async function findMountRoots(context: ReadingContext): Promise<FoundResources> {
   const { roots, resources, call } = context;
   const [root, ...more] = roots;
   if (!root) return { pages: everything(context) };
   if (more.length > 0) return { pages: once(await Promise.all(roots.map(({ uri }) => resources.stat(uri, call)))) };
   const pages = await begun(childrenOf(root.uri, context));
-  // A source without directories is a list.
+  // A source without directories is shown as a list.
   return pages ? { pages, directory: root.uri } : { pages: everything(context) };
 }
 
-/** A path or URI that is there comes before a pattern, so that a name with brackets is found as it stands. */
+/** An existing path or URI takes precedence over a pattern, so that names with brackets work. */
 export async function findMatching(
   word: string,
   { all }: { readonly all: boolean },
@@ -49,7 +49,7 @@ export async function findMatching(
   return all ? { pages: below(pages, context) } : { pages, directory: uri };
 }
 
-/** What a word means: one URI, or those of all that a pattern matches. */
+/** Resolves an argument to one URI, or to all URIs that match a pattern. */
 export async function findUris(word: string, context: ReadingContext): Promise<readonly string[]> {
   const uri = await locateOrPattern(word, context);
   if (typeof uri === "string") return [uri];
@@ -80,7 +80,7 @@ function toGlob(pattern: string): Glob {
   }
 }
 
-/** Throws "not-found" if there is nothing. */
+/** Throws "not-found" if nothing matches. */
 async function* matching(glob: Glob, word: string, context: ReadingContext): Pages {
   let isEmpty = true;
   for await (const page of glob.isDeep ? everything(context) : reachable(glob, context)) {
@@ -95,13 +95,13 @@ async function* matching(glob: Glob, word: string, context: ReadingContext): Pag
   if (isEmpty) throw new ResourceError("not-found", `nothing matches ${quote(word)}`);
 }
 
-/** What stands in the directories that the pattern leads through: of a large tree, mostly little. */
+/** Lists only the directories that the pattern can match in: usually a small part of the tree. */
 async function* reachable(glob: Glob, context: ReadingContext): Pages {
   for (const { uri: root, base } of context.roots) {
     const open = [root];
     for (let uri = open.pop(); uri !== undefined; uri = open.pop()) {
       const pages = await begun(childrenOf(uri, context));
-      // A source without directories is a list; a directory that is gone by now holds nothing.
+      // A source without directories is listed as a whole; a directory removed in the meantime is empty.
       if (!pages && uri === root) yield* startingWith(base, context);
       if (!pages) continue;
       const further: string[] = [];
@@ -117,11 +117,11 @@ async function* reachable(glob: Glob, context: ReadingContext): Pages {
   }
 }
 
-/** All that is in a directory whose children these are, and further down. Linked directories are not entered, as in every list. */
+/** Everything below a directory, given its children. Linked directories are not entered, as in every list. */
 async function* below(children: Pages, context: ReadingContext): Pages {
   for await (const [child] of children) {
     if (!child) continue;
-    // The house's own spelling of the directory, which may not be the person's.
+    // Uses the server's form of the URI, which may differ from the user's.
     yield* startingWith(child.uri.slice(0, child.uri.lastIndexOf("/") + 1), context);
     return;
   }
@@ -134,7 +134,7 @@ async function* startingWith(start: string, context: ReadingContext): Pages {
   }
 }
 
-/** The same pages, once the first is there; undefined if it is not to be had. */
+/** The same pages after the first has arrived; undefined if it is not available. */
 async function begun(pages: Pages): Promise<Pages | undefined> {
   try {
     const first = await pages.next();

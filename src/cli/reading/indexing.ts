@@ -1,4 +1,4 @@
-/** The index of a house, brought up to date while the person sees how far it has come. */
+/** Updates the search index and shows progress. */
 import { quote } from "../../errors.ts";
 import { plain } from "../print.ts";
 import { grouped } from "./amounts.ts";
@@ -6,22 +6,22 @@ import type { ReadingContext } from "./reading-context.ts";
 
 const cells = 24;
 
-/** Resolves when all has been looked at; what could not be is said. Gives the mounts of which something was said. */
+/** Resolves when the index is up to date. Reports failures, and returns the mounts that had one. */
 export async function bringUpToDate(
   { index, call, progress, warn }: ReadingContext,
   more?: { readonly vectors: boolean },
 ): Promise<ReadonlySet<string>> {
-  const said = new Set<string>();
-  const kept = await index?.open();
-  if (!kept) return said;
-  await kept.caughtUp({ signal: call.signal, progress: (done, total) => progress.show(bar(done, total)) }, more);
+  const reported = new Set<string>();
+  const opened = await index?.open();
+  if (!opened) return reported;
+  await opened.caughtUp({ signal: call.signal, progress: (done, total) => progress.show(bar(done, total)) }, more);
   progress.clear();
-  for (const { name, lastError } of kept.status?.mounts ?? []) {
+  for (const { name, lastError } of opened.status?.mounts ?? []) {
     if (lastError === undefined) continue;
-    said.add(name);
+    reported.add(name);
     warn(`mount ${quote(name)}: ${plain(lastError)}`);
   }
-  return said;
+  return reported;
 }
 
 /** `indexing ██████░░░░░░ 25 %, 1,200 of 4,800` */
@@ -32,7 +32,7 @@ function bar(done: number, total = 0): string {
   return `indexing ${"█".repeat(filled)}${"░".repeat(cells - filled)} ${formatPercent(share)}, ${grouped(done)} of ${grouped(total)}`;
 }
 
-/** Never 100 % of what is not all. */
+/** Rounds down, so that 100 % means complete. */
 export function formatPercent(share: number): string {
   return `${Math.floor(share * 100)} %`;
 }

@@ -1,4 +1,4 @@
-/** A pager behind a command, for those who ask for one: started once there is more than a screen of text. */
+/** Starts a pager, if the user wants one, once the output is longer than a screen. */
 import { once } from "node:events";
 import { Writable } from "node:stream";
 import { quote } from "../../errors.ts";
@@ -6,17 +6,17 @@ import type { Screen, CommandContext } from "../command.ts";
 import { flag } from "../command.ts";
 import { print } from "../print.ts";
 
-export const pagerFlag = flag("page what is longer than the screen, with PRESSMARK_PAGER, PAGER or less");
+export const pagerFlag = flag("Show output longer than the screen in PRESSMARK_PAGER, PAGER or less");
 
 export interface Paged {
   readonly out: Screen;
-  /** Ends when the person has left the pager: nobody reads on. */
+  /** Aborted when the user has quit the pager. */
   readonly left: AbortSignal;
-  /** Hands over what is left, and resolves when the person has seen enough. */
+  /** Writes the rest, and resolves when the user has quit the pager. */
   finish(): Promise<void>;
 }
 
-/** Undefined where there is no one to page for, or no one who wants it. */
+/** Undefined without a terminal, or if no pager is wanted. */
 export function createPager(isWanted: boolean, { out, err, env }: CommandContext): Paged | undefined {
   if (!out.isTTY || !(isWanted || env["PRESSMARK_PAGER"])) return undefined;
   const [program, ...words] = (env["PRESSMARK_PAGER"] || env["PAGER"] || "less")
@@ -27,7 +27,7 @@ export function createPager(isWanted: boolean, { out, err, env }: CommandContext
   const left = new AbortController();
   const held: Buffer[] = [];
   let lines = 0;
-  /** Where text goes once it is known to be more than a screen. */
+  /** Destination once the output is longer than a screen. */
   let sink: Writable | undefined;
   let ended: Promise<void> | undefined;
 
@@ -41,7 +41,7 @@ export function createPager(isWanted: boolean, { out, err, env }: CommandContext
     await pass(sink, Buffer.concat(held.splice(0)));
   }
 
-  /** A pager that is left in the meantime takes nothing more, and is no failure. */
+  /** Ignores that the pager was quit in the meantime. */
   async function pass(to: Writable, chunk: Buffer): Promise<void> {
     await Promise.race([print(to, chunk), ended ?? never]).catch((cause: unknown) => {
       if (!ended) throw cause;
@@ -49,7 +49,7 @@ export function createPager(isWanted: boolean, { out, err, env }: CommandContext
   }
 
   async function start(): Promise<Writable> {
-    // Loaded by those who page, and not by everyone who starts the command.
+    // Loaded on demand, to keep the start fast.
     const { spawn } = await import("node:child_process");
     const child = spawn(program!, words, { stdio: ["pipe", "inherit", "inherit"], env: { LESS: "FRX", ...env } });
     child.stdin.on("error", () => {});
@@ -61,7 +61,7 @@ export function createPager(isWanted: boolean, { out, err, env }: CommandContext
       ended = once(child, "close").then(() => left.abort());
       return child.stdin;
     }
-    err.write(`pressmark: the pager ${quote(program!)} cannot be started; set PRESSMARK_PAGER to another\n`);
+    err.write(`pressmark: the pager ${quote(program!)} cannot be started; set PRESSMARK_PAGER to another program\n`);
     return out;
   }
 

@@ -1,17 +1,17 @@
-/** All of a list, page after page, as they are asked for. */
+/** Reads all pages of a list, on demand. */
 import { invalid, quote, ResourceError } from "../../errors.ts";
 import { createCursorGuard } from "../../lib/cursor-guard.ts";
 import type { Page, PageRequest } from "../../resources.ts";
 import { plain } from "../print.ts";
 
 export interface PagesOptions {
-  /** How many items have come so far. */
+  /** Called with the number of items so far. */
   readonly seen: (count: number) => void;
-  /** Says something to the person. */
+  /** Shows a warning to the user. */
   readonly warn: (sentence: string) => void;
 }
 
-/** Throws "unavailable" behind the last page if something is missing; what, has been said before. "invalid" where there is no last page. */
+/** Throws "unavailable" after the last page if a mount failed (already reported by `warn`), and "invalid" if the list never ends. */
 export async function* pagesOf<T>(
   ask: (page: PageRequest) => Promise<Page<T>>,
   { seen, warn }: PagesOptions,

@@ -1,15 +1,15 @@
-/** Colour, where it is wanted: what kind of thing a name stands for. */
+/** Colours output by kind of resource. */
 import { directoryType } from "../../resources.ts";
 import { choiceFlag, type CommandContext } from "../command.ts";
 
-export const colorFlag = choiceFlag("WHEN", "use colour", { choices: ["auto", "always", "never"], initial: "auto" });
+export const colorFlag = choiceFlag("WHEN", "Use colour", { choices: ["auto", "always", "never"], initial: "auto" });
 
 export interface Paint {
-  /** A name, as its kind is shown. */
+  /** Colours a name by its type. */
   kind(mimeType: string | undefined, text: string): string;
-  /** What is not the matter itself: lines of a tree, numbers of lines. */
+  /** For secondary text: tree lines, line numbers. */
   faint(text: string): string;
-  /** What was looked for. */
+  /** For a match. */
   match(text: string): string;
 }
 
@@ -41,7 +41,7 @@ function paint(code: string): (text: string) => string {
   return (text) => (text === "" ? "" : `\u001b[${code}m${text}\u001b[0m`);
 }
 
-/** FORCE_COLOR is the stronger word, as it is to Node. */
+/** FORCE_COLOR takes precedence over NO_COLOR, as in Node. */
 function isColourful(env: CommandContext["env"], isTerminal: boolean): boolean {
   const forced = env["FORCE_COLOR"];
   if (forced !== undefined && forced !== "") return forced !== "0" && forced !== "false";

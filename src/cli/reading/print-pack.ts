@@ -1,4 +1,4 @@
-/** A pack on standard output and its receipt beside it: for whoever gathers, and for whoever picks. */
+/** Prints a pack on standard output and its receipt on standard error, for `gather` and `pick`. */
 import { ResourceError } from "../../errors.ts";
 import type { GatherAsk } from "../../context/gather.ts";
 import type { Included, Pack } from "../../context/pack.ts";
@@ -8,17 +8,17 @@ import { jsonLine, plain } from "../print.ts";
 import type { ReadingContext } from "./reading-context.ts";
 import { formatPercent } from "./indexing.ts";
 
-export const budgetFlag = valueFlag<number>("TOKENS", "the most that the text may have", {
+export const budgetFlag = valueFlag<number>("TOKENS", "Maximum number of tokens", {
   initial: 8000,
   initially: "8000",
   short: "b",
   parse: wholeNumber(1),
 });
 
-/** The rest is in --json. */
+/** The full list is in --json. */
 const shownLeftOut = 8;
 
-/** Gathers, counted as well as it can be here, and prints. */
+/** Gathers with the best token counter available, and prints. */
 export async function printPack(
   ask: Omit<GatherAsk, "counter">,
   { resources, call, print, warn }: ReadingContext,
@@ -27,7 +27,7 @@ export async function printPack(
   const pack: Pack = await gather(resources, { ...ask, counter: "best" }, call);
   const { receipt, items, format, text } = pack;
   if (receipt.ready !== undefined && receipt.ready < 1)
-    warn(`${formatPercent(receipt.ready)} of what there is could be searched; there may be more to find`);
+    warn(`${formatPercent(receipt.ready)} of the resources are indexed; there may be more results`);
   for (const problem of sayFailures(receipt.failures ?? [])) warn(`mount ${plain(problem)}`);
   if (format === "json") await print(jsonLine({ passages: items, receipt }));
   else {
@@ -39,7 +39,7 @@ export async function printPack(
     warn(`${receipt.tokens} of ${receipt.budget} tokens (${receipt.counter})`);
   }
   if (items.length > 0) return;
-  const what = ask.task === undefined ? "nothing of it is text that may be read" : "nothing is found for this task";
+  const what = ask.task === undefined ? "none of the resources is readable text" : "nothing found for this task";
   throw new ResourceError("not-found", `${what}, or nothing fits into the budget`);
 }
 

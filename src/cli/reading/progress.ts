@@ -1,19 +1,19 @@
-/** How far long work has come: one line on standard error that is gone when the work is done. */
+/** Shows progress on one line of standard error, which is removed when the work is done. */
 import { cutToWidth } from "../../lib/display-width.ts";
 import type { Screen } from "../command.ts";
 
 export interface Progress {
-  /** Shows this instead of what was shown before, unless that was only just now. */
+  /** Replaces the shown text, at a limited rate. */
   show(text: string): void;
-  /** Takes the line away, so that something else may be written. */
+  /** Removes the line, so that something else can be written. */
   clear(): void;
 }
 
-/** Work that is done sooner needs no line; nor is there a need to see it change more often. */
+/** Delay before the first display, and between updates. */
 const quietMs = 250;
 const everyMs = 100;
 
-/** For where nobody looks. */
+/** Does nothing. */
 export const noProgress: Progress = { show() {}, clear() {} };
 
 export function createProgress(err: Screen, now: () => number = () => performance.now()): Progress {

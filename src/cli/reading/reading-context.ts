@@ -1,4 +1,4 @@
-/** What every reading command has before it: resources to ask for, a way to show them, and how wide that is. */
+/** What every reading command shares: resources, output and terminal width. */
 import type { Call } from "../../resources.ts";
 import type { CommandContext } from "../command.ts";
 import { print } from "../print.ts";
@@ -25,16 +25,16 @@ export interface ReadingContext extends Omit<ResourceAccess, "close" | "locate">
   readonly call: Call;
   readonly paint: Paint;
   readonly progress: Progress;
-  /** Whether a person sees what is printed. */
+  /** Whether standard output is a terminal. */
   readonly isTerminal: boolean;
-  /** How many cells a line has. */
+  /** Width of a line in cells. */
   readonly width: number;
   locate(where: string): Promise<string>;
-  /** Writes to standard output, at the reader's pace. */
+  /** Writes to standard output with backpressure. */
   print(what: string | Uint8Array): Promise<void>;
 }
 
-/** Whatever happens, nothing is left open behind. */
+/** Closes everything in every case. */
 export async function withReadingContext(
   flags: ReadingFlags,
   world: CommandContext,
@@ -43,7 +43,7 @@ export async function withReadingContext(
   const pager = createPager(flags.pager ?? false, world);
   const out = pager?.out ?? world.out;
   const signal = pager ? AbortSignal.any([world.signal, pager.left]) : world.signal;
-  // A pager has the screen for itself.
+  // The pager uses the whole screen.
   const progress = pager ? noProgress : createProgress(world.err);
   const reach = await openResourceAccess(flags, world, {
     write(text: string) {
@@ -79,7 +79,7 @@ export async function withReadingContext(
       },
     });
   } catch (cause) {
-    // Who has left the pager has seen enough.
+    // Quitting the pager is not an error.
     if (!pager?.left.aborted) throw cause;
   } finally {
     progress.clear();

@@ -83,7 +83,7 @@ describe("--server asks another server", () => {
     expect([tree.err, tree.out]).toEqual(["", expect.stringContaining("extension.md")]);
   });
 
-  it("and says what is wrong with what it was given", async () => {
+  it("and reports invalid input", async () => {
     expect(await far("ls", "--folder", ".")).toMatchObject({ code: 2, err: expect.stringContaining("--server") });
     expect(await stand.run(["ls", "--server", "a | b"])).toMatchObject({ err: expect.stringContaining("no shell") });
     expect((await stand.run(["ls", "--server", "no-such-program"])).err).toContain("cannot be reached");

@@ -1,4 +1,4 @@
-/** Resources of another server, for the reading commands. */
+/** Connects the reading commands to another server. */
 import { notFound, ResourceError } from "../../errors.ts";
 import { isPackageMissing } from "../../lib/missing-package.ts";
 import type { Call, Page, Resource, Resources, Template } from "../../resources.ts";
@@ -8,10 +8,10 @@ import type { ResourceAccess, ReachRoot } from "./resource-access.ts";
 import { splitCommand } from "./split-command.ts";
 
 const neededPackage = "@modelcontextprotocol/client";
-/** For the server to be there, and to say what it has. */
+/** Time limit for connecting and the first lists. */
 const openingMs = 60_000;
 
-/** `server` is an address, or a command that starts a server. */
+/** `server` is a URL, or a command that starts a server. */
 export async function openRemote(
   server: string,
   header: readonly string[],
@@ -35,15 +35,13 @@ async function connectTo(
   const options = { client: { name: "pressmark", version } };
   const isAddress = /^https?:/i.test(server);
   if (!isAddress && header.length > 0)
-    throw new UsageError(
-      "--header is for a server with an address; a program is given what it needs in the environment",
-    );
+    throw new UsageError("--header works only with a URL; a program reads its settings from the environment");
   const headers = await readHeaders(header, { env, folder });
   try {
     if (isAddress) return await (await import("../../client/connect.ts")).connect(server, { ...options, headers });
     const [command, ...args] = splitCommand(server);
     const { connectProgram } = await import("../../client/stdio.ts");
-    // What a person starts here sees what everything that they start here sees.
+    // The program gets the user's environment.
     const seen = Object.fromEntries(
       Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined),
     );
@@ -58,14 +56,14 @@ async function connectTo(
     if (cause instanceof ResourceError && cause.kind === "denied" && header.length === 0)
       throw new ResourceError(
         "denied",
-        `the server asks who you are; say it with --header 'Authorization: Bearer \${env:TOKEN}'`,
+        `the server requires authentication; pass a token with --header 'Authorization: Bearer \${env:TOKEN}'`,
         { cause },
       );
     throw cause;
   }
 }
 
-/** What all URIs of a place begin with, as far as a first look tells. */
+/** Common URI prefixes, as far as the first pages show. */
 async function findRoots(pressmark: Resources): Promise<readonly ReachRoot[]> {
   const call: Call = { caller: { id: "local" }, signal: AbortSignal.timeout(openingMs) };
   const { items, next } = await pressmark.list({}, call).catch(orNothing<Resource>);
@@ -79,9 +77,10 @@ async function findRoots(pressmark: Resources): Promise<readonly ReachRoot[]> {
     places.set(place, inCommon(known, uri));
   }
   return [...places].map(([place, common]) => {
-    const said = starts.filter((start) => start.startsWith(place) && common.startsWith(start));
-    // What is on later pages may stand anywhere in the place.
-    const base = said.toSorted((one, other) => one.length - other.length)[0] ?? (next === undefined ? common : place);
+    const matching = starts.filter((start) => start.startsWith(place) && common.startsWith(start));
+    // URIs on later pages may be anywhere below `place`.
+    const base =
+      matching.toSorted((one, other) => one.length - other.length)[0] ?? (next === undefined ? common : place);
     return { base, uri: base.replace(/(?<=[^:/])\/$/, "") };
   });
 }
@@ -91,7 +90,7 @@ function orNothing<T>(cause: unknown): Page<T> {
   throw cause;
 }
 
-/** The directory that every expansion of a template is in. */
+/** The directory that contains every expansion of a template. */
 function startOf(template: string): string {
   const literal = template.slice(0, (template + "{").indexOf("{"));
   return literal.slice(0, literal.lastIndexOf("/") + 1);
@@ -103,7 +102,7 @@ function inCommon(directory: string, uri: string): string {
   return directory.slice(0, end);
 }
 
-/** The URI that a person means by a URI, or by a path in one of the places. */
+/** Resolves a URI, or a path below one of the roots, to a URI. */
 async function locate(where: string, roots: readonly ReachRoot[], pressmark: Resources, call: Call): Promise<string> {
   if (/^[a-z][a-z0-9+.-]*:/i.test(where)) return where;
   const path = where.split("/").filter((name) => name !== "" && name !== ".");

@@ -1,27 +1,23 @@
-/** Where the reading commands get their resources: the one place that knows what house they come from. */
+/** Opens the resources for the reading commands: folders, a config, or another server. */
 import type { Writable } from "node:stream";
 import type { Call, Resource, Resources } from "../../resources.ts";
 import type { ServerIndex } from "../../server/server-index.ts";
 import { listFlag, UsageError, valueFlag, type CommandContext } from "../command.ts";
 
 export const resourceAccessFlags = {
-  folder: listFlag("FOLDER", "look in this folder instead of the current one; may be given again", "folders"),
-  config: valueFlag<string | undefined>("FILE", "look at what this config mounts", {
+  folder: listFlag("FOLDER", "Use this folder instead of the current one; may be repeated", "folders"),
+  config: valueFlag<string | undefined>("FILE", "Use the mounts of this config", {
     initial: undefined,
     offer: "files",
     parse: (text) => text,
   }),
-  server: valueFlag<string | undefined>(
-    "URL|COMMAND",
-    "ask another MCP server: its address, or a command that starts it",
-    {
-      initial: undefined,
-      parse: (text) => text,
-    },
-  ),
+  server: valueFlag<string | undefined>("URL|COMMAND", "Use another MCP server: its URL, or a command that starts it", {
+    initial: undefined,
+    parse: (text) => text,
+  }),
   header: listFlag(
     "'NAME: VALUE'",
-    "send this to the other server, as in 'Authorization: Bearer ${env:TOKEN}'; a value may be @FILE; may be given again",
+    "Header to send to the other server, as in 'Authorization: Bearer ${env:TOKEN}'; @FILE reads the value from a file; may be repeated",
   ),
 };
 
@@ -32,25 +28,25 @@ export interface ResourceAccessFlags {
   readonly header?: readonly string[];
 }
 
-/** A mount, as far as a reader needs to know it. */
+/** A mount's name and URI prefix. */
 export interface ReachRoot {
   readonly uri: string;
-  /** What all its URIs begin with. */
+  /** Prefix of all its URIs. */
   readonly base: string;
 }
 
 export interface ResourceAccess {
   readonly resources: Resources;
-  /** What is mounted; none where that is not known. */
+  /** The mounts; empty if unknown. */
   readonly roots: readonly ReachRoot[];
-  /** The URI that a person means by a URI or by a path. What is not there throws "not-found". */
+  /** Resolves a URI or path to a URI. Throws "not-found" if it does not exist. */
   locate(where: string, call: Call): Promise<string>;
-  /** What is searched in, where that is kept here. */
+  /** The local search index, if there is one. */
   readonly index?: ServerIndex;
   close(): Promise<void>;
 }
 
-/** What goes wrong on the way is said to `err`. */
+/** Warnings are written to `err`. */
 export async function openResourceAccess(
   { folder, config, server, header = [] }: ResourceAccessFlags,
   { folder: from, env, version }: Pick<CommandContext, "folder" | "env" | "version">,
@@ -58,11 +54,11 @@ export async function openResourceAccess(
 ): Promise<ResourceAccess> {
   if (server !== undefined) {
     if (folder.length > 0 || config !== undefined)
-      throw new UsageError("--server asks another server: leave out --folder and --config");
+      throw new UsageError("--server cannot be combined with --folder or --config");
     const { openRemote } = await import("./remote.ts");
     return openRemote(server, header, { folder: from, env, version });
   }
-  if (header.length > 0) throw new UsageError("--header is for another server: name it with --server");
+  if (header.length > 0) throw new UsageError("--header works only with --server");
   const { openServer } = await import("../../server/open-server.ts");
   const pressmark = await openServer({ folders: folder, config, from, env, err });
   return {
@@ -74,12 +70,12 @@ export async function openResourceAccess(
   };
 }
 
-/** `file:///a/` is the base of `file:///a`; a base without any name in it is its own root. */
+/** The root of the base `file:///a/` is `file:///a`; a base without a path is its own root. */
 function rootOf(base: string): string {
   return /^[^:]+:[/]*$/.test(base) ? base : base.replace(/\/$/, "");
 }
 
-/** The path of a URI within its mount, decoded; undefined where it has none that could be written as one. */
+/** Decoded path of a URI within its mount; undefined if it cannot be written as a path. */
 export function pathBelowRoot(roots: readonly ReachRoot[], { uri }: Pick<Resource, "uri">): string | undefined {
   const root = roots.find(({ base }) => uri.startsWith(base));
   if (!root || uri.includes("?") || uri.includes("#")) return undefined;

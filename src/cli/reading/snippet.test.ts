@@ -30,7 +30,7 @@ describe("a snippet", () => {
     expect(shown("a\u001b[2Jb\u202ec", [[0, 1]])).toEqual([String.raw`[a]\x1b[2Jb\u202ec`]);
   });
 
-  it("is cut where there is no room, so that the match is still seen", () => {
+  it("is cut so that the match stays visible", () => {
     expect(shown("green tea with milk", [[6, 9]], 12)).toEqual(["green [tea] w…"]);
     const long = `${"word ".repeat(50)}tea and more`;
     const [line = ""] = shown(long, [[250, 253]], 30);
@@ -38,7 +38,7 @@ describe("a snippet", () => {
     expect(shown("日本語のお茶", [[4, 6]], 8)).toEqual(["…の[お茶]"]);
   });
 
-  it("is never wider than there is room, wherever the matches are", () => {
+  it("never exceeds the width, wherever the matches are", () => {
     const text = fc.string({ unit: fc.constantFrom("a", "日", " ", "\n", "é", "🎉", "\t", "\u0007"), maxLength: 60 });
     fc.assert(
       fc.property(

@@ -1,4 +1,4 @@
-/** A passage as it may be shown: its lines, what matched marked in them, none of them wider than there is room. */
+/** Formats a passage for display: lines with highlighted matches, cut to the width. */
 import { cutToWidth, displayWidth } from "../../lib/display-width.ts";
 import type { Hit } from "../../resources.ts";
 import { plain } from "../print.ts";
@@ -6,7 +6,7 @@ import { plain } from "../print.ts";
 export interface SnippetOptions {
   /** In cells. */
   readonly width: number;
-  /** How many lines at most, from the first with a match on. */
+  /** Maximum number of lines, starting with the first match. */
   readonly most: number;
   match(text: string): string;
 }
@@ -29,7 +29,7 @@ export function snippetLines({ snippet = "", marks = [] }: Hit, { width, most, m
   );
 }
 
-/** The text in pieces that match or do not, each as a terminal may be shown it. */
+/** Splits the text into matching and other pieces, escaped for a terminal. */
 function piecesByLine(snippet: string, marks: NonNullable<Hit["marks"]>): Piece[][] {
   const lines: Piece[][] = [[]];
   const add = (text: string, isMatch: boolean): void => {
@@ -53,26 +53,26 @@ function trimmed(pieces: readonly Piece[]): Piece[] {
   return first ? [{ ...first, text: first.text.trimStart() }, ...rest] : [];
 }
 
-/** Cut behind, and also before the first match where that would not be seen otherwise. */
+/** Cuts the end, and the beginning if the first match would not be visible. */
 function fit(pieces: readonly Piece[], width: number): Piece[] {
   if (pieces.reduce((sum, { text }) => sum + displayWidth(text), 0) <= width) return [...pieces];
   const at = pieces.findIndex(({ isMatch }) => isMatch);
   const [before, ...rest] = pieces;
-  // Only the first piece can stand before the first match.
+  // Only the first piece can be before the first match.
   const isLate = at === 1 && before !== undefined && displayWidth(before.text) > width / 2;
   const fitting = isLate ? [{ ...before, text: `…${tail(before.text, Math.floor(width / 3))}` }, ...rest] : pieces;
-  const kept: Piece[] = [];
+  const visible: Piece[] = [];
   let room = width;
   for (const piece of fitting) {
     const text = cutToWidth(piece.text, room);
-    kept.push({ ...piece, text });
+    visible.push({ ...piece, text });
     room -= displayWidth(text);
     if (text !== piece.text || room <= 0) break;
   }
-  return kept;
+  return visible;
 }
 
-/** As much of the end of a text as fits. */
+/** As much of the end of a text as fits into the width. */
 function tail(text: string, width: number): string {
   const characters = [...text];
   let from = characters.length;

@@ -1,8 +1,8 @@
-/** A command as a person writes it, in the words that a shell would make of it. No shell is run: nothing is expanded. */
+/** Splits a command line into words as a shell would. No shell is run: nothing is expanded. */
 import { quote } from "../../errors.ts";
 import { UsageError } from "../command.ts";
 
-/** Quotes hold words together, and a backslash takes what follows it as it is. What only a shell could do is refused. */
+/** Supports quotes and backslashes. Refuses characters that only a shell can interpret. */
 export function splitCommand(line: string): readonly [command: string, ...args: string[]] {
   const words: string[] = [];
   let word: string | undefined;
@@ -22,13 +22,13 @@ export function splitCommand(line: string): readonly [command: string, ...args: 
       at += 1;
     } else if (open === undefined && /[|&;<>]/.test(character))
       throw new UsageError(
-        `cannot have ${quote(character)} in a command: no shell is run; put it in quotes if it is meant`,
+        `cannot have ${quote(character)} in a command: no shell is run; put it in quotes to use it literally`,
       );
     else word = (word ?? "") + character;
   }
   if (open !== undefined) throw new UsageError(`has a quote that is never closed: ${quote(line, 60)}`);
   if (word !== undefined) words.push(word);
   const [command, ...args] = words;
-  if (!command) throw new UsageError("takes the address of a server, or a command that starts one");
+  if (!command) throw new UsageError("takes the URL of a server, or a command that starts one");
   return [command, ...args];
 }

@@ -1,4 +1,4 @@
-/** How a host is to reach Pressmark from here, and whether what its settings say would. */
+/** How a host reaches Pressmark, and whether an existing entry in its settings works. */
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { quote } from "../../errors.ts";
@@ -6,16 +6,16 @@ import type { HostConnection, HostFile } from "./hosts.ts";
 import type { HostEntry } from "./settings.ts";
 
 export interface HostContext {
-  /** The folder that is served. */
+  /** Folder to serve. */
   readonly project: string;
-  /** Where `pressmark serve` answers, or would. */
+  /** URL of `pressmark serve`, running or not. */
   readonly url: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** `bin/pressmark.js` of this package. */
   readonly program: string;
 }
 
-/** The settings of a project are shared: what they say must be true on other machines. */
+/** Project settings are shared, so they must be valid on other machines. */
 export function stdioConnection(
   { scope, projectFolder }: HostFile,
   { project, env, program }: HostContext,
@@ -28,22 +28,24 @@ export function stdioConnection(
   return { kind: "stdio", command: "node", args: [program, ...words] };
 }
 
-/** What is wrong with an entry, as a sentence; undefined where it leads here. */
+/** What is wrong with an entry; undefined if it works. */
 export function wrongWith(entry: HostEntry, { url, env }: HostContext): string | undefined {
-  const said = entry["url"] ?? entry["serverUrl"];
-  if (typeof said === "string") {
-    if (!isLocal(said)) return undefined;
-    return sameAddress(said, url) ? undefined : `points to ${quote(said)}, and pressmark serve answers at ${url}`;
+  const entryUrl = entry["url"] ?? entry["serverUrl"];
+  if (typeof entryUrl === "string") {
+    if (!isLocal(entryUrl)) return undefined;
+    return sameAddress(entryUrl, url)
+      ? undefined
+      : `points to ${quote(entryUrl)}, but pressmark serve listens at ${url}`;
   }
   const { command, args } = entry;
-  if (typeof command !== "string") return "says neither a url nor a command";
-  if (!findProgram(command, env)) return `starts ${quote(command)}, which is not there`;
+  if (typeof command !== "string") return "has neither a url nor a command";
+  if (!findProgram(command, env)) return `starts ${quote(command)}, which does not exist`;
   const words = Array.isArray(args) ? args.filter((each) => typeof each === "string") : [];
   const missing = words.find((word) => isAbsolute(word) && !existsSync(word));
-  return missing === undefined ? undefined : `names ${quote(missing)}, which is not there`;
+  return missing === undefined ? undefined : `names ${quote(missing)}, which does not exist`;
 }
 
-/** The path of a program that could be started, as a shell would find it. */
+/** Path of an executable, looked up as a shell does. */
 export function findProgram(name: string, env: Readonly<Record<string, string | undefined>>): string | undefined {
   if (name.includes("/") || name.includes("\\")) return isProgram(name) ? name : undefined;
   const endings = process.platform === "win32" ? ["", ...(env["PATHEXT"] ?? ".EXE;.CMD").split(";")] : [""];
@@ -69,9 +71,9 @@ function isLocal(url: string): boolean {
   return host === "localhost" || host === "127.0.0.1" || host === "[::1]";
 }
 
-/** The older transport has a path of its own. */
-function sameAddress(said: string, url: string): boolean {
-  const [theirs, ours] = [URL.parse(said), URL.parse(url)];
+/** Ignores the path: the older transport has its own. */
+function sameAddress(entryUrl: string, url: string): boolean {
+  const [theirs, ours] = [URL.parse(entryUrl), URL.parse(url)];
   if (theirs === null || ours === null || theirs.port !== ours.port) return false;
   return [ours.pathname, "/sse"].includes(theirs.pathname.replace(/\/$/, ""));
 }

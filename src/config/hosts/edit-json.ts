@@ -1,8 +1,8 @@
-/** Sets one value of a JSON text with comments, and leaves every other character as it is. */
+/** Sets one value in a JSON text with comments, and keeps every other character. */
 import { invalid } from "../../errors.ts";
 import { type JsonNode, memberOf, parseJsonText } from "../../lib/json-text.ts";
 
-/** Throws a JsonTextError where the text is none, and "invalid" where something on the way is no object. */
+/** Throws a JsonTextError if the text is invalid, and "invalid" if a parent is not an object. */
 export function editJson(text: string, path: readonly string[], value: unknown): string {
   const style = styleOf(text);
   if (text.trim() === "" || text === "\ufeff") return `${render(nest(path, value), "", style)}${style.lineBreak}`;
@@ -10,15 +10,15 @@ export function editJson(text: string, path: readonly string[], value: unknown):
   for (const [index, key] of path.entries()) {
     if (node.kind !== "object")
       throw invalid(
-        `${index === 0 ? "the file" : `"${path.slice(0, index).join(".")}"`} holds no keys; change it by hand`,
+        `${index === 0 ? "the file" : `"${path.slice(0, index).join(".")}"`} is not an object; change it by hand`,
       );
     const member = memberOf(node, key);
     if (!member) return insert(text, node, key, nest(path.slice(index + 1), value), style);
     node = member.value;
   }
   const isOneLine = !text.slice(node.start, node.end).includes("\n");
-  const spelled = isOneLine ? JSON.stringify(value) : render(value, indentAt(text, node.start), style);
-  return text.slice(0, node.start) + spelled + text.slice(node.end);
+  const rendered = isOneLine ? JSON.stringify(value) : render(value, indentAt(text, node.start), style);
+  return text.slice(0, node.start) + rendered + text.slice(node.end);
 }
 
 interface Style {
@@ -38,7 +38,7 @@ function insert(text: string, node: JsonNode & { kind: "object" }, key: string, 
   const last = node.members.at(-1);
   const outer = indentAt(text, node.start);
   if (!last) {
-    // A comment within stays where it is.
+    // Keeps a comment inside.
     const inside = text.slice(node.start + 1, node.end - 1).trimEnd();
     const member = `${lineBreak}${outer}${unit}${JSON.stringify(key)}: ${render(value, outer + unit, style)}${lineBreak}${outer}`;
     return `${text.slice(0, node.start + 1)}${inside}${member}${text.slice(node.end - 1)}`;
@@ -48,7 +48,7 @@ function insert(text: string, node: JsonNode & { kind: "object" }, key: string, 
     return `${text.slice(0, last.value.end)}, ${JSON.stringify(key)}: ${JSON.stringify(value)}${text.slice(last.value.end)}`;
   const indent = indentAt(text, last.name.start);
   const member = `${lineBreak}${indent}${JSON.stringify(key)}: ${render(value, indent, style)}`;
-  // What is said of the last value on its own line stays on that line.
+  // Keeps a comment on the line of the last value.
   const rest = /^([ \t]*,)?([ \t]*(?:\/\/[^\r\n]*|\/\*[^\r\n]*?\*\/[ \t]*)?)(?=\r?\n|$)/.exec(
     text.slice(last.value.end),
   );
@@ -60,7 +60,7 @@ function nest(path: readonly string[], value: unknown): unknown {
   return path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
 }
 
-/** What the line begins with. */
+/** Indentation of the line. */
 function indentAt(text: string, offset: number): string {
   const line = text.slice(text.lastIndexOf("\n", offset - 1) + 1, offset);
   return /^[ \t]*/.exec(line.replace(/^\ufeff/, ""))?.[0] ?? "";

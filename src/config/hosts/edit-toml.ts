@@ -1,4 +1,4 @@
-/** Sets a table of a TOML text, and leaves every other character as it is. */
+/** Sets a table in a TOML text, and keeps every other character. */
 import { invalid } from "../../errors.ts";
 import { parseTomlText, type TomlTable } from "./toml-text.ts";
 
@@ -6,11 +6,11 @@ export interface TomlEdit {
   /** `["mcp_servers", "pressmark"]` */
   readonly path: readonly string[];
   readonly set: Readonly<Record<string, string | readonly string[]>>;
-  /** Keys of the table that may not stay beside the new ones. */
+  /** Keys of the table to remove. */
   readonly drop: readonly string[];
 }
 
-/** Throws where the text is no TOML, or spells the table in a way that is not edited here. */
+/** Throws if the text is invalid, or the table is written in a form that cannot be edited. */
 export function editToml(text: string, { path, set, drop }: TomlEdit): string {
   const tables = parseTomlText(text);
   const lineBreak = text.includes("\r\n") ? "\r\n" : "\n";
@@ -18,12 +18,12 @@ export function editToml(text: string, { path, set, drop }: TomlEdit): string {
   const table = tables.find((each) => !each.isItem && startsWith(path, each.path) && each.path.length === path.length);
   if (table) return withEntries(text, table, lines.join(""), [...drop, ...Object.keys(set)]);
   if (tables.some((each) => definesElsewhere(each, path)))
-    throw invalid(`${path.join(".")} is set in a way that is not edited here; change it by hand`);
+    throw invalid(`${path.join(".")} is written in a form that cannot be edited automatically; change it by hand`);
   const gap = text === "" ? "" : text.endsWith("\n") ? lineBreak : lineBreak.repeat(2);
   return `${text}${gap}[${path.map(formatKey).join(".")}]${lineBreak}${lines.join("")}`;
 }
 
-/** The values of a table, and of those below it; undefined where there is none. */
+/** Values of a table and its subtables; undefined if there is none. */
 export function readToml(text: string, path: readonly string[]): Readonly<Record<string, unknown>> | undefined {
   let found: Record<string, unknown> | undefined;
   for (const table of parseTomlText(text)) {
@@ -32,7 +32,7 @@ export function readToml(text: string, path: readonly string[]): Readonly<Record
       const whole = [...table.path, ...key];
       if (whole.length > path.length && startsWith(whole, path))
         (found ??= {})[whole.slice(path.length).join(".")] = value;
-      // An inline table says all of it at once.
+      // An inline table contains the whole entry.
       if (startsWith(path, whole)) {
         const inner = path
           .slice(whole.length)
@@ -58,7 +58,7 @@ function withEntries(text: string, table: TomlTable, lines: string, drop: readon
   return out + text.slice(at);
 }
 
-/** Whether something of this path is said outside a table of its own. */
+/** Whether the path is defined outside its own table. */
 function definesElsewhere(table: TomlTable, path: readonly string[]): boolean {
   if (table.isItem && startsWith(path, table.path)) return true;
   return table.entries.some(({ path: key }) => {
@@ -67,7 +67,7 @@ function definesElsewhere(table: TomlTable, path: readonly string[]): boolean {
   });
 }
 
-/** Whether the first begins with the second. */
+/** Whether `path` begins with `head`. */
 function startsWith(path: readonly string[], head: readonly string[]): boolean {
   return head.every((key, index) => path[index] === key);
 }
@@ -76,7 +76,7 @@ function formatKey(key: string): string {
   return /^[A-Za-z0-9_-]+$/.test(key) ? key : JSON.stringify(key);
 }
 
-/** JSON's texts are TOML's, too. */
+/** JSON strings are valid TOML. */
 function render(value: string | readonly string[]): string {
   return typeof value === "string"
     ? JSON.stringify(value)

@@ -1,4 +1,4 @@
-/** The hosts that Pressmark is told of: where each keeps its settings, and how a server is spelled there. */
+/** The supported hosts: where each stores its settings, and the format of a server entry. */
 import { isAbsolute, join } from "node:path";
 
 export const hostNames = ["claude-code", "vscode", "codex", "cursor", "zed"] as const;
@@ -12,28 +12,28 @@ export type HostConnection =
   | {
       readonly kind: "http";
       readonly url: string;
-      /** The environment variable that holds the token, where callers must send one. */
+      /** Environment variable with the token, if callers must send one. */
       readonly tokenVariable?: string | undefined;
     }
   | { readonly kind: "stdio"; readonly command: string; readonly args: readonly string[] };
 
-/** One file in which a host keeps the servers it knows. */
+/** A settings file of a host that lists its servers. */
 export interface HostFile {
   readonly host: HostName;
   readonly title: string;
   readonly scope: HostScope;
   readonly file: string;
   readonly format: "json" | "toml";
-  /** Where in the file the servers are, by name. */
+  /** Path of the servers in the file. */
   readonly path: readonly string[];
-  /** Exists where the host is installed, or used in this project. */
+  /** Exists if the host is installed, or used in this project. */
   readonly sign: string;
-  /** What the settings call the folder of the project, where they can; others start servers in it. */
+  /** The settings' placeholder for the project folder, if there is one; other hosts start servers in that folder. */
   readonly projectFolder?: string;
   render(connection: HostConnection): Readonly<Record<string, string | readonly string[]>>;
 }
 
-/** The keys that say how a server is reached; all others of an entry are the person's own. */
+/** Keys that define the connection; all others of an entry belong to the user. */
 export const connectionKeys: readonly string[] = ["type", "url", "command", "args", "transport", "serverUrl"];
 
 export interface HostPaths {
@@ -69,7 +69,7 @@ export function hostFiles({ project, home, env, platform }: HostPaths): readonly
   return [
     { ...claudeCode, scope: "project", file: join(project, ".mcp.json"), sign: join(project, ".mcp.json") },
     { ...claudeCode, scope: "user", file: join(claude, ".claude.json"), sign: join(claude, ".claude.json") },
-    // What `claude mcp add` writes unless it is told otherwise: for one project, among the settings of the user.
+    // The default of `claude mcp add`: for one project, in the settings of the user.
     {
       ...claudeCode,
       scope: "user",
@@ -109,6 +109,6 @@ function plain(connection: HostConnection): ReturnType<HostFile["render"]> {
   return { command: connection.command, args: connection.args };
 }
 
-function folderFrom(said: string | undefined, otherwise: string): string {
-  return said && isAbsolute(said) ? said : otherwise;
+function folderFrom(configured: string | undefined, otherwise: string): string {
+  return configured && isAbsolute(configured) ? configured : otherwise;
 }

@@ -85,7 +85,7 @@ describe("the settings of a host", () => {
       }
   });
 
-  it("keep what a person said of the server beside how it is reached", () => {
+  it("keep other keys of the server's entry", () => {
     const file = fileOf("claude-code", "project");
     writeFileSync(
       file.file,
@@ -152,9 +152,7 @@ describe("the settings of a host", () => {
     writeFileSync(file.file, "{}");
     const change = planChange(file, http);
     writeFileSync(file.file, '{ "other": 1 }');
-    expect(() => writeChange(change, join(root, "backups"))).toThrow(
-      "has changed in the meantime; nothing was written",
-    );
+    expect(() => writeChange(change, join(root, "backups"))).toThrow("changed in the meantime; nothing was written");
     expect(readFileSync(file.file, "utf8")).toBe('{ "other": 1 }');
   });
 
@@ -162,14 +160,12 @@ describe("the settings of a host", () => {
     const file = fileOf("claude-code", "user");
     writeFileSync(file.file, '{\n  "token": "hunter2"\n  oops }');
     expect(() => planChange(file, http)).toThrow(
-      `${file.file}:3:3: expected "," or "}"; Claude Code could not read it either, so mend it first`,
+      `${file.file}:3:3: expected "," or "}"; Claude Code cannot read it either, so fix it first`,
     );
     const codex = fileOf("codex", "user");
     mkdirSync(dirname(codex.file));
     writeFileSync(codex.file, "model = \n");
-    expect(() => readEntry(codex)).toThrow(
-      `${codex.file}:1:9: a value must stand here; Codex could not read it either`,
-    );
+    expect(() => readEntry(codex)).toThrow(`${codex.file}:1:9: expected a value; Codex cannot read it either`);
   });
 });
 
@@ -199,14 +195,14 @@ describe("how a host starts Pressmark", () => {
     expect(findProgram(join(root, "bin/tool"), {})).toBe(join(root, "bin/tool"));
   });
 
-  it("is wrong where it leads elsewhere, and says so", () => {
+  it("is wrong if it leads elsewhere, with a reason", () => {
     install("pressmark");
     expect(wrongWith({ command: "pressmark", args: ["stdio", project] }, here)).toBeUndefined();
     expect(wrongWith({ command: "pressmark", args: ["stdio", "/no/such"] }, here)).toBe(
-      'names "/no/such", which is not there',
+      'names "/no/such", which does not exist',
     );
-    expect(wrongWith({ command: "pressmork" }, here)).toBe('starts "pressmork", which is not there');
-    expect(wrongWith({}, here)).toBe("says neither a url nor a command");
+    expect(wrongWith({ command: "pressmork" }, here)).toBe('starts "pressmork", which does not exist');
+    expect(wrongWith({}, here)).toBe("has neither a url nor a command");
     for (const url of [
       "http://localhost:7357/mcp",
       "http://127.0.0.1:7357/mcp/",
@@ -215,7 +211,7 @@ describe("how a host starts Pressmark", () => {
     ])
       expect(wrongWith({ url }, here)).toBeUndefined();
     expect(wrongWith({ url: "http://127.0.0.1:1/mcp" }, here)).toBe(
-      'points to "http://127.0.0.1:1/mcp", and pressmark serve answers at http://127.0.0.1:7357/mcp',
+      'points to "http://127.0.0.1:1/mcp", but pressmark serve listens at http://127.0.0.1:7357/mcp',
     );
   });
 });

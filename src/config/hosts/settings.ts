@@ -1,4 +1,4 @@
-/** What a host's settings say of Pressmark, and the smallest change that makes them say what they should. */
+/** Reads Pressmark's entry in a host's settings, and makes the smallest change that corrects it. */
 import { mkdirSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { invalid, quote, ResourceError } from "../../errors.ts";
@@ -12,12 +12,12 @@ import { type HostConnection, connectionKeys, type HostFile } from "./hosts.ts";
 import { askedInput, tokenKeys, tokenReference } from "./token-reference.ts";
 import { TomlTextError } from "./toml-text.ts";
 
-/** The name that hosts know this server by. */
+/** Name of this server in hosts. */
 export const serverName = "pressmark";
 
 export type HostEntry = Readonly<Record<string, unknown>>;
 
-/** Undefined where the host does not know Pressmark. A file that cannot be understood throws "invalid". */
+/** Undefined without an entry. Throws "invalid" if the file cannot be parsed. */
 export function readEntry(host: HostFile): HostEntry | undefined {
   const text = readSettings(host.file);
   if (text === undefined || text.trim() === "") return undefined;
@@ -36,14 +36,14 @@ export function readEntry(host: HostFile): HostEntry | undefined {
 
 export interface SettingsChange {
   readonly file: string;
-  /** Undefined where there is no file yet. */
+  /** Undefined if the file does not exist. */
   readonly before: string | undefined;
   readonly after: string;
-  /** Of a new file; for its owner alone unless said. */
+  /** Mode of a new file. Default: only its owner may read it. */
   readonly mode?: number;
 }
 
-/** What the file would be with this connection. What else is said of Pressmark there stays. */
+/** The file with this connection. Other keys of the entry are others. */
 export function planChange(host: HostFile, connection: HostConnection): SettingsChange {
   const before = readSettings(host.file);
   const text = before ?? "";
@@ -55,28 +55,28 @@ export function planChange(host: HostFile, connection: HostConnection): Settings
     const drop = ours.filter((key) => !(key in set));
     if (isSet(entry, set, drop)) return text;
     if (host.format === "toml") return editToml(text, { path, set: set as Spelled, drop });
-    const kept = Object.entries(entry).filter(([key]) => !(key in set) && !drop.includes(key));
-    const told = editJson(text, path, { ...set, ...Object.fromEntries(kept) });
-    return host.host === "vscode" && "headers" in set ? withAskedInput(told) : told;
+    const others = Object.entries(entry).filter(([key]) => !(key in set) && !drop.includes(key));
+    const edited = editJson(text, path, { ...set, ...Object.fromEntries(others) });
+    return host.host === "vscode" && "headers" in set ? withAskedInput(edited) : edited;
   });
   return { file: host.file, before, after };
 }
 
 type Spelled = ReturnType<HostFile["render"]>;
 
-/** The reference to the token, where one must be sent and a person has not said another way. */
+/** The token reference, if a token is required and the entry has none. */
 function tokenFor({ host }: HostFile, connection: HostConnection, entry: HostEntry): HostEntry {
   if (connection.kind !== "http" || connection.tokenVariable === undefined) return {};
-  const said = Object.entries(tokenReference(host, connection.tokenVariable) ?? {});
+  const reference = Object.entries(tokenReference(host, connection.tokenVariable) ?? {});
   return Object.fromEntries(
-    said.map(([key, value]) => {
+    reference.map(([key, value]) => {
       const own = entry[key];
       return [key, isPlainObject(own) && isPlainObject(value) ? { ...value, ...own } : (own ?? value)];
     }),
   );
 }
 
-/** Whether the entry says all of this, and nothing of what is to be gone. */
+/** Whether the entry has all values of `set` and no key of `drop`. */
 function isSet(entry: HostEntry, set: HostEntry, drop: readonly string[]): boolean {
   return (
     Object.entries(set).every(([key, value]) => JSON.stringify(entry[key]) === JSON.stringify(value)) &&
@@ -84,18 +84,18 @@ function isSet(entry: HostEntry, set: HostEntry, drop: readonly string[]): boole
   );
 }
 
-/** What the header refers to is asked of the person: the file has to say so. */
+/** Adds the input that the header refers to, so that VS Code prompts for it. */
 function withAskedInput(text: string): string {
   const member = memberOf(parseJsonText(text, { comments: true }), "inputs");
   const inputs = member ? nodeValue(member.value) : [];
-  if (!Array.isArray(inputs)) throw invalid(`"inputs" is no list; change it by hand`);
+  if (!Array.isArray(inputs)) throw invalid(`"inputs" is not a list; change it by hand`);
   if (inputs.some((input) => isPlainObject(input) && input["id"] === askedInput.id)) return text;
   return editJson(text, ["inputs"], [...(inputs as unknown[]), askedInput]);
 }
 
 /**
- * Writes the change whole or not at all, through links, with the permissions that the file has. Gives the copy of what was there
- * before. A file that changed since the change was planned throws "invalid". For who holds the lock of the file: see `whileAlone`.
+ * Writes the change atomically, through links, and keeps the file's permissions. Returns the path of the backup. Throws "invalid"
+ * if the file changed since the change was planned. Callers hold the lock of the file: see `whileAlone`.
  */
 export function writeChange(
   { file, before, after, mode = 0o600 }: SettingsChange,
@@ -121,7 +121,7 @@ export function writeChange(
 }
 
 function changedMeanwhile(file: string): ResourceError {
-  return invalid(`${quote(file)} has changed in the meantime; nothing was written, so try again`);
+  return invalid(`${quote(file)} changed in the meantime; nothing was written, try again`);
 }
 
 function readSettings(file: string): string | undefined {
@@ -141,7 +141,7 @@ function explained<T>(host: HostFile, text: string, work: () => T): T {
     if (!(cause instanceof JsonTextError) && !(cause instanceof TomlTextError)) throw cause;
     const { line, column } = createPlaceFinder(text)(cause.offset);
     throw invalid(
-      `${host.file}:${line}:${column}: ${cause.message}; ${host.title} could not read it either, so mend it first`,
+      `${host.file}:${line}:${column}: ${cause.message}; ${host.title} cannot read it either, so fix it first`,
     );
   }
 }

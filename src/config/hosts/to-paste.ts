@@ -1,19 +1,19 @@
-/** What to paste where, so that a host finds the endpoint; with a token, by reference wherever the host knows one. */
+/** Settings to paste into hosts; the token is a reference wherever the host supports one. */
 import { askedInput, bearer, tokenReference } from "./token-reference.ts";
 
 export interface Paste {
-  /** The host, as people call it. */
+  /** Name of the host for people. */
   readonly host: string;
-  /** Whether it is typed, or written into the host's settings. */
+  /** A command to run, or a text for the host's settings. */
   readonly kind: "command" | "settings";
-  /** The file of the settings, where it is known. */
+  /** The settings file, if known. */
   readonly file?: string;
   readonly text: string;
 }
 
 export interface PasteOptions {
   readonly url: string;
-  /** The environment variable that holds the token, where callers must send one. Its value is never told. */
+  /** Environment variable with the token, if callers must send one. Its value is never shown. */
   readonly tokenVariable?: string | undefined;
 }
 

@@ -1,7 +1,7 @@
-/** How each host is told of a token without being told the token: by reference, as it spells one. */
+/** Token references in the format of each host, so that settings do not contain the token. */
 import type { HostName } from "./hosts.ts";
 
-/** What VS Code asks a person for, once, and keeps among its secrets. It resolves no variables of the environment in headers. */
+/** VS Code prompts for this once and stores it as a secret. It does not resolve environment variables in headers. */
 export const askedInput = {
   type: "promptString",
   id: "pressmark-token",
@@ -9,7 +9,7 @@ export const askedInput = {
   password: true,
 } as const;
 
-/** The keys of an entry, beside how the server is reached. */
+/** Keys of an entry besides its connection. */
 type Said = Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 
 const references: Readonly<Partial<Record<HostName, (variable: string) => Said>>> = {
@@ -19,7 +19,7 @@ const references: Readonly<Partial<Record<HostName, (variable: string) => Said>>
   cursor: (variable) => bearer(`\${env:${variable}}`),
 };
 
-/** Undefined for a host that knows no references. */
+/** Undefined for a host without references. */
 export function tokenReference(host: HostName, variable: string): Said | undefined {
   return references[host]?.(variable);
 }
@@ -28,5 +28,5 @@ export function bearer(token: string): { readonly headers: Readonly<Record<strin
   return { headers: { Authorization: `Bearer ${token}` } };
 }
 
-/** Of no use where the host starts the server itself, and not understood there by all. */
+/** Useless if the host starts the server itself, and some hosts reject them there. */
 export const tokenKeys: readonly string[] = ["headers", "bearer_token_env_var"];

@@ -1,26 +1,26 @@
-/** TOML as it is written: tables and keys with their places, so that an edit leaves the rest alone. */
+/** Parses TOML into tables and keys with their positions, so that an edit keeps the rest. */
 
 export interface TomlEntry {
   readonly path: readonly string[];
   readonly value: unknown;
-  /** Of the line that the key begins on, up to behind the line break after its value. */
+  /** From the line of the key to the end of its value, including the line break. */
   readonly start: number;
   readonly end: number;
 }
 
 export interface TomlTable {
-  /** Empty for what stands before the first header. */
+  /** Empty for keys before the first header. */
   readonly path: readonly string[];
-  /** Whether it is one of a list: `[[…]]`. */
+  /** Whether it is an item of a list: `[[…]]`. */
   readonly isItem: boolean;
-  /** Behind the line of the header. */
+  /** After the line of the header. */
   readonly start: number;
-  /** Where the next header, or the text, begins or ends. */
+  /** Start of the next header, or end of the text. */
   readonly end: number;
   readonly entries: readonly TomlEntry[];
 }
 
-/** The message completes the sentence "at this place …" and repeats nothing of the text. */
+/** A syntax error. The message repeats nothing of the text. */
 export class TomlTextError extends Error {
   readonly offset: number;
 
@@ -45,7 +45,7 @@ const escapes: Readonly<Record<string, string>> = {
 };
 const maxDepth = 100;
 
-/** Throws a TomlTextError at the first thing that is wrong. */
+/** Throws a TomlTextError at the first syntax error. */
 export function parseTomlText(text: string): readonly TomlTable[] {
   let at = text.startsWith("\ufeff") ? 1 : 0;
   const tables: { path: readonly string[]; isItem: boolean; start: number; end: number; entries: TomlEntry[] }[] = [
@@ -74,7 +74,7 @@ export function parseTomlText(text: string): readonly TomlTable[] {
     else if (at < text.length) fail("the line must end here");
   }
 
-  /** Blanks, line breaks and comments, as they may stand within a list. */
+  /** Skips blanks, line breaks and comments inside a list. */
   function skipAll(): void {
     for (;;) {
       skipBlanks();
@@ -92,7 +92,7 @@ export function parseTomlText(text: string): readonly TomlTable[] {
       if (text[at] === '"' || text[at] === "'") path.push(readString());
       else {
         bareKey.lastIndex = at;
-        const word = bareKey.exec(text)?.[0] ?? fail("a key must stand here");
+        const word = bareKey.exec(text)?.[0] ?? fail("expected a key");
         at += word.length;
         path.push(word);
       }
@@ -114,14 +114,14 @@ export function parseTomlText(text: string): readonly TomlTable[] {
     while (!text.startsWith(close, at)) {
       const character = text[at];
       if (character === undefined || (!isLong && character === "\n"))
-        fail(`a text begins that does not end with ${close}`, start);
+        fail(`a string is not closed with ${close}`, start);
       if (character === "\\" && quote === '"') out += readEscape(isLong);
       else {
         out += character;
         at += 1;
       }
     }
-    // Up to two quotes may stand before the three that end it.
+    // Up to two quotes may precede the closing three.
     for (let spare = isLong ? 2 : 0; spare > 0 && text[at + 3] === quote; spare -= 1) {
       out += quote;
       at += 1;
@@ -140,7 +140,7 @@ export function parseTomlText(text: string): readonly TomlTable[] {
     const digits = length === undefined ? "" : text.slice(at + 2, at + 2 + length);
     if (length !== undefined && digits.length === length && /^[0-9A-Fa-f]+$/.test(digits)) {
       const code = Number.parseInt(digits, 16);
-      if (code > 0x10_ffff) fail("a text holds an escape that TOML does not know");
+      if (code > 0x10_ffff) fail("a string contains an escape that TOML does not know");
       at += 2 + length;
       return String.fromCodePoint(code);
     }
@@ -149,17 +149,17 @@ export function parseTomlText(text: string): readonly TomlTable[] {
       while (/[\s]/.test(text[at] ?? "x")) at += 1;
       return "";
     }
-    return fail("a text holds an escape that TOML does not know");
+    return fail("a string contains an escape that TOML does not know");
   }
 
   function readValue(depth: number): unknown {
-    if (depth > maxDepth) fail("values lie too deep within each other");
+    if (depth > maxDepth) fail("values are nested too deeply");
     const character = text[at];
     if (character === '"' || character === "'") return readString();
     if (character === "[") return readList(depth);
     if (character === "{") return readInlineTable(depth);
     bareValue.lastIndex = at;
-    const word = bareValue.exec(text)?.[0] ?? fail("a value must stand here");
+    const word = bareValue.exec(text)?.[0] ?? fail("expected a value");
     at += word.length;
     if (word === "true" || word === "false") return word === "true";
     const number = Number(word.replaceAll("_", ""));
@@ -174,7 +174,7 @@ export function parseTomlText(text: string): readonly TomlTable[] {
       items.push(readValue(depth + 1));
       skipAll();
       if (text[at] === ",") at += 1;
-      else if (text[at] !== "]") fail('"," or "]" must stand here');
+      else if (text[at] !== "]") fail('expected "," or "]"');
     }
     at += 1;
     return items;
@@ -186,13 +186,13 @@ export function parseTomlText(text: string): readonly TomlTable[] {
     for (skipAll(); text[at] !== "}"; skipAll()) {
       if (at >= text.length) fail('a table begins that does not end with "}"');
       const path = readKey();
-      if (text[at] !== "=") fail('"=" must stand here');
+      if (text[at] !== "=") fail('expected "="');
       at += 1;
       skipBlanks();
       assign(table, path, readValue(depth + 1));
       skipAll();
       if (text[at] === ",") at += 1;
-      else if (text[at] !== "}") fail('"," or "}" must stand here');
+      else if (text[at] !== "}") fail('expected "," or "}"');
     }
     at += 1;
     return table;
@@ -202,7 +202,7 @@ export function parseTomlText(text: string): readonly TomlTable[] {
     let inner = table;
     for (const key of path.slice(0, -1)) {
       const next = (inner[key] ??= Object.create(null)) as unknown;
-      if (typeof next !== "object" || next === null) fail("this key is there twice");
+      if (typeof next !== "object" || next === null) fail("this key is a duplicate");
       inner = next as Record<string, unknown>;
     }
     inner[path.at(-1)!] = value;
@@ -219,7 +219,7 @@ export function parseTomlText(text: string): readonly TomlTable[] {
     const again = tables.some(
       (table) => !table.isItem && !isItem && table.path.length > 0 && isEqual(table.path, path),
     );
-    if (again) fail("this table is there twice", start);
+    if (again) fail("this table is a duplicate", start);
     tables.at(-1)!.end = start;
     tables.push({ path, isItem, start: at, end: text.length, entries: [] });
   }
@@ -227,13 +227,13 @@ export function parseTomlText(text: string): readonly TomlTable[] {
   function readEntry(): void {
     const start = text.lastIndexOf("\n", at - 1) + 1;
     const path = readKey();
-    if (text[at] !== "=") fail('"=" must stand here');
+    if (text[at] !== "=") fail('expected "="');
     at += 1;
     skipBlanks();
     const value = readValue(0);
     endLine();
     const { entries } = tables.at(-1)!;
-    if (entries.some((entry) => isEqual(entry.path, path))) fail("this key is there twice", start);
+    if (entries.some((entry) => isEqual(entry.path, path))) fail("this key is a duplicate", start);
     entries.push({ path, value, start, end: at });
   }
 

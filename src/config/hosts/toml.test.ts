@@ -71,18 +71,18 @@ n = 2
   });
 
   it.each([
-    ["a = ", "1:5 a value must stand here"],
-    ["a = nonsense", "1:5 a value must stand here"],
-    ["a 1", '1:3 "=" must stand here'],
+    ["a = ", "1:5 expected a value"],
+    ["a = nonsense", "1:5 expected a value"],
+    ["a 1", '1:3 expected "="'],
     ["a = 1 b = 2", "1:7 the line must end here"],
-    ["a = 1\na = 2", "2:1 this key is there twice"],
-    ['a = "open\nb = 1', '1:5 a text begins that does not end with "'],
-    ['a = "\\q"', "1:6 a text holds an escape that TOML does not know"],
-    ["a = [1, 2", '1:10 "," or "]" must stand here'],
-    ["a = { b = 1", '1:12 "," or "}" must stand here'],
+    ["a = 1\na = 2", "2:1 this key is a duplicate"],
+    ['a = "open\nb = 1', '1:5 a string is not closed with "'],
+    ['a = "\\q"', "1:6 a string contains an escape that TOML does not know"],
+    ["a = [1, 2", '1:10 expected "," or "]"'],
+    ["a = { b = 1", '1:12 expected "," or "}"'],
     ["[a\nb = 1", '1:3 the header of a table must end with "]"'],
-    ["[a]\n[a]", "2:1 this table is there twice"],
-    ["= 1", "1:1 a key must stand here"],
+    ["[a]\n[a]", "2:1 this table is a duplicate"],
+    ["= 1", "1:1 expected a key"],
   ])("is refused with the place and a sentence: %j", (text, sentence) => {
     expect(complaint(text)).toBe(sentence);
   });
@@ -133,11 +133,11 @@ theme = "dark"
     "[[mcp_servers]]\nname = 'pressmark'",
   ])("is refused where it is spelled in another way: %j", (text) => {
     expect(() => editToml(text, http)).toThrow(
-      "mcp_servers.pressmark is set in a way that is not edited here; change it by hand",
+      "mcp_servers.pressmark is written in a form that cannot be edited automatically; change it by hand",
     );
   });
 
-  it("is read in every way that it is spelled", () => {
+  it("is read in every syntax", () => {
     for (const text of [
       '[mcp_servers.pressmark]\ncommand = "x"\nargs = ["y"]',
       'mcp_servers = { pressmark = { command = "x", args = ["y"] } }',

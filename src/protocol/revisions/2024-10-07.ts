@@ -1,4 +1,4 @@
-/** The early draft: templates also stand in the list of resources, and what is not found is −32001. */
+/** The early draft: `resources/list` also contains templates, and "not found" is −32001. */
 import type { Revision } from "../revision.ts";
 import { ping } from "../discovery.ts";
 import {

@@ -1,4 +1,4 @@
-/** The first dated revision: paging, annotations, completion; not found is −32002. */
+/** The first dated revision: paging, annotations, completion; "not found" is −32002. */
 import { completionComplete } from "../completion.ts";
 import { promptsGet, promptsList } from "../prompts.ts";
 import type { Revision } from "../revision.ts";

@@ -1,4 +1,4 @@
-/** Batches, for this revision alone; audio; the `completions` capability; words beside progress. */
+/** Adds batches (only in this revision), audio, the `completions` capability, and messages of progress. */
 import type { Revision } from "../revision.ts";
 import { revision20241105 } from "./2024-11-05.ts";
 

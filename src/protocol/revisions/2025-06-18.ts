@@ -1,4 +1,4 @@
-/** Titles, `_meta`, `lastModified`, links to resources, and what is settled already when a template is completed. */
+/** Adds titles, `_meta`, `lastModified`, resource links, and the context of completions. */
 import type { Revision } from "../revision.ts";
 import { revision20250326 } from "./2025-03-26.ts";
 

@@ -1,4 +1,4 @@
-/** Icons, and a server that describes itself. */
+/** Adds icons and the server's description. */
 import type { Revision } from "../revision.ts";
 import { revision20250618 } from "./2025-06-18.ts";
 

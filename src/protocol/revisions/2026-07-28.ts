@@ -1,4 +1,4 @@
-/** No sessions: each request describes itself, each result says how long it stays fresh, changes come by listening. */
+/** Without sessions: requests describe themselves, results have a freshness, changes come through listens. */
 import { serverDiscover } from "../discovery.ts";
 import { subscriptionsListen } from "../listen.ts";
 import { resourcesDirectoryRead } from "../resources.ts";

@@ -1,11 +1,11 @@
-/** What all revisions that begin with `initialize` share; each file beside this one says only what differs from the one before. */
+/** Shared by all revisions that begin with `initialize`; each revision's file contains only what differs from the previous one. */
 import type { ErrorKind } from "../../errors.ts";
 import { codes } from "../message.ts";
 
-/** Results have their own fields and nothing more. */
+/** Adds nothing to results. */
 export const sealNothing = (result: Readonly<Record<string, unknown>>): Record<string, unknown> => result;
 
-/** The numbers that never changed; only "not found" did. */
+/** Error codes; only "not found" differs between revisions. */
 export function errorCodes(notFoundCode: number): (kind: ErrorKind) => number {
   return (kind) => {
     switch (kind) {

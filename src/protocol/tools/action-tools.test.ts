@@ -39,7 +39,7 @@ it("an action that is the only one of its name has that name as a tool", async (
   });
 });
 
-it("actions of one name, and names that are taken, are told apart by their mounts", async () => {
+it("actions of one name, and names that are taken, are distinguished by their mounts", async () => {
   const long = "m".repeat(90);
   const tools = await toolsOf(
     action("a", "find"),

@@ -1,10 +1,10 @@
-/** The actions of mounts as tools: each caller has those of the mounts that they may see. */
+/** The actions of mounts as tools: each caller gets those of visible mounts. */
 import type { Action, Resources } from "../../resources.ts";
 import type { Tool, ToolSet } from "../tools.ts";
 
 type Doing = Required<Pick<Resources, "actions" | "act">>;
 
-/** Longer names are refused by some hosts. */
+/** Some hosts refuse longer names. */
 const maxNameLength = 64;
 
 export function createActionTools({ actions, act }: Pick<Resources, "actions" | "act">): ToolSet {
@@ -23,7 +23,7 @@ export function createActionTools({ actions, act }: Pick<Resources, "actions" | 
   };
 }
 
-/** With the mount's name, as far as a tool's name can hold it. */
+/** Appends the mount's name, as far as a tool's name allows. */
 function longName({ name, mount }: Action, taken: ReadonlySet<string>): string {
   const long = `${name}_${mount.replaceAll(/[^A-Za-z0-9_-]+/g, "-")}`.slice(0, maxNameLength - 4);
   let free = long;
@@ -36,7 +36,7 @@ function toTool(name: string, action: Action, isOnly: boolean, act: Doing["act"]
   return {
     name,
     ...(title !== undefined && { title }),
-    description: isOnly ? description : `${description} This one is of the mount ${JSON.stringify(mount)}.`,
+    description: isOnly ? description : `${description} It belongs to the mount ${JSON.stringify(mount)}.`,
     inputSchema,
     annotations: {
       ...(title !== undefined && { title }),
@@ -44,8 +44,8 @@ function toTool(name: string, action: Action, isOnly: boolean, act: Doing["act"]
       destructiveHint: false,
       openWorldHint: false,
     },
-    async call(args, asked) {
-      const { value, resources } = await act(action, args, asked);
+    async call(args, call) {
+      const { value, resources } = await act(action, args, call);
       return {
         content: [
           { type: "text", text: JSON.stringify(value) },

@@ -1,18 +1,18 @@
-/** What a model passed to a tool, turned into something that can be trusted, or refused in words that it can act on. */
+/** Validates arguments of tools, with errors that a model can act on. */
 import { invalid, quote } from "../../errors.ts";
 import { nearest } from "../../lib/nearest.ts";
 import { member, type RequestParams } from "../message.ts";
 
-/** What is not known is refused, so that a misspelled argument is not silently without effect. */
+/** Refuses unknown arguments, so that a misspelled one does not go unnoticed. */
 export function checkNames(args: RequestParams, tool: string, known: readonly string[]): void {
   const unknown = Object.keys(args).find((name) => !known.includes(name));
   if (unknown === undefined) return;
-  const meant = nearest(unknown, known);
-  const said = meant ? `did you mean "${meant}"?` : `it takes ${known.map((name) => `"${name}"`).join(", ")}`;
-  throw invalid(`${tool} has no argument ${quote(unknown, 40)}; ${said}`);
+  const suggestion = nearest(unknown, known);
+  const hint = suggestion ? `did you mean "${suggestion}"?` : `it takes ${known.map((name) => `"${name}"`).join(", ")}`;
+  throw invalid(`${tool} has no argument ${quote(unknown, 40)}; ${hint}`);
 }
 
-/** Models write null for what they leave out. */
+/** Null counts as absent, because models write it. */
 function given(args: RequestParams, name: string): unknown {
   return member(args, name) ?? undefined;
 }
@@ -20,8 +20,8 @@ function given(args: RequestParams, name: string): unknown {
 export function textArgument(args: RequestParams, name: string, maxLength: number): string | undefined {
   const value = given(args, name);
   if (value === undefined) return undefined;
-  if (typeof value !== "string") throw invalid(`"${name}" is a text`);
-  if (value.length > maxLength) throw invalid(`"${name}" has at most ${maxLength} characters`);
+  if (typeof value !== "string") throw invalid(`"${name}" must be a string`);
+  if (value.length > maxLength) throw invalid(`"${name}" may have at most ${maxLength} characters`);
   if (value.trim() === "") throw invalid(`"${name}" is empty`);
   return value;
 }
@@ -40,11 +40,11 @@ export function countArgument(
   const value = given(args, name);
   if (value === undefined) return initial;
   if (typeof value !== "number" || !Number.isInteger(value) || value < 1 || value > most)
-    throw invalid(`"${name}" is a whole number from 1 to ${most}`);
+    throw invalid(`"${name}" must be a whole number from 1 to ${most}`);
   return value;
 }
 
-/** `last` is infinite where the range has no end of its own. */
+/** `last` is Infinity for an open range. */
 export interface LineRange {
   readonly unit: "lines" | "bytes";
   readonly first: number;
@@ -54,12 +54,12 @@ export interface LineRange {
 export function rangeArgument(args: RequestParams): LineRange | undefined {
   const lines = textArgument(args, "lines", 40);
   const bytes = textArgument(args, "bytes", 40);
-  if (lines !== undefined && bytes !== undefined) throw invalid('ask for "lines" or for "bytes", not for both');
+  if (lines !== undefined && bytes !== undefined) throw invalid('use "lines" or "bytes", not both');
   if (lines !== undefined) return parseLineRange("lines", lines);
   return bytes === undefined ? undefined : parseLineRange("bytes", bytes);
 }
 
-/** Lines are counted from 1, bytes from 0, and both ends are included. */
+/** Lines are counted from 1, bytes from 0; both ends are included. */
 export function parseLineRange(unit: LineRange["unit"], text: string): LineRange {
   const found = /^(\d{1,15})(?:\s{0,4}(-)\s{0,4}(\d{0,15}))?$/.exec(text.trim());
   const [, begin = "", dash = "", end = ""] = found ?? [];
@@ -68,7 +68,7 @@ export function parseLineRange(unit: LineRange["unit"], text: string): LineRange
   const isWrong = !found || first < (unit === "lines" ? 1 : 0) || last < first;
   if (isWrong) {
     const example = unit === "lines" ? '"10-40", counted from 1' : '"0-1023", counted from 0';
-    throw invalid(`"${unit}" is a range, as in ${example}; ${quote(text, 40)} is none`);
+    throw invalid(`"${unit}" must be a range, as in ${example}; not ${quote(text, 40)}`);
   }
   return { unit, first, last };
 }
@@ -77,9 +77,9 @@ export function formatLineRange({ first, last }: LineRange): string {
   return `${first}-${last === Infinity ? "" : last}`;
 }
 
-/** False unless said. */
+/** Default: false. */
 export function flagArgument(args: RequestParams, name: string): boolean {
   const value = member(args, name) ?? false;
-  if (typeof value !== "boolean") throw invalid(`"${name}" is true or false`);
+  if (typeof value !== "boolean") throw invalid(`"${name}" must be true or false`);
   return value;
 }

@@ -69,7 +69,7 @@ describe("gather_context", () => {
     expect(JSON.stringify([content, structuredContent])).not.toContain("secrets");
   });
 
-  it("takes URIs to include and a directory to stay in, and says the same of what is hidden as of what is not there", async () => {
+  it("takes URIs to include and a directory to stay in, and reports hidden and missing resources alike", async () => {
     const hidden = `${base}secrets/kettle.md`;
     const gone = `${base}nowhere/kettle.md`;
     const { structuredContent } = await gatherContext({
@@ -86,7 +86,7 @@ describe("gather_context", () => {
     });
   });
 
-  it("says when nothing is found, and refuses what it cannot understand", async () => {
+  it("reports when nothing is found, and refuses invalid arguments", async () => {
     const { content } = await gatherContext({ task: "zebra" });
     expect(content).toEqual([
       { type: "text", text: "Nothing was found for this task, or nothing fits into the budget.\n" },
@@ -125,7 +125,7 @@ describe("the prompt gather", () => {
   });
 
   it("needs a budget that is one", async () => {
-    await expect(get({ task: "x", budget: "much" })).rejects.toThrow('"budget" is a whole number of tokens');
+    await expect(get({ task: "x", budget: "much" })).rejects.toThrow('"budget" must be a whole number of tokens');
     expect((await get({ task: "zebra" })).messages).toHaveLength(1);
   });
 });

@@ -1,4 +1,4 @@
-/** The tool `gather_context`: from a task and a budget to everything that is needed for it, as one text. */
+/** The tool `gather_context`: gathers the passages that a task needs within a budget, as one text. */
 import { sayFailures } from "../../lib/say-failures.ts";
 import { invalid } from "../../errors.ts";
 import type { Pack, Receipt } from "../../context/pack.ts";
@@ -28,20 +28,20 @@ export const gatherContext: ReadingTool = {
   inputSchema: {
     type: "object",
     properties: {
-      task: { type: "string", description: "what is to be done, in full sentences" },
+      task: { type: "string", description: "The task, in full sentences" },
       budget: {
         type: "integer",
         minimum: 1,
         maximum: budgets.most,
-        description: `how many tokens the passages may have together; ${budgets.initial} unless said`,
+        description: `Maximum number of tokens of all passages. Default: ${budgets.initial}`,
       },
       include: {
         type: "array",
         items: { type: "string" },
         maxItems: maxInclude,
-        description: "URIs of resources that come first, whatever they say; set://name for all of a set",
+        description: "URIs of resources to include first; set://name for a whole set",
       },
-      within: { type: "string", description: "the URI of a directory: look only below it" },
+      within: { type: "string", description: "URI of a directory to search in" },
     },
     required: ["task"],
     additionalProperties: false,
@@ -51,12 +51,12 @@ export const gatherContext: ReadingTool = {
     type: "object",
     properties: {
       budget: { type: "integer" },
-      tokens: { type: "integer", description: "of the passages together" },
-      counter: { type: "string", description: "who counted" },
-      ready: { type: "number", description: "how much of what could be searched was, from 0 to 1" },
+      tokens: { type: "integer", description: "Tokens of all passages" },
+      counter: { type: "string", description: "Name of the token counter" },
+      ready: { type: "number", description: "Share of the index that was ready, from 0 to 1" },
       failures: {
         type: "array",
-        description: "where not all was searched because something went wrong, and what",
+        description: "Mounts that could not be searched completely, and why",
         items: {
           type: "object",
           properties: { mount: { type: "string" }, message: { type: "string" } },
@@ -69,14 +69,14 @@ export const gatherContext: ReadingTool = {
           type: "object",
           properties: {
             uri: { type: "string" },
-            lines: { type: "string", description: "as read_resource takes them" },
+            lines: { type: "string", description: "Range for read_resource" },
             tokens: { type: "integer" },
-            digest: { type: "string", description: "of the whole text that was read" },
+            digest: { type: "string", description: "Digest of the whole text" },
             lastModified: { type: "string" },
             why: { type: "array", items: { type: "string" } },
-            also: { type: "array", items: { type: "string" }, description: "other URIs that say the same" },
-            masked: { type: "integer", description: "how many secrets were masked" },
-            removed: { type: "integer", description: "how many invisible characters were removed" },
+            also: { type: "array", items: { type: "string" }, description: "Other URIs with the same text" },
+            masked: { type: "integer", description: "Number of masked secrets" },
+            removed: { type: "integer", description: "Number of removed invisible characters" },
           },
           required: ["uri", "lines", "tokens", "digest", "why"],
         },
@@ -121,11 +121,11 @@ function urisArgument(args: RequestParams): readonly string[] {
   const value = member(args, "include") ?? [];
   const uris = typeof value === "string" ? [value] : value;
   const isList = Array.isArray(uris) && uris.every((uri) => typeof uri === "string" && uri.length <= maxUriLength);
-  if (!isList || uris.length > maxInclude) throw invalid(`"include" is a list of at most ${maxInclude} URIs`);
+  if (!isList || uris.length > maxInclude) throw invalid(`"include" must be a list of at most ${maxInclude} URIs`);
   return (uris as readonly string[]).map((uri) => uri.trim()).filter((uri) => uri !== "");
 }
 
-/** One or two sentences on what is in and what is not. */
+/** A short summary of what is included and what is not. */
 export function sayReceipt({
   items,
   tokens,
@@ -139,10 +139,10 @@ export function sayReceipt({
     items.length === 0
       ? "Nothing was found for this task, or nothing fits into the budget."
       : `${count(items.length, "passage")} of ${count(resources, "resource")}, ${tokens} of ${budget} tokens.`,
-    ...(left > 0 ? [`${count(left, "candidate")} ${left === 1 ? "is" : "are"} left out.`] : []),
+    ...(left > 0 ? [`${count(left, "candidate")} ${left === 1 ? "was" : "were"} left out.`] : []),
     ...(secrets > 0 ? [`${count(secrets, "secret")} masked.`] : []),
     ...(hidden > 0 ? [`${count(hidden, "invisible character")} removed.`] : []),
-    ...sayFailures(failures).map((problem) => `Not all was searched: ${problem}.`),
+    ...sayFailures(failures).map((problem) => `Not everything was searched: ${problem}.`),
     ...(ready !== undefined && ready < 1 && failures.length === 0
       ? [`Only ${Math.floor(ready * 100)}% of the index is ready, so there may be more: gather again in a moment.`]
       : []),

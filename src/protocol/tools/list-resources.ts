@@ -1,4 +1,4 @@
-/** The tool `list_resources`: what there is, a directory at a time, or all that a pattern matches. */
+/** The tool `list_resources`: lists a directory, or everything that matches a pattern. */
 import { invalid } from "../../errors.ts";
 import { createGlob, type Glob, GlobError } from "../../lib/glob.ts";
 import { createTimeSlices } from "../../lib/time-slices.ts";
@@ -20,10 +20,10 @@ import { trimSlash } from "./within.ts";
 const maxUriLength = 16 * 1024;
 const maxCursorLength = 64 * 1024;
 const maxTextBytes = 48 * 1024;
-/** So many are compared with a pattern, or for so long, before what was found is given, with where to go on. */
+/** Limits of one call that compares with a pattern; the rest follows with the cursor. */
 const maxLooked = 20_000;
 const maxLookedMs = 500;
-/** Between pages others have their turn. */
+/** Pages are small, so that other requests run in between. */
 const maxPage = 250;
 const limits = { initial: 100, most: 500 };
 const names = ["within", "glob", "limit", "cursor"];
@@ -43,18 +43,18 @@ export const listResources: ReadingTool = {
   inputSchema: {
     type: "object",
     properties: {
-      within: { type: "string", description: "the URI of a directory" },
+      within: { type: "string", description: "URI of a directory" },
       glob: {
         type: "string",
-        description: 'a pattern of paths below "within", or below each mount, as in "**/*.md" or "src/*.ts"',
+        description: 'Pattern of paths below "within", or below each mount, as in "**/*.md" or "src/*.ts"',
       },
       limit: {
         type: "integer",
         minimum: 1,
         maximum: limits.most,
-        description: `how many at once; ${limits.initial} unless said`,
+        description: `Maximum number per call. Default: ${limits.initial}`,
       },
-      cursor: { type: "string", description: "where to go on, as the answer before said it, with the same arguments" },
+      cursor: { type: "string", description: "Cursor of the previous result, to continue with the same arguments" },
     },
     additionalProperties: false,
   },
@@ -71,13 +71,13 @@ export const listResources: ReadingTool = {
             name: { type: "string" },
             title: { type: "string" },
             mimeType: { type: "string", description: `${directoryType} for a directory` },
-            size: { type: "integer", description: "in bytes" },
+            size: { type: "integer", description: "Size in bytes" },
           },
           required: ["uri", "name"],
         },
       },
-      cursor: { type: "string", description: "present if there may be more" },
-      failures: { type: "array", items: { type: "string" }, description: "what could not be listed" },
+      cursor: { type: "string", description: "Present if there may be more" },
+      failures: { type: "array", items: { type: "string" }, description: "Mounts that could not be listed" },
     },
     required: ["resources"],
   },
@@ -104,7 +104,7 @@ const never = () => false;
 interface Walk {
   page(ask: PageRequest): Promise<Page<Resource>>;
   fits(resource: Resource): boolean;
-  /** Whether nothing that comes later can fit. */
+  /** Whether nothing later can match. */
   isPast(resource: Resource): boolean;
 }
 
@@ -122,7 +122,7 @@ async function walkOf(
   if (!glob) return { page: (ask) => resources.children(within, ask, call), fits: () => true, isPast: never };
   const [child] = (await resources.children(within, { limit: 1 }, call)).items;
   if (!child) return { page: async () => ({ items: [] }), fits: never, isPast: never };
-  // The house's own spelling of the directory, which may not be the model's.
+  // Uses the server's form of the URI, which may differ from the model's.
   const start = child.uri.slice(0, child.uri.lastIndexOf("/") + 1);
   let isInside = false;
   return {
@@ -131,7 +131,7 @@ async function walkOf(
       const path = uri.startsWith(start) ? decodePath(uri.slice(start.length)) : undefined;
       return path !== undefined && glob.matches(path);
     },
-    // What is below a directory follows it without a gap.
+    // Everything below a directory follows it immediately.
     isPast({ uri }) {
       const isHere = uri.startsWith(start);
       if (isHere) isInside = true;
@@ -144,13 +144,13 @@ interface Taken {
   readonly items: readonly Resource[];
   readonly next: string | undefined;
   readonly failures: readonly MountFailure[];
-  /** How many were compared with the pattern without an end in sight. */
+  /** Number compared with the pattern, if the end was not reached. */
   readonly looked: number | undefined;
 }
 
 /**
- * As many as fit. Where a page holds more of them, it is asked for again as far as they fit, so that the house's own cursor stands
- * right behind the last one that is given.
+ * Takes as many as fit. If a page holds more, it is requested again with a smaller limit, so that its cursor is exactly
+ * behind the last one returned.
  */
 async function take({ page, fits, isPast }: Walk, from: string | undefined, limit: number): Promise<Taken> {
   const items: Resource[] = [];
@@ -161,7 +161,7 @@ async function take({ page, fits, isPast }: Walk, from: string | undefined, limi
   let size = limit;
   const began = performance.now();
   const turn = createTimeSlices();
-  // Only comparing takes long: what is given as it comes is few.
+  // Only comparing takes long; unfiltered pages are few.
   while (looked < maxLooked && (items.length === looked || performance.now() - began < maxLookedMs)) {
     const {
       items: all,
@@ -174,7 +174,7 @@ async function take({ page, fits, isPast }: Walk, from: string | undefined, limi
       continue;
     }
     for (const failure of failed) failures.set(failure.mount, failure);
-    // Those from afar may give more than was asked for; then all of them are given.
+    // Remote servers may return more than requested; then all are returned.
     for (const resource of all) {
       if (!fits(resource)) continue;
       items.push(resource);
@@ -191,7 +191,7 @@ async function take({ page, fits, isPast }: Walk, from: string | undefined, limi
   const isSearching = items.length < limit && room > 0;
   return { items, next: cursor, failures: [...failures.values()], looked: isSearching ? looked : undefined };
 
-  /** How far the page can be given. */
+  /** Number of items of the page that can be returned. */
   function endOf(all: readonly Resource[]): number {
     let left = limit - items.length;
     let space = room;
@@ -206,15 +206,15 @@ async function take({ page, fits, isPast }: Walk, from: string | undefined, limi
 }
 
 function toAnswer({ items, next, failures, looked }: Taken) {
-  const said = items.map((resource) => sayResource(resource));
-  if (items.length === 0 && looked === undefined) said.push("Nothing here fits.");
+  const lines = items.map((resource) => sayResource(resource));
+  if (items.length === 0 && looked === undefined) lines.push("Nothing matches.");
   if (looked !== undefined)
-    said.push(`${items.length} of the ${looked} that were compared fit; there are more to compare.`);
-  for (const { mount, message } of failures) said.push(`${mount} is missing here: ${message}.`);
+    lines.push(`${items.length} of ${looked} compared resources match; there are more to compare.`);
+  for (const { mount, message } of failures) lines.push(`${mount} could not be listed: ${message}.`);
   if (next !== undefined)
-    said.push(`There is more: call list_resources again with the same arguments and cursor "${next}".`);
+    lines.push(`There is more: call list_resources again with the same arguments and cursor "${next}".`);
   return {
-    content: [{ type: "text" as const, text: said.join("\n") }],
+    content: [{ type: "text" as const, text: lines.join("\n") }],
     structuredContent: {
       resources: items.map(toResult),
       ...(next !== undefined && { cursor: next }),

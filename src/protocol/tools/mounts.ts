@@ -1,39 +1,39 @@
-/** The mounts of a house as a model is told of them, and where a URI stands in them. */
+/** Describes mounts to a model, and finds the path of a URI in them. */
 
 export interface NamedMount {
   readonly name: string;
-  /** What all its URIs begin with. */
+  /** Prefix of all its URIs. */
   readonly base: string;
 }
 
-/** `file:///a/` is the base of `file:///a`; a base without any name in it is its own root. */
+/** The root of the base `file:///a/` is `file:///a`; a base without a path is its own root. */
 export function rootOf(base: string): string {
   return /^[^:]+:\/*$/.test(base) ? base : base.replace(/\/$/, "");
 }
 
-/** A name as it may stand in a sentence: whole, on one line, and showing what it is. */
+/** A name in quotes, on one line, without control characters. */
 export function sayName(name: string): string {
-  // oxlint-disable-next-line no-control-regex -- control characters are what this is about
+  // oxlint-disable-next-line no-control-regex -- control characters are intended
   return `"${name.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]+/gu, " ").replaceAll('"', "'")}"`;
 }
 
-/** As many as fit into so many characters, none of them cut. */
+/** As many names as fit, none of them cut. */
 export function nameMounts(mounts: readonly NamedMount[], maxLength: number): string {
-  const said: string[] = [];
+  const names: string[] = [];
   let left = maxLength;
   for (const { name, base } of mounts) {
     const named = sayName(name);
     const fitting = [`${named} (${rootOf(base)})`, named].find((text) => text.length + 2 <= left);
     if (fitting === undefined) break;
-    said.push(fitting);
+    names.push(fitting);
     left -= fitting.length + 2;
   }
-  const more = mounts.length - said.length;
-  if (said.length === 0) return more === 1 ? "one mount" : `${more} mounts`;
-  return more > 0 ? `${said.join(", ")} and ${more} more` : said.join(", ");
+  const more = mounts.length - names.length;
+  if (names.length === 0) return more === 1 ? "one mount" : `${more} mounts`;
+  return more > 0 ? `${names.join(", ")} and ${more} more` : names.join(", ");
 }
 
-/** The path of a URI within its mount, decoded; undefined where it has none that could be written as one. */
+/** Decoded path of a URI within its mount; undefined if it cannot be written as a path. */
 export function pathBelowMount(mounts: readonly NamedMount[], uri: string): string | undefined {
   const whole = decodePath(uri);
   if (whole === undefined) return undefined;
@@ -44,7 +44,7 @@ export function pathBelowMount(mounts: readonly NamedMount[], uri: string): stri
   return undefined;
 }
 
-/** Segment by segment; undefined for what has a query, and for what has a slash within a segment. */
+/** Decodes each segment; undefined with a query, or a slash within a segment. */
 export function decodePath(path: string): string | undefined {
   if (path.includes("?") || path.includes("#")) return undefined;
   if (!path.includes("%")) return path;

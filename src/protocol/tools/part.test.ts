@@ -11,7 +11,7 @@ const texts = fc
 const room = fc.integer({ min: 4, max: 40 });
 const whole = (text: string) => ({ text, firstLine: 1, countsBytes: true });
 
-/** Goes on as a model would, until there is no more. */
+/** Continues to the end, as a model would. */
 function readAll(text: string, maxBytes: number): string {
   let said = "";
   let range: LineRange | undefined;
@@ -37,7 +37,7 @@ describe("a text in parts", () => {
     );
   });
 
-  it("says which lines it gave, of how many, and where to go on", () => {
+  it("reports its lines, the total, and where to continue", () => {
     const text = "one\ntwo\nthree\nfour\n";
     expect(excerptLines(whole(text), { unit: "lines", first: 2, last: 3 }, 100)).toEqual({
       text: "two\nthree\n",
@@ -77,7 +77,7 @@ it("the beginning of a text never ends in half of a character", () => {
       expect(text.startsWith(kept)).toBe(true);
       expect(kept.isWellFormed()).toBe(true);
       expect(Buffer.byteLength(kept)).toBeLessThanOrEqual(maxBytes);
-      // No character more would have fitted.
+      // One more character would not have fitted.
       const next = String.fromCodePoint(text.codePointAt(kept.length) ?? 0);
       if (kept !== text) expect(Buffer.byteLength(kept + next)).toBeGreaterThan(maxBytes);
     }),

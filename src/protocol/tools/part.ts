@@ -1,32 +1,32 @@
-/** A part of a text that is small enough for a model, and where to go on. Whoever cuts, no character is torn. */
+/** Cuts a part of a text that is small enough for a model, without splitting characters, and tells where to continue. */
 import type { LineRange } from "./arguments.ts";
 
 export interface TextExcerpt {
   readonly text: string;
-  /** What it is of the whole; absent where it is the whole. */
+  /** The range of the part; absent for the whole text. */
   readonly range?: LineRange & { readonly total?: number };
   readonly next?: LineRange;
-  /** A line that is longer than may be given, and of which this is the beginning. */
+  /** Number of a line that is too long; the text is its beginning. */
   readonly brokenLine?: number;
 }
 
 export interface TextPart {
   readonly text: string;
-  /** Which lines of the whole the text holds; from 1 to the end unless said. */
+  /** First line of the text within the whole. */
   readonly firstLine: number;
-  /** How many lines the whole has; what is not said is what the text itself shows. */
+  /** Number of lines of the whole. Default: counted in the text. */
   readonly total?: number;
-  /** Where the whole goes on behind the text. */
+  /** Where the whole continues after the text. */
   readonly next?: LineRange;
-  /** Whether bytes of the whole are those of the text in UTF-8, from its beginning. */
+  /** Whether byte positions of the whole are those of the text in UTF-8. */
   readonly countsBytes: boolean;
 }
 
-/** The lines that were asked for, as many of them as fit. Undefined if there are none. */
-export function excerptLines(part: TextPart, asked: LineRange | undefined, maxBytes: number): TextExcerpt | undefined {
+/** As many of the requested lines as fit. Undefined if there are none. */
+export function excerptLines(part: TextPart, wanted: LineRange | undefined, maxBytes: number): TextExcerpt | undefined {
   const { text, firstLine } = part;
-  const first = Math.max(asked?.first ?? firstLine, firstLine);
-  const lastWanted = asked?.last ?? Infinity;
+  const first = Math.max(wanted?.first ?? firstLine, firstLine);
+  const lastWanted = wanted?.last ?? Infinity;
   const from = startOfLine(text, first - firstLine);
   if (from === undefined) return first === 1 && text === "" ? { text } : undefined;
   let line = first;
@@ -58,7 +58,7 @@ export function excerptLines(part: TextPart, asked: LineRange | undefined, maxBy
   };
 }
 
-/** The beginning of a line that does not fit. */
+/** The beginning of a line that is too long. */
 function breakLine(part: TextPart, line: number, from: number, maxBytes: number): TextExcerpt {
   const piece = beginning(part.text.slice(from, from + maxBytes), maxBytes);
   if (part.countsBytes) {
@@ -78,13 +78,13 @@ function breakLine(part: TextPart, line: number, from: number, maxBytes: number)
   return { text: piece, range, ...(!isLast && { next }), brokenLine: line };
 }
 
-/** The characters that begin between these bytes of the text. Undefined if there are none. */
-export function takeBytes(text: string, asked: LineRange, maxBytes: number): TextExcerpt | undefined {
+/** The characters that begin within these bytes. Undefined if there are none. */
+export function takeBytes(text: string, wanted: LineRange, maxBytes: number): TextExcerpt | undefined {
   const all = Buffer.from(text);
-  if (asked.first >= all.length) return undefined;
-  const from = boundary(all, asked.first);
-  const to = boundary(all, Math.min(asked.last + 1, asked.first + maxBytes));
-  const width = Math.min(maxBytes, asked.last - asked.first + 1);
+  if (wanted.first >= all.length) return undefined;
+  const from = boundary(all, wanted.first);
+  const to = boundary(all, Math.min(wanted.last + 1, wanted.first + maxBytes));
+  const width = Math.min(maxBytes, wanted.last - wanted.first + 1);
   return {
     text: all.toString("utf8", from, to),
     range: { unit: "bytes", first: from, last: to - 1, total: all.length },
@@ -92,14 +92,14 @@ export function takeBytes(text: string, asked: LineRange, maxBytes: number): Tex
   };
 }
 
-/** The first place from here on where a character begins. */
+/** The next start of a character. */
 function boundary(bytes: Uint8Array, at: number): number {
   let place = Math.min(at, bytes.length);
   while (place < bytes.length && ((bytes[place] ?? 0) & 0xc0) === 0x80) place += 1;
   return place;
 }
 
-/** Where a line begins, counted from 0; undefined if there are fewer. */
+/** Start of a line, counted from 0; undefined if there are fewer. */
 function startOfLine(text: string, line: number): number | undefined {
   let at = 0;
   for (let passed = 0; passed < line; passed += 1) {
@@ -119,20 +119,20 @@ function countLines(text: string): number {
   return lines;
 }
 
-/** How many bytes this piece has; undefined if there are more than fit. */
+/** Number of bytes of this piece; undefined if it does not fit. */
 function fits(text: string, from: number, to: number, room: number): number | undefined {
   if (to - from > room) return undefined;
   const bytes = Buffer.byteLength(text.slice(from, to));
   return bytes > room ? undefined : bytes;
 }
 
-/** As much of the beginning as has so many bytes, without half of a character. */
+/** The longest beginning of at most `maxBytes`, without splitting a character. */
 export function beginning(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text.length > maxBytes ? text.slice(0, maxBytes) : text);
   if (bytes.length <= maxBytes && text.length <= maxBytes) return text;
   let end = Math.min(maxBytes, bytes.length);
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
-  const kept = bytes.toString("utf8", 0, end);
-  // Half of a surrogate pair at the end became a replacement character of its own.
-  return text.startsWith(kept) ? kept : kept.slice(0, -1);
+  const cut = bytes.toString("utf8", 0, end);
+  // Half of a surrogate pair at the end became a replacement character.
+  return text.startsWith(cut) ? cut : cut.slice(0, -1);
 }

@@ -1,4 +1,4 @@
-/** The tool `read_resource`: what a resource says, or a part of it that fits into a conversation. */
+/** The tool `read_resource`: reads a resource, or a part that fits into a conversation. */
 import { invalid, ResourceError } from "../../errors.ts";
 import type { Call, Content, ReadResult, Resources } from "../../resources.ts";
 import type { ContentBlock } from "../blocks.ts";
@@ -9,13 +9,13 @@ import { beginning, type TextExcerpt, takeBytes, excerptLines } from "./part.ts"
 import type { ReadingTool } from "./reading-tools.ts";
 import { notUri, withSuggestions } from "./suggest.ts";
 
-/** About sixteen thousand tokens: hosts cut what is much longer, and cut it anywhere. */
+/** About sixteen thousand tokens: hosts cut much longer texts anywhere. */
 const maxTextBytes = 64 * 1024;
-/** A range of bytes may triple when it is spelled as text, or grow by a third in base64. */
+/** Bytes may triple when shown as text, or grow by a third in base64. */
 const maxRangeBytes = 32 * 1024;
 const maxImageBytes = 1024 * 1024;
 const maxUriLength = 16 * 1024;
-/** Less than this is not worth a part of the next content. */
+/** Minimum room for a part of the next content. */
 const leastRoom = 1024;
 const maxNamed = 10;
 const imageTypes = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
@@ -36,9 +36,9 @@ export const readResource: ReadingTool = {
   inputSchema: {
     type: "object",
     properties: {
-      uri: { type: "string", description: "the URI of the resource, exactly as it was given to you" },
-      lines: { type: "string", description: 'only these lines, counted from 1, as in "10-40" or "10-"' },
-      bytes: { type: "string", description: 'only these bytes, counted from 0, as in "0-1023"' },
+      uri: { type: "string", description: "URI of the resource, exactly as it was given to you" },
+      lines: { type: "string", description: 'Only these lines, counted from 1, as in "10-40" or "10-"' },
+      bytes: { type: "string", description: 'Only these bytes, counted from 0, as in "0-1023"' },
     },
     required: ["uri"],
     additionalProperties: false,
@@ -48,7 +48,7 @@ export const readResource: ReadingTool = {
     checkNames(args, "read_resource", names);
     const uri = neededText(args, "uri", maxUriLength).trim();
     const range = rangeArgument(args);
-    const advice = offers("list_resources") ? "call list_resources to see what there is" : "check how it is spelled";
+    const advice = offers("list_resources") ? "call list_resources to see what there is" : "check the spelling";
     const around = { resources, mounts, advice };
     if (!/^[a-z][a-z0-9+.-]*:/i.test(uri)) throw await notUri(uri, around, call);
     try {
@@ -61,13 +61,13 @@ export const readResource: ReadingTool = {
 
 interface Found {
   readonly contents: readonly Content[];
-  /** As it may be asked for again. */
+  /** The URI for further calls. */
   readonly uri: string;
   readonly range: LineRange | undefined;
 }
 
-async function read(uri: string, asked: LineRange | undefined, resources: Resources, call: Call): Promise<Found> {
-  const range = asked?.unit === "bytes" ? narrow(asked) : asked;
+async function read(uri: string, wanted: LineRange | undefined, resources: Resources, call: Call): Promise<Found> {
+  const range = wanted?.unit === "bytes" ? narrow(wanted) : wanted;
   let found: ReadResult;
   try {
     found = await readPart(uri, range, resources, call);
@@ -77,13 +77,13 @@ async function read(uri: string, asked: LineRange | undefined, resources: Resour
     return other;
   }
   const [content] = found.contents;
-  // The bytes of a document say nothing to a model; its text does.
+  // A model can use the text of a document, but not its bytes.
   const isOpaque = range?.unit !== "bytes" && content && "bytes" in content.body && !isImage(content);
   const text = isOpaque ? await readText(uri, range, resources, call) : undefined;
   return text ?? { contents: found.contents, uri, range };
 }
 
-/** A line that its source gave in pieces, since it is too long even for that: here the pieces are smaller. */
+/** Reads a line that its source returned in pieces, here in smaller pieces. */
 async function inLines(found: Found, resources: Resources, call: Call): Promise<Found> {
   const [content, ...more] = found.contents;
   const own = content && ownRange(content);
@@ -92,7 +92,7 @@ async function inLines(found: Found, resources: Resources, call: Call): Promise<
   return { ...found, contents: (await resources.read(withRange(found.uri, range), call)).contents, range };
 }
 
-/** Through the source's own ranges, where it has some; otherwise the whole, which is cut here. */
+/** Uses the source's ranges if it has them; otherwise reads the whole and cuts it. */
 async function readPart(
   uri: string,
   range: LineRange | undefined,
@@ -108,7 +108,7 @@ async function readPart(
   }
 }
 
-/** What can be read instead of what was refused. */
+/** What can be read instead. */
 async function otherWay(
   cause: unknown,
   uri: string,
@@ -129,7 +129,7 @@ async function otherWay(
     : undefined;
 }
 
-/** The text of a document, where its source can take it out. */
+/** The text of a document, if its source can extract it. */
 async function readText(
   uri: string,
   range: LineRange | undefined,
@@ -137,8 +137,8 @@ async function readText(
   call: Call,
 ): Promise<Found | undefined> {
   const bare = uri.split("?", 1)[0] ?? uri;
-  const said = await resources.stat(bare, call).catch(() => undefined);
-  const forms = said?.meta?.["pressmark/as"];
+  const entry = await resources.stat(bare, call).catch(() => undefined);
+  const forms = entry?.meta?.["pressmark/as"];
   if (!Array.isArray(forms) || !forms.includes("text")) return undefined;
   const asText = `${bare}?as=text`;
   const wanted = range ?? { unit: "lines", first: 1, last: Infinity };
@@ -149,18 +149,18 @@ function narrow({ unit, first, last }: LineRange): LineRange {
   return { unit, first, last: Math.min(last, first + maxRangeBytes - 1) };
 }
 
-/** The URI with this range in its query, in place of any other. */
+/** The URI with this range in its query, replacing any other range. */
 function withRange(uri: string, range: LineRange): string {
   const mind = uri.indexOf("?");
   const bare = mind < 0 ? uri : uri.slice(0, mind);
-  const kept =
+  const others =
     mind < 0
       ? []
       : uri
           .slice(mind + 1)
           .split("&")
           .filter((pair) => pair !== "" && !/^(?:lines|bytes)=/.test(pair));
-  return `${bare}?${[...kept, `${range.unit}=${formatLineRange(range)}`].join("&")}`;
+  return `${bare}?${[...others, `${range.unit}=${formatLineRange(range)}`].join("&")}`;
 }
 
 function rangesOf({ details }: ResourceError): readonly string[] {
@@ -168,16 +168,16 @@ function rangesOf({ details }: ResourceError): readonly string[] {
   return Array.isArray(ranges) ? ranges.map(String) : [];
 }
 
-/** What is too large comes with what to ask for instead. */
+/** Adds the range to request instead to a "too-large" error. */
 function refusal(cause: unknown): unknown {
   if (!(cause instanceof ResourceError) || cause.kind !== "too-large") return cause;
   const size = cause.details?.["size"];
   const sized = typeof size === "number" ? `it has ${size} bytes, which is` : "it is";
   const instead = rangesOf(cause).length > 0 ? `; call read_resource again with bytes "0-${maxRangeBytes - 1}"` : "";
-  return new ResourceError("too-large", `${sized} too large to be read at once${instead}`, { cause });
+  return new ResourceError("too-large", `${sized} too large for one response${instead}`, { cause });
 }
 
-/** A range is one of the first content; of several, those that no longer fit are named. */
+/** A range applies to the first content; further contents that do not fit are only named. */
 function toAnswer({ contents, uri, range }: Found): ToolResult {
   const blocks: ContentBlock[] = [];
   const left: string[] = [];
@@ -188,11 +188,11 @@ function toAnswer({ contents, uri, range }: Found): ToolResult {
       continue;
     }
     const again = contents.length === 1 ? uri : content.uri;
-    const { said, block } =
+    const { note, block } =
       "text" in content.body
         ? cut(content, content.body.text, again, range, room)
         : showBytes(content, content.body.bytes, range);
-    if (said !== undefined) blocks.push({ type: "text", text: said });
+    if (note !== undefined) blocks.push({ type: "text", text: note });
     if (block) blocks.push(block);
     room -= block ? weigh(block) : 0;
   }
@@ -203,7 +203,7 @@ function toAnswer({ contents, uri, range }: Found): ToolResult {
   return { content: blocks };
 }
 
-/** How much of the room for texts a block takes. One image is enough. */
+/** Room that a block uses. One image fills it. */
 function weigh(block: ContentBlock): number {
   if (block.type !== "embedded") return maxTextBytes;
   const { body } = block.content;
@@ -211,17 +211,17 @@ function weigh(block: ContentBlock): number {
 }
 
 interface Shown {
-  /** What a model should know beside the content. */
-  readonly said?: string | undefined;
+  /** A sentence for the model besides the content. */
+  readonly note?: string | undefined;
   readonly block?: ContentBlock;
 }
 
 function cut(content: Content, text: string, uri: string, range: LineRange | undefined, room: number): Shown {
   const given = part(content, text, range, room);
-  // What the source said of its range is no longer true of a part of it.
+  // The source's range does not describe a part of it.
   const { meta: _meta, ...rest } = content;
   const shown = given.text === text ? content : { ...rest, body: { text: given.text } };
-  return { said: sayPart(given, uri), block: { type: "embedded", content: shown } };
+  return { note: sayPart(given, uri), block: { type: "embedded", content: shown } };
 }
 
 function part(content: Content, text: string, range: LineRange | undefined, room: number): TextExcerpt {
@@ -232,7 +232,7 @@ function part(content: Content, text: string, range: LineRange | undefined, room
   if (own === undefined && range?.unit === "bytes") {
     const given = takeBytes(text, range, maxRangeBytes);
     if (given) return given;
-    throw invalid(`there are only ${Buffer.byteLength(text)} bytes, so there is none at ${range.first}`);
+    throw invalid(`there are only ${Buffer.byteLength(text)} bytes; byte ${range.first} does not exist`);
   }
   const lines = {
     text,
@@ -248,14 +248,14 @@ function part(content: Content, text: string, range: LineRange | undefined, room
 
 type OwnRange = LineRange & { readonly total?: number; readonly next?: LineRange };
 
-/** What the source says that it gave. */
+/** The range that the source reports. */
 function ownRange({ meta }: Content): OwnRange | undefined {
-  const said = meta?.["pressmark/range"];
-  if (!isJsonObject(said)) return undefined;
-  const unit = Array.isArray(said["lines"]) ? "lines" : "bytes";
-  const [first, last] = Array.isArray(said[unit]) ? (said[unit] as readonly unknown[]) : [];
+  const note = meta?.["pressmark/range"];
+  if (!isJsonObject(note)) return undefined;
+  const unit = Array.isArray(note["lines"]) ? "lines" : "bytes";
+  const [first, last] = Array.isArray(note[unit]) ? (note[unit] as readonly unknown[]) : [];
   if (typeof first !== "number" || typeof last !== "number") return undefined;
-  const { total, next } = said;
+  const { total, next } = note;
   return {
     unit,
     first,
@@ -275,35 +275,35 @@ function sayPart({ range, next, brokenLine }: Omit<TextExcerpt, "text">, uri: st
   if (!range && !next) return undefined;
   const { unit, total } = range ?? {};
   const of = total === undefined ? "" : ` of ${total}`;
-  const said = [range ? `This is ${unit} ${formatLineRange(range)}${of}.` : "This is a part."];
-  if (brokenLine !== undefined) said.push(`Line ${brokenLine} is too long to be given whole, and is cut.`);
-  if (next) said.push(`To go on, call read_resource with uri ${uri} and ${next.unit} "${formatLineRange(next)}".`);
-  return said.join(" ");
+  const note = [range ? `This is ${unit} ${formatLineRange(range)}${of}.` : "This is a part."];
+  if (brokenLine !== undefined) note.push(`Line ${brokenLine} is too long and was cut.`);
+  if (next) note.push(`To continue, call read_resource with uri ${uri} and ${next.unit} "${formatLineRange(next)}".`);
+  return note.join(" ");
 }
 
-/** What is no text. */
+/** Formats binary content. */
 function showBytes(content: Content, bytes: Uint8Array, range: LineRange | undefined): Shown {
   const { mimeType = "application/octet-stream" } = content;
   const uri = content.uri.split("?", 1)[0] ?? content.uri;
-  if (range?.unit === "lines") throw invalid(`it is no text (${mimeType}), so it has no lines; ask for "bytes"`);
+  if (range?.unit === "lines") throw invalid(`it is not text (${mimeType}), so it has no lines; use "bytes"`);
   const own = ownRange(content);
   if (range && !own) {
     const last = Math.min(range.last, bytes.length - 1);
-    if (last < range.first) throw invalid(`there are only ${bytes.length} bytes, so there is none at ${range.first}`);
+    if (last < range.first) throw invalid(`there are only ${bytes.length} bytes; byte ${range.first} does not exist`);
     const next = narrow({ unit: "bytes", first: last + 1, last: bytes.length - 1 });
     const given = { range: { ...range, last, total: bytes.length }, ...(last + 1 < bytes.length && { next }) };
     const body = { bytes: bytes.subarray(range.first, last + 1) };
-    return { said: sayPart(given, uri), block: { type: "embedded", content: { ...content, body } } };
+    return { note: sayPart(given, uri), block: { type: "embedded", content: { ...content, body } } };
   }
   if (isImage(content) && bytes.length <= maxImageBytes)
-    return { said: `${uri}, ${mimeType}`, block: { type: "image", bytes, mimeType } };
+    return { note: `${uri}, ${mimeType}`, block: { type: "image", bytes, mimeType } };
   if (bytes.length <= maxRangeBytes)
     return {
-      said: own && sayPart({ range: own, ...(own.next && { next: own.next }) }, uri),
+      note: own && sayPart({ range: own, ...(own.next && { next: own.next }) }, uri),
       block: { type: "embedded", content },
     };
   return {
-    said: `${uri} is no text (${mimeType}, ${bytes.length} bytes). To see some of it in base64, call read_resource with bytes "0-1023".`,
+    note: `${uri} is not text (${mimeType}, ${bytes.length} bytes). To see some of it in base64, call read_resource with bytes "0-1023".`,
   };
 }
 

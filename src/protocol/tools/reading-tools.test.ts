@@ -146,27 +146,27 @@ describe("the reading tools", () => {
 
   it.each([
     ["search_resources", {}, '"query" is missing'],
-    ["search_resources", { query: 7 }, '"query" is a text'],
+    ["search_resources", { query: 7 }, '"query" must be a string'],
     ["search_resources", { query: "  " }, '"query" is empty'],
-    ["search_resources", { query: "x".repeat(2001) }, '"query" has at most 2000 characters'],
-    ["search_resources", { query: "ink", limit: 0 }, '"limit" is a whole number from 1 to 50'],
-    ["search_resources", { query: "ink", limit: "10" }, '"limit" is a whole number from 1 to 50'],
-    ["search_resources", { query: "ink", limit: 1e9 }, '"limit" is a whole number from 1 to 50'],
-    ["search_resources", { query: "ink", typing: "yes" }, '"typing" is true or false'],
+    ["search_resources", { query: "x".repeat(2001) }, '"query" may have at most 2000 characters'],
+    ["search_resources", { query: "ink", limit: 0 }, '"limit" must be a whole number from 1 to 50'],
+    ["search_resources", { query: "ink", limit: "10" }, '"limit" must be a whole number from 1 to 50'],
+    ["search_resources", { query: "ink", limit: 1e9 }, '"limit" must be a whole number from 1 to 50'],
+    ["search_resources", { query: "ink", typing: "yes" }, '"typing" must be true or false'],
     ["search_resources", { querry: "ink" }, 'search_resources has no argument "querry"; did you mean "query"?'],
     [
       "search_resources",
       { query: "ink", server: "?" },
       'search_resources has no argument "server"; it takes "query", "limit", "within", "typing"',
     ],
-    ["list_resources", { glob: ["*"] }, '"glob" is a text'],
+    ["list_resources", { glob: ["*"] }, '"glob" must be a string'],
     ["list_resources", { glob: `${"{a,".repeat(30)}b${"}".repeat(30)}` }, '"glob" cannot be used'],
     ["list_resources", { cursor: "made up" }, "cursor"],
     ["read_resource", {}, '"uri" is missing'],
-    ["read_resource", { uri: "memory://shelf/raw.bin", lines: "1-2", bytes: "0-1" }, "not for both"],
-    ["read_resource", { uri: "memory://shelf/raw.bin", lines: "0-4" }, '"lines" is a range, as in "10-40"'],
-    ["read_resource", { uri: "memory://shelf/raw.bin", bytes: "9-4" }, '"bytes" is a range, as in "0-1023"'],
-    ["read_resource", { uri: "memory://shelf/raw.bin", lines: "1; rm -rf" }, "is a range"],
+    ["read_resource", { uri: "memory://shelf/raw.bin", lines: "1-2", bytes: "0-1" }, "not both"],
+    ["read_resource", { uri: "memory://shelf/raw.bin", lines: "0-4" }, '"lines" must be a range, as in "10-40"'],
+    ["read_resource", { uri: "memory://shelf/raw.bin", bytes: "9-4" }, '"bytes" must be a range, as in "0-1023"'],
+    ["read_resource", { uri: "memory://shelf/raw.bin", lines: "1; rm -rf" }, "must be a range"],
     ["read_resource", { uri: "memory://shelf/raw.bin", lines: "1-2" }, "it has no lines"],
     ["read_resource", { uri: "memory://shelf/raw.bin", bytes: "100-" }, "there are only 100 bytes"],
     ["read_resource", { uri: "memory://shelf/notes/ink.txt", lines: "3-" }, "there are fewer than 3 lines"],
@@ -193,7 +193,7 @@ describe("search_resources", () => {
     });
   });
 
-  it("marks what matched, where the index says what did", async () => {
+  it("marks matches, if the index reports them", async () => {
     const resource = { uri: "memory://shelf/a.txt", name: "a.txt", title: "A\nletter" };
     const marks = [
       [4, 7],
@@ -214,7 +214,7 @@ describe("search_resources", () => {
     );
   });
 
-  it("says how much of the index is ready, and what to do where nothing can be searched", async () => {
+  it("reports how much of the index is ready, and what to do if nothing can be searched", async () => {
     const half = { resources: searching(async () => ({ hits: [], ready: 0.375 })) };
     expect((await use("search_resources", { query: "ink" }, reader, half)).text).toBe(
       'Nothing found for "ink". Only 37% of the index is ready, so there may be more: search again in a moment.',
@@ -226,7 +226,7 @@ describe("search_resources", () => {
     const failing = { resources: searching(async () => ({ hits: [], ready: 0, failures })) };
     const answer = await use("search_resources", { query: "ink" }, reader, failing);
     expect(answer.text).toBe(
-      'Nothing found for "ink". Not all was searched, so there may be more. "notes", "docs": the disk of the search index is full.',
+      'Nothing found for "ink". Not everything was searched, so there may be more. "notes", "docs": the disk of the search index is full.',
     );
     expect(answer.structuredContent).toEqual({ ready: 0, failures, results: [] });
     const none = {
@@ -235,7 +235,7 @@ describe("search_resources", () => {
       }),
     };
     await expect(use("search_resources", { query: "ink" }, reader, none)).rejects.toThrow(
-      "nothing here can be searched; list_resources names what there is",
+      "nothing here can be searched; list_resources lists all resources",
     );
   });
 
@@ -254,7 +254,7 @@ describe("search_resources", () => {
     expect(Buffer.byteLength(text)).toBeLessThan(64 * 1024);
     expect(Buffer.byteLength(JSON.stringify(structuredContent))).toBeLessThan(80 * 1024);
     expect(text.isWellFormed()).toBe(true);
-    expect(text).toMatch(/\d+ more are left out for length/);
+    expect(text).toMatch(/\d+ more are left out because of their length/);
     expect(text).toContain("«found»");
   });
 });
@@ -278,7 +278,7 @@ describe("list_resources", () => {
   ])("gives all whose path fits %j", async (glob, count) => {
     const { structuredContent, text } = await use("list_resources", { glob });
     expect(structuredContent).toMatchObject({ resources: { length: count } });
-    if (count === 0) expect(text).toBe("Nothing here fits.");
+    if (count === 0) expect(text).toBe("Nothing matches.");
   });
 
   it("gives all below a directory whose path from there fits", async () => {
@@ -312,7 +312,7 @@ describe("list_resources", () => {
     },
   );
 
-  it("is never longer than a conversation can bear, and says how to go on", async () => {
+  it("has a limited length, and tells how to continue", async () => {
     const many = createMemory(
       Object.fromEntries(Array.from({ length: 3000 }, (_, at) => [`${"長い名前".repeat(30)}/${at}.txt`, "x"])),
     );
@@ -332,7 +332,7 @@ describe("list_resources", () => {
     expect(count(next)).toBe(count({ ...next, structuredContent: structuredContent! }));
   });
 
-  it("stops comparing after a while, and says so", async () => {
+  it("stops comparing after a while, and reports that", async () => {
     const many = createMemory(Object.fromEntries(Array.from({ length: 25_000 }, (_, at) => [`${at}.txt`, "x"])));
     const deep = createResources({
       mounts: [{ name: "deep", base: "deep://", source: many.source }],
@@ -342,10 +342,10 @@ describe("list_resources", () => {
     });
     const options = { resources: deep };
     const first = await use("list_resources", { glob: "**/99999*" }, reader, options);
-    expect(first.text).toMatch(/^0 of the \d{3,5} that were compared fit; there are more to compare\./);
+    expect(first.text).toMatch(/^0 of \d{3,5} compared resources match; there are more to compare\./);
     let turns = 1;
     let last = first;
-    for (; last.text !== "Nothing here fits."; turns += 1) {
+    for (; last.text !== "Nothing matches."; turns += 1) {
       const { cursor } = last.structuredContent as { cursor: string };
       last = await use("list_resources", { glob: "**/99999*", cursor }, reader, options);
     }
@@ -354,7 +354,7 @@ describe("list_resources", () => {
 });
 
 describe("read_resource", () => {
-  it("embeds a small text whole, without a word beside it", async () => {
+  it("embeds a small text whole, without a note", async () => {
     const { content } = await use("read_resource", { uri: `${base}README.md` });
     expect(content).toEqual([
       {
@@ -394,7 +394,7 @@ describe("read_resource", () => {
   it("gives the first lines of what is too large to be read at once", async () => {
     const answer = await use("read_resource", { uri: `${base}huge.log` });
     expect(answer.text).toBe(
-      `This is lines 1-1000. To go on, call read_resource with uri ${base}huge.log and lines "1001-2000".`,
+      `This is lines 1-1000. To continue, call read_resource with uri ${base}huge.log and lines "1001-2000".`,
     );
   });
 
@@ -411,19 +411,19 @@ describe("read_resource", () => {
     const raw = await use("read_resource", { uri: "memory://shelf/raw.bin", bytes: "10-12" });
     expect(raw.content[1]).toMatchObject({ content: { body: { bytes: Uint8Array.of(10, 11, 12) } } });
     expect(raw.text).toContain(
-      'bytes 10-12 of 100. To go on, call read_resource with uri memory://shelf/raw.bin and bytes "13-99".',
+      'bytes 10-12 of 100. To continue, call read_resource with uri memory://shelf/raw.bin and bytes "13-99".',
     );
     const blob = await use("read_resource", { uri: `${base}blob.bin`, bytes: "0-" });
     expect(blob.text).toContain("bytes 0-32767 of 50000.");
   });
 
-  it("gives the text of a document, an image as an image, and says of other bytes what they are", async () => {
+  it("gives the text of a document, an image as an image, and describes other bytes", async () => {
     const page = await use("read_resource", { uri: `${base}page.html`, lines: "1-1" });
     expect(textOf(page)).toContain("Title");
     const pixel = await use("read_resource", { uri: "memory://shelf/pixel.png" });
     expect(pixel.content[1]).toMatchObject({ type: "image", mimeType: "image/png" });
     const blob = await use("read_resource", { uri: `${base}blob.bin` });
-    expect(blob.text).toContain("is no text (application/octet-stream, 50000 bytes)");
+    expect(blob.text).toContain("is not text (application/octet-stream, 50000 bytes)");
   });
 
   it("gives all contents of a resource that has several", async () => {
@@ -452,7 +452,7 @@ describe("read_resource", () => {
     expect(await refused("read_resource", { uri })).toContain(`did you mean ${base}${right}`);
   });
 
-  it("suggests nothing that the caller may not see, and says the same of it as of what is not there", async () => {
+  it("suggests nothing that the caller may not see, and gives the same error as for a missing resource", async () => {
     const said = async (uri: string) => (await refused("read_resource", { uri })).replaceAll(uri, "URI");
     for (const uri of [`${base}secrets/key.txt`, `${base}secrets/kex.txt`, "memory://shelf/secrets/ink.txt"])
       expect(await said(uri)).toBe(await said(uri.replace("secrets", "sexrets")));

@@ -1,4 +1,4 @@
-/** Search, list and read as tools, for models whose host shows them nothing but tools. The server is bound in: none has to be named. */
+/** Search, list and read as tools, for hosts that show models only tools. */
 import type { Call, Caller, Resources } from "../../resources.ts";
 import type { RequestParams } from "../message.ts";
 import type { Tool, ToolResult } from "../tools.ts";
@@ -10,35 +10,35 @@ import { searchResources } from "./search-resources.ts";
 
 export type ReadingToolName = "search_resources" | "list_resources" | "read_resource" | "gather_context";
 
-/** What a tool answers from. */
+/** What a tool works with. */
 export interface ToolContext {
   readonly resources: Resources;
-  /** Those that the caller may know of. */
+  /** Mounts that the caller may see. */
   readonly mounts: readonly NamedMount[];
-  /** Whether another tool is there to be referred to. */
+  /** Whether another tool exists and may be mentioned. */
   offers(name: ReadingToolName): boolean;
 }
 
 export interface ReadingTool extends Pick<Tool, "inputSchema" | "outputSchema"> {
   readonly name: ReadingToolName;
   readonly title: string;
-  /** In the imperative: when to call it, and what for. */
+  /** In the imperative: when and why to call it. */
   describe(about: { readonly server: string; readonly mounts: string; readonly offers: ToolContext["offers"] }): string;
-  call(args: RequestParams, shelf: ToolContext, call: Call): Promise<ToolResult>;
+  call(args: RequestParams, context: ToolContext, call: Call): Promise<ToolResult>;
 }
 
 export interface ReadingToolsOptions {
   readonly resources: Resources;
-  /** The name that this server gives itself. */
+  /** The server's own name. */
   readonly server: string;
-  /** The mounts of now, as far as this caller may know of them. */
+  /** Current mounts that this caller may see. */
   mounts(caller: Caller): readonly NamedMount[];
-  /** Which of them are offered; all unless said. */
+  /** The tools to offer. Default: all. */
   readonly only?: readonly ReadingToolName[];
 }
 
 const allTools: readonly ReadingTool[] = [searchResources, listResources, readResource, gatherContext];
-/** So much of a description is spent on the mounts' names. */
+/** Maximum length of the mounts' names in a description. */
 const maxMountsLength = 400;
 
 export function createReadingTools({ resources, server, mounts, only }: ReadingToolsOptions): readonly Tool[] {
@@ -56,6 +56,6 @@ export function createReadingTools({ resources, server, mounts, only }: ReadingT
       inputSchema,
       ...(outputSchema && { outputSchema }),
       annotations: { title, readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-      call: (args, asked) => call(args, { resources, mounts: mounts(asked.caller), offers }, asked),
+      call: (args, request) => call(args, { resources, mounts: mounts(request.caller), offers }, request),
     }));
 }

@@ -1,4 +1,4 @@
-/** The tool `search_resources`: from words to the passages that hold them. */
+/** The tool `search_resources`: finds passages by words. */
 import { quote, ResourceError } from "../../errors.ts";
 import { sayFailures } from "../../lib/say-failures.ts";
 import type { MountFailure, Hit, SearchResult } from "../../resources.ts";
@@ -30,15 +30,15 @@ export const searchResources: ReadingTool = {
   inputSchema: {
     type: "object",
     properties: {
-      query: { type: "string", description: "words to look for, in the language of the texts" },
+      query: { type: "string", description: "Words to search for, in the language of the texts" },
       limit: {
         type: "integer",
         minimum: 1,
         maximum: limits.most,
-        description: `how many results; ${limits.initial} unless said`,
+        description: `Maximum number of results. Default: ${limits.initial}`,
       },
-      within: { type: "string", description: "the URI of a directory: only what lies below it" },
-      typing: { type: "boolean", description: "whether the last word may not be finished yet; false unless said" },
+      within: { type: "string", description: "URI of a directory to search in" },
+      typing: { type: "boolean", description: "Whether the last word may be incomplete. Default: false" },
     },
     required: ["query"],
     additionalProperties: false,
@@ -47,10 +47,10 @@ export const searchResources: ReadingTool = {
   outputSchema: {
     type: "object",
     properties: {
-      ready: { type: "number", description: "how much of what could be searched was, from 0 to 1" },
+      ready: { type: "number", description: "Share of the index that was ready, from 0 to 1" },
       failures: {
         type: "array",
-        description: "where not all was searched because something went wrong, and what",
+        description: "Mounts that could not be searched completely, and why",
         items: {
           type: "object",
           properties: { mount: { type: "string" }, message: { type: "string" } },
@@ -66,8 +66,8 @@ export const searchResources: ReadingTool = {
             name: { type: "string" },
             title: { type: "string" },
             mimeType: { type: "string" },
-            lines: { type: "string", description: "as read_resource takes them" },
-            snippet: { type: "string", description: "with what matched between « and »" },
+            lines: { type: "string", description: "Range for read_resource" },
+            snippet: { type: "string", description: "Text with matches between « and »" },
           },
           required: ["uri", "name"],
         },
@@ -83,8 +83,8 @@ export const searchResources: ReadingTool = {
     const within = trimSlash(textArgument(args, "within", maxUriLength), mounts);
     const typing = flagArgument(args, "typing");
     const listing = offers("list_resources")
-      ? "list_resources names what there is"
-      : "resources/list names what there is";
+      ? "list_resources lists all resources"
+      : "resources/list lists all resources";
     const found = await resources
       .search({ text: query, limit, ...(within !== undefined && { within }), ...(typing && { typing }) }, call)
       .catch(async (cause: unknown) => {
@@ -119,11 +119,11 @@ export const searchResources: ReadingTool = {
 
 interface Shown {
   readonly hit: Hit;
-  /** What matched stands between « and ». */
+  /** Matches are between « and ». */
   readonly snippet: string | undefined;
 }
 
-/** The best, as many as fit. */
+/** The best results, as many as fit. */
 function bounded(hits: readonly Hit[]): readonly Shown[] {
   const shown: Shown[] = [];
   let room = maxTextBytes;
@@ -144,14 +144,14 @@ function sayFound(query: string, shown: number, { hits, ready, failures }: Searc
     const advice = ready >= 1 ? ` Try other words, or fewer; ${listing}.` : "";
     return `Nothing found for ${quote(query)}.${index}${advice}`;
   }
-  const left = found > shown ? ` ${found - shown} more are left out for length: ask with a smaller limit.` : "";
+  const left = found > shown ? ` ${found - shown} more are left out because of their length; use a smaller limit.` : "";
   return `${shown} ${shown === 1 ? "result" : "results"} for ${quote(query)}.${index}${left}`;
 }
 
-/** Why there may be more than was found. */
+/** Why there may be more results. */
 function sayMissing(ready: number, failures: readonly MountFailure[] = []): string {
   const problems = sayFailures(failures).map((problem) => `${problem}.`);
-  if (problems.length > 0) return ` Not all was searched, so there may be more. ${problems.join(" ")}`;
+  if (problems.length > 0) return ` Not everything was searched, so there may be more. ${problems.join(" ")}`;
   if (ready >= 1) return "";
   return ` Only ${Math.max(0, Math.floor(ready * 100))}% of the index is ready, so there may be more: search again in a moment.`;
 }
@@ -182,10 +182,10 @@ export function clip(text: string, marks: Marks, maxLength = maxSnippetLength): 
   const from = wanted + (isSecondHalf(text, wanted) ? 1 : 0);
   const end = from + maxLength;
   const to = end - (isSecondHalf(text, end) ? 1 : 0);
-  const kept = marks
+  const inside = marks
     .filter(([first, last]) => last > from && first < to)
     .map(([first, last]) => [Math.max(first, from) - from, Math.min(last, to) - from] as const);
-  return { text: text.slice(from, to), marks: kept };
+  return { text: text.slice(from, to), marks: inside };
 }
 
 function isSecondHalf(text: string, at: number): boolean {

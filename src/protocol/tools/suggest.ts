@@ -1,24 +1,24 @@
-/** What a model may have meant by a URI that leads nowhere. Nothing is suggested that the caller could not have listed. */
+/** Suggests URIs for one that does not exist. Suggests only what the caller may list. */
 import { invalid, notFound, quote, ResourceError } from "../../errors.ts";
 import type { Call, Resources } from "../../resources.ts";
 import { decodePath, type NamedMount, rootOf } from "./mounts.ts";
 
 export interface SuggestionContext {
   readonly resources: Resources;
-  /** Those that the caller may know of. */
+  /** Mounts that the caller may see. */
   readonly mounts: readonly NamedMount[];
-  /** What a model may do when nothing is near. */
+  /** What a model may do if nothing is similar. */
   readonly advice: string;
 }
 
 const maxSuggestions = 3;
-/** So many names are compared, and so many directories asked for. */
+/** Limits of compared names and requested directories. */
 const maxCompared = 500;
 const maxClimbed = 6;
 const maxMounts = 8;
 const patienceMs = 1500;
 
-/** The same as was thrown, unless nothing was there: then with what is near. */
+/** Adds suggestions to a "not-found" error; returns other errors unchanged. */
 export async function withSuggestions(
   cause: unknown,
   uri: string,
@@ -29,9 +29,9 @@ export async function withSuggestions(
   return new ResourceError("not-found", `${notFound(uri).message}; ${await toTry(uri, around, call)}`, { cause });
 }
 
-/** For what is no URI at all. */
+/** For a text that is not a URI. */
 export async function notUri(text: string, around: SuggestionContext, call: Call): Promise<ResourceError> {
-  return invalid(`${quote(text)} is no URI; ${await toTry(text, around, call)}`);
+  return invalid(`${quote(text)} is not a URI; ${await toTry(text, around, call)}`);
 }
 
 async function toTry(uri: string, around: SuggestionContext, call: Call): Promise<string> {
@@ -56,7 +56,7 @@ export async function suggest(
   return [...found].slice(0, maxSuggestions);
 }
 
-/** The URI itself, or, for a path, what it would be in each mount. */
+/** The URI itself or, for a path, its URI in each mount. */
 function candidatesOf(uri: string, mounts: readonly NamedMount[]): readonly string[] {
   const mind = uri.search(/[?#]/);
   const bare = (mind < 0 ? uri : uri.slice(0, mind)).replace(/(?<!\/)\/+$/, "");
@@ -64,11 +64,11 @@ function candidatesOf(uri: string, mounts: readonly NamedMount[]): readonly stri
   if (/^[a-z][a-z0-9+.-]*:/i.test(bare)) return [bare];
   const path = bare.replace(/^(?:\.?\/)+/, "");
   if (path === "") return [];
-  const spelled = path.split("/").map((segment) => encodeURIComponent(segment.toWellFormed()));
-  return mounts.slice(0, maxMounts).map(({ base }) => base + spelled.join("/"));
+  const encoded = path.split("/").map((segment) => encodeURIComponent(segment.toWellFormed()));
+  return mounts.slice(0, maxMounts).map(({ base }) => base + encoded.join("/"));
 }
 
-/** What is there after all, or else the names that are most like the first one that is wrong. */
+/** The URI if it exists after all, or the names most similar to the first wrong segment. */
 async function nearestTo(uri: string, resources: Resources, call: Call): Promise<readonly string[]> {
   if (await isThere(uri, resources, call)) return [uri];
   let missing = uri;
@@ -84,7 +84,7 @@ async function nearestTo(uri: string, resources: Resources, call: Call): Promise
     const wanted = decodePath(missing.slice(slash + 1)) ?? "";
     const near = mostLike(wanted, children).map((child) => child.uri);
     const rest = uri.slice(missing.length);
-    // The rest of the way may be right.
+    // The rest of the path may be right.
     const further = rest !== "" && near[0] !== undefined ? near[0] + rest : undefined;
     return further !== undefined && (await isThere(further, resources, call)) ? [further, ...near.slice(1)] : near;
   }
@@ -105,10 +105,10 @@ async function childrenOf(uri: string, resources: Resources, call: Call): Promis
   }
 }
 
-/** Names less alike than this are others. */
+/** Names below this similarity are not suggested. */
 const leastLikeness = 0.45;
 
-/** Best first. The time is that of reading the names once: whoever asks for nothing again and again holds up no one. */
+/** Best first. Runs in linear time, so that repeated misses do not slow down the server. */
 function mostLike(wanted: string, children: readonly Child[]): readonly Child[] {
   const pairs = pairsOf(wanted);
   return children
@@ -119,7 +119,7 @@ function mostLike(wanted: string, children: readonly Child[]): readonly Child[] 
     .map(({ child }) => child);
 }
 
-/** The pairs of neighbours in a name, with its two ends; what kind of file it is counts for little. */
+/** Pairs of neighbouring characters of a name, with both ends; the extension counts little. */
 function pairsOf(name: string): ReadonlySet<string> {
   const folded = name.normalize("NFKC").toLowerCase().slice(0, 128);
   const dot = folded.lastIndexOf(".");
@@ -130,7 +130,7 @@ function pairsOf(name: string): ReadonlySet<string> {
   return pairs;
 }
 
-/** From 0 to 1: how many of the pairs of both they share. */
+/** Similarity from 0 to 1: the share of common pairs. */
 function likenessOf(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
   let shared = 0;
   for (const pair of one) if (other.has(pair)) shared += 1;
@@ -144,7 +144,7 @@ async function isThere(uri: string, resources: Resources, call: Call): Promise<b
   );
 }
 
-/** It may stand somewhere else under the same name. */
+/** Looks for the same name elsewhere. */
 async function searched(uri: string, resources: Resources, call: Call): Promise<readonly string[]> {
   const mind = uri.search(/[?#]/);
   const name = decodePath(mind < 0 ? uri : uri.slice(0, mind))

@@ -1,7 +1,7 @@
-/** The URI of a directory, as models write it. */
+/** Normalises the URI of a directory as models write it. */
 import { type NamedMount, rootOf } from "./mounts.ts";
 
-/** A slash at the end means the same directory, unless the mount itself is spelled so. */
+/** A trailing slash means the same directory, unless the mount's root ends with one. */
 export function trimSlash(uri: string | undefined, mounts: readonly NamedMount[]): string | undefined {
   const trimmed = uri?.trim();
   if (trimmed === undefined || !trimmed.endsWith("/")) return trimmed;

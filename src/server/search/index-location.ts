@@ -1,7 +1,7 @@
-/** Where the index of a project stands: one for each, in the person's cache. */
+/** The location of a project's index in the user's cache. */
 import { join } from "node:path";
 
-/** What an index is of: a config, or folders that were named. */
+/** What an index belongs to: a config, or named folders. */
 export interface Project {
   readonly config?: string;
   readonly folders?: readonly string[];
@@ -15,9 +15,9 @@ export function indexLocation(cacheFolder: string, project: Project): string {
   return join(indexesIn(cacheFolder), projectKey(project));
 }
 
-/** The same for the same project, in any process: 32 digits. */
+/** Stable across processes: 32 hex digits. */
 export function projectKey({ config, folders = [] }: Project): string {
-  // Loaded late: a house starts without it.
+  // Loaded on demand, to keep the start fast.
   const { createHash } = process.getBuiltinModule("node:crypto");
   const what = config === undefined ? ["folders", ...folders.toSorted()] : ["config", config];
   return createHash("sha256").update(JSON.stringify(what)).digest("hex").slice(0, 32);

@@ -1,4 +1,4 @@
-/** The index of real folders, kept by real threads in real processes. */
+/** The index of real folders, with real threads and processes. */
 import { type ChildProcess, execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
@@ -69,7 +69,7 @@ const options = () => ({ root: folder, maxBytes: 1e6 });
 
 async function filesMount(): Promise<SearchedMount> {
   const source = await file.open(options(), runtime);
-  // Closed behind the index.
+  // Closed after the index.
   opened.unshift(source);
   return { name: "files", source, definition: file as SourceDefinition, options: options() };
 }
@@ -94,7 +94,7 @@ function runGit(...args: readonly string[]): void {
   execFileSync("git", ["-C", folder, ...args], { env: gitEnvironment });
 }
 
-/** Whether nothing is left to be looked at. */
+/** Whether nothing is pending. */
 function isQuiet(index: IndexThreads): boolean {
   return index.status?.mounts.every(({ pending, state }) => pending === 0 && state === "complete") ?? false;
 }
@@ -104,7 +104,7 @@ async function found(index: IndexThreads, text: string, limit = 100): Promise<st
   return hits.map(({ entry }) => entry.path).sort();
 }
 
-/** Looks whenever there is news. */
+/** Checks on every change of the status. */
 async function until(index: IndexThreads, holds: () => boolean | Promise<boolean>): Promise<void> {
   const stop = new AbortController();
   let isNews = true;
@@ -131,7 +131,7 @@ interface News {
 
 const url = (path: string) => JSON.stringify(pathToFileURL(join(import.meta.dirname, path)).href);
 
-/** Another process that keeps the same index; what it says goes to `hear`. */
+/** Another process with the same index; its messages go to `hear`. */
 function startProcess(hear: (news: News) => void): ChildProcess {
   const script = join(root, "keep.mjs");
   writeFileSync(
@@ -151,7 +151,7 @@ function startProcess(hear: (news: News) => void): ChildProcess {
   return child;
 }
 
-describe("a kept index", () => {
+describe("an index", () => {
   it("leaves out a mount of too many files, rests, and wakes for another", async () => {
     write("a.md", "tea");
     write("b.md", "tea");
@@ -163,7 +163,7 @@ describe("a kept index", () => {
     expect(index.ready("files")).toBeUndefined();
     expect(index.status?.mounts[0]).toMatchObject({ documents: 0, lastError: expect.stringContaining("maxFiles") });
     expect(said).toContain("search.maxFiles");
-    // Asked again for the same, there is still nothing to do.
+    // The same mounts again: there is still nothing to do.
     index.serve([large]);
     expect(index.role).toBe("writer");
     const { source } = createMemory({ "one.md": "green tea" });
@@ -224,7 +224,7 @@ describe("a kept index", () => {
     index.serve([mount]);
     await index.caughtUp({ signal: never });
     const call = { caller: { id: "test" }, signal: never };
-    // What was asked for is told of when it changes.
+    // Requested changes are reported.
     for (const path of ["tree/HEAD", "blob/main/f1.md", "blame/HEAD/f2.md", "commit/HEAD"])
       await mount.source.stat!({ path }, call);
     const { items } = await mount.source.list({ limit: 100 }, call);
@@ -248,7 +248,7 @@ describe("a kept index", () => {
     }
   });
 
-  it("says how much of it is ready while it is being made, and feeds on sources that only the house has", async () => {
+  it("reports its progress, and indexes sources that only the main thread can open", async () => {
     const names = Array.from({ length: 600 }, (_, at) => `f${1000 + at}`);
     const { source } = createMemory(Object.fromEntries(names.map((name) => [name, "green tea"])));
     const gate = Promise.withResolvers<void>();
@@ -301,7 +301,7 @@ describe("a kept index", () => {
     const source = await file.open(other, runtime);
     opened.unshift(source);
     index.serve([{ ...mount, source, options: other }]);
-    // From the moment that it is something else, nothing of what it was is found.
+    // As soon as the content differs, the old content is not found.
     expect(await found(index, "green")).toEqual([]);
     await until(index, async () => (await found(index, "tea")).length === 1);
     expect(await found(index, "tea")).toEqual(["b.md"]);
@@ -315,7 +315,7 @@ describe("a kept index", () => {
   it("goes on after having been killed at any step", async () => {
     const count = 800;
     for (let at = 0; at < count; at += 1) write(`f${at}.md`, `number ${at}\n\ngreen tea`);
-    // At its first word, at the first batch, in the middle, and when all is done.
+    // At the first message, at the first batch, in the middle, and at the end.
     const steps: ((news: News) => boolean)[] = [
       ({ role }) => role === "writer",
       ({ status }) => (status?.mounts[0]?.looked ?? 0) > 0,
@@ -339,7 +339,7 @@ describe("a kept index", () => {
     expect(await found(index, "green", 2000)).toEqual(left.slice(4).toSorted());
   }, 60_000);
 
-  it("is kept by one process and read by the others, of which one goes on when it dies", async () => {
+  it("is maintained by one process and read by others, one of which takes over when it dies", async () => {
     write("a.md", "green tea");
     const complete = Promise.withResolvers<void>();
     const child = startProcess(({ status }) => {
@@ -351,7 +351,7 @@ describe("a kept index", () => {
     await index.caughtUp({ signal: never });
     expect(index.role).toBe("reader");
     expect(await found(index, "tea")).toEqual(["a.md"]);
-    // The other process takes it in.
+    // The other process indexes it.
     write("b.md", "black tea");
     await until(index, async () => (await found(index, "tea")).length === 2);
     expect(index.role).toBe("reader");
@@ -362,7 +362,7 @@ describe("a kept index", () => {
     await until(index, async () => (await found(index, "tea")).length === 3);
   });
 
-  it("is not made larger than it may be, and says so", async () => {
+  it("does not exceed its size limit, and reports that", async () => {
     for (let at = 0; at < 600; at += 1) write(`f${at}.md`, `green tea ${"word ".repeat(200)} ${at}`);
     const index = keep({ maxBytes: 10_000 });
     index.serve([await filesMount()]);
@@ -374,7 +374,7 @@ describe("a kept index", () => {
     expect(index.ready("files")).toBeLessThan(1);
   });
 
-  it("is tried again where it could not be opened, and says why meanwhile", async () => {
+  it("is retried if it could not be opened, and reports why meanwhile", async () => {
     write("a.md", "green tea");
     const blocked = join(root, "blocked");
     writeFileSync(blocked, "a file where a folder belongs");
@@ -433,7 +433,7 @@ describe("a kept index", () => {
     write("a.md", "green tea");
     const mount = await filesMount();
     const { watch } = mount.source;
-    // As a source that has heard of something and is still looking at it.
+    // Like a source that has noticed a change and is still examining it.
     const pending = { now: 0 };
     const source: Source = {
       ...mount.source,
@@ -475,7 +475,7 @@ describe("a kept index", () => {
     });
   });
 
-  it("refuses a question that cannot be understood, and one that is withdrawn", async () => {
+  it("refuses an invalid query, and a cancelled one", async () => {
     const index = keep();
     index.serve([await filesMount()]);
     await index.caughtUp({ signal: never });

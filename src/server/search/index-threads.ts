@@ -1,4 +1,4 @@
-/** The house's side of its index: starts the threads, tells them what changes, and asks them. */
+/** The main thread's side of the index: starts the threads, sends them changes, and queries them. */
 import { createHash } from "node:crypto";
 import type { Worker } from "node:worker_threads";
 import { ResourceError } from "../../errors.ts";
@@ -18,38 +18,38 @@ import { createSearcherClient } from "./searcher-client.ts";
 import { threadEnded, startThread } from "./start-thread.ts";
 import { toThreadError } from "./thread.ts";
 
-/** A mount that is to be indexed. */
+/** A mount to index. */
 export interface SearchedMount {
   readonly name: string;
-  /** As the house asks it. */
+  /** With its layers. */
   readonly source: Source;
   readonly definition: SourceDefinition;
   readonly options: unknown;
-  /** Whether what looks like a secret is masked, also for the index. */
+  /** Whether secrets are masked, also in the index. */
   readonly redact?: boolean;
-  /** Whether only the house may open the source, because it checks each time what is opened. */
+  /** Whether only the main thread may open the source, because it checks each opening. */
   readonly onMainThread?: boolean;
 }
 
 export interface IndexThreadsOptions {
   readonly folder: string;
-  /** What the index is of; said on disk beside it. */
+  /** What the index belongs to; stored beside it. */
   readonly project?: Project;
-  /** Where indexes that nobody has used for long are removed. */
+  /** Folder in which unused indexes are removed. */
   readonly cacheFolder?: string;
   readonly runtime: Runtime;
   readonly maxFileBytes: number;
   readonly maxBytes: number;
-  /** A mount of more files than this is not indexed. */
+  /** Mounts with more files are not indexed. */
   readonly maxFiles?: number;
   readonly embeddings?: EmbeddingOptions | undefined;
-  /** Whether one pass is all that is wanted. */
+  /** Whether to stop after one pass. */
   readonly once?: boolean;
   readonly leaseMs?: number;
   readonly everyMs?: number;
 }
 
-/** Of the mounts that are indexed here. */
+/** Status of the mounts that are indexed here. */
 export interface ShownStatus extends Omit<IndexStatus, "mounts" | "file"> {
   readonly mounts: readonly ShownMountStatus[];
 }
@@ -57,29 +57,29 @@ export interface ShownStatus extends Omit<IndexStatus, "mounts" | "file"> {
 export type ShownMountStatus = Omit<MountStatus, "key" | "heard">;
 
 export interface IndexThreads extends SearchIndex {
-  /** From here on these mounts are indexed, and no others. */
+  /** Sets the mounts to index. */
   serve(mounts: readonly SearchedMount[]): void;
   readonly role: Role;
-  /** Undefined until it is known. */
+  /** Undefined until known. */
   readonly status: ShownStatus | undefined;
-  /** Hears whenever the status is another, until the signal ends. */
+  /** Calls back whenever the status changes, until the signal is aborted. */
   follow(hear: () => void, signal: AbortSignal): void;
-  /** Resolves when every mount has been looked at, or cannot be, or there is no index; on request, also when every passage has its vector. */
+  /** Resolves when every mount is indexed or failed, or there is no index; with `vectors`, also when all embeddings are done. */
   caughtUp(call: Pick<Call, "signal" | "progress">, more?: { readonly vectors?: boolean }): Promise<void>;
-  /** Afterwards nothing runs and nothing is held. */
+  /** Stops everything and releases all resources. */
   close(): Promise<void>;
 }
 
-/** Changes with what is put in from a text, so that everything is put in anew. */
+/** Increase it when the indexed form of a text changes, to rebuild everything. */
 const crawlVersion = 1;
-/** Those in which nothing more is to be expected. */
+/** States in which nothing more will happen. */
 const endedStates: ReadonlySet<MountStatus["state"]> = new Set(["partial", "failing", "full", "large", "unavailable"]);
 const firstRestartMs = 1000;
 const longestRestartMs = 60_000;
-/** A thread that lived for so long is started again without further delay. */
+/** A thread that ran this long is restarted without delay. */
 const steadyMs = 60_000;
 
-/** A mount, and what it is made from. */
+/** A mount with the key of its definition. */
 interface Served extends SearchedMount {
   readonly key: string;
 }
@@ -90,7 +90,7 @@ export function createIndexThreads(options: IndexThreadsOptions): IndexThreads {
   const listeners = new Set<() => void>();
   const changes = createMountChanges({ runtime, tell: tellChanges });
   const answering = new Map<number, AbortController>();
-  // Who wants one answer wants it soon; others may never ask.
+  // A single command will certainly search; a server may never.
   const questions = createSearcherClient({ folder, embeddings }, runtime, {
     isEager: once,
     damaged: () => tell({ check: "damaged" }),
@@ -98,11 +98,11 @@ export function createIndexThreads(options: IndexThreadsOptions): IndexThreads {
   let served: readonly Served[] = [];
   let role: Role = "starting";
   let status: IndexStatus | undefined;
-  /** Why there is no index, as it was found out here: the thread that keeps it ended, or another file is in its place. */
+  /** Why there is no index, if found here: the indexer thread failed, or another file is in its place. */
   let ownProblem: IndexProblem | undefined;
   let restartMs = firstRestartMs;
   let startedMs = 0;
-  /** The thread that had nothing to keep, and when it has ended. */
+  /** The thread that had nothing to index, and when it has ended. */
   let resting: { readonly worker: Worker; readonly gone: Promise<void> } | undefined;
   let stopIndexer: SharedArrayBuffer;
   let indexer = startIndexer();
@@ -131,8 +131,8 @@ export function createIndexThreads(options: IndexThreadsOptions): IndexThreads {
     });
     worker.on("message", (message: FromIndexer) => void hearIndexer(message));
     worker.on("error", (cause) => {
-      runtime.log("error", "the thread that keeps the index failed", { cause });
-      ownProblem = { reason: "failed", message: "the search index cannot be kept just now; it is tried again" };
+      runtime.log("error", "the indexer thread failed", { cause });
+      ownProblem = { reason: "failed", message: "the search index is currently unavailable; it is retried" };
     });
     worker.once("exit", () => {
       if (worker !== resting?.worker) void restart();
@@ -154,7 +154,7 @@ export function createIndexThreads(options: IndexThreadsOptions): IndexThreads {
     tellMounts();
   }
 
-  /** Whether all that is served is known to be too large: until something else is served there is nothing to do. */
+  /** Whether all mounts are too large: then nothing happens until the mounts change. */
   function hasNothing(): boolean {
     return served.length > 0 && served.every(({ name }) => isLarge(name));
   }
@@ -167,7 +167,7 @@ export function createIndexThreads(options: IndexThreadsOptions): IndexThreads {
     const rested = resting;
     role = "starting";
     await rested?.gone;
-    // Woken twice, it gets up once.
+    // Two calls start it only once.
     if (closing.signal.aborted || resting !== rested) return;
     resting = undefined;
     indexer = startIndexer();
@@ -179,7 +179,7 @@ export function createIndexThreads(options: IndexThreadsOptions): IndexThreads {
   }
 
   async function hearIndexer(message: FromIndexer): Promise<void> {
-    if ("said" in message) return runtime.log(...message.said);
+    if ("log" in message) return runtime.log(...message.log);
     if ("follow" in message) return followMount(message.follow);
     if ("ask" in message) return answer(message.ask);
     if ("cancel" in message) return answering.get(message.cancel)?.abort();
@@ -196,14 +196,14 @@ export function createIndexThreads(options: IndexThreadsOptions): IndexThreads {
     for (const listener of listeners) listener();
   }
 
-  /** Whoever asks about the index is to know of these before the thread has looked at them. */
+  /** Records changes before the thread has processed them, so that the status includes them. */
   function tellChanges(mount: string, some: readonly SourceChange[], upTo: number): void {
     tell({ mount, changes: some, upTo });
     for (const listener of listeners) listener();
   }
 
   function sayForced(): void {
-    runtime.log("warn", "the thread that keeps the search index had to be ended by force");
+    runtime.log("warn", "the indexer thread had to be terminated");
   }
 
   async function followMount(name: string): Promise<void> {
@@ -218,7 +218,7 @@ export function createIndexThreads(options: IndexThreadsOptions): IndexThreads {
     answering.set(id, stop);
     try {
       const source = served.find((each) => each.name === name)?.source;
-      // The thread asks only for what it was told to be there, of mounts it was told of.
+      // The thread requests only operations and mounts that it was given.
       const ask = source?.[operation] as ((asked: unknown, call: Call) => Promise<unknown>) | undefined;
       if (!ask) throw new ResourceError("cancelled", "the mount is no longer served");
       tell({ answer: { id, answer: await ask.call(source, asked, call) } });
@@ -244,19 +244,19 @@ export function createIndexThreads(options: IndexThreadsOptions): IndexThreads {
     tell({ serve: mounts });
   }
 
-  /** With the changes that the thread has not heard of yet. Ignores status written for an earlier mount of the same name. */
+  /** Includes changes not yet sent to the thread. Ignores status written by an earlier mount of the same name. */
   function statusOf(mount: string): MountStatus | undefined {
     const key = served.find(({ name }) => name === mount)?.key;
-    const told = status?.mounts.find((each) => each.name === mount && each.key === key);
-    if (told && ownProblem) return { ...told, state: "unavailable", ready: 0, lastError: ownProblem.message };
-    // Another process numbers the changes that it hears by itself.
-    const waiting = told && role === "writer" ? changes.waiting(mount, told.heard ?? 0) : 0;
-    if (!told || waiting === 0) return told;
+    const reported = status?.mounts.find((each) => each.name === mount && each.key === key);
+    if (reported && ownProblem) return { ...reported, state: "unavailable", ready: 0, lastError: ownProblem.message };
+    // Another process has its own numbers for changes.
+    const waiting = reported && role === "writer" ? changes.waiting(mount, reported.heard ?? 0) : 0;
+    if (!reported || waiting === 0) return reported;
     return {
-      ...told,
-      state: told.state === "complete" ? "indexing" : told.state,
-      pending: told.pending + waiting,
-      ready: Math.min(told.ready, told.total / (told.total + waiting), 0.99),
+      ...reported,
+      state: reported.state === "complete" ? "indexing" : reported.state,
+      pending: reported.pending + waiting,
+      ready: Math.min(reported.ready, reported.total / (reported.total + waiting), 0.99),
     };
   }
 
@@ -266,7 +266,7 @@ export function createIndexThreads(options: IndexThreadsOptions): IndexThreads {
     const { problem } = status ?? {};
     if (problem) return problem.message;
     const { state, lastError } = statusOf(mount) ?? {};
-    if (state === "partial") return "some of it could not be read for the search index; it is tried again";
+    if (state === "partial") return "some resources could not be read for the search index; they are retried";
     return state !== undefined && endedStates.has(state) ? lastError : undefined;
   }
 
@@ -299,14 +299,14 @@ export function createIndexThreads(options: IndexThreadsOptions): IndexThreads {
     problem: problemOf,
 
     async search({ mounts, ...ask }, signal) {
-      const meant = served.filter(({ name }) => mounts === undefined || mounts.includes(name));
-      const question = { ...ask, mounts: meant.map(({ name, key }) => ({ name, key })) };
+      const searched = served.filter(({ name }) => mounts === undefined || mounts.includes(name));
+      const question = { ...ask, mounts: searched.map(({ name, key }) => ({ name, key })) };
       const isReader = role === "reader";
       const before = status?.file;
       const found = await questions.search(question, signal, isReader);
-      // Of another process's index nothing newer is known than what it says at this moment.
+      // The status of another process's index is the one that came with the result.
       if (isReader && role === "reader") hearStatus(role, found.status);
-      // Where no process keeps it any more, this one may.
+      // If no process maintains it any more, this one may.
       if (isReader && !found.status) tell({ check: "missing" });
       if (before === undefined || before !== status?.file || before === found.file) return found.hits;
       tell({ check: "missing" });
@@ -337,7 +337,7 @@ export function createIndexThreads(options: IndexThreadsOptions): IndexThreads {
         };
         const stop = (): void => {
           over.abort();
-          reject(new ResourceError("cancelled", "the question was withdrawn"));
+          reject(new ResourceError("cancelled", "cancelled"));
         };
         const either = AbortSignal.any([signal, closing.signal]);
         either.addEventListener("abort", stop, { once: true, signal: over.signal });
@@ -358,7 +358,7 @@ export function createIndexThreads(options: IndexThreadsOptions): IndexThreads {
   };
 }
 
-/** What is made from something else is something else, also under the same name. */
+/** Changes when a mount of the same name has other content. */
 function keyOf({ definition, options, redact }: SearchedMount, { maxFileBytes }: IndexThreadsOptions): string {
   const made = JSON.stringify([
     crawlVersion,
@@ -376,7 +376,7 @@ function toShown(mount: MountStatus | undefined): ShownMountStatus[] {
   return [shown];
 }
 
-/** Whether a thread can open the source as the house did. */
+/** Whether a thread can open the source by itself. */
 function isOpenable({ name, openedOnce }: SourceDefinition, options: unknown): boolean {
   if (openedOnce || !Object.hasOwn(sources, name)) return false;
   try {

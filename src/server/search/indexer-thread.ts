@@ -1,4 +1,4 @@
-/** The thread that keeps the index: it lists, reads, cuts up and writes, and the house does none of it. */
+/** The indexer thread: lists, reads, splits and writes, so that the main thread does not. */
 import { parentPort, workerData } from "node:worker_threads";
 import { releaseMemoryWhenIdle } from "../../lib/release-memory.ts";
 import { stack } from "../../layer.ts";
@@ -75,7 +75,7 @@ function post(message: FromIndexer): void {
   parentPort!.postMessage(message, []);
 }
 
-/** Here, where that can be; otherwise the house is asked. */
+/** Opens the source in this thread if possible; otherwise uses the main thread's. */
 async function open(name: string): Promise<Source> {
   const { opened, hasStat, hasOrder } = mounts.get(name)!;
   if (opened && Object.hasOwn(sources, opened.source)) {
@@ -83,14 +83,14 @@ async function open(name: string): Promise<Source> {
     try {
       const redaction = opened.redact ? (await import("../redaction.ts")).createRedaction(runtime) : undefined;
       const source = await (definition as SourceDefinition).open(opened.options, redaction?.runtime ?? runtime);
-      // Everything is read once: nothing is kept of it.
+      // Without a cache, because everything is read once.
       return stack(
         source,
         { name },
         standardLayers(runtime, { maxBytes: 0, maxSeen: 0, ...(redaction && { redact: redaction.layer }) }),
       );
     } catch (cause) {
-      runtime.log("info", "a source cannot be opened a second time, so it is read for the index where it is open", {
+      runtime.log("info", "a source cannot be opened a second time, so the indexer reads it through the main thread", {
         mount: name,
         cause,
       });
@@ -99,7 +99,7 @@ async function open(name: string): Promise<Source> {
   return {
     list: (ask, call) => askMainThread(name, "list", ask, call) as ReturnType<Source["list"]>,
     read: (at, call) => askMainThread(name, "read", at, call) as ReturnType<Source["read"]>,
-    // Which order it is does not matter here.
+    // Only the presence of an order matters here.
     ...(hasOrder && { order: () => 0 }),
     ...(hasStat && {
       stat: (at, call) => askMainThread(name, "stat", at, call) as ReturnType<NonNullable<Source["stat"]>>,

@@ -1,4 +1,4 @@
-/** What the house and the threads of its index say to each other. Everything here can be cloned. */
+/** Messages between the main thread and the index threads. All of them can be cloned. */
 import type { ErrorKind } from "../../errors.ts";
 import type { EmbeddingOptions } from "../../search/embeddings.ts";
 import type { HeardChange } from "../../search/crawl.ts";
@@ -8,18 +8,18 @@ import type { IndexStatus, Role } from "../../search/status.ts";
 import type { Runtime } from "../../source.ts";
 import type { Project } from "./index-location.ts";
 
-/** What a thread is told when it begins. */
+/** Initial data of a thread. */
 export interface IndexLocation {
   readonly folder: string;
   readonly embeddings: EmbeddingOptions | undefined;
 }
 
 export interface IndexerData extends IndexLocation {
-  /** What the index is of; said on disk beside it. */
+  /** What the index belongs to; stored beside it. */
   readonly project?: Project;
-  /** Where indexes that nobody has used for long are removed. */
+  /** Folder in which unused indexes are removed. */
   readonly cacheFolder?: string;
-  /** One number, not 0 once the thread is to end: it is read also while no message can be heard. */
+  /** One number, set to non-zero to stop the thread; read even while no message can be received. */
   readonly stop: SharedArrayBuffer;
   readonly maxFileBytes: number;
   readonly maxBytes: number;
@@ -29,13 +29,13 @@ export interface IndexerData extends IndexLocation {
   readonly everyMs?: number;
 }
 
-/** A mount as the thread needs to know it. */
+/** A mount for the thread. */
 export interface ThreadMount extends IndexedMount {
-  /** How to open its source here; absent where only the house has it. */
+  /** How to open its source; absent if only the main thread can. */
   readonly opened?: { readonly source: string; readonly options: unknown; readonly redact: boolean };
-  /** Whether the house's source can be asked for one entry. */
+  /** Whether the main thread's source has `stat`. */
   readonly hasStat: boolean;
-  /** Whether it lists in another order than that of addresses. */
+  /** Whether it lists in its own order instead of by address. */
   readonly hasOrder: boolean;
 }
 
@@ -67,16 +67,16 @@ export type FromSearcher =
   | ThreadLogLine;
 
 export interface Answered extends SearchFindings {
-  /** On request: what the process that keeps the index says of it; absent where no process does. */
+  /** On request: status from the process that maintains the index; absent if there is none. */
   readonly status?: IndexStatus;
 }
 
-/** A line for the log, which only the house may write: it knows what must not stand there. */
+/** A log line for the main thread, which redacts secrets. */
 export interface ThreadLogLine {
-  readonly said: Parameters<Runtime["log"]>;
+  readonly log: Parameters<Runtime["log"]>;
 }
 
-/** A question to a source that only the house has open. */
+/** A request to a source that only the main thread has open. */
 export interface SourceRequest {
   readonly id: number;
   readonly mount: string;
@@ -88,7 +88,7 @@ export type SourceResponse =
   | { readonly id: number; readonly answer: unknown }
   | { readonly id: number; readonly failure: ThreadError };
 
-/** An error as it can be handed over. */
+/** An error that can be cloned. */
 export interface ThreadError {
   readonly kind: ErrorKind;
   readonly message: string;

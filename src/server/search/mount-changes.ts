@@ -1,32 +1,32 @@
-/** The changes of the mounts that are indexed: watched here, numbered, and told to the thread that indexes. */
+/** Watches the indexed mounts, numbers their changes, and sends them to the indexer thread. */
 import type { HeardChange } from "../../search/crawl.ts";
 import type { Source, SourceChange, Runtime } from "../../source.ts";
 import { createWatchers, type Watchers } from "../../watch/watchers.ts";
 
-/** A mount whose changes are of interest. */
+/** A mount to watch. */
 export interface ChangingMount {
   readonly name: string;
-  /** What it is made from. */
+  /** Key of its definition. */
   readonly key: string;
   readonly source: Source;
 }
 
 export interface MountChanges {
-  /** Resolves once every change from here on is told, with false where the mount is no longer of interest. */
+  /** Resolves once all further changes are sent; false if the mount is no longer indexed. */
   follow(mount: ChangingMount): Promise<boolean>;
-  /** These are the mounts now. One that was opened anew, and is the same to the index, is followed on. */
+  /** Replaces the mounts. A reopened mount with the same key continues. */
   refollow(mounts: readonly ChangingMount[]): void;
-  /** How many changes are known here beyond the one with this number. */
+  /** Number of changes after the one with this number. */
   waiting(mount: string, heard: number): number;
-  /** Nothing is told any more. */
+  /** Stops sending changes. */
   unfollow(): void;
-  /** Numbers begin anew, for another thread. */
+  /** Restarts the numbering, for a new thread. */
   renumber(): void;
 }
 
 export interface MountChangesOptions {
   readonly runtime: Runtime;
-  /** The last of the changes has this number; the first of all has 1. */
+  /** `upTo` is the number of the last change; numbers begin with 1. */
   tell(mount: string, changes: readonly HeardChange[], upTo: number): void;
 }
 
@@ -38,10 +38,10 @@ interface Followed {
 
 export function createMountChanges({ runtime, tell }: MountChangesOptions): MountChanges {
   const followed = new Map<string, Followed>();
-  /** Heard and not yet told. */
+  /** Received but not yet sent. */
   const heard = new Map<string, HeardChange[]>();
-  /** The number of the last that was told. */
-  const told = new Map<string, number>();
+  /** Number of the last change sent. */
+  const sent = new Map<string, number>();
 
   function hear(mount: string, change: HeardChange): void {
     const waiting = heard.get(mount);
@@ -51,8 +51,8 @@ export function createMountChanges({ runtime, tell }: MountChangesOptions): Moun
       const changes = heard.get(mount);
       if (!changes) return;
       heard.delete(mount);
-      const upTo = (told.get(mount) ?? 0) + changes.length;
-      told.set(mount, upTo);
+      const upTo = (sent.get(mount) ?? 0) + changes.length;
+      sent.set(mount, upTo);
       tell(mount, changes, upTo);
     });
   }
@@ -61,7 +61,7 @@ export function createMountChanges({ runtime, tell }: MountChangesOptions): Moun
     const { name, source } = mount;
     followed.get(name)?.stop.abort();
     const stop = new AbortController();
-    // One watch of each mount is shared by all who listen in the house.
+    // One watch per mount, shared by all listeners.
     const watchers = createWatchers(source, { name }, runtime, { lingerMs: 0 });
     followed.set(name, { mount, stop, watchers });
     await watchers.join((change) => hear(name, withListed(change, source)), stop.signal);
@@ -82,7 +82,7 @@ export function createMountChanges({ runtime, tell }: MountChangesOptions): Moun
     },
 
     waiting(mount, known) {
-      const beyond = Math.max(0, (told.get(mount) ?? 0) - known);
+      const beyond = Math.max(0, (sent.get(mount) ?? 0) - known);
       return beyond + (heard.get(mount)?.length ?? 0) + (followed.get(mount)?.watchers.pending ?? 0);
     },
 
@@ -92,7 +92,7 @@ export function createMountChanges({ runtime, tell }: MountChangesOptions): Moun
       heard.clear();
     },
 
-    renumber: () => told.clear(),
+    renumber: () => sent.clear(),
   };
 }
 

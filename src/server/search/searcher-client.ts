@@ -1,4 +1,4 @@
-/** The house's side of the thread that answers from the index. */
+/** The main thread's side of the searcher thread. */
 import type { Worker } from "node:worker_threads";
 import { ResourceError } from "../../errors.ts";
 import type { SearchQuestion } from "../../search/searcher.ts";
@@ -8,19 +8,19 @@ import { threadEnded, startThread } from "./start-thread.ts";
 import { fromThreadError } from "./thread.ts";
 
 export interface SearcherClient {
-  /** `withStatus` asks for what the process that keeps the index says of it. */
+  /** `withStatus` also requests the status from the process that maintains the index. */
   search(question: SearchQuestion, signal: AbortSignal, withStatus: boolean): Promise<Answered>;
-  /** Afterwards nothing runs. */
+  /** Stops the thread. */
   close(): Promise<void>;
 }
 
 export interface QuestionsOptions {
   readonly isEager: boolean;
-  /** Called when the database was found not to hold what was written. */
+  /** Called when the database is found to be damaged. */
   damaged(): void;
 }
 
-/** The thread is started by the first question, unless one is sure to come; after a failure, by the next. */
+/** The first search starts the thread, or creation if a search is certain; after a failure, the next search. */
 export function createSearcherClient(
   place: IndexLocation,
   runtime: Pick<Runtime, "log">,
@@ -38,18 +38,18 @@ export function createSearcherClient(
       resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 4 },
     });
     worker.on("message", (message: FromSearcher) => {
-      if ("said" in message) return runtime.log(...message.said);
-      const asked = waiting.get(message.id);
+      if ("log" in message) return runtime.log(...message.log);
+      const pending = waiting.get(message.id);
       waiting.delete(message.id);
-      if ("hits" in message) return asked?.resolve(message);
+      if ("hits" in message) return pending?.resolve(message);
       if (message.isDamaged) damaged();
-      asked?.reject(fromThreadError(message.failure));
+      pending?.reject(fromThreadError(message.failure));
     });
-    worker.on("error", (cause) => runtime.log("error", "the thread that searches failed", { cause }));
+    worker.on("error", (cause) => runtime.log("error", "the searcher thread failed", { cause }));
     worker.once("exit", () => {
       if (thread === worker) thread = undefined;
-      const gone = new ResourceError("unavailable", "the index cannot be searched just now; try again");
-      for (const asked of waiting.values()) asked.reject(gone);
+      const gone = new ResourceError("unavailable", "the index is currently unavailable; try again");
+      for (const pending of waiting.values()) pending.reject(gone);
       waiting.clear();
     });
     return worker;
@@ -59,19 +59,19 @@ export function createSearcherClient(
     async search(question, signal, withStatus) {
       if (isClosed || signal.aborted) throw cancelled();
       const id = (count += 1);
-      const asked = Promise.withResolvers<Answered>();
+      const pending = Promise.withResolvers<Answered>();
       const asking = (thread ??= start());
       const post = (message: ToSearcher): void => asking.postMessage(message, []);
       const cancel = (): void => {
         if (!waiting.delete(id)) return;
         post({ cancel: id });
-        asked.reject(cancelled());
+        pending.reject(cancelled());
       };
-      waiting.set(id, asked);
+      waiting.set(id, pending);
       signal.addEventListener("abort", cancel, { once: true });
       post({ id, question, withStatus });
       try {
-        return await asked.promise;
+        return await pending.promise;
       } finally {
         signal.removeEventListener("abort", cancel);
       }
@@ -85,5 +85,5 @@ export function createSearcherClient(
 }
 
 function cancelled(): ResourceError {
-  return new ResourceError("cancelled", "the question was withdrawn");
+  return new ResourceError("cancelled", "cancelled");
 }

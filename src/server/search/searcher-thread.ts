@@ -1,4 +1,4 @@
-/** The thread that answers from the index: no question waits behind what is being indexed. */
+/** The searcher thread: searches do not wait for indexing. */
 import { parentPort, workerData } from "node:worker_threads";
 import { ResourceError } from "../../errors.ts";
 import { indexFolder } from "../../search/index-folder.ts";
@@ -9,7 +9,7 @@ import { openStore } from "../../search/sqlite-store.ts";
 import type { FromSearcher, IndexLocation, ToSearcher } from "./messages.ts";
 import { openEmbeddings, threadRuntime, toThreadError } from "./thread.ts";
 
-/** Who asks does not wait longer for a vector. */
+/** Time limit for the embedding of a query. */
 const embeddingMs = 2000;
 
 const { folder, embeddings } = workerData as IndexLocation;
@@ -20,11 +20,11 @@ const searcher = createSearcher({
   runtime,
   embeddings: openEmbeddings(embeddings, runtime, { timeoutMs: embeddingMs, retries: 0 }),
 });
-const asked = new Map<number, AbortController>();
+const pending = new Map<number, AbortController>();
 
 parentPort!.on("message", (message: ToSearcher) => {
   if ("question" in message) void answer(message);
-  else if ("cancel" in message) asked.get(message.cancel)?.abort();
+  else if ("cancel" in message) pending.get(message.cancel)?.abort();
   else {
     searcher.close();
     parentPort!.close();
@@ -33,23 +33,23 @@ parentPort!.on("message", (message: ToSearcher) => {
 
 async function answer({ id, question, withStatus }: Extract<ToSearcher, { readonly id: number }>): Promise<void> {
   const stop = new AbortController();
-  asked.set(id, stop);
+  pending.set(id, stop);
   try {
-    // What is withdrawn at once, as by who types on, is not begun.
+    // Skips a search that is cancelled immediately, as while typing.
     await new Promise((resolve) => setImmediate(resolve));
     stop.signal.throwIfAborted();
-    // Asked first: what is found is at least as new.
+    // Read first, so that the results are at least as new.
     const status = withStatus ? statusOfKeeper() : undefined;
     post({ id, ...(await searcher.search(question, stop.signal)), ...(status && { status }) });
   } catch (cause) {
     if (!(cause instanceof ResourceError) && !stop.signal.aborted) runtime.log("error", "a search failed", { cause });
     post({ id, failure: toThreadError(cause), isDamaged: cause instanceof DamagedIndexError });
   } finally {
-    asked.delete(id);
+    pending.delete(id);
   }
 }
 
-/** What the process that keeps the index says of it. Undefined where none does: what it said last may no longer be so. */
+/** Status from the process that maintains the index. Undefined if there is none: its last status may be outdated. */
 function statusOfKeeper(): IndexStatus | undefined {
   const { lock, readStatus } = indexFolder(folder);
   try {

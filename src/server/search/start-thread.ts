@@ -1,11 +1,11 @@
-/** Threads of the index, begun and ended. */
+/** Starts and ends index threads. */
 import { Worker, type WorkerOptions } from "node:worker_threads";
 
-/** What has not ended by itself after this time is ended. */
+/** Time limit before a thread is terminated. */
 const closeMs = 5000;
 
 export function startThread(file: URL, options: WorkerOptions): Worker {
-  // An older Node warns that its database is new.
+  // An older Node warns that its database is experimental.
   return new Worker(file, { ...options, execArgv: ["--disable-warning=ExperimentalWarning"] });
 }
 
@@ -14,10 +14,10 @@ export interface EndOptions {
   readonly forced?: () => void;
 }
 
-/** Asks a thread to end, with `stop` also one that is too busy to hear a message. Resolves when it has. `forced` is called where it did not by itself. */
+/** Asks a thread to end; `stop` also reaches a busy one. Resolves when it has ended. Calls `forced` if it had to be terminated. */
 export async function threadEnded(worker: Worker, { stop, forced }: EndOptions = {}): Promise<void> {
   if (stop) Atomics.store(new Int32Array(stop), 0, 1);
-  // Of a thread that is no more.
+  // The thread has already ended.
   if (worker.threadId < 0) return;
   await new Promise<void>((resolve) => {
     const timer = setTimeout(() => {

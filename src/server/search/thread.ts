@@ -1,4 +1,4 @@
-/** What the threads of the index have in common: errors and log lines that can be handed over, and the world as they see it. */
+/** Shared by the index threads: cloneable errors and log lines, and their runtime. */
 import { ResourceError, toResourceError } from "../../errors.ts";
 import { createEmbeddings, type EmbeddingLimits, type EmbeddingOptions } from "../../search/embeddings.ts";
 import type { Runtime } from "../../source.ts";
@@ -14,11 +14,11 @@ export function fromThreadError({ kind, message, passing }: ThreadError): Resour
   return new ResourceError(kind, message, { passing });
 }
 
-/** A thread has no log of its own. */
-export function threadRuntime(post: (said: ThreadLogLine) => void): Runtime {
+/** Sends log lines to the main thread. */
+export function threadRuntime(post: (log: ThreadLogLine) => void): Runtime {
   return {
     ...createRuntime({ write: () => true }),
-    log: (level, message, facts) => post({ said: [level, message, facts && plainFacts(facts)] }),
+    log: (level, message, facts) => post({ log: [level, message, facts && plainFacts(facts)] }),
   };
 }
 

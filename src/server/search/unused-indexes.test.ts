@@ -23,14 +23,14 @@ function make(config: string): string {
   return folder;
 }
 
-describe("the shelf of indexes", () => {
+describe("unused indexes", () => {
   it("has one place for each project, in whatever order its folders are named", () => {
     expect(indexLocation(cache, { folders: ["/a", "/b"] })).toBe(indexLocation(cache, { folders: ["/b", "/a"] }));
     expect(indexLocation(cache, { folders: ["/a"] })).not.toBe(indexLocation(cache, { folders: ["/b"] }));
     expect(indexLocation(cache, { config: "/a" })).not.toBe(indexLocation(cache, { folders: ["/a"] }));
   });
 
-  // Windows has no modes: there the folder is the user's own by where it is.
+  // Windows has no modes: there the location protects the folder.
   it.skipIf(process.platform === "win32")("is for its owner alone", () => {
     expect(statSync(make("/a")).mode & 0o777).toBe(0o700);
   });
@@ -56,7 +56,7 @@ describe("the shelf of indexes", () => {
   it("gives nothing away that another process keeps", () => {
     const folder = make("/a");
     const lease = takeLease(join(folder, "lock.db"));
-    expect(() => removeIndex(folder)).toThrow("another process keeps this index just now; stop it first");
+    expect(() => removeIndex(folder)).toThrow("another process maintains this index; stop it first");
     lease?.release();
     removeIndex(folder);
     expect(existsSync(folder)).toBe(false);

@@ -1,4 +1,4 @@
-/** The indexes in a person's cache: said what they are of, and taken away when nobody uses them. */
+/** Labels the indexes in the user's cache, and removes unused ones. */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { ResourceError } from "../../errors.ts";
@@ -7,21 +7,21 @@ import { indexFolder, makeFolder } from "../../search/index-folder.ts";
 import { takeLease } from "../../search/lease.ts";
 import { type Project, indexesIn } from "./index-location.ts";
 
-/** So long an index is kept that nobody has opened. */
+/** An index that nobody opened for this long is removed. */
 const unusedMs = 30 * 86_400_000;
 
-/** Says on disk what the index is of, and that it is used. */
+/** Writes what the index belongs to, and when it was used. */
 export function markUsed(folder: string, project: Project): void {
   makeFolder(folder);
   writeFileAtomically(join(folder, "about.json"), `${JSON.stringify(project)}\n`, { isLasting: false });
 }
 
-/** Takes away every index that has not been used for long. What cannot be taken away stays. */
+/** Removes unused indexes. Those that cannot be removed stay. */
 export function sweep(cacheFolder: string, nowMs: number): readonly string[] {
-  const shelf = indexesIn(cacheFolder);
+  const parent = indexesIn(cacheFolder);
   const swept: string[] = [];
-  for (const name of namesIn(shelf)) {
-    const folder = join(shelf, name);
+  for (const name of namesIn(parent)) {
+    const folder = join(parent, name);
     const used =
       statSync(join(folder, "about.json"), { throwIfNoEntry: false }) ?? statSync(folder, { throwIfNoEntry: false });
     if (!used || nowMs - used.mtimeMs < unusedMs) continue;
@@ -29,19 +29,19 @@ export function sweep(cacheFolder: string, nowMs: number): readonly string[] {
       removeIndex(folder);
       swept.push(folder);
     } catch {
-      // It is in use after all, or not ours to remove.
+      // In use after all, or not removable.
     }
   }
   return swept;
 }
 
-/** Removes what this program made. Throws "busy" while another process keeps the index. */
+/** Removes an index. Throws "busy" while another process maintains it. */
 export function removeIndex(folder: string): void {
   if (!statSync(folder, { throwIfNoEntry: false })) return;
   const files = indexFolder(folder);
   files.prepare();
   const lease = takeLease(files.lock);
-  if (!lease) throw new ResourceError("busy", "another process keeps this index just now; stop it first");
+  if (!lease) throw new ResourceError("busy", "another process maintains this index; stop it first");
   try {
     files.remove();
   } finally {
@@ -49,10 +49,10 @@ export function removeIndex(folder: string): void {
   }
 }
 
-/** Only what this made: 32 digits. */
-function namesIn(shelf: string): string[] {
+/** Only names that this program creates: 32 hex digits. */
+function namesIn(parent: string): string[] {
   try {
-    return readdirSync(shelf).filter((name) => /^[0-9a-f]{32}$/.test(name));
+    return readdirSync(parent).filter((name) => /^[0-9a-f]{32}$/.test(name));
   } catch {
     return [];
   }

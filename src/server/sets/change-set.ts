@@ -1,4 +1,4 @@
-/** A person's change to a set: made where the set stands, in the config or in the state folder. */
+/** Changes a set where it is stored, in the config or the state folder. */
 import { readFileSync } from "node:fs";
 import { dirname, extname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -20,39 +20,39 @@ import { noSuchSet } from "../sets.ts";
 
 export interface SetChange {
   readonly name: string;
-  /** URIs or paths, as the person wrote them. */
+  /** URIs or paths, as the user wrote them. */
   readonly add?: readonly string[];
-  /** None of them take the whole set away. */
+  /** Empty removes the whole set. */
   readonly remove?: readonly string[];
   readonly title?: string | undefined;
   readonly description?: string | undefined;
 }
 
 export interface ChangedSet {
-  /** The config's file, or that folder of the state in which the set is now. */
+  /** The config's file, or the state folder that contains the set. */
   readonly place: string;
   readonly isConfig: boolean;
-  /** What it holds now; undefined where it was taken away. */
+  /** New members; undefined if the set was removed. */
   readonly resources: readonly string[] | undefined;
 }
 
-/** Where a set stands, and how it is written there. */
+/** Where a set is stored, and how it is written there. */
 interface Place {
   readonly file: string;
   readonly isConfig: boolean;
   readonly before: SetSettings | undefined;
-  /** What a path of the set is relative to; undefined where sets hold URIs alone. */
+  /** Base folder of paths; undefined if sets contain only URIs. */
   readonly folder?: string;
   write(after: SetSettings | undefined): Promise<void>;
 }
 
 export async function changeSet(change: SetChange, options: OpenServerOptions, call: Call): Promise<ChangedSet> {
   const { name } = change;
-  if (!isSetName(name)) throw invalid(`${setNameRule}; ${quote(name, 64)} is none`);
+  if (!isSetName(name)) throw invalid(`${setNameRule}; not ${quote(name, 64)}`);
   const pressmark = await openServer({ ...options, live: false });
   try {
-    // What is added to a set is added to what it holds then: nobody else changes it meanwhile.
-    return await whileAlone(pressmark.config ?? pressmark.sets.kept.folder, stateOf(options), async () => {
+    // Locked, so that nobody changes the set between reading and writing.
+    return await whileAlone(pressmark.config ?? pressmark.sets.store.folder, stateOf(options), async () => {
       const place = await placeOf(name, pressmark, options);
       if (!place.before && !change.add) throw noSuchSet(name);
       const after = await applied(change, place, pressmark, call);
@@ -74,7 +74,7 @@ async function applied(
   const resources = [...(before?.resources ?? [])];
   for (const word of add) {
     const uri = await pressmark.locate(word, call);
-    if (isSetUri(uri)) throw invalid(`a set holds resources, not other sets; leave out ${quote(word)}`);
+    if (isSetUri(uri)) throw invalid(`a set contains resources, not other sets; leave out ${quote(word)}`);
     await pressmark.resources.stat(uri, call);
     if (!resources.some((each) => each === uri || uriOf(each) === uri)) resources.push(written(uri, folder));
   }
@@ -82,7 +82,7 @@ async function applied(
   for (const word of remove ?? []) {
     const uri = await pressmark.locate(word, call).catch(() => word);
     const index = resources.findIndex((each) => each === word || each === uri || uriOf(each) === uri);
-    if (index < 0) throw invalid(`the set holds no ${quote(word)}; "pressmark set show" lists what it holds`);
+    if (index < 0) throw invalid(`the set does not contain ${quote(word)}; "pressmark set show" lists its resources`);
     resources.splice(index, 1);
   }
   if (resources.length === 0) {
@@ -104,7 +104,7 @@ function toLocated({ name, base, source, folder }: Server["mounts"][number]) {
   return { mount: { name, base, source }, ...(folder !== undefined && { folder }) };
 }
 
-/** A file below the config's folder is written as its path, which other people's checkouts share. */
+/** Writes a file below the config's folder as a relative path, which is valid in other checkouts. */
 function written(uri: string, folder: string | undefined): string {
   if (folder === undefined || !uri.startsWith("file:") || uri.includes("?")) return uri;
   const path = fileURLToPath(uri);
@@ -112,15 +112,15 @@ function written(uri: string, folder: string | undefined): string {
 }
 
 async function placeOf(name: string, pressmark: Server, options: OpenServerOptions): Promise<Place> {
-  const { kept } = pressmark.sets;
-  const saved = kept.all().find((set) => set.name === name && set.owner === undefined);
+  const { store } = pressmark.sets;
+  const saved = store.all().find((set) => set.name === name && set.owner === undefined);
   const inState: Place = {
-    file: kept.folder,
+    file: store.folder,
     isConfig: false,
     before: saved,
     async write(after) {
-      if (after) kept.put({ ...after, name });
-      else kept.remove({ name });
+      if (after) store.put({ ...after, name });
+      else store.remove({ name });
     },
   };
   const { config } = pressmark;
@@ -128,7 +128,9 @@ async function placeOf(name: string, pressmark: Server, options: OpenServerOptio
   const format = formatOf(config);
   if (format === undefined) {
     if (pressmark.sets.configured().some((set) => set.name === name))
-      throw invalid(`the set ${quote(name)} stands in ${quote(config)}, which is a program; change it there by hand`);
+      throw invalid(
+        `the set ${quote(name)} is defined in ${quote(config)}, which is a program; change it there by hand`,
+      );
     return inState;
   }
   const text = readFileSync(config, "utf8");
@@ -150,7 +152,7 @@ async function placeOf(name: string, pressmark: Server, options: OpenServerOptio
 async function setIn(text: string, format: ConfigTextFormat, name: string): Promise<SetSettings | undefined> {
   const parsed = await parseText(text, format);
   const sets = "value" in parsed && isPlainObject(parsed.value) ? parsed.value["sets"] : undefined;
-  // The house was opened from it, so that it is as it was declared.
+  // Safe cast: the server was opened from this config, so it is valid.
   return isPlainObject(sets) && Object.hasOwn(sets, name) ? (sets[name] as SetSettings) : undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Sets as what `gather` is told to put in: through the function, the tool, the prompt and the command. */
+/** Sets in `gather`: through the function, the tool, the prompt and the command. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createStand, type Stand } from "../../cli/test-command.ts";
 import { gather } from "../../context/gather.ts";
@@ -68,7 +68,7 @@ describe("a set that is included", () => {
     }
   });
 
-  it("is told to the tool and to the prompt", async () => {
+  it("works in the tool and in the prompt", async () => {
     const [tool] = createReadingTools({
       resources: pressmark.resources,
       server: "pressmark",
@@ -94,16 +94,16 @@ it("a set that the task names stands for what is in it, too", async () => {
   expect(items.some((item) => item.uri === uri)).toBe(false);
 });
 
-it("what a set names and is not there is found, and said with what to do", async () => {
+it("missing members of a set are reported with advice", async () => {
   pressmark.configure([onboarding, { name: "whole", resources: [`${base}docs/house.md`] }]);
   expect(await examineSets(pressmark.sets, pressmark.resources, callOf("owner"))).toEqual([
     {
       about: "set onboarding",
       state: "hint",
-      says: `${base}docs/missing.md is not there, and is left out`,
-      advice: `correct it, or take it out: pressmark set remove onboarding ${base}docs/missing.md`,
+      says: `${base}docs/missing.md does not exist, and is left out`,
+      advice: `correct it, or remove it: pressmark set remove onboarding ${base}docs/missing.md`,
     },
-    { about: "set whole", state: "ok", says: "all there, 1 in number" },
+    { about: "set whole", state: "ok", says: "no resource is missing (1)" },
   ]);
 });
 
@@ -131,6 +131,6 @@ describe("on the command line", () => {
 
   it("the doctor names what is missing of a set", async () => {
     const { out } = await stand.run(["doctor"]);
-    expect(out).toContain(`hint    set onboarding: ${stand.base}docs/missing.md is not there`);
+    expect(out).toContain(`hint    set onboarding: ${stand.base}docs/missing.md does not exist`);
   });
 });

@@ -23,7 +23,7 @@ async function refused(pressmark: SetServer, args: Readonly<Record<string, unkno
 }
 
 describe("save_set", () => {
-  it("keeps a choice that is then a set of whoever saved it", async () => {
+  it("saves a set for the caller", async () => {
     await using pressmark = createSetServer({ sampleContents, sets, policy: discreet });
     const { content } = await save(pressmark, { name: "mine", uris: [readme, `${base}guide.md`], title: "Mine" });
     expect(content[0]).toEqual({ type: "text", text: 'Saved 2 resources as the set "mine": set://mine' });
@@ -41,7 +41,7 @@ describe("save_set", () => {
     expect(await pressmark.sets.resolveSet("onboarding", callOf("reader"))).toEqual([readme]);
   });
 
-  it("says nothing of a set that may not be seen, and does not take its place", async () => {
+  it("does not reveal a hidden set, and does not replace it", async () => {
     await using pressmark = createSetServer({ sampleContents, sets, policy: discreet });
     await save(pressmark, { name: "secret", uris: [readme] });
     expect(await pressmark.sets.resolveSet("secret", callOf("reader"))).toEqual([readme]);

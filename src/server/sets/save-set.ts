@@ -1,4 +1,4 @@
-/** `save_set`: a model keeps a choice of resources under a name, for whoever asked it to. */
+/** The tool `save_set`: saves a set of resources for the caller. */
 import { isSetName, isSetUri, setNameRule } from "../../config/sets.ts";
 import { invalid, quote, ResourceError, toResourceError } from "../../errors.ts";
 import { member, type RequestParams } from "../../protocol/message.ts";
@@ -10,7 +10,7 @@ import { uriOfSet } from "./with-sets.ts";
 
 const maxUris = 100;
 const maxUriLength = 8192;
-/** One caller keeps no more than this. */
+/** Maximum number of sets per caller. */
 const maxSets = 100;
 
 export function createSaveSet({ resources, sets }: { readonly resources: Resources; readonly sets: Sets }): Tool {
@@ -30,7 +30,7 @@ export function createSaveSet({ resources, sets }: { readonly resources: Resourc
           maxItems: maxUris,
           description: "The URIs of the resources, exactly as they were given",
         },
-        title: { type: "string", description: "What people see instead of the name" },
+        title: { type: "string", description: "Title to show instead of the name" },
         description: { type: "string", description: "What the set is for, in one sentence" },
       },
       required: ["name", "uris"],
@@ -46,7 +46,7 @@ export function createSaveSet({ resources, sets }: { readonly resources: Resourc
     async call(args, call) {
       checkNames(args, "save_set", ["name", "uris", "title", "description"]);
       const name = neededText(args, "name", 64).normalize("NFC");
-      if (!isSetName(name)) throw invalid(`${setNameRule}; ${quote(name, 64)} is none`);
+      if (!isSetName(name)) throw invalid(`${setNameRule}; not ${quote(name, 64)}`);
       const title = lineArgument(args, "title", 200);
       const description = lineArgument(args, "description", 2000);
       const uris = urisArgument(args);
@@ -54,9 +54,10 @@ export function createSaveSet({ resources, sets }: { readonly resources: Resourc
 
       const there = await sets.find(name, call);
       if (there && there.owner === undefined)
-        throw invalid(`there is a set ${quote(name)} already, which is not yours to replace; choose another name`);
+        throw invalid(`the set ${quote(name)} exists already and is not yours to replace; choose another name`);
       const others = sets.savedBy(call).filter((set) => set.name !== name);
-      if (others.length >= maxSets) throw invalid(`at most ${maxSets} sets can be saved; use the name of one of yours`);
+      if (others.length >= maxSets)
+        throw invalid(`at most ${maxSets} sets can be saved; replace one of yours by saving under its name`);
       try {
         sets.save(
           {
@@ -88,27 +89,27 @@ export function createSaveSet({ resources, sets }: { readonly resources: Resourc
   };
 }
 
-/** What would steer whatever shows it is no title. */
+/** Refuses control characters, which could affect whatever displays the text. */
 function lineArgument(args: RequestParams, name: string, maxLength: number): string | undefined {
   const text = textArgument(args, name, maxLength);
   if (text !== undefined && /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u.test(text))
-    throw invalid(`"${name}" is one line of plain text`);
+    throw invalid(`"${name}" must be one line of plain text`);
   return text;
 }
 
 function urisArgument(args: RequestParams): string[] {
   const given = member(args, "uris");
-  if (!Array.isArray(given) || given.length === 0) throw invalid('"uris" is a list of at least one URI');
-  if (given.length > maxUris) throw invalid(`"uris" holds at most ${maxUris} URIs`);
+  if (!Array.isArray(given) || given.length === 0) throw invalid('"uris" must be a list of at least one URI');
+  if (given.length > maxUris) throw invalid(`"uris" may contain at most ${maxUris} URIs`);
   const uris = given.map((uri: unknown) => {
-    if (typeof uri !== "string" || uri.length > maxUriLength) throw invalid('"uris" holds URIs only');
-    if (isSetUri(uri)) throw invalid(`a set holds resources, not other sets; leave out ${quote(uri)}`);
+    if (typeof uri !== "string" || uri.length > maxUriLength) throw invalid('"uris" may contain only URIs');
+    if (isSetUri(uri)) throw invalid(`a set contains resources, not other sets; leave out ${quote(uri)}`);
     return uri;
   });
   return [...new Set(uris)];
 }
 
-/** One after the other: the caller hears of the first that is not there, or that they may not see, in the same words. */
+/** Checks one by one: missing and invisible resources give the same error. */
 async function checkVisible(uris: readonly string[], { stat }: Resources, call: Call): Promise<void> {
   for (const uri of uris)
     await stat(uri, call).catch((cause: unknown) => {

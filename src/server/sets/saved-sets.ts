@@ -1,4 +1,4 @@
-/** Sets that stand in no config, kept in the person's state folder for one project. */
+/** Sets outside the config, stored in the user's state folder per project. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isSetName, isSetUri } from "../../config/sets.ts";
@@ -9,27 +9,27 @@ import { type Project, projectKey } from "../search/index-location.ts";
 
 export interface SavedSet extends SetSettings {
   readonly name: string;
-  /** The id of the caller who saved it, and who alone knows of it. What the person saved with the command is for everyone. */
+  /** Id of the caller who saved it and alone may see it. Sets saved with the command are for everyone. */
   readonly owner?: string;
 }
 
 export interface SavedSets {
-  /** Where they are; the folder may not be there yet. */
+  /** Their folder; it may not exist yet. */
   readonly folder: string;
-  /** Written anew with every change: to be followed. */
+  /** A file that is rewritten with every change, for watching. */
   readonly stamp: string;
-  /** As they are on the disk. What cannot be understood is left out, and said to the log. */
+  /** Reads the disk. Invalid files are left out and logged. */
   all(): readonly SavedSet[];
-  /** In place of the one of the same name and owner. */
+  /** Replaces the set of the same name and owner. */
   put(set: SavedSet): void;
-  /** Says whether there was one. */
+  /** Returns whether it existed. */
   remove(set: Pick<SavedSet, "name" | "owner">): boolean;
 }
 
 const maxBytes = 1024 * 1024;
 const isFileOfOurs = /^[0-9a-f]{32}\.json$/;
 
-/** One file each, so that two who save at the same time do not undo each other. Asks nothing of the disk until it is called. */
+/** One file per set, so that concurrent saves do not overwrite each other. Reads the disk only when called. */
 export function createSavedSets(stateFolder: string, project: Project, { log }: Pick<Runtime, "log">): SavedSets {
   let folder: string | undefined;
   const place = () => (folder ??= join(stateFolder, "sets", projectKey(project)));
@@ -65,7 +65,7 @@ export function createSavedSets(stateFolder: string, project: Project, { log }: 
       }
       return names.flatMap((name) => {
         const set = readSet(join(place(), name));
-        if (!set) log("warn", "a saved set cannot be understood and is left out", { file: name });
+        if (!set) log("warn", "a saved set is invalid and left out", { file: name });
         return set ?? [];
       });
     },
@@ -94,7 +94,7 @@ function readSet(file: string): SavedSet | undefined {
   }
 }
 
-/** The file may be of another version, or of someone's making. */
+/** The file may be from another version, or written by hand. */
 function toSet(value: unknown): SavedSet | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const { name, owner, title, description, resources } = value as Readonly<Record<string, unknown>>;

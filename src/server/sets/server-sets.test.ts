@@ -44,7 +44,7 @@ function write(text: string): void {
 }
 
 async function toolNames(text: string, tools?: boolean): Promise<readonly string[]> {
-  // A config that is merely found may not offer a tool that writes.
+  // A config that was only found may not offer a tool that writes.
   const opened = await open(text, { config: "pressmark.config.yaml" });
   const offering = createFeatures({ pressmark: opened, ...(tools !== undefined && { tools }) });
   offering.close();
@@ -82,7 +82,7 @@ describe("the sets of a config", () => {
     offering.close();
   });
 
-  it("are saved by models only where the config says so", async () => {
+  it("are saved by models only if the config allows it", async () => {
     expect(await toolNames(mounts)).not.toContain("save_set");
     expect(await toolNames(`${mounts}server: { tools: true }\n`)).not.toContain("save_set");
     expect(await toolNames(`${mounts}server: { tools: [save_set] }\n`)).toEqual(["save_set"]);

@@ -1,4 +1,4 @@
-/** Gives a house its sets: those of its config, and those that were saved for it. */
+/** Adds sets to a server: those of its config, and saved ones. */
 import { statSync } from "node:fs";
 import type { Policy } from "../../access/policy.ts";
 import type { SetConfig } from "../../config/sets.ts";
@@ -14,21 +14,21 @@ import { withSets } from "./with-sets.ts";
 export interface ServerSetsOptions {
   readonly resources: Resources;
   readonly policy: Policy;
-  /** Those of now. */
+  /** The current mounts. */
   mounts(): readonly Located[];
-  /** What the config says now, where there is one. */
+  /** Current values of the config, if there is one. */
   configured?(): { readonly sets: readonly SetConfig[]; readonly folder: string; readonly zed: boolean };
   readonly stateFolder: string;
   readonly project: Project;
   readonly runtime: Runtime;
-  /** Whether sets that another process saves are heard of. */
+  /** Whether to watch for sets saved by other processes. */
   readonly live: boolean;
 }
 
 export interface ServerSets {
   readonly resources: Resources;
   readonly sets: Sets;
-  /** Nothing is followed afterwards. */
+  /** Stops watching. */
   close(): Promise<void>;
 }
 
@@ -36,27 +36,27 @@ const startMs = 500;
 
 export function createServerSets(options: ServerSetsOptions): ServerSets {
   const { resources: inner, policy, mounts, configured, runtime } = options;
-  const kept = createSavedSets(options.stateFolder, options.project, runtime);
+  const store = createSavedSets(options.stateFolder, options.project, runtime);
   const closing = new AbortController();
-  const sets = createSets({ resources: inner, policy, kept, configured: () => written() });
+  const sets = createSets({ resources: inner, policy, store, configured: () => written() });
   const following = options.live ? follow().catch(() => undefined) : undefined;
 
-  /** Where they are kept takes a digest to say, which the first answer need not wait for. */
+  /** Runs late, because computing the folder takes a digest that the first response need not wait for. */
   async function follow(): Promise<void> {
     const openedMs = runtime.now();
     await runtime.wait(startMs, closing.signal);
-    const followed = watchFile(kept.stamp, async () => sets.changed(), { runtime, signal: closing.signal });
-    if ((statSync(kept.stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0) >= openedMs) sets.changed();
+    const followed = watchFile(store.stamp, async () => sets.changed(), { runtime, signal: closing.signal });
+    if ((statSync(store.stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0) >= openedMs) sets.changed();
     await followed;
   }
 
   function written(): readonly SetConfig[] {
-    const said = configured?.();
-    if (!said || said.sets.length === 0) return [];
+    const current = configured?.();
+    if (!current || current.sets.length === 0) return [];
     const located = mounts();
-    // What leads into no mount is as good as not there.
-    const toUris = (each: readonly string[]) => each.flatMap((where) => uriFor(where, said.folder, located) ?? []);
-    return said.sets.map((set) => ({ ...set, resources: toUris(set.resources) }));
+    // Resources outside all mounts are left out.
+    const toUris = (each: readonly string[]) => each.flatMap((where) => uriFor(where, current.folder, located) ?? []);
+    return current.sets.map((set) => ({ ...set, resources: toUris(set.resources) }));
   }
 
   return {

@@ -1,4 +1,4 @@
-/** Each set as a prompt: what a person picks, with all that is in it. */
+/** Each set as a prompt with all its resources. */
 import { quote, toResourceError } from "../../errors.ts";
 import type { ContentBlock } from "../../protocol/blocks.ts";
 import type { Prompt, PromptMessage, PromptSet } from "../../protocol/prompts.ts";
@@ -7,14 +7,14 @@ import { noSuchSet, type SetInfo, type SetMember, type Sets } from "../sets.ts";
 import { setsUri } from "./with-sets.ts";
 
 export interface SetPromptsOptions {
-  /** With the sets in it. */
+  /** Including the sets. */
   readonly resources: Resources;
   readonly sets: Sets;
-  /** Those that are there beside the sets; a set of the same name stands behind them as `set-name`. */
+  /** Other prompts; a set of the same name becomes `set-name`. */
   readonly others: readonly Prompt[];
 }
 
-/** A member with more bytes is a link, and so are all from where a prompt would hold more than the second. */
+/** Larger members become links, and so do all after the total reaches the second limit. */
 const maxMemberBytes = 256 * 1024;
 const maxPromptBytes = 1024 * 1024;
 
@@ -62,7 +62,7 @@ export function createSetPrompts({ resources, sets, others }: SetPromptsOptions)
       return set && toPrompt(set);
     },
 
-    // The list of sets is another exactly when the list of their prompts is.
+    // The list of prompts changes exactly when the list of sets does.
     watch: (call) => resources.watch({ uris: [setsUri] }, call),
   };
 }
@@ -98,9 +98,9 @@ async function embed(members: readonly SetMember[], resources: Resources, call: 
       const { kind, message } = toResourceError(cause);
       if (call.signal.aborted || kind === "cancelled") throw cause;
       if (kind === "too-large") link();
-      // What has gone in the meantime is left out as if it had never been there.
+      // Members deleted in the meantime are left out.
       else if (kind !== "not-found" && kind !== "invalid")
-        messages.push(say(`${uri} cannot be read just now: ${message}`));
+        messages.push(say(`${uri} is currently unavailable: ${message}`));
     }
   }
   return messages;

@@ -1,4 +1,4 @@
-/** A house in memory with sets, for the tests: what its config says can be changed by hand. */
+/** A server in memory with sets, for tests; its config can be changed. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ export interface SetServer extends AsyncDisposable {
   readonly sets: Sets;
   readonly memory: Memory;
   readonly stateFolder: string;
-  /** What the config says from now on. */
+  /** Sets the config. */
   configure(sets: readonly SetConfig[], zed?: boolean): void;
 }
 
@@ -27,7 +27,7 @@ export interface SetServerOptions {
   readonly sets?: readonly SetConfig[];
   readonly policy?: Policy;
   readonly zed?: boolean;
-  /** Another mount beside the memory. */
+  /** Another mount besides the memory. */
   readonly scheme?: string;
   readonly stateFolder?: string;
   readonly live?: boolean;
@@ -57,12 +57,12 @@ export function createSetServer({
     runtime,
     cursorKey: new Uint8Array(32),
   });
-  let said = { sets: options.sets ?? [], folder: "/", zed: options.zed ?? false };
+  let configured = { sets: options.sets ?? [], folder: "/", zed: options.zed ?? false };
   const pressmark = createServerSets({
     resources: inner,
     policy,
     mounts: () => mounts,
-    configured: () => said,
+    configured: () => configured,
     stateFolder,
     project: { folders: ["/project"] },
     runtime,
@@ -73,8 +73,8 @@ export function createSetServer({
     sets: pressmark.sets,
     memory,
     stateFolder,
-    configure(sets, zed = said.zed) {
-      said = { ...said, sets, zed };
+    configure(sets, zed = configured.zed) {
+      configured = { ...configured, sets, zed };
       pressmark.sets.changed();
     },
     async [Symbol.asyncDispose]() {
@@ -89,7 +89,7 @@ export function callOf(id: string, signal: AbortSignal = new AbortController().s
   return { caller: { id }, signal };
 }
 
-/** Hides what lies below `secrets` from everyone but the owner, and the set `boss` too. */
+/** Hides paths below `secrets`, and the set `boss`, from everyone but the owner. */
 export const discreet: Policy = {
   maySee: ({ id }, mount, { path }) =>
     id === "owner" || !(path === "secrets" || path.startsWith("secrets/") || (mount === "set" && path === "boss")),

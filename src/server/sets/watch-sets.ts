@@ -1,37 +1,37 @@
-/** Watches on sets: each is announced when something in it changes, comes or goes that this very caller may see. */
+/** Watches sets: a set is announced when a member that the caller may see changes, appears or disappears. */
 import { createCoalescingQueue } from "../../lib/coalescing-queue.ts";
 import type { Call, Caller, Change, Resources, Watch, WatchFilter } from "../../resources.ts";
 import type { Sets } from "../sets.ts";
 
-/** Something to be told of that the house behind does not know. */
+/** Something to watch that the inner resources do not know. */
 export interface Spot {
-  /** Equal keys are the same thing. */
+  /** Equal keys mean the same spot. */
   readonly key: string;
   readonly change: Change;
-  /** Undefined where nothing is there. */
+  /** Undefined if it does not exist. */
   look(call: Call): Promise<Seen | undefined>;
 }
 
 export interface Seen {
-  /** Another mark means that it is another than before. */
+  /** A different mark means that it changed. */
   readonly mark: string;
-  /** Whose changes are its own; it is looked at again when something comes or goes. Without them only sets are listened to. */
+  /** URIs whose changes count as its own; it is checked again when the list changes. Without URIs only sets are watched. */
   readonly uris?: readonly string[];
 }
 
 export interface SpotsAsk {
-  /** What the house behind is asked to watch. */
+  /** Filter for the inner resources. */
   readonly filter: WatchFilter;
-  /** All URIs that were asked for, as the caller named them. */
+  /** All requested URIs, as the caller wrote them. */
   readonly order: readonly string[];
   readonly spots: readonly Spot[];
 }
 
-/** A spot that is watched for all who ask for it as the same caller: they see the same. */
+/** A watch of one spot, shared by all watches of the same caller. */
 interface Ear {
   readonly hearers: Set<() => void>;
   readonly stop: AbortController;
-  /** False where nothing is there to be watched. */
+  /** False if there is nothing to watch. */
   readonly armed: Promise<boolean>;
 }
 
@@ -79,7 +79,7 @@ export function createSpotWatch(inner: Resources, sets: Sets): (ask: SpotsAsk, c
       void reader.return();
     }
 
-    /** The house behind ends with the call's signal, and everything with it. */
+    /** The inner watch ends with the call's signal, and so does everything else. */
     async function pump(): Promise<void> {
       try {
         for (let next = await iterator.next(); !next.done; next = await iterator.next()) reader.push(next.value);
@@ -133,7 +133,7 @@ async function arm(
   call: Call,
 ): Promise<boolean> {
   let leave: AbortController | undefined;
-  const lookout = createLookout(
+  const checker = createLookout(
     () => spot.look(call),
     async (seen) => {
       tell();
@@ -141,7 +141,7 @@ async function arm(
     },
   );
 
-  /** What comes and goes is heard by way of the list. */
+  /** Members that appear or disappear are noticed through the list. */
   async function listen(uris: readonly string[]): Promise<void> {
     const before = leave;
     const stay = new AbortController();
@@ -156,36 +156,36 @@ async function arm(
     try {
       for await (const change of watch) {
         if (change.kind === "updated") tell();
-        else lookout.again();
+        else checker.again();
       }
     } catch {
-      // What was missed is not known, so they are to look again.
+      // Unknown changes were missed, so callers must read again.
       tell();
     }
   }
 
-  sets.follow(lookout.again, call.signal);
+  sets.follow(checker.again, call.signal);
   const first = await spot.look(call);
   if (!first) return false;
   if (first.uris === undefined) {
-    await lookout.begin();
+    await checker.begin();
     return true;
   }
   await listen(first.uris);
-  // Looked at once more behind the watch, so that nothing falls between.
-  const begun = await lookout.begin();
+  // Checked once more after the watch is armed, so that no change is missed.
+  const begun = await checker.begin();
   if (begun && begun.mark !== first.mark) await listen(begun.uris ?? []);
   return begun !== undefined;
 }
 
 interface Lookout {
-  /** What is there now; from here on, others are told of. */
+  /** Returns the current state; later changes are reported. */
   begin(): Promise<Seen | undefined>;
   /** Something may have changed. */
   again(): void;
 }
 
-/** Looks again when told to, one look after the other, and says when there is another mark. */
+/** Checks again on request, one check at a time, and reports a changed mark. */
 function createLookout(
   look: () => Promise<Seen | undefined>,
   changed: (seen: Seen | undefined) => Promise<void>,
@@ -204,7 +204,7 @@ function createLookout(
         mark = seen?.mark;
         await changed(seen);
       } catch {
-        // The question was withdrawn, or cannot be answered now: whoever tells of the next change asks again.
+        // Cancelled, or currently unavailable: the next change checks again.
       }
     }
     isBusy = false;

@@ -1,4 +1,4 @@
-/** A house and its sets as one: `set://name` is read, listed and watched like everything else, by each caller as they may see it. */
+/** Combines resources and sets: `set://name` is read, listed and watched like any resource, as far as the caller may see it. */
 import { notFound, quote, ResourceError, toResourceError } from "../../errors.ts";
 import { directoryType } from "../../resources.ts";
 import type { Call, Content, ReadResult, Resource, Resources } from "../../resources.ts";
@@ -13,14 +13,14 @@ export interface WithSetsOptions {
   readonly sets: Sets;
   /** Whether `zed://prompt-library` is served. */
   hasZed(): boolean;
-  /** Whether something else is served under this scheme, and comes first. */
+  /** Whether a mount uses this scheme and takes precedence. */
   isTaken(scheme: string): boolean;
 }
 
-/** What a URI of our own stands for. */
+/** The meaning of a URI of the sets. */
 type Own = { readonly kind: "sets" | "zed" } | { readonly kind: "set"; readonly name: string };
 
-/** All contents of a set together hold no more bytes than this; the rest is named. */
+/** Size limit of all contents of a set; further members are only named. */
 const maxBytes = 4 * 1024 * 1024;
 
 const nothing: Mount["source"] = { list: async () => ({ items: [] }), read: async () => [] };
@@ -55,7 +55,7 @@ export function withSets(inner: Resources, { sets, hasZed, isTaken }: WithSetsOp
   async function statOwn(own: Own, uri: string, call: Call): Promise<Resource> {
     switch (own.kind) {
       case "sets":
-        return { uri, name: "sets", title: "Sets", description: "Named choices of resources", mimeType: directoryType };
+        return { uri, name: "sets", title: "Sets", description: "Named sets of resources", mimeType: directoryType };
       case "zed":
         return { ...zedResource, uri };
       case "set":
@@ -105,7 +105,7 @@ export function withSets(inner: Resources, { sets, hasZed, isTaken }: WithSetsOp
       } catch (cause) {
         const { kind } = toResourceError(cause);
         if (call.signal.aborted || kind === "cancelled") throw cause;
-        // Gone in the meantime, it is left out as if it had never been there.
+        // Members deleted in the meantime are left out.
         leftOut.set(uri, kind === "not-found" || kind === "invalid" ? "gone" : kind);
       }
     }
@@ -114,7 +114,7 @@ export function withSets(inner: Resources, { sets, hasZed, isTaken }: WithSetsOp
 
   const watchSpots = createSpotWatch(inner, sets);
   const markOf = async (call: Call) => JSON.stringify(await sets.list(call));
-  /** What comes and goes with the members' own mounts is told by these. */
+  /** Changes when members appear or disappear with their mounts. */
   const listSpot: Spot = {
     key: "list",
     change: { kind: "list-changed" },
@@ -139,7 +139,7 @@ export function withSets(inner: Resources, { sets, hasZed, isTaken }: WithSetsOp
   return {
     async list(ask, call) {
       if (ask.cursor !== undefined) return inner.list(ask, call);
-      // First of all: they were chosen by a person.
+      // First, because people chose them.
       const own = [...(await listed(call)), ...(hasZed() && !isTaken("zed") ? [zedResource] : [])];
       const { limit } = ask;
       const page = await inner.list(limit === undefined ? ask : { limit: Math.max(1, limit - own.length) }, call);
@@ -150,7 +150,7 @@ export function withSets(inner: Resources, { sets, hasZed, isTaken }: WithSetsOp
       const own = ownOf(uri);
       if (!own) return inner.children(uri, ask, call);
       if (own.kind !== "sets") throw notFound(uri);
-      if (ask.cursor !== undefined) throw new ResourceError("invalid", "no such cursor: ask again without one");
+      if (ask.cursor !== undefined) throw new ResourceError("invalid", "no such cursor; start again without one");
       return { items: await listed(call) };
     },
 
@@ -166,7 +166,7 @@ export function withSets(inner: Resources, { sets, hasZed, isTaken }: WithSetsOp
       const own = ownOf(ask.template);
       if (!own) return inner.complete(ask, call);
       await statOwn(own, ask.template, call).catch(() => {
-        throw new ResourceError("invalid", `there is no template ${quote(ask.template)} here`);
+        throw new ResourceError("invalid", `no template ${quote(ask.template)}`);
       });
       return { values: [] };
     },
