@@ -34,7 +34,7 @@ describe("an index that is examined", () => {
     expect(examineIndex(folder)).toEqual({
       about: "index",
       state: "broken",
-      says: `something else is where the folder of the search index belongs: ${folder}`,
+      says: `the path of the search index is not a folder: ${folder}`,
       advice: "move it, or set XDG_CACHE_HOME to another folder",
     });
   });
