@@ -1,32 +1,32 @@
-/** The one error that crosses rooms: a kind, a sentence for a person, the cause. */
+/** The one error type of the program: a kind, a message for people, and the cause. */
 
 export type ErrorKind =
-  /** Nothing is there, or the caller may not know that something is. */
+  /** No such resource, or the caller may not know that it exists. */
   | "not-found"
-  /** The backend refuses. Answered on the wire exactly like "not-found". */
+  /** The backend refuses access. The wire response is the same as for "not-found". */
   | "denied"
-  /** The address names a directory: it has children, and no content of its own. */
+  /** The address is a directory: it has children and no content. */
   | "directory"
-  /** The question itself is wrong: a parameter, a cursor, a template variable. */
+  /** The request is wrong: a parameter, a cursor, a template variable. */
   | "invalid"
-  /** There is more than may be answered at once; `details` says how to ask for less. */
+  /** The result exceeds a limit; `details` says how to request less. */
   | "too-large"
-  /** The caller asks too often, or too much is going on; `details.retryAfterMs` says when to come back. */
+  /** The caller sends too many requests, or the server is overloaded; `details.retryAfterMs` says when to retry. */
   | "busy"
-  /** The backend cannot be reached, or did not answer in time. Asking again may help. */
+  /** The backend cannot be reached, or did not respond in time. A retry may help. */
   | "unavailable"
-  /** This house, or this mount, does not do that. */
+  /** This server or this mount does not support the operation. */
   | "unsupported"
-  /** The caller went away, or the house is closing. */
+  /** The caller cancelled the call or disconnected, or the server is closing. */
   | "cancelled"
-  /** A fault of ours or of the backend that no one foresaw. */
+  /** An unforeseen fault of the program or of the backend. */
   | "unexpected";
 
 export interface ErrorDetails {
-  /** Passing faults may be tried again; lasting ones answer the same next time. */
+  /** True if a retry may succeed. Default: true for "unavailable" only. */
   readonly passing?: boolean;
   readonly cause?: unknown;
-  /** Facts that may be shown to the caller, as they are. */
+  /** Facts that may be shown to the caller unchanged. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
@@ -44,7 +44,7 @@ export class ResourceError extends Error {
   }
 }
 
-/** What is not there and what may not be seen are one and the same answer. */
+/** A missing resource and one that the caller may not see give the same error. */
 export function notFound(what: string, cause?: unknown): ResourceError {
   return new ResourceError("not-found", `no resource at ${quote(what)}`, { cause });
 }
@@ -53,22 +53,22 @@ export function invalid(message: string, details?: Readonly<Record<string, unkno
   return new ResourceError("invalid", message, details ? { details } : {});
 }
 
-/** When to come back, where an error says so: until then the answer is the same. */
+/** Returns how long to wait before a retry, if the error says so: an earlier retry fails the same way. */
 export function retryAfterOf(cause: unknown): number | undefined {
   const afterMs = cause instanceof ResourceError ? cause.details?.["retryAfterMs"] : undefined;
   return typeof afterMs === "number" ? afterMs : undefined;
 }
 
-/** A value as it may stand in a sentence: quoted, on one line, never long. */
+/** Formats a value for a message: quoted, on one line, shortened. */
 export function quote(value: string, maxLength = 120): string {
   const short = value.length > maxLength ? `${value.slice(0, maxLength)}…` : value;
   return JSON.stringify(short);
 }
 
-/** What the caller may know of any failure: a ResourceError as it is, anything else as "unexpected". */
+/** Converts any failure to what the caller may know: a ResourceError unchanged, anything else as "unexpected". */
 export function toResourceError(cause: unknown): ResourceError {
   if (cause instanceof ResourceError) return cause;
   if (cause instanceof Error && (cause.name === "AbortError" || cause.name === "TimeoutError"))
-    return new ResourceError("cancelled", "the question was withdrawn", { cause });
-  return new ResourceError("unexpected", "something went wrong here; the log has the details", { cause });
+    return new ResourceError("cancelled", "cancelled", { cause });
+  return new ResourceError("unexpected", "internal error; see the server's log for details", { cause });
 }

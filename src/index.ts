@@ -1,4 +1,4 @@
-/** The front door: what programs that build on Pressmark may count on. */
+/** The public API of the package. */
 export { openPolicy, type Policy } from "./access/policy.ts";
 export { type ConfigInput, defineConfig, type MountInput } from "./config/define-config.ts";
 export { bestCounter, type CountTokens, estimate } from "./context/count-tokens.ts";

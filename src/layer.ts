@@ -1,10 +1,10 @@
-/** Source → Source: what every source gets for free. */
+/** Layers: functions from source to source that add the same behaviour to every source. */
 import type { Source } from "./source.ts";
 
-/** A layer can neither lose an ability nor invent one. */
+/** A layer neither removes nor adds an ability. */
 export type Layer = (inner: Source, mount: { readonly name: string }) => Source;
 
-/** The questions a source can be asked that give a promise. */
+/** The methods of a source that return a promise. */
 export type Operation =
   | "list"
   | "read"
@@ -18,15 +18,16 @@ export type Operation =
   | "watch"
   | "act";
 
-export type OperationMethod = (...asked: never[]) => Promise<unknown>;
+export type OperationMethod = (...args: never[]) => Promise<unknown>;
 
 /**
- * A source that answers through `around`: for each operation that the inner source has, `around` is given its name and the
- * bound method, and returns what stands in its place. What is no operation (`order`, `cursorAfter`, `templates`, `learnTemplates`, `lists`, `follow`, `timeoutMs`, `maySee`, `close`) passes through.
+ * Wraps a source: for each operation that the inner source has, `around` gets its name and the bound method, and returns the
+ * replacement. Other members (`order`, `cursorAfter`, `templates`, `learnTemplates`, `lists`, `follow`, `timeoutMs`, `maySee`, `close`)
+ * pass through.
  */
 export function wrapSource(
   inner: Source,
-  around: <T extends OperationMethod>(operation: Operation, ask: T) => T,
+  around: <T extends OperationMethod>(operation: Operation, method: T) => T,
 ): Source {
   const wrapped: Source = {
     list: around("list", inner.list.bind(inner)),
@@ -49,7 +50,7 @@ export function wrapSource(
     ...(inner.maySee && { maySee: inner.maySee.bind(inner) }),
     ...(inner.close && { close: inner.close.bind(inner) }),
   };
-  // Looked up each time: a source may learn its templates later.
+  // A getter, because a source may learn its templates later.
   if (inner.templates)
     Object.defineProperty(wrapped, "templates", { get: () => inner.templates, enumerable: true, configurable: true });
   return wrapped;
@@ -57,7 +58,7 @@ export function wrapSource(
 
 function wrapActions(
   actions: NonNullable<Source["actions"]>,
-  around: <T extends OperationMethod>(operation: Operation, ask: T) => T,
+  around: <T extends OperationMethod>(operation: Operation, method: T) => T,
 ): NonNullable<Source["actions"]> {
   return Object.fromEntries(
     Object.entries(actions).map(([name, action]) => [name, { ...action, run: around("act", action.run.bind(action)) }]),

@@ -1,4 +1,4 @@
-/** Which room may import which. docs/house.md shows the same table to people. */
+/** Which module may import which. docs/house.md shows the same table. */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { parseAst } from "rolldown/parseAst";
@@ -22,8 +22,8 @@ const server = [
   "config",
 ];
 
-/** A room may always import itself. The front door, `index.ts`, may open any. */
-const accessPoints: Readonly<Record<string, readonly string[]>> = {
+/** A module may always import itself. `index.ts` may import any. */
+const allowedImports: Readonly<Record<string, readonly string[]>> = {
   lib: [],
   core: ["lib"],
   backends: ["core", "lib"],
@@ -45,18 +45,18 @@ const accessPoints: Readonly<Record<string, readonly string[]>> = {
   index: ["core", "lib", ...server, "server", "testing"],
 };
 
-/** What one file may do that its room may not. */
+/** Additional imports of single files. */
 const exceptions: Readonly<Record<string, readonly string[]>> = {
-  // A remote house as a source.
+  // A remote server as a source.
   "sources/mcp.ts": ["client"],
-  // Agreement is measured in the words that are searched.
+  // Agreement is measured in the same words that search uses.
   "sources/analysis/agreement.ts": ["search"],
 };
 
-/** Tests, and what only tests need: they may enter any room, and no room may enter them. */
+/** Tests and their support files may import any module, and no module may import them. */
 const ofTests = /(?:\.test|(?:^|\/)test-[^/]*)\.tsx?$/;
 
-/** These run in a browser, too. */
+/** Modules that also run in a browser. */
 const withoutNode = ["client", "picker"];
 
 interface Import {
@@ -64,7 +64,7 @@ interface Import {
   readonly specifier: string;
 }
 
-describe("the rooms", () => {
+describe("the modules", () => {
   const files = readdirSync(root, { recursive: true, encoding: "utf8" })
     .map((file) => file.split(sep).join("/"))
     .filter((file) => /\.tsx?$/.test(file) && !ofTests.test(file))
@@ -72,18 +72,18 @@ describe("the rooms", () => {
   const imports = files.flatMap((file) => importsOf(file));
 
   it("are all in the table", () => {
-    expect(files.filter((file) => !(roomOf(file) in accessPoints))).toEqual([]);
+    expect(files.filter((file) => !(moduleOf(file) in allowedImports))).toEqual([]);
   });
 
-  it("are entered only through the doors of the table", () => {
-    expect(imports.map(trespass).filter((sentence) => sentence !== undefined)).toEqual([]);
+  it("import only what the table allows", () => {
+    expect(imports.map(forbiddenImport).filter((sentence) => sentence !== undefined)).toEqual([]);
   });
 
-  it("that a browser enters hold nothing of Node", () => {
+  it("for browsers import nothing from Node", () => {
     expect(
       imports
-        .filter(({ file, specifier }) => withoutNode.includes(roomOf(file)) && specifier.startsWith("node:"))
-        .map(({ file, specifier }) => `src/${file} imports ${specifier}, and ${roomOf(file)} must run without Node`),
+        .filter(({ file, specifier }) => withoutNode.includes(moduleOf(file)) && specifier.startsWith("node:"))
+        .map(({ file, specifier }) => `src/${file} imports ${specifier}, and ${moduleOf(file)} must run without Node`),
     ).toEqual([]);
   });
 
@@ -91,8 +91,8 @@ describe("the rooms", () => {
     expect(imports.filter(({ specifier }) => ofTests.test(specifier)).map(({ file }) => file)).toEqual([]);
   });
 
-  it("would notice a forbidden door, however it is opened", () => {
-    const opened = importsIn(
+  it("would report a forbidden import of any form", () => {
+    const imported = importsIn(
       "lib/example.ts",
       `import type { A } from "../errors.ts";
        export { b } from "../source.ts";
@@ -100,12 +100,12 @@ describe("the rooms", () => {
        new Worker(new URL("../sources/file.ts", import.meta.url));
        import d from "./uri-template.ts";`,
     );
-    expect(opened.map(trespass)).toEqual([
-      "src/lib/example.ts imports src/errors.ts: lib may import nothing of ours, and core is not among it",
-      "src/lib/example.ts imports src/source.ts: lib may import nothing of ours, and core is not among it",
-      "src/lib/example.ts imports src/layer.ts: lib may import nothing of ours, and core is not among it",
-      "src/lib/example.ts imports src/router/route.ts: lib may import nothing of ours, and router is not among it",
-      "src/lib/example.ts imports src/sources/file.ts: lib may import nothing of ours, and sources is not among it",
+    expect(imported.map(forbiddenImport)).toEqual([
+      "src/lib/example.ts imports src/errors.ts: lib may import no other module, not core",
+      "src/lib/example.ts imports src/source.ts: lib may import no other module, not core",
+      "src/lib/example.ts imports src/layer.ts: lib may import no other module, not core",
+      "src/lib/example.ts imports src/router/route.ts: lib may import no other module, not router",
+      "src/lib/example.ts imports src/sources/file.ts: lib may import no other module, not sources",
       undefined,
     ]);
   });
@@ -123,19 +123,19 @@ describe("the sources", () => {
   });
 });
 
-function trespass({ file, specifier }: Import): string | undefined {
+function forbiddenImport({ file, specifier }: Import): string | undefined {
   if (!specifier.startsWith(".")) return undefined;
   const target = relative(root, join(root, dirname(file), specifier))
     .split(sep)
     .join("/");
-  const [from, to] = [roomOf(file), roomOf(target)];
-  const open = [from, ...(accessPoints[from] ?? []), ...(exceptions[file] ?? [])];
-  if (open.includes(to)) return undefined;
-  const allowed = accessPoints[from]?.join(", ") || "nothing of ours";
-  return `src/${file} imports src/${target}: ${from} may import ${allowed}, and ${to} is not among it`;
+  const [from, to] = [moduleOf(file), moduleOf(target)];
+  const allowedModules = [from, ...(allowedImports[from] ?? []), ...(exceptions[file] ?? [])];
+  if (allowedModules.includes(to)) return undefined;
+  const names = allowedImports[from]?.join(", ") || "no other module";
+  return `src/${file} imports src/${target}: ${from} may import ${names}, not ${to}`;
 }
 
-function roomOf(file: string): string {
+function moduleOf(file: string): string {
   const [first = "", second] = file.split("/");
   if (second !== undefined) return first;
   const name = first.replace(/\.ts$/, "");
@@ -146,14 +146,14 @@ function importsOf(file: string): Import[] {
   return importsIn(file, readFileSync(join(root, file), "utf8"));
 }
 
-/** Static, dynamic and type imports, re-exports, and files that a worker is started from; in the order of the text. */
+/** Finds static, dynamic and type imports, re-exports, and worker files, in text order. */
 function importsIn(file: string, text: string): Import[] {
-  const found: Import[] = [];
+  const imports: Import[] = [];
   visit(parseAst(text, { lang: file.endsWith("x") ? "tsx" : "ts" }), (node) => {
     const specifier = specifierOf(node);
-    if (specifier !== undefined) found.push({ file, specifier });
+    if (specifier !== undefined) imports.push({ file, specifier });
   });
-  return found;
+  return imports;
 }
 
 type Node = Readonly<Record<string, unknown>>;
@@ -183,11 +183,11 @@ function textOf(node: unknown): string | undefined {
   return typeof node["value"] === "string" ? node["value"] : undefined;
 }
 
-function visit(node: unknown, see: (node: Node) => void): void {
-  if (Array.isArray(node)) for (const each of node) visit(each, see);
+function visit(node: unknown, enter: (node: Node) => void): void {
+  if (Array.isArray(node)) for (const each of node) visit(each, enter);
   else if (isNode(node)) {
-    if (typeof node["type"] === "string") see(node);
-    for (const value of Object.values(node)) visit(value, see);
+    if (typeof node["type"] === "string") enter(node);
+    for (const value of Object.values(node)) visit(value, enter);
   }
 }
 

@@ -1,4 +1,4 @@
-/** The words of the house: what it serves, who asks, and the one interface that all of it is asked through. */
+/** The public data model: resources, callers, changes, and the one interface through which all of it is used. */
 
 export interface Annotations {
   readonly audience?: readonly ("user" | "assistant")[];
@@ -15,7 +15,7 @@ export interface Icon {
   readonly theme?: "light" | "dark";
 }
 
-/** What is said of a thing without opening it. */
+/** Metadata of a resource or template. */
 export interface Description {
   readonly name: string;
   readonly title?: string;
@@ -28,7 +28,7 @@ export interface Description {
 
 export interface Resource extends Description {
   readonly uri: string;
-  /** Bytes, as they are stored. */
+  /** Size in bytes, as stored. */
   readonly size?: number;
 }
 
@@ -37,12 +37,12 @@ export interface Template extends Description {
   readonly uriTemplate: string;
 }
 
-/** The MIME type of what has children instead of content. */
+/** MIME type of a directory: it has children and no content. */
 export const directoryType = "inode/directory";
 
 /**
- * What a content holds. The same object stands for the same content from the source to the wire,
- * so that an edge may remember how it spelled it.
+ * The data of a content. The same object represents the same content from the source to the wire,
+ * so that a transport can cache its encoding.
  */
 export type Body = { readonly text: string } | { readonly bytes: Uint8Array };
 
@@ -53,7 +53,7 @@ export interface Content {
   readonly meta?: Readonly<Record<string, unknown>>;
 }
 
-/** How long an answer may be kept, and whether other callers may be given it. */
+/** How long a result may be cached, and whether the cache may serve it to other callers. */
 export interface Freshness {
   readonly ttlMs: number;
   readonly scope: "public" | "private";
@@ -65,9 +65,9 @@ export interface ReadResult extends Freshness {
 
 export interface Page<T> {
   readonly items: readonly T[];
-  /** Present if and only if there may be more. Opaque: hand it back as it is. */
+  /** Present if and only if there may be more. Opaque: pass it back unchanged. */
   readonly next?: string;
-  /** Mounts that could not answer: what is theirs is missing from this page. */
+  /** Mounts that failed: their entries are missing from this page. */
   readonly failures?: readonly MountFailure[];
 }
 
@@ -76,41 +76,41 @@ export interface MountFailure {
   readonly message: string;
 }
 
-/** Who asks. Two callers with the same id see the same things. */
+/** The user or client on whose behalf a call runs. Two callers with the same id see the same resources. */
 export interface Caller {
   readonly id: string;
   readonly groups?: readonly string[];
-  /** Whether this is the person who runs the house. Never made from what a caller says of itself. */
+  /** True for the operator of the server. Never derived from what a caller claims about itself. */
   readonly owner?: boolean;
 }
 
-/** Handed on whole, never as a copy of its members: some are made only when they are asked for. */
+/** Pass the object itself on, never a copy of its members: some are created on first access. */
 export interface Call {
   readonly caller: Caller;
   /**
-   * What stands for one client where limits are shared: a connection, or a session. Several clients may be one caller. Absent
-   * where the caller is one client.
+   * Identifies one client where clients share limits: a connection or a session. Several clients may be one caller. Absent
+   * if the caller is one client.
    */
   readonly client?: object;
-  /** The one way to stop anything. */
+  /** The only way to cancel anything. */
   readonly signal: AbortSignal;
-  /** Present when the caller wants to hear how far a long answer has come. */
+  /** Reports progress. Present when the caller wants it. */
   readonly progress?: (done: number, total?: number, message?: string) => void;
 }
 
 export interface PageRequest {
   readonly cursor?: string;
-  /** At most so many are wanted. The page may hold fewer, and more where they come from afar. */
+  /** Maximum number of items. A page may hold fewer, and more if another server returned more. */
   readonly limit?: number;
 }
 
 export interface CompletionRequest {
-  /** The template as listed, or a URI. */
+  /** A listed template, or a URI. */
   readonly template: string;
   readonly variable: string;
-  /** What has been typed so far. */
+  /** The text typed so far. */
   readonly value: string;
-  /** Variables that are settled already. */
+  /** Values of other variables. */
   readonly given: Readonly<Record<string, string>>;
 }
 
@@ -124,34 +124,34 @@ export interface Suggestions {
 export interface SearchRequest {
   readonly text: string;
   readonly limit: number;
-  /** Only what lies below this URI. */
+  /** Only resources below this URI. */
   readonly within?: string;
-  /** Whether the last word may not be finished yet. */
+  /** True if the last word may be incomplete. */
   readonly typing?: boolean;
 }
 
 export interface Hit {
   readonly resource: Resource;
   readonly score: number;
-  /** A piece of the text, as it stands there. */
+  /** An excerpt of the text, unchanged. */
   readonly snippet?: string;
-  /** Where the snippet begins in the text, in UTF-16 code units. */
+  /** Position of the snippet in the text, in UTF-16 code units. */
   readonly offset?: number;
-  /** What matched, as [from, to) in the snippet. In order, disjoint. */
+  /** Matches in the snippet, as [from, to). In order, disjoint. */
   readonly marks?: readonly (readonly [from: number, to: number])[];
-  /** Counted from 1, both ends included. */
+  /** First and last line, from 1, both included. */
   readonly lines?: readonly [first: number, last: number];
 }
 
 export interface SearchResult {
   readonly hits: readonly Hit[];
-  /** How much of what could be searched was, from 0 to 1; 1 only when nothing is known to be missing or stale. */
+  /** Share of the searchable content that was searched, from 0 to 1; 1 only when nothing is known to be missing or stale. */
   readonly ready: number;
-  /** Mounts of which not all was searched because something went wrong, and what. */
+  /** Mounts that were not searched completely because of an error, with the error. */
   readonly failures?: readonly MountFailure[];
 }
 
-/** The front matter of a SKILL.md, as its author wrote it. */
+/** The front matter of a SKILL.md, as written. */
 export interface FrontMatter {
   readonly name: string;
   readonly description: string;
@@ -161,18 +161,18 @@ export interface FrontMatter {
 /** One file of a skill. */
 export interface SkillFile {
   readonly uri: string;
-  /** `sha256:` and 64 hexadecimal digits, of the bytes that are read at the URI. */
+  /** `sha256:` and 64 hexadecimal digits, computed over the bytes that a read of the URI returns. */
   readonly digest: string;
-  /** How many bytes these are. */
+  /** Number of these bytes. */
   readonly size: number;
 }
 
-/** Instructions for a model, with the files that belong to them. */
+/** Instructions for a model, with their files. */
 export interface Skill {
-  /** Of its SKILL.md. */
+  /** The URI of its SKILL.md. */
   readonly uri: string;
   readonly frontMatter: FrontMatter;
-  /** All that the caller may see of it, SKILL.md among them; "dynamic" where content is made when it is asked for. */
+  /** All files that the caller may see, including SKILL.md; "dynamic" if content is generated on request. */
   readonly files: readonly SkillFile[] | "dynamic";
 }
 
@@ -180,64 +180,64 @@ export interface SkillResult extends Freshness {
   readonly skill: Skill;
 }
 
-/** Something that a mount can be asked to do. */
+/** An operation that a mount offers. */
 export interface Action {
   readonly mount: string;
   readonly name: string;
   readonly title?: string;
   readonly description: string;
-  /** JSON Schema of the object that it takes. */
+  /** JSON Schema of the input, an object. */
   readonly inputSchema: Readonly<Record<string, unknown>>;
-  /** Whether everything is afterwards as it was before. */
+  /** True if the action changes nothing. */
   readonly readOnly: boolean;
-  /** A path of its own over HTTP, for where it is the only one of that door. */
+  /** Additional HTTP path, used if only one action claims it. */
   readonly endpoint?: string;
 }
 
 export interface ActionResult {
-  /** What JSON can hold; `uris` are those of the resources. */
+  /** A JSON value; `uris` holds the URIs of the resources. */
   readonly value: Readonly<Record<string, unknown>>;
-  /** What the value speaks of. */
+  /** Resources that the value mentions. */
   readonly resources: readonly Resource[];
 }
 
 export interface WatchFilter {
   readonly uris?: readonly string[];
-  /** Whether to hear that the list of resources changed. */
+  /** True to be notified when the list of resources changes. */
   readonly list?: boolean;
 }
 
 export type Change = { readonly kind: "updated"; readonly uri: string } | { readonly kind: "list-changed" };
 
-/** For one consumer. Returning its iterator ends the watch at once, also for a `next` that waits. */
+/** For one consumer. `return` on its iterator ends the watch immediately, including a pending `next`. */
 export interface Watch extends AsyncIterable<Change> {
-  /** Those of the filter's URIs that are watched, as the caller spelled them. What cannot be read is left out. */
+  /** Those of the filter's URIs that are watched, as the caller wrote them. URIs that cannot be read are left out. */
   readonly uris: readonly string[];
 }
 
-/** Everything the house can be asked. The router answers it here, the client from afar. */
+/** Everything a client can request. Implemented by the router for local mounts and by the client for a remote server. */
 export interface Resources {
-  /** Pages are disjoint and together complete; a mount that fails is named in its page, and the others are served. */
-  list(ask: PageRequest, call: Call): Promise<Page<Resource>>;
-  /** The direct children of one directory. What is missing, or no directory, throws "not-found". */
-  children(uri: string, ask: PageRequest, call: Call): Promise<Page<Resource>>;
-  /** Contents carry the caller's own spelling of the URI. A missing resource throws "not-found"; it never gives an empty array. */
+  /** Pages are disjoint and together complete. A mount that fails is named in the page; the others are still served. */
+  list(request: PageRequest, call: Call): Promise<Page<Resource>>;
+  /** Lists the direct children of one directory. A URI that is missing or not a directory throws "not-found". */
+  children(uri: string, request: PageRequest, call: Call): Promise<Page<Resource>>;
+  /** Contents carry the URI as the caller wrote it. A missing resource throws "not-found"; the result is never an empty array. */
   read(uri: string, call: Call): Promise<ReadResult>;
-  templates(ask: PageRequest, call: Call): Promise<Page<Template>>;
+  templates(request: PageRequest, call: Call): Promise<Page<Template>>;
   /** An unknown template throws "invalid"; an unknown variable has no suggestions. */
-  complete(ask: CompletionRequest, call: Call): Promise<Suggestions>;
+  complete(request: CompletionRequest, call: Call): Promise<Suggestions>;
   stat(uri: string, call: Call): Promise<Resource>;
-  search(ask: SearchRequest, call: Call): Promise<SearchResult>;
-  /** Pages as for `list`. Absent where there are no skills, now and later. */
-  skills?(ask: PageRequest, call: Call): Promise<Page<Skill>>;
-  /** The skill whose SKILL.md this is, in the caller's own spelling. Anything else throws "not-found". */
+  search(request: SearchRequest, call: Call): Promise<SearchResult>;
+  /** Pages as for `list`. Absent if there are no skills and never will be. */
+  skills?(request: PageRequest, call: Call): Promise<Page<Skill>>;
+  /** Returns the skill with this SKILL.md, with the URI as the caller wrote it. Anything else throws "not-found". */
   skill?(uri: string, call: Call): Promise<SkillResult>;
-  /** What this caller may ask the mounts to do. Absent where that is nothing, now and later. */
+  /** Lists the actions that this caller may run. Absent if there are none and never will be. */
   actions?(call: Call): Promise<readonly Action[]>;
-  /** What is not among the caller's actions throws "not-found"; what does not fit its schema "invalid", and names the field. */
+  /** An action that `actions` does not list throws "not-found"; invalid input throws "invalid" and names the field. */
   act?(what: Pick<Action, "mount" | "name">, input: unknown, call: Call): Promise<ActionResult>;
   /** Resolves once armed: a change made after that is never missed. Ends when the call's signal does. */
   watch(filter: WatchFilter, call: Call): Promise<Watch>;
-  /** How long lists stay fresh, and for whom. */
+  /** Freshness of lists. */
   readonly listFreshness: Freshness;
 }

@@ -8,17 +8,17 @@ import { expect, it } from "vitest";
 
 const allowed: Readonly<Record<string, string>> = {
   "lib/file-clock-ms.ts": "compared with the times that the system stamps files with",
-  "server/runtime.ts": "hands the clock to those below",
-  "server/log-redaction.ts": "hands the clock on",
+  "server/runtime.ts": "passes the clock to sources",
+  "server/log-redaction.ts": "passes the clock on",
   "server/activity-log.ts": "shown: when a client was last seen",
   "server/status-page.ts": "shown: when a mount was checked",
   "server/search/indexer-thread.ts": "compared with the time that a file was written",
   "server/sets/server-sets.ts": "compared with the time that a file was written",
   "config/hosts/settings.ts": "part of the name of a copy",
-  "search/query.ts": "what a query calls a week ago",
+  "search/query.ts": "resolves 'a week ago' in a query",
   "search/find-passages.ts": "compared with the time that a resource was modified",
-  "cli/reading/filters.ts": "what a command line calls yesterday",
-  "cli/commands/watch.ts": "shown: when a change was heard of",
+  "cli/reading/filters.ts": "resolves 'yesterday' on the command line",
+  "cli/commands/watch.ts": "shown: when a change was reported",
   "picker/create-treeing.ts": "shown: when a resource changed",
   "picker/create-previewing.ts": "shown: when a resource changed",
   "picker/create-searching.ts": "compared with the time that a resource was modified",
@@ -26,13 +26,13 @@ const allowed: Readonly<Record<string, string>> = {
   "picker/app.tsx": "shown: how long ago something was",
   "sources/gcs.ts": "part of a signature that the server checks",
   "sources/s3.ts": "compared with the time that credentials expire, as the server said",
-  "sources/metrics.ts": "the end of a range of time that is asked for",
-  "sources/metrics/watch.ts": "the moment that is asked for",
+  "sources/metrics.ts": "end of the requested time range",
+  "sources/metrics/watch.ts": "the requested moment",
   "sources/gdrive/push.ts":
     "compared with the time that a channel expires, as Drive said; the monotonic clock decides as well",
-  "sources/gdrive/sync.ts": "stored: when the ledger was last brought up to date, for other processes",
+  "sources/gdrive/sync.ts": "stored: when the stored state was last synchronised, for other processes",
   "sources/gdrive/drive-source.ts": "compared with the time that a permission expires, as Drive said",
-  "sources/metrics/complete.ts": "the moment that is asked for",
+  "sources/metrics/complete.ts": "the requested moment",
   "sources/analysis.ts": "shown: whether a result has expired",
   "sources/analysis/create-store.ts": "stored: when results were made, and when they expire",
   "sources/analysis/computations.ts": "compared with the time that a result expires, which is stored",
@@ -43,7 +43,7 @@ const allowed: Readonly<Record<string, string>> = {
 };
 
 const wallClock = /\bDate\.now\b|\bnew Date\(\)|\bruntime\.now\b|\bRuntime\["now"\]|\{ now\b/;
-/** Tests, what only tests need, and the fakes of other people's servers. */
+/** Tests, their support files, and fake servers. */
 const ofTests = /(?:\.test|(?:^|\/)test-[^/]*)\.tsx?$|^testing\//;
 
 it("the wall clock is read only for what is shown or stored", () => {

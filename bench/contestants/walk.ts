@@ -1,4 +1,4 @@
-/** Walks a whole tree once and says what that took: by fdir with an lstat for each file, or page by page through a house. */
+/** Walks a whole tree once and says what that took: by fdir with an lstat for each file, or page by page through a server. */
 import { lstatSync } from "node:fs";
 
 const [how, root = ""] = process.argv.slice(2);

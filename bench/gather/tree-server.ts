@@ -1,4 +1,4 @@
-/** One tree of a repository after another as a house: the same router, index and search that people are served with. */
+/** One tree of a repository after another as a server: the same router, index and search that people are served with. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * No door reveals what read refuses: a house with hidden things answers every question exactly like a house in which those
- * things do not exist.
+ * No operation reveals what read refuses: a server with hidden resources responds to every request exactly like a server in which
+ * those resources do not exist.
  */
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -57,13 +57,13 @@ function createTestServer(
   const seenBy = (caller: Caller) => mounts.filter(({ name }) => policy.maySee(caller, name, { path: "" }));
   const tools = [
     ...createReadingTools({ resources: pressmark, server: "pressmark", mounts: seenBy }),
-    // What is saved is kept nowhere here.
+    // Saved sets are not stored in this test.
     createSaveSet({ resources: pressmark, sets: { ...chosen.sets, save: () => undefined } }),
   ];
   return { pressmark, clock, trees, tools, prompts, sets };
 }
 
-/** What a model is told by every tool. */
+/** The results of every tool. */
 async function askTools(
   { tools }: Pick<ReturnType<typeof createTestServer>, "tools">,
   uris: readonly string[],
@@ -93,7 +93,7 @@ async function askTools(
   return answers;
 }
 
-/** What is gathered for a task that names things, what is packed without one, and what the prompt makes of it. */
+/** The pack for a task that names resources, a pack without a task, and the prompt made from it. */
 async function askGather(
   { pressmark }: Pick<ReturnType<typeof createTestServer>, "pressmark">,
   uris: readonly string[],
@@ -109,7 +109,7 @@ async function askGather(
   };
 }
 
-/** What a person is shown of every set, and what it comes to. */
+/** Each set as a person sees it, and its content. */
 async function askPrompts(
   { prompts, sets }: Pick<ReturnType<typeof createTestServer>, "prompts" | "sets">,
   call: Call,
@@ -120,7 +120,7 @@ async function askPrompts(
   return { listed, answers: await Promise.all(sets.map(({ name }) => outcome(said(name)))) };
 }
 
-/** What a watch acknowledges, and what it says after each step, in any order. */
+/** What a watch acknowledges, and what it reports after each step, in any order. */
 async function watch(
   { pressmark, clock, trees }: ReturnType<typeof createTestServer>,
   filter: WatchFilter,
@@ -147,9 +147,9 @@ async function watch(
   return { uris: watched.uris, heard };
 }
 
-describe("no door reveals what read refuses", () => {
-  it("whatever is there, whoever asks, and whatever is hidden from them", async () => {
-    // Most answers are refusals, and where each was thrown costs more than the rest; a failure tells what was asked.
+describe("no operation reveals what read refuses", () => {
+  it("whatever exists, whoever calls, and whatever is hidden from them", async () => {
+    // Most results are errors, and their stack traces would cost more than the rest; a failure shows the request.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     onTestFinished(() => void (Error.stackTraceLimit = stackTraceLimit));
@@ -173,7 +173,7 @@ describe("no door reveals what read refuses", () => {
           ...mounts.flatMap((mount) => [...paths].slice(0, 9).map((at) => `${mount}://${overEncode(encode(at))}`)),
         ];
 
-        /** What the steps change, what is above it and what is below. */
+        /** The paths that the steps change, and those above and below. */
         const touched = mounts.flatMap((mount) =>
           [...paths]
             .filter((at) => steps.some(({ path }) => `${path}/`.startsWith(`${at}/`) || at.startsWith(`${path}/`)))
@@ -191,7 +191,7 @@ describe("no door reveals what read refuses", () => {
           const call: Call = { caller, signal: new AbortController().signal };
           const models = new Map(plans.map((one) => [one.name, createModel(one)]));
           const real = createTestServer(plans, policy, pageSize, () => true, sets);
-          // What is hidden does not exist here. A root that is hidden while things below it are not stays hidden.
+          // Hidden resources do not exist here. A hidden root above visible entries stays hidden.
           const bare = createTestServer(
             plans.filter(({ name }) => !rules.mounts.includes(name)),
             { maySee: (_, mount, at) => at.path !== "" || !isHidden(rules, mount, "") },

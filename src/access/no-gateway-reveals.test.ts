@@ -1,5 +1,5 @@
 /**
- * No gateway reveals what read refuses: what is hidden of another server may be there or not, and every question is answered alike.
+ * No gateway reveals what read refuses: whether a hidden resource of another server exists or not, every response is the same.
  */
 import fc from "fast-check";
 import { expect, it } from "vitest";
@@ -54,7 +54,7 @@ async function openGateway(
   };
 }
 
-/** The rules about mounts there, as rules about addresses here. */
+/** Turns rules about the remote mounts into rules about local addresses. */
 function policyOf(rules: Hidden): Policy {
   return {
     maySee(_caller, _mount, { path }) {
@@ -64,7 +64,7 @@ function policyOf(rules: Hidden): Policy {
   };
 }
 
-/** What is there where nothing hidden is: a directory stays for as long as something is in it, as a server has it. */
+/** What exists without the hidden entries: a directory stays while it is not empty, as on a server. */
 function withoutHidden(plans: readonly MountPlan[], rules: Hidden): (mount: string, path: string) => boolean {
   const seen = new Map(
     plans.map((one) => [one.name, [...createModel(one).keys()].filter((at) => !isHidden(rules, one.name, at))]),
@@ -76,7 +76,7 @@ function withoutHidden(plans: readonly MountPlan[], rules: Hidden): (mount: stri
 it("no gateway reveals what read refuses", async () => {
   await fc.assert(
     fc.asyncProperty(plan, async ({ mounts, hidden: [rules], pageSize }) => {
-      // What is listed shows that its server is there, as a directory does that is not empty; so it is in both.
+      // A listed entry shows that its server exists, like a directory that is not empty; so it exists in both.
       const plans = mounts
         .slice(0, 1)
         .map((one) => ({ ...one, lists: true, nodes: { ...one.nodes, seen: { kind: "text" as const, text: "tea" } } }));

@@ -1,4 +1,4 @@
-/** Search in an index reveals nothing that read refuses: what is found is what would be found if the rest did not exist. */
+/** Searching an index reveals nothing that read refuses: the hits are those that there would be if hidden resources did not exist. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,16 +17,16 @@ import type { Policy } from "./policy.ts";
 
 interface File {
   readonly text: string;
-  /** Where it really stands. */
+  /** Target of a link. */
   readonly link?: string | undefined;
 }
 
 interface Plan {
   readonly files: Readonly<Record<string, File>>;
   readonly hidden: readonly { readonly path: string; readonly below: boolean }[];
-  /** How much of the mount is in. */
+  /** Share of the mount that is indexed. */
   readonly ready: number;
-  /** Gone since it was indexed. */
+  /** Removed since it was indexed. */
   readonly gone: readonly string[];
 }
 
@@ -44,7 +44,7 @@ const plan: fc.Arbitrary<Plan> = fc.record({
 });
 
 let folder: string;
-/** Of all houses, each under a name of its own: to make one for each would take the longest. */
+/** Shared by all servers, each under its own name: creating one for each would take the longest. */
 let store: IndexStore;
 let servers = 0;
 
@@ -67,7 +67,7 @@ const isBelow = (at: string, above: string) => at === above || at.startsWith(`${
 
 interface Furniture {
   readonly files: ReadonlyMap<string, File>;
-  /** They stay where nothing in them may be seen. */
+  /** Directories stay even if nothing in them is visible. */
   readonly directories: ReadonlySet<string>;
   readonly gone: ReadonlySet<string>;
   readonly ready: number;
@@ -113,7 +113,7 @@ function open({ files, directories, gone, ready, policy }: Furniture) {
   return { pressmark, own };
 }
 
-/** In no order: how often a word is to be found, also where the caller may not look, moves what is found up and down. */
+/** Without the order: the frequency of a word, also in hidden resources, affects the ranking. */
 function inNoOrder(answer: SearchResult): unknown {
   const hits = answer.hits.map(({ score: _score, ...hit }) => JSON.stringify(hit)).sort();
   return { hits, scores: answer.hits.map(({ score }) => score), ready: answer.ready };
@@ -132,10 +132,10 @@ const call: Call = { caller: { id: "me" }, signal: new AbortController().signal 
 const encode = (at: string) => at.split("/").map(encodeURIComponent).join("/");
 
 describe("search in an index", () => {
-  it("finds what may be seen, as much as is asked for, and tells of nothing else", async () => {
+  it("returns visible hits, as many as requested, and reveals nothing else", async () => {
     await fc.assert(
       fc.asyncProperty(plan, async ({ files, hidden, ready, gone }) => {
-        // What has something below it is a directory.
+        // A path with something below it is a directory.
         const all = new Map(
           Object.entries(files).filter(([at]) => !Object.keys(files).some((other) => other.startsWith(`${at}/`))),
         );
@@ -143,7 +143,7 @@ describe("search in an index", () => {
           hidden.some((rule) => (rule.below ? isBelow(at, rule.path) : at === rule.path));
         const isVisible = ([at, { link }]: [string, File]) => !isHidden(at) && (link === undefined || !isHidden(link));
         const policy: Policy = { maySee: (_, __, at) => !isHidden(at.path) };
-        // Where the index is ready, it knows what is gone.
+        // A complete index knows what is gone.
         const away = new Set(ready === 1 ? [] : gone);
         const directories = new Set(["", ...[...all.keys()].flatMap(ancestorsOf)]);
         const furniture = { directories, gone: away, ready, policy };

@@ -1,10 +1,10 @@
-/** Who may see what. Decides, never fetches. */
+/** Decides who may see what. Does no I/O. */
 import type { Caller } from "../resources.ts";
 import type { Address } from "../source.ts";
 
 /**
- * Asked at every door: list, children, templates, completion, read, search, watch, notification and the shape of a page.
- * Judged on mount and address, never on the spelling of a URI.
+ * Checked by every operation: list, children, templates, completion, read, search, watch, notifications and page sizes.
+ * Decides by mount and address, never by the text of a URI.
  */
 export interface Policy {
   maySee(caller: Caller, mount: string, at: Address): boolean;

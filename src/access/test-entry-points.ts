@@ -1,32 +1,32 @@
-/** Every question that a house can be asked, and its answers to the letter: for the tests that two houses answer alike. */
+/** Sends every kind of request and records the exact responses: for tests that compare two servers. */
 import { toResourceError } from "../errors.ts";
 import type { Call, Page, Resources } from "../resources.ts";
 
-/** An answer, or an error to the letter. */
-export async function outcome(asked: Promise<unknown>): Promise<unknown> {
+/** A result, or the exact error. */
+export async function outcome(promise: Promise<unknown>): Promise<unknown> {
   try {
-    return await asked;
+    return await promise;
   } catch (cause) {
     const { kind, message, details, passing } = toResourceError(cause);
     return { kind, message, details, passing };
   }
 }
 
-/** Every page as it is, with whether there is another in place of the cursor. */
-async function pages(ask: (cursor: { cursor?: string }) => Promise<Page<unknown>>) {
+/** All pages; the cursor is replaced by whether there is another page. */
+async function pages(request: (cursor: { cursor?: string }) => Promise<Page<unknown>>) {
   const all: unknown[] = [];
   for (let cursor: { cursor?: string } | undefined = {}; cursor !== undefined;) {
-    const { next, ...page }: Page<unknown> = await ask(cursor);
+    const { next, ...page }: Page<unknown> = await request(cursor);
     all.push({ ...page, more: next !== undefined });
     cursor = next === undefined ? undefined : { cursor: next };
   }
   return all;
 }
 
-/** The answers of a house at every door, by question; `bases` are what the URIs of its mounts begin with. */
+/** The responses to all requests, by request; `bases` are the URI prefixes of the mounts. */
 export async function askAll(pressmark: Resources, uris: readonly string[], bases: readonly string[], call: Call) {
   const answers = new Map<string, unknown>();
-  const note = async (question: string, asked: Promise<unknown>) => answers.set(question, await outcome(asked));
+  const note = async (name: string, promise: Promise<unknown>) => answers.set(name, await outcome(promise));
   await note(
     "list",
     pages((cursor) => pressmark.list(cursor, call)),

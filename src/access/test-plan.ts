@@ -1,4 +1,4 @@
-/** Houses as they may be, and what may be hidden in them: for the tests that nothing reveals it. */
+/** Random servers and random hiding rules: for tests that nothing reveals what is hidden. */
 import fc from "fast-check";
 import { notFound, ResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
@@ -6,7 +6,7 @@ import { directoryType } from "../resources.ts";
 import type { Page } from "../resources.ts";
 import type { Entry, ListRequest, Part, Source, SourceAction, SourceChange, SourceSkill } from "../source.ts";
 
-/** A text, a directory, or a collection: its parts stand at other paths. */
+/** A text, a directory, or a collection, whose parts have other paths. */
 export type Node =
   | { kind: "text"; text: string }
   | { kind: "directory" }
@@ -49,7 +49,7 @@ const names = ["one", "two", "six"];
 const mountPlan = fc.record({
   nodes: fc.dictionary(path, node, { maxKeys: 14, noNullPrototype: true }),
   sourcePage: fc.integer({ min: 1, max: 6 }),
-  /** Now and then a mount cannot be listed. */
+  /** Occasionally a mount cannot be listed. */
   lists: fc.integer({ min: 0, max: 5 }).map((luck) => luck > 0),
   tellsReveals: fc.boolean(),
   statless: fc.boolean(),
@@ -82,7 +82,7 @@ export function isHidden({ mounts, roots, paths }: Hidden, mount: string, at: st
   );
 }
 
-/** All that is in a mount, hidden or not: whatever has something below it is a directory. */
+/** Everything in a mount, hidden or not: a path with something below it is a directory. */
 export type Model = Map<string, Node>;
 
 export function createModel({ nodes }: MountPlan): Model {
@@ -97,7 +97,7 @@ export interface Effect {
   readonly node?: Node;
 }
 
-/** What a step does to a mount. */
+/** The changes that a step makes to a mount. */
 export function effectsOf(model: Model, { act, path: at }: Step): Effect[] {
   if (act === "lose") return [{ change: { kind: "lost" } }];
   const effects: Effect[] = [];
@@ -131,7 +131,7 @@ function ancestorsOf(at: string): string[] {
   return segments.slice(1).map((_, index) => segments.slice(0, index + 1).join("/"));
 }
 
-/** A source of these nodes alone, which says what it is told to say when they change. */
+/** A source of these nodes alone, which reports the changes that the test makes. */
 export function createTree(mount: MountPlan, exists: (path: string) => boolean) {
   const { sourcePage, lists, tellsReveals, statless } = mount;
   const nodes: Model = new Map([...createModel(mount)].filter(([at]) => exists(at)));
@@ -146,7 +146,7 @@ export function createTree(mount: MountPlan, exists: (path: string) => boolean) 
     return found.kind === "text" ? { path: at, mimeType: "text/plain", size: found.text.length } : { path: at };
   }
 
-  /** Pages as the source likes them: never more than its own size. */
+  /** Pages are never larger than the source's own size. */
   function toPage(paths: readonly string[], { cursor, limit }: ListRequest): Page<Entry> {
     const rest = paths.filter((at) => cursor === undefined || compareAddresses(at, cursor) > 0);
     const given = rest.slice(0, Math.min(limit, sourcePage));
@@ -154,7 +154,7 @@ export function createTree(mount: MountPlan, exists: (path: string) => boolean) 
     return { items: given.map(toEntry), ...(last !== undefined && given.length < rest.length && { next: last }) };
   }
 
-  /** Every text makes a skill of the directory it is in, and all texts there and below belong to it. */
+  /** Every text makes a skill of its directory, and all texts there and below belong to it. */
   const manifests = () => sorted().filter((at) => nodes.get(at)?.kind === "text");
   function toSkill(at: string): SourceSkill {
     const inside = at.slice(0, at.lastIndexOf("/") + 1);
@@ -173,10 +173,10 @@ export function createTree(mount: MountPlan, exists: (path: string) => boolean) 
   };
 
   const source: Source = {
-    async list(ask) {
+    async list(request) {
       if (!lists) throw new ResourceError("unavailable", "away");
       const files = sorted().filter((at) => nodes.get(at)?.kind !== "directory");
-      return toPage(files, ask);
+      return toPage(files, request);
     },
     async read({ path: at, query }): Promise<readonly Part[]> {
       const found = query ? undefined : nodes.get(at);
@@ -191,11 +191,11 @@ export function createTree(mount: MountPlan, exists: (path: string) => boolean) 
         return toEntry(at);
       },
     }),
-    async children({ path: at, query }, ask) {
+    async children({ path: at, query }, request) {
       if (query || nodes.get(at)?.kind !== "directory") throw notFound(at);
       return toPage(
         sorted().filter((other) => other !== "" && other.slice(0, Math.max(0, other.lastIndexOf("/"))) === at),
-        ask,
+        request,
       );
     },
     templates: [{ template: "{+path}", name: "any" }],
@@ -216,10 +216,12 @@ export function createTree(mount: MountPlan, exists: (path: string) => boolean) 
       });
       return hits.sort((left, right) => right.score - left.score).slice(0, limit);
     },
-    async skills(ask) {
+    async skills(request) {
       const found = manifests().map(toSkill);
-      const rest = found.filter(({ path: at }) => ask.cursor === undefined || compareAddresses(at, ask.cursor) > 0);
-      const given = rest.slice(0, Math.min(ask.limit, sourcePage));
+      const rest = found.filter(
+        ({ path: at }) => request.cursor === undefined || compareAddresses(at, request.cursor) > 0,
+      );
+      const given = rest.slice(0, Math.min(request.limit, sourcePage));
       return { items: given, ...(given.length < rest.length && { next: given.at(-1)?.path ?? "" }) };
     },
     async skill({ path: at, query }) {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { createAnswerCache, type CachedAnswerKey, type AnswerCacheOptions } from "./answer-cache.ts";
 
-const key = (question: string, more: Partial<CachedAnswerKey> = {}): CachedAnswerKey => ({
+const key = (requestKey: string, more: Partial<CachedAnswerKey> = {}): CachedAnswerKey => ({
   server: "s",
   identity: "ada",
   isList: false,
-  question,
+  requestKey,
   ...more,
 });
 const freshness = { ttlMs: 100, scope: "private" } as const;
@@ -22,8 +22,8 @@ function create(options: AnswerCacheOptions = {}) {
   };
 }
 
-describe("answers that are kept", () => {
-  it("are given again for as long as they were said to hold, with what is left of it", () => {
+describe("cached responses", () => {
+  it("are returned for as long as the server allowed, with the remaining time", () => {
     const { put, get, has, pass } = create();
     put(key("a"), "alpha");
     pass(40);
@@ -32,18 +32,18 @@ describe("answers that are kept", () => {
     expect(has(key("a"))).toBe(false);
   });
 
-  it("are their owner's own unless they are public, and of one server alone", () => {
+  it("belong to one identity unless they are public, and to one server", () => {
     const { put, has } = create();
     put(key("private"), 1);
     put(key("public"), 1, { ttlMs: 100, scope: "public" });
     expect(has(key("private", { identity: "grace" }))).toBe(false);
     expect(has(key("public", { identity: "grace" }))).toBe(true);
     expect(has(key("public", { server: "other" }))).toBe(false);
-    // No identity is spelled like no identity.
+    // An empty identity is not the same as no identity.
     expect(has(key("private", { identity: "" }))).toBe(false);
   });
 
-  it("are forgotten by URI, and lists all at once", () => {
+  it("are removed by URI, and all lists together", () => {
     const { put, has, forget, forgetLists } = create();
     put(key("read", { uri: "x://a" }), 1);
     put(key("children", { uri: "x://a", isList: true }), 1);
@@ -56,7 +56,7 @@ describe("answers that are kept", () => {
     expect(has(key("list", { isList: true }))).toBe(false);
   });
 
-  it("are forgotten in every range and form, since a server announces the whole", () => {
+  it("are removed in every range and form, because a server announces the whole", () => {
     const { put, has, forget } = create();
     const [whole, range, other] = ["x://a", "x://a?lines=1-9", "x://ab"].map((uri) => key("read", { uri }));
     for (const each of [whole!, range!, other!]) put(each, 1);
@@ -64,7 +64,7 @@ describe("answers that are kept", () => {
     expect([whole!, range!, other!].map(has)).toEqual([false, false, true]);
   });
 
-  it("are not kept where a change was announced while the question was under way", () => {
+  it("are not stored if a change was announced during the request", () => {
     const { expect: await_, has, forget } = create();
     const settle = await_(key("read", { uri: "x://a" }));
     forget("s", "x://a");
@@ -72,7 +72,7 @@ describe("answers that are kept", () => {
     expect(has(key("read", { uri: "x://a" }))).toBe(false);
   });
 
-  it("make room for others: the least recently used first, and what is too heavy not at all", () => {
+  it("are evicted least recently used first, and not stored at all if too large", () => {
     const { put, get, has } = create({ maxEntries: 2, maxWeight: 10_000 });
     put(key("a"), 1);
     put(key("b"), 1);

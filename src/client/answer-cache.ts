@@ -1,31 +1,31 @@
-/** Answers that may be given again: for as long as the server said, to those it said, and until it announces a change. */
+/** Caches responses: for as long as the server allows, for those it allows, and until it announces a change. */
 import { cutAt } from "../lib/cut-at.ts";
 import type { Freshness } from "../resources.ts";
 
 /** May be shared by several connections. */
 export interface AnswerCache {
-  /** With how long it may still be kept. */
+  /** Includes the remaining time. */
   get<T>(key: CachedAnswerKey): { readonly answer: T; readonly leftMs: number } | undefined;
-  /** Called before the question is put; what it gives is called with the answer, or without. Keeps it, unless a change was announced in between. */
+  /** Call it before the request, and its result with the response, or without. Stores it, unless a change was announced in between. */
   expect(key: CachedAnswerKey): (answer?: { readonly value: unknown; readonly freshness: Freshness }) => void;
-  /** What was said of this URI of this server, or of a part of it, is no longer true. */
+  /** Removes the responses about this URI of this server, or about a part of it. */
   forget(server: string, uri: string): void;
-  /** No list of this server is true any longer. */
+  /** Removes all lists of this server. */
   forgetLists(server: string): void;
 }
 
 export interface CachedAnswerKey {
   readonly server: string;
-  /** Whose answers these are. What is public is shared by all identities. */
+  /** Owner of the response. Public responses are shared by all identities. */
   readonly identity: string;
   readonly isList: boolean;
-  /** The one URI that the question is about. */
+  /** The one URI that the request is about. */
   readonly uri?: string;
-  /** What is asked, and the cursor, where there is one. */
-  readonly question: string;
+  /** The request, and the cursor if there is one. */
+  readonly requestKey: string;
 }
 
-interface Kept {
+interface CachedAnswer {
   readonly key: CachedAnswerKey;
   readonly answer: unknown;
   readonly untilMs: number;
@@ -34,53 +34,53 @@ interface Kept {
 
 export interface AnswerCacheOptions {
   readonly maxEntries?: number;
-  /** About how many bytes all of it may take. */
+  /** Approximate maximum size in bytes. */
   readonly maxWeight?: number;
   readonly now?: () => number;
 }
 
-/** The least recently used goes first. */
+/** Evicts the least recently used first. */
 export function createAnswerCache({
   maxEntries = 1000,
   maxWeight = 32 * 1024 * 1024,
   now = () => performance.now(),
 }: AnswerCacheOptions = {}): AnswerCache {
-  const answers = new Map<string, Kept>();
-  /** Questions under way. */
+  const answers = new Map<string, CachedAnswer>();
+  /** Requests in progress. */
   const expected = new Set<{ readonly key: CachedAnswerKey; isOverdue: boolean }>();
   let weight = 0;
 
-  // The two cannot be mistaken for each other: an identity is spelled with a letter before it.
-  const format = ({ server, uri, question }: CachedAnswerKey, owner: string) =>
-    JSON.stringify([server, owner, question, uri]);
+  // Public and private keys cannot collide: an identity is prefixed with a letter.
+  const format = ({ server, uri, requestKey }: CachedAnswerKey, owner: string) =>
+    JSON.stringify([server, owner, requestKey, uri]);
   const ownOf = ({ identity }: CachedAnswerKey) => `p${identity}`;
 
-  function drop(spelled: string): void {
-    weight -= answers.get(spelled)?.weight ?? 0;
-    answers.delete(spelled);
+  function drop(text: string): void {
+    weight -= answers.get(text)?.weight ?? 0;
+    answers.delete(text);
   }
 
-  function take(spelled: string): Kept | undefined {
-    const kept = answers.get(spelled);
-    if (!kept) return undefined;
-    if (kept.untilMs <= now()) {
-      drop(spelled);
+  function take(text: string): CachedAnswer | undefined {
+    const cached = answers.get(text);
+    if (!cached) return undefined;
+    if (cached.untilMs <= now()) {
+      drop(text);
       return undefined;
     }
-    answers.delete(spelled);
-    answers.set(spelled, kept);
-    return kept;
+    answers.delete(text);
+    answers.set(text, cached);
+    return cached;
   }
 
-  function forgetWhere(isMeant: (key: CachedAnswerKey) => boolean): void {
-    for (const [spelled, { key }] of answers) if (isMeant(key)) drop(spelled);
-    for (const each of expected) if (isMeant(each.key)) each.isOverdue = true;
+  function forgetWhere(matches: (key: CachedAnswerKey) => boolean): void {
+    for (const [text, { key }] of answers) if (matches(key)) drop(text);
+    for (const each of expected) if (matches(each.key)) each.isOverdue = true;
   }
 
   return {
     get<T>(key: CachedAnswerKey) {
-      const kept = take(format(key, ownOf(key))) ?? take(format(key, ""));
-      return kept && { answer: kept.answer as T, leftMs: kept.untilMs - now() };
+      const cached = take(format(key, ownOf(key))) ?? take(format(key, ""));
+      return cached && { answer: cached.answer as T, leftMs: cached.untilMs - now() };
     },
     expect(key) {
       const waiting = { key, isOverdue: false };
@@ -91,9 +91,9 @@ export function createAnswerCache({
         const { value, freshness } = answer;
         const heavy = weigh(value);
         if (heavy > maxWeight / 4) return;
-        const spelled = format(key, freshness.scope === "public" ? "" : ownOf(key));
-        drop(spelled);
-        answers.set(spelled, { key, answer: value, untilMs: now() + freshness.ttlMs, weight: heavy });
+        const text = format(key, freshness.scope === "public" ? "" : ownOf(key));
+        drop(text);
+        answers.set(text, { key, answer: value, untilMs: now() + freshness.ttlMs, weight: heavy });
         weight += heavy;
         for (const oldest of answers.keys()) {
           if (answers.size <= maxEntries && weight <= maxWeight) break;
@@ -106,12 +106,12 @@ export function createAnswerCache({
   };
 }
 
-/** Ranges and other forms of a resource are asked for with a query. */
+/** Removes the query, which requests ranges and other forms of a resource. */
 function wholeOf(uri: string | undefined): string | undefined {
   return uri === undefined ? undefined : cutAt(uri, /[?#]/);
 }
 
-/** About how many bytes an answer takes. */
+/** Approximate size of a response in bytes. */
 function weigh(answer: unknown): number {
   if (typeof answer === "string") return 2 * answer.length;
   if (answer instanceof Uint8Array) return answer.length;

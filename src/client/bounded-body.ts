@@ -1,12 +1,12 @@
-/** Answers of a server that may never come to an end: what is taken of one has a bound. */
+/** Limits the size of a server's responses, which may be endless. */
 import { ResourceError } from "../errors.ts";
 
-/** A whole answer, or one event of a stream, has no more bytes than this. */
+/** Maximum number of bytes of a whole response, or of one event of a stream. */
 const maxBytes = 32 * 1024 * 1024;
 const feed = 0x0a;
 const carriage = 0x0d;
 
-/** The body of the answer fails with "too-large" where it would be longer, and the server is hung up on. */
+/** A longer body fails with "too-large", and the connection is closed. */
 export function withBoundedBody(response: Response): Response {
   if (!response.body) return response;
   const reader = response.body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
@@ -17,7 +17,7 @@ export function withBoundedBody(response: Response): Response {
       const { value, done } = await reader.read();
       if (done) return controller.close();
       if (measure(value) <= maxBytes) return controller.enqueue(value);
-      controller.error(new ResourceError("too-large", `the server's answer has more than ${maxBytes} bytes`));
+      controller.error(new ResourceError("too-large", `the server's response has more than ${maxBytes} bytes`));
       await reader.cancel().catch(() => undefined);
     },
     cancel: (reason) => reader.cancel(reason),
@@ -31,7 +31,7 @@ function createMeasure(): (chunk: Uint8Array) => number {
   return (chunk) => (sum += chunk.length);
 }
 
-/** Since the last empty line: with it an event ends. */
+/** Counts the bytes since the last empty line, which ends an event. */
 function createEventMeasure(): (chunk: Uint8Array) => number {
   let sum = 0;
   let isLineEmpty = true;

@@ -1,4 +1,4 @@
-/** From an address to Resources. */
+/** Connects to a server by its address and returns Resources. */
 import {
   type AuthProvider,
   type OAuthClientProvider,
@@ -18,28 +18,28 @@ import { createRemoteResources } from "./remote-resources.ts";
 import { createRemoteWatcher } from "./watch-remote.ts";
 
 export interface ConnectOptions {
-  /** Found out unless said. */
+  /** Default: detected. */
   readonly era?: "auto" | "modern" | "legacy";
-  /** What this program calls itself. */
+  /** Name and version of this program. */
   readonly client?: { readonly name: string; readonly version: string };
   /** Sent with every request over HTTP, as in `{ Authorization: "Bearer …" }`, and to no other server. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Signs in, where the server asks for it. */
+  /** Signs in if the server requires it. */
   readonly auth?: AuthProvider | OAuthClientProvider;
   readonly fetch?: Fetch;
-  /** For each question, with connecting and all attempts. */
+  /** For each request, including connecting and all attempts. */
   readonly timeoutMs?: number;
-  /** Between attempts to connect, and to listen again after a lost stream. */
+  /** Delays between attempts to connect, and to listen again after a lost stream. */
   readonly patience?: Patience;
   /** Milliseconds that never go back, for the time between attempts. */
   readonly now?: () => number;
-  /** Shared by several connections; one of its own unless said. */
+  /** Cache, which several connections may share. Default: a separate one. */
   readonly kept?: AnswerCache;
-  /** Whose answers are kept: two connections with the same are of the same person. Its own unless said. */
+  /** Owner of private cached responses: connections with the same identity belong to the same person. Default: a separate one. */
   readonly identity?: string;
 }
 
-/** A house afar. Connected when it is first asked, and again whenever the connection was lost. */
+/** A remote server. Connects on the first request, and again whenever the connection was lost. */
 export interface RemoteServer extends Resources, ToolUse {
   /** Of the last connection; undefined before the first. */
   readonly server: RemoteServerInfo | undefined;
@@ -49,19 +49,19 @@ export interface RemoteServer extends Resources, ToolUse {
 export interface RemoteServerInfo {
   readonly name?: string;
   readonly version?: string;
-  /** What the server wants models to be told. */
+  /** The server's instructions for models. */
   readonly instructions?: string;
-  /** The revision that was agreed on. */
+  /** The negotiated revision. */
   readonly revision?: string;
   readonly era: "modern" | "legacy";
 }
 
-/** Over HTTP, in whichever way the server speaks it. Throws where there is none. */
+/** Connects over HTTP, with whichever transport the server supports. Throws if there is no server. */
 export async function connect(url: string | URL, options: ConnectOptions = {}): Promise<RemoteServer> {
   return reached(createRemoteServer(httpWays(url, options), options, String(url)));
 }
 
-/** Over any transport of the official client; a fresh one for each connection. */
+/** Connects over any transport of the official client; opens a new one for each connection. */
 export async function connectBy(
   open: () => Transport | Promise<Transport>,
   options: ConnectOptions = {},
@@ -79,25 +79,25 @@ async function reached(pressmark: RemoteServer & { reach(): Promise<void> }): Pr
   }
 }
 
-/** The ways to an address, the newest first. One that ends in `/sse` is of the oldest. */
+/** Possible transports for an address, the newest first. A URL that ends in `/sse` uses the oldest. */
 export function httpWays(
   url: string | URL,
   { headers, auth, fetch: own, era }: ConnectOptions,
 ): readonly ConnectMethod[] {
   const address = URL.parse(String(url));
   if (!address || !/^https?:$/.test(address.protocol))
-    throw invalid(`${quote(String(url))} is no address of a server; write it with http:// or https://`);
+    throw invalid(`${quote(String(url))} is not a server address; begin it with http:// or https://`);
   const addressed = withOwnHeaders(own ?? ((to, init) => fetch(to, init)), address, headers);
-  const shared = (ear: StreamObserver, isOldest: boolean) => ({
+  const shared = (observer: StreamObserver, isOldest: boolean) => ({
     ...(auth && { authProvider: auth }),
-    fetch: createObservedFetch(addressed, ear, isOldest),
+    fetch: createObservedFetch(addressed, observer, isOldest),
   });
   const current: ConnectMethod = {
     hasStream: true,
-    open: (ear) =>
+    open: (observer) =>
       new StreamableHTTPClientTransport(address, {
-        ...shared(ear, false),
-        // A stream that broke off is taken up again for as long as the session is known.
+        ...shared(observer, false),
+        // A stream that broke off is resumed while the session is known.
         reconnectionOptions: {
           initialReconnectionDelay: 100,
           maxReconnectionDelay: 10_000,
@@ -109,21 +109,21 @@ export function httpWays(
   const oldest: ConnectMethod = {
     hasStream: true,
     isOld: true,
-    open: (ear) => new SSEClientTransport(address, shared(ear, true)),
+    open: (observer) => new SSEClientTransport(address, shared(observer, true)),
   };
   if (era === "modern") return [current];
   return address.pathname.endsWith("/sse") ? [oldest, current] : [current, oldest];
 }
 
 /**
- * Whether the server cannot know who asks: then it may say that an answer is for everyone. A program, a transport or a `fetch` of
- * the caller's own may send anything.
+ * True if the server cannot know who the caller is: then it may mark a response as public. A program, a custom transport or a
+ * custom `fetch` may send anything.
  */
 function sendsNothingSecret({ headers = {}, auth, fetch: own }: ConnectOptions, server: string): boolean {
   return auth === undefined && own === undefined && Object.keys(headers).length === 0 && !mayHoldSecret(server);
 }
 
-/** Nothing is connected before the first question, or `reach`. */
+/** Nothing is connected before the first request, or `reach`. */
 export function createRemoteServer(
   ways: readonly ConnectMethod[],
   options: ConnectOptions = {},
@@ -148,11 +148,11 @@ export function createRemoteServer(
     now,
     changed: (change) => (change.kind === "updated" ? kept.forget(server, change.uri) : kept.forgetLists(server)),
   });
-  let said: RemoteServerInfo | undefined;
+  let info: RemoteServerInfo | undefined;
   link.onConnection(({ client: made, era: spoken }) => {
     const { name, version } = made.getServerVersion() ?? {};
     const [instructions, revision] = [made.getInstructions(), made.getNegotiatedProtocolVersion()];
-    said = {
+    info = {
       era: spoken,
       ...(name !== undefined && { name }),
       ...(version !== undefined && { version }),
@@ -179,9 +179,9 @@ export function createRemoteServer(
       return resources.listFreshness;
     },
     get server() {
-      return said;
+      return info;
     },
-    reach: () => link.ask(async () => undefined, nobody),
+    reach: () => link.send(async () => undefined, nobody),
     async close() {
       watching.close();
       await link.close();

@@ -1,4 +1,4 @@
-/** From the wire's shapes to the house's. What is not as it should be is left out. */
+/** Converts wire objects to the data model. Invalid members are left out. */
 import type { Resource as WireResource, ResourceTemplateType as WireTemplate } from "@modelcontextprotocol/client";
 import { ResourceError } from "../errors.ts";
 import type {
@@ -16,15 +16,15 @@ import { isRemoteObject } from "./remote-error.ts";
 
 type Loose = Readonly<Record<string, unknown>>;
 
-export function toResource({ uri, size, ...said }: WireResource): Resource {
-  return { uri, ...toDescription(said), ...(size !== undefined && { size }) };
+export function toResource({ uri, size, ...wire }: WireResource): Resource {
+  return { uri, ...toDescription(wire), ...(size !== undefined && { size }) };
 }
 
-export function toTemplate({ uriTemplate, ...said }: WireTemplate): Template {
-  return { uriTemplate, ...toDescription(said) };
+export function toTemplate({ uriTemplate, ...wire }: WireTemplate): Template {
+  return { uriTemplate, ...toDescription(wire) };
 }
 
-/** Where no schema has been before: only what has a URI and a name. */
+/** For unvalidated input: keeps only items with a URI and a name. */
 export function toResources(found: unknown): Resource[] {
   if (!Array.isArray(found)) return [];
   return found
@@ -32,8 +32,8 @@ export function toResources(found: unknown): Resource[] {
     .map((each) => toResource(each as WireResource));
 }
 
-function toDescription(said: Omit<WireResource, "uri" | "size">): Description {
-  const { name, title, description, mimeType, annotations, icons, _meta: meta } = said;
+function toDescription(wire: Omit<WireResource, "uri" | "size">): Description {
+  const { name, title, description, mimeType, annotations, icons, _meta: meta } = wire;
   return {
     name,
     ...(title !== undefined && { title }),
@@ -45,7 +45,7 @@ function toDescription(said: Omit<WireResource, "uri" | "size">): Description {
   };
 }
 
-/** What is nested more deeply describes nothing, and whoever looked through it or wrote it would run out of stack. */
+/** Deeper values are dropped, because recursion over them could overflow the stack. */
 const maxDepth = 64;
 
 function isShallow(value: unknown, left = maxDepth): boolean {
@@ -70,11 +70,11 @@ function fromBase64(text: string): Uint8Array {
   try {
     return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
   } catch (cause) {
-    throw new ResourceError("unexpected", "the server sent bytes that are no base64", { cause });
+    throw new ResourceError("unexpected", "the server sent invalid base64", { cause });
   }
 }
 
-/** What a page says beside its items. */
+/** Members of a page other than its items. */
 export function restOfPage(result: {
   readonly nextCursor?: unknown;
   readonly _meta?: unknown;
@@ -90,7 +90,7 @@ export function isFailure(value: unknown): value is MountFailure {
   return isRemoteObject(value) && typeof value["mount"] === "string" && typeof value["message"] === "string";
 }
 
-/** What may be kept, and for whom. A server that says nothing lets nothing be kept. */
+/** Cache hints of a response. Without hints nothing may be cached. */
 export function toFreshness(result: unknown): Freshness {
   const { ttlMs, cacheScope } = isRemoteObject(result) ? result : {};
   return {
@@ -99,10 +99,10 @@ export function toFreshness(result: unknown): Freshness {
   };
 }
 
-/** Undefined for what is no skill. */
-export function toSkill(said: unknown): Skill | undefined {
-  if (!isRemoteObject(said) || typeof said["uri"] !== "string") return undefined;
-  const { uri, frontmatter, resources } = said;
+/** Undefined for an invalid skill. */
+export function toSkill(wire: unknown): Skill | undefined {
+  if (!isRemoteObject(wire) || typeof wire["uri"] !== "string") return undefined;
+  const { uri, frontmatter, resources } = wire;
   if (!isRemoteObject(frontmatter) || typeof frontmatter["name"] !== "string" || !isShallow(frontmatter))
     return undefined;
   const frontMatter = { description: "", ...frontmatter, name: frontmatter["name"] };

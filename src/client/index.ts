@@ -1,4 +1,4 @@
-/** Resources over MCP, for hosts: also in a browser. */
+/** Client for MCP resources, for hosts; also runs in a browser. */
 export { connect, connectBy, type ConnectOptions, type RemoteServer, type RemoteServerInfo } from "./connect.ts";
 export type { ToolSaid, ToolUse } from "./tool-fallback.ts";
 export { createAnswerCache, type AnswerCache, type CachedAnswerKey, type AnswerCacheOptions } from "./answer-cache.ts";

@@ -7,15 +7,15 @@ const patience = { firstMs: 100, longestMs: 1000 };
 const call = { caller: { id: "test" }, signal: new AbortController().signal };
 
 interface Program {
-  /** How often it was started. */
+  /** Number of starts. */
   starts: number;
-  /** Whether it exits as soon as it is started. */
+  /** True if it exits as soon as it is started. */
   isBroken: boolean;
-  /** Ends the one that runs; resolves when that is known. */
+  /** Ends the running one; resolves when the client knows. */
   exit(): Promise<void>;
 }
 
-/** A connection to a server of the older era, as over the pipes of a program, and time that is moved by hand. */
+/** A connection to a server of the older era, as over the pipes of a program, with a clock moved by hand. */
 function start(isBroken = true) {
   let nowMs = 0;
   const program: Program = { starts: 0, isBroken, exit: async () => undefined };
@@ -56,13 +56,13 @@ function start(isBroken = true) {
   });
   const ask = () =>
     link
-      .ask(async () => "answered", call)
+      .send(async () => "answered", call)
       .catch((cause: ResourceError) => [cause.kind, cause.details?.["retryAfterMs"]] as const);
   return { program, link, ask, pass: (ms: number) => (nowMs += ms) };
 }
 
 describe("a server that cannot be reached", () => {
-  it("is tried twice, and then later and later, however many ask and however often", async () => {
+  it("is tried twice, and then with growing delays, however many requests there are", async () => {
     const { program, ask, pass } = start();
     const [first] = await Promise.all(Array.from({ length: 20 }, ask));
     expect(first).toEqual(["unavailable", 100]);
@@ -78,14 +78,14 @@ describe("a server that cannot be reached", () => {
     }
   });
 
-  it("is answered for at once meanwhile, with the last failure", async () => {
+  it("gives the last failure immediately meanwhile", async () => {
     const { link, ask } = start();
     await ask();
-    const failure = await link.ask(async () => "answered", call, "note://a").catch((cause: ResourceError) => cause);
+    const failure = await link.send(async () => "answered", call, "note://a").catch((cause: ResourceError) => cause);
     expect(failure).toMatchObject({ kind: "unavailable", message: "the server cannot be reached", passing: true });
   });
 
-  it("is asked again when it is back, without anyone's doing", async () => {
+  it("is used again when it is back, without further action", async () => {
     const { program, ask, pass } = start();
     await ask();
     program.isBroken = false;
@@ -97,7 +97,7 @@ describe("a server that cannot be reached", () => {
 });
 
 describe("a connection that is lost", () => {
-  it("is made again at once when it had lasted", async () => {
+  it("is restored immediately if it had lasted", async () => {
     const { program, ask, pass } = start(false);
     for (let count = 1; count <= 5; count += 1) {
       expect(await ask()).toBe("answered");
@@ -107,7 +107,7 @@ describe("a connection that is lost", () => {
     }
   });
 
-  it("is made again later and later when it had not", async () => {
+  it("is restored with growing delays if it had not", async () => {
     const { program, ask, pass } = start(false);
     await ask();
     await program.exit();

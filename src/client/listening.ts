@@ -1,4 +1,4 @@
-/** In the newer era: one listen for all that is watched, since a browser has few connections to one server. */
+/** Newer era: one listen request for everything that is watched, because a browser allows few connections to one server. */
 import type { McpSubscription } from "@modelcontextprotocol/client";
 import { answerIn } from "./remote-error.ts";
 import type { Armed, RemoteWatch, RemoteWatchOptions } from "./remote-watch.ts";
@@ -7,12 +7,12 @@ interface Listen {
   readonly subscription: McpSubscription;
   readonly honoured: ReadonlySet<string>;
   readonly list: boolean;
-  /** Whether the list was asked for; a server that does not tell of it is not asked again. */
+  /** True if the list was requested; a server that does not report it is not asked again. */
   readonly askedList: boolean;
 }
 
-/** What one caller of `add` waits for. */
-interface Ask {
+/** A pending call of `add`. */
+interface PendingAdd {
   readonly uris: readonly string[];
   readonly list: boolean;
   readonly armed: PromiseWithResolvers<Armed>;
@@ -22,7 +22,7 @@ export function createListening({ connection, timeoutMs, isWanted, missed }: Rem
   const { promise: over, resolve: end } = Promise.withResolvers<void>();
   const wanted = new Set<string>();
   let wantsList = false;
-  let waiting: Ask[] = [];
+  let waiting: PendingAdd[] = [];
   let current: Listen | undefined;
   let turn: Promise<unknown> = Promise.resolve();
 
@@ -30,20 +30,20 @@ export function createListening({ connection, timeoutMs, isWanted, missed }: Rem
     turn = turn.then(work).catch(() => undefined);
   }
 
-  /** All asks are one listen. A server that refuses it may mean one of them: then each is tried alone. */
-  async function answer(asks: readonly Ask[]): Promise<void> {
+  /** Combines all pending calls in one listen. A server may reject it because of one of them: then each is tried alone. */
+  async function answer(pending: readonly PendingAdd[]): Promise<void> {
     try {
-      const { honoured, list } = await cover(asks);
-      for (const { uris, armed } of asks) armed.resolve({ uris: uris.filter((uri) => honoured.has(uri)), list });
+      const { honoured, list } = await cover(pending);
+      for (const { uris, armed } of pending) armed.resolve({ uris: uris.filter((uri) => honoured.has(uri)), list });
     } catch (cause) {
-      if (asks.length > 1 && answerIn(cause)) for (const ask of asks) await answer([ask]);
-      else for (const { armed } of asks) armed.reject(cause);
+      if (pending.length > 1 && answerIn(cause)) for (const one of pending) await answer([one]);
+      else for (const { armed } of pending) armed.reject(cause);
     }
   }
 
-  async function cover(asks: readonly Ask[]): Promise<Listen> {
-    const uris = asks.flatMap((ask) => ask.uris);
-    const list = wantsList || asks.some((ask) => ask.list);
+  async function cover(pending: readonly PendingAdd[]): Promise<Listen> {
+    const uris = pending.flatMap((one) => one.uris);
+    const list = wantsList || pending.some((one) => one.list);
     const isCovered = uris.every((uri) => current?.honoured.has(uri)) && (current?.askedList || !list);
     const covering = current && isCovered ? current : await listen([...new Set([...wanted, ...uris])], list);
     for (const uri of uris) if (covering.honoured.has(uri) && isWanted(uri)) wanted.add(uri);
@@ -51,7 +51,7 @@ export function createListening({ connection, timeoutMs, isWanted, missed }: Rem
     return covering;
   }
 
-  /** A new listen stands before the old one goes, so that nothing falls between. */
+  /** The new listen is open before the old one ends, so that no change is missed. */
   async function listen(uris: readonly string[], askedList: boolean): Promise<Listen> {
     const subscription = await connection.client.listen(
       {
@@ -68,7 +68,7 @@ export function createListening({ connection, timeoutMs, isWanted, missed }: Rem
       if (current === fresh) end();
     });
     void before?.subscription.close();
-    // The old one may have been about to say what became of these.
+    // The old listen may have ended before it could report these.
     const gone = [...(before?.honoured ?? [])].filter((uri) => !fresh.honoured.has(uri) && isWanted(uri));
     if (gone.length > 0) missed(gone);
     return fresh;
@@ -80,11 +80,11 @@ export function createListening({ connection, timeoutMs, isWanted, missed }: Rem
     add(uris, list) {
       const armed = Promise.withResolvers<Armed>();
       waiting.push({ uris, list, armed });
-      // What is asked for while others wait is in the same listen.
+      // Calls that arrive while others wait join the same listen.
       inOrder(async () => {
-        const asks = waiting;
+        const pending = waiting;
         waiting = [];
-        if (asks.length > 0) await answer(asks);
+        if (pending.length > 0) await answer(pending);
       });
       return armed.promise;
     },

@@ -1,10 +1,10 @@
-/** Hears what the official transports keep to themselves: when the stream that a server speaks on opens, and when an answer breaks off. */
+/** Observes what the official transports do not report: when the server's event stream opens, and when a response breaks off. */
 import { ResourceError } from "../errors.ts";
 import { withBoundedBody } from "./bounded-body.ts";
 import { brokeOffCode } from "./remote-error.ts";
 import type { Fetch } from "./own-headers.ts";
 
-/** What is heard of the stream on which a server speaks of its own accord. */
+/** Events of the stream on which a server sends notifications. */
 export interface StreamObserver {
   /** The stream is open: for the first time, or after it was lost. */
   opened(): void;
@@ -15,44 +15,44 @@ export interface StreamObserver {
 }
 
 const streamType = "text/event-stream";
-/** As a server says that it failed. */
+/** Error code of a server failure. */
 const refusedCode = -32_603;
 
-/** `isOldest` where the stream is the session, as in HTTP with SSE. */
-export function createObservedFetch(ask: Fetch, ear: StreamObserver, isOldest: boolean): Fetch {
+/** `isOldest` if the stream is the session, as in HTTP with SSE. */
+export function createObservedFetch(inner: Fetch, observer: StreamObserver, isOldest: boolean): Fetch {
   let wasOpen = false;
-  const fetch: Fetch = async (url, init) => withBoundedBody(await ask(url, init));
+  const fetch: Fetch = async (url, init) => withBoundedBody(await inner(url, init));
 
   async function openStream(url: string | URL, init: RequestInit | undefined): Promise<Response> {
-    // It would be another session, of which nothing that was agreed on holds.
+    // It would be a new session, without anything that was negotiated.
     if (isOldest && wasOpen) throw new TypeError("the stream is lost");
     let response: Response;
     try {
       response = await fetch(url, init);
     } catch (cause) {
-      // The transport itself tries again what was open once.
-      if (!isOldest && !wasOpen && !init?.signal?.aborted) ear.lost();
+      // The transport itself reopens a stream that was open once.
+      if (!isOldest && !wasOpen && !init?.signal?.aborted) observer.lost();
       throw cause;
     }
     if (response.ok) {
       wasOpen = true;
-      ear.opened();
-      return isOldest ? withEnd(response, () => ear.lost()) : response;
+      observer.opened();
+      return isOldest ? withEnd(response, () => observer.lost()) : response;
     }
-    // Without its stream the oldest way does not begin, and says why itself.
+    // The oldest transport cannot start without its stream, and reports why itself.
     if (isOldest) return response;
-    if (response.status !== 405) ear.lost();
-    else if (!wasOpen) ear.refused();
+    if (response.status !== 405) observer.lost();
+    else if (!wasOpen) observer.refused();
     return response;
   }
 
   return async (url, init) => {
-    // What is asked for on the way to sign in is no stream.
+    // Requests during sign-in are not streams.
     if (isGet(init) && new Headers(init?.headers).get("accept")?.includes(streamType)) return openStream(url, init);
     const response = await fetch(url, init);
     if (isOldest || !response.ok || !response.headers.get("content-type")?.startsWith(streamType)) return response;
     const id = requestId(init?.body);
-    // Without this, a question whose answer was cut off would wait for it until its time is up.
+    // Without this, a request whose response was cut off would wait until its timeout.
     if (id === undefined) return response;
     return withEnd(response, (isResumable, cause) => {
       if (cause instanceof ResourceError) return refused(id, cause);
@@ -72,19 +72,19 @@ function requestId(body: unknown): string | number | undefined {
 }
 
 function brokeOff(id: string | number): Uint8Array {
-  return lastWord(id, { code: brokeOffCode, message: "the answer broke off" });
+  return finalError(id, { code: brokeOffCode, message: "the response broke off" });
 }
 
 function refused(id: string | number, { kind, message }: ResourceError): Uint8Array {
-  return lastWord(id, { code: refusedCode, message, data: { reason: kind } });
+  return finalError(id, { code: refusedCode, message, data: { reason: kind } });
 }
 
-/** The answer of last resort. Whoever has been answered already does not hear it. */
-function lastWord(id: string | number, error: object): Uint8Array {
+/** A final error response. The client ignores it if it already has a response. */
+function finalError(id: string | number, error: object): Uint8Array {
   return new TextEncoder().encode(`\n\ndata: ${JSON.stringify({ jsonrpc: "2.0", id, error })}\n\n`);
 }
 
-/** Calls `end` when the body ends or breaks off, and why; what it gives are the last bytes. */
+/** Calls `end` with the reason when the body ends or breaks off; its result is appended to the body. */
 function withEnd(response: Response, end: (isResumable: boolean, cause?: unknown) => Uint8Array | void): Response {
   if (!response.body) return response;
   const reader = response.body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
@@ -112,7 +112,7 @@ function withEnd(response: Response, end: (isResumable: boolean, cause?: unknown
   return new Response(body, { status, statusText, headers });
 }
 
-/** Whether events have ids: then the transport takes the stream up again by itself. */
+/** Returns whether events have ids: then the transport resumes the stream by itself. */
 function createIdScanner(): (chunk: Uint8Array) => boolean {
   const decoder = new TextDecoder();
   let tail = "\n";

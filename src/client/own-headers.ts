@@ -1,11 +1,11 @@
-/** Headers that are for one server alone: neither for those whom it names, nor for where it sends us. */
+/** Sends headers to one server only: not to servers that it names or redirects to. */
 
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-/** They go with what is asked of the server itself and is sent on to no one; what is said there already stands. */
+/** Adds the headers to requests to the server itself; existing headers win. */
 export function withOwnHeaders(fetch: Fetch, server: URL, own: Readonly<Record<string, string>> = {}): Fetch {
   return (url, init) => {
-    // The official transports follow a redirect themselves, and ask here again. Whoever looks for a place to sign in does not.
+    // The official transports follow a redirect themselves, and call this again. Sign-in discovery does not.
     if (init?.redirect !== "manual" || !isOf(server, new URL(url))) return fetch(url, init);
     const headers = new Headers(init.headers);
     for (const [name, value] of Object.entries(own)) if (!headers.has(name)) headers.set(name, value);
@@ -13,7 +13,7 @@ export function withOwnHeaders(fetch: Fetch, server: URL, own: Readonly<Record<s
   };
 }
 
-/** The same origin, or the same host by its safer way. */
+/** The same origin, or the same host over HTTPS. */
 function isOf(server: URL, to: URL): boolean {
   if (to.origin === server.origin) return true;
   return `${server.protocol}${to.protocol}` === "http:https:" && to.host === server.host && server.port === "";

@@ -1,4 +1,4 @@
-/** Skills as they were promised: every file in the size and with the digest that the server said. */
+/** Reads skills and checks the size and digest of every file. */
 import { invalid, notFound, quote, ResourceError } from "../errors.ts";
 import { digestOf } from "../lib/digest.ts";
 import type { Call, Resources, Skill } from "../resources.ts";
@@ -8,7 +8,7 @@ export interface CheckedFile {
   readonly bytes: Uint8Array;
 }
 
-/** One file of a skill, by its URI as the skill names it. What is not as promised throws "unexpected", and nothing of it is given. */
+/** Reads one file of a skill, by its URI as the skill names it. A mismatch throws "unexpected", and nothing is returned. */
 export async function readSkillFile(
   resources: Pick<Resources, "read">,
   { files }: Skill,
@@ -22,17 +22,20 @@ export async function readSkillFile(
   if (!content || contents.length > 1) throw new ResourceError("unexpected", `${quote(uri)} is not one file`);
   const bytes = "text" in content.body ? new TextEncoder().encode(content.body.text) : content.body.bytes;
   if (promised && (bytes.length !== promised.size || (await digestOf(bytes)) !== promised.digest.toLowerCase()))
-    throw new ResourceError("unexpected", `${quote(uri)} is not what the skill promises; ask for the skill again`);
+    throw new ResourceError(
+      "unexpected",
+      `${quote(uri)} does not match the digest or size in the skill; request the skill again`,
+    );
   return { uri, bytes };
 }
 
-/** The skill whose SKILL.md this is, with all its files, each checked. One whose content is made when it is asked for has no list of them. */
+/** Reads the skill with this SKILL.md and all its files, each checked. A "dynamic" skill has no list of files. */
 export async function readSkill(
   resources: Resources,
   uri: string,
   call: Call,
 ): Promise<{ readonly skill: Skill; readonly files: readonly CheckedFile[] }> {
-  if (!resources.skill) throw invalid("there are no skills here");
+  if (!resources.skill) throw invalid("this server has no skills");
   const { skill } = await resources.skill(uri, call);
   const uris = skill.files === "dynamic" ? [skill.uri] : skill.files.map((file) => file.uri);
   const files: CheckedFile[] = [];

@@ -1,4 +1,4 @@
-/** A connection to a server that is made anew when it is lost. */
+/** A connection to a server that is restored when it is lost. */
 import {
   Client,
   type RequestOptions,
@@ -14,20 +14,20 @@ import type { Call } from "../resources.ts";
 import { answerIn, brokeOffCode, chainOf, statusOf, toRemoteError } from "./remote-error.ts";
 import type { StreamObserver } from "./observed-fetch.ts";
 
-/** One way to reach the server. */
+/** One transport to reach the server. */
 export interface ConnectMethod {
-  /** A fresh transport for each connection. */
-  open(ear: StreamObserver): Transport | Promise<Transport>;
-  /** Whether only the older era goes this way. */
+  /** A new transport for each connection. */
+  open(observer: StreamObserver): Transport | Promise<Transport>;
+  /** True if it supports only the older era. */
   readonly isOld?: boolean;
-  /** Whether the server speaks of its own accord only on a stream that the ear hears of. */
+  /** True if the server sends notifications only on a stream that the observer sees. */
   readonly hasStream?: boolean;
 }
 
 export interface ReconnectingOptions {
-  /** In the order in which they are tried, where the one before leads to no such server. */
+  /** In the order of attempts; the next is tried if there is no such server. */
   readonly ways: readonly ConnectMethod[];
-  /** Which of the two eras is spoken; found out unless said. */
+  /** Protocol era. "auto" detects it. */
   readonly era: "auto" | "modern" | "legacy";
   readonly client: { readonly name: string; readonly version: string };
   readonly timeoutMs: number;
@@ -36,7 +36,7 @@ export interface ReconnectingOptions {
   readonly now: () => number;
 }
 
-/** Between attempts to connect, or to watch again: twice as long after each failure. */
+/** Delays between attempts to connect or to watch again: doubled after each failure. */
 export interface Patience {
   readonly firstMs: number;
   readonly longestMs: number;
@@ -45,35 +45,35 @@ export interface Patience {
 export interface ClientConnection {
   readonly client: Client;
   readonly era: "modern" | "legacy";
-  /** Whether the server can speak of its own accord, in the older era; known once its stream is open. Rejects when the connection is lost before. */
+  /** Older era: whether the server can send notifications; known once its stream is open. Rejects if the connection is lost before. */
   readonly speaks: Promise<boolean>;
-  /** Resolves when this connection is of no more use. */
+  /** Resolves when this connection cannot be used any more. */
   readonly lost: Promise<void>;
 }
 
-type Question<T> = (client: Client, options: RequestOptions, connection: ClientConnection) => Promise<T>;
+type RemoteRequest<T> = (client: Client, options: RequestOptions, connection: ClientConnection) => Promise<T>;
 
-/** A call whose time is limited. */
+/** A call with a time limit. */
 interface BoundedCall extends Call {
   extend(): void;
 }
 
 /**
- * One connection for all who ask. When it cannot be made, or is lost soon after, it is made again once at once, and then later and
- * later: until then everyone is answered with the last failure, which says when to come back.
+ * One connection for all calls. If it fails, or is lost soon, it is tried again once immediately, and then with growing delays:
+ * until the next attempt every call gets the last failure, which says when to retry.
  */
 export interface Reconnecting {
-  /** The connection of now; makes one where there is none. */
+  /** Returns the current connection; creates one if there is none. */
   connection(signal: AbortSignal): Promise<ClientConnection>;
   /**
-   * Asks, and asks again where the answer was lost on its way: nothing that is asked here changes anything. Connecting and all
-   * attempts have one time limit, which begins anew when the server tells of progress.
+   * Sends a request, and repeats it if the response was lost: all requests here are safe to repeat. Connecting and all
+   * attempts share one time limit, which restarts when the server reports progress.
    */
-  ask<T>(question: Question<T>, call: Call, uri?: string): Promise<T>;
-  /** Called with each connection, before anything is asked of it. */
-  onConnection(hear: (connection: ClientConnection) => void): void;
-  /** Called when the server was not heard for a while, though the connection holds. */
-  onGap(hear: (connection: ClientConnection) => void): void;
+  send<T>(request: RemoteRequest<T>, call: Call, uri?: string): Promise<T>;
+  /** Called with each connection, before it is used. */
+  onConnection(listener: (connection: ClientConnection) => void): void;
+  /** Called when notifications may have been missed, though the connection holds. */
+  onGap(listener: (connection: ClientConnection) => void): void;
   close(): Promise<void>;
 }
 
@@ -83,20 +83,20 @@ const modes: Readonly<Record<ReconnectingOptions["era"], VersionNegotiationMode>
   legacy: "legacy",
 };
 const maxTries = 3;
-/** A program that says nothing to a question it does not know is asked in the older way after this. */
+/** A program that does not respond to an unknown request within this time is treated as the older era. */
 const probeMs = 15_000;
-/** A server that opens its stream later than this is taken to have opened it; when it does, that is a gap. */
+/** A server whose stream opens later than this is treated as if it were open; when it opens, that counts as a gap. */
 const streamMs = 5000;
-/** For a session to be ended in good order. */
+/** Time limit for ending a session. */
 const partingMs = 1000;
 
-/** A connection that held for so long was worth making: when it is lost, the next is made at once. */
+/** A connection that lasted this long was a success: when it is lost, the next is made immediately. */
 const steadyMs = 5000;
 
-interface Held extends ClientConnection {
+interface OpenConnection extends ClientConnection {
   readonly transport: Transport;
   readonly lose: () => void;
-  /** Whether it was the server that ended it, as a program does that exits. */
+  /** True if the server ended it, for example a program that exited. */
   readonly isEnded: boolean;
 }
 
@@ -109,15 +109,15 @@ export function createReconnecting({
   now,
 }: ReconnectingOptions): Reconnecting {
   const backoff = createBackoff({ ...patience, atOnce: 1, steadyMs, now });
-  const hearConnection: ((connection: ClientConnection) => void)[] = [];
-  const hearGap: ((connection: ClientConnection) => void)[] = [];
-  let current: Promise<Held> | undefined;
+  const connectionListeners: ((connection: ClientConnection) => void)[] = [];
+  const gapListeners: ((connection: ClientConnection) => void)[] = [];
+  let current: Promise<OpenConnection> | undefined;
   let known: ConnectMethod | undefined;
   let isClosed = false;
-  /** Why there is no connection, and when the next may be made. */
+  /** Why there is no connection, and when the next attempt may start. */
   let resting: { readonly failure: ResourceError; readonly untilMs: number } | undefined;
 
-  async function connect(): Promise<Held> {
+  async function connect(): Promise<OpenConnection> {
     let failure: unknown;
     for (const way of known ? [known] : ways) {
       try {
@@ -132,7 +132,7 @@ export function createReconnecting({
     throw failure;
   }
 
-  async function connectBy({ open, isOld = false, hasStream = false }: ConnectMethod): Promise<Held> {
+  async function connectBy({ open, isOld = false, hasStream = false }: ConnectMethod): Promise<OpenConnection> {
     const mode = modes[isOld ? "legacy" : era];
     const client = new Client(
       { ...info },
@@ -155,26 +155,26 @@ export function createReconnecting({
     });
     broken.catch(fallSilent);
     speaks.catch(() => undefined);
-    let held: Held | undefined;
+    let held: OpenConnection | undefined;
     let isHeard = !hasStream;
     if (isHeard) speak(true);
     const transport = await open({
       opened() {
-        if (isHeard && held) for (const hear of hearGap) hear(held);
+        if (isHeard && held) for (const listener of gapListeners) listener(held);
         isHeard = true;
         speak(true);
       },
       refused: () => speak(false),
       lost: () => lose(),
     });
-    // The question which era it is, and the handshake.
+    // Detects the era, and does the handshake.
     const connecting = withDeadline(timeoutMs, never, tooLate, () => client.connect(transport, { timeout: timeoutMs }));
     await Promise.race([connecting, broken]).catch(async (cause: unknown) => {
       connecting.catch(() => undefined);
       await client.close().catch(() => undefined);
       throw cause;
     });
-    // Not before: what the client closes while it looks for the era is no loss, and it says why itself.
+    // Not earlier: connections that the client closes while it detects the era are not lost, and it reports why itself.
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the client has no events
     client.onclose = end;
     if (!client.transport) end();
@@ -196,11 +196,11 @@ export function createReconnecting({
     }, streamMs);
     void speaks.finally(() => clearTimeout(late)).catch(() => undefined);
     void lost.then(() => client.close().catch(() => undefined));
-    for (const hear of hearConnection) hear(held);
+    for (const listener of connectionListeners) listener(held);
     return held;
   }
 
-  function made(): Promise<Held> {
+  function made(): Promise<OpenConnection> {
     if (current) return current;
     const restMs = resting ? resting.untilMs - now() : 0;
     if (resting && restMs > 0) return Promise.reject(untilThen(resting.failure, restMs));
@@ -217,18 +217,18 @@ export function createReconnecting({
     return fresh;
   }
 
-  async function connection(signal: AbortSignal): Promise<Held> {
+  async function connection(signal: AbortSignal): Promise<OpenConnection> {
     if (isClosed) throw new ResourceError("unavailable", "the connection was closed", { passing: false });
-    // The connection is for everyone; only the waiting is this caller's.
+    // The connection is shared; only the wait belongs to this caller.
     return abortable(made(), signal);
   }
 
-  async function attempt<T>(question: Question<T>, call: BoundedCall, uri: string | undefined): Promise<T> {
+  async function attempt<T>(request: RemoteRequest<T>, call: BoundedCall, uri: string | undefined): Promise<T> {
     for (let tries = 1; ; tries += 1) {
-      let held: Held | undefined;
+      let held: OpenConnection | undefined;
       try {
         held = await connection(call.signal);
-        return await abortable(question(held.client, requestOptions(call, timeoutMs), held), call.signal);
+        return await abortable(request(held.client, requestOptions(call, timeoutMs), held), call.signal);
       } catch (cause) {
         const failure = toRemoteError(cause, call.signal, uri);
         if (tries === maxTries || failure.kind === "cancelled" || isClosed) throw failure;
@@ -241,17 +241,17 @@ export function createReconnecting({
 
   return {
     connection,
-    async ask(question, call, uri) {
+    async send(request, call, uri) {
       try {
         return await withDeadline(timeoutMs, call.signal, tooLate, ({ signal, extend }) =>
-          attempt(question, { ...call, signal, extend }, uri),
+          attempt(request, { ...call, signal, extend }, uri),
         );
       } catch (cause) {
         throw toRemoteError(cause, call.signal, uri);
       }
     },
-    onConnection: (hear) => void hearConnection.push(hear),
-    onGap: (hear) => void hearGap.push(hear),
+    onConnection: (listener) => void connectionListeners.push(listener),
+    onGap: (listener) => void gapListeners.push(listener),
     async close() {
       isClosed = true;
       const held = await current?.catch(() => undefined);
@@ -295,7 +295,7 @@ function requestOptions({ signal, progress, extend }: BoundedCall, timeoutMs: nu
   };
 }
 
-/** Whether only another connection can do better: the process ended, or the session is not known any more. */
+/** True if only a new connection can help: the process ended, or the session is unknown. */
 function isGone(cause: unknown): boolean {
   if (answerIn(cause)) return false;
   const status = statusOf(cause);
@@ -304,7 +304,7 @@ function isGone(cause: unknown): boolean {
   return code === "CONNECTION_CLOSED" || code === "NOT_CONNECTED" || message === "Not connected";
 }
 
-/** Whether something went wrong on the way. Where no one listens, no one will in the next moment. */
+/** True for a network failure. If nothing listens at the address, an immediate retry would not help. */
 function isBrokenOff(cause: unknown): boolean {
   if (cause instanceof SdkError && cause.code === SdkErrorCode.ConnectionClosed) return true;
   const chain = chainOf(cause);
@@ -323,5 +323,5 @@ function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
 }
 
 function tooLate(): ResourceError {
-  return new ResourceError("unavailable", "the server did not answer in time");
+  return new ResourceError("unavailable", "the server did not respond in time");
 }

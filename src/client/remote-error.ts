@@ -1,41 +1,41 @@
-/** What went wrong afar, in the house's words. */
+/** Converts errors of a remote server to ResourceErrors. */
 import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
 import { notFound, quote, ResourceError } from "../errors.ts";
 
-/** The numbers that have meant "not found" in one revision or another; the last means other things, too. */
+/** Codes that meant "not found" in one revision or another; the last has other meanings, too. */
 const missingCodes = new Set([-32001, -32002]);
 const paramsCode = -32602;
 const methodCode = -32601;
-/** How servers say it that have no number for it. */
+/** Messages of servers without a code for it. */
 const missingWords = /not found|unknown resource|no such|does not exist|ENOENT/i;
-/** What a message from afar is cut to. */
+/** Maximum length of a remote message. */
 const maxMessageLength = 500;
 
-/** `uri` where the question was about one resource, and nothing else in it could be wrong. */
+/** Pass `uri` if the request was about one resource, and nothing else in it could be wrong. */
 export function toRemoteError(cause: unknown, signal: AbortSignal, uri?: string): ResourceError {
   if (cause instanceof ResourceError) return cause;
-  if (signal.aborted) return new ResourceError("cancelled", "the question was withdrawn", { cause });
-  const answer = answerIn(cause);
-  if (answer) return fromAnswer(answer, uri);
+  if (signal.aborted) return new ResourceError("cancelled", "cancelled", { cause });
+  const error = answerIn(cause);
+  if (error) return fromAnswer(error, uri);
   if (cause instanceof UnauthorizedError || statusOf(cause) === 401 || statusOf(cause) === 403)
-    return new ResourceError("denied", "the server refuses us; check the token", { cause });
+    return new ResourceError("denied", "the server denied access; check the token", { cause });
   if (statusOf(cause) === 429)
-    return new ResourceError("busy", "the server asks us to come back later", { cause, passing: true });
+    return new ResourceError("busy", "the server is busy; try again later", { cause, passing: true });
   const elsewhere = sentTo(cause);
   if (elsewhere !== undefined)
     return new ResourceError(
       "unavailable",
-      `the server sends us to ${quote(elsewhere)}, which is not followed; give that address if it is the one you mean`,
+      `the server redirects to ${quote(elsewhere)}, which is not followed; use that address if it is the right one`,
       { cause, passing: false },
     );
   if (cause instanceof SdkHttpError)
-    return new ResourceError("unavailable", `the server answered with status ${cause.status}`, { cause });
+    return new ResourceError("unavailable", `the server responded with status ${cause.status}`, { cause });
   if (cause instanceof SdkError) return fromSdk(cause);
-  // What fetch throws says nothing that helps.
+  // The message of fetch does not help.
   return new ResourceError("unavailable", "the server cannot be reached", { cause });
 }
 
-/** The error that the server answered with. In the newer era a method that is not there comes with a status of its own, too. */
+/** The error in the server's response. In the newer era an unknown method also has its own HTTP status. */
 export function answerIn(cause: unknown): ProtocolError | undefined {
   if (cause instanceof ProtocolError) return cause;
   const text = cause instanceof SdkHttpError ? cause.data.text : undefined;
@@ -48,7 +48,7 @@ export function answerIn(cause: unknown): ProtocolError | undefined {
   }
 }
 
-/** The status of an HTTP answer, in whichever of its errors the official client hides it. */
+/** The HTTP status, from whichever error of the official client holds it. */
 export function statusOf(cause: unknown): number | undefined {
   if (cause instanceof SdkHttpError) return cause.status;
   if (!(cause instanceof Error) || cause instanceof ProtocolError) return undefined;
@@ -62,7 +62,7 @@ export function statusOf(cause: unknown): number | undefined {
   return isRemoteObject(data) && typeof data["status"] === "number" ? data["status"] : undefined;
 }
 
-/** To another server the official client follows no redirect. */
+/** The official client follows no redirect to another server. */
 function sentTo(cause: unknown): string | undefined {
   for (const { message } of chainOf(cause)) {
     const found = /Redirect to (\S+) not followed/.exec(message);
@@ -71,7 +71,7 @@ function sentTo(cause: unknown): string | undefined {
   return undefined;
 }
 
-/** An error and what caused it. */
+/** An error and its causes. */
 export function chainOf(cause: unknown): readonly Error[] {
   const chain: Error[] = [];
   for (let at = cause; at instanceof Error && chain.length < 10; at = at.cause) chain.push(at);
@@ -82,12 +82,12 @@ function fromSdk(cause: SdkError): ResourceError {
   switch (cause.code) {
     case SdkErrorCode.CapabilityNotSupported:
     case SdkErrorCode.MethodNotSupportedByProtocolVersion:
-      return new ResourceError("unsupported", "the server does not do that", { cause });
+      return new ResourceError("unsupported", "the server does not support this", { cause });
     case SdkErrorCode.InvalidResult:
     case SdkErrorCode.UnsupportedResultType:
-      return new ResourceError("unexpected", "the server answered with what is no answer to this", { cause });
+      return new ResourceError("unexpected", "the server sent an invalid response", { cause });
     case SdkErrorCode.RequestTimeout:
-      return new ResourceError("unavailable", "the server did not answer in time", { cause });
+      return new ResourceError("unavailable", "the server did not respond in time", { cause });
     default:
       return new ResourceError("unavailable", "the server cannot be reached", { cause });
   }
@@ -102,7 +102,7 @@ function fromAnswer(cause: ProtocolError, uri: string | undefined): ResourceErro
   if (typeof details["retryAfterMs"] === "number")
     return new ResourceError("busy", message, { cause, details, passing: true });
   if (uri !== undefined && reason === undefined && meansMissing(code, message)) return notFound(uri, cause);
-  if (code === methodCode) return new ResourceError("unsupported", "the server does not do that", { cause });
+  if (code === methodCode) return new ResourceError("unsupported", "the server does not support this", { cause });
   if (code === paramsCode) return new ResourceError("invalid", message, { cause, details });
   if (code === brokeOffCode) return new ResourceError("unavailable", message, { cause });
   return new ResourceError("unexpected", `the server failed: ${message}`, { cause });
@@ -113,7 +113,7 @@ function meansMissing(code: number, message: string): boolean {
   return missingWords.test(message) && !/method not found/i.test(message);
 }
 
-/** No server's number: an answer that was lost on its way says so with this. */
+/** Not a server's code: marks a response that was lost. */
 export const brokeOffCode = -32_099;
 
 export function isRemoteObject(value: unknown): value is Readonly<Record<string, unknown>> {

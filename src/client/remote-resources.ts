@@ -1,4 +1,4 @@
-/** Resources over MCP: the same questions, asked of a server, in whichever era it speaks. */
+/** Resources over MCP: implements the same interface with requests to a server of either era. */
 import type { Client, RequestOptions, StandardSchemaV1 } from "@modelcontextprotocol/client";
 import { invalid, notFound, ResourceError } from "../errors.ts";
 import type { Call, Freshness, Page, PageRequest, ReadResult, Resource, Resources, SkillResult } from "../resources.ts";
@@ -13,16 +13,16 @@ import { walkPages } from "./walk-pages.ts";
 export interface RemoteOptions {
   readonly link: Reconnecting;
   readonly kept: AnswerCache;
-  /** Where kept answers belong. */
+  /** Key of cached responses. */
   readonly server: string;
   readonly identity: string;
-  /** Whether nothing is sent that says who asks. Otherwise nothing is public, whatever the server says. */
+  /** True if no request identifies the caller. Otherwise nothing is public, whatever the server says. */
   readonly isAnonymous: boolean;
 }
 
 const skillsExtension = "io.modelcontextprotocol/skills";
-const unkept: Freshness = { ttlMs: 0, scope: "private" };
-/** A list that is looked through for one resource is not looked through for ever. */
+const uncached: Freshness = { ttlMs: 0, scope: "private" };
+/** Limit on the search of a list for one resource. */
 const searching = { maxPages: 1000 };
 
 type Loose = Readonly<Record<string, unknown>>;
@@ -32,7 +32,7 @@ interface Answered<T> {
   readonly freshness: Freshness;
 }
 
-type Question<T> = (client: Client, options: RequestOptions) => Promise<Answered<T>>;
+type RemoteRequest<T> = (client: Client, options: RequestOptions) => Promise<Answered<T>>;
 
 export function createRemoteResources({
   link,
@@ -41,70 +41,71 @@ export function createRemoteResources({
   identity,
   isAnonymous,
 }: RemoteOptions): Omit<Resources, "watch"> & ToolUse {
-  let listFreshness = unkept;
+  let listFreshness = uncached;
 
   function freshnessOf(result: unknown): Freshness {
-    const said = toFreshness(result);
-    return isAnonymous ? said : { ...said, scope: "private" };
+    const freshness = toFreshness(result);
+    return isAnonymous ? freshness : { ...freshness, scope: "private" };
   }
 
-  /** From what is kept, or from the server. */
-  async function answer<T>(
+  /** Returns a cached response, or requests one from the server. */
+  async function fetchCached<T>(
     what: Omit<CachedAnswerKey, "server" | "identity"> & { readonly hasCursor?: boolean },
     call: Call,
-    ask: Question<T>,
+    request: RemoteRequest<T>,
   ): Promise<T> {
-    const { question, isList, uri } = what;
-    const key: CachedAnswerKey = { server, identity, question, isList, ...(uri !== undefined && { uri }) };
+    const { requestKey, isList, uri } = what;
+    const key: CachedAnswerKey = { server, identity, requestKey, isList, ...(uri !== undefined && { uri }) };
     const known = kept.get<T>(key);
     if (known) return known.answer;
-    const settle = kept.expect(key);
+    const store = kept.expect(key);
     try {
-      // With a cursor, it may be the cursor that is wrong.
-      const answered = await link.ask(ask, call, what.hasCursor ? undefined : uri);
-      settle(answered);
-      return answered.value;
+      // With a cursor, the cursor may be the cause.
+      const response = await link.send(request, call, what.hasCursor ? undefined : uri);
+      store(response);
+      return response.value;
     } catch (cause) {
-      settle();
+      store();
       throw cause;
     }
   }
 
-  function list(ask: PageRequest, call: Call): Promise<Page<Resource>> {
-    return answer({ question: format("list", ask), isList: true }, call, async (client, options) => {
-      const result = await client.request({ method: "resources/list", params: pageParams(ask) }, options);
+  function list(request: PageRequest, call: Call): Promise<Page<Resource>> {
+    return fetchCached({ requestKey: format("list", request), isList: true }, call, async (client, options) => {
+      const result = await client.request({ method: "resources/list", params: pageParams(request) }, options);
       listFreshness = freshnessOf(result);
       return { value: { items: result.resources.map(toResource), ...restOfPage(result) }, freshness: listFreshness };
     });
   }
 
-  async function children(uri: string, ask: PageRequest, call: Call): Promise<Page<Resource>> {
-    const question = format("children", ask);
-    const page = await answer<Page<Resource> | undefined>(
-      { question, isList: true, uri, hasCursor: ask.cursor !== undefined },
+  async function children(uri: string, request: PageRequest, call: Call): Promise<Page<Resource>> {
+    const requestKey = format("children", request);
+    const page = await fetchCached<Page<Resource> | undefined>(
+      { requestKey, isList: true, uri, hasCursor: request.cursor !== undefined },
       call,
       async (client, options) => {
-        if (!readsDirectories(client)) return { value: await byTool(client, uri, ask, options), freshness: unkept };
-        const result = await askFor(client, "resources/directory/read", { uri, ...pageParams(ask) }, options);
+        if (!readsDirectories(client))
+          return { value: await byTool(client, uri, request, options), freshness: uncached };
+        const result = await sendRequest(client, "resources/directory/read", { uri, ...pageParams(request) }, options);
         const value = { items: toResources(result["resources"]), ...restOfPage(result) };
         return { value, freshness: freshnessOf(result) };
       },
     );
     if (page) return page;
-    if (ask.cursor !== undefined) throw invalid("the cursor is not one of this list");
+    if (request.cursor !== undefined) throw invalid("the cursor is not valid for this list");
     return { items: await childrenByUri(everything(call), uri) };
   }
 
   function everything(call: Call): AsyncGenerator<Resource> {
-    return walkPages((ask) => list(ask, call), searching);
+    return walkPages((request) => list(request, call), searching);
   }
 
   async function read(uri: string, call: Call): Promise<ReadResult> {
-    const what = { question: "read", isList: false, uri };
+    const what = { requestKey: "read", isList: false, uri };
     const left = kept.get({ server, identity, ...what })?.leftMs;
-    const found = await answer<ReadResult>(what, call, async (client, options) => {
+    const found = await fetchCached<ReadResult>(what, call, async (client, options) => {
       const result = await client.request({ method: "resources/read", params: { uri } }, options);
-      // An empty answer is none; some servers give it for what is not there.
+      // An empty result means not found; some servers return it for missing resources.
       if (result.contents.length === 0) throw notFound(uri);
       const freshness = freshnessOf(result);
       return { value: { contents: result.contents.map(toContent), ...freshness }, freshness };
@@ -112,9 +113,9 @@ export function createRemoteResources({
     return left === undefined ? found : { ...found, ttlMs: left };
   }
 
-  /** No revision has a method for this: what the directory or the list says of it, or else what reading it shows. */
+  /** No revision has a method for this: uses the directory or the list, or else a read. */
   async function stat(uri: string, call: Call): Promise<Resource> {
-    const hasDirectories = await link.ask(async (client) => readsDirectories(client), call);
+    const hasDirectories = await link.send(async (client) => readsDirectories(client), call);
     const parent = hasDirectories ? parentOf(uri) : undefined;
     let isAbove = false;
     for await (const resource of parent === undefined ? everything(call) : siblings(parent, call)) {
@@ -133,23 +134,23 @@ export function createRemoteResources({
 
   async function* siblings(directory: string, call: Call): AsyncGenerator<Resource> {
     try {
-      yield* walkPages((ask) => children(directory, ask, call), searching);
+      yield* walkPages((request) => children(directory, request, call), searching);
     } catch (cause) {
       if (!isMissing(cause)) throw cause;
     }
   }
 
   async function describe(uri: string, call: Call): Promise<Resource> {
-    const said = { uri, name: nameIn(uri) };
+    const resource = { uri, name: nameIn(uri) };
     try {
       const [content] = (await read(uri, call)).contents;
       if (content && showsDirectory(content, uri)) return toDirectory(uri);
       const mimeType = content?.mimeType;
-      return { ...said, ...(mimeType !== undefined && { mimeType }) };
+      return { ...resource, ...(mimeType !== undefined && { mimeType }) };
     } catch (cause) {
       if (!(cause instanceof ResourceError) || cause.kind !== "too-large") throw cause;
       const size = cause.details?.["size"];
-      return { ...said, ...(typeof size === "number" && { size }) };
+      return { ...resource, ...(typeof size === "number" && { size }) };
     }
   }
 
@@ -159,15 +160,18 @@ export function createRemoteResources({
     read,
     stat,
 
-    templates: (ask, call) =>
-      answer({ question: format("templates", ask), isList: true }, call, async (client, options) => {
-        const result = await client.request({ method: "resources/templates/list", params: pageParams(ask) }, options);
+    templates: (request, call) =>
+      fetchCached({ requestKey: format("templates", request), isList: true }, call, async (client, options) => {
+        const result = await client.request(
+          { method: "resources/templates/list", params: pageParams(request) },
+          options,
+        );
         const items = result.resourceTemplates.map(toTemplate);
         return { value: { items, ...restOfPage(result) }, freshness: freshnessOf(result) };
       }),
 
     complete: ({ template, variable, value, given }, call) =>
-      link.ask(async (client, options) => {
+      link.send(async (client, options) => {
         if (!client.getServerCapabilities()?.completions) return { values: [] };
         const { completion } = await client.complete(
           {
@@ -185,24 +189,25 @@ export function createRemoteResources({
         };
       }, call),
 
-    search: (ask, call) => link.ask((client, options) => searchByTool(client, ask, options), call, ask.within),
+    search: (request, call) =>
+      link.send((client, options) => searchByTool(client, request, options), call, request.within),
 
-    skills: (ask, call) =>
-      answer({ question: format("skills", ask), isList: true }, call, async (client, options) => {
-        if (!hasSkills(client)) return { value: { items: [] }, freshness: unkept };
-        const result = await askFor(client, "skills/list", pageParams(ask), options);
+    skills: (request, call) =>
+      fetchCached({ requestKey: format("skills", request), isList: true }, call, async (client, options) => {
+        if (!hasSkills(client)) return { value: { items: [] }, freshness: uncached };
+        const result = await sendRequest(client, "skills/list", pageParams(request), options);
         const found = Array.isArray(result["skills"]) ? result["skills"] : [];
         const items = found.map(toSkill).filter((skill) => skill !== undefined);
         return { value: { items, ...restOfPage(result) }, freshness: freshnessOf(result) };
       }),
 
     skill: (uri, call) =>
-      link.ask(
+      link.send(
         async (client, options): Promise<SkillResult> => {
           if (!hasSkills(client)) throw notFound(uri);
-          const result = await askFor(client, "skills/get", { uri }, options);
+          const result = await sendRequest(client, "skills/get", { uri }, options);
           const skill = toSkill(result["skill"]);
-          if (!skill) throw new ResourceError("unexpected", "the server answered with what is no skill");
+          if (!skill) throw new ResourceError("unexpected", "the server sent an invalid skill");
           return { skill, ...freshnessOf(result) };
         },
         call,
@@ -213,37 +218,37 @@ export function createRemoteResources({
       return listFreshness;
     },
 
-    tools: (call) => link.ask(toolNames, call),
-    useTool: (name, args, call) => link.ask((client, options) => callTool(client, name, args, options), call),
+    tools: (call) => link.send(toolNames, call),
+    useTool: (name, args, call) => link.send((client, options) => callTool(client, name, args, options), call),
   };
 }
 
-/** Undefined where no tool does it. */
+/** Undefined if no tool does it. */
 async function byTool(
   client: Client,
   uri: string,
-  ask: PageRequest,
+  request: PageRequest,
   options: RequestOptions,
 ): Promise<Page<Resource> | undefined> {
   try {
-    return await childrenByTool(client, uri, ask, options);
+    return await childrenByTool(client, uri, request, options);
   } catch (cause) {
     if (cause instanceof ResourceError && cause.kind === "unsupported") return undefined;
     throw cause;
   }
 }
 
-/** A question that the official client does not know by name. */
-function askFor(client: Client, method: string, params: Loose, options: RequestOptions): Promise<Loose> {
+/** Sends a request that the official client has no method for. */
+function sendRequest(client: Client, method: string, params: Loose, options: RequestOptions): Promise<Loose> {
   return client.request({ method, params: { ...params } }, anyObject, options);
 }
 
-/** Of such an answer nothing is promised but that it is an object. */
+/** Such a response is only known to be an object. */
 const anyObject: StandardSchemaV1<unknown, Loose> = {
   "~standard": {
     version: 1,
     vendor: "pressmark",
-    validate: (value) => (isRemoteObject(value) ? { value } : { issues: [{ message: "an object is wanted" }] }),
+    validate: (value) => (isRemoteObject(value) ? { value } : { issues: [{ message: "must be an object" }] }),
   },
 };
 
@@ -260,8 +265,8 @@ function isMissing(cause: unknown): boolean {
   return cause instanceof ResourceError && cause.kind === "not-found";
 }
 
-function format(question: string, { cursor }: PageRequest): string {
-  return cursor === undefined ? question : `${question} ${cursor}`;
+function format(requestKey: string, { cursor }: PageRequest): string {
+  return cursor === undefined ? requestKey : `${requestKey} ${cursor}`;
 }
 
 function pageParams({ cursor }: PageRequest): { cursor?: string } {

@@ -1,15 +1,15 @@
-/** What is watched over one connection, in whichever way its era has. */
+/** What is watched over one connection, for either era. */
 import type { ClientConnection } from "./reconnect.ts";
 
 export interface RemoteWatch {
   readonly connection: ClientConnection;
-  /** Resolves once armed, with those of the URIs that the server watches from now on, and whether it says when the list changes. */
+  /** Resolves once armed, with the URIs that the server watches from now on, and whether it reports changes of the list. */
   add(uris: readonly string[], list: boolean): Promise<Armed>;
-  /** No one wants these any longer. */
+  /** Stops watching these. */
   remove(uris: readonly string[]): void;
-  /** No one wants anything for now. */
+  /** Stops watching everything for now. */
   rest(): void;
-  /** Resolves when nothing is watched any longer, though it should be. */
+  /** Resolves when the watch has ended unexpectedly. */
   readonly over: Promise<void>;
 }
 
@@ -21,8 +21,8 @@ export interface Armed {
 export interface RemoteWatchOptions {
   readonly connection: ClientConnection;
   readonly timeoutMs: number;
-  /** Whether anyone wants this URI at the moment. */
+  /** Returns whether anyone currently watches this URI. */
   isWanted(uri: string): boolean;
-  /** Called with what was watched and no longer is, though someone wants it: it is not there any more. */
+  /** Called with URIs that are still wanted but no longer watched: they do not exist any more. */
   missed(uris: readonly string[]): void;
 }

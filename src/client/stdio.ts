@@ -1,22 +1,22 @@
-/** Resources of a server that is started as a program. For Node alone. */
+/** Connects to a server that is started as a program. For Node only. */
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { connectBy, type ConnectOptions, type RemoteServer } from "./connect.ts";
 import type { ConnectMethod } from "./reconnect.ts";
 
 export interface ServerProgram {
-  /** Found as the system finds programs. No shell is involved. */
+  /** Resolved like any program name. No shell is involved. */
   readonly command: string;
   readonly args?: readonly string[];
   readonly cwd?: string;
-  /** All that the program sees of the environment, beside what every program needs (`PATH`, `HOME` and the like). */
+  /** Environment of the program, in addition to what every program needs (`PATH`, `HOME` and the like). */
   readonly env?: Readonly<Record<string, string>>;
-  /** Where its log goes; nowhere unless said. */
+  /** Where its log goes. Default: nowhere. */
   readonly stderr?: "inherit" | "ignore";
-  /** Called each time before it is started; what it throws keeps it from being started. */
+  /** Called before each start; if it throws, the program is not started. */
   readonly beforeStart?: () => void;
 }
 
-/** The program is started again when it has ended and something is asked, or watched. */
+/** The program is started again when it has exited and something is requested or watched. */
 export function connectProgram(program: ServerProgram, options: ConnectOptions = {}): Promise<RemoteServer> {
   return connectBy(() => openProgram(program), options);
 }
@@ -41,7 +41,7 @@ function openProgram({
     ...(env && { env: { ...env } }),
   });
   if (beforeStart) {
-    // To find out the era, the client starts it at once and lets it go, and only then starts this transport.
+    // To detect the era, the client starts the program once and stops it, and only then starts this transport.
     beforeStart();
     const start = transport.start.bind(transport);
     transport.start = async () => {

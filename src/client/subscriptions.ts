@@ -1,16 +1,16 @@
-/** In the older era: one subscription for each URI, whoever wants it. */
+/** Older era: one subscription for each URI, shared by all watchers. */
 import { ResourceError } from "../errors.ts";
 import { toRemoteError } from "./remote-error.ts";
 import type { RemoteWatch, RemoteWatchOptions } from "./remote-watch.ts";
 
-/** So many are asked for at a time. */
+/** Maximum number of concurrent requests. */
 const atOnce = 16;
 const never = new AbortController().signal;
 
 export function createRemoteSubscriptions({ connection, timeoutMs, isWanted }: RemoteWatchOptions): RemoteWatch {
   const { client } = connection;
   const subscribed = new Set<string>();
-  /** Requests about one URI go one after the other: over HTTP, what is sent later may arrive earlier. */
+  /** Requests about one URI are sequential: over HTTP, a later one may arrive earlier. */
   const turns = new Map<string, Promise<unknown>>();
 
   function inOrder<T>(uri: string, work: () => Promise<T>): Promise<T> {
@@ -23,7 +23,7 @@ export function createRemoteSubscriptions({ connection, timeoutMs, isWanted }: R
     return done;
   }
 
-  /** Whether it is there to be watched. */
+  /** Returns whether the URI exists. */
   function subscribe(uri: string): Promise<boolean> {
     return inOrder(uri, async () => {
       if (subscribed.has(uri)) return true;
@@ -42,7 +42,7 @@ export function createRemoteSubscriptions({ connection, timeoutMs, isWanted }: R
   function unsubscribe(uri: string): Promise<void> {
     return inOrder(uri, async () => {
       if (isWanted(uri) || !subscribed.delete(uri)) return;
-      // A connection that is gone holds no subscription.
+      // A lost connection holds no subscription.
       await client.unsubscribeResource({ uri }, { timeout: timeoutMs }).catch(() => undefined);
     });
   }
@@ -54,12 +54,12 @@ export function createRemoteSubscriptions({ connection, timeoutMs, isWanted }: R
       const can = client.getServerCapabilities()?.resources;
       const isHeard = await connection.speaks;
       if (uris.length > 0 && !(can?.subscribe && isHeard))
-        throw new ResourceError("unsupported", "the server does not say when resources change");
+        throw new ResourceError("unsupported", "the server does not report changes of resources");
       const armed: string[] = [];
       for (let at = 0; at < uris.length; at += atOnce) {
-        const asked = uris.slice(at, at + atOnce);
-        const there = await Promise.all(asked.map(subscribe));
-        armed.push(...asked.filter((_, index) => there[index]));
+        const batch = uris.slice(at, at + atOnce);
+        const there = await Promise.all(batch.map(subscribe));
+        armed.push(...batch.filter((_, index) => there[index]));
       }
       return { uris: armed, list: list && isHeard && can?.listChanged === true };
     },

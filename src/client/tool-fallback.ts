@@ -1,4 +1,4 @@
-/** What the protocol has no method for, and a tool of the server may do. */
+/** Uses tools of the server for what the protocol has no method for. */
 import type { Client, RequestOptions } from "@modelcontextprotocol/client";
 import { invalid, notFound, ResourceError } from "../errors.ts";
 import type { Call, Hit, Page, PageRequest, Resource, SearchResult, SearchRequest } from "../resources.ts";
@@ -9,22 +9,22 @@ type Loose = Readonly<Record<string, unknown>>;
 
 const mostHits = 50;
 const paramsCode = -32602;
-/** A server with more tools than this has them from others, too. */
+/** Limit on pages of tools; a gateway may have many. */
 const maxToolPages = 20;
 
-/** What a tool said. */
+/** The result of a tool. */
 export interface ToolSaid {
   readonly texts: readonly string[];
-  /** What the answer names, with all that is known of it. */
+  /** Resources that the result names, with their metadata. */
   readonly links: readonly Resource[];
   readonly structured?: Loose;
 }
 
-/** For what is no question about resources, and what other servers may not offer. */
+/** Access to the server's tools. */
 export interface ToolUse {
   /** The names of the server's tools. */
   tools(call: Call): Promise<readonly string[]>;
-  /** Throws "unsupported" where there is no such tool, and "invalid" with what it said where it failed. May ask twice where an answer was lost. */
+  /** Throws "unsupported" if there is no such tool, and "invalid" with its message if it failed. May call twice if a response was lost. */
   useTool(name: string, args: Loose, call: Call): Promise<ToolSaid>;
 }
 
@@ -47,8 +47,8 @@ export async function searchByTool(
     .map((each, index) => toHit(each, 1 / (index + 1)))
     .filter((hit) => hit !== undefined)
     .map((hit) => ({ ...hit, resource: { ...described.get(hit.resource.uri), ...hit.resource } }));
-  const told = structured?.["failures"];
-  const failures = Array.isArray(told) ? told.filter(isFailure) : [];
+  const reported = structured?.["failures"];
+  const failures = Array.isArray(reported) ? reported.filter(isFailure) : [];
   return {
     hits,
     ready: typeof structured?.["ready"] === "number" ? structured["ready"] : 1,
@@ -56,7 +56,7 @@ export async function searchByTool(
   };
 }
 
-/** Undefined where the tool gives text for models alone. */
+/** Undefined if the tool returns only text for models. */
 export async function childrenByTool(
   client: Client,
   uri: string,
@@ -70,7 +70,7 @@ export async function childrenByTool(
   return { items: toResources(structured["resources"]), ...(typeof next === "string" && { next }) };
 }
 
-/** Empty where the server has none. */
+/** Empty if the server has no tools. */
 export async function toolNames(client: Client, options: RequestOptions): Promise<readonly string[]> {
   if (!client.getServerCapabilities()?.tools) return [];
   const names: string[] = [];
@@ -94,7 +94,7 @@ export async function callTool(
 ): Promise<ToolSaid> {
   if (!client.getServerCapabilities()?.tools) throw unsupported(name);
   const result = await client.callTool({ name, arguments: { ...args } }, options).catch((cause: unknown) => {
-    // The only parameter that can be wrong before a tool is asked is its name.
+    // The only parameter that can be wrong before a tool runs is its name.
     throw (cause as { readonly code?: unknown }).code === paramsCode ? unsupported(name, cause) : cause;
   });
   const texts = result.content.flatMap((block) => (block.type === "text" ? [block.text] : []));
@@ -104,17 +104,18 @@ export async function callTool(
     return { texts, links, ...(isRemoteObject(structured) && { structured }) };
   }
   const [message = "the tool failed"] = texts;
-  // So say those who take the lack of a tool for a failure of it.
-  if (/unknown tool|tool .{0,200}not found|nothing here can be searched/i.test(message)) throw unsupported(name);
+  // Some servers report a missing tool as a failed call.
+  if (/unknown tool|tool .{0,200}not found|(?:nothing here|no mount) can be searched/i.test(message))
+    throw unsupported(name);
   throw uri !== undefined && /no resource|not found|no directory/i.test(message) ? notFound(uri) : invalid(message);
 }
 
 function unsupported(name: string, cause?: unknown): ResourceError {
-  return new ResourceError("unsupported", `the server has no tool ${name} to ask for this`, { cause });
+  return new ResourceError("unsupported", `the server has no tool ${name}`, { cause });
 }
 
-function toHit(said: Loose, score: number): Hit | undefined {
-  const { uri, name, title, mimeType, lines, snippet } = said;
+function toHit(hit: Loose, score: number): Hit | undefined {
+  const { uri, name, title, mimeType, lines, snippet } = hit;
   if (typeof uri !== "string") return undefined;
   const range = typeof lines === "string" ? /^(\d+)-(\d+)$/.exec(lines) : undefined;
   return {
@@ -130,7 +131,7 @@ function toHit(said: Loose, score: number): Hit | undefined {
   };
 }
 
-/** What matched stands between « and » in a text that is made for models. */
+/** In text for models, matches stand between « and ». */
 function unmark(marked: string): Pick<Hit, "snippet" | "marks"> {
   const marks: [number, number][] = [];
   let snippet = "";

@@ -1,9 +1,9 @@
-/** Directories where a server has none: as the URIs of its list are written. */
+/** Derives directories from the URIs of a list, for servers without directories. */
 import { notFound } from "../errors.ts";
 import { cutAt } from "../lib/cut-at.ts";
 import { type Content, directoryType, type Resource } from "../resources.ts";
 
-/** The direct children of what this URI would be a directory of; what has nothing below it throws "not-found". */
+/** The direct children of this URI as a directory; throws "not-found" if nothing is below it. */
 export async function childrenByUri(all: AsyncIterable<Resource>, uri: string): Promise<readonly Resource[]> {
   const start = uri.endsWith("/") ? uri : `${uri}/`;
   const found = new Map<string, Resource>();
@@ -24,14 +24,14 @@ export function toDirectory(uri: string): Resource {
   return { uri, name: nameIn(uri), mimeType: directoryType };
 }
 
-/** Whether a Pressmark server shows a directory here: it answers a read of one with what is in it. */
+/** Returns whether this is the content that a Pressmark server returns for a directory. */
 export function showsDirectory({ mimeType, body }: Content, uri: string): boolean {
   return (
     mimeType === "application/json" && "text" in body && body.text.startsWith(`{"uri":${JSON.stringify(uri)},"count":`)
   );
 }
 
-/** The last segment, as a person would read it. */
+/** The last segment, decoded. */
 export function nameIn(uri: string): string {
   const last = cutAt(uri, /[?#]/).replace(/(?<!\/)\/+$/, "");
   const name = last.slice(last.lastIndexOf("/") + 1);
@@ -42,7 +42,7 @@ export function nameIn(uri: string): string {
   }
 }
 
-/** The directory that a resource is in, as its URI is written; undefined where there is none above. */
+/** The directory of a resource according to its URI; undefined if there is none. */
 export function parentOf(uri: string): string | undefined {
   const path = cutAt(uri, /[?#]/);
   const slash = path.lastIndexOf("/");

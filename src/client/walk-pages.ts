@@ -1,11 +1,11 @@
-/** Lists from end to end, from servers that may never come to one. */
+/** Walks all pages of a list, with a limit for servers whose lists never end. */
 import { invalid } from "../errors.ts";
 import { createCursorGuard } from "../lib/cursor-guard.ts";
 import type { Page, PageRequest } from "../resources.ts";
 
-/** Every item of every page. A server whose pages never end, or begin again, is refused with "invalid". */
+/** Yields every item of every page. Throws "invalid" if the pages never end or repeat. */
 export async function* walkPages<T>(
-  page: (ask: PageRequest) => Promise<Page<T>>,
+  page: (request: PageRequest) => Promise<Page<T>>,
   { maxPages }: { readonly maxPages?: number } = {},
 ): AsyncGenerator<T, void, undefined> {
   const leadsOn = createCursorGuard(maxPages);
@@ -13,7 +13,7 @@ export async function* walkPages<T>(
   do {
     const { items, next }: Page<T> = await page(cursor === undefined ? {} : { cursor });
     yield* items;
-    if (next !== undefined && !leadsOn(next)) throw invalid("the server's list does not come to an end");
+    if (next !== undefined && !leadsOn(next)) throw invalid("the server's list does not end");
     cursor = next;
   } while (cursor !== undefined);
 }

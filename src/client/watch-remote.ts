@@ -1,4 +1,4 @@
-/** One watch for both eras, armed again whenever it was lost. */
+/** One watch for both eras, restored whenever it is lost. */
 import { ResourceError, retryAfterOf } from "../errors.ts";
 import { createBackoff } from "../lib/backoff.ts";
 import { createCoalescingQueue, type CoalescingQueue } from "../lib/coalescing-queue.ts";
@@ -15,28 +15,28 @@ export interface RemoteWatcher {
 
 export interface RemoteWatcherOptions {
   readonly link: Reconnecting;
-  /** Hears of every change, and of everything that may have changed unheard. */
+  /** Called for every change, and for everything that may have changed unnoticed. */
   changed(change: Change): void;
   readonly timeoutMs: number;
   readonly patience: Patience;
   readonly now: () => number;
 }
 
-interface Held {
-  /** As asked for; later those that the server agreed to watch. */
+interface HeldWatch {
+  /** As requested; later those that the server agreed to watch. */
   uris: readonly string[];
   readonly list: boolean;
   readonly reader: CoalescingQueue<Change>;
 }
 
-/** A watch that held for so long was worth having: when it is lost, the next is armed soon. */
+/** A watch that lasted this long was a success: when it is lost, the next is armed soon. */
 const steadyMs = 1000;
 const listChanged: Change = { kind: "list-changed" };
 
 export function createRemoteWatcher({ link, changed, timeoutMs, patience, now }: RemoteWatcherOptions): RemoteWatcher {
-  const held = new Set<Held>();
-  const byUri = new Map<string, Set<Held>>();
-  /** Watched once, and not there when it was to be watched again. */
+  const held = new Set<HeldWatch>();
+  const byUri = new Map<string, Set<HeldWatch>>();
+  /** URIs that were watched and did not exist when the watch was restored. */
   const missing = new Set<string>();
   const closing = new AbortController();
   let post: RemoteWatch | undefined;
@@ -51,7 +51,7 @@ export function createRemoteWatcher({ link, changed, timeoutMs, patience, now }:
     });
   });
   link.onGap((connection) => {
-    if (post?.connection === connection && connection.era === "legacy") lookAgain();
+    if (post?.connection === connection && connection.era === "legacy") reportAll();
   });
 
   function tellUpdated(uri: string): void {
@@ -61,7 +61,7 @@ export function createRemoteWatcher({ link, changed, timeoutMs, patience, now }:
     for (const watch of watches ?? []) watch.reader.push(change);
   }
 
-  /** A server may name what lies below the URI that it was asked to watch. */
+  /** A server may report a path below the watched URI. */
   function aboveOf(uri: string): string | undefined {
     for (let slash = uri.lastIndexOf("/"); slash > 0; slash = uri.lastIndexOf("/", slash - 1))
       if (byUri.has(uri.slice(0, slash))) return uri.slice(0, slash);
@@ -73,8 +73,8 @@ export function createRemoteWatcher({ link, changed, timeoutMs, patience, now }:
     for (const watch of held) if (watch.list) watch.reader.push(listChanged);
   }
 
-  /** No one knows what was missed. */
-  function lookAgain(): void {
+  /** Reports everything as changed, because changes may have been missed. */
+  function reportAll(): void {
     for (const [uri, watches] of byUri) {
       const change: Change = { kind: "updated", uri };
       changed(change);
@@ -115,18 +115,18 @@ export function createRemoteWatcher({ link, changed, timeoutMs, patience, now }:
       await pause(waitMs, closing.signal);
       try {
         const fresh = postOf(await link.connection(closing.signal));
-        // With the list, because what is missing now may come back.
+        // Including the list, because missing URIs may come back.
         const { uris } = await fresh.add([...byUri.keys()], true);
         if (post === fresh) {
           missing.clear();
           for (const uri of byUri.keys()) missing.add(uri);
           for (const uri of uris) missing.delete(uri);
-          lookAgain();
+          reportAll();
           break;
         }
         waitMs = backoff.ended();
       } catch (cause) {
-        // Tried again when there may be a connection, or later and later.
+        // Retried when a connection is possible, or with growing delays.
         waitMs = retryAfterOf(cause) ?? backoff.ended();
       }
     }
@@ -140,7 +140,7 @@ export function createRemoteWatcher({ link, changed, timeoutMs, patience, now }:
     for (const uri of armed?.uris ?? []) if (missing.delete(uri)) tellUpdated(uri);
   }
 
-  function enter(watch: Held): void {
+  function enter(watch: HeldWatch): void {
     held.add(watch);
     for (const uri of watch.uris) {
       const watches = byUri.get(uri);
@@ -149,8 +149,8 @@ export function createRemoteWatcher({ link, changed, timeoutMs, patience, now }:
     }
   }
 
-  /** The URIs that no one watches any longer. */
-  function leave(watch: Held): string[] {
+  /** Returns the URIs that no one watches any longer. */
+  function leave(watch: HeldWatch): string[] {
     const left: string[] = [];
     if (!held.delete(watch)) return left;
     for (const uri of watch.uris) {
@@ -163,7 +163,7 @@ export function createRemoteWatcher({ link, changed, timeoutMs, patience, now }:
     return left;
   }
 
-  function end(watch: Held): void {
+  function end(watch: HeldWatch): void {
     const left = leave(watch);
     void watch.reader.return();
     post?.remove(left);
@@ -173,16 +173,19 @@ export function createRemoteWatcher({ link, changed, timeoutMs, patience, now }:
   return {
     async watch({ uris = [], list = false }, call) {
       const reader = createCoalescingQueue<Change>((change) => (change.kind === "updated" ? change.uri : change.kind));
-      const watch: Held = { uris: [...new Set(uris)], list, reader };
-      // Heard from the beginning, so that nothing falls between the answer and the reader.
+      const watch: HeldWatch = { uris: [...new Set(uris)], list, reader };
+      // Registered first, so that no change is lost between the response and the reader.
       enter(watch);
       const stop = (): void => end(watch);
       call.signal.addEventListener("abort", stop, { once: true });
       try {
-        const armed = await link.ask((_client, _options, connection) => postOf(connection).add(watch.uris, list), call);
+        const armed = await link.send(
+          (_client, _options, connection) => postOf(connection).add(watch.uris, list),
+          call,
+        );
         if (uris.length === 0 && !armed.list)
-          throw new ResourceError("unsupported", "the server does not say when its list changes");
-        if (call.signal.aborted) throw new ResourceError("cancelled", "the question was withdrawn");
+          throw new ResourceError("unsupported", "the server does not report changes of its list");
+        if (call.signal.aborted) throw new ResourceError("cancelled", "cancelled");
         leave(watch);
         const there = new Set(armed.uris);
         watch.uris = watch.uris.filter((uri) => there.has(uri));
@@ -192,7 +195,7 @@ export function createRemoteWatcher({ link, changed, timeoutMs, patience, now }:
         end(watch);
         throw cause;
       }
-      // What was kept before may be older than the watch.
+      // Cached responses may be older than the watch.
       for (const uri of watch.uris) changed({ kind: "updated", uri });
       if (list) changed(listChanged);
       return {

@@ -198,7 +198,7 @@ describe("the config that is written for it", () => {
     build();
     put("guides/one.md");
     const text = await draft();
-    expect(text).toContain("# docs:\n  #   source: docs\n  #   root: docs # the folder with the documents\n");
+    expect(text).toContain("# docs:\n  #   source: docs\n  #   root: docs # Folder with the documents\n");
     const uncommented = text
       .replaceAll(/^( *)# (docs|guides):$/gm, "$1$2:")
       .replaceAll(/^( *)# ( +(?:source: docs|root: (?:docs|guides)\b))/gm, "$1$2");

@@ -208,7 +208,7 @@ serve: {}
       "pressmark.config.json:2:2 mounts: this key is a duplicate; remove one",
     ]);
     expect(await problems("{\n  oops\n}", "pressmark.config.json")).toEqual([
-      'pressmark.config.json:2:3: a key in " must stand here',
+      'pressmark.config.json:2:3: expected a key in "',
     ]);
   });
 

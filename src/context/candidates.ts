@@ -1,4 +1,4 @@
-/** What may be of use: found by search, named by the task, pinned by the caller. Nothing is read here. */
+/** Collects candidates: found by search, named by the task, or pinned by the caller. Reads nothing. */
 import { ResourceError } from "../errors.ts";
 import { createCursorGuard } from "../lib/cursor-guard.ts";
 import { createTimeSlices } from "../lib/time-slices.ts";
@@ -9,28 +9,28 @@ import { findPins } from "./pins.ts";
 
 export interface Candidate {
   readonly resource: Resource;
-  /** How well searches found it, from 0 to 1. */
+  /** Search score, from 0 to 1. */
   found: number;
-  /** Sentences without a subject: why it is one. */
+  /** Reasons, as sentences without a subject. */
   readonly why: string[];
-  /** The caller wants it in, whatever it says. */
+  /** True if the caller requested it, whatever it contains. */
   isPinned: boolean;
-  /** How much more it counts than its words say. */
+  /** Factor in addition to the score of its words. */
   boost: number;
 }
 
-/** By URI, in the order in which they were met. */
+/** By URI, in the order in which they were added. */
 export type Candidates = Map<string, Candidate>;
 
-/** So many hits of the whole task, and of each of its words. */
+/** Number of hits for the whole task, and for each of its words. */
 const wholeHits = 80;
 const wordHits = 15;
-/** Where nothing can be searched, so many names are looked through. */
+/** Maximum number of names to check if nothing can be searched. */
 const maxListed = 20_000;
 const maxPages = 1000;
 const atOnce = 4;
 
-/** What the caller wants in, whatever it says; `missing` leads nowhere, as the caller spelled it. */
+/** Resources that the caller requested; `missing` holds URIs that were not found, as the caller wrote them. */
 export async function findPinned(
   resources: Resources,
   include: readonly string[],
@@ -38,17 +38,17 @@ export async function findPinned(
 ): Promise<{ readonly all: Candidates; readonly missing: readonly string[] }> {
   const all: Candidates = new Map();
   const { found, missing } = await findPins(resources, include, call);
-  for (const { resource, why } of found) Object.assign(meet(all, resource), { isPinned: true }).why.push(why);
+  for (const { resource, why } of found) Object.assign(candidateOf(all, resource), { isPinned: true }).why.push(why);
   return { all, missing };
 }
 
-/** How much of what could be searched was, and where something went wrong. */
+/** Share of the searchable content that was searched, and errors. */
 export interface Searched {
   readonly ready: number;
   readonly failures: readonly MountFailure[];
 }
 
-/** Adds what searches find. Undefined where nothing can be searched. */
+/** Adds search hits. Undefined if nothing can be searched. */
 export async function findCandidates(
   resources: Resources,
   task: Task,
@@ -61,8 +61,8 @@ export async function findCandidates(
   return searched;
 }
 
-/** The candidate of a resource, made if it is new. */
-export function meet(all: Candidates, resource: Resource): Candidate {
+/** Returns the candidate of a resource, and creates it if it is new. */
+export function candidateOf(all: Candidates, resource: Resource): Candidate {
   let known = all.get(resource.uri);
   if (!known) {
     known = { resource, found: 0, why: [], isPinned: false, boost: 1 };
@@ -96,14 +96,14 @@ async function search(
   answers.forEach((hits, at) => {
     for (const [rank, { resource }] of hits.entries()) {
       if (resource.mimeType === directoryType) continue;
-      const candidate = meet(all, resource);
+      const candidate = candidateOf(all, resource);
       candidate.found = Math.min(1, candidate.found + (at === 0 ? 0.7 : 0.15) * (10 / (10 + rank)));
     }
   });
   return ready === undefined ? undefined : { ready, failures: [...failures.values()] };
 }
 
-/** The names that say most of the task, where there is nothing to search in. */
+/** Finds the names that match the task best, if nothing can be searched. */
 async function lookThroughNames(
   resources: Resources,
   { terms }: Task,
@@ -123,18 +123,18 @@ async function lookThroughNames(
     for (const resource of page.items) {
       seen += 1;
       if (!resource.uri.startsWith(start) || resource.mimeType === directoryType) continue;
-      const said = `${readable(resource.uri)} ${resource.title ?? ""} ${resource.description ?? ""}`.toLowerCase();
-      scored.push({ resource, score: wanted.filter((word) => said.includes(word)).length });
+      const visible = `${readable(resource.uri)} ${resource.title ?? ""} ${resource.description ?? ""}`.toLowerCase();
+      scored.push({ resource, score: wanted.filter((word) => visible.includes(word)).length });
     }
     cursor = page.next;
     await turn();
   } while (cursor !== undefined && seen < maxListed && leadsOn(cursor));
   scored.sort((left, right) => right.score - left.score || (left.resource.uri < right.resource.uri ? -1 : 1));
   for (const { resource, score } of scored.slice(0, wholeHits))
-    meet(all, resource).found = score / Math.max(1, wanted.length);
+    candidateOf(all, resource).found = score / Math.max(1, wanted.length);
 }
 
-/** Decoded where it can be. */
+/** The decoded URI, if it can be decoded. */
 export function readable(uri: string): string {
   try {
     return decodeURIComponent(uri);

@@ -1,12 +1,12 @@
-/** A text as a model may be given it: nothing that cannot be seen, no secrets, and every line where it was. */
+/** Prepares a text for a model: removes invisible characters, masks secrets, and preserves the lines. */
 import { maskSecrets } from "../lib/secrets.ts";
 import { removeInvisible } from "./invisible.ts";
 
 export interface Clean {
   readonly text: string;
-  /** How many characters that cannot be seen were removed, by line, counted from 1. */
+  /** Number of invisible characters removed, by line from 1. */
   readonly removed: ReadonlyMap<number, number>;
-  /** How many secrets were masked, by the line on which they begin. */
+  /** Number of secrets masked, by the line on which they begin. */
   readonly masked: ReadonlyMap<number, number>;
 }
 
@@ -38,7 +38,7 @@ function removedByLine(before: string, after: string): ReadonlyMap<number, numbe
   return counts;
 }
 
-/** Offsets in order. */
+/** Offsets must be in order. */
 function byLine(text: string, offsets: readonly number[]): ReadonlyMap<number, number> {
   const counts = new Map<number, number>();
   let line = 1;
@@ -53,7 +53,7 @@ function byLine(text: string, offsets: readonly number[]): ReadonlyMap<number, n
   return counts;
 }
 
-/** How many of these are on the lines from first to last. */
+/** Sum of the counts on the lines from first to last. */
 export function countIn(counts: ReadonlyMap<number, number>, [first, last]: readonly [number, number]): number {
   let sum = 0;
   for (const [line, count] of counts) if (line >= first && line <= last) sum += count;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { bestCounter } from "./count-tokens.ts";
 
-/** Text, and how many tokens o200k makes of it. */
+/** Texts, and their number of o200k tokens. */
 const known: readonly (readonly [text: string, tokens: number])[] = [
   ["The kettle boils at a hundred degrees, and everyone in the house knows what that means.", 18],
   [
@@ -21,13 +21,13 @@ const known: readonly (readonly [text: string, tokens: number])[] = [
 ];
 
 describe("the best counter", () => {
-  it("counts as o200k does, where its package is installed", async () => {
+  it("counts as o200k does, if its package is installed", async () => {
     const { name, count } = await bestCounter();
     expect(name).toBe("o200k_base");
     expect(known.map(([text]) => count(text))).toEqual(known.map(([, tokens]) => tokens));
   });
 
-  it("takes what is spelled like a special token for text", async () => {
+  it("counts special tokens in a text as text", async () => {
     const { count } = await bestCounter();
     expect(count("<|endofprompt|> and <|endoftext|>")).toBeGreaterThan(5);
     expect(count("")).toBe(0);

@@ -1,4 +1,4 @@
-/** What holds for every pack, whatever is there and whatever is asked for. */
+/** Properties of every pack, whatever the resources and the request. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openPolicy, type Policy } from "../access/policy.ts";
@@ -21,7 +21,7 @@ function resourcesOf(some: Files, policy: Policy = openPolicy): Resources {
   return createResources({ mounts: [mount], policy, runtime: createClock().runtime, cursorKey: new Uint8Array(32) });
 }
 
-/** What the receipt says stands there, read again. */
+/** Reads again what the receipt lists. */
 async function readAgain(
   pressmark: Resources,
   { uri, lines: [first, last], columns }: Omit<PackItem, "text" | "name">,
@@ -82,7 +82,7 @@ const tries = { numRuns: 60 };
 
 const uriOf = (at: string) => base + at.split("/").map(encodeURIComponent).join("/");
 
-/** Now and then there is no task, and everything is put in. */
+/** Sometimes there is no task, and everything is included. */
 function askOf({ task: said, ...rest }: Asked, some: Files): GatherAsk {
   return said === undefined
     ? { ...rest, include: [base, ...Object.keys(some).sort().map(uriOf)] }
@@ -90,7 +90,7 @@ function askOf({ task: said, ...rest }: Asked, some: Files): GatherAsk {
 }
 
 describe("every pack", () => {
-  it("is within its budget, whoever counts", async () => {
+  it("is within its budget, with every counter", async () => {
     await fc.assert(
       fc.asyncProperty(files, asked, async (some, given) => {
         const { text, tokens } = await gather(resourcesOf(some), askOf(given, some), call);
@@ -101,7 +101,7 @@ describe("every pack", () => {
     );
   });
 
-  it("holds what reading its receipt again gives", async () => {
+  it("holds what reading the URIs of its receipt gives", async () => {
     await fc.assert(
       fc.asyncProperty(files, asked, async (some, given) => {
         const pressmark = resourcesOf(some);
@@ -115,7 +115,7 @@ describe("every pack", () => {
     );
   });
 
-  it("is the same for the same question", async () => {
+  it("is equal for equal requests", async () => {
     await fc.assert(
       fc.asyncProperty(files, asked, async (some, given) => {
         const turned = Object.fromEntries(Object.entries(some).toReversed());
@@ -126,7 +126,7 @@ describe("every pack", () => {
     );
   });
 
-  it("reveals nothing that read refuses: it is the pack of a house without it", async () => {
+  it("reveals nothing that read refuses: it equals the pack of a server without it", async () => {
     await fc.assert(
       fc.asyncProperty(files, asked, fc.array(path, { maxLength: 4 }), async (some, given, hidden) => {
         const policy: Policy = { maySee: (_caller, _mount, at) => !hidden.includes(at.path) };
@@ -134,7 +134,7 @@ describe("every pack", () => {
         const wanted = { ...ask, include: [...include, ...hidden.map(uriOf)] };
         const seen = Object.fromEntries(Object.entries(some).filter(([at]) => !hidden.includes(at)));
         const one = await gather(resourcesOf(some, policy), wanted, call);
-        // Directories of hidden things stay: only what is in them is gone.
+        // Directories of hidden resources stay: only their content is gone.
         const other = await gather(resourcesOf(seen), wanted, call);
         expect(one).toEqual(other);
       }),

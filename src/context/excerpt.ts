@@ -1,4 +1,4 @@
-/** The few lines of a passage that say most of the task: enough to tell whether the rest is worth reading. */
+/** Selects the few lines of a passage that match the task best: enough to decide whether the rest is worth reading. */
 import type { RankedPassage } from "./rank.ts";
 
 const maxLines = 8;
@@ -9,7 +9,7 @@ interface Line {
   readonly terms: Set<string>;
 }
 
-function linesOf(text: string, { from: begin, to: end }: RankedPassage["said"]): Line[] {
+function linesOf(text: string, { from: begin, to: end }: RankedPassage["counted"]): Line[] {
   const lines: Line[] = [];
   for (let from = text.lastIndexOf("\n", begin - 1) + 1; from < end;) {
     const feed = text.indexOf("\n", from);
@@ -20,33 +20,33 @@ function linesOf(text: string, { from: begin, to: end }: RankedPassage["said"]):
   return lines;
 }
 
-/** Some of its lines, from the one at `top`, as a passage of their own. */
+/** Some of its lines, from the one at `top`, as a passage. */
 function windowOf(passage: RankedPassage, lines: readonly Line[], top: number): RankedPassage {
-  const { said } = passage;
+  const { counted } = passage;
   const window = lines.slice(top, top + maxLines);
-  const first = said.lines[0] + top;
+  const first = counted.lines[0] + top;
   return {
     ...passage,
-    said: { ...said, from: window[0]!.from, to: window.at(-1)!.to, lines: [first, first + window.length - 1] },
+    counted: { ...counted, from: window[0]!.from, to: window.at(-1)!.to, lines: [first, first + window.length - 1] },
   };
 }
 
-/** A passage as several, of a few lines each; itself where it is no longer than that. */
+/** Splits a passage into passages of a few lines each. */
 export function slicesOf(text: string, passage: RankedPassage): readonly RankedPassage[] {
-  const [first, last] = passage.said.lines;
+  const [first, last] = passage.counted.lines;
   if (last - first < maxLines) return [passage];
-  const lines = linesOf(text, passage.said);
+  const lines = linesOf(text, passage.counted);
   return Array.from({ length: Math.ceil(lines.length / maxLines) }, (_, at) => windowOf(passage, lines, at * maxLines));
 }
 
-/** The lines that say most as a passage of their own; itself where it is no longer than that. */
+/** The best lines as a passage; the passage itself if it is short. */
 export function excerptOf(text: string, passage: RankedPassage): RankedPassage {
-  const { said, terms } = passage;
-  const [first, last] = said.lines;
+  const { counted, terms } = passage;
+  const [first, last] = counted.lines;
   if (last - first < maxLines) return passage;
-  const lines = linesOf(text, said);
+  const lines = linesOf(text, counted);
   let line = 0;
-  for (const { term, at } of said.places) {
+  for (const { term, at } of counted.places) {
     while (line < lines.length - 1 && at > lines[line]!.to) line += 1;
     lines[line]!.terms.add(term);
   }
@@ -54,9 +54,9 @@ export function excerptOf(text: string, passage: RankedPassage): RankedPassage {
   let most = -1;
   for (let top = 0; top + maxLines <= lines.length; top += 1) {
     const held = new Set(lines.slice(top, top + maxLines).flatMap((one) => [...one.terms]));
-    // The first terms say most.
+    // The first terms weigh most.
     const worth = [...held].reduce((sum, term) => sum + 1 / (1 + terms.indexOf(term)), 0);
-    // Where several windows say the same, what matches stands in the middle.
+    // Of several equal windows, the one with the match in the middle wins.
     const edge = lines[top]!.terms.size > 0 || lines[top + maxLines - 1]!.terms.size > 0 ? 0 : 0.001;
     if (worth + edge > most) {
       most = worth + edge;

@@ -1,4 +1,4 @@
-/** A task and a budget in, a pack and its receipt out. Asks nothing but `Resources`, in the name of the caller. */
+/** Gathers a pack and its receipt for a task and a budget. Uses only `Resources`, on behalf of the caller. */
 import { invalid, toResourceError } from "../errors.ts";
 import { ThreadOverrun } from "../lib/threads.ts";
 import { type Call, directoryType, type Resource, type Resources } from "../resources.ts";
@@ -7,7 +7,7 @@ import {
   type Candidates,
   findCandidates,
   findPinned,
-  meet,
+  candidateOf,
   readable,
   type Searched,
 } from "./candidates.ts";
@@ -24,42 +24,42 @@ import { type AsyncWorkbench, useWorkbench } from "./use-workbench.ts";
 import type { AboutText, PackedItem, RankedText, RawText } from "./workbench.ts";
 
 export interface GatherAsk {
-  /** What is to be done, as a person says it. Without one nothing is looked for: what is in `include` is packed, in its order. */
+  /** What is to be done, in a person's words. Without a task nothing is searched: `include` is packed, in its order. */
   readonly task?: string;
-  /** What the text of the pack may have at most, in tokens. */
+  /** Maximum number of tokens of the pack's text. */
   readonly budget: number;
-  /** Markdown unless said. */
+  /** Default: Markdown. */
   readonly format?: PackFormat;
-  /** URIs that come first, whatever they say. */
+  /** URIs to include first, whatever they contain. */
   readonly include?: readonly string[];
   /** Searches only below this URI. */
   readonly within?: string;
   /**
-   * Who counts tokens: "best" is the package `tiktoken` where it is installed. An estimate unless said. With a counter of one's own, all of
-   * the work is done on the thread that calls.
+   * Counts tokens: "best" uses the package `tiktoken` if it is installed. Default: "estimate". With a custom counter, all
+   * work is done on the calling thread.
    */
   readonly counter?: "estimate" | "best" | CountTokens;
 }
 
 export const maxBudget = 10_000_000;
 const maxIncluded = 200;
-/** So many of the candidates are read where there is a task, and so many of their neighbours. */
+/** Maximum number of candidates to read if there is a task, and of their neighbours. */
 const maxRead = 80;
 const maxNeighbours = 24;
-/** So many of the best have their neighbours looked for. */
-const maxResidents = 6;
+/** Number of best candidates whose neighbours are searched. */
+const maxCandidates = 6;
 const atOnce = 6;
 const maxLeftOut = 40;
-/** The same question on the same state gives the same pack. */
+/** Equal requests on an equal state give equal packs. */
 export async function gather(resources: Resources, ask: GatherAsk, call: Call): Promise<Pack> {
   const { budget, include = [] } = ask;
   const text = ask.task?.trim();
   if (text === "" || (text === undefined && include.length === 0))
-    throw invalid("there is no task to gather for: say what is to be done");
+    throw invalid("the task is empty; say what is to be done");
   if (text !== undefined && text.length > maxTaskLength)
-    throw invalid(`a task has at most ${maxTaskLength} characters`);
+    throw invalid(`a task has at most ${maxTaskLength} characters; shorten it`);
   if (!Number.isInteger(budget) || budget < 1 || budget > maxBudget)
-    throw invalid(`a budget is a whole number of tokens from 1 to ${maxBudget}`);
+    throw invalid(`the budget must be an integer from 1 to ${maxBudget} tokens`);
   if (include.length > maxIncluded) throw invalid(`at most ${maxIncluded} URIs can be included`);
   return useWorkbench(text ?? "", ask.counter ?? "estimate", call.signal, (bench) =>
     gatherAt(bench, resources, ask, text, call),
@@ -75,16 +75,16 @@ async function gatherAt(
 ): Promise<Pack> {
   const task = readTask(text ?? "");
   const reader = createCandidateReader(bench, resources, call);
-  // Who names a set means all that is in it.
+  // A set in the task includes all its members.
   const { all, missing } = await findPinned(resources, [...include, ...task.names.uris.filter(isSet)], call);
-  for (const uri of missing) reader.leaveOut(uri, "is not here");
+  for (const uri of missing) reader.leaveOut(uri, "was not found");
   let searched: Searched | undefined;
   if (text === undefined) await reader.read([...all.values()].slice(0, maxIncluded));
   else {
     searched = await findCandidates(resources, task, within, all, call);
     const met = Array.from(all.values(), ({ resource }) => resource);
     for (const { resource, why } of await findNamed(resources, task, met, within, call)) {
-      const candidate = meet(all, resource);
+      const candidate = candidateOf(all, resource);
       candidate.boost = gatherWeights.named;
       if (!candidate.why.includes(why)) candidate.why.push(why);
     }
@@ -92,10 +92,10 @@ async function gatherAt(
     await addNeighbours(resources, reader, all, within, call);
   }
   const packed = await bench.pack(reader.about(), budget, format);
-  for (const key of packed.noRoom) reader.leaveOut(reader.paper(key).uri, "does not fit into the budget");
+  for (const key of packed.noRoom) reader.leaveOut(reader.readAs(key).uri, "does not fit into the budget");
   for (const key of packed.cut)
-    if (reader.paper(key).candidate.isPinned)
-      reader.leaveOut(reader.paper(key).uri, "fits into the budget only in part");
+    if (reader.readAs(key).candidate.isPinned)
+      reader.leaveOut(reader.readAs(key).uri, "fits into the budget only in part");
   const unread = Math.max(0, all.size - reader.seen);
   return {
     format,
@@ -109,7 +109,7 @@ async function gatherAt(
       counter: packed.counter,
       ...(searched && { ready: searched.ready }),
       ...(searched && searched.failures.length > 0 && { failures: searched.failures }),
-      included: packed.items.map((one) => toIncluded(one, reader.paper(one.key))),
+      included: packed.items.map((one) => toIncluded(one, reader.readAs(one.key))),
       leftOut: reader.leftOut.slice(0, maxLeftOut),
       moreLeftOut: Math.max(0, reader.leftOut.length - maxLeftOut) + unread,
     },
@@ -117,37 +117,37 @@ async function gatherAt(
 }
 
 /** A candidate that was read. Its text is in the thread. */
-interface Paper {
+interface ReadCandidate {
   readonly candidate: Candidate;
-  /** Where the text is read again. */
+  /** URI for reading the text again. */
   readonly uri: string;
-  /** As much of it as may name what it needs. */
+  /** The beginning of the text, which may hold imports. */
   readonly beginning: string;
   inherited: number;
 }
 
 interface CandidateReader {
   readonly leftOut: readonly LeftOut[];
-  /** How many candidates were looked at, whether or not they could be read. */
+  /** Number of candidates tried, whether or not they could be read. */
   readonly seen: number;
   leaveOut(uri: string, why: string): void;
   read(candidates: readonly Candidate[]): Promise<void>;
-  /** The one that was read as this URI. */
-  paper(uri: string): Paper;
-  /** Gives a paper of this URI something of another's score. */
+  /** The candidate that was read under this URI. */
+  readAs(uri: string): ReadCandidate;
+  /** Gives the candidate of this URI a share of another's score. */
   inherit(uri: string, score: number): void;
-  /** What is known of all that were read. */
+  /** Metadata of all that were read. */
   about(): readonly AboutText[];
   /** Best first. */
-  ranked(): Promise<readonly (RankedText & { readonly paper: Paper })[]>;
+  ranked(): Promise<readonly (RankedText & { readonly readAs: ReadCandidate })[]>;
 }
 
 function createCandidateReader(bench: AsyncWorkbench, resources: Resources, call: Call): CandidateReader {
-  const papers = new Map<string, Paper>();
+  const byUri = new Map<string, ReadCandidate>();
   const seen = new Set<string>();
   const leftOut: LeftOut[] = [];
 
-  async function readOne(candidate: Candidate): Promise<Paper | string | undefined> {
+  async function readOne(candidate: Candidate): Promise<ReadCandidate | string | undefined> {
     const { resource, isPinned } = candidate;
     const { audience } = resource.annotations ?? {};
     if (audience && audience.length > 0 && !audience.includes("assistant")) return "is not meant for the assistant";
@@ -156,7 +156,7 @@ function createCandidateReader(bench: AsyncWorkbench, resources: Resources, call
     try {
       const { contents } = await resources.read(uri, call);
       const body = contents.find((content) => "text" in content.body)?.body;
-      if (!body || !("text" in body)) return "is no text";
+      if (!body || !("text" in body)) return "is not text";
       const raw = body.text;
       const path = readable(uri.replace(/^[a-z][a-z0-9+.-]*:\/*/i, ""));
       const { name, title = "", description = "", mimeType } = resource;
@@ -168,19 +168,19 @@ function createCandidateReader(bench: AsyncWorkbench, resources: Resources, call
         title: titles,
         ...(mimeType !== undefined && { mimeType }),
       };
-      if (!(await bench.add(text))) return "is no text";
+      if (!(await bench.add(text))) return "is not text";
       return { candidate, uri, beginning: raw.slice(0, maxImportsText), inherited: 0 };
     } catch (cause) {
       if (call.signal.aborted || cause instanceof ThreadOverrun) throw cause;
       const { kind } = toResourceError(cause);
-      // What was there a moment ago, or never was for this caller, is not spoken of unless the caller spoke of it first.
-      if (kind === "not-found" || kind === "denied") return isPinned ? "is not here" : undefined;
-      return kind === "too-large" ? "is too large to be read at once" : "could not be read just now";
+      // A URI that is missing or hidden is reported only if the caller named it.
+      if (kind === "not-found" || kind === "denied") return isPinned ? "was not found" : undefined;
+      return kind === "too-large" ? "is too large to be read" : "could not be read";
     }
   }
 
   function about(): AboutText[] {
-    const all = [...papers];
+    const all = [...byUri];
     const times = all.map(([, { candidate }]) => Date.parse(candidate.resource.annotations?.lastModified ?? ""));
     const newest = times.reduce((most, time) => (time > most ? time : most), 0);
     return all.map(([key, { candidate, uri, inherited }]) => {
@@ -204,23 +204,23 @@ function createCandidateReader(bench: AsyncWorkbench, resources: Resources, call
       answers.forEach((answer, at) => {
         const { uri } = fresh[at]!.resource;
         if (typeof answer === "string") leftOut.push({ uri, why: answer });
-        else if (answer) papers.set(uri, answer);
+        else if (answer) byUri.set(uri, answer);
       });
     },
-    paper: (uri) => papers.get(uri)!,
+    readAs: (uri) => byUri.get(uri)!,
     inherit(uri, score) {
-      const paper = papers.get(uri);
-      if (paper) paper.inherited = Math.max(paper.inherited, score);
+      const candidate = byUri.get(uri);
+      if (candidate) candidate.inherited = Math.max(candidate.inherited, score);
     },
     about,
     async ranked() {
       const ranked = await bench.rankTexts(about());
-      return ranked.map((one) => ({ ...one, paper: papers.get(one.key)! }));
+      return ranked.map((one) => ({ ...one, readAs: byUri.get(one.key)! }));
     },
   };
 }
 
-/** Reads what belongs to the best, too. */
+/** Also reads what is related to the best candidates. */
 async function addNeighbours(
   resources: Resources,
   reader: CandidateReader,
@@ -229,10 +229,10 @@ async function addNeighbours(
   call: Call,
 ): Promise<void> {
   const start = within === undefined ? "" : `${within.replace(/\/$/, "")}/`;
-  const best = (await reader.ranked()).slice(0, maxResidents);
+  const best = (await reader.ranked()).slice(0, maxCandidates);
   const neighbours = await findNeighbours(
     resources,
-    best.map(({ paper }) => ({ uri: paper.candidate.resource.uri, text: paper.beginning })),
+    best.map(({ readAs }) => ({ uri: readAs.candidate.resource.uri, text: readAs.beginning })),
     Array.from(all.values(), ({ resource }) => resource),
     call,
   );
@@ -246,7 +246,7 @@ async function addNeighbours(
     const share = gatherWeights.neighbour * nearness * best[of]!.score;
     if (!taken.has(resource.uri)) {
       if (taken.size >= maxNeighbours) continue;
-      const candidate = meet(all, resource);
+      const candidate = candidateOf(all, resource);
       candidate.why.push(why);
     }
     taken.set(resource.uri, Math.max(taken.get(resource.uri) ?? 0, share));
@@ -255,7 +255,7 @@ async function addNeighbours(
   for (const [uri, share] of taken) reader.inherit(uri, share);
 }
 
-/** Pins first, then what the task names, then what searches found best. */
+/** Pinned first, then those that the task names, then by search score. */
 function byPromise(left: Candidate, right: Candidate): number {
   return (
     Number(right.isPinned) - Number(left.isPinned) ||
@@ -269,7 +269,7 @@ function compare(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** Of a document the text that can be taken out of it. */
+/** For a document, the URI of its extracted text. */
 function textUri({ uri, mimeType = "", meta }: Resource): string {
   const forms = meta?.["pressmark/as"];
   const isDocument = !mimeType.startsWith("text/") && Array.isArray(forms) && forms.includes("text");
@@ -286,7 +286,7 @@ function toItem({ name, title, mimeType, annotations }: Resource, uri: string): 
   };
 }
 
-function toIncluded(packed: PackedItem, { candidate }: Paper): Included {
+function toIncluded(packed: PackedItem, { candidate }: ReadCandidate): Included {
   const { item, also, digest, tokens, says, masked, removed } = packed;
   const { uri, lines, columns, lastModified } = item;
   return {

@@ -1,14 +1,14 @@
-/** What a file says that it needs, as far as a glance at its lines tells: paths from where it stands, or endings of paths. */
+/** Finds the imports of a file by a simple scan of its lines: relative paths, or endings of paths. */
 
 export interface Import {
-  /** Without an ending where the language leaves it out. */
+  /** Without an extension if the language omits it. */
   readonly path: string;
-  /** Whether it counts from the folder of the file; otherwise only how it ends is known. */
+  /** True if relative to the folder of the file; otherwise only the end of the path is known. */
   readonly isRelative: boolean;
 }
 
 const maxImports = 40;
-/** Imports stand at the top. */
+/** Imports are at the top. */
 export const maxImportsText = 64 * 1024;
 
 interface Language {

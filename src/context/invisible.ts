@@ -1,8 +1,8 @@
-/** Takes out of a text what a person would not see and a model would read: the usual way to hide an instruction. */
+/** Removes characters that a person does not see and a model would read: a common way to hide an instruction. */
 
 /**
- * Zero-width and filler characters, controls of direction, tags, selectors of variants, and controls that are neither a tab nor a line. The
- * joiners are among them; where a script needs them they stay, see `isNeeded`.
+ * Zero-width and filler characters, direction controls, tags, variation selectors, and control characters other than tab and newline.
+ * Includes the joiners; where a script needs them they stay, see `isNeeded`.
  */
 const invisible =
   // oxlint-disable-next-line no-control-regex, no-misleading-character-class -- these characters are what this is about
@@ -10,11 +10,11 @@ const invisible =
 
 export interface Visible {
   readonly text: string;
-  /** How many characters were taken out. */
+  /** Number of characters removed. */
   readonly removed: number;
 }
 
-/** Lines stay where they are. */
+/** Line breaks stay. */
 export function removeInvisible(text: string): Visible {
   let removed = 0;
   const visible = text.replaceAll(invisible, (character: string, at: number) => {
@@ -30,7 +30,7 @@ const joined =
   /[\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Gujarati}\p{Script=Gurmukhi}\p{Script=Oriya}\p{Script=Myanmar}\p{Script=Khmer}\p{Script=Syriac}\p{Script=Mongolian}]/u;
 const han = /\p{Script=Han}/u;
 
-/** Between two letters of a script that joins them, between two emoji, or right behind the one character whose form it chooses. */
+/** True between two letters of a script that joins them, between two emoji, or directly after the character whose form it selects. */
 function isNeeded(character: string, text: string, at: number): boolean {
   const before = characterBefore(text, at);
   const behind = text.codePointAt(at + character.length);

@@ -1,4 +1,4 @@
-/** What the task names: URIs as they stand, paths by how they end, commits and tables through templates. */
+/** Finds what the task names: URIs, paths by their ends, commits and tables through templates. */
 import { parseTemplate } from "../lib/uri-template.ts";
 import { type Call, directoryType, type Resource, type Resources, type Template } from "../resources.ts";
 import { readable } from "./candidates.ts";
@@ -17,7 +17,7 @@ const maxFilled = 24;
 const commitVariable = /^(?:sha|commit|hash|rev|revision|ref)$/i;
 const tableVariable = /^(?:table|view|collection|dataset|measurement|metric)$/i;
 
-/** `known` are those that searches have found. */
+/** `known` holds the search hits. */
 export async function findNamed(
   resources: Resources,
   task: Task,
@@ -33,12 +33,12 @@ export async function findNamed(
       .map((resource) => ({ resource, why: `is named in the task: ${path}` })),
   );
   const start = within === undefined ? undefined : `${within.replace(/\/$/, "")}/`;
-  const spelled = [
+  const wanted = [
     ...uris.filter((uri) => !isSet(uri)).map((uri) => ({ uri, name: uri })),
     ...(start === undefined ? [] : paths.map((path) => ({ uri: start + encodePath(path), name: path }))),
     ...(await filled(resources, task, hashes, call)),
   ];
-  const found = await roundRobin(spelled, atOnce, async ({ uri, name }): Promise<readonly Named[]> => {
+  const found = await roundRobin(wanted, atOnce, async ({ uri, name }): Promise<readonly Named[]> => {
     if (start !== undefined && !uri.startsWith(start)) return [];
     const resource = await findPinned(resources, uri, call);
     return resource && resource.mimeType !== directoryType ? [{ resource, why: `is named in the task: ${name}` }] : [];
@@ -64,7 +64,7 @@ interface Spelled {
   readonly name: string;
 }
 
-/** URIs that templates give for hashes and names of tables. */
+/** Expands templates with hashes and table names. */
 async function filled(
   resources: Resources,
   task: Task,
@@ -77,7 +77,7 @@ async function filled(
   const all: Spelled[] = [];
   for (const { uriTemplate } of templates) {
     if (all.length >= maxFilled) break;
-    // What stands in a query may be left out.
+    // Query variables are optional.
     const path = uriTemplate.replaceAll(/\{[?&#][^{}]*\}/g, "");
     let template;
     try {
@@ -104,7 +104,7 @@ async function filled(
   return all.slice(0, maxFilled);
 }
 
-/** The word beside the word "table", and names as programs have them. */
+/** The word beside the word "table", and names in program style. */
 function tableNames({ text, names }: Task): readonly string[] {
   const beside = Array.from(
     text.matchAll(

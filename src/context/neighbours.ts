@@ -1,4 +1,4 @@
-/** What belongs to the best candidates and may not say a word of the task: their tests, their other halves, what they import, what changed with them. */
+/** Finds what is related to the best candidates without sharing their words: tests, headers, imports, files that changed with them. */
 import { type Call, directoryType, type Resource, type Resources } from "../resources.ts";
 import { readable } from "./candidates.ts";
 import { importsOf } from "./imports.ts";
@@ -6,17 +6,17 @@ import { roundRobin } from "./round-robin.ts";
 import { changedTogether } from "./same-commit.ts";
 import { isLanguage, kinship } from "./related-names.ts";
 
-/** One whose neighbours are looked for. */
-export interface Resident {
+/** A candidate whose neighbours are searched. */
+export interface RelatedTo {
   readonly uri: string;
   readonly text: string;
 }
 
 export interface Neighbour {
   readonly resource: Resource;
-  /** Of whom, as an index into those given. */
+  /** Index of the candidate that it is related to. */
   readonly of: number;
-  /** How near, from 0 to 1. */
+  /** From 0 to 1. */
   readonly nearness: number;
   readonly why: string;
 }
@@ -25,10 +25,10 @@ const maxImported = 8;
 const maxFolders = 40;
 const atOnce = 4;
 
-/** `known` are those that need no looking for. */
+/** `known` need not be searched. */
 export async function findNeighbours(
   resources: Resources,
-  residents: readonly Resident[],
+  candidates: readonly RelatedTo[],
   known: readonly Resource[],
   call: Call,
 ): Promise<readonly Neighbour[]> {
@@ -41,9 +41,9 @@ export async function findNeighbours(
     }
     return listed;
   };
-  const found = await roundRobin(residents, atOnce, async (resident, of): Promise<readonly Neighbour[]> => {
-    const folder = folderOf(resident.uri);
-    const name = baseNameOf(resident.uri);
+  const found = await roundRobin(candidates, atOnce, async (candidate, of): Promise<readonly Neighbour[]> => {
+    const folder = folderOf(candidate.uri);
+    const name = baseNameOf(candidate.uri);
     if (folder === undefined) return [];
     const beside = await look(folder);
     const inner = beside.filter(({ mimeType, uri }) => mimeType === directoryType && testFolder.test(baseNameOf(uri)));
@@ -53,9 +53,9 @@ export async function findNeighbours(
       const kin = resource.mimeType === directoryType ? undefined : kinship(name, baseNameOf(resource.uri));
       return kin ? [{ resource, of, nearness: nearnessOf[kin], why: `${sayKin[kin]} ${name}` }] : [];
     });
-    return [...twins, ...(await translated(resident.uri, of, look)), ...(await imported(resident, of, known, look))];
+    return [...twins, ...(await translated(candidate.uri, of, look)), ...(await imported(candidate, of, known, look))];
   });
-  const together = await changedTogether(resources, residents, call);
+  const together = await changedTogether(resources, candidates, call);
   return [...found.flat(), ...together];
 }
 
@@ -63,7 +63,7 @@ const nearnessOf = { test: 1, tested: 1, half: 1, translation: 0.7 } as const;
 const sayKin = {
   test: "tests",
   tested: "is tested by",
-  half: "is the other half of",
+  half: "is the counterpart of",
   translation: "is a translation of",
 };
 const testFolder = /^(?:__tests__|tests?|specs?)$/i;
@@ -77,7 +77,7 @@ async function childrenOf(resources: Resources, folder: string, call: Call): Pro
   }
 }
 
-/** Where tests stand apart: `src/a` and `tests/a`. */
+/** Separate test folders: `src/a` and `tests/a`. */
 function mirrored(folder: string): readonly string[] {
   const swapped = (from: RegExp, to: readonly string[]) =>
     from.test(folder) ? to.map((name) => folder.replace(from, `/${name}$1`)) : [];
@@ -112,7 +112,7 @@ async function translated(
 }
 
 async function imported(
-  { uri, text }: Resident,
+  { uri, text }: RelatedTo,
   of: number,
   known: readonly Resource[],
   look: (folder: string) => Promise<readonly Resource[]>,
@@ -150,7 +150,7 @@ function sameEnding(path: string, end: string): boolean {
   return path.endsWith(`/${end}`) || path.replace(/\.[^./]+$/, "").endsWith(`/${end}`);
 }
 
-/** Undefined for what has no folder, or a query. */
+/** Undefined for a URI without a folder, or with a query. */
 function folderOf(uri: string): string | undefined {
   const slash = uri.lastIndexOf("/");
   return slash < 0 || uri.includes("?") || uri.includes("#") || uri[slash - 1] === "/"
@@ -162,7 +162,7 @@ export function baseNameOf(uri: string): string {
   return readable(uri.slice(uri.lastIndexOf("/") + 1));
 }
 
-/** Undefined where it would lead out of what the URI names. */
+/** Undefined if the path would leave the root of the URI. */
 function joinPath(uri: string, path: string): string | undefined {
   const segments = uri.split("/").slice(0, -1);
   for (const segment of path.split("/")) {

@@ -1,37 +1,37 @@
-/** What gathering gives: a pack for a model, and the receipt that says what is in it and why. */
+/** The result of gathering: a pack for a model, and a receipt that lists its content and the reasons. */
 import type { MountFailure } from "../resources.ts";
 
 export type PackFormat = "markdown" | "xml" | "json";
 
-/** One piece of one resource, as it stands in the pack. */
+/** One piece of one resource in the pack. */
 export interface PackItem {
-  /** As the house spells it, or as the caller did where they named it. */
+  /** As listed, or as the caller wrote it. */
   readonly uri: string;
   readonly name: string;
   readonly title?: string;
   readonly mimeType?: string;
   /** ISO 8601. */
   readonly lastModified?: string;
-  /** Counted from 1, both ends included. The lines of what reading the URI gives. */
+  /** First and last line of what reading the URI gives, from 1, both included. */
   readonly lines: readonly [first: number, last: number];
-  /** Where only a piece of one long line is given: [from, to) in UTF-16 code units of that line, cleaned. */
+  /** For a piece of one long line: [from, to) in UTF-16 code units of the cleaned line. */
   readonly columns?: readonly [from: number, to: number];
-  /** What it stands under, or defines. */
+  /** The headings above it, or its definition. */
   readonly heading?: string;
   readonly text: string;
 }
 
 /** An item on the receipt. */
 export interface Included extends Pick<PackItem, "uri" | "lines" | "columns" | "lastModified"> {
-  /** Of the whole text that was read: `sha256:` and 64 hexadecimal digits of its UTF-8, before anything was taken out of it. */
+  /** Digest of the whole text as read, before cleaning: `sha256:` and 64 hexadecimal digits of its UTF-8. */
   readonly digest: string;
-  /** What the item alone counts, frame included. */
+  /** Tokens of the item alone, including its frame. */
   readonly tokens: number;
-  /** Sentences without a subject, the weightiest first: `named in the task`, `says "retry" and "backoff"`. */
+  /** Reasons, as sentences without a subject, the most important first: `is named in the task: retry.ts`. */
   readonly why: readonly string[];
-  /** Other URIs that say the same there. */
+  /** Other URIs with the same text. */
   readonly also?: readonly string[];
-  /** How many secrets were masked and how many invisible characters were removed, where any were. */
+  /** Number of secrets masked and of invisible characters removed, if any. */
   readonly masked?: number;
   readonly removed?: number;
 }
@@ -42,30 +42,30 @@ export interface LeftOut {
 }
 
 export interface Receipt {
-  /** Absent where only what was asked for by its URI was wanted. */
+  /** Absent if only requested URIs are packed. */
   readonly task?: string;
   readonly budget: number;
   readonly tokens: number;
-  /** Whose tokens these are. */
+  /** Name of the tokenizer. */
   readonly counter: string;
-  /** How much of what could be searched was, from 0 to 1; absent where nothing can be searched. */
+  /** Share of the searchable content that was searched, from 0 to 1; absent if nothing can be searched. */
   readonly ready?: number;
-  /** Mounts of which not all was searched because something went wrong, and what. */
+  /** Mounts that were not searched completely because of an error, with the error. */
   readonly failures?: readonly MountFailure[];
   /** In the order of the pack. */
   readonly included: readonly Included[];
-  /** What would have come next first; not all of it. */
+  /** Resources left out, the best first; may be incomplete. */
   readonly leftOut: readonly LeftOut[];
-  /** How many more were left out. */
+  /** Number of further resources left out. */
   readonly moreLeftOut: number;
 }
 
 export interface Pack {
   readonly format: PackFormat;
-  /** What a model is given. It never has more tokens than the budget. */
+  /** The text for a model. Never has more tokens than the budget. */
   readonly text: string;
   readonly tokens: number;
-  /** What the text holds, in its order. */
+  /** The items of the text, in order. */
   readonly items: readonly PackItem[];
   readonly receipt: Receipt;
 }

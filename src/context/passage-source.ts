@@ -1,4 +1,4 @@
-/** A text to choose passages from, and what one looks like in the pack. */
+/** A text to choose passages from, and its items in the pack. */
 import type { PackItem } from "./pack.ts";
 import type { RankedPassage } from "./rank.ts";
 
@@ -10,15 +10,15 @@ export interface PassageSource {
   readonly passages: readonly RankedPassage[];
 }
 
-/** Whether a passage is only a part of a line. */
-export function isPiece({ said: { isPartOfLine } }: RankedPassage): boolean {
+/** Returns whether a passage is only a part of a line. */
+export function isPiece({ counted: { isPartOfLine } }: RankedPassage): boolean {
   return isPartOfLine;
 }
 
 /** From the first passage to the last: whole lines, unless it is a part of one. */
 export function itemOf({ item, text }: PassageSource, passages: readonly RankedPassage[]): PackItem {
-  const { from, lines, heading, isPartOfLine } = passages[0]!.said;
-  const { to, lines: lastLines } = passages.at(-1)!.said;
+  const { from, lines, heading, isPartOfLine } = passages[0]!.counted;
+  const { to, lines: lastLines } = passages.at(-1)!.counted;
   const start = text.lastIndexOf("\n", from - 1) + 1;
   const feed = text.indexOf("\n", to);
   const end = feed === -1 ? text.length : feed;

@@ -1,4 +1,4 @@
-/** Picks passages, best first, until nothing more fits: most of them from what says most, the rest as a few lines each of what else may matter. */
+/** Picks passages, best first, until nothing more fits: most from the best texts, the rest as a few lines each of further texts. */
 import type { CountTokens } from "./count-tokens.ts";
 import { excerptOf, slicesOf } from "./excerpt.ts";
 import type { PackFrame } from "./frame.ts";
@@ -7,7 +7,7 @@ import { itemOf, type PassageSource } from "./passage-source.ts";
 import { gatherWeights } from "./weights.ts";
 
 export interface Pick {
-  readonly shelf: PassageSource;
+  readonly source: PassageSource;
   readonly passage: RankedPassage;
   readonly cost: number;
 }
@@ -15,32 +15,32 @@ export interface Pick {
 export interface Picked {
   /** The most valuable first. */
   readonly picks: readonly Pick[];
-  /** By the URI that says something first: the URIs that say the same. */
+  /** By the URI whose text is included: other URIs with the same text. */
   readonly also: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Those of which something is said by another. */
+  /** Texts of which a part is covered by another. */
   readonly merged: ReadonlySet<PassageSource>;
-  /** Those of which something did not fit. */
+  /** Texts of which something did not fit. */
   readonly cut: ReadonlySet<PassageSource>;
 }
 
-/** A passage says the same as an earlier one if it is long enough to mean it. */
+/** Shorter passages are not compared with earlier ones. */
 const minSame = 60;
-/** After so many in a row that do not fit, hardly another will. */
+/** Stops after so many in a row that do not fit. */
 const maxMisfits = 40;
-/** No token has more characters, but for blank ones. */
+/** Maximum length of a token, except for white space. */
 const maxTokenLength = 16;
 
 interface Queue {
-  readonly shelf: PassageSource;
-  /** Not offered yet, the best first. */
+  readonly source: PassageSource;
+  /** Not tried yet, the best first. */
   waiting: readonly RankedPassage[];
-  /** Offered, and there was no room. */
+  /** Tried, and did not fit. */
   misfits: RankedPassage[];
   taken: number;
 }
 
 export function pick(
-  shelves: readonly PassageSource[],
+  sources: readonly PassageSource[],
   budget: number,
   frame: PackFrame,
   { count }: CountTokens,
@@ -49,20 +49,20 @@ export function pick(
   const also = new Map<string, Set<string>>();
   const merged = new Set<PassageSource>();
   const cut = new Set<PassageSource>();
-  const said = new Map<string, string>();
-  const queues = shelves.map((shelf): Queue => ({ shelf, waiting: orderOf(shelf), misfits: [], taken: 0 }));
+  const firstUris = new Map<string, string>();
+  const queues = sources.map((source): Queue => ({ source, waiting: orderOf(source), misfits: [], taken: 0 }));
   let spent = 0;
   let misfits = 0;
 
-  /** Takes it if it is new. False if it does not fit. */
+  /** Takes the passage if it is new. False if it does not fit. */
   function offer(queue: Queue, passage: RankedPassage, room: number): boolean {
-    const { shelf } = queue;
-    const item = itemOf(shelf, [passage]);
+    const { source } = queue;
+    const item = itemOf(source, [passage]);
     const key = item.text.length < minSame ? undefined : item.text.replaceAll(/\s+/gu, " ").trim();
-    const same = key === undefined ? undefined : said.get(key);
-    if (same !== undefined && same !== shelf.item.uri) {
-      also.set(same, (also.get(same) ?? new Set()).add(shelf.item.uri));
-      merged.add(shelf);
+    const same = key === undefined ? undefined : firstUris.get(key);
+    if (same !== undefined && same !== source.item.uri) {
+      also.set(same, (also.get(same) ?? new Set()).add(source.item.uri));
+      merged.add(source);
       return true;
     }
     const isTooLong = item.text.trim().length > room * maxTokenLength;
@@ -77,8 +77,8 @@ export function pick(
     misfits = 0;
     spent += cost;
     queue.taken += 1;
-    if (key !== undefined) said.set(key, shelf.item.uri);
-    picks.push({ shelf, passage, cost });
+    if (key !== undefined) firstUris.set(key, source.item.uri);
+    picks.push({ source, passage, cost });
     return true;
   }
 
@@ -98,7 +98,7 @@ export function pick(
       const [passage, ...rest] = best.waiting;
       best.waiting = rest;
       if (offer(best, passage!, room) || passage!.score > 0) continue;
-      // Where nothing says what matters of a text, it is given from its beginning on, as far as it fits.
+      // If no passage of a text matches the task, it is included from its beginning, as far as it fits.
       best.misfits.push(...rest);
       best.waiting = [];
     }
@@ -107,28 +107,28 @@ export function pick(
   takeBest(budget * (1 - gatherWeights.breadth));
   for (const queue of queues) {
     const [first, ...rest] = [...queue.misfits.splice(0), ...queue.waiting];
-    if (first) queue.waiting = [...(first.score === 0 ? slicesOf(queue.shelf.text, first) : [first]), ...rest];
+    if (first) queue.waiting = [...(first.score === 0 ? slicesOf(queue.source.text, first) : [first]), ...rest];
   }
   misfits = 0;
   for (const queue of queues) {
     const [first] = queue.waiting;
     if (queue.taken > 0 || !first || first.score === 0 || misfits >= maxMisfits) continue;
-    offer(queue, excerptOf(queue.shelf.text, first), budget);
-    // What was shown in part is not shown again.
+    offer(queue, excerptOf(queue.source.text, first), budget);
+    // A text that is included in part is not included again.
     if (queue.taken === 0) continue;
     queue.waiting = [];
-    cut.add(queue.shelf);
+    cut.add(queue.source);
   }
   takeBest(budget);
-  for (const { shelf, waiting, misfits: left } of queues) if (waiting.length + left.length > 0) cut.add(shelf);
+  for (const { source, waiting, misfits: left } of queues) if (waiting.length + left.length > 0) cut.add(source);
   return { picks, also, merged, cut };
 }
 
-/** What says most first; where it is pinned and nothing does, from its beginning. */
+/** The best first; if it is pinned and nothing matches, from its beginning. */
 function orderOf({ passages }: PassageSource): readonly RankedPassage[] {
   return passages.toSorted((left, right) => right.score - left.score);
 }
 
-function valueOf({ shelf: { isPinned }, taken }: Queue, { score }: RankedPassage): number {
+function valueOf({ source: { isPinned }, taken }: Queue, { score }: RankedPassage): number {
   return score * gatherWeights.again ** taken + (isPinned ? 1e6 - taken : 0);
 }

@@ -1,16 +1,16 @@
-/** What the caller wants in, whatever it says: resources by their URIs, what is in a directory, the members of a set. */
+/** Resolves what the caller requested: resources by URI, the content of a directory, the members of a set. */
 import { toResourceError } from "../errors.ts";
 import { type Call, directoryType, type Resource, type Resources } from "../resources.ts";
 import { roundRobin } from "./round-robin.ts";
 
 export interface Pins {
   readonly found: readonly { readonly resource: Resource; readonly why: string }[];
-  /** Those that lead nowhere, as the caller spelled them. */
+  /** URIs that were not found, as the caller wrote them. */
   readonly missing: readonly string[];
 }
 
 const atOnce = 4;
-/** So many of a directory, and of a set. */
+/** Maximum number of entries of a directory or a set. */
 const maxMembers = 100;
 
 export async function findPins(resources: Resources, uris: readonly string[], call: Call): Promise<Pins> {
@@ -19,8 +19,8 @@ export async function findPins(resources: Resources, uris: readonly string[], ca
     try {
       const resource = await findPinned(resources, uri, call);
       const members = resource && (await membersOf(resources, resource, call));
-      if (members) return members.map((member) => ({ resource: member, why: `is in ${uri}, which was asked for` }));
-      if (resource) return [{ resource, why: "was asked for" }];
+      if (members) return members.map((member) => ({ resource: member, why: `is in ${uri}, which was requested` }));
+      if (resource) return [{ resource, why: "was requested" }];
     } catch (cause) {
       if (call.signal.aborted) throw cause;
     }
@@ -30,18 +30,18 @@ export async function findPins(resources: Resources, uris: readonly string[], ca
   return { found: found.flat(), missing: missing.toSorted() };
 }
 
-/** Undefined where nothing is there for this caller. */
+/** Undefined if it does not exist for this caller. */
 export async function findPinned(resources: Resources, uri: string, call: Call): Promise<Resource | undefined> {
   try {
     return await resources.stat(uri, call);
   } catch (cause) {
     if (call.signal.aborted) throw cause;
-    // Some houses cannot say what is there without reading it.
+    // Some servers have no metadata without reading.
     return toResourceError(cause).kind === "unsupported" ? { uri, name: uri } : undefined;
   }
 }
 
-/** Undefined for what stands for itself. */
+/** Undefined for a plain resource. */
 async function membersOf(
   resources: Resources,
   { uri, mimeType }: Resource,
@@ -53,26 +53,26 @@ async function membersOf(
   }
   if (!isSet(uri)) return undefined;
   const { contents } = await resources.read(uri, call);
-  // A gateway gives the members alone: some of them it may keep to itself.
+  // A gateway returns the members only, and may leave out some of them.
   const uris = (listed(contents[0]?.body) ?? contents.map((content) => content.uri)).slice(0, maxMembers);
   return (await roundRobin(uris, atOnce, (member) => findPinned(resources, member, call))).filter(
     (one) => one !== undefined,
   );
 }
 
-/** Here, or behind a gateway. */
+/** True for a set of this server, or behind a gateway. */
 export function isSet(uri: string): boolean {
   return /^(?:set:\/\/|mcp:\/\/.*\/set:%2F%2F)[^/]+$/i.test(uri);
 }
 
-/** A set says what is in it before it gives it; undefined for what says nothing of the kind. */
+/** The URIs that the first content of a set lists; undefined for other content. */
 function listed(body: object | undefined): readonly string[] | undefined {
   if (!body || !("text" in body) || typeof body.text !== "string") return undefined;
   try {
-    const said: unknown = JSON.parse(body.text);
-    if (typeof said !== "object" || said === null || !("resources" in said) || !Array.isArray(said.resources))
+    const parsed: unknown = JSON.parse(body.text);
+    if (typeof parsed !== "object" || parsed === null || !("resources" in parsed) || !Array.isArray(parsed.resources))
       return undefined;
-    return said.resources.flatMap((one: { readonly uri?: unknown } | null) =>
+    return parsed.resources.flatMap((one: { readonly uri?: unknown } | null) =>
       typeof one?.uri === "string" ? [one.uri] : [],
     );
   } catch {

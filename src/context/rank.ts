@@ -1,55 +1,55 @@
-/** How much each passage of each candidate says of the task. */
+/** Scores the passages of each candidate for the task. */
 import type { Task } from "./read-task.ts";
 import type { CountedPassage, Text } from "./texts.ts";
 import { gatherWeights } from "./weights.ts";
 
-/** What was read, and what is known of it beside its words. */
+/** A text that was read, and its metadata. */
 export interface Rankable {
   readonly text: Text;
-  /** How well searches found it, from 0 to 1. */
+  /** Search score, from 0 to 1. */
   readonly found: number;
-  /** What it has from the one that it belongs to. */
+  /** Share of the score of the candidate that it is related to. */
   readonly inherited: number;
   /** Priority × recency × whether it was named. */
   readonly factor: number;
 }
 
 export interface Ranked {
-  /** What the whole of it says. */
+  /** Score of the whole text. */
   readonly score: number;
   /** In the order of the text. */
   readonly passages: readonly RankedPassage[];
 }
 
 export interface RankedPassage {
-  readonly said: CountedPassage;
+  readonly counted: CountedPassage;
   readonly score: number;
-  /** Terms of the task that stand in it, those first that say most. */
+  /** Terms of the task in it, the most important first. */
   readonly terms: readonly string[];
 }
 
-/** One for each, in the order given. */
+/** One result for each text, in the given order. */
 export function rank(read: readonly Rankable[], task: Task): Ranked[] {
-  const passages = read.flatMap(({ text }) => text.said);
+  const passages = read.flatMap(({ text }) => text.counted);
   const rarity = rarities(passages, task);
   const mean = Math.max(1, passages.reduce((sum, { length }) => sum + length, 0) / Math.max(1, passages.length));
   const places = placesOf(read, task);
   const most = [...rarity.values()].reduce((sum, one) => sum + one, 0) || 1;
   return read.map(({ text, found, inherited, factor }) => {
     const best = new Map<string, number>();
-    const own = text.said.map((said) => {
-      const norm = gatherWeights.k1 * (1 - gatherWeights.b + (gatherWeights.b * said.length) / mean);
-      const worths = Array.from(said.times, ([term, times]) => {
+    const own = text.counted.map((counted) => {
+      const norm = gatherWeights.k1 * (1 - gatherWeights.b + (gatherWeights.b * counted.length) / mean);
+      const worths = Array.from(counted.times, ([term, times]) => {
         const worth = (rarity.get(term)! * times * (gatherWeights.k1 + 1)) / (times + norm) / most;
         best.set(term, Math.max(best.get(term) ?? 0, worth));
         return { term, worth };
       }).sort((left, right) => right.worth - left.worth || (left.term < right.term ? -1 : 1));
       let score = worths.reduce((sum, { worth }) => sum + worth, 0);
-      for (const term of said.headingTerms)
+      for (const term of counted.headingTerms)
         score +=
           (rarity.get(term)! * (task.terms.get(term)!.isName ? gatherWeights.definition : gatherWeights.heading)) /
           most;
-      return { said, score, terms: worths.map(({ term }) => term) };
+      return { counted, score, terms: worths.map(({ term }) => term) };
     });
     const path = [...text.pathTerms].reduce((sum, term) => sum + rarity.get(term)!, 0) / most;
     const whole = [...best.values()].reduce((sum, worth) => sum + worth, 0);
@@ -63,15 +63,15 @@ export function rank(read: readonly Rankable[], task: Task): Ranked[] {
         gatherWeights.found * found +
         inherited) *
       factor;
-    // A passage counts by what it says beside the best of its text, and by what the text says beside others. Where it is only the
-    // name, or the company, that speaks for a text, its beginning does.
+    // A passage is weighed against the best of its text, and the text against other texts. If only the name or a relation
+    // speaks for a text, its beginning counts most.
     const speaksAt = (at: number): number => (inherited > 0 || path > 0 || place > 0 ? 0.7 ** at : 0);
-    const share = (said: number, at: number): number => (top > 0 ? said / top : speaksAt(at));
+    const share = (counted: number, at: number): number => (top > 0 ? counted / top : speaksAt(at));
     return { score, passages: own.map((one, at) => ({ ...one, score: share(one.score, at) * score ** 2 })) };
   });
 }
 
-/** What each word of the place that the task begins with says of a path: together one, the rare ones most. */
+/** Weights of the words of the location that the task begins with: together one, the rare ones most. */
 function placesOf(read: readonly Rankable[], task: Task): ReadonlyMap<string, number> {
   const terms = [...task.terms.values()].filter(({ isPlace }) => isPlace);
   const rarity = terms.map(({ term, weight }) => {
@@ -82,7 +82,7 @@ function placesOf(read: readonly Rankable[], task: Task): ReadonlyMap<string, nu
   return new Map(terms.map(({ term }, at) => [term, rarity[at]! / all]));
 }
 
-/** How much it says that a term stands somewhere: what stands nearly everywhere says nothing. */
+/** Weight of each term by rarity: a term that occurs nearly everywhere counts nothing. */
 function rarities(passages: readonly CountedPassage[], task: Task): ReadonlyMap<string, number> {
   const holding = new Map<string, number>();
   for (const { times } of passages) for (const term of times.keys()) holding.set(term, (holding.get(term) ?? 0) + 1);

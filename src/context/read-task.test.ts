@@ -16,13 +16,13 @@ describe("a task", () => {
     });
   });
 
-  it("is searched for as words, whatever signs it has", () => {
+  it("is searched as words, whatever punctuation it has", () => {
     const { queries } = readTask('path:x -not "a phrase" lang:ja\n\nmore “quotes”');
     for (const query of queries) expect(query).not.toMatch(/["“”:]|(?:^|\s)-/u);
     expect(queries[0]).toBe("path x not a phrase lang ja more quotes");
   });
 
-  it("in Japanese is searched for by its words", () => {
+  it("in Japanese is searched by its words", () => {
     expect(readTask("検索のランキングを直す").queries).toEqual(["検索のランキングを直す", "検索", "ランキング"]);
   });
 
@@ -37,12 +37,12 @@ describe("a task", () => {
     ["first\nline: second", []],
     [":", []],
     ["", []],
-  ])("says first where something is to be done: %j", (text, expected) => {
+  ])("names first where something is to be done: %j", (text, expected) => {
     const places = [...readTask(text).terms.values()].filter(({ isPlace }) => isPlace);
     expect(places.map(({ surface }) => surface)).toEqual(expected);
   });
 
-  it("counts what says much more than what every task says", () => {
+  it("weighs rare words more than those of every task", () => {
     const { terms } = readTask("fix the getUserName of kettles");
     const weight = (word: string) => [...terms.values()].find(({ surface }) => surface === word)!.weight;
     expect(weight("getUserName")).toBeGreaterThan(weight("kettles"));
@@ -51,7 +51,7 @@ describe("a task", () => {
   });
 });
 
-describe("names that belong together", () => {
+describe("related names", () => {
   it.each([
     ["rank.ts", "rank.test.ts", "test"],
     ["rank.test.ts", "rank.ts", "tested"],

@@ -1,16 +1,16 @@
-/** A task as a person writes it, read once: which terms it speaks of, which things it names, and what to search for. */
+/** Parses a task in a person's words: its terms, the names in it, and the queries to search for. */
 import { isFunctionWord } from "../search/function-words.ts";
 import { tokenize, type Token } from "../search/tokens.ts";
 
-/** A term of the index, and how much it says of the task that it stands somewhere. */
+/** An index term of the task, and its weight. */
 export interface TaskTerm {
   readonly term: string;
-  /** As it stands in the task. */
+  /** As written in the task. */
   readonly surface: string;
   readonly weight: number;
-  /** Whether it is the whole of a name that someone has made up: `getUserName`, `max_bytes`. */
+  /** True for a whole identifier: `getUserName`, `max_bytes`. */
   readonly isName: boolean;
-  /** Whether it stands before the colon with which many say first where something is to be done: `router: answer sooner`. */
+  /** True before the first colon, where many tasks name a location: `router: respond sooner`. */
   readonly isPlace: boolean;
 }
 
@@ -18,22 +18,22 @@ export interface TaskNames {
   readonly uris: readonly string[];
   /** File names and paths, with slashes as written. */
   readonly paths: readonly string[];
-  /** Hashes of commits, perhaps. */
+  /** Possible commit hashes. */
   readonly hashes: readonly string[];
-  /** Names as programs have them. */
+  /** Names in program style. */
   readonly symbols: readonly string[];
 }
 
 export interface Task {
   readonly text: string;
-  /** Each once. */
+  /** Each term once. */
   readonly terms: ReadonlyMap<string, TaskTerm>;
   readonly names: TaskNames;
-  /** What to search for: the whole first, then what says most of it. None has signs that a search would take for its own. */
+  /** Search queries: the whole task first, then its most important terms. Without query syntax. */
   readonly queries: readonly string[];
 }
 
-/** More is not read. */
+/** Longer tasks are rejected. */
 export const maxTaskLength = 20_000;
 const maxTerms = 200;
 const maxQueryLength = 2000;
@@ -86,7 +86,7 @@ function weigh({ kind, term }: Token, surface: string): number {
 
 const kana = /^[\u3041-\u309f\u30fc]+$/u;
 
-/** What nearly every task asks for: it says little of where. */
+/** Words of nearly every task: they do not help to find a location. */
 function isRoutine(word: string): boolean {
   return routine.has(word);
 }
@@ -102,7 +102,7 @@ function endOfFirstLine(text: string): number {
   return end === -1 ? 0 : end;
 }
 
-/** Up to the colon of `web, s3: …` and `fix(router): …`; 0 where a whole clause stands before it. */
+/** Position of the colon of `web, s3: …` and `fix(router): …`; 0 if a whole clause stands before it. */
 function endOfPlace(text: string): number {
   const start = text.search(/\S/);
   const before = text.slice(start, start + maxPlaceLength);
@@ -128,7 +128,7 @@ function namesOf(text: string): TaskNames {
   };
 }
 
-/** Names with slashes between them, of which the last does not begin with a dot; what is left behind it, without its dots. */
+/** Names with slashes between them, whose last does not begin with a dot; trailing dots are removed. */
 function* pathsIn(text: string): Generator<string> {
   for (const [run] of text.matchAll(/[\p{L}\p{N}_@.~+-]+(?:\/[\p{L}\p{N}_@.~+-]+)*/gu)) {
     const names = run.split("/");
@@ -161,7 +161,7 @@ function trimDots(path: string): string {
   return path.replace(/^(?:\.\/)+/, "").replace(/(?<!\.)\.+$/, "");
 }
 
-/** With a slash between names, or an ending that is no sentence's: `notes.md`, not `e.g` or `3.5`. */
+/** True with a slash between names, or with an extension: `notes.md`, not `e.g` or `3.5`. */
 function isPath(name: string): boolean {
   if (/^[\d.]+$/.test(name)) return false;
   const ending = /\.([\p{L}][\p{L}\p{N}]{0,7})$/u.exec(name);
@@ -187,7 +187,7 @@ function queriesOf(text: string, terms: Task["terms"], { paths, symbols }: TaskN
   return [...queries];
 }
 
-/** Without what a search would read as a phrase, an exclusion or a filter. */
+/** Removes the syntax of phrases, exclusions and filters. */
 function asWords(text: string): string {
   return text
     .slice(0, maxQueryLength)

@@ -1,11 +1,11 @@
-/** Which names belong to one another: a file and its test, a header and its body, a document and its translation. */
+/** Decides which names are related: a file and its test, a header and its body, a document and its translation. */
 
 export interface ParsedName {
-  /** What twins share, in small letters. */
+  /** The common part of related names, in lowercase. */
   readonly root: string;
   readonly ending: string;
   readonly isTest: boolean;
-  /** A language's code in the name of a document, or "". */
+  /** Language code in the name of a document, or "". */
   readonly language: string;
 }
 
@@ -29,7 +29,7 @@ export function parseName(name: string): ParsedName {
   return { root: root.toLowerCase(), ending, isTest, language };
 }
 
-/** What the second is to the first, as a sentence without a subject; undefined where they only stand side by side. */
+/** The relation of the second name to the first; undefined if there is none. */
 export function kinship(one: string, other: string): "test" | "tested" | "translation" | "half" | undefined {
   const left = parseName(one);
   const right = parseName(other);

@@ -1,4 +1,4 @@
-/** Does something with each, a few at a time, and gives the answers in the order of what was given. */
+/** Runs a function on each item, a few concurrently, and returns the results in the given order. */
 export async function roundRobin<T, R>(
   all: readonly T[],
   atOnce: number,

@@ -1,24 +1,24 @@
-/** Files that changed in the same commits, where the history of what is served is served as well. */
+/** Finds files that changed in the same commits, if the git history is mounted as well. */
 import { type Call, type Resources } from "../resources.ts";
 import { readable } from "./candidates.ts";
 import { roundRobin } from "./round-robin.ts";
 import { findPinned } from "./pins.ts";
-import type { Neighbour, Resident } from "./neighbours.ts";
+import type { Neighbour, RelatedTo } from "./neighbours.ts";
 
-/** Of so many residents so many commits are looked at. A commit of many files says nothing of any two of them. */
-const maxResidents = 3;
+/** Limits on candidates and commits. A commit of many files says nothing about any two of them. */
+const maxCandidates = 3;
 const maxCommits = 4;
 const maxFiles = 12;
 const maxTogether = 5;
 
 export async function changedTogether(
   resources: Resources,
-  residents: readonly Resident[],
+  candidates: readonly RelatedTo[],
   call: Call,
 ): Promise<readonly Neighbour[]> {
   const histories = await historiesOf(resources, call);
   if (histories.length === 0) return [];
-  const found = await roundRobin(residents.slice(0, maxResidents), 2, async ({ uri }, of) => {
+  const found = await roundRobin(candidates.slice(0, maxCandidates), 2, async ({ uri }, of) => {
     const place = histories.map((base) => placeIn(base, uri)).find((one) => one !== undefined);
     if (!place) return [];
     const { base, root, path } = place;
@@ -35,8 +35,8 @@ export async function changedTogether(
     }
     const most = [...times].sort((left, right) => right[1] - left[1] || (left[0] < right[0] ? -1 : 1));
     const neighbours = await roundRobin(most.slice(0, maxTogether), 2, async ([other, count]) => {
-      const spelled = root + other.split("/").map(encodeURIComponent).join("/");
-      const resource = await findPinned(resources, spelled, call);
+      const changed = root + other.split("/").map(encodeURIComponent).join("/");
+      const resource = await findPinned(resources, changed, call);
       const why = `changed in the same commit as ${path.slice(path.lastIndexOf("/") + 1)}`;
       return resource ? [{ resource, of, nearness: Math.min(1, 0.4 + 0.2 * count), why }] : [];
     });
@@ -45,7 +45,7 @@ export async function changedTogether(
   return found.flat();
 }
 
-/** What the templates of histories begin with. */
+/** URI prefixes of the templates of git mounts. */
 async function historiesOf(resources: Resources, call: Call): Promise<readonly string[]> {
   try {
     const { items } = await resources.templates({ limit: 500 }, call);

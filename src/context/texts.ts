@@ -1,29 +1,29 @@
-/** The texts of candidates: read once, cleaned, cut into passages, and looked through for the terms of the task. */
+/** Prepares the texts of candidates: cleans them, cuts them into passages, and counts the terms of the task. */
 import { textFormatOf, isGarbled } from "../search/format.ts";
 import { passagesOf, type Passage } from "../search/passages.ts";
 import { tokenize } from "../search/tokens.ts";
 import type { Task } from "./read-task.ts";
 
-/** A passage, and how often it says each term of the task. */
+/** A passage, and how often each term of the task occurs in it. */
 export interface CountedPassage extends Passage {
   readonly times: ReadonlyMap<string, number>;
-  /** Where they stand in the text, in order. */
+  /** Positions of the terms in the text, in order. */
   readonly places: readonly { readonly term: string; readonly at: number }[];
   readonly headingTerms: ReadonlySet<string>;
-  /** Whether the rest of its line is in other passages. */
+  /** True if the rest of its line is in other passages. */
   readonly isPartOfLine: boolean;
-  /** In words. */
+  /** Length in words. */
   readonly length: number;
 }
 
 export interface Text {
   readonly text: string;
-  readonly said: readonly CountedPassage[];
-  /** Terms of the task that the path and the title have. */
+  readonly counted: readonly CountedPassage[];
+  /** Terms of the task in the path and the title. */
   readonly pathTerms: ReadonlySet<string>;
 }
 
-/** Undefined for what is no text, whatever it calls itself. */
+/** Undefined for content that is not text, whatever its label. */
 export function lookThrough(
   text: string,
   path: string,
@@ -47,7 +47,7 @@ export function lookThrough(
   }
   return {
     text,
-    said: passages.map((passage, index) => ({
+    counted: passages.map((passage, index) => ({
       ...passage,
       times: times[index]!,
       places: places[index]!,

@@ -1,4 +1,4 @@
-/** Gives a gathering a workbench in a thread, where cleaning, ranking and counting delay no one else. */
+/** Runs the workbench of a gathering in a thread, so that cleaning, ranking and counting block nothing else. */
 import { ResourceError } from "../errors.ts";
 import { createThreads, type ThreadCall, ThreadOverrun, type Threads } from "../lib/threads.ts";
 import type { CountTokens } from "./count-tokens.ts";
@@ -10,12 +10,12 @@ export type AsyncWorkbench = {
   ) => Promise<Awaited<ReturnType<Workbench[Name]>>>;
 };
 
-/** To load a tokenizer takes a second: a thread that has one is kept for a while. */
+/** Loading a tokenizer takes a second: its thread is reused for a while. */
 const idleMs = 600_000;
 const deadlineMs = 30_000;
 let threads: Threads | undefined;
 
-/** A counter of the caller's own cannot be passed to a thread: then the workbench is on this one. */
+/** A custom counter cannot be passed to a thread: then the workbench runs on this one. */
 export async function useWorkbench<T>(
   task: string,
   counter: "estimate" | "best" | CountTokens,
@@ -28,9 +28,9 @@ export async function useWorkbench<T>(
     const module = new URL("./workbench-thread.ts", import.meta.url);
     return await threads.use(module, (call) => workInThread(call, task, counter, work), signal);
   } catch (cause) {
-    if (signal.aborted) throw new ResourceError("cancelled", "gathering was cancelled", { cause });
+    if (signal.aborted) throw new ResourceError("cancelled", "cancelled", { cause });
     if (!(cause instanceof ThreadOverrun)) throw cause;
-    throw new ResourceError("too-large", `gathering takes ${cause.message}; ask for less, or with a smaller budget`, {
+    throw new ResourceError("too-large", `gathering takes ${cause.message}; request less, or a smaller budget`, {
       cause,
     });
   }
@@ -50,7 +50,7 @@ async function workInThread<T>(
       pack: (about, budget, format) => call("pack", about, budget, format),
     });
   } finally {
-    // The thread stays, and the texts need not.
+    // The thread is kept, its texts are not.
     call("end").catch(() => undefined);
   }
 }

@@ -1,4 +1,4 @@
-/** The texts of one gathering: cleaned, ranked and packed. Everything that is passed in and out can be cloned. */
+/** Cleans, ranks and packs the texts of one gathering. All arguments and results can be cloned. */
 import { digestOf } from "../lib/digest.ts";
 import { clean, type Clean, countIn } from "./clean.ts";
 import type { CountTokens } from "./count-tokens.ts";
@@ -21,10 +21,10 @@ export interface RawText {
   readonly mimeType?: string;
 }
 
-/** What is known of a text beside its words. */
+/** Metadata of a text. */
 export interface AboutText {
   readonly key: string;
-  /** How well searches found it, from 0 to 1. */
+  /** Search score, from 0 to 1. */
   readonly found: number;
   readonly inherited: number;
   readonly factor: number;
@@ -37,14 +37,14 @@ export interface RankedText {
   readonly score: number;
 }
 
-/** An item of the pack, and what the receipt says of it. */
+/** An item of the pack, and its line on the receipt. */
 export interface PackedItem {
   readonly key: string;
   readonly item: PackItem;
   readonly also: readonly string[];
   readonly digest: string;
   readonly tokens: number;
-  /** Sentences without a subject: which words of the task it says, and which its path has. */
+  /** Sentences without a subject: which words of the task it contains, and which its path does. */
   readonly says: readonly string[];
   readonly masked: number;
   readonly removed: number;
@@ -53,26 +53,26 @@ export interface PackedItem {
 export interface Packed {
   readonly text: string;
   readonly tokens: number;
-  /** Whose tokens are counted. */
+  /** Name of the tokenizer. */
   readonly counter: string;
   readonly items: readonly PackedItem[];
-  /** Texts of which nothing fits, and those of which not all does. */
+  /** Texts of which nothing fits, and those of which only a part does. */
   readonly noRoom: readonly string[];
   readonly cut: readonly string[];
 }
 
-interface Paper {
+interface PreparedText {
   readonly raw: string;
   readonly clean: Clean;
   readonly text: Text;
 }
 
-/** Longer texts are looked through only so far. */
+/** Only so much of a longer text is used. */
 const maxTextLength = 1024 * 1024;
 const maxWords = 4;
 
 export interface Workbench {
-  /** Takes a text in. False for what is none, whatever it calls itself. */
+  /** Adds a text. False for content that is not text, whatever its label. */
   add(text: RawText): boolean;
   /** Best first. */
   rankTexts(about: readonly AboutText[]): readonly RankedText[];
@@ -81,11 +81,11 @@ export interface Workbench {
 
 export function createWorkbench(taskText: string, counter: CountTokens): Workbench {
   const task = readTask(taskText);
-  const papers = new Map<string, Paper>();
+  const prepared = new Map<string, PreparedText>();
 
   function inOrder(about: readonly AboutText[]): readonly { readonly about: AboutText; readonly ranking: Ranked }[] {
     const rankings = rank(
-      about.map(({ key, found, inherited, factor }) => ({ text: papers.get(key)!.text, found, inherited, factor })),
+      about.map(({ key, found, inherited, factor }) => ({ text: prepared.get(key)!.text, found, inherited, factor })),
       task,
     );
     return about
@@ -93,7 +93,7 @@ export function createWorkbench(taskText: string, counter: CountTokens): Workben
       .sort(
         (left, right) =>
           right.ranking.score - left.ranking.score ||
-          // Without a task they stay in the order of whoever chose them.
+          // Without a task the given order is preserved.
           (task.terms.size === 0 ? 0 : compare(left.about.item.uri, right.about.item.uri)),
       );
   }
@@ -103,7 +103,7 @@ export function createWorkbench(taskText: string, counter: CountTokens): Workben
     key: string,
     format: PackFormat,
   ): Promise<PackedItem> {
-    const { raw, clean: cleaned, text } = papers.get(key)!;
+    const { raw, clean: cleaned, text } = prepared.get(key)!;
     return {
       key,
       item: shownItem(item),
@@ -120,7 +120,7 @@ export function createWorkbench(taskText: string, counter: CountTokens): Workben
     add({ key, raw, path, title, mimeType }) {
       const cleaned = clean(raw.slice(0, maxTextLength));
       const text = lookThrough(cleaned.text, path, title, task, mimeType);
-      if (text) papers.set(key, { raw, clean: cleaned, text });
+      if (text) prepared.set(key, { raw, clean: cleaned, text });
       return text !== undefined;
     },
 
@@ -128,22 +128,22 @@ export function createWorkbench(taskText: string, counter: CountTokens): Workben
 
     async pack(about, budget, format) {
       const keys = new Map<PassageSource, string>();
-      const shelves = inOrder(about).map(({ about: { key, item, isPinned }, ranking }): PassageSource => {
-        const shelf = { item, text: papers.get(key)!.clean.text, isPinned, passages: ranking.passages };
-        keys.set(shelf, key);
-        return shelf;
+      const sources = inOrder(about).map(({ about: { key, item, isPinned }, ranking }): PassageSource => {
+        const source = { item, text: prepared.get(key)!.clean.text, isPinned, passages: ranking.passages };
+        keys.set(source, key);
+        return source;
       });
-      const { text, tokens, chosen, noRoom, cut } = fitPack(shelves, budget, frameOf(format), counter);
+      const { text, tokens, chosen, noRoom, cut } = fitPack(sources, budget, frameOf(format), counter);
       const items: PackedItem[] = [];
-      for (const choice of chosen) items.push(await toPacked(choice, keys.get(choice.shelf)!, format));
+      for (const choice of chosen) items.push(await toPacked(choice, keys.get(choice.source)!, format));
       const missed = noRoom.filter(({ passages, isPinned }) => isPinned || passages.some(({ score }) => score > 0));
       return {
         text,
         tokens,
         counter: counter.name,
         items,
-        noRoom: missed.map((shelf) => keys.get(shelf)!),
-        cut: cut.map((shelf) => keys.get(shelf)!),
+        noRoom: missed.map((source) => keys.get(source)!),
+        cut: cut.map((source) => keys.get(source)!),
       };
     },
   };
@@ -167,8 +167,8 @@ function sentencesOf(
   const words = quoted(passages.flatMap(({ terms }) => terms.slice(0, maxWords)));
   const inPath = quoted([...pathTerms].filter((term) => task.terms.get(term)!.weight >= 0.5));
   return [
-    ...(words === "" ? [] : [`says ${words}`]),
-    ...(inPath === "" ? [] : [`${shown(baseNameOf(uri))} is called so: ${inPath}`]),
+    ...(words === "" ? [] : [`contains ${words}`]),
+    ...(inPath === "" ? [] : [`${shown(baseNameOf(uri))} has a matching name: ${inPath}`]),
   ];
 }
 
@@ -182,7 +182,7 @@ function shownItem({ name, title, mimeType, lastModified, ...item }: PackItem): 
   };
 }
 
-/** What is said of a text is no safer than the text. */
-function shown(said: string): string {
-  return clean(said).text;
+/** Metadata is no safer than the text. */
+function shown(text: string): string {
+  return clean(text).text;
 }

@@ -1,4 +1,4 @@
-/** What is done goes through the layers like what is asked, but for two of them. */
+/** Actions pass through the same layers as reads, except retry and limit. */
 import { expect, it } from "vitest";
 import { ResourceError } from "../errors.ts";
 import type { Call } from "../resources.ts";
@@ -18,7 +18,7 @@ function layered(run: SourceAction["run"], options: Parameters<typeof withStanda
   return withStandardLayers(source, { name: "m" }, runtime, options).actions!["act"]!.run;
 }
 
-it("is not tried again when it failed in passing", async () => {
+it("is not retried after a passing error", async () => {
   let count = 0;
   const run = layered(async () => {
     count += 1;
@@ -29,7 +29,7 @@ it("is not tried again when it failed in passing", async () => {
   expect(whereOf(error)).toEqual({ mount: "m", operation: "act" });
 });
 
-it("waits without taking the place of those whom it waits for", async () => {
+it("waits without taking the slot of the calls that it waits for", async () => {
   const done = Promise.withResolvers<void>();
   const run = layered(
     async (input) => {

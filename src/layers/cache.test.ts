@@ -9,7 +9,7 @@ import type { CacheOptions } from "./cache.ts";
 const call = { caller: { id: "test" }, signal: new AbortController().signal };
 const mount = { name: "m" };
 
-/** A source that makes new parts for each read, and counts what it is asked. */
+/** A source that creates new parts for each read, and counts its calls. */
 function counting(texts: Record<string, string>, options: CacheOptions = {}) {
   const memory = createMemory(texts);
   const asked = { read: 0, stat: 0 };
@@ -29,7 +29,7 @@ function counting(texts: Record<string, string>, options: CacheOptions = {}) {
   return { memory, asked, inner, read: (path: string, from = call) => source.read({ path }, from) };
 }
 
-/** A source whose reads the test answers by hand. */
+/** A source whose reads the test settles by hand. */
 function held() {
   const clock = createClock();
   const reads: { at: Address; signal: AbortSignal; answer(text: string): void; fail(cause: unknown): void }[] = [];
@@ -44,7 +44,7 @@ function held() {
 }
 
 describe("cache", () => {
-  it("answers the same parts, the objects themselves, while the version is equal", async () => {
+  it("returns the same objects while the version is equal", async () => {
     const { asked, read, memory } = counting({ a: "1" });
     await read("a");
     expect(asked).toEqual({ read: 1, stat: 0 });
@@ -58,18 +58,18 @@ describe("cache", () => {
     expect(await read("a")).toBe(changed);
   });
 
-  it("never answers what is gone", async () => {
+  it("never returns a resource that is gone", async () => {
     const { read, memory } = counting({ a: "1" });
     for (let round = 0; round < 3; round += 1) await read("a");
     memory.delete("a");
     await expect(read("a")).rejects.toMatchObject({ kind: "not-found" });
   });
 
-  it("does not keep under a version what was written after it", async () => {
+  it("does not cache under a version what was written after it", async () => {
     const { read, memory, inner } = counting({ a: "1" });
     await read("a");
     const readInner = inner.read;
-    // Between the version and the read another text comes, and after the read the first is back, under its first version.
+    // The content changes between `stat` and read, and the first content and version are back after the read.
     const versions = ["v1", "v2", "v1", "v1"];
     inner.stat = async () => ({ path: "a", version: versions.shift() ?? "v1" });
     const source = cache()({ ...inner, read: readInner }, mount);
@@ -80,7 +80,7 @@ describe("cache", () => {
     expect(await source.read({ path: "a" }, call)).toMatchObject([{ body: { text: "1" } }]);
   });
 
-  it("tells addresses apart whatever they are made of", async () => {
+  it("distinguishes addresses whatever characters they contain", async () => {
     const inner: Source = {
       list: async () => ({ items: [] }),
       stat: async ({ path }) => ({ path, version: "1" }),
@@ -100,7 +100,7 @@ describe("cache", () => {
       for (const at of addresses) expect(await source.read(at, call)).toEqual([{ body: { text: JSON.stringify(at) } }]);
   });
 
-  it("keeps no more than it may, and drops what was not used for longest", async () => {
+  it("stays within its size, and drops the least recently used", async () => {
     const text = "x".repeat(1000);
     const { asked, read } = counting({ a: text, b: text, c: text, d: text, e: text }, { maxBytes: 10_000 });
     for (const path of ["a", "b", "c", "d"]) for (let round = 0; round < 2; round += 1) await read(path);
@@ -114,13 +114,13 @@ describe("cache", () => {
     expect(asked.read).toBe(before + 3);
   });
 
-  it("does not keep a body larger than a quarter of what it may keep", async () => {
+  it("does not cache a body larger than a quarter of its size", async () => {
     const { asked, read } = counting({ a: "x".repeat(1200) }, { maxBytes: 10_000 });
     for (let round = 0; round < 4; round += 1) await read("a");
     expect(asked.read).toBe(4);
   });
 
-  it("asks less and less often for the version of what has none, and keeps it once it has one", async () => {
+  it("requests the version of an unversioned address less and less often, and caches it once it has one", async () => {
     const { asked, inner } = counting({ a: "1" });
     let quiet = false;
     const sometimes: Source = {
@@ -140,7 +140,7 @@ describe("cache", () => {
     expect(await source.read({ path: "a" }, call)).toBe(await source.read({ path: "a" }, call));
   });
 
-  it("reads what the source can read but says nothing of", async () => {
+  it("reads an address that has no stat", async () => {
     const inner: Source = {
       list: async () => ({ items: [] }),
       async stat({ path }) {
@@ -152,7 +152,7 @@ describe("cache", () => {
     for (let round = 0; round < 3; round += 1) expect(await source.read({ path: "a" }, call)).toHaveLength(1);
   });
 
-  it("reads once for all who ask at the same time, and not for different callers where there is no version", async () => {
+  it("reads once for concurrent calls, but without a version not for different callers", async () => {
     const { reads, source, clock } = held();
     const both = [source.read({ path: "a" }, call), source.read({ path: "a" }, call)];
     const other = source.read({ path: "a" }, { ...call, caller: { id: "other" } });
@@ -167,14 +167,14 @@ describe("cache", () => {
     expect(reads).toHaveLength(3);
   });
 
-  it("reads once for different callers who were given the same version", async () => {
+  it("reads once for different callers who got the same version", async () => {
     const { asked, read } = counting({ a: "1" });
     await read("a");
     await Promise.all(["x", "y", "z"].map((id) => read("a", { ...call, caller: { id } })));
     expect(asked).toEqual({ read: 2, stat: 4 });
   });
 
-  it("lets a failure reach all who share a read, and the next one try again", async () => {
+  it("passes a failure to all who share a read, and lets the next one try again", async () => {
     const { reads, source } = held();
     const both = [source.read({ path: "a" }, call), source.read({ path: "a" }, call)];
     reads[0]?.fail(notFound("a"));
@@ -198,7 +198,7 @@ describe("cache", () => {
     expect(await [second, first][who]).toEqual([{ body: { text: "still wanted" } }]);
   });
 
-  it("ends a read that no one wants any more, and lets no newcomer join it", async () => {
+  it("aborts a read that no one waits for, and lets no new caller join it", async () => {
     const { reads, source } = held();
     const leaving = new AbortController();
     const from = { ...call, signal: leaving.signal };

@@ -1,68 +1,67 @@
-/** What was read is kept for as long as its version is the same, and read once for all who ask at the same time. */
+/** Caches reads while the version stays equal, and shares concurrent reads of one address. */
 import { wrapSource } from "../layer.ts";
 import type { OperationMethod, Layer, Operation } from "../layer.ts";
 import type { Call } from "../resources.ts";
 import type { Address, Part, Source } from "../source.ts";
-import { attempt, ownCall, cancelledCall } from "./asked.ts";
-import type { OwnCall } from "./asked.ts";
+import { attempt, ownCall, cancelledCall } from "./own-call.ts";
+import type { OwnCall } from "./own-call.ts";
 
 export interface CacheOptions {
-  /** How much is kept. A body larger than a quarter of it is not. */
+  /** Size of the cache. A body larger than a quarter of it is not cached. */
   readonly maxBytes?: number;
-  /** How many addresses are remembered without their content. */
+  /** Number of addresses to remember without their content. */
   readonly maxSeen?: number;
 }
 
-interface Kept {
+interface CachedRead {
   readonly version: string;
   readonly parts: readonly Part[];
   readonly bytes: number;
 }
 
 interface Seen {
-  /** How many reads pass before it is asked for a version again: twice as many each time that it had none. */
+  /** Reads until the next request for a version: doubles each time that there was none. */
   readonly pause: number;
   left: number;
 }
 
-interface Flight {
+interface SharedRead {
   readonly answer: Promise<readonly Part[]>;
   readonly call: OwnCall;
-  /** How many still want the answer. Whoever is last to leave ends the flight. */
-  aboard: number;
+  /** Number of callers still waiting. The last one to leave aborts the read. */
+  waiting: number;
 }
 
 /**
- * While the version of an address is the same, its reads answer the same parts: the objects themselves. What is read for the first
- * time costs the source one read and no more; from the second on it is asked for the version first. Where a source has no `stat`,
- * or gives no version, nothing is kept. Reads of one address at one time are one read; a caller who leaves does not take it
- * from the others.
+ * While the version of an address is equal, reads return the same objects. The first read of an address costs the source one read
+ * and no `stat`; later reads request the version first. Without `stat` or without a version, nothing is cached. Concurrent reads of
+ * one address are one read; a caller who leaves does not cancel it for the others.
  */
 export function cache({ maxBytes = 64 * 1024 * 1024, maxSeen = 8192 }: CacheOptions = {}): Layer {
   return (inner) => {
     /** The least recently used first. */
-    const kept = new Map<string, Kept>();
-    /** Addresses that were read before and are not kept, the longest unseen first. */
+    const cached = new Map<string, CachedRead>();
+    /** Addresses that were read before and are not cached, the oldest first. */
     const seen = new Map<string, Seen>();
-    const flights = new Map<string, Flight>();
-    let keptBytes = 0;
+    const sharedReads = new Map<string, SharedRead>();
+    let usedBytes = 0;
 
     function drop(key: string): void {
-      const found = kept.get(key);
+      const found = cached.get(key);
       if (found === undefined) return;
-      kept.delete(key);
-      keptBytes -= found.bytes;
+      cached.delete(key);
+      usedBytes -= found.bytes;
     }
 
-    function keep(key: string, version: string, parts: readonly Part[]): void {
+    function store(key: string, version: string, parts: readonly Part[]): void {
       const bytes = sizeOf(parts) + 2 * key.length + 256;
       drop(key);
       if (bytes > maxBytes / 4) return;
-      kept.set(key, { version, parts, bytes });
+      cached.set(key, { version, parts, bytes });
       seen.delete(key);
-      keptBytes += bytes;
-      for (const oldest of kept.keys()) {
-        if (keptBytes <= maxBytes) return;
+      usedBytes += bytes;
+      for (const oldest of cached.keys()) {
+        if (usedBytes <= maxBytes) return;
         drop(oldest);
       }
     }
@@ -77,38 +76,38 @@ export function cache({ maxBytes = 64 * 1024 * 1024, maxSeen = 8192 }: CacheOpti
       }
     }
 
-    /** Joins the flight of this name, or begins it. */
+    /** Joins the shared read of this name, or starts it. */
     function share(
       name: string,
       call: Call,
       begin: (call: Call) => Promise<readonly Part[]>,
     ): Promise<readonly Part[]> {
-      const under = flights.get(name);
-      if (under) return board(name, under, call);
-      const own = ownCall(call, (reason) => leave(name, flight, reason));
+      const running = sharedReads.get(name);
+      if (running) return join(name, running, call);
+      const own = ownCall(call, (reason) => leave(name, shared, reason));
       const over = (): void => {
         own.release();
-        if (flights.get(name) === flight) flights.delete(name);
+        if (sharedReads.get(name) === shared) sharedReads.delete(name);
       };
       const answer = begin(own);
-      const flight: Flight = { answer, call: own, aboard: 1 };
-      flights.set(name, flight);
+      const shared: SharedRead = { answer, call: own, waiting: 1 };
+      sharedReads.set(name, shared);
       answer.then(over, over);
       return answer;
     }
 
-    function board(name: string, flight: Flight, call: Call): Promise<readonly Part[]> {
+    function join(name: string, shared: SharedRead, call: Call): Promise<readonly Part[]> {
       const { signal } = call;
       if (signal.aborted) return Promise.reject(cancelledCall(signal));
-      flight.aboard += 1;
+      shared.waiting += 1;
       return new Promise((resolve, reject) => {
         const off = (): void => {
           reject(cancelledCall(signal));
-          leave(name, flight, signal.reason);
+          leave(name, shared, signal.reason);
         };
         signal.addEventListener("abort", off, { once: true });
         const over = (): void => signal.removeEventListener("abort", off);
-        flight.answer.then(
+        shared.answer.then(
           (parts) => {
             over();
             resolve(parts);
@@ -121,16 +120,16 @@ export function cache({ maxBytes = 64 * 1024 * 1024, maxSeen = 8192 }: CacheOpti
       });
     }
 
-    function leave(name: string, flight: Flight, reason: unknown): void {
-      flight.aboard -= 1;
-      if (flight.aboard > 0) return;
-      // Whoever comes now must not be taken along by what is about to end.
-      if (flights.get(name) === flight) flights.delete(name);
-      flight.call.abort(reason);
+    function leave(name: string, shared: SharedRead, reason: unknown): void {
+      shared.waiting -= 1;
+      if (shared.waiting > 0) return;
+      // A new caller must not join a read that is about to be aborted.
+      if (sharedReads.get(name) === shared) sharedReads.delete(name);
+      shared.call.abort(reason);
     }
 
     function readPlainly(at: Address, call: Call, key: string): Promise<readonly Part[]> {
-      // Without a version there is no telling whether the source answers two callers alike.
+      // Without a version, the source may answer two callers differently.
       const { id } = call.caller;
       return share(`c${id.length}:${id}${key}`, call, (own) => readInner(at, own));
     }
@@ -141,7 +140,7 @@ export function cache({ maxBytes = 64 * 1024 * 1024, maxSeen = 8192 }: CacheOpti
         ({ version } = await stat(at, call));
       } catch {
         if (call.signal.aborted) throw cancelledCall(call.signal);
-        // The source may be able to read what it says nothing of, and if not, its read knows best why.
+        // The source may be able to read what it has no `stat` for; if not, its read gives the better error.
         drop(key);
         return readPlainly(at, call, key);
       }
@@ -150,18 +149,18 @@ export function cache({ maxBytes = 64 * 1024 * 1024, maxSeen = 8192 }: CacheOpti
         remember(key, Math.min(64, (seen.get(key)?.pause ?? 0) * 2 || 1));
         return readPlainly(at, call, key);
       }
-      const found = kept.get(key);
+      const found = cached.get(key);
       if (found?.version === version) {
-        kept.delete(key);
-        kept.set(key, found);
+        cached.delete(key);
+        cached.set(key, found);
         return found.parts;
       }
       const label = version;
       return share(`v${label.length}:${label}${key}`, call, async (own) => {
         const parts = await readInner(at, own);
-        // Kept only if nothing was written in between: the label must be that of what was read.
+        // Cached only if nothing was written in between: the version must belong to the parts that were read.
         const after = await stat(at, own).catch(() => undefined);
-        if (after?.version === label) keep(key, label, parts);
+        if (after?.version === label) store(key, label, parts);
         return parts;
       });
     }
@@ -175,14 +174,14 @@ export function cache({ maxBytes = 64 * 1024 * 1024, maxSeen = 8192 }: CacheOpti
       const key = keyOf(at);
       if (stat === undefined) return readPlainly(at, call, key);
       const before = seen.get(key);
-      if (kept.has(key) || before?.left === 0) return readVersion(at, call, key, stat);
+      if (cached.has(key) || before?.left === 0) return readVersion(at, call, key, stat);
       if (before) before.left -= 1;
       else remember(key, 0);
       return readPlainly(at, call, key);
     }
 
-    return wrapSource(inner, <T extends OperationMethod>(operation: Operation, ask: T): T =>
-      operation === "read" ? (read as OperationMethod as T) : ask,
+    return wrapSource(inner, <T extends OperationMethod>(operation: Operation, method: T): T =>
+      operation === "read" ? (read as OperationMethod as T) : method,
     );
   };
 }

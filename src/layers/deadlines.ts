@@ -1,4 +1,4 @@
-/** Many deadlines behind one coarse timer: a deadline that is met costs an entry in a set, not a timer. */
+/** Many deadlines with one coarse timer: a deadline costs an entry in a set, not a timer. */
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 
 export interface CallDeadline {
@@ -12,7 +12,7 @@ export interface Deadlines {
   met(deadline: CallDeadline): void;
 }
 
-/** No timer runs while there is no deadline, and none keeps the process alive. */
+/** No timer runs while there is no deadline, and the timer does not keep the process alive. */
 export function createDeadlines(tickMs = 100): Deadlines {
   const open = new Set<CallDeadline>();
   let ticking = false;

@@ -14,7 +14,7 @@ function throwing(thrown: unknown): Source {
 }
 
 describe("explain", () => {
-  it("leaves a ResourceError as it is and knows where it comes from", async () => {
+  it("leaves a ResourceError unchanged and records its mount and operation", async () => {
     const missing = notFound("2026/q3.csv");
     const error = await refusal(throwing(missing).read({ path: "2026/q3.csv" }, call), ["not-found"], "q3");
     expect(error).toBe(missing);
@@ -22,14 +22,14 @@ describe("explain", () => {
     expect(explained(error)).toBe('not-found: no resource at "2026/q3.csv"  (mount "reports", read)');
   });
 
-  it("says nothing in the message that would tell what is missing from what is hidden", async () => {
+  it("adds nothing to the message that would distinguish missing from hidden", async () => {
     const error = await refusal(throwing(notFound("a")).read({ path: "a" }, call), ["not-found"], "a");
     expect(error.message).toBe(notFound("a").message);
     expect(JSON.stringify(error.details ?? {})).not.toContain("reports");
   });
 
   it.each([new Error("ENOENT: /secret/path"), "a string", undefined])(
-    "turns %j into unexpected, its cause kept",
+    "turns %j into unexpected with its cause",
     async (cause) => {
       const error = await refusal(throwing(cause).list({ limit: 1 }, call), ["unexpected"], "list");
       expect(error.cause).toBe(cause);
@@ -38,14 +38,14 @@ describe("explain", () => {
     },
   );
 
-  it("calls it cancelled only when the caller went away", async () => {
+  it("reports cancelled only when the caller has left", async () => {
     const gaveUp = new DOMException("The operation was aborted", "AbortError");
     await refusal(throwing(gaveUp).read({ path: "a" }, { ...call, signal: AbortSignal.abort() }), ["cancelled"], "a");
     const error = await refusal(throwing(gaveUp).read({ path: "a" }, call), ["unavailable"], "a");
     expect(error.passing).toBe(true);
   });
 
-  it("says of an error that no mount threw only what it is", () => {
+  it("formats an error that no mount threw without a mount", () => {
     expect(explained(new ResourceError("invalid", "a wrong cursor"))).toBe("invalid: a wrong cursor");
   });
 });

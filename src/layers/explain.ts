@@ -1,8 +1,8 @@
-/** Whatever a source throws leaves its mount as a ResourceError that knows where it comes from. */
+/** Converts whatever a source throws into a ResourceError, and records the mount and operation of each. */
 import { ResourceError, toResourceError } from "../errors.ts";
 import { wrapSource } from "../layer.ts";
 import type { OperationMethod, Layer, Operation } from "../layer.ts";
-import { attempt, callOf, cancelledCall } from "./asked.ts";
+import { attempt, callOf, cancelledCall } from "./own-call.ts";
 
 export interface ErrorContext {
   readonly mount: string;
@@ -10,32 +10,32 @@ export interface ErrorContext {
 }
 
 /**
- * Kept beside the errors, not in their messages: a message may reach the caller, and what is said there of something missing must
- * not differ from what is said of something hidden.
+ * Stored beside the errors, not in their messages: a message may reach the caller, and the message for a missing resource must
+ * equal the message for a hidden one.
  */
-const places = new WeakMap<ResourceError, ErrorContext>();
+const contexts = new WeakMap<ResourceError, ErrorContext>();
 
-/** Where an error comes from; undefined for one that no mount threw. */
+/** Returns the mount and operation that threw an error; undefined if no mount threw it. */
 export function whereOf(error: ResourceError): ErrorContext | undefined {
-  return places.get(error);
+  return contexts.get(error);
 }
 
-/** An error as the log says it: `not-found: no resource at "2026/q3.csv"  (mount "reports", read)`. Not for callers. */
+/** Formats an error for the log: `not-found: no resource at "2026/q3.csv"  (mount "reports", read)`. Not for callers. */
 export function explained(error: ResourceError): string {
-  const where = places.get(error);
+  const where = contexts.get(error);
   const sentence = `${error.kind}: ${error.message}`;
   return where ? `${sentence}  (mount ${JSON.stringify(where.mount)}, ${where.operation})` : sentence;
 }
 
-/** A ResourceError stays itself; what ends with the caller's signal is "cancelled"; anything else is "unexpected", its cause kept. */
+/** A ResourceError is unchanged; an error after the caller has left is "cancelled"; any other is "unexpected" with its cause. */
 export function explain(): Layer {
   return (inner, mount) =>
-    wrapSource(inner, <T extends OperationMethod>(operation: Operation, ask: T): T => {
+    wrapSource(inner, <T extends OperationMethod>(operation: Operation, method: T): T => {
       const where: ErrorContext = { mount: mount.name, operation };
-      const explaining = (...asked: never[]): Promise<unknown> =>
-        attempt(ask, asked).catch((cause: unknown) => {
-          const error = toError(cause, callOf(asked).signal);
-          places.set(error, where);
+      const explaining = (...args: never[]): Promise<unknown> =>
+        attempt(method, args).catch((cause: unknown) => {
+          const error = toError(cause, callOf(args).signal);
+          contexts.set(error, where);
           throw error;
         });
       return explaining as T;
@@ -47,6 +47,6 @@ function toError(cause: unknown, signal: AbortSignal): ResourceError {
   if (signal.aborted) return cancelledCall(signal);
   const error = toResourceError(cause);
   if (error.kind !== "cancelled") return error;
-  // Someone gave up, and it was not the caller: a deadline of the source's own, or of its backend.
-  return new ResourceError("unavailable", "the backend did not answer in time; try again", { cause });
+  // Aborted, but not by the caller: a time limit of the source or of its backend.
+  return new ResourceError("unavailable", "the backend did not respond in time; try again", { cause });
 }

@@ -20,7 +20,7 @@ import { timeout } from "./timeout.ts";
 
 const call = { caller: { id: "test" }, signal: new AbortController().signal };
 const mount = { name: "m" };
-/** Waits do not take time. */
+/** Waits take no time. */
 const hasty = { ...createClock().runtime, wait: async (_ms: number, signal: AbortSignal) => signal.throwIfAborted() };
 
 const layers: Readonly<Record<string, () => readonly Layer[]>> = {
@@ -50,7 +50,7 @@ for (const [name, make] of Object.entries(layers)) {
   });
 
   describe(name, () => {
-    it("neither loses an ability nor invents one", () => {
+    it("neither removes nor adds an ability", () => {
       const { source } = createMemory(
         {},
         { templates: [{ template: "t/{x}", name: "t", read: () => [], complete: () => [] }] },
@@ -67,7 +67,7 @@ for (const [name, make] of Object.entries(layers)) {
       expect(abilitiesOf(stack({ list, read }, mount, make()))).toEqual(["list", "read"]);
     });
 
-    it("passes on what a source throws at once, or answers at once", async () => {
+    it("passes on a synchronous throw or result", async () => {
       const rude = {
         list() {
           throw new Error("at once");
@@ -96,7 +96,7 @@ describe("the standard layers", () => {
     expect(swept).toBe(10);
   });
 
-  it("answer all the same when a single call of the source fails in passing", async () => {
+  it("still return a result when a single call of the source fails with a passing error", async () => {
     const { source } = createMemory({ "a.txt": "alpha", "d/b.txt": "beta" });
     const { watch: _watch, ...unwatched } = source;
     await sweepFaults<Source>({
@@ -110,8 +110,8 @@ describe("the standard layers", () => {
   });
 });
 
-describe("the deadline of a question", () => {
-  it("is one for all attempts, which are told through one signal", async () => {
+describe("the deadline of a call", () => {
+  it("is one for all attempts, which share one signal", async () => {
     const { deadlines, setMs, pass } = deadlinesByHand();
     const signals: AbortSignal[] = [];
     const slow: Source = {
@@ -132,7 +132,7 @@ describe("the deadline of a question", () => {
     expect(new Set(setMs)).toEqual(new Set([3000]));
   });
 
-  it("is one for all that the cache asks", async () => {
+  it("is one for all requests of the cache", async () => {
     const { deadlines, pass } = deadlinesByHand();
     const { source } = createMemory({ a: "alpha" });
     let reads = 0;
@@ -149,13 +149,13 @@ describe("the deadline of a question", () => {
     };
     const layered = stack(slow, mount, standardLayers(hasty, { deadlines }));
     await layered.read({ path: "a" }, call);
-    // From the second read on, the version is asked for first.
+    // From the second read on, the version is requested first.
     await expect(layered.read({ path: "a" }, call)).rejects.toMatchObject({ kind: "unavailable" });
     await new Promise(setImmediate);
     expect(reads).toBe(1);
   });
 
-  it("ends what many ask for at once, though there is always someone who came later", async () => {
+  it("ends a shared read, even if later callers keep joining", async () => {
     const { deadlines, pending, pass } = deadlinesByHand();
     const given: AbortSignal[] = [];
     const silent: Source = {

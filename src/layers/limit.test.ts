@@ -6,7 +6,7 @@ import type { LimitOptions } from "./limit.ts";
 
 const call = { caller: { id: "test" }, signal: new AbortController().signal };
 
-/** A source that answers a read when the test says so. */
+/** A source whose reads the test settles. */
 function held(options: LimitOptions) {
   const clock = createClock();
   const begun: string[] = [];
@@ -29,7 +29,7 @@ function held(options: LimitOptions) {
 }
 
 describe("limit", () => {
-  it("asks at most so much at once, and lets the others wait in order", async () => {
+  it("runs at most so many calls concurrently, and lets the others wait in order", async () => {
     const { clock, begun, answer, read } = held({ maxAtOnce: 2 });
     const all = ["a", "b", "c", "d"].map((path) => read(path));
     expect(begun).toEqual(["a", "b"]);
@@ -44,7 +44,7 @@ describe("limit", () => {
     expect((await Promise.all(all)).flat()).toHaveLength(4);
   });
 
-  it("sends away with busy, and when to come back, whoever finds the queue full", async () => {
+  it("rejects with busy and a retry time when the queue is full", async () => {
     const { answer, read } = held({ maxAtOnce: 1, maxWaiting: 1 });
     const first = read("a");
     void read("b");
@@ -55,7 +55,7 @@ describe("limit", () => {
     await expect(read("e")).rejects.toMatchObject({ kind: "busy" });
   });
 
-  it("takes out of the queue whoever leaves, and does not ask for them", async () => {
+  it("removes a caller who leaves from the queue, and does not run the call", async () => {
     const { clock, begun, answer, read } = held({ maxAtOnce: 1, maxWaiting: 2 });
     const leaving = new AbortController();
     void read("a");
@@ -70,7 +70,7 @@ describe("limit", () => {
     await expect(read("x", AbortSignal.abort())).rejects.toMatchObject({ kind: "cancelled" });
   });
 
-  it("makes room when a question fails", async () => {
+  it("frees the slot of a call that fails", async () => {
     let asked = 0;
     const inner: Source = {
       list: async () => ({ items: [] }),
@@ -84,7 +84,7 @@ describe("limit", () => {
     expect(asked).toBe(3);
   });
 
-  it("is not filled for ever by questions that the source never settles", async () => {
+  it("is not blocked for ever by calls that the source never settles", async () => {
     const { clock, begun, read } = held({ maxAtOnce: 2, abandonedMs: 1000 });
     void read("a");
     void read("b");
@@ -97,7 +97,7 @@ describe("limit", () => {
     expect(begun).toEqual(["a", "b", "waited", "waited too"]);
   });
 
-  it("lets clients take turns, however much one of them asks", async () => {
+  it("alternates between clients, however many calls one of them makes", async () => {
     const { clock, begun, answer, read } = held({ maxAtOnce: 1 });
     const [one, other, third] = [{}, {}, {}];
     for (const path of ["a1", "a2", "a3"]) void read(path, call.signal, one);
@@ -110,7 +110,7 @@ describe("limit", () => {
     }
   });
 
-  it("keeps a quarter of the places from a client that has taken the rest", async () => {
+  it("keeps a quarter of the slots from a client that has taken the rest", async () => {
     const { clock, begun, answer, read } = held({ maxAtOnce: 4 });
     const [one, other] = [{}, {}];
     for (const path of ["a1", "a2", "a3", "a4"]) void read(path, call.signal, one);
@@ -122,14 +122,14 @@ describe("limit", () => {
     expect(begun.at(-1)).toBe("a4");
   });
 
-  it("sends away the last of the client that fills the queue, and not who comes to it with less", async () => {
+  it("rejects the last call of the client that fills the queue, not a client with fewer calls", async () => {
     const { clock, begun, answer, read } = held({ maxAtOnce: 1, maxWaiting: 3 });
     const [one, other, another] = [{}, {}, {}];
     void read("a1", call.signal, one);
     const [second, third, last] = ["a2", "a3", "a4"].map((path) => read(path, call.signal, one));
     const own = read("b1", call.signal, other);
     await expect(last).rejects.toMatchObject({ kind: "busy", details: { retryAfterMs: expect.any(Number) } });
-    // No one is sent away for a client that would have as much in the queue.
+    // No call is rejected for a client that would then have as many in the queue.
     await expect(read("b2", call.signal, other)).rejects.toMatchObject({ kind: "busy" });
     const its = read("c1", call.signal, another);
     await expect(third).rejects.toMatchObject({ kind: "busy" });

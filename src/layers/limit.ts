@@ -1,24 +1,24 @@
-/** At most so many questions at once to one mount; the next ones wait, client by client, and those that would wait too long are sent away. */
+/** Limits the concurrent calls to one mount: further calls wait in a queue that is fair between clients, or fail with "busy". */
 import { ResourceError } from "../errors.ts";
 import { wrapSource } from "../layer.ts";
 import type { OperationMethod, Layer, Operation } from "../layer.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 import { createFairQueue } from "../lib/fair-queue.ts";
-import { attempt, callOf, cancelledCall } from "./asked.ts";
+import { attempt, callOf, cancelledCall } from "./own-call.ts";
 
 export interface LimitOptions {
-  /** How many questions are asked of the source at once. One client has three quarters of these places at most. */
+  /** Maximum number of concurrent calls to the source. One client gets at most three quarters of them. */
   readonly maxAtOnce?: number;
-  /** How many more may wait for their turn. */
+  /** Maximum number of waiting calls. */
   readonly maxWaiting?: number;
-  /** A question that has been under way for this long has been given up by everyone; it makes room when room is needed. */
+  /** A call that has run for this long counts as abandoned; its slot is given away when one is needed. */
   readonly abandonedMs?: number;
   readonly now?: () => number;
 }
 
 /**
- * Who is sent away gets "busy" with `retryAfterMs`. A question keeps its place until the source has settled it, so that a source
- * which ignores its signal is not overrun.
+ * A rejected call gets "busy" with `retryAfterMs`. A call keeps its slot until the source has settled it, so that a source
+ * which ignores its signal is not overloaded.
  */
 export function limit({
   maxAtOnce = 64,
@@ -28,12 +28,12 @@ export function limit({
 }: LimitOptions = {}): Layer {
   return (inner) => {
     const queue = createFairQueue({ maxAtOnce, maxWaiting, abandonedMs, now, busy, cancelled: cancelledCall });
-    return wrapSource(inner, <T extends OperationMethod>(operation: Operation, ask: T): T => {
-      // Who waits for what another will do must not keep that other from doing it.
-      if (operation === "act") return ask;
-      const limited = (...asked: never[]): Promise<unknown> => {
-        const call = callOf(asked);
-        return queue.run(call.client ?? call.caller, call, () => attempt(ask, asked));
+    return wrapSource(inner, <T extends OperationMethod>(operation: Operation, method: T): T => {
+      // An action may wait for another call: if it held a slot, both could wait for ever.
+      if (operation === "act") return method;
+      const limited = (...args: never[]): Promise<unknown> => {
+        const call = callOf(args);
+        return queue.run(call.client ?? call.caller, call, () => attempt(method, args));
       };
       return limited as T;
     });
@@ -41,7 +41,7 @@ export function limit({
 }
 
 function busy(retryAfterMs: number): ResourceError {
-  return new ResourceError("busy", `too much is going on here; come back in ${retryAfterMs} ms`, {
+  return new ResourceError("busy", `too many requests; retry in ${retryAfterMs} ms`, {
     passing: true,
     details: { retryAfterMs },
   });

@@ -6,7 +6,7 @@ import type { Observation } from "./observe.ts";
 const call = { caller: { id: "test" }, signal: new AbortController().signal };
 
 describe("observe", () => {
-  it("says what was asked of which mount, how long it took and how it ended, before the answer goes on", async () => {
+  it("reports mount, operation, duration and outcome before the result is passed on", async () => {
     const seen: Observation[] = [];
     const source = observe((observation) => seen.push(observation))(createMemory({ a: "1" }).source, { name: "m" });
     await source.read({ path: "a" }, call);
@@ -16,7 +16,7 @@ describe("observe", () => {
     for (const { durationMs } of seen) expect(durationMs).toBeGreaterThanOrEqual(0);
   });
 
-  it("harms nothing when the observer throws", async () => {
+  it("ignores an observer that throws", async () => {
     const source = observe(() => {
       throw new Error("no space left for metrics");
     })(createMemory({ a: "1" }).source, { name: "m" });

@@ -1,10 +1,10 @@
-/** Tells whoever measures what was asked of a mount, how long it took, and how it ended. */
+/** Reports each operation of a mount, its duration and its outcome to an observer. */
 import { toResourceError } from "../errors.ts";
 import type { ErrorKind } from "../errors.ts";
 import { wrapSource } from "../layer.ts";
 import type { OperationMethod, Layer, Operation } from "../layer.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
-import { attempt } from "./asked.ts";
+import { attempt } from "./own-call.ts";
 
 export interface Observation {
   readonly mount: string;
@@ -13,23 +13,23 @@ export interface Observation {
   readonly outcome: "ok" | ErrorKind;
 }
 
-/** The observer is told before the answer goes on. If it throws, that harms nothing. A watch is over when it is armed. */
-export function observe(tell: (observation: Observation) => void): Layer {
+/** The observer is called before the result is passed on; its errors are ignored. A watch is reported when it is armed. */
+export function observe(report: (observation: Observation) => void): Layer {
   return (inner, mount) =>
-    wrapSource(inner, <T extends OperationMethod>(operation: Operation, ask: T): T => {
-      function over(startMs: number, outcome: Observation["outcome"]): void {
+    wrapSource(inner, <T extends OperationMethod>(operation: Operation, method: T): T => {
+      function finish(startMs: number, outcome: Observation["outcome"]): void {
         try {
-          tell({ mount: mount.name, operation, durationMs: monotonicMs() - startMs, outcome });
+          report({ mount: mount.name, operation, durationMs: monotonicMs() - startMs, outcome });
         } catch {
-          // Measuring is no reason to fail.
+          // A faulty observer must not fail the call.
         }
       }
-      const observing = (...asked: never[]): Promise<unknown> => {
+      const observing = (...args: never[]): Promise<unknown> => {
         const startMs = monotonicMs();
-        const answer = attempt(ask, asked);
+        const answer = attempt(method, args);
         answer.then(
-          () => over(startMs, "ok"),
-          (cause: unknown) => over(startMs, toResourceError(cause).kind),
+          () => finish(startMs, "ok"),
+          (cause: unknown) => finish(startMs, toResourceError(cause).kind),
         );
         return answer;
       };

@@ -1,4 +1,4 @@
-/** A mount that masks secrets: whatever is asked of it, in whatever pieces, no part of one comes out. */
+/** A mount that masks secrets: no request, in whatever pieces, returns a part of one. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -65,7 +65,7 @@ async function textAt(source: Source, path: string, query?: Readonly<Record<stri
   return textOf(part);
 }
 
-/** All ranges of this width, one after the other, as each names the next. */
+/** Reads all ranges of this width, following each to the next. */
 async function walked(source: Source, path: string, first: string): Promise<string> {
   let text = "";
   for (let next: string | undefined = first; next !== undefined;) {
@@ -111,14 +111,14 @@ describe("ranges of a text", () => {
       expect(await textAt(source, "a.txt", { lines: `${line}-${line}` })).toBe(`${whole.split("\n")[line - 1]}\n`);
   });
 
-  it("one after the other give the whole, in lines and in bytes", async () => {
+  it("give the whole when read one after the other, in lines and in bytes", async () => {
     put("a.txt", planted.map(({ text }) => text).join("\n"));
     const source = await open({ maxBytes: 1024 * 1024 });
     const whole = await textAt(source, "a.txt");
     for (const first of ["bytes=0-99", "lines=1-3"]) expect(await walked(source, "a.txt", first)).toBe(whole);
   });
 
-  it("of a file too large to be read at once are cut from all of it", async () => {
+  it("of a file too large for one read are cut from all of it", async () => {
     const filler = "nothing to see here\n".repeat(60_000);
     put("big.log", `${filler}${key.text}\n${filler}`);
     const source = await open();
@@ -129,7 +129,7 @@ describe("ranges of a text", () => {
     expect(await textAt(source, "big.log", { bytes: `${at}-${at + 200}` })).not.toMatch(/[A-Za-z0-9+/]{40}/);
   });
 
-  it("of a file that is more than can be looked through are not given", async () => {
+  it("of a file that is too large to scan are not given", async () => {
     put("huge.log", "x\n".repeat(5000));
     const small = redact({ cut: cutPart, maxBytes: 8192 });
     const inner = await file.open({ root: folder, maxBytes: 4096 }, createClock().runtime);
@@ -138,7 +138,7 @@ describe("ranges of a text", () => {
     await refusal(source.read({ path: "huge.log", query: { lines: "1-2" } }, call()), ["too-large"], "huge");
   });
 
-  it("of a text in Shift_JIS, and of one that is broken, are masked as well", async () => {
+  it("of a text in Shift_JIS, and of one with invalid bytes, are masked as well", async () => {
     const text = `設定ファイル\n${"日本語の文章です。\n".repeat(20)}token = "${token}"\n終わり\n`;
     put("sjis.txt", encodeText(text, "shift_jis")!);
     put(
@@ -154,7 +154,7 @@ describe("ranges of a text", () => {
     expect(await textAt(source, "broken.txt", { bytes: "12-30" })).not.toContain(token.slice(4, 10));
   });
 
-  it("of a program that is broken at one place are masked, whatever its type is called", async () => {
+  it("of a program with an invalid byte are masked, whatever its MIME type", async () => {
     const broken = Buffer.concat([Buffer.from(`const key = "${token}";\n`), Buffer.from([0xff, 0xfe, 0x80, 0x0a])]);
     for (const [name, mimeType] of Object.entries({ "a.js": "application/javascript", "a.svg": "image/svg+xml" })) {
       const { source } = createMemory({ [name]: { bytes: broken, mimeType } });
@@ -162,7 +162,7 @@ describe("ranges of a text", () => {
     }
   });
 
-  it("of what is no text are as they are, and wrong ones are refused in the source's words", async () => {
+  it("of binary content are unchanged, and invalid ones get the source's own error", async () => {
     const png = Buffer.concat([Buffer.from("89504e470d0a1a0a0000000d49484452", "hex"), Buffer.from(token)]);
     put("a.png", png);
     put("a.txt", "one\ntwo\n");
@@ -178,7 +178,7 @@ describe("ranges of a text", () => {
     await refusal(source.read({ path: "a.txt", query: { strange: "1" } }, call()), ["not-found"], "strange");
   });
 
-  it("of what is read in several parts are cut from all of them, as the source puts them together", async () => {
+  it("of a resource with several parts are cut from all of them, as the source joins them", async () => {
     const sheets = ["name,age\nada,36\n", `key,value\ntoken,"${token}"\nlast,line\n`];
     const joined: Part = { body: { text: sheets.join("\n") }, mimeType: "text/csv" };
     const source = mask({
@@ -197,7 +197,7 @@ describe("ranges of a text", () => {
     ]);
   });
 
-  it("see what was written since", async () => {
+  it("see later writes", async () => {
     put("a.txt", `token = "${token}"\n`);
     const source = await open();
     expect(await textAt(source, "a.txt", { lines: "1-1" })).toBe('token = "[masked]"\n');
@@ -210,8 +210,8 @@ function hitAt(path: string, offset: number) {
   return { entry: { path }, score: 1, snippet: "the harbour", offset };
 }
 
-describe("what else is said", () => {
-  it("of entries and parts is masked, but for their paths", async () => {
+describe("other output", () => {
+  it("of entries and parts is masked, except for their paths", async () => {
     const { source } = createMemory({
       "a.txt": { text: "x", title: `Use ${token}`, description: `or ${token}`, meta: { deep: [{ er: token }] } },
     });
@@ -226,7 +226,7 @@ describe("what else is said", () => {
     expect(JSON.stringify(said)).toContain("Use [masked]");
   });
 
-  it("of a hit is true of what can be read, and a secret is not found", async () => {
+  it("of a hit matches the masked text, and a secret gives no hit", async () => {
     const { source } = createMemory({
       "a.txt": `harmless words around the token = "${token}" and more`,
       "b.txt": "harmless words alone",
@@ -240,12 +240,12 @@ describe("what else is said", () => {
     expect(toSourceHits(await source.search!({ text: token, limit: 10 }, call())).hits.length).toBe(1);
     expect(await found(token)).toEqual([]);
     expect(await found(token.slice(0, 12))).toEqual([]);
-    // Neither of the two, be it true or made up, is told from the other.
+    // A true and an invented secret give the same result.
     expect(await found(`harmless ${token.slice(0, 12)}`)).toEqual(await found("harmless ghp_zzzzzzzz"));
     expect(await found("harmless")).toEqual(["a.txt", "b.txt"]);
   });
 
-  it("of a hit does not tell a secret letter by letter, behind the name that stands before it", async () => {
+  it("of a hit does not reveal a secret letter by letter after the name in front of it", async () => {
     const { source } = createMemory({ "a.txt": `AWS_SECRET_ACCESS_KEY=${token} and more` });
     const found = async (text: string) =>
       toSourceHits(await mask(source).search!({ text, limit: 10 }, call())).hits.length;
@@ -257,7 +257,7 @@ describe("what else is said", () => {
     for (let length = 1; length < token.length; length += 1) expect(await found(name + token.slice(0, length))).toBe(0);
   });
 
-  it("of a hit tells no offset in a text that is not the one that is read", async () => {
+  it("of a hit holds no offset into a text other than the one that is read", async () => {
     const text = `token = "${token}"\n\nthe harbour\n`;
     const { source } = createMemory({ "a.txt": text, "b.txt": "the harbour" });
     const search = async () => [hitAt("a.txt", text.indexOf("the")), hitAt("b.txt", 0)];
@@ -276,7 +276,7 @@ describe("what else is said", () => {
     expect(await masked.problems!(call())).toEqual([{ path: "a.txt", says: "holds [masked]" }]);
   });
 
-  it("of a patch holds no line out of the middle of a key, and those of certificates stay", async () => {
+  it("of a patch holds no line from the middle of a key, and keeps those of certificates", async () => {
     const lines = key.text.split("\n").slice(2, 5);
     const patch = ["@@ -3,3 +3,3 @@", ` ${lines[0]}`, `-${lines[1]}`, `+${lines[2]}`].join("\n");
     const certificate = `-----BEGIN CERTIFICATE-----\n+${lines[0]}\n+-----END CERTIFICATE-----`;
@@ -288,7 +288,7 @@ describe("what else is said", () => {
     expect(await textAt(mask(source), "b.diff")).toBe(certificate);
   });
 
-  it("of skills promises no digest of what is not given", async () => {
+  it("of skills promises no digest of masked files", async () => {
     const inner: Source = {
       ...createMemory().source,
       skills: async () => ({ items: [await inner.skill!({ path: "" }, call())] }),

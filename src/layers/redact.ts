@@ -1,4 +1,4 @@
-/** What looks like a secret is masked before anything of it leaves the mount: reads, ranges, lists, hits, suggestions, skills. */
+/** Masks secrets in everything that leaves a mount: reads, ranges, lists, hits, suggestions, skills. */
 import { ResourceError } from "../errors.ts";
 import { type OperationMethod, type Layer, type Operation, wrapSource } from "../layer.ts";
 import { findSecrets } from "../lib/secrets.ts";
@@ -19,32 +19,32 @@ import {
 } from "../source.ts";
 
 export interface RedactOptions {
-  /** The lines or bytes of a part that a query names; undefined where it names none. */
+  /** Returns the lines or bytes of a part that a query names; undefined if it names none. */
   cut(
     part: Part,
     at: Address,
     options: { readonly maxBytes: number; readonly signal: AbortSignal },
   ): Promise<Part | undefined>;
-  /** More than this is not looked through, and so not served. */
+  /** Larger resources are not scanned, and so not served. */
   readonly maxBytes?: number;
 }
 
-/** What was masked lately, for those who read on in it. */
+/** A recently masked resource, cached for further ranges. */
 interface Whole {
   readonly part: Part;
   readonly size: number;
 }
 
-/** So much is asked for at once of what can only be had in pieces. */
+/** Size of one read, for a resource that can only be read in pieces. */
 const pieceBytes = 1024 * 1024;
 const maxPieces = 10_000;
 const maxCutBytes = 5 * 1024 * 1024;
 const maxWholes = 4;
-const maxKeptBytes = 32 * 1024 * 1024;
+const maxCachedBytes = 32 * 1024 * 1024;
 
 /**
  * A redacted resource is its masked text: that is what is searched and what ranges are cut from, so that no range cuts a secret
- * in two. Bytes are counted in UTF-8 there. Lines stay where they were.
+ * in two. Byte positions count the UTF-8 bytes of the masked text. Line numbers do not change.
  */
 export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Layer {
   return (inner) => {
@@ -54,36 +54,36 @@ export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Lay
     async function read(at: Address, call: Call): Promise<readonly Part[]> {
       const { lines, bytes, ...rest } = at.query ?? {};
       if (lines === undefined && bytes === undefined) return maskParts(await inner.read(at, call));
-      // Whether it is a range that is asked for, and of what, the source knows.
+      // Only the source knows whether the query is a range, and of what.
       const least = { ...rest, ...(lines === undefined ? { bytes: "0-0" } : { lines: "1-1" }) };
       const [probe, ...more] = await inner.read({ ...at, query: least }, call);
       if (!probe || more.length > 0 || !hasRange(probe)) return maskParts(await inner.read(at, call));
-      // No one looks for words in a picture.
+      // Binary content such as an image is not scanned.
       if (!isReadable(probe)) return inner.read(at, call);
       const { path } = at;
       const whole = await wholeOf(Object.keys(rest).length === 0 ? { path } : { path, query: rest }, probe, call);
       const part = await cut(whole, at, { maxBytes: maxCutBytes, signal: call.signal });
-      if (!part) throw new ResourceError("unexpected", "a range was asked for and none was cut");
-      const { "pressmark/range": _range, ...said } = probe.meta ?? {};
-      return [{ ...probe, body: part.body, meta: await maskDeep({ ...said, ...part.meta }) }];
+      if (!part) throw new ResourceError("unexpected", "a range was requested, but none could be cut");
+      const { "pressmark/range": _range, ...otherMeta } = probe.meta ?? {};
+      return [{ ...probe, body: part.body, meta: await maskDeep({ ...otherMeta, ...part.meta }) }];
     }
 
-    /** All of it, masked; kept for as long as its version is the same. */
+    /** The whole masked part; cached while its version is equal. */
     async function wholeOf(at: Address, probe: Part, call: Call): Promise<Part> {
       const { version } = (await inner.stat?.(at, call)) ?? {};
       const key = JSON.stringify([at.path, Object.entries(at.query ?? {}).sort(), version]);
       const known = version === undefined ? undefined : wholes.get(key);
       wholes.delete(key);
       const part = known?.part ?? (await maskPart(asText(await gather(at, call), probe)));
-      if (version !== undefined) keep(key, { part, size: sizeOf(part) });
+      if (version !== undefined) store(key, { part, size: sizeOf(part) });
       return part;
     }
 
-    function keep(key: string, whole: Whole): void {
+    function store(key: string, whole: Whole): void {
       wholes.set(key, whole);
       let bytes = [...wholes.values()].reduce((sum, { size }) => sum + size, 0);
       for (const [oldest, { size }] of wholes) {
-        if (wholes.size <= maxWholes && bytes <= maxKeptBytes) return;
+        if (wholes.size <= maxWholes && bytes <= maxCachedBytes) return;
         wholes.delete(oldest);
         bytes -= size;
       }
@@ -92,7 +92,7 @@ export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Lay
     async function gather(at: Address, call: Call): Promise<Part> {
       try {
         const [part, ...others] = await inner.read(at, call);
-        // Of several parts, how they are one text to a range the source alone knows.
+        // Only the source knows how several parts form one text.
         if (part && others.length === 0) return part;
       } catch (cause) {
         if (!(cause instanceof ResourceError && cause.kind === "too-large")) throw cause;
@@ -103,9 +103,9 @@ export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Lay
         const [piece] = await inner.read({ ...at, query }, call);
         const range = piece && rangeOf(piece);
         if (!piece || !range || range.total > maxBytes) throw tooLarge(maxBytes, range?.total);
-        // Whoever gives less than was asked for, again and again, would keep us here.
+        // A backend that returns less than requested each time must not hold the call for ever.
         if (range.last < from || pieces.length > maxPieces)
-          throw new ResourceError("unavailable", "the backend does not give all of it; try again");
+          throw new ResourceError("unavailable", "the backend returned incomplete content; try again");
         pieces.push(piece);
         total = range.total;
         from = range.last + 1;
@@ -122,10 +122,10 @@ export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Lay
     }
 
     /**
-     * Whether something is a hit is settled by what can be read of it alone, for every word: or else one could find out by asking what the
-     * masked parts say. A snippet may hold a piece of a secret: it is given only if it stands in the masked text.
+     * A hit must match the masked text, word by word: otherwise a caller could guess the masked parts by searching for them.
+     * A snippet may hold a piece of a secret: it is returned only if it occurs in the masked text.
      */
-    async function checkHit(hit: SourceHit, asked: string, call: Call): Promise<SourceHit | undefined> {
+    async function checkHit(hit: SourceHit, wanted: string, call: Call): Promise<SourceHit | undefined> {
       const { snippet: _snippet, offset: _offset, marks: _marks, lines: _lines, ...found } = hit;
       const entry = await maskEntry(hit.entry);
       const { path, query } = entry;
@@ -134,14 +134,16 @@ export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Lay
       const clean = await Promise.all(texts.map((text) => maskText(text)));
       const isPlain = texts.length > 0 && clean.every((text, at) => text === texts[at]);
       if (isPlain) return { ...hit, entry };
-      const said = [path, entry.title, entry.name, entry.description, ...clean].join("\n").toLowerCase();
-      // The backend may know other forms of a word; but what is put together is either said or not.
-      const isSaid = (word: string) =>
-        said.includes(/^[\p{L}\p{N}]+$/u.test(word) ? word.slice(0, Math.max(3, Math.ceil(word.length * 0.6))) : word);
-      if (!asked.toLowerCase().split(/\s+/).every(isSaid)) return undefined;
-      const { offset: _there, ...kept } = hit;
+      const visible = [path, entry.title, entry.name, entry.description, ...clean].join("\n").toLowerCase();
+      // The backend may match other forms of a plain word, so a prefix is enough; any other word must occur as it is.
+      const occurs = (word: string) =>
+        visible.includes(
+          /^[\p{L}\p{N}]+$/u.test(word) ? word.slice(0, Math.max(3, Math.ceil(word.length * 0.6))) : word,
+        );
+      if (!wanted.toLowerCase().split(/\s+/).every(occurs)) return undefined;
+      const { offset: _there, ...withoutOffset } = hit;
       const isWhole = hit.snippet !== undefined && clean.some((text) => text.includes(hit.snippet as string));
-      return isWhole ? { ...kept, entry } : { ...found, entry };
+      return isWhole ? { ...withoutOffset, entry } : { ...found, entry };
     }
 
     async function list(ask: ListRequest, call: Call): Promise<Page<Entry>> {
@@ -149,7 +151,7 @@ export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Lay
       return { ...page, items: await maskEach(page.items, maskEntry) };
     }
 
-    /** Asked only where the inner source has the ability. */
+    /** Called only if the inner source has the ability. */
     const masked: Required<
       Pick<Source, "stat" | "children" | "complete" | "search" | "skills" | "skill" | "problems">
     > = {
@@ -170,9 +172,9 @@ export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Lay
       skill: async (at, call) => maskSkill(await inner.skill!(at, call)),
     };
     const all: Readonly<Partial<Record<Operation, unknown>>> = { ...masked, list, read };
-    return wrapSource(inner, <T extends OperationMethod>(operation: Operation, ask: T): T => {
-      if (operation === "act") return acting(ask) as T;
-      return (all[operation] as T | undefined) ?? ask;
+    return wrapSource(inner, <T extends OperationMethod>(operation: Operation, method: T): T => {
+      if (operation === "act") return maskAction(method) as T;
+      return (all[operation] as T | undefined) ?? method;
     });
   };
 }
@@ -180,25 +182,25 @@ export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Lay
 function tooLarge(maxBytes: number, size: number | undefined): ResourceError {
   return new ResourceError(
     "too-large",
-    `more than ${maxBytes} bytes are not looked through for secrets, so nothing of this is served`,
+    `larger than ${maxBytes} bytes: too large to be scanned for secrets, so it is not served`,
     { details: { reason: "too-large", ...(size !== undefined && { size }), maxBytes } },
   );
 }
 
-function acting(ask: OperationMethod): OperationMethod {
-  return async (...asked) => {
-    const answer = (await ask(...asked)) as SourceActionResult;
-    return { ...answer, value: await maskDeep(answer.value) };
+function maskAction(method: OperationMethod): OperationMethod {
+  return async (...args) => {
+    const result = (await method(...args)) as SourceActionResult;
+    return { ...result, value: await maskDeep(result.value) };
   };
 }
 
-/** A text that is broken at one place is given as bytes when all of it is read, and as text in parts. */
+/** Decodes a text with invalid bytes: the source returns it as bytes when read whole, and as text in ranges. */
 function asText(whole: Part, probe: Part): Part {
   if ("text" in whole.body || "bytes" in probe.body) return whole;
   return { ...whole, body: { text: new TextDecoder().decode(whole.body.bytes) } };
 }
 
-/** What is read is another than what is there, and so its digests would be. */
+/** Masked files do not match the digests of the stored ones. */
 async function maskSkill(skill: SourceSkill): Promise<SourceSkill> {
   return { ...skill, frontMatter: await maskDeep(skill.frontMatter), files: "dynamic" };
 }
@@ -213,7 +215,7 @@ function rangeOf({ meta }: Part): { readonly last: number; readonly total: numbe
   return typeof last === "number" && typeof total === "number" ? { last, total } : undefined;
 }
 
-/** Whether a person could read it: a text, or bytes that are not known to be something else. */
+/** True for text, and for bytes that are not known to be binary. */
 function isReadable({ body, mimeType = "" }: Part): boolean {
   return "text" in body || !unreadable.test(mimeType);
 }
@@ -231,19 +233,19 @@ function maskParts(parts: readonly Part[]): Promise<readonly Part[]> {
 
 async function maskPart(part: Part): Promise<Part> {
   const { body, mimeType, meta } = part;
-  const said = meta && { meta: await maskDeep(meta) };
+  const rest = meta && { meta: await maskDeep(meta) };
   if ("text" in body) {
     const clean = await maskText(body.text, mimeType === "text/x-diff" ? "maskPatch" : "maskSecrets");
-    return clean === body.text ? { ...part, ...said } : { ...part, ...said, body: { text: clean } };
+    return clean === body.text ? { ...part, ...rest } : { ...part, ...rest, body: { text: clean } };
   }
-  if (!isReadable(part)) return { ...part, ...said };
-  // Text that is broken at one place is text all the same: every byte is a character here, and stays what it is.
+  if (!isReadable(part)) return { ...part, ...rest };
+  // Text with an invalid byte is still scanned: as latin1, every byte is one character and is preserved.
   const text = Buffer.from(body.bytes).toString("latin1");
   const clean = await maskText(text);
-  return clean === text ? { ...part, ...said } : { ...part, ...said, body: { bytes: Buffer.from(clean, "latin1") } };
+  return clean === text ? { ...part, ...rest } : { ...part, ...rest, body: { bytes: Buffer.from(clean, "latin1") } };
 }
 
-/** One after the other, and others in between. */
+/** Masks one item after the other and yields to other work in between. */
 async function maskEach<T>(all: readonly T[], masked: (one: T) => Promise<T>): Promise<T[]> {
   const turn = createTimeSlices();
   const done: T[] = [];
@@ -254,7 +256,7 @@ async function maskEach<T>(all: readonly T[], masked: (one: T) => Promise<T>): P
   return done;
 }
 
-/** Its path stays: it is where it is read. */
+/** The path is not masked: it is the address for reading. */
 async function maskEntry(entry: Entry): Promise<Entry> {
   const { title, description, name, meta } = entry;
   return {
@@ -269,7 +271,7 @@ async function maskEntry(entry: Entry): Promise<Entry> {
 async function maskDeep<T>(value: T, depth = 0): Promise<T> {
   if (typeof value === "string") return (await maskText(value)) as T;
   if (typeof value !== "object" || value === null) return value;
-  // What lies so deep is not said at all.
+  // Deeper values are dropped.
   if (depth > 32) return undefined as T;
   if (Array.isArray(value)) return (await maskEach(value as unknown[], (each) => maskDeep(each, depth + 1))) as T;
   const entries = await maskEach(Object.entries(value), async ([key, each]): Promise<[string, unknown]> => [

@@ -8,7 +8,7 @@ import type { RetryOptions } from "./retry.ts";
 
 const call = { caller: { id: "test" }, signal: new AbortController().signal };
 
-/** A source that fails as often as it was told. */
+/** A source that fails a given number of times. */
 function failing(failures: number, error: () => unknown, options: RetryOptions = {}) {
   const clock = createClock();
   let asked = 0;
@@ -29,7 +29,7 @@ function failing(failures: number, error: () => unknown, options: RetryOptions =
 const gone = () => new ResourceError("unavailable", "gone");
 
 describe("retry", () => {
-  it("asks again what failed in passing, after a while", async () => {
+  it("retries after a passing error and a delay", async () => {
     const { clock, source, asked } = failing(2, gone);
     const answer = source.read({ path: "a" }, call);
     await clock.settle();
@@ -41,7 +41,7 @@ describe("retry", () => {
     expect(asked()).toBe(3);
   });
 
-  it("gives up after so many attempts, with the last failure", async () => {
+  it("stops after the last attempt, with the last failure", async () => {
     const { clock, source, asked } = failing(Infinity, gone, { attempts: 4 });
     const answer = source.read({ path: "a" }, call).catch((cause: unknown) => cause);
     await clock.advance(60_000);
@@ -49,7 +49,7 @@ describe("retry", () => {
     expect(asked()).toBe(4);
   });
 
-  it("begins no attempt when too much time has passed", async () => {
+  it("begins no attempt after the time limit", async () => {
     const { clock, source, asked } = failing(Infinity, gone, { attempts: 100, withinMs: 1000 });
     const answer = source.read({ path: "a" }, call).catch((cause: unknown) => cause);
     await clock.advance(60_000);
@@ -57,7 +57,7 @@ describe("retry", () => {
     expect(asked()).toBeLessThan(8);
   });
 
-  it("begins no attempt behind the deadline of the question", async () => {
+  it("begins no attempt after the deadline of the call", async () => {
     const { clock, source, asked } = failing(Infinity, gone, { attempts: 100, timeoutMs: 100 });
     const answer = source.read({ path: "a" }, call).catch((cause: unknown) => cause);
     await clock.advance(60_000);
@@ -70,14 +70,14 @@ describe("retry", () => {
     new ResourceError("busy", "come back", { passing: true, details: { retryAfterMs: 1 } }),
     new ResourceError("unavailable", "come back", { details: { retryAfterMs: 1 } }),
     new Error("a fault of the source"),
-  ])("does not ask again after %s", async (error) => {
+  ])("does not retry after %s", async (error) => {
     const { clock, source, asked } = failing(Infinity, () => error);
     await expect(source.read({ path: "a" }, call)).rejects.toBe(error);
     expect(asked()).toBe(1);
     expect(clock.waiting).toBe(0);
   });
 
-  it("stops at a lasting fault that follows a passing one", async () => {
+  it("stops at a lasting error that follows a passing one", async () => {
     const errors = [gone(), new ResourceError("not-found", "no")];
     const { clock, source, asked } = failing(Infinity, () => errors.shift());
     const answer = source.read({ path: "a" }, call).catch((cause: unknown) => cause);
@@ -86,7 +86,7 @@ describe("retry", () => {
     expect(asked()).toBe(2);
   });
 
-  it("gives up when the signal ends", async () => {
+  it("stops when the signal is aborted", async () => {
     const { clock, source, asked } = failing(Infinity, gone);
     const leaving = new AbortController();
     const answer = source.read({ path: "a" }, { ...call, signal: leaving.signal }).catch((cause: unknown) => cause);
@@ -97,7 +97,7 @@ describe("retry", () => {
     expect(clock.waiting).toBe(0);
   });
 
-  it("leaves a watch to those who keep it", async () => {
+  it("does not retry a watch", async () => {
     const { source, asked } = failing(Infinity, gone);
     await expect(source.watch?.(call satisfies Call)).rejects.toMatchObject({ kind: "unavailable" });
     expect(asked()).toBe(1);

@@ -1,37 +1,36 @@
-/** Asks again what failed in passing. */
+/** Retries calls that failed with a passing error. */
 import { ResourceError, retryAfterOf } from "../errors.ts";
 import { wrapSource } from "../layer.ts";
 import type { OperationMethod, Layer, Operation } from "../layer.ts";
 import type { Runtime } from "../source.ts";
-import { attempt, callOf, cancelledCall } from "./asked.ts";
+import { attempt, callOf, cancelledCall } from "./own-call.ts";
 import { timeLimit, type TimeoutOptions } from "./timeout.ts";
 
-/** Behind the deadline of the timeout layer no attempt begins, either. */
+/** No attempt begins after the deadline of the timeout layer. */
 export interface RetryOptions extends Pick<TimeoutOptions, "timeoutMs"> {
-  /** How often a question is asked at most, the first time included. */
+  /** Maximum number of attempts, including the first. */
   readonly attempts?: number;
-  /** The longest wait before the second attempt; it doubles from there. */
+  /** Longest wait before the second attempt; doubles for each further one. */
   readonly firstDelayMs?: number;
   /** No attempt begins later than this after the first. */
   readonly withinMs?: number;
 }
 
 /**
- * Only passing faults, and of these not "busy" and none that says when to come back: the caller is told. Every question
- * may be asked twice without harm; what is done may not be done twice, and a watch is left to those who keep it. Gives up when the signal
- * ends.
+ * Retries passing errors only; never "busy", and none that says when to retry: the caller decides. Operations that read may be
+ * repeated without harm; actions may not, and whoever holds a watch restarts it. Stops when the signal is aborted.
  */
 export function retry(
   runtime: Pick<Runtime, "monotonicMs" | "wait">,
   { attempts = 3, firstDelayMs = 100, withinMs = 10_000, timeoutMs }: RetryOptions = {},
 ): Layer {
   async function again(
-    ask: OperationMethod,
-    asked: readonly never[],
+    method: OperationMethod,
+    args: readonly never[],
     untilMs: number,
     first: ResourceError,
   ): Promise<unknown> {
-    const { signal } = callOf(asked);
+    const { signal } = callOf(args);
     let failure = first;
     for (let delayMs = firstDelayMs, attempted = 1; attempted < attempts; delayMs *= 2, attempted += 1) {
       const waitMs = delayMs * (0.5 + Math.random() / 2);
@@ -42,7 +41,7 @@ export function retry(
         throw cancelledCall(signal);
       }
       try {
-        return await attempt(ask, asked);
+        return await attempt(method, args);
       } catch (cause) {
         if (!isPassing(cause)) throw cause;
         failure = cause;
@@ -52,14 +51,14 @@ export function retry(
   }
 
   return (inner) =>
-    wrapSource(inner, <T extends OperationMethod>(operation: Operation, ask: T): T => {
-      if (operation === "watch" || operation === "act") return ask;
+    wrapSource(inner, <T extends OperationMethod>(operation: Operation, method: T): T => {
+      if (operation === "watch" || operation === "act") return method;
       const mostMs = Math.min(withinMs, timeLimit(inner, operation, timeoutMs));
-      const retrying = (...asked: never[]): Promise<unknown> => {
+      const retrying = (...args: never[]): Promise<unknown> => {
         const untilMs = runtime.monotonicMs() + mostMs;
-        return attempt(ask, asked).catch((cause: unknown) => {
+        return attempt(method, args).catch((cause: unknown) => {
           if (!isPassing(cause)) throw cause;
-          return again(ask, asked, untilMs, cause);
+          return again(method, args, untilMs, cause);
         });
       };
       return retrying as T;

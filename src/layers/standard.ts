@@ -1,4 +1,4 @@
-/** The stack that every mount gets. */
+/** The standard layers of every mount. */
 import { stack } from "../layer.ts";
 import type { Layer } from "../layer.ts";
 import type { Source, Runtime } from "../source.ts";
@@ -16,15 +16,15 @@ import type { TimeoutOptions } from "./timeout.ts";
 
 export interface StandardOptions extends CacheOptions, RetryOptions, TimeoutOptions, LimitOptions {
   readonly observe?: (observation: Observation) => void;
-  /** Present where what looks like a secret is masked: what masks it. */
+  /** The layer that masks secrets, if the mount does so. */
   readonly redact?: Layer;
 }
 
 /**
- * From the outside in: what is observed is what the caller gets. Errors are explained after everything that may turn them into
- * an answer has had its turn. One deadline holds for all that a question takes: the questions of the cache, all attempts, and waiting
- * for a place. What the cache holds is masked already, and what it answers is not limited. What it asks for several callers at once has a deadline of
- * its own, as the last of them may come late.
+ * From the outside in: the observer sees what the caller gets. Errors are explained after every layer that may recover from them.
+ * One deadline covers the whole call: the requests of the cache, all attempts, and waiting for a slot. The cache holds masked
+ * content, and a cached result needs no slot. A read shared by several callers has its own deadline, because the last of them
+ * may join late.
  */
 export function standardLayers(runtime: Runtime, options: StandardOptions = {}): readonly Layer[] {
   return [

@@ -1,4 +1,4 @@
-/** Deadlines that pass when a test says so. */
+/** Deadlines that expire when a test says so. */
 import type { CallDeadline, Deadlines } from "./deadlines.ts";
 
 export function deadlinesByHand() {

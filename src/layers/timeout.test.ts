@@ -9,7 +9,7 @@ import { timeLimit, timeout } from "./timeout.ts";
 const call = { caller: { id: "test" }, signal: new AbortController().signal };
 const soon = { timeoutMs: 5, deadlines: createDeadlines(1) };
 
-/** A source that answers only when it is told to stop, and not even then if it is stubborn. */
+/** A source that settles only when its signal is aborted, and not even then if it is stubborn. */
 function silent(stubborn = false) {
   const signals: AbortSignal[] = [];
   const never = (signal: AbortSignal) =>
@@ -27,10 +27,10 @@ function silent(stubborn = false) {
 
 describe("the time limit of an operation", () => {
   it.each([
-    ["30 seconds where no one says anything", undefined, undefined, 30_000],
-    ["what the mount says", undefined, 60_000, 60_000],
-    ["what the source says", 3000, undefined, 3000],
-    ["what the source says, also where that is longer than usual", 120_000, undefined, 120_000],
+    ["30 seconds by default", undefined, undefined, 30_000],
+    ["the mount's limit", undefined, 60_000, 60_000],
+    ["the source's limit", 3000, undefined, 3000],
+    ["the source's limit, even if longer than the default", 120_000, undefined, 120_000],
     ["the shorter of both", 3000, 1000, 1000],
     ["the shorter of both", 3000, 60_000, 3000],
   ])("is %s", (_, own, given, expected) => {
@@ -48,7 +48,7 @@ describe("the time limit of an operation", () => {
 
 describe("timeout", () => {
   it.each([false, true])(
-    "gives up what takes too long, and tells the source to stop (stubborn: %s)",
+    "rejects a call that takes too long, and aborts the source's signal (stubborn: %s)",
     async (stubborn) => {
       const { source, signals } = silent(stubborn);
       const timed = timeout(soon)(source, { name: "m" });
@@ -59,7 +59,7 @@ describe("timeout", () => {
     },
   );
 
-  it("gives each operation its own time", async () => {
+  it("applies the limit of each operation", async () => {
     const { source } = silent();
     const timed = timeout({ ...soon, timeoutMs: { read: 5 } })(source, { name: "m" });
     const leaving = new AbortController();
@@ -69,7 +69,7 @@ describe("timeout", () => {
     expect(await list).toMatchObject({ message: "the caller left first" });
   });
 
-  it("passes the end of the caller's signal on", async () => {
+  it("passes on the end of the caller's signal", async () => {
     const { source, signals } = silent();
     const timed = timeout({ timeoutMs: 60_000 })(source, { name: "m" });
     const leaving = new AbortController();
@@ -79,7 +79,7 @@ describe("timeout", () => {
     expect(signals[0]?.aborted).toBe(true);
   });
 
-  it("leaves nothing on the signal of a caller who asks many questions", async () => {
+  it("leaves no listeners on the signal of a caller with many calls", async () => {
     const looking: Source = {
       list: async () => ({ items: [] }),
       async read({ path }, { signal }) {
@@ -100,7 +100,7 @@ describe("timeout", () => {
     expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
-  it("does not end the signal of what was answered in time", async () => {
+  it("does not abort the signal of a call that finished in time", async () => {
     let given: AbortSignal | undefined;
     const quick: Source = {
       list: async () => ({ items: [] }),
@@ -115,14 +115,14 @@ describe("timeout", () => {
     expect(given?.aborted).toBe(false);
   });
 
-  it("lets an armed watch go on until its caller ends it", async () => {
+  it("lets an armed watch continue until its caller ends it", async () => {
     const memory = createMemory({ a: "1" });
     const timed = timeout(soon)(memory.source, { name: "m" });
     const leaving = new AbortController();
     const watch = await timed.watch?.({ ...call, signal: leaving.signal });
     if (!watch) throw new Error("the watch was lost");
     const { until, ended } = collectChanges(watch);
-    // Something else, asked later, runs out of time first.
+    // A later call reaches its limit first.
     await expect(timeout(soon)(silent().source, { name: "m" }).read({ path: "a" }, call)).rejects.toThrow();
     memory.set("a", "2");
     await until(({ kind }) => kind === "changed", "that it changed");

@@ -1,14 +1,14 @@
-/** No question waits for ever: what takes too long is given up, and the source is told to stop. */
+/** Aborts a call that takes too long. */
 import { ResourceError } from "../errors.ts";
 import { wrapSource } from "../layer.ts";
 import type { OperationMethod, Layer, Operation } from "../layer.ts";
 import type { Source } from "../source.ts";
-import { attempt, callOf, ownCall } from "./asked.ts";
+import { attempt, callOf, ownCall } from "./own-call.ts";
 import { createDeadlines } from "./deadlines.ts";
 import type { Deadlines } from "./deadlines.ts";
 
 export interface TimeoutOptions {
-  /** For every operation, or for each. The source's own limit, or 30 seconds, unless said; never more than the source's own. */
+  /** For all operations, or for each. Default: the source's own limit, else 30 seconds; never more than the source's own limit. */
   readonly timeoutMs?: number | Partial<Readonly<Record<Operation, number>>>;
   readonly deadlines?: Deadlines;
 }
@@ -16,7 +16,7 @@ export interface TimeoutOptions {
 const defaultMs = 30_000;
 const shared = createDeadlines();
 
-/** How long an operation of this source may take. Arming a watch may mean a look at everything, and an action may wait for others. */
+/** Time limit of one operation. Arming a watch may require a full scan, and an action may wait for other calls. */
 export function timeLimit(
   { timeoutMs: own }: Pick<Source, "timeoutMs">,
   operation: Operation,
@@ -27,28 +27,28 @@ export function timeLimit(
   return Math.min(mostMs ?? own ?? defaultMs, own ?? Infinity);
 }
 
-/** Throws "unavailable", which is passing. For a watch only the arming counts: once armed it goes on until its caller ends it. */
+/** Throws "unavailable", which is passing. For a watch the limit applies to arming; an armed watch continues until its caller ends it. */
 export function timeout({ timeoutMs, deadlines = shared }: TimeoutOptions = {}): Layer {
   return (inner) =>
-    wrapSource(inner, <T extends OperationMethod>(operation: Operation, ask: T): T => {
+    wrapSource(inner, <T extends OperationMethod>(operation: Operation, method: T): T => {
       const ms = timeLimit(inner, operation, timeoutMs);
-      const timed = (...asked: never[]): Promise<unknown> =>
+      const timed = (...args: never[]): Promise<unknown> =>
         new Promise((resolve, reject) => {
-          const call = ownCall(callOf(asked));
+          const call = ownCall(callOf(args));
           const deadline = deadlines.add(ms, () => {
             const late = new ResourceError(
               "unavailable",
-              `no answer within ${ms} ms; try again later, or raise "timeoutMs"`,
+              `no response within ${ms} ms; try again later, or raise "timeoutMs"`,
             );
             call.abort(late);
             call.release();
             reject(late);
           });
-          attempt(ask, asked, call).then(
-            (answer) => {
+          attempt(method, args, call).then(
+            (result) => {
               deadlines.met(deadline);
               if (operation !== "watch") call.release();
-              resolve(answer);
+              resolve(result);
             },
             (cause: unknown) => {
               deadlines.met(deadline);

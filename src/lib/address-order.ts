@@ -1,8 +1,8 @@
-/** The one order of addresses: as every list stands. */
+/** The order of addresses in every list. */
 
 /**
- * Compares two paths segment by segment, each by UTF-16 code units, so that a directory stands directly before what is
- * below it: `a`, `a/b`, `a-b`.
+ * Compares two paths segment by segment, each by UTF-16 code units, so that a directory comes directly before its content: `a`, `a/b`,
+ * `a-b`.
  */
 export function compareAddresses(left: string, right: string): number {
   const shorter = Math.min(left.length, right.length);
@@ -10,7 +10,7 @@ export function compareAddresses(left: string, right: string): number {
     const a = left.charCodeAt(at);
     const b = right.charCodeAt(at);
     if (a === b) continue;
-    // The slash ends a segment, and what ends first stands first.
+    // A slash ends a segment, and a shorter segment comes first.
     if (a === slash) return -1;
     if (b === slash) return 1;
     return a - b;

@@ -7,7 +7,7 @@ function start(atOnce?: number) {
   const backoff = createBackoff(atOnce === undefined ? options : { ...options, atOnce });
   return {
     backoff,
-    /** An attempt succeeds, and what it began holds for so long. */
+    /** An attempt succeeds and lasts this long. */
     held(ms: number): number {
       backoff.begun();
       nowMs += ms;
@@ -17,18 +17,18 @@ function start(atOnce?: number) {
 }
 
 describe("a backoff", () => {
-  it("doubles after each failure, up to the longest wait", () => {
+  it("doubles after each failure, up to the longest delay", () => {
     const { backoff } = start();
     expect(Array.from({ length: 6 }, () => backoff.ended())).toEqual([100, 200, 400, 800, 1000, 1000]);
   });
 
-  it("lets as many attempts follow at once as it is told, before the first wait", () => {
+  it("lets the configured number of attempts follow immediately, before the first delay", () => {
     const { backoff, held } = start(2);
     expect(Array.from({ length: 4 }, () => backoff.ended())).toEqual([0, 0, 100, 200]);
     expect(held(500)).toBe(0);
   });
 
-  it("begins again after a success that lasted, and only then", () => {
+  it("restarts after a lasting success, and only then", () => {
     const { backoff, held } = start();
     backoff.ended();
     backoff.ended();
@@ -38,13 +38,13 @@ describe("a backoff", () => {
     expect(held(0)).toBe(200);
   });
 
-  it("does not take an earlier success for one of a later attempt that failed", () => {
+  it("does not count an earlier success for a later attempt that failed", () => {
     const { backoff, held } = start();
     expect(held(10_000)).toBe(100);
     expect(backoff.ended()).toBe(200);
   });
 
-  it("never waits longer than the longest, however often it fails", () => {
+  it("never waits longer than the longest delay, however often it fails", () => {
     const { backoff } = start();
     for (let count = 0; count < 5000; count += 1) expect(backoff.ended()).toBeLessThanOrEqual(1000);
   });

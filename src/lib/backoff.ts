@@ -1,20 +1,20 @@
-/** How long to wait before the next attempt: twice as long after each failure, and from the beginning after a success that lasted. */
+/** Delays between attempts: doubled after each failure, reset after a lasting success. */
 
 export interface BackoffOptions {
-  /** After so many failures in a row, the next attempt follows at once: they may have been passing ones. */
+  /** After this many failures in a row, the next attempt follows immediately: they may have been temporary. */
   readonly atOnce?: number;
   readonly firstMs: number;
   readonly longestMs: number;
-  /** What an attempt began is a success once it has held for so long. */
+  /** An attempt counts as a success after it has lasted this long. */
   readonly steadyMs: number;
-  /** Milliseconds that never go back. */
+  /** A monotonic clock. */
   readonly now: () => number;
 }
 
 export interface Backoff {
-  /** What the attempt began holds from now on. */
+  /** The attempt has succeeded so far. */
   begun(): void;
-  /** The attempt failed, or what it began has ended. Gives the wait before the next. */
+  /** The attempt failed, or its result has ended. Returns the delay before the next one. */
   ended(): number;
 }
 

@@ -1,6 +1,6 @@
-/** One JSON text for one value, however it was written: what is hashed must not depend on the order of keys. */
+/** The same JSON text for equal values, for hashing: the order of keys does not matter. */
 
-/** After RFC 8785: keys in order of their UTF-16 code units, no spaces. Members that are undefined are left out, as JSON does. */
+/** As in RFC 8785: keys ordered by UTF-16 code units, no spaces. Undefined members are left out, as JSON does. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((each) => canonicalJson(each ?? null)).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value ?? null);

@@ -12,7 +12,7 @@ function start() {
 }
 
 describe("a reader", () => {
-  it("is given what was pushed, in order", async () => {
+  it("receives what was pushed, in order", async () => {
     const { push, iterator } = start();
     push("a", 1);
     push("b", 2);
@@ -20,14 +20,14 @@ describe("a reader", () => {
     expect(await iterator.next()).toEqual({ done: false, value: { key: "b", value: 2 } });
   });
 
-  it("that waits is woken by a push", async () => {
+  it("is woken by a push while it waits", async () => {
     const { push, iterator } = start();
     const next = iterator.next();
     push("a");
     expect((await next).value?.key).toBe("a");
   });
 
-  it("that waits hears once what is pushed twice in one go", async () => {
+  it("receives once what is pushed twice in one turn", async () => {
     const { push, iterator } = start();
     const next = iterator.next();
     push("a", 1);
@@ -40,7 +40,7 @@ describe("a reader", () => {
     expect((await after).value?.key).toBe("c");
   });
 
-  it("that is slow holds each thing once, the latest in the place of the first", async () => {
+  it("holds each key once while it is slow, the latest item at the first position", async () => {
     const { push, iterator } = start();
     for (let value = 0; value < 1000; value += 1) {
       push("a", value);
@@ -53,7 +53,7 @@ describe("a reader", () => {
     expect((await next).value?.key).toBe("c");
   });
 
-  it("hears a thing again that changes after it was taken", async () => {
+  it("receives a key again that changes after it was taken", async () => {
     const { push, iterator } = start();
     push("a", 1);
     await iterator.next();
@@ -61,7 +61,7 @@ describe("a reader", () => {
     expect((await iterator.next()).value?.value).toBe(2);
   });
 
-  it("ends when it is told to, also while it waits, and drops what was held", async () => {
+  it("ends on request, also while it waits, and drops queued items", async () => {
     const { push, iterator } = start();
     const next = iterator.next();
     await iterator.return();

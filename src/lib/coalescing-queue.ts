@@ -1,20 +1,23 @@
-/** What one slow reader has still to hear: each thing once, however often it changed. */
+/** A queue for one slow reader: each key once, however often it changed. */
 
 export interface CoalescingQueue<T> extends AsyncIterableIterator<T, undefined> {
-  /** Never blocks and never grows beyond the number of distinct things. Of two items with the same key the later stands, in the earlier's place. */
+  /**
+   * Never blocks and never grows beyond the number of distinct keys. A later item replaces an earlier one with the same key, at its
+   * position.
+   */
   push(item: T): void;
   /** For one consumer. */
   next(): Promise<IteratorResult<T, undefined>>;
-  /** Ends at once, also for the consumer who waits; what was waiting is dropped. */
+  /** Ends immediately, also for a waiting consumer; queued items are dropped. */
   return(): Promise<IteratorResult<T, undefined>>;
 }
 
-/** Costs some hundred bytes while idle: no generator, no timer, no signal, and no map until something has to wait. */
+/** Needs a few hundred bytes while idle: no generator, timer or signal, and no map until something has to wait. */
 export function createCoalescingQueue<T>(keyOf: (item: T) => unknown): CoalescingQueue<T> {
   return new KeyedReader(keyOf);
 }
 
-/** A class, because there are tens of thousands of these and its methods are there once. */
+/** A class, because there are tens of thousands of these, and they share its methods. */
 class KeyedReader<T> implements CoalescingQueue<T> {
   readonly #keyOf: (item: T) => unknown;
   #waiting: Map<unknown, T> | undefined;
@@ -31,7 +34,7 @@ class KeyedReader<T> implements CoalescingQueue<T> {
     this.#waiting ??= new Map();
     this.#waiting.set(this.#keyOf(value), value);
     if (!this.#wake || this.#isWaking) return;
-    // Not at once: what is pushed in one go is heard once, also by one who waits.
+    // Deferred, so that items pushed together arrive together.
     this.#isWaking = true;
     queueMicrotask(() => this.#giveNext());
   }

@@ -1,8 +1,8 @@
-/** Whether a word is the secret one, in a time that says nothing of how much of it was right. */
+/** Compares a text with a secret in constant time. */
 import { createHash, timingSafeEqual } from "node:crypto";
 
-export function constantTimeEqual(said: unknown, secret: string): boolean {
-  return typeof said === "string" && timingSafeEqual(digestOf(said), digestOf(secret));
+export function constantTimeEqual(given: unknown, secret: string): boolean {
+  return typeof given === "string" && timingSafeEqual(digestOf(given), digestOf(secret));
 }
 
 function digestOf(text: string): Buffer {

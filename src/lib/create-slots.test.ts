@@ -3,7 +3,7 @@ import { createSlots } from "./create-slots.ts";
 
 const never = new AbortController().signal;
 
-it("so many run at once, and the next one when a slot is freed, in their order", async () => {
+it("runs a limited number concurrently, and the next one when a slot is freed, in order", async () => {
   const slot = createSlots(2);
   const [first, second] = [await slot(never), await slot(never)];
   const entered: string[] = [];
@@ -12,7 +12,7 @@ it("so many run at once, and the next one when a slot is freed, in their order",
     entered.push(name);
     return free;
   });
-  // Freed twice is freed once.
+  // Freeing twice counts once.
   first();
   first();
   await waiting[0];
@@ -22,7 +22,7 @@ it("so many run at once, and the next one when a slot is freed, in their order",
   expect(entered).toEqual(["third", "fourth"]);
 });
 
-it("who leaves while waiting is told why, and takes no slot", async () => {
+it("a cancelled waiter gets the reason, and takes no slot", async () => {
   const slot = createSlots(1);
   const free = await slot(never);
   const leaving = new AbortController();

@@ -1,6 +1,6 @@
-/** At most so many at once; the others wait in their order. */
+/** Limits concurrency; the others wait in order. */
 
-/** Waits for a slot, and gives the function that frees it. Rejects with the signal's reason when the signal ends first. */
+/** Waits for a slot, and returns the function that frees it. Rejects with the signal's reason if the signal ends first. */
 export function createSlots(count: number): (signal: AbortSignal) => Promise<() => void> {
   const waiting = new Set<() => void>();
   let taken = 0;

@@ -1,6 +1,6 @@
-/** For whoever walks a list page by page, from a server whose pages may never end. */
+/** For reading a list page by page from a server whose pages may never end. */
 
-/** Says of each next cursor whether it leads on: not to a page that was there before, nor beyond so many pages. */
+/** Returns whether a cursor is new and the number of pages still below the limit. */
 export function createCursorGuard(maxPages = 100_000): (cursor: string) => boolean {
   const seen = new Set<string>();
   return (cursor) => {

@@ -1,4 +1,4 @@
-/** The text up to the first match, all of it where there is none. An expression that runs to the end would try to from every match on. */
+/** The text up to the first match, or all of it. A regular expression that runs to the end would start again at every match. */
 export function cutAt(text: string, mark: RegExp): string {
   const at = text.search(mark);
   return at < 0 ? text : text.slice(0, at);

@@ -1,20 +1,20 @@
-/** What a schema finds wrong with a value, in words that never repeat the value: it may be huge, or a secret. */
+/** Describes schema errors without repeating the value: it may be huge, or a secret. */
 import type { z } from "zod";
 import { nearest } from "./nearest.ts";
 
 type Issue = z.core.$ZodIssue;
 
 export interface Wording {
-  /** What is said of a value of another type than this, or of none. */
+  /** The text for a value of a wrong type, or a missing one. */
   wrongType(expected: string): string;
-  /** What is said where this name was perhaps meant. */
+  /** The text for a likely intended name. */
   meant(name: string): string;
-  /** The value, where it may be compared with what is allowed. */
+  /** The value, if it may be compared with the allowed ones. */
   readonly given?: string | undefined;
 }
 
-export function describeIssue(issue: Issue, { wrongType, meant, given }: Wording): string {
-  // What a schema says in words of its own is what is to be said.
+export function describeIssue(issue: Issue, { wrongType, meant: intended, given }: Wording): string {
+  // A message written in the schema is used unchanged.
   if (!/^(?:Invalid|Too |Unrecognized)/.test(issue.message)) return issue.message;
   switch (issue.code) {
     case "invalid_type":
@@ -32,18 +32,18 @@ export function describeIssue(issue: Issue, { wrongType, meant, given }: Wording
     case "invalid_value": {
       const allowed = issue.values.map(String);
       const near = given === undefined ? undefined : nearest(given, allowed);
-      if (near) return meant(near);
+      if (near) return intended(near);
       return `must be ${allowed.length === 1 ? "" : "one of "}${allowed.map((each) => JSON.stringify(each)).join(", ")}`;
     }
     default:
-      return "is not what may stand here";
+      return "is not valid here";
   }
 }
 
-/** Of the ways in which a value could have fitted, the one that it got furthest with: it is what was meant. */
+/** Of the alternatives of a union, the one that the value matched furthest. */
 export function meantBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] {
-  const [meant = []] = branches.toSorted((one, other) => depthOf(other) - depthOf(one));
-  return meant;
+  const [intended = []] = branches.toSorted((one, other) => depthOf(other) - depthOf(one));
+  return intended;
 }
 
 export function depthOf(branch: readonly Issue[]): number {

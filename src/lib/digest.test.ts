@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
 import { digestOf } from "./digest.ts";
 
-it("a digest is that of the bytes, and of a text that of its UTF-8", async () => {
+it("a digest is that of the bytes; a text counts as its UTF-8", async () => {
   for (const text of ["", "a", "設定\n", "👩‍💻"]) {
     const bytes = new TextEncoder().encode(text);
     const expected = `sha256:${createHash("sha256").update(bytes).digest("hex")}`;

@@ -1,4 +1,4 @@
-/** What content is known by: the same for the same bytes, wherever it is computed. */
+/** The digest of a content: the same for the same bytes, wherever it is computed. */
 
 /** `sha256:` and 64 hexadecimal digits. A text counts as its UTF-8. */
 export async function digestOf(content: string | Uint8Array): Promise<string> {

@@ -34,12 +34,12 @@ describe("the width of a text", () => {
     expect(displayWidth(text)).toBe(width);
   });
 
-  it("does not change when a text is put together or taken apart", () => {
+  it("does not change when a text is composed or decomposed", () => {
     for (const text of ["ガラス.txt", "Ängström", "대한민국", "ấ"])
       expect(displayWidth(text.normalize("NFD"))).toBe(displayWidth(text.normalize("NFC")));
   });
 
-  it("of ten thousand signs is found at once", () => {
+  it("of ten thousand characters is computed quickly", () => {
     expect(displayWidth("日".repeat(10_000))).toBe(20_000);
     expect(displayWidth(`a${"\u0301".repeat(10_000)}`)).toBe(1);
     expect(displayWidth("🇯🇵".repeat(5000))).toBe(10_000);
@@ -55,7 +55,7 @@ describe("padding", () => {
 });
 
 describe("cutting", () => {
-  it("keeps what fits, and never half of a sign", () => {
+  it("keeps what fits, and never half of a character", () => {
     expect(cutToWidth("short", 5)).toBe("short");
     expect(cutToWidth("longer", 5)).toBe("long…");
     expect(cutToWidth("日本語の名前", 6)).toBe("日本…");

@@ -1,8 +1,8 @@
-/** How many cells of a terminal a text takes, so that columns stand straight whatever the names are written in. */
+/** How many terminal cells a text takes, to align columns in any script. */
 
 /**
- * First and last of what takes two cells: wide and fullwidth of Unicode 17's East Asian Width, emoji shown as such among them. A range
- * may run over what has no width of its own or is not assigned.
+ * First and last of two-cell ranges: wide and fullwidth in Unicode 17's East Asian Width, including emoji. A range may include zero-width
+ * or unassigned code points.
  */
 const wide: readonly number[] = [
   0x1100, 0x115f, 0x231a, 0x231b, 0x2329, 0x232a, 0x23e9, 0x23ec, 0x23f0, 0x23f0, 0x23f3, 0x23f3, 0x25fd, 0x25fe,
@@ -21,15 +21,15 @@ const wide: readonly number[] = [
 ];
 
 const isPlain = /^[ -~]*$/;
-/** What joins a cluster and takes no room there: marks, joiners, variation selectors, and the later parts of a Hangul syllable. */
+/** Zero-width within a cluster: marks, joiners, variation selectors, and the later parts of a Hangul syllable. */
 const takesNone = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}\p{Cs}\u1160-\u11ff\ud7b0-\ud7fb]$/u;
-/** What makes several code points one picture. */
+/** Combines several code points into one picture. */
 const joinsPictures = /\u200d|\u20e3|\ufe0f|\p{Regional_Indicator}|\p{Emoji_Modifier}/u;
 const isPicture = /\p{Extended_Pictographic}|\p{Regional_Indicator}|\u20e3/u;
 
 let graphemes: Intl.Segmenter | undefined;
 
-/** What is ambiguous in Unicode counts as one cell. Control characters count as none: they are not to be shown. */
+/** Ambiguous characters count as one cell, control characters as none: they must not be shown. */
 export function displayWidth(text: string): number {
   if (isPlain.test(text)) return text.length;
   if (!joinsPictures.test(text)) return sumOf(text);
@@ -40,7 +40,7 @@ export function displayWidth(text: string): number {
   return width;
 }
 
-/** The text with spaces behind it, or in front, up to this width. */
+/** Pads the text with spaces to this width. */
 export function padToWidth(text: string, width: number, side: "before" | "behind" = "behind"): string {
   const spaces = " ".repeat(Math.max(0, width - displayWidth(text)));
   return side === "behind" ? text + spaces : spaces + text;
@@ -50,14 +50,14 @@ export function padToWidth(text: string, width: number, side: "before" | "behind
 export function cutToWidth(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   graphemes ??= new Intl.Segmenter("en", { granularity: "grapheme" });
-  let kept = "";
+  let stored = "";
   let room = width - 1;
   for (const { segment } of graphemes.segment(text)) {
     room -= displayWidth(segment);
     if (room < 0) break;
-    kept += segment;
+    stored += segment;
   }
-  return width < 1 ? "" : `${kept}…`;
+  return width < 1 ? "" : `${stored}…`;
 }
 
 function sumOf(text: string): number {

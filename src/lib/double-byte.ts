@@ -1,8 +1,8 @@
-/** The way back into Shift_JIS, EUC-JP and ISO-2022-JP, which the platform only decodes. The tables come from its own decoder. */
+/** Encoders for Shift_JIS, EUC-JP and ISO-2022-JP, which the platform can only decode. The tables come from its decoder. */
 
 type DoubleByte = "shift_jis" | "euc-jp";
 
-/** UTF-16 code unit → bytes as one number, 0 where there are none. 256 KiB each, made when first needed. */
+/** UTF-16 code unit → bytes as one number, 0 for none. 256 KiB each, built on first use. */
 const tables: Partial<Record<DoubleByte, Uint32Array>> = {};
 
 function tableOf(encoding: DoubleByte): Uint32Array {
@@ -13,20 +13,20 @@ function buildTable(encoding: DoubleByte): Uint32Array {
   const sequences = encoding === "shift_jis" ? shiftJisSequences() : eucJpSequences();
   const table = new Uint32Array(0x10000);
   for (let code = 0; code < 0x80; code += 1) table[code] = code;
-  // One to a line: a line feed is never the second byte of anything.
+  // One per line: a line feed is never the second byte of a character.
   const decoder = new TextDecoder(encoding);
   const lines = decoder.decode(Uint8Array.from(sequences.flatMap((sequence) => [...sequence, 0x0a]))).split("\n");
   for (const [index, sequence] of sequences.entries()) {
     const line = lines[index] ?? "";
     const code = line.charCodeAt(0);
-    // Of two spellings the first is the one that is written.
+    // If two sequences decode to one character, the first is used for encoding.
     if (line.length !== 1 || code === 0xfffd || code < 0xa0 || table[code] !== 0) continue;
     table[code] = sequence.reduce((joined, byte) => joined * 0x100 + byte, 0);
   }
   return table;
 }
 
-/** The rows that NEC chose from IBM's extension come last: the same characters are written in IBM's own rows. */
+/** NEC's selection of IBM extensions comes last: these characters are encoded in IBM's own rows. */
 function shiftJisSequences(): number[][] {
   const leads = [...range(0x81, 0x9f), ...range(0xe0, 0xec), ...range(0xef, 0xfc), 0xed, 0xee];
   const trails = [...range(0x40, 0x7e), ...range(0x80, 0xfc)];
@@ -50,26 +50,26 @@ function pairs(leads: readonly number[], trails: readonly number[]): number[][] 
   return leads.flatMap((lead) => trails.map((trail) => [lead, trail]));
 }
 
-/** Undefined if a character is not in the encoding. */
+/** Undefined if the encoding lacks a character. */
 export function encodeDoubleByte(text: string, encoding: DoubleByte): Uint8Array | undefined {
   const table = tableOf(encoding);
   const bytes = new Uint8Array(3 * text.length);
   let end = 0;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    const spelled = table[code] as number;
-    if (spelled === 0 && code !== 0) return undefined;
-    if (spelled > 0xffff) bytes[end++] = spelled >>> 16;
-    if (spelled > 0xff) bytes[end++] = (spelled >>> 8) & 0xff;
-    bytes[end++] = spelled & 0xff;
+    const written = table[code] as number;
+    if (written === 0 && code !== 0) return undefined;
+    if (written > 0xffff) bytes[end++] = written >>> 16;
+    if (written > 0xff) bytes[end++] = (written >>> 8) & 0xff;
+    bytes[end++] = written & 0xff;
   }
   return bytes.subarray(0, end);
 }
 
-/** Where a character stands in JIS X 0208, rows and cells counted from 1; undefined if it has no place there. */
+/** The JIS X 0208 row of a character, counted from 1; undefined if it has none. */
 export function jisRow(code: number): number | undefined {
-  const spelled = tableOf("euc-jp")[code] as number;
-  return spelled > 0xff && spelled <= 0xffff && spelled >>> 8 !== 0x8e ? (spelled >>> 8) - 0xa0 : undefined;
+  const written = tableOf("euc-jp")[code] as number;
+  return written > 0xff && written <= 0xffff && written >>> 8 !== 0x8e ? (written >>> 8) - 0xa0 : undefined;
 }
 
 const escape = 0x1b;
@@ -87,8 +87,8 @@ function shiftAt(bytes: Uint8Array, at: number): Shift | undefined {
 }
 
 /**
- * The same characters with their high bits set and without escapes. Undefined for what is malformed: eight-bit bytes, an escape that
- * is none of the three, a line that ends outside ASCII, half a character. With `mayGoOn` the end may come anywhere.
+ * The same characters with high bits set and without escapes. Undefined if malformed: eight-bit bytes, an unknown escape, a line that ends
+ * outside ASCII, half a character. With `mayGoOn` the input may end anywhere.
  */
 export function iso2022JpToEucJp(bytes: Uint8Array, mayGoOn: boolean): Uint8Array | undefined {
   const euc = new Uint8Array(2 * bytes.length);
@@ -121,7 +121,7 @@ export function iso2022JpToEucJp(bytes: Uint8Array, mayGoOn: boolean): Uint8Arra
   return shift === "ascii" || mayGoOn ? euc.subarray(0, end) : undefined;
 }
 
-/** Shifts as late as it can, and is back in ASCII at the end. */
+/** Switches as late as possible, and ends in ASCII. */
 export function encodeIso2022Jp(text: string): Uint8Array | undefined {
   const table = tableOf("euc-jp");
   const bytes: number[] = [];
@@ -132,16 +132,16 @@ export function encodeIso2022Jp(text: string): Uint8Array | undefined {
   };
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    const spelled = table[code] as number;
+    const written = table[code] as number;
     if (code < 0x80) {
       to("ascii");
       bytes.push(code);
-    } else if (spelled >>> 8 === 0x8e) {
+    } else if (written >>> 8 === 0x8e) {
       to("kana");
-      bytes.push(spelled & 0x7f);
-    } else if (spelled > 0xff && spelled <= 0xffff) {
+      bytes.push(written & 0x7f);
+    } else if (written > 0xff && written <= 0xffff) {
       to("kanji");
-      bytes.push((spelled >>> 8) & 0x7f, spelled & 0x7f);
+      bytes.push((written >>> 8) & 0x7f, written & 0x7f);
     } else return undefined;
   }
   to("ascii");

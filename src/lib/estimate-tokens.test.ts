@@ -54,7 +54,7 @@ const pieces: readonly string[] = [
 ];
 
 describe("the estimate of tokens", () => {
-  it("is nothing for nothing", () => {
+  it("is zero for the empty text", () => {
     expect([estimateTokens(""), estimateTokensOfBytes(0)]).toEqual([0, 0]);
   });
 
@@ -73,12 +73,12 @@ describe("the estimate of tokens", () => {
     expect(estimateTokens(text)).toBeLessThanOrEqual(Math.ceil(truth(text) * 1.7) + 2);
   });
 
-  it("takes what no vocabulary knows for more than words of its length", () => {
+  it("counts unknown character sequences higher than words of the same length", () => {
     const random = "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYz7Qk2";
     expect(estimateTokens(random)).toBeGreaterThan(random.length / 2);
   });
 
-  it("takes a size for that of English, within a third", () => {
+  it("estimates a size as English, within a third", () => {
     const ratio = estimateTokensOfBytes(english.length) / truth(english);
     expect(Math.abs(ratio - 1)).toBeLessThan(1 / 3);
   });

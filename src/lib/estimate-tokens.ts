@@ -1,8 +1,8 @@
-/** About how many tokens a text has, judged by its letters alone: for whoever has no tokenizer, in a browser too. */
+/** Estimates the number of tokens of a text from its characters, without a tokenizer; also in a browser. */
 
 /**
- * What a text costs in the vocabularies of today. It errs on the safe side and is no strict bound: docs/gather.md says how often it
- * was less than the truth. The empty text has none.
+ * The cost of a text in current vocabularies. It tends to overestimate, but is no strict bound: see docs/gather.md. The empty text has
+ * none.
  */
 export function estimateTokens(text: string): number {
   let tokens = 0;
@@ -16,14 +16,14 @@ export function estimateTokens(text: string): number {
   return Math.ceil(tokens * safety);
 }
 
-/** Where only the size is known: as for plain English. */
+/** If only the size is known: as for plain English. */
 export function estimateTokensOfBytes(bytes: number): number {
   return Math.ceil(bytes / bytesPerToken);
 }
 
 const bytesPerToken = 3.6;
 
-/** A text of many pieces is then hardly ever more than is said of it. */
+/** With this margin, long texts are rarely underestimated. */
 const safety = 1.1;
 
 const word = 0;
@@ -53,11 +53,11 @@ function costOf(kind: number, text: string, from: number, to: number): number {
       // The space before a word belongs to it; before a number it does not.
       return length > 1 ? 1 + length / 64 : isDigit(text.charCodeAt(to)) ? 1 : 0;
     case line:
-      // The end of a line belongs to the sign before it.
+      // A line end belongs to the sign before it.
       return from > 0 && kindAt(text, from - 1) === sign ? 0.2 : 1;
     case sign:
       if (length > 3 && isUniform(text, from, to)) return 1 + length / 16;
-      // So does one sign before a word, mostly.
+      // Usually, so does a single sign before a word.
       if (length === 1) return to < text.length && kindAt(text, to) === word ? 0.8 : 1;
       return 1 + (length - 2) * 0.6;
     case kana:
@@ -65,14 +65,14 @@ function costOf(kind: number, text: string, from: number, to: number): number {
     case dense:
       return length * 1.15;
     case alphabet:
-      // Accented, Greek, Cyrillic: older vocabularies know few of their words.
+      // Accented, Greek, Cyrillic: older vocabularies contain few of their words.
       return length * 0.85 + 0.3;
     default:
       return length * 1.3;
   }
 }
 
-/** Parts as names are made of them: `HTTPServer2` has three. */
+/** Parts of a name: `HTTPServer2` has three. */
 function costOfWord(text: string, from: number, to: number): number {
   let cost = 0;
   let parts = 0;
@@ -87,7 +87,7 @@ function costOfWord(text: string, from: number, to: number): number {
     else cost += length <= 7 ? 1 : 1 + (length - 7) / 5;
   }
   const length = to - from;
-  // Keys, hashes and encoded bytes are no words of anyone's vocabulary.
+  // Keys, hashes and encoded bytes are in no vocabulary.
   return length > 12 && parts * 3.2 > length ? Math.max(cost, length / 1.45) : cost;
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createEventListener, endEventListener, eventsOf, pushEvent } from "./event-listener.ts";
 
 describe("a listener", () => {
-  it("hears everything in order, also what came before it asked", async () => {
+  it("receives everything in order, also what came before it started", async () => {
     const listener = createEventListener<number>();
     const heard = eventsOf(listener, () => undefined);
     pushEvent(listener, [1, 2], 10, 0);
@@ -13,14 +13,14 @@ describe("a listener", () => {
     expect(await next).toEqual({ done: false, value: 3 });
   });
 
-  it("who is so far behind that more than the most would wait is told one thing instead", async () => {
+  it("a consumer that is too far behind receives one replacement item", async () => {
     const listener = createEventListener<number>();
     pushEvent(listener, [1, 2], 2, 0);
     pushEvent(listener, [3], 2, 0);
     expect(listener.queue).toEqual([0]);
   });
 
-  it("drops what still waits when it ends, throws what it was ended with, and leaves in any case", async () => {
+  it("drops queued items when it ends, throws the failure, and always calls leave", async () => {
     const listener = createEventListener<number>();
     let left = 0;
     const heard = eventsOf(listener, () => (left += 1));

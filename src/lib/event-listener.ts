@@ -1,8 +1,8 @@
-/** One who listens to what others tell, at a pace of their own: what comes meanwhile waits, and too much of it is one thing instead. */
+/** A bounded queue of events for one consumer; on overflow, one item replaces all others. */
 
 export interface EventListener<T> {
   queue: T[];
-  /** Called when there is something in the queue, or nothing more to come. */
+  /** Called when the queue has an item, or has ended. */
   wake: () => void;
   isOver: boolean;
   failure: Error | undefined;
@@ -19,14 +19,14 @@ export function createEventListener<T>(): EventListener<T> {
   };
 }
 
-/** Who is so far behind that more than `most` would wait is told `instead`. */
+/** If more than `most` items would wait, `instead` replaces them. */
 export function pushEvent<T>(listener: EventListener<T>, items: readonly T[], most: number, instead: T): void {
   if (listener.queue.length + items.length > most) listener.queue = [instead];
   else listener.queue.push(...items);
   listener.wake();
 }
 
-/** What still waits is dropped. */
+/** Drops queued items. */
 export function endEventListener(listener: EventListener<unknown>, failure?: Error): void {
   if (listener.isOver) return;
   listener.isOver = true;
@@ -36,7 +36,7 @@ export function endEventListener(listener: EventListener<unknown>, failure?: Err
   listener.wake();
 }
 
-/** For one consumer. Throws what it was ended with; `leave` is called in any case. */
+/** For one consumer. Throws the failure with which it was ended; `leave` is always called. */
 export async function* eventsOf<T>(listener: EventListener<T>, leave: () => void): AsyncGenerator<T> {
   try {
     while (!listener.isOver) {

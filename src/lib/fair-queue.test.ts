@@ -4,7 +4,7 @@ import { createFairQueue } from "./fair-queue.ts";
 
 const { signal } = new AbortController();
 
-/** What clients do, one after the other: ask for work, see the oldest or the newest of what runs done, or leave the queue. */
+/** Steps of clients: submit work, finish the oldest or the newest running work, or leave the queue. */
 const steps = fc.array(
   fc.oneof(
     { weight: 4, arbitrary: fc.record({ client: fc.nat(4), kind: fc.constant("ask" as const) }) },
@@ -16,7 +16,7 @@ const steps = fc.array(
   { maxLength: 120, size: "max" },
 );
 
-it("sends no client away while another has more in the queue, and keeps each client's order", async () => {
+it("rejects no client while another has more in the queue, and keeps each client's order", async () => {
   await fc.assert(
     fc.asyncProperty(
       steps,
@@ -39,7 +39,7 @@ it("sends no client away while another has more in the queue, and keeps each cli
         const refused: number[] = [];
         let count = 0;
 
-        function ask(client: number): void {
+        function request(client: number): void {
           const own = clients[client]!;
           const id = (count += 1);
           const leave = new AbortController();
@@ -58,9 +58,9 @@ it("sends no client away while another has more in the queue, and keeps each cli
             });
         }
 
-        for (const { client: asked, kind } of all) {
-          if (kind === "ask") ask(asked);
-          else if (kind === "leave") leaving.get(clients[asked]!.waiting[0] ?? -1)?.abort();
+        for (const { client: requested, kind } of all) {
+          if (kind === "ask") request(requested);
+          else if (kind === "leave") leaving.get(clients[requested]!.waiting[0] ?? -1)?.abort();
           else {
             const [first] = running.splice(0, 1);
             if (first) clients[first.client]!.running -= 1;
@@ -68,7 +68,7 @@ it("sends no client away while another has more in the queue, and keeps each cli
           }
           await Promise.resolve();
           await new Promise(setImmediate);
-          // Only whoever has most in the queue is told to come back.
+          // Only the client with most in the queue is rejected.
           for (const client of refused.splice(0))
             expect(clients[client]!.waiting.length + 1).toBeGreaterThanOrEqual(
               Math.max(...clients.map(({ waiting }) => waiting.length)),
@@ -89,7 +89,7 @@ it("sends no client away while another has more in the queue, and keeps each cli
   );
 });
 
-it("begins at once, and without a look at the signal, where there is room", () => {
+it("starts immediately, and without using the signal, if there is a free slot", () => {
   const queue = createFairQueue({
     maxAtOnce: 1,
     maxWaiting: 0,
@@ -106,7 +106,7 @@ it("begins at once, and without a look at the signal, where there is room", () =
   expect(begun).toBe(true);
 });
 
-it("forgets work that never ends when room is needed, and not before", async () => {
+it("drops work that never ends when a slot is needed, and not before", async () => {
   let time = 0;
   const queue = createFairQueue({
     maxAtOnce: 1,

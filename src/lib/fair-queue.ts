@@ -1,30 +1,30 @@
-/** Work that is done a little at a time for many clients, who take turns: however much one of them asks, the others are not kept from it. */
+/** A fair queue: clients take turns, so that one client with much work does not block the others. */
 import { monotonicMs } from "./monotonic-ms.ts";
 
 export interface FairQueueOptions {
-  /** How much is done at once. One client has three quarters of these places at most. */
+  /** Limit of concurrent work. One client gets at most three quarters of it. */
   readonly maxAtOnce: number;
-  /** How much more may wait for its turn. */
+  /** Limit of waiting work. */
   readonly maxWaiting: number;
-  /** Work that has been under way for this long has been given up by everyone; it makes room when room is needed. */
+  /** Work that has run this long is abandoned; its slot is reused when needed. */
   readonly abandonedMs?: number;
   readonly now?: () => number;
-  /** What whoever is sent away gets, with when it is worth coming back. */
+  /** The error for rejected work, with the time after which to try again. */
   readonly busy: (retryAfterMs: number) => Error;
-  /** What whoever left gets. */
+  /** The error for cancelled work. */
   readonly cancelled: (signal: AbortSignal) => Error;
 }
 
 export interface FairQueue {
   /**
-   * Begins the work when it is the client's turn; each client's goes in order. Who finds the queue full is sent away, unless another
-   * client has more in it: then that client's last is. Who waits leaves when the signal ends. Work keeps its place until it has settled.
-   * The signal is not looked at where nobody has to wait.
+   * Starts the work when it is the client's turn; the work of one client runs in order. If the queue is full, the call is rejected, unless
+   * another client has more in it: then that client's last item is. Waiting ends with the signal. Work occupies its slot until it settles.
+   * The signal is not used if nothing has to wait.
    */
   run<T>(client: object, call: { readonly signal: AbortSignal }, work: () => Promise<T>): Promise<T>;
 }
 
-/** Work under way. */
+/** Running work. */
 interface Place {
   readonly client: object;
   readonly startMs: number;
@@ -46,17 +46,17 @@ export function createFairQueue({
   const maxOfOne = Math.ceil(maxAtOnce * 0.75);
   const running = new Set<Place>();
   const runningOf = new Map<object, number>();
-  /** The client whose turn it is first. */
+  /** The client whose turn it is comes first. */
   const waiting = new Map<object, Set<Waiter>>();
   let waitingCount = 0;
-  /** How long work takes, as a moving mean: it says when it is worth coming back. */
+  /** Moving mean of the duration of work: used for the retry time. */
   let meanMs = 10;
 
   function mayRun(client: object): boolean {
     return running.size < maxAtOnce && (runningOf.get(client) ?? 0) < maxOfOne;
   }
 
-  /** False if it has left already. */
+  /** False if it has already left. */
   function leave(place: Place): boolean {
     if (!running.delete(place)) return false;
     const left = (runningOf.get(place.client) ?? 1) - 1;
@@ -85,7 +85,7 @@ export function createFairQueue({
       const [first] = theirs;
       if (first === undefined || !mayRun(client)) continue;
       unqueue(client, first);
-      // Its next one waits until the others have had their turn: the loop comes to it again at the end.
+      // Its next item waits until the others had their turn: the loop reaches it again at the end.
       if (waiting.delete(client)) waiting.set(client, theirs);
       first.begin();
     }
@@ -156,7 +156,7 @@ export function createFairQueue({
   return {
     run(client, call, work) {
       if (running.size >= maxAtOnce) dropAbandoned();
-      // None goes before those of the same client that wait.
+      // It must not overtake waiting work of the same client.
       if (mayRun(client) && !waiting.has(client)) return start(client, work);
       if (waitingCount >= maxWaiting && !makeRoom(client)) return Promise.reject(busy(retryAfterMs()));
       return wait(client, call, work);

@@ -1,13 +1,13 @@
-/** Tells whether a path still leads to the file that was opened there. */
+/** Detects whether a path still leads to the file that was opened there. */
 import { type BigIntStats, statSync } from "node:fs";
 
-/** Which file stands at a path; undefined where none does. Numbers of deleted files are given out again, times of birth are not. */
+/** Identifies the file at a path; undefined if there is none. Inode numbers are reused, birth times are not. */
 export function fileIdentity(path: string): string | undefined {
   const stats = statOf(path);
   return stats && `${stats.dev}-${stats.ino}-${stats.birthtimeNs}`;
 }
 
-/** Undefined where nothing is, or nothing that can be reached. */
+/** Undefined if nothing reachable is there. */
 export function statOf(path: string): BigIntStats | undefined {
   try {
     return statSync(path, { bigint: true, throwIfNoEntry: false });

@@ -30,7 +30,7 @@ const script = (body: string) => {
 };
 
 describe("a lock on a file", () => {
-  it("is had by one at a time, and given on when the work is done or has failed", async () => {
+  it("is held by one at a time, and passed on when the work is done or has failed", async () => {
     const order: string[] = [];
     const work = (name: string) => async () => {
       order.push(`${name} begins`);
@@ -46,12 +46,12 @@ describe("a lock on a file", () => {
     expect(order).toEqual(["one begins", "one ends", "two begins", "two ends"]);
   });
 
-  it("does not keep others from another file", async () => {
+  it("does not block another file", async () => {
     const inner = withFileLock("a", () => withFileLock("b", () => "both", { folder }), { folder });
     expect(await inner).toBe("both");
   });
 
-  it("lets no change be lost that several processes make to one file", async () => {
+  it("loses no change that several processes make to one file", async () => {
     const count = join(root, "count");
     writeFileSync(count, "0");
     const file = script(`
@@ -68,7 +68,7 @@ describe("a lock on a file", () => {
     expect(readFileSync(count, "utf8")).toBe("80");
   });
 
-  it("is free as soon as the process that has it is killed", async () => {
+  it("is free as soon as its process is killed", async () => {
     const file = script(
       `await withFileLock(count, () => { process.send("held"); return new Promise(() => setInterval(() => {}, 1000)); }, { folder });`,
     );
@@ -80,8 +80,10 @@ describe("a lock on a file", () => {
     expect(await withFileLock("a", () => "free", { folder, timeoutMs: 0 })).toBe("free");
   });
 
-  it("that cannot be had says what to do", async () => {
+  it("reports what to do if it cannot be acquired", async () => {
     writeFileSync(folder, "");
-    await expect(withFileLock("a", () => "free", { folder })).rejects.toThrow(/cannot be made; check its permissions/);
+    await expect(withFileLock("a", () => "free", { folder })).rejects.toThrow(
+      /cannot create the folder .*; check its permissions/,
+    );
   });
 });

@@ -1,13 +1,13 @@
-/** One at a time of all processes of this user that change the same file. */
+/** A lock between all processes of this user that change the same file. */
 import { createHash } from "node:crypto";
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 
 export interface FileLockOptions {
-  /** Where locks are; the same for all who share them. It is made where it is missing. */
+  /** Folder of the locks, shared by all processes. Created if missing. */
   readonly folder: string;
-  /** How long to wait for the others. */
+  /** How long to wait for the lock. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -16,8 +16,8 @@ const lookMs = 20;
 const busy = 5;
 
 /**
- * Runs the work while no other process runs its own for the same file. The lock is one of the system on a file of its own: it is free
- * as soon as the process that has it ends, however that may be. Throws what the work throws; a `FileLockError` where it did not begin.
+ * Runs the work while no other process runs work for the same file. The lock is a system lock on a separate file: it is released as soon as
+ * its process ends, in any way. Throws what the work throws; a `FileLockError` if the work did not start.
  */
 export async function withFileLock<T>(
   file: string,
@@ -27,14 +27,14 @@ export async function withFileLock<T>(
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (cause) {
-    throw new FileLockError(`the folder ${JSON.stringify(folder)} cannot be made; check its permissions`, { cause });
+    throw new FileLockError(`cannot create the folder ${JSON.stringify(folder)}; check its permissions`, { cause });
   }
   const path = join(folder, `${createHash("sha256").update(file).digest("hex").slice(0, 32)}.lock`);
   let held = tryLock(path);
   for (let waitedMs = 0; held === undefined; waitedMs += lookMs) {
     signal?.throwIfAborted();
     if (waitedMs >= timeoutMs)
-      throw new FileLockError(`another process has been changing ${JSON.stringify(file)} for long; try again later`);
+      throw new FileLockError(`another process holds the lock on ${JSON.stringify(file)}; try again later`);
     await new Promise((resolve) => setTimeout(resolve, lookMs));
     held = tryLock(path);
   }
@@ -47,11 +47,11 @@ export async function withFileLock<T>(
 
 export class FileLockError extends Error {}
 
-/** Undefined while another has it. */
+/** Undefined while another process holds it. */
 function tryLock(path: string): DatabaseSync | undefined {
-  // Loaded when it is needed: most commands change nothing.
+  // Loaded on first use: most commands change nothing.
   const { DatabaseSync: Database } = process.getBuiltinModule("node:sqlite");
-  // For its owner alone.
+  // Readable only by its owner.
   closeSync(openSync(path, "a", 0o600));
   const database = new Database(path, { timeout: 0 });
   try {
@@ -61,8 +61,11 @@ function tryLock(path: string): DatabaseSync | undefined {
     database.close();
     const code = Number((cause as { readonly errcode?: unknown }).errcode) & 0xff;
     if (code === busy) return undefined;
-    throw new FileLockError(`the lock ${JSON.stringify(path)} cannot be used; remove it, and it is made anew`, {
-      cause,
-    });
+    throw new FileLockError(
+      `the lock ${JSON.stringify(path)} cannot be used; remove it, and it will be created again`,
+      {
+        cause,
+      },
+    );
   }
 }

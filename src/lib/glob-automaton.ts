@@ -1,11 +1,11 @@
-/** A path pattern as a nondeterministic automaton: each part of the pattern becomes a few states, braces never multiply them. */
+/** A path pattern as a nondeterministic automaton: each part becomes a few states, and braces never multiply them. */
 import type { GlobPart, Ranges } from "./glob-syntax.ts";
 
-/** What leads on from a state. */
+/** A transition from a state. */
 export type Transition =
   | { readonly kind: "free"; readonly to: readonly number[] }
   | { readonly kind: "slash"; readonly to: number }
-  /** Any one character but a slash: one within the ranges, or one outside of them. */
+  /** Any one character but a slash, inside or outside the ranges. */
   | { readonly kind: "character"; readonly ranges: Ranges; readonly isInverted: boolean; readonly to: number }
   | { readonly kind: "end" };
 
@@ -19,8 +19,8 @@ export interface GlobAutomaton {
 }
 
 /**
- * States with free transitions, one for each way in which the pattern may have come to here: at the start of a segment, within one, or
- * behind a `**` that was a whole segment so far.
+ * States with open transitions, one for each situation: at the start of a segment, within one, or behind a `**` that was a whole segment so
+ * far.
  */
 interface Ways {
   readonly start?: number;
@@ -30,11 +30,11 @@ interface Ways {
 
 const anyCharacter = { ranges: [], isInverted: true } as const;
 
-/** A path is read with a slash behind each of its segments. */
+/** A path is read with a slash after each of its segments. */
 export function compileGlob(pattern: readonly GlobPart[]): GlobAutomaton {
   const transitions: Transition[] = [];
   const freeEdges: number[][] = [];
-  /** Where segments are repeated. */
+  /** States that repeat segments. */
   const repeats: number[] = [];
 
   function add(transition: Transition): number {
@@ -60,7 +60,7 @@ export function compileGlob(pattern: readonly GlobPart[]): GlobAutomaton {
     return joined;
   }
 
-  /** Any number of characters, and back to where it began. */
+  /** Any number of characters, and back to the start. */
   function addLoop(): number {
     const loop = addFree();
     connect(loop, add({ kind: "character", ...anyCharacter, to: loop }));
@@ -72,7 +72,7 @@ export function compileGlob(pattern: readonly GlobPart[]): GlobAutomaton {
     const passed = add({ kind: "slash", to: next });
     connect(start, passed);
     connect(within, passed);
-    // The slashes of the segments that it stands for were passed with them.
+    // The slashes of the segments that it matches were consumed with them.
     connect(behindDoubleStar, next);
     return { start: next };
   }
@@ -136,7 +136,7 @@ export function compileGlob(pattern: readonly GlobPart[]): GlobAutomaton {
   connect(last, end);
   const useful = leadingTo(end, transitions);
   return {
-    // What never leads to a match is left out, so that a state always stands for a possible one.
+    // States that cannot lead to a match are removed, so that every state stands for a possible match.
     transitions: transitions.map((transition) =>
       transition.kind === "free"
         ? { kind: "free", to: transition.to.filter((state) => useful.has(state)) }
@@ -155,7 +155,7 @@ function leadingTo(end: number, transitions: readonly Transition[]): ReadonlySet
     else if (transition.kind !== "end") before[transition.to]!.push(state);
   });
   const found = new Set([end]);
-  // Grows while it is walked.
+  // The set grows during the iteration.
   for (const state of found) for (const earlier of before[state]!) found.add(earlier);
   return found;
 }

@@ -1,9 +1,9 @@
-/** The parts of a path pattern. Braces that do not close or hold no comma, and brackets that do not close, are ordinary characters. */
+/** Parses a path pattern. Braces that do not close or hold no comma, and brackets that do not close, are ordinary characters. */
 
 export type GlobPart =
   | { readonly kind: "slash" }
   | { readonly kind: "star" }
-  /** `**`: any number of segments where it is a whole segment, else as `*`. */
+  /** `**`: any number of segments if it is a whole segment, else like `*`. */
   | { readonly kind: "double star" }
   | { readonly kind: "character"; readonly ranges: Ranges; readonly isInverted: boolean }
   | { readonly kind: "choice"; readonly choices: readonly (readonly GlobPart[])[] };
@@ -11,16 +11,16 @@ export type GlobPart =
 /** Code points, first and last. */
 export type Ranges = readonly (readonly [first: number, last: number])[];
 
-/** Far more than anyone writes by hand, and few enough to follow them by recursion. */
+/** Far more than people write, and few enough for recursion. */
 const maxDepth = 20;
 
 type Token = GlobPart | { readonly kind: "open" } | { readonly kind: "comma" } | { readonly kind: "close" };
 
-/** Undefined where braces are nested too deeply. */
+/** Undefined if braces are nested too deeply. */
 export function parseGlob(pattern: string): readonly GlobPart[] | undefined {
   const tokens = tokenize(Array.from(pattern));
   const braces = findBraces(tokens);
-  /** The choices so far of each open brace, the whole pattern outermost. */
+  /** The alternatives so far of each open brace, the whole pattern outermost. */
   const open: GlobPart[][][] = [[[]]];
   for (const [at, token] of tokens.entries()) {
     const innermost = open.at(-1)!;
@@ -40,7 +40,7 @@ export function parseGlob(pattern: string): readonly GlobPart[] | undefined {
   return open[0]![0]!;
 }
 
-/** The places of the braces that close and have a choice, and of their commas. */
+/** The positions of braces that close and have alternatives, and of their commas. */
 function findBraces(tokens: readonly Token[]): ReadonlySet<number> {
   const found = new Set<number>();
   const open: number[][] = [];
@@ -82,7 +82,7 @@ function tokenize(characters: readonly string[]): Token[] {
         tokens.push({ kind: "close" });
         break;
       case "\\":
-        // A slash separates with or without it.
+        // A slash is a separator, escaped or not.
         if (characters[at + 1] !== "/") tokens.push(literal(characters[(at += 1)] ?? character));
         break;
       case "[": {
@@ -103,7 +103,7 @@ function literal(character: string): GlobPart {
   return { kind: "character", ranges: [[code, code]], isInverted: false };
 }
 
-/** `[a-z]`, `[!a-z]`, `[^a-z]`, from its bracket on; undefined where it does not close within its segment. */
+/** `[a-z]`, `[!a-z]`, `[^a-z]`, from its bracket on; undefined if it does not close within its segment. */
 function parseClass(
   characters: readonly string[],
   from: number,
@@ -112,13 +112,13 @@ function parseClass(
   let at = from + 1;
   const isInverted = characters[at] === "!" || characters[at] === "^";
   if (isInverted) at += 1;
-  /** The code point here, a backslash before it passed over; undefined where the segment ends. */
+  /** The code point here, after a backslash if there is one; undefined at the end of the segment. */
   const codeHere = (): number | undefined => {
     if (characters[at] === "\\") at += 1;
     const character = characters[at];
     return character === "/" ? undefined : character?.codePointAt(0);
   };
-  // A closing bracket that comes first is one of the characters.
+  // A closing bracket in first position is an ordinary character.
   for (let isFirst = true; isFirst || characters[at] !== "]"; isFirst = false, at += 1) {
     const first = codeHere();
     if (first === undefined) return undefined;

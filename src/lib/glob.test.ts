@@ -36,7 +36,7 @@ describe("a pattern", () => {
     expect(no.filter(matches)).toEqual([]);
   });
 
-  it("says where it may lead", () => {
+  it("knows where a match may be below", () => {
     const shallow = createGlob("src/*/{a,b}*.ts");
     expect(shallow.isDeep).toBe(false);
     expect(["", "src", "src/cli"].filter(shallow.mayLead)).toEqual(["", "src", "src/cli"]);
@@ -76,13 +76,13 @@ describe("a pattern", () => {
     expect(pattern.matches(`${"ab".repeat(80)}f`)).toBe(false);
   });
 
-  it("that is too long, or nested too deeply, is refused with what to do", () => {
+  it("is rejected with advice if it is too long or nested too deeply", () => {
     expect(() => createGlob("*".repeat(5000))).toThrow("at most 1024 characters; use a shorter one, or several");
     expect(() => createGlob(`${"{a,".repeat(30)}b${"}".repeat(30)}`)).toThrow(GlobError);
     expect(createGlob("{".repeat(1000)).matches("{".repeat(1000))).toBe(true);
   });
 
-  it("is told from a plain path", () => {
+  it("is distinguished from a plain path", () => {
     expect(["*.ts", "a?", "[id].tsx", "{a,b}"].filter((text) => !isGlob(text))).toEqual([]);
     expect(["README.md", "a b%.txt", "日本語"].filter(isGlob)).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** Path patterns: `*`, `?`, `[a-z]`, `{a,b}` and `**`. Matching takes time in proportion to the path, whatever the pattern. */
+/** Path patterns: `*`, `?`, `[a-z]`, `{a,b}` and `**`. Matching takes time proportional to the path, whatever the pattern. */
 import { compileGlob, type GlobAutomaton, type Transition } from "./glob-automaton.ts";
 import { parseGlob } from "./glob-syntax.ts";
 
@@ -17,14 +17,14 @@ export class GlobError extends Error {
 
 const maxLength = 1024;
 
-/** Whether a text is written as a pattern. */
+/** Whether a text is a pattern. */
 export function isGlob(text: string): boolean {
   return /[*?[{]/.test(text);
 }
 
 /**
- * Accents compare equal however they are composed. `*` and `?` stay within a segment; `**` as a whole segment is any number of segments;
- * `{a,b}` is either, and may hold slashes and further braces; a backslash takes the special meaning from the next character.
+ * Composed and decomposed accents compare equal. `*` and `?` stay within a segment; `**` as a whole segment is any number of segments;
+ * `{a,b}` is either, and may contain slashes and further braces; a backslash makes the next character literal.
  */
 export function createGlob(pattern: string): Glob {
   if (pattern.length > maxLength)
@@ -41,24 +41,24 @@ export function createGlob(pattern: string): Glob {
   };
 }
 
-/** A set of states that the automaton can be in at once, and where each character leads from it, as far as it was needed. */
+/** A set of states of the automaton, with the known transitions from it. */
 interface StateSet {
   readonly states: readonly number[];
   readonly next: Map<number, StateSet>;
 }
 
-/** More are forgotten and computed again: a hostile pattern must not fill the memory. */
+/** More are dropped and computed again: a hostile pattern must not fill the memory. */
 const maxSets = 500;
 
-/** Follows a path; returns the states it ends in. A set of states that was seen before is not computed again. */
+/** Follows a path and returns the final states. Known sets of states are not computed again. */
 function createWalk({ start, transitions }: GlobAutomaton): (path: string) => readonly number[] {
   const known = new Map<string, StateSet>();
   let first: StateSet | undefined;
-  /** In which step each state was last added: so that none is added twice. */
+  /** The step in which each state was last added, so that none is added twice. */
   const added = new Int32Array(transitions.length).fill(-1);
   let steps = 0;
 
-  /** The states themselves, and all that can be reached from them without a character. */
+  /** The states and all that can be reached from them without a character. */
   function setOf(from: readonly number[]): StateSet {
     steps += 1;
     const open = [...from];

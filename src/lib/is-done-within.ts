@@ -1,4 +1,4 @@
-/** Whether work is done by a time. It goes on either way. */
+/** Whether work is done within a time. It continues in any case. */
 export async function isDoneWithin(
   work: Promise<unknown>,
   ms: number,

@@ -14,8 +14,8 @@ function complaint(text: string, options = {}): string {
   return "no complaint";
 }
 
-describe("JSON as it is written", () => {
-  it("says what JSON.parse says, however it is laid out", () => {
+describe("JSON with positions", () => {
+  it("has the values of JSON.parse, however it is formatted", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(undefined, 1, 4, "\t"), (value, indent) => {
         const text = JSON.stringify(value, undefined, indent);
@@ -25,7 +25,7 @@ describe("JSON as it is written", () => {
     );
   });
 
-  it("refuses what JSON.parse refuses, whatever is broken", () => {
+  it("rejects what JSON.parse rejects, whatever is wrong", () => {
     const mutated = fc.tuple(
       fc.jsonValue(),
       fc.nat(),
@@ -55,7 +55,7 @@ describe("JSON as it is written", () => {
     );
   });
 
-  it("knows where everything is", () => {
+  it("has the position of everything", () => {
     const text = '{\n  "a": [1, { "b": null }]\n}';
     const a = memberOf(parseJsonText(text), "a")!;
     expect(text.slice(a.name.start, a.name.end)).toBe('"a"');
@@ -63,23 +63,23 @@ describe("JSON as it is written", () => {
     expect(createPlaceFinder(text)(a.value.start)).toEqual({ line: 2, column: 8 });
   });
 
-  it("may hold comments and a last comma where that is said", () => {
+  it("may have comments and a trailing comma if allowed", () => {
     const text = '// first\n{ "a": 1, /* and */ "b": [2,], // last\n}\n';
     expect(nodeValue(parseJsonText(text, { comments: true }))).toEqual({ a: 1, b: [2] });
-    expect(complaint(text)).toBe("1:1 a value must stand here");
+    expect(complaint(text)).toBe("1:1 expected a value");
   });
 
   it.each([
-    ['{\n "a": 1\n "b": 2 }', '3:2 "," or "}" must stand here'],
-    ['{ "a": 1, }', '1:11 a comma stands before "}"'],
-    ["{ a: 1 }", '1:3 a key in " must stand here'],
-    ['{ "a" 1 }', '1:7 ":" must stand here'],
-    ['{ "a": "secret\n" }', '1:8 a text begins that does not end with "'],
-    ['["\\q"]', "1:2 a text holds an escape that JSON does not know"],
-    ["[1", "1:3 the text ends too early"],
-    ["1 2", "1:3 nothing more may stand here"],
-    ["[".repeat(1000), "1:202 values lie too deep within each other"],
-  ])("is refused with the place and a sentence: %j", (text, sentence) => {
+    ['{\n "a": 1\n "b": 2 }', '3:2 expected "," or "}"'],
+    ['{ "a": 1, }', '1:11 unexpected comma before "}"'],
+    ["{ a: 1 }", '1:3 expected a key in "'],
+    ['{ "a" 1 }', '1:7 expected ":"'],
+    ['{ "a": "secret\n" }', '1:8 unclosed text; expected "'],
+    ['["\\q"]', "1:2 unknown escape in a text"],
+    ["[1", "1:3 unexpected end of the text"],
+    ["1 2", "1:3 unexpected text after the value"],
+    ["[".repeat(1000), "1:202 values are nested too deeply"],
+  ])("is rejected with position and reason: %j", (text, sentence) => {
     expect(complaint(text)).toBe(sentence);
   });
 });

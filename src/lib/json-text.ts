@@ -1,4 +1,4 @@
-/** JSON as it is written: every value with its place, so that an error can point at it and an edit leaves the rest alone. */
+/** JSON with the position of every value, so that errors can point to it and edits leave the rest unchanged. */
 
 interface Span {
   readonly start: number;
@@ -17,7 +17,7 @@ export type JsonNode =
   | (Span & { readonly kind: "array"; readonly items: readonly JsonNode[] })
   | (Span & { readonly kind: "scalar"; readonly value: string | number | boolean | null });
 
-/** The message completes the sentence "at this place …" and repeats nothing of the text. */
+/** The message describes the error at this position, and repeats nothing of the text. */
 export class JsonTextError extends Error {
   readonly offset: number;
 
@@ -28,7 +28,7 @@ export class JsonTextError extends Error {
 }
 
 export interface JsonTextOptions {
-  /** Whether comments and a comma behind the last value are fine, as in the settings of editors. */
+  /** Whether comments and trailing commas are allowed, as in editor settings. */
   readonly comments?: boolean;
 }
 
@@ -36,7 +36,7 @@ const maxDepth = 200;
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const words = { true: true, false: false, null: null } as const;
 
-/** Throws a JsonTextError at the first thing that is wrong. */
+/** Throws a JsonTextError at the first error. */
 export function parseJsonText(text: string, { comments = false }: JsonTextOptions = {}): JsonNode {
   let at = text.startsWith("\ufeff") ? 1 : 0;
 
@@ -53,7 +53,7 @@ export function parseJsonText(text: string, { comments = false }: JsonTextOption
         at = end < 0 ? text.length : end;
       } else if (comments && text.startsWith("/*", at)) {
         const end = text.indexOf("*/", at + 2);
-        if (end < 0) fail("a comment begins that does not end");
+        if (end < 0) fail("unclosed comment");
         at = end + 2;
       } else return;
     }
@@ -62,19 +62,19 @@ export function parseJsonText(text: string, { comments = false }: JsonTextOption
   function readString(): Span & { readonly text: string } {
     const start = at;
     for (at += 1; text[at] !== '"'; at += 1) {
-      if (at >= text.length || text.charCodeAt(at) < 0x20) fail('a text begins that does not end with "', start);
+      if (at >= text.length || text.charCodeAt(at) < 0x20) fail('unclosed text; expected "', start);
       if (text[at] === "\\") at += 1;
     }
     at += 1;
     try {
       return { start, end: at, text: JSON.parse(text.slice(start, at)) as string };
     } catch {
-      return fail("a text holds an escape that JSON does not know", start);
+      return fail("unknown escape in a text", start);
     }
   }
 
   function readValue(depth: number): JsonNode {
-    if (depth > maxDepth) fail("values lie too deep within each other");
+    if (depth > maxDepth) fail("values are nested too deeply");
     const start = at;
     const character = text[at];
     if (character === "{") return readObject(depth);
@@ -94,20 +94,20 @@ export function parseJsonText(text: string, { comments = false }: JsonTextOption
         at += word.length;
         return { kind: "scalar", start, end: at, value };
       }
-    return fail(at >= text.length ? "the text ends too early" : "a value must stand here");
+    return fail(at >= text.length ? "unexpected end of the text" : "expected a value");
   }
 
-  /** Calls `each` for every element; the closing bracket is behind `at` afterwards. */
+  /** Calls `each` for every element; afterwards `at` is behind the closing bracket. */
   function readElements(close: string, each: () => void): void {
     at += 1;
     skip();
     for (let first = true; text[at] !== close; first = false) {
       if (!first) {
-        if (text[at] !== ",") fail(at >= text.length ? "the text ends too early" : `"," or "${close}" must stand here`);
+        if (text[at] !== ",") fail(at >= text.length ? "unexpected end of the text" : `expected "," or "${close}"`);
         at += 1;
         skip();
         if (text[at] === close) {
-          if (!comments) fail(`a comma stands before "${close}"`);
+          if (!comments) fail(`unexpected comma before "${close}"`);
           break;
         }
       }
@@ -121,10 +121,10 @@ export function parseJsonText(text: string, { comments = false }: JsonTextOption
     const start = at;
     const members: JsonMember[] = [];
     readElements("}", () => {
-      if (text[at] !== '"') fail(at >= text.length ? "the text ends too early" : 'a key in " must stand here');
+      if (text[at] !== '"') fail(at >= text.length ? "unexpected end of the text" : 'expected a key in "');
       const { text: key, ...name } = readString();
       skip();
-      if (text[at] !== ":") fail('":" must stand here');
+      if (text[at] !== ":") fail('expected ":"');
       at += 1;
       skip();
       members.push({ key, name, value: readValue(depth + 1) });
@@ -142,11 +142,11 @@ export function parseJsonText(text: string, { comments = false }: JsonTextOption
   skip();
   const node = readValue(0);
   skip();
-  if (at < text.length) fail("nothing more may stand here");
+  if (at < text.length) fail("unexpected text after the value");
   return node;
 }
 
-/** What is written, as JSON.parse would give it. */
+/** The value, as JSON.parse would return it. */
 export function nodeValue(node: JsonNode): unknown {
   switch (node.kind) {
     case "scalar":
@@ -158,7 +158,7 @@ export function nodeValue(node: JsonNode): unknown {
   }
 }
 
-/** Of two members of one key the last counts, as everywhere. */
+/** If a key occurs twice, the last one counts. */
 export function memberOf(node: JsonNode, key: string): JsonMember | undefined {
   return node.kind === "object" ? node.members.findLast((member) => member.key === key) : undefined;
 }

@@ -22,8 +22,8 @@ function put(name: string, agoMs = 0): void {
   utimesSync(join(folder, name), at, at);
 }
 
-describe("what killed processes left behind", () => {
-  it("is removed, and what a living process writes stays", () => {
+describe("leftovers of killed processes", () => {
+  it("are removed, and files of running processes stay", () => {
     put(`.a${markOf(dead)}1`);
     put(`.a${markOf(process.ppid)}1`);
     put(`.a${processMark()}1`);
@@ -31,7 +31,7 @@ describe("what killed processes left behind", () => {
     expect(readdirSync(folder).toSorted()).toEqual([`.a${markOf(process.ppid)}1`, `.a${processMark()}1`].toSorted());
   });
 
-  it("is known by its age where the number of its process has another one now, or is of another machine", () => {
+  it("are recognised by age if the process id is in use again, or belongs to another machine", () => {
     const hourMs = 3_600_000;
     for (const [name, mark] of [
       ["reused", markOf(process.ppid)],
@@ -40,7 +40,7 @@ describe("what killed processes left behind", () => {
       put(`.${name}${mark}1`, hourMs - 60_000);
       put(`.${name}${mark}2`, hourMs + 60_000);
     }
-    // This process has the number of one that was there before it began.
+    // This process has the id of an earlier one.
     put(`.restarted${processMark()}1`, process.uptime() * 1000 + 60_000);
     removeLeftovers(folder);
     expect(readdirSync(folder)).toEqual([
@@ -49,7 +49,7 @@ describe("what killed processes left behind", () => {
     ]);
   });
 
-  it("by earlier versions is removed when nobody can be writing it any more", () => {
+  it("of earlier versions are removed when nothing can be writing them any more", () => {
     const names = ["cursor-key", ".pressmark.config.yaml", `${"0123456789abcdef".repeat(2)}.json`, "changed"];
     for (const name of names) {
       put(`${name}.${uuid}`, 120_000);
@@ -59,7 +59,7 @@ describe("what killed processes left behind", () => {
     expect(readdirSync(folder).toSorted()).toEqual(names.map((name) => `${name}.${uuid.replace("0", "1")}`).toSorted());
   });
 
-  it("is nothing else: no other name, no link, no folder", () => {
+  it("are nothing else: no other name, no link, no folder", () => {
     const names = [`notes.${uuid}`, ".env", "pressmark-a-1-b", `.a${markOf(dead)}`, "cursor-key"];
     for (const name of names) put(name, 1e9);
     symlinkSync(join(folder, ".env"), join(folder, `.link${markOf(dead)}1`));
@@ -69,14 +69,14 @@ describe("what killed processes left behind", () => {
     expect(readdirSync(folder)).toEqual(before);
   });
 
-  it("may be folders, where these are asked for", () => {
+  it("may be folders, if requested", () => {
     mkdirSync(join(folder, `pressmark-git${markOf(dead)}1`, "info"), { recursive: true });
     mkdirSync(join(folder, `pressmark-git${processMark()}1`));
     removeLeftovers(folder, "folders");
     expect(readdirSync(folder)).toEqual([`pressmark-git${processMark()}1`]);
   });
 
-  it("is of no concern in a folder that is not there", () => {
+  it("are ignored in a missing folder", () => {
     expect(() => removeLeftovers(join(folder, "nowhere"))).not.toThrow();
   });
 });

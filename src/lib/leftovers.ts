@@ -1,31 +1,31 @@
-/** Temporary names that say which process made them, so that what a killed process left behind can be told from what is being written. */
+/** Temporary names that contain their process, so that leftovers of a killed process can be distinguished from files being written. */
 import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { fileClockMs } from "./file-clock-ms.ts";
 
-/** Nothing is being written for so long: its process is gone, although another may have its number, or is of another machine. */
+/** After this time nothing is being written: the process is gone, even if another has its id, or it ran on another machine. */
 const abandonedMs = 3_600_000;
-/** The same for names without a process, which earlier versions gave. */
+/** The same for names without a process, from earlier versions. */
 const namelessMs = 60_000;
 
 const named = /\.pressmark-([a-z0-9]*)-(\d{1,10})-[0-9a-zA-Z]+$/;
 const nameless =
   /^(?:cursor-key|changed|[0-9a-f]{32}\.json|accounts\.json|\.pressmark\.config\.(?:ya?ml|json))\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Containers that share a folder have numbers of processes of their own, and names of their own. */
+/** Containers that share a folder have separate process ids, and separate host names. */
 const machine = (): string =>
   hostname()
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, "")
     .slice(0, 32);
 
-/** The end of a temporary name, but for what makes it unlike all others. */
+/** The end of a temporary name, without its unique part. */
 export function processMark(): string {
   return `.pressmark-${machine()}-${process.pid}-`;
 }
 
-/** Removes the files, or else the folders, that killed processes left in this folder. What cannot be removed stays. */
+/** Removes files, or folders, that killed processes left in this folder. What cannot be removed stays. */
 export function removeLeftovers(folder: string, kind: "files" | "folders" = "files"): void {
   let names: string[];
   try {
@@ -37,7 +37,7 @@ export function removeLeftovers(folder: string, kind: "files" | "folders" = "fil
     try {
       if (isLeftover(folder, name, kind)) rmSync(join(folder, name), { recursive: kind === "folders", force: true });
     } catch {
-      // Another process was quicker, or it is not ours to remove.
+      // Another process was faster, or it is not ours to remove.
     }
   }
 }
@@ -48,14 +48,14 @@ function isLeftover(folder: string, name: string, kind: "files" | "folders"): bo
   const stats = lstatSync(join(folder, name));
   if (kind === "files" ? !stats.isFile() : !stats.isDirectory()) return false;
   const { mtimeMs, uid } = stats;
-  // In a folder that others write to, names prove nothing.
+  // In a folder that others can write to, names prove nothing.
   if (process.getuid && uid !== process.getuid()) return false;
   const ageMs = fileClockMs() - mtimeMs;
   if (of === undefined) return ageMs > namelessMs;
   if (ageMs > abandonedMs) return true;
   if (of !== machine()) return false;
   const pid = Number(digits);
-  // A process that starts in a container often has the number of the one before.
+  // A restarted process in a container often has the same id as before.
   return pid === process.pid ? ageMs > process.uptime() * 1000 + 1000 : !isAlive(pid);
 }
 

@@ -1,6 +1,6 @@
-/** What changed between two texts, as a few lines with a mark each. */
+/** The difference between two texts, as a few marked lines. */
 
-/** Lines that went begin with "-", lines that came with "+", and so many around them with " ". For one change in one place. */
+/** Removed lines start with "-", added lines with "+", and `around` context lines with " ". For one change in one place. */
 export function lineDiff(before: string, after: string, around = 2): string {
   const [old, now] = [linesOf(before), linesOf(after)];
   let head = 0;

@@ -1,40 +1,42 @@
-/** Whether a value was drawn by lot, as secrets are, or written by a person. */
+/** Whether a value is random, as secrets are, or was written by a person. */
 
-/** Examples are made of few characters: `AKIAXXXXXXXXXXXXXXXX`, or say that they are some. */
+/** Placeholders have few different characters, `AKIAXXXXXXXXXXXXXXXX`, or say that they are examples. */
 export function isVaried(secret: string): boolean {
   return new Set(secret).size >= 10 && !/example|your[-_]|0{6}|123456789/i.test(secret) && !/x{5}|X{5}/.test(secret);
 }
 
-/** Whether someone drew it by lot: many different characters of several kinds, and nothing that a person wrote. */
+/** Whether it is random: many different characters of several kinds, and no words. */
 export function isRandom(secret: string): boolean {
   if (isPlaceholder(secret) || secret.length < 8) return false;
-  // What people call things is made of words; so are paths, calls and versions.
-  if (/^[a-z]+(?:[._/:-][a-z]+)*$/i.test(secret) && entropy(secret) < 3.9 && !isTorn(secret)) return false;
+  // Names, paths, calls and versions consist of words.
+  if (/^[a-z]+(?:[._/:-][a-z]+)*$/i.test(secret) && entropy(secret) < 3.9 && !hasRareLetterPairs(secret)) return false;
   if (
     /^[\w$]+(?:\.[\w$]+)+$/.test(secret) &&
     secret.split(".").every((each) => each.length < 10 || isMadeOfWords(each))
   )
     return false;
   if (/^[a-z_$][\w$]*$/i.test(secret) && isMadeOfWords(secret)) return false;
-  if (isPath(secret) || isSpoken(secret)) return false;
+  if (isPath(secret) || looksWritten(secret)) return false;
   const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z\d]/].filter((kind) => kind.test(secret)).length;
   if (/^[0-9a-f-]+$/i.test(secret))
     return secret.length >= 16 && /\d/.test(secret) && /[a-f]/i.test(secret) && entropy(secret) >= 2.5;
   const isMixed = entropy(secret) >= Math.min(3.1, Math.log2(secret.length) - 0.6);
-  // By lot there may be no digit in it.
+  // A random value may have no digit.
   return (
-    isMixed && kinds >= 2 && (/\d/.test(secret) || (secret.length >= 12 && hasBothCases(secret) && isTorn(secret)))
+    isMixed &&
+    kinds >= 2 &&
+    (/\d/.test(secret) || (secret.length >= 12 && hasBothCases(secret) && hasRareLetterPairs(secret)))
   );
 }
 
-/** The same, where nothing but a space says that it belongs to the name before it. */
+/** The same, with higher certainty, if only a space separates it from its name. */
 export function isNotWordLike(secret: string): boolean {
   if (!isRandom(secret) || /^https?:|[_.]\w{1,80}\(/.test(secret)) return false;
   const digits = secret.match(/\d+/g)?.length ?? 0;
   return hasBothCases(secret) || (/^[a-z\d]{16,}$/.test(secret) && digits > 2);
 }
 
-/** Whether a name holds a stretch that no one would call a thing: letters of both cases and digits, and hardly a word in it. */
+/** Whether a name contains a part that no one would write: mixed case and digits, and hardly any word. */
 export function seemsRandom(name: string): boolean {
   return (name.match(/[A-Za-z0-9+/]{24,}/g) ?? []).some(
     (run) => hasBothCases(run) && /\d/.test(run) && !isMadeOfWords(run),
@@ -45,20 +47,20 @@ function hasBothCases(text: string): boolean {
   return /[a-z]/.test(text) && /[A-Z]/.test(text);
 }
 
-/** `getUserToken2`, `MAX_KEY_LENGTH`: most of its letters stand in stretches of three and more with a vowel, as those of words do. */
+/** `getUserToken2`, `MAX_KEY_LENGTH`: most letters are in runs of three or more with a vowel, as in words. */
 function isMadeOfWords(name: string): boolean {
   const words = name.match(/[a-z]/) ? name.match(/[A-Z]?[a-z]{3,}/g) : name.match(/[A-Z]{3,}/g);
   const letters = name.replaceAll(/[^A-Za-z]/g, "").length;
   const inWords = words?.filter((each) => /[aeiouy]/i.test(each)).join("").length ?? 0;
   return (
     inWords >= 0.7 * letters &&
-    !isTorn(name) &&
+    !hasRareLetterPairs(name) &&
     (name.match(/\d+/g)?.length ?? 0) < 3 &&
     name.length - letters <= 4 + name.split(/[_$.-]/).length
   );
 }
 
-/** Pairs of letters that words are made of; by lot, one in three is among them. */
+/** Common letter pairs of words; in random text, one pair in three is among them. */
 const pairs = new Set(
   (
     "ab ac ad ag ai al am an ap ar as at au av ay ba be bi bl bo br bu ca ce ch ci ck cl co cr ct cu da de di do dr du ea ec ed ee ef eg ei el em en ep eq er es et ev ew ex ey " +
@@ -68,8 +70,8 @@ const pairs = new Set(
   ).split(" "),
 );
 
-/** Whether its letters hardly go together, or change their case where no word begins. */
-function isTorn(name: string): boolean {
+/** Whether its letters rarely form pairs of words, or change case inside words. */
+function hasRareLetterPairs(name: string): boolean {
   const runs = name.match(/[A-Z]?[a-z]+|[A-Z]+/g) ?? [];
   let count = 0;
   let known = 0;
@@ -81,8 +83,8 @@ function isTorn(name: string): boolean {
   return known < 0.6 * count || count + runs.length < 3 * runs.length;
 }
 
-/** `cache-postgresql-credentials-v1`, `projects/4711/secrets/db/versions/latest`, `op://team/db/password`, and what is written in kana or kanji. */
-function isSpoken(value: string): boolean {
+/** `cache-postgresql-credentials-v1`, `projects/4711/secrets/db/versions/latest`, `op://team/db/password`, and text in kana or kanji. */
+function looksWritten(value: string): boolean {
   if (/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]/u.test(value)) return true;
   const words = value.split(/[-_./:]+/);
   return (
@@ -119,7 +121,7 @@ export function isPlaceholder(value: string): boolean {
   );
 }
 
-/** Bits a character. */
+/** Bits per character. */
 function entropy(text: string): number {
   const times = new Map<string, number>();
   for (const character of text) times.set(character, (times.get(character) ?? 0) + 1);

@@ -28,11 +28,11 @@ describe("mimeOfName", () => {
     ["archive.tar.gz", "application/gzip"],
     [".gitignore", "text/x-ini"],
     ["data.parquet", "application/vnd.apache.parquet"],
-  ])("says of %s that it is %s", (name, type) => {
+  ])("maps %s to %s", (name, type) => {
     expect(mimeOfName(name)).toBe(type);
   });
 
-  it("says nothing of a name that it does not know", () => {
+  it("returns undefined for an unknown name", () => {
     expect(mimeOfName("mystery")).toBeUndefined();
     expect(mimeOfName("mystery.xyzzy")).toBeUndefined();
     expect(mimeOfName("")).toBeUndefined();

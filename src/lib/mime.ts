@@ -1,6 +1,6 @@
-/** What a name says of the content behind it. Registries call `.ts` a video and do not know most code, so the table is ours. */
+/** The type of a file by its name. Registries call `.ts` a video and lack most code, so we have our own table. */
 
-/** One line per type, then the endings that mean it, and with a `=` whole names. */
+/** One line per type, with its extensions and, after `=`, whole names. */
 const table = `
 text/plain txt text log =license =copying =authors =contributors =changelog =readme =notice =todo =version =codeowners
 text/markdown md markdown mdown mkd mdx
@@ -168,10 +168,10 @@ for (const line of table.trim().split("\n")) {
   }
 }
 
-/** The type that a file's name speaks of, if it speaks of one. Case does not count. */
+/** The type of a file name, if known. Case does not matter. */
 export function mimeOfName(name: string): string | undefined {
   const folded = name.toLowerCase();
-  // A whole name says more than its ending: CMakeLists.txt, Cargo.lock.
+  // A whole name counts more than its extension: CMakeLists.txt, Cargo.lock.
   const whole = byName.get(folded);
   if (whole !== undefined) return whole;
   const dot = folded.lastIndexOf(".");
@@ -196,7 +196,7 @@ const textTypes = new Set([
   "message/rfc822",
 ]);
 
-/** Whether content of this type is meant to be read as text. Parameters do not count. */
+/** Whether content of this type is text. Parameters do not matter. */
 export function isTextType(type: string): boolean {
   const semicolon = type.indexOf(";");
   const bare = (semicolon < 0 ? type : type.slice(0, semicolon)).trim().toLowerCase();

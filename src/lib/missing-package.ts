@@ -1,4 +1,4 @@
-/** Whether an import failed because a package is not installed, and not because of something in it. */
+/** Whether an import failed because a package is not installed, not because of an error inside it. */
 export function isPackageMissing(cause: unknown, name: string): boolean {
   const { code, message } = cause as { readonly code?: unknown; readonly message?: unknown };
   return code === "ERR_MODULE_NOT_FOUND" && typeof message === "string" && message.includes(`'${name}`);

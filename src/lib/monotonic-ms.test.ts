@@ -7,7 +7,7 @@ import { monotonicMs } from "./monotonic-ms.ts";
 
 const look = () => [performance.now(), monotonicMs(), performance.now()] as const;
 
-it("goes on as fast as the clock of the engine", async () => {
+it("runs as fast as the clock of the engine", async () => {
   const [earliest, ours, latest] = look();
   await new Promise(setImmediate);
   const [from, then, until] = look();
@@ -15,7 +15,7 @@ it("goes on as fast as the clock of the engine", async () => {
   expect(then - ours).toBeLessThan(until - earliest + 1e-3);
 });
 
-it("loads nothing to be told", async () => {
+it("loads no module", async () => {
   const module = JSON.stringify(pathToFileURL(join(import.meta.dirname, "monotonic-ms.ts")).href);
   const script = `(await import(${module})).monotonicMs(); console.log(process.moduleLoadList.includes("NativeModule perf_hooks"))`;
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script]);

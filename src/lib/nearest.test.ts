@@ -11,11 +11,11 @@ describe("the nearest word", () => {
     ["l", "ls"],
     ["comp", "completions"],
     ["hlep", "help"],
-  ])("to %s is %s", (word, meant) => {
-    expect(nearest(word, known)).toBe(meant);
+  ])("to %s is %s", (word, intended) => {
+    expect(nearest(word, known)).toBe(intended);
   });
 
-  it("is none when nothing is close", () => {
+  it("is undefined if nothing is close", () => {
     expect(nearest("deploy", known)).toBeUndefined();
     expect(nearest("", known)).toBeUndefined();
     expect(nearest("x".repeat(100_000), known)).toBeUndefined();

@@ -1,6 +1,6 @@
-/** The known word that was probably meant. */
+/** The known word that was probably intended. */
 
-/** Undefined when nothing is close: a wrong guess helps less than none. */
+/** Undefined if nothing is close: a wrong suggestion is worse than none. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   if (word.length > 64) return undefined;
   let best: string | undefined;
@@ -15,7 +15,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return best;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that lead from one word to the other. */
+/** The number of insertions, deletions, replacements and swaps of neighbours between two words. */
 export function editDistance(from: string, to: string): number {
   let before: number[] = [];
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);

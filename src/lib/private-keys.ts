@@ -1,4 +1,4 @@
-/** Private keys as PEM and PGP write them: whole, or with one end cut off. Takes time in proportion to the text. */
+/** Finds private keys in PEM and PGP format: complete, or with one end cut off. Takes time proportional to the text. */
 
 /** [from, to): between the marks. */
 export interface PrivateKey {
@@ -7,20 +7,20 @@ export interface PrivateKey {
 }
 
 const marks = /-{4,5} ?(BEGIN|END) (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}/g;
-/** A key that does not end within so many characters is masked no further. */
+/** A key without an end within this many characters is masked no further. */
 const maxKeyLength = 32_768;
 
 export function findPrivateKeys(text: string): readonly PrivateKey[] {
   if (!text.includes("PRIVATE KEY")) return [];
   const found: PrivateKey[] = [];
   const add = (from: number, to: number): void => {
-    // The name of the block in a program or a manual has nothing behind it.
+    // If only the marker is mentioned, in code or a manual, no key follows.
     if (/[A-Za-z0-9+/=]{16}/.test(text.slice(from, to))) found.push({ from, to });
   };
-  /** Where the last mark ends, and whether a key begins there. */
+  /** Where the last mark ends, and whether a key starts there. */
   let last = 0;
   let isOpen = false;
-  // Between two marks is at most one key, so that no part of the text is looked at twice.
+  // Between two marks is at most one key, so no part of the text is scanned twice.
   for (const { 0: mark, 1: kind, index } of text.matchAll(marks)) {
     const isEnd = kind === "END";
     if (isOpen && isEnd && index - last <= maxKeyLength) add(last, index);
@@ -35,10 +35,10 @@ export function findPrivateKeys(text: string): readonly PrivateKey[] {
   return found;
 }
 
-/** As far as it goes on as a key does: encoded lines, headers, empty lines; also in a patch, a quotation or a comment. */
+/** As far as the lines look like a key: encoded lines, headers, empty lines; also in a patch, quotation or comment. */
 function lengthOfKey(text: string): number {
-  const spelled = /^(?:\\n[A-Za-z0-9+/=]{0,128})*/.exec(text)?.[0].length ?? 0;
-  if (spelled > 0) return spelled;
+  const written = /^(?:\\n[A-Za-z0-9+/=]{0,128})*/.exec(text)?.[0].length ?? 0;
+  if (written > 0) return written;
   for (let at = 0; at < text.length;) {
     const feed = text.indexOf("\n", at);
     const end = feed < 0 ? text.length : feed;
@@ -48,10 +48,10 @@ function lengthOfKey(text: string): number {
   return text.length;
 }
 
-/** The same from its end. */
+/** The same, backwards from the end. */
 function lengthOfTail(text: string): number {
-  const spelled = lengthOfSpelledTail(text);
-  if (spelled > 0) return spelled;
+  const written = lengthOfSpelledTail(text);
+  if (written > 0) return written;
   for (let end = text.length; end > 0;) {
     const start = text.lastIndexOf("\n", end - 1) + 1;
     if (!isKeyLine(text.slice(start, end))) return text.length - end;
@@ -62,7 +62,7 @@ function lengthOfTail(text: string): number {
 
 const encoded = /[A-Za-z0-9+/=]/;
 
-/** Encoded pieces, each with a line feed that is spelled `\n` behind it. */
+/** Encoded pieces, each followed by an escaped line feed `\n`. */
 function lengthOfSpelledTail(text: string): number {
   let start = text.length;
   while (start > 1 && text.startsWith("\\n", start - 2)) {
@@ -72,7 +72,7 @@ function lengthOfSpelledTail(text: string): number {
   return text.length - start;
 }
 
-/** What may stand before a line: marks of patches, quotations and comments. Then it is encoded, a header, or empty. */
+/** What may precede a line: marks of patches, quotations and comments. Then the line is encoded, a header, or empty. */
 const keyLine = /^[-+ >|*#/\t]{0,8}(?:[A-Za-z0-9+/=]{4,128}|[A-Za-z0-9-]{1,40}: [^\n]{0,200})?$/;
 const maxLine = 250;
 

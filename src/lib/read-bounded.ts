@@ -1,6 +1,6 @@
-/** The body of an answer of which nobody knows how long it is. */
+/** Reads a body of unknown length. */
 
-/** Undefined where it has more bytes than this; what is left of it is then not waited for. */
+/** Undefined if it has more bytes than `most`; the rest is not read. */
 export async function takeUpTo(most: number, body: AsyncIterable<Uint8Array> | null): Promise<Buffer | undefined> {
   const pieces: Uint8Array[] = [];
   let size = 0;

@@ -3,14 +3,14 @@ import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { expect, it } from "vitest";
 
-const module = JSON.stringify(pathToFileURL(join(import.meta.dirname, "give-back.ts")).href);
+const module = JSON.stringify(pathToFileURL(join(import.meta.dirname, "release-memory.ts")).href);
 
-/** A thread that was busy and holds nothing of it any more. Says what it takes whenever that is another. */
+/** A thread that was busy and holds nothing any more. Reports its memory whenever it changes. */
 const thread = `
   const { parentPort } = require("node:worker_threads");
   const { getHeapStatistics } = require("node:v8");
-  import(${module}).then(({ giveBackWhenIdle }) => {
-    giveBackWhenIdle();
+  import(${module}).then(({ releaseMemoryWhenIdle }) => {
+    releaseMemoryWhenIdle();
     let held = Array.from({ length: 600_000 }, (_, at) => ({ at, name: "name " + at }));
     const most = getHeapStatistics().total_physical_size;
     held = undefined;
@@ -18,7 +18,7 @@ const thread = `
   });
 `;
 
-it("gives back what a busy moment took", async () => {
+it("releases the memory of a busy moment", async () => {
   const worker = new Worker(thread, { eval: true });
   try {
     const { most, now } = await new Promise<{ most: number; now: number }>((resolve, reject) => {

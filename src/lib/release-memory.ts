@@ -1,22 +1,22 @@
-/** Gives memory back once a thread has nothing to do: left to itself, the engine keeps what a busy moment took. */
+/** Releases memory when a thread is idle: by default, the engine keeps the memory of its peak. */
 
-/** How often to look while there is work, and how rarely once there has been none for a while. */
+/** How often to check while busy, and how rarely after some idle time. */
 const busyMs = 250;
 const restMs = 4000;
-/** Who is busy for less of the time has nothing to do. */
+/** Below this share of busy time, the thread counts as idle. */
 const idleShare = 0.1;
-/** A look through all of it takes some 20 ms: only for so much, and so rarely. */
+/** A full collection takes about 20 ms: only for this much memory, and this rarely. */
 const worthBytes = 8 * 1024 * 1024;
 const leastBetweenMs = 15_000;
 
 type Collect = (how: { readonly type: "major"; readonly flavor: "last-resort" }) => void;
 
-/** From here on, in the thread that calls it. Keeps nothing alive. */
+/** Starts in the calling thread. Does not keep the process alive. */
 export function releaseMemoryWhenIdle(): void {
   const { getHeapStatistics } = process.getBuiltinModule("node:v8");
   let before = performance.eventLoopUtilization();
   let delayMs = busyMs;
-  /** The least that was held. */
+  /** The lowest size so far. */
   let heldBytes = getHeapStatistics().total_physical_size;
   let collectedMs = -leastBetweenMs;
   setTimeout(look, delayMs).unref();
@@ -25,7 +25,7 @@ export function releaseMemoryWhenIdle(): void {
     const now = performance.eventLoopUtilization();
     const isIdle = performance.eventLoopUtilization(now, before).utilization < idleShare;
     before = now;
-    // The first idle moment may be a pause.
+    // The first idle moment may be a short pause.
     const isResting = isIdle && delayMs > busyMs;
     delayMs = isIdle ? Math.min(delayMs * 2, restMs) : busyMs;
     const bytes = getHeapStatistics().total_physical_size;
@@ -42,7 +42,7 @@ export function releaseMemoryWhenIdle(): void {
 
 let collect: Collect | undefined;
 
-/** At once, also what threads that have ended held: by the one kind of collection that hands free pages back to the system. */
+/** Immediately, including the memory of ended threads: with the only kind of collection that returns free pages to the system. */
 export function releaseMemory(): void {
   if (!collect) {
     process.getBuiltinModule("node:v8").setFlagsFromString("--expose-gc");

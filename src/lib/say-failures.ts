@@ -1,4 +1,4 @@
-/** What went wrong in which mounts, a sentence for each problem: many mounts may have the same, as when there is no index. */
+/** The problems of mounts, one sentence for each problem: many mounts may share one, such as a missing index. */
 export function sayFailures(failures: readonly { readonly mount: string; readonly message: string }[]): string[] {
   const mounts = new Map<string, string[]>();
   for (const { mount, message } of failures) mounts.set(message, [...(mounts.get(message) ?? []), mount]);

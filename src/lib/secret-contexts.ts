@@ -1,22 +1,22 @@
-/** Where secrets stand that no beginning gives away: in URLs, headers and commands, and behind a name that says what they are. */
+/** Rules for secrets without a known prefix: in URLs, headers and commands, and after a name that says what they are. */
 import type { SecretRule } from "./secret-rules.ts";
 
 const quotedOrBare = String.raw`(?:\\{0,3}"([^"\s\\]{8,500})\\{0,3}"|\\{0,3}'([^'\s\\]{8,500})\\{0,3}'|${"`"}([^${"`"}\s\\]{8,500})${"`"}|([^\s"'${"`"},;(){}[\]<>\\]{8,500}))`;
 
-/** How names of secrets end. A place in a list is called a token, too. */
+/** How names of secrets end. A position in a list is also called a token. */
 const secretName =
   String.raw`(?:secret|passw(?:or)?d|(?<![a-z])pass|(?<=require)pass|pwd|(?<=[_.-]|bind|root)pw|(?<![a-z])psk|passphrase|(?:api|app|access|secret|signing|encryption|private|master|account|hmac|shared|consumer|license|auth|session|service|storage|secure|aes)[_-]?key(?:_base)?|` +
   String.raw`(?<!page[_-]?|next[_-]?|sync[_-]?|continuation[_-]?|cursor[_-]?)token|credential|auth|パスワード|暗証番号|暗証|トークン|シークレット|秘密鍵|(?:API|ＡＰＩ|認証)キー)` +
   String.raw`s?(?:[_-]?(?:id|base|base64|value|hash|string|prod(?:uction)?|live|dev|staging))?`;
 
-/** The name of a secret of a store, and a sum over one, are none themselves. */
+/** The name of a secret in a store, and a checksum, are not secrets. */
 const notAName = String.raw`(?<!\d:|checksum\/)`;
 
-/** From a name to its value, in the spellings of formats and languages. */
+/** From a name to its value, in the syntax of formats and languages. */
 const ways: readonly string[] = [
-  // name = value, "name": "value", 'name' => 'value', name := value, name: type = value; also in the next line where it is indented.
+  // name = value, "name": "value", 'name' => 'value', name := value, name: type = value; also on the next line if indented.
   String.raw`\\{0,3}["'\])]{0,2}[ \t]{0,8}(?::[ \t]{0,4}[&\w<>?.]{1,30}[ \t]{0,4}(?==))?(?::=|=>|[:=：＝])[ \t]{0,8}(?:!!\w{1,10}[ \t]{1,4})?(?:[>|][-+]?[ \t]{0,4})?(?:\r?\n[ \t]{1,40})?`,
-  // {"name": "name", "value": "value"}, name="name" value="value", and the same in two lines of YAML.
+  // {"name": "name", "value": "value"}, name="name" value="value", and the same on two lines of YAML.
   String.raw`\\{0,3}["']?[ \t]{0,4}(?:,|\r?\n|(?<=["'])[ \t])[ \t]{0,40}\\{0,3}["']?value\\{0,3}["']?[ \t]{0,4}[:=][ \t]{0,4}`,
   // variable "name" { … default = "value"
   String.raw`"[ \t]{0,4}\{[^{}]{0,200}?default[ \t]{0,8}=[ \t]{0,8}`,
@@ -28,7 +28,7 @@ export const secretContexts: readonly SecretRule[] = [
   {
     kind: "a password in a URL",
     hint: "://",
-    // Up to the last "@" before a slash: people do not always escape what they should.
+    // Up to the last "@" before a slash: people often forget to escape.
     pattern: /\b[a-z][a-z0-9+.-]{1,30}:\/\/[^\s/:@"'`<>{}$]{0,200}:([^\s/"'`<>{}$]{3,200})@[\w[.-]/gi,
     must: "no placeholder",
   },
@@ -106,8 +106,8 @@ export const secretContexts: readonly SecretRule[] = [
   {
     kind: "a value that is called a secret",
     hint: "",
-    // --name value, set("name", "value"), name = call("value"), | name | value |, 名前は「値」, and in .netrc: what follows must be nothing
-    // that could be said.
+    // --name value, set("name", "value"), name = call("value"), | name | value |, 名前は「値」, and .netrc: here the value must not look like
+    // words.
     pattern: new RegExp(
       String.raw`${notAName}${secretName}\\{0,3}["'${"`"}]?(?:,?[ \t]{1,4}|[ \t]{0,4}\|[ \t]{0,4}|[はがを][ \t]{0,4}|[ \t]{0,4}[:=][ \t]{0,4}[\w.:-]{1,40}[ (]{1,2}(?=["']))["'${"`"}「『]?([^\s"'${"`"},;(){}[\]<>\\」』]{12,500})`,
       "gi",

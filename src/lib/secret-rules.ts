@@ -1,18 +1,18 @@
-/** What keys of known makers look like. A pattern never looks further than a bounded number of characters, so that no text makes it slow. */
+/** Patterns of keys from known vendors. A pattern never looks beyond a bounded number of characters, so that no text makes it slow. */
 
 export interface SecretRule {
   readonly kind: string;
-  /** What must be in a text for the pattern to be tried: a search for a string is much cheaper. */
+  /** Must occur in a text for the pattern to be tried: a string search is much cheaper. */
   readonly hint: string;
-  /** With the flag `g`. Its first group that fits is the secret, or else all of it. */
+  /** With the flag `g`. The first matching group is the secret, or else the whole match. */
   readonly pattern: RegExp;
-  /** How sure it must be that no one made it up as an example; "varied" unless said. */
+  /** The check that it is not an example. Default: "varied". */
   readonly must?: "varied" | "random" | "unspoken" | "none" | "no placeholder" | "mixed";
 }
 
-/** A beginning that no word has, and how it goes on. */
+/** A prefix that no word has, and the rest of the key. */
 function begins(kind: string, hint: string, start: string, rest: string, must?: SecretRule["must"]): SecretRule {
-  // Behind a letter or digit it is the middle of something else, and so it is where it would go on.
+  // Next to a letter or digit it is part of something else.
   const pattern = new RegExp(`(?<![A-Za-z0-9])(${start}${rest})(?![A-Za-z0-9_])`, "g");
   return { kind, hint, pattern, ...(must && { must }) };
 }

@@ -1,4 +1,4 @@
-/** What is called a secret, or looks like one, and is none: references, paths, sentences, hashes in manifests and locks. */
+/** Texts that look like secrets or are named so, but are not: references, paths, sentences, hashes in manifests and lock files. */
 import {
   base64Letters,
   createRandomSource,
@@ -15,7 +15,7 @@ const things = "account handler render session request config access order user 
   " ",
 );
 
-/** About so many, of every kind. */
+/** About `count`, of every kind. */
 export function moreLookAlikes(seed: number, count: number): readonly LookAlike[] {
   const { draw, pick, below } = createRandomSource(seed);
   const thing = () => pick(things);

@@ -1,4 +1,4 @@
-/** How well secrets are told from what looks like them, measured. */
+/** Measures how well secrets are distinguished from similar text. */
 import { describe, expect, it } from "vitest";
 import { findSecrets, maskSecrets } from "./secrets.ts";
 import { moreLookAlikes } from "./secrets-alike.corpus.ts";
@@ -13,20 +13,20 @@ function tally(kinds: readonly string[]): Readonly<Record<string, number>> {
   return counts;
 }
 
-describe("of secrets as their makers make them", () => {
-  it.each(seeds)("every single one is masked, and all of it (seed %i)", (seed) => {
+describe("of realistic secrets", () => {
+  it.each(seeds)("every one is masked completely (seed %i)", (seed) => {
     const planted = plantedSecrets(seed, 25);
     expect(planted.length).toBeGreaterThan(2000);
     const missed = planted.filter(({ text, secret }) => {
       const masked = maskSecrets(text).text;
-      // Neither its beginning behind the maker's mark nor its end may be left.
+      // Neither the beginning after the vendor's prefix nor the end may be left.
       const pieces = [secret, secret.slice(-12), secret.slice(Math.floor(secret.length / 2)).slice(0, 12)];
       return pieces.some((piece) => masked.includes(piece));
     });
     expect(tally(missed.map(({ kind }) => kind))).toEqual({});
   });
 
-  it.each(seeds)("every one is masked wherever people leave it (seed %i)", (seed) => {
+  it.each(seeds)("every one is masked in every usual context (seed %i)", (seed) => {
     const planted = secretsInUse(seed, 12);
     expect(planted.length).toBeGreaterThan(1900);
     expect(planted.every(({ text, secret }) => text.includes(secret))).toBe(true);
@@ -34,7 +34,7 @@ describe("of secrets as their makers make them", () => {
     expect(tally(missed.map(({ kind }) => kind))).toEqual({});
   });
 
-  it("every one is found in a long text of others, at its own place", () => {
+  it("every one is found in a long text, at its own position", () => {
     const planted = plantedSecrets(7, 3);
     const others = lookAlikes(8, planted.length);
     const text = planted.map((each, at) => `${others[at]!.text}\n\n${each.text}\n\n`).join("");
@@ -44,8 +44,8 @@ describe("of secrets as their makers make them", () => {
   });
 });
 
-describe("of what looks like secrets", () => {
-  it.each(seeds)("fewer than one in a hundred is taken for one (seed %i)", (seed) => {
+describe("of text similar to secrets", () => {
+  it.each(seeds)("fewer than one in a hundred is masked (seed %i)", (seed) => {
     for (const alikes of [lookAlikes(seed, 6000), moreLookAlikes(seed, 3000)]) {
       const alarms = alikes.filter(({ text }) => findSecrets(text).length > 0);
       expect(alarms.length / alikes.length, JSON.stringify(tally(alarms.map(({ kind }) => kind)))).toBeLessThan(0.01);
@@ -53,7 +53,7 @@ describe("of what looks like secrets", () => {
   });
 });
 
-it("what is masked stays masked, and nothing more is taken for a secret then", () => {
+it("masked text stays the same when it is masked again", () => {
   for (const { text } of plantedSecrets(3, 5)) {
     const masked = maskSecrets(text).text;
     expect(maskSecrets(masked).text).toBe(masked);

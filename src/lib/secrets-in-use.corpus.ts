@@ -1,4 +1,4 @@
-/** Secrets where people leave them: in commands, manifests, connection strings and logs, wrapped and escaped. */
+/** Secrets in their usual contexts: commands, manifests, connection strings and logs, wrapped and escaped. */
 import {
   base64Letters,
   createRandomSource,
@@ -57,7 +57,7 @@ const places: readonly ((secret: string) => string)[] = [
   (secret) => encode(JSON.stringify({ value: secret })),
 ];
 
-/** The value of a setting that is called a secret. */
+/** The value of a setting named as a secret. */
 const settings: readonly ((name: string, value: string) => string)[] = [
   (name, value) => `<${name}>${value}</${name}>`,
   (name, value) => `<property name="${name}" value="${value}"/>`,
@@ -81,7 +81,7 @@ const settings: readonly ((name: string, value: string) => string)[] = [
 const names =
   "api_key client_secret accessToken DB_PASS SECRET_KEY_BASE hmac_key ADMIN_PW パスワード APIキー トークン".split(" ");
 
-/** Known by where they stand. */
+/** Recognised by their context. */
 const spots: Readonly<Record<string, (secret: string, lot: RandomSource) => string>> = {
   netrc: (secret) => `machine git.internal\n\tlogin ci\n\tpassword ${secret}\n`,
   "curl -u": (secret) => `curl -u "admin:${secret}" https://es.internal:9200/_cat/indices`,
@@ -110,7 +110,7 @@ function uuid({ draw }: RandomSource): string {
   return [8, 4, 4, 4, 12].map((length) => draw(hex, length)).join("-");
 }
 
-/** So many of each kind and place. What must not be left of a wrapped one is its wrapping. */
+/** `rounds` of each kind and context. For a wrapped secret, its encoded form must not be left. */
 export function secretsInUse(seed: number, rounds: number): readonly Planted[] {
   const lot = createRandomSource(seed);
   const { draw } = lot;

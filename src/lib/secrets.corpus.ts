@@ -1,4 +1,4 @@
-/** Secrets as their makers make them, and what merely looks like one: drawn from a seed, so that none of them stands in a file. */
+/** Realistic secrets, and similar text: generated from a seed, so that no secret is in a file. */
 
 export interface Planted {
   readonly kind: string;
@@ -43,7 +43,7 @@ export function createRandomSource(seed: number): RandomSource {
   };
 }
 
-/** Known by their beginnings, wherever they stand. */
+/** Recognised by their prefixes, in any context. */
 const makers: Readonly<Record<string, (draw: Draw) => string>> = {
   "AWS access key": (draw) => `AK${"IA"}${draw(`${upperLetters}234567`, 16)}`,
   "AWS temporary key": (draw) => `AS${"IA"}${draw(`${upperLetters}234567`, 16)}`,
@@ -105,7 +105,7 @@ const makers: Readonly<Record<string, (draw: Draw) => string>> = {
   "JSON web token": (draw) => `ey${"J"}${draw(safe, 33)}.ey${"J"}${draw(safe, 80)}.${draw(safe, 43)}`,
 };
 
-/** Known by what they are called. */
+/** Recognised by their names. */
 const called: Readonly<Record<string, (draw: Draw) => string>> = {
   AWS_SECRET_ACCESS_KEY: (draw) => draw(base64Letters, 40),
   aws_session_token: (draw) => `${draw(base64Letters, 300)}==`,
@@ -146,7 +146,7 @@ function inPlace(kind: string, secret: string, { pick }: RandomSource): string {
   return pick(places)(secret);
 }
 
-/** So many of each kind. */
+/** `rounds` of each kind. */
 export function plantedSecrets(seed: number, rounds: number): readonly Planted[] {
   const lot = createRandomSource(seed);
   const { draw, pick } = lot;
@@ -195,7 +195,7 @@ export function plantedSecrets(seed: number, rounds: number): readonly Planted[]
   return planted;
 }
 
-/** About so many, of every kind. */
+/** About `count`, of every kind. */
 export function lookAlikes(seed: number, count: number): readonly LookAlike[] {
   const { draw, pick, below } = createRandomSource(seed);
   const uuid = () => [8, 4, 4, 4, 12].map((length) => draw(hex, length)).join("-");

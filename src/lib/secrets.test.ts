@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { findSecrets, mask, maskSecrets } from "./secrets.ts";
 
-/** Made up here and now: put together, so that no scanner takes this file for a leak. */
+/** Invented here, and joined from parts, so that no scanner reports this file. */
 const p = (...parts: string[]) => parts.join("");
 const letters = "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYzAc";
 
@@ -72,11 +72,11 @@ describe("secrets", () => {
     expect(maskSecrets(text).text).toBe(text.replace(secret, () => mask));
   });
 
-  it.each(harmless)("are not seen in %s", (text) => {
+  it.each(harmless)("are not reported in %s", (text) => {
     expect(findSecrets(text)).toEqual([]);
   });
 
-  it("of private keys are masked line by line, whole or cut off", () => {
+  it("in private keys are masked line by line, complete or truncated", () => {
     const line = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj";
     const block = [
       "before",
@@ -93,20 +93,20 @@ describe("secrets", () => {
     expect(cut.text.split("\n")).toEqual(["before", block[1], mask, mask, "", "and then a sentence."]);
   });
 
-  it("are found once where two rules see one", () => {
+  it("are reported once if two rules match", () => {
     const token = p("gh", "p_", letters, "7Z");
     const text = `github_token = "${token}" # password: "${p("vK7#", "pQ2x!zR9")}"`;
     expect(findSecrets(text)).toHaveLength(2);
   });
 
-  it("are masked where they stand, and nothing else is changed", () => {
+  it("are masked in place, and nothing else is changed", () => {
     const [text, secret] = secrets[8]!;
     const all = `${"line\n".repeat(3)}${text}\r\n${"more\n".repeat(3)}`;
     expect(maskSecrets(all).text).toBe(all.replace(secret, () => mask));
     expect(maskSecrets("nothing here").text).toBe("nothing here");
   });
 
-  it("are hardly ever seen in the program's own source", () => {
+  it("are hardly ever reported in the program's own source", () => {
     const root = join(import.meta.dirname, "..");
     const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter(
       (file) => file.endsWith(".ts") && !file.endsWith(".test.ts"),
@@ -119,7 +119,7 @@ describe("secrets", () => {
     expect(alarms).toEqual([]);
   });
 
-  it("take no longer to look for in what is made to be slow", () => {
+  it("take no longer to find in hostile text", () => {
     for (const piece of [
       ..."password=|eyJ|a://b:|sk-|Bearer |:AA|.atlasv1.|AccountKey=|a:///:@|-us|パスワード：|mysql x -px |-u a:".split(
         "|",
@@ -140,7 +140,7 @@ describe("secrets", () => {
     }
   });
 
-  it("are seen in what is none itself", () => {
+  it("are found inside a rejected match", () => {
     const secret = p("Zx81", "Kq0Lm27VbN5c");
     expect(maskSecrets(`callback_token: /auth/user?password=${secret}`).text).not.toContain(secret);
   });

@@ -1,4 +1,4 @@
-/** Finds what looks like a secret in a text: keys with known beginnings, private keys, credentials in URLs, and random values that are called a secret. */
+/** Finds likely secrets in a text: keys with known prefixes, private keys, credentials in URLs, and random values named as secrets. */
 import { isPlaceholder, isRandom, isNotWordLike, isVaried } from "./looks-random.ts";
 import { findPrivateKeys } from "./private-keys.ts";
 import { secretContexts } from "./secret-contexts.ts";
@@ -8,14 +8,14 @@ export interface Secret {
   /** [from, to) in the text: the secret alone, not its name. */
   readonly from: number;
   readonly to: number;
-  /** What it seems to be, as it may stand in a sentence. */
+  /** What it seems to be, for use in a sentence. */
   readonly kind: string;
 }
 
-/** What stands in a secret's place, once in each of its lines. */
+/** Replaces a secret, once in each of its lines. */
 export const mask = "[masked]";
 
-/** No rule fits less. */
+/** No rule matches less. */
 const shortest = 10;
 const maxLooks = 4;
 
@@ -52,7 +52,7 @@ function findPlain(text: string): Secret[] {
         found.push({ from, to: from + secret.length, kind });
         continue;
       }
-      // What is none may hold one, as in `token: https://host/?password=…`; but no text may have all of it looked at again and again.
+      // A rejected match may contain a secret, as in `token: https://host/?password=…`; but no text may be scanned again and again.
       if (match.index >= looked) [looked, looks] = [pattern.lastIndex, 0];
       if (from > match.index) pattern.lastIndex = (looks += 1) < maxLooks ? from : looked;
     }
@@ -60,11 +60,11 @@ function findPlain(text: string): Secret[] {
   return found;
 }
 
-/** Texts are wrapped in base64 as they are, and what they say is no better hidden there. */
+/** Decodes base64, which hides texts no better. */
 function findEncoded(text: string): Secret[] {
   const found: Secret[] = [];
   for (const { 0: run, index } of text.matchAll(/[A-Za-z0-9+/_-]{40,}/g)) {
-    // The first bytes tell pictures, hashes and keys from texts.
+    // The first bytes distinguish texts from pictures, hashes and keys.
     if (!/^[\t\n\r\x20-\x7e]{24}$/.test(decoded(run.slice(0, 32)))) continue;
     const [secret] = findPlain(decoded(run));
     if (secret) found.push({ from: index, to: index + run.length, kind: secret.kind });
@@ -73,11 +73,11 @@ function findEncoded(text: string): Secret[] {
 }
 
 function decoded(run: string): string {
-  // One character alone is no byte.
+  // A single character is no byte.
   return atob((run.length % 4 === 1 ? run.slice(0, -1) : run).replaceAll("-", "+").replaceAll("_", "/"));
 }
 
-/** What a Secret of Kubernetes holds is secret, whatever it is called. */
+/** All values of a Kubernetes Secret are secret, whatever their names. */
 function findSecretObjects(text: string): Secret[] {
   if (!text.includes("kind: Secret")) return [];
   const found: Secret[] = [];
@@ -99,7 +99,7 @@ function findSecretObjects(text: string): Secret[] {
   return found;
 }
 
-/** Where two overlap, they are one, called by what begins first. */
+/** Merges overlapping secrets, under the kind of the first. */
 function united(found: Secret[]): readonly Secret[] {
   found.sort((left, right) => left.from - right.from || right.to - left.to);
   const all: Secret[] = [];
@@ -111,13 +111,13 @@ function united(found: Secret[]): readonly Secret[] {
   return all;
 }
 
-/** The text with every secret masked, its lines where they were, and what was masked, in the order of the text. */
+/** The text with every secret masked and its lines unchanged, and the masked kinds in text order. */
 export function maskSecrets(text: string): { readonly text: string; readonly masked: readonly Secret[] } {
   const masked = findSecrets(text);
   return { text: withMasks(text, masked), masked };
 }
 
-/** The same for a patch, which may show some lines out of the middle of a key: lines that could be such are masked as well. */
+/** The same for a patch, which may show lines from the middle of a key: lines that could be such are masked too. */
 export function maskPatch(patch: string): ReturnType<typeof maskSecrets> {
   let isPublic = false;
   const lines = patch.split("\n").map((line) => {

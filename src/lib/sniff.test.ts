@@ -26,7 +26,7 @@ describe("sniff", () => {
     expect(sniff(latin1(bytes))).toBe(type);
   });
 
-  it("says nothing of bytes without a mark, or too few for one", () => {
+  it("returns nothing for bytes without a mark, or too few", () => {
     expect(sniff(latin1(""))).toBeUndefined();
     expect(sniff(latin1("\x89PN"))).toBeUndefined();
     expect(sniff(latin1("RIFF\x24\0\0\0????"))).toBeUndefined();
@@ -35,7 +35,7 @@ describe("sniff", () => {
 });
 
 describe("mayBe", () => {
-  it("lets a name say which kind of container it is", () => {
+  it("lets the name decide between containers", () => {
     const docx = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
     expect(mayBe("application/zip", docx)).toBe(true);
     expect(mayBe("image/png", "image/png")).toBe(true);

@@ -1,10 +1,10 @@
-/** What the first bytes of a content say it is. */
+/** The type of a content by its first bytes. */
 
 interface Magic {
   readonly type: string;
   readonly at: number;
   readonly bytes: readonly number[];
-  /** A second mark that must stand as well. */
+  /** A second mark that must also be present. */
   readonly also?: { readonly at: number; readonly bytes: readonly number[] };
 }
 
@@ -17,7 +17,7 @@ function bytesOf(mark: string): number[] {
   return Array.from(mark, (character) => character.charCodeAt(0));
 }
 
-// Where one mark begins like another, the longer stands first.
+// If one mark is a prefix of another, the longer one comes first.
 const marks: readonly Magic[] = [
   magic("image/png", "\x89PNG\r\n\x1a\n"),
   magic("image/jpeg", "\xff\xd8\xff"),
@@ -71,7 +71,7 @@ const marks: readonly Magic[] = [
   magic("font/collection", "ttcf"),
 ];
 
-/** Marks by their first byte, for those that begin the content; the rest are looked at each time. */
+/** Marks at the start of the content, by their first byte; the others are always checked. */
 const byFirst = new Map<number, Magic[]>();
 const later: Magic[] = [];
 for (const mark of marks) {
@@ -80,7 +80,7 @@ for (const mark of marks) {
   else byFirst.set(first, [...(byFirst.get(first) ?? []), mark]);
 }
 
-/** The type that the bytes themselves name; undefined when they name none. Meant for content that is not text. */
+/** The type that the bytes identify; undefined if none. For content that is not text. */
 export function sniff(bytes: Uint8Array): string | undefined {
   const first = bytes[0];
   if (first === undefined) return undefined;
@@ -89,7 +89,7 @@ export function sniff(bytes: Uint8Array): string | undefined {
   return undefined;
 }
 
-/** Whether the mark that `sniff` went by is one that no text begins with by chance: longer than a word, or not printable. */
+/** Whether no text starts with the mark of `sniff` by chance: it is longer than a word, or not printable. */
 export function isSure(bytes: Uint8Array): boolean {
   for (const mark of [...(byFirst.get(bytes[0] ?? -1) ?? []), ...later])
     if (bears(bytes, mark)) {
@@ -108,7 +108,7 @@ function stands(bytes: Uint8Array, at: number, mark: readonly number[]): boolean
   return true;
 }
 
-/** Types whose content is a ZIP file with a meaning of its own, or another container: the name knows better which. */
+/** Types whose content is a ZIP file or another container: the name is more specific. */
 const containers: ReadonlyMap<string, readonly string[]> = new Map([
   [
     "application/zip",
@@ -132,7 +132,7 @@ const containers: ReadonlyMap<string, readonly string[]> = new Map([
   ["video/mp4", ["audio/mp4", "video/quicktime", "image/heic", "image/avif"]],
 ]);
 
-/** Whether content of the type `sniffed` may well be what its name says. */
+/** Whether content of the type `sniffed` may have the type that its name says. */
 export function mayBe(sniffed: string, named: string): boolean {
   return sniffed === named || (containers.get(sniffed)?.includes(named) ?? false);
 }

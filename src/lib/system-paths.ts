@@ -1,4 +1,4 @@
-/** Where Pressmark keeps what must outlive it, and what can be made again, by the custom of each system. */
+/** The folders for state and cache, by the conventions of each system. */
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 
@@ -12,12 +12,12 @@ export function stateFolder({ platform, home, env }: SystemPaths): string {
   if (platform === "darwin") return join(home, "Library", "Application Support", "pressmark");
   if (platform === "win32") return join(env["LOCALAPPDATA"] || join(home, "AppData", "Local"), "pressmark");
   const configured = env["XDG_STATE_HOME"];
-  // A relative path there is to be ignored, says the XDG base directory specification.
+  // The XDG base directory specification says to ignore a relative path.
   const base = configured && isAbsolute(configured) ? configured : join(home, ".local", "state");
   return join(base, "pressmark");
 }
 
-/** Where what can be made again is kept. */
+/** The folder for data that can be created again. */
 export function cacheFolder({ platform, home, env }: SystemPaths): string {
   if (platform === "darwin") return join(home, "Library", "Caches", "pressmark");
   if (platform === "win32") return join(env["LOCALAPPDATA"] || join(home, "AppData", "Local"), "pressmark", "Cache");
@@ -25,13 +25,13 @@ export function cacheFolder({ platform, home, env }: SystemPaths): string {
   return join(configured && isAbsolute(configured) ? configured : join(home, ".cache"), "pressmark");
 }
 
-/** The person's own folder, as their environment says it. */
+/** The user's home folder, from the environment. */
 export function homeFolder(env: SystemPaths["env"]): string {
-  const said = process.platform === "win32" ? env["USERPROFILE"] : env["HOME"];
-  return said && isAbsolute(said) ? said : homedir();
+  const given = process.platform === "win32" ? env["USERPROFILE"] : env["HOME"];
+  return given && isAbsolute(given) ? given : homedir();
 }
 
-/** Those of the person whose environment this is. */
+/** The paths of the user of this environment. */
 export function systemPathsOf(env: SystemPaths["env"]): SystemPaths {
   return { platform: process.platform, home: homeFolder(env), env };
 }

@@ -8,7 +8,7 @@ const bytesOf = (text: string, encoding: Encoding): Uint8Array => {
   return bytes;
 };
 
-/** What a file with these bytes would be read as. */
+/** How a file with these bytes is read. */
 function read(bytes: Uint8Array): { encoding: string; text: string } | "bytes" {
   const found = findEncoding(bytes);
   const text = found && decodeExactly(bytes.subarray(found.markBytes), found.encoding);
@@ -54,14 +54,14 @@ const western = [
   "Crème brûlée à la carte",
 ];
 
-/** Short, long, and with code or prose of ASCII before it. */
+/** Short, long, and with ASCII code or prose before it. */
 const variantsOf = (text: string): string[] =>
   ["", "abc ", "line one\nline two\n", "# title\n\n"].flatMap((before) =>
     [1, 3, 40].map((times) => `${before}${text}\n`.repeat(times)),
   );
 
 describe("the encoding of a text", () => {
-  // Without a mark, four bytes are too few to tell.
+  // Without a mark, four bytes are too few.
   const longer = japanese.filter((text) => text.length > 5);
   const cases: [Encoding, string[]][] = [
     ["utf-8", [...japanese, ...western]],
@@ -73,13 +73,13 @@ describe("the encoding of a text", () => {
     ["windows-1252", western],
   ];
 
-  it.each(cases)("%s is found, and the text with it", (encoding, texts) => {
+  it.each(cases)("%s is detected, with its text", (encoding, texts) => {
     for (const text of texts.flatMap(variantsOf))
       expect(read(bytesOf(text, encoding)), text.slice(0, 60)).toEqual({ encoding, text });
   });
 
   it.each(["shift_jis", "euc-jp", "iso-2022-jp", "windows-1252"] as const)(
-    "%s is found without a line end, too",
+    "%s is detected without a line end, too",
     (encoding) => {
       for (const text of encoding === "windows-1252" ? western : japanese)
         expect(read(bytesOf(text, encoding)), text).toEqual({ encoding, text });
@@ -90,7 +90,7 @@ describe("the encoding of a text", () => {
     ["utf-8", [0xef, 0xbb, 0xbf]],
     ["utf-16le", [0xff, 0xfe]],
     ["utf-16be", [0xfe, 0xff]],
-  ] as const)("%s is found by its mark, whatever the text", (encoding, mark) => {
+  ] as const)("%s is detected by its mark, whatever the text", (encoding, mark) => {
     for (const text of ["", "あ", "x", "🦊", "Привет"]) {
       const bytes = Uint8Array.from([...mark, ...bytesOf(text, encoding)]);
       expect(findEncoding(bytes)).toEqual({ encoding, markBytes: mark.length });
@@ -98,7 +98,7 @@ describe("the encoding of a text", () => {
     }
   });
 
-  it("is found by a beginning that ends inside a character", () => {
+  it("is detected from a beginning that ends inside a character", () => {
     const text = "設定ファイルを読み込みます。予算は未定です。";
     for (const encoding of ["utf-8", "shift_jis", "euc-jp", "iso-2022-jp"] as const) {
       const bytes = bytesOf(text, encoding);
@@ -107,19 +107,19 @@ describe("the encoding of a text", () => {
     }
   });
 
-  it("is found where most of a text is ASCII, and the rest far from the beginning", () => {
+  it("is detected if most of a text is ASCII, and the rest far from the beginning", () => {
     const text = `${"a plain line\n".repeat(20_000)}// 合計を求める処理です\n${"b\n".repeat(100_000)}`;
     for (const encoding of ["shift_jis", "euc-jp"] as const)
       expect(read(bytesOf(text, encoding))).toEqual({ encoding, text });
   });
 
-  it("of a terminal's colours is no ISO-2022-JP", () => {
+  it("of terminal colours is not ISO-2022-JP", () => {
     const text = "\u001b[31mred\u001b[0m (B) $B\n";
     expect(read(bytesOf(text, "utf-8"))).toEqual({ encoding: "utf-8", text });
   });
 });
 
-describe("what is given as bytes", () => {
+describe("content returned as bytes", () => {
   const foreign: [string, string[]][] = [
     ["gbk", ["你好", "配置文件已加载，请重新启动服务器。", "中华人民共和国公民有言论自由。这是一个测试文件。"]],
     ["euc-kr", ["설정 파일을 읽을 수 없습니다. 다시 시도하십시오.", "대한민국의 주권은 국민에게 있고"]],
@@ -130,13 +130,13 @@ describe("what is given as bytes", () => {
     ["iso-8859-2", ["Zażółć gęślą jaźń"]],
   ];
 
-  it.each(foreign)("is text of an encoding that is not known here: %s", (encoding, texts) => {
+  it.each(foreign)("is text in an unsupported encoding: %s", (encoding, texts) => {
     const encode = encoderOf(encoding);
     for (const text of texts)
       for (const times of [1, 20]) expect(read(encode(`${text}\n`.repeat(times))), text).toBe("bytes");
   });
 
-  it("is what a program wrote: random bytes, with and without control characters and NUL", () => {
+  it("is binary: random bytes, with and without control characters and NUL", () => {
     const random = createRandom();
     for (const [least, most] of [
       [0x00, 0xff],
@@ -151,7 +151,7 @@ describe("what is given as bytes", () => {
       }
   });
 
-  it("is a row of numbers in two bytes each, or in four", () => {
+  it("is a sequence of 16-bit or 32-bit numbers", () => {
     const rows = [
       Uint16Array.from({ length: 200 }, (_, at) => at),
       Uint32Array.from({ length: 200 }, (_, at) => 65 + at),
@@ -172,9 +172,9 @@ describe("what is given as bytes", () => {
       expect(read(bytes)).toBe("bytes");
   });
 
-  it("is Japanese that would be written otherwise: a character that Shift_JIS has twice, a shift that no one needs", () => {
+  it("is Japanese that would be encoded differently: a character that Shift_JIS has twice, an unnecessary escape", () => {
     const before = bytesOf("設定を読み込みます", "shift_jis");
-    // ∵ in NEC's row, and 髙 in the rows that NEC chose from IBM's.
+    // ∵ in NEC's row, and 髙 in NEC's selection of IBM extensions.
     for (const pair of [
       [0x87, 0x9a],
       [0xee, 0xe0],
@@ -189,8 +189,8 @@ describe("what is given as bytes", () => {
   });
 });
 
-describe("a text that is read", () => {
-  it("gives its bytes again, in every encoding and whatever the bytes", () => {
+describe("a decoded text", () => {
+  it("encodes to the same bytes, in every encoding and whatever the bytes", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
         for (const encoding of ["utf-8", "utf-16le", "shift_jis", "euc-jp", "iso-2022-jp", "windows-1252"] as const) {
@@ -202,7 +202,7 @@ describe("a text that is read", () => {
     );
   });
 
-  it("holds every character that its encoding has", () => {
+  it("can contain every character of its encoding", () => {
     for (const encoding of ["shift_jis", "euc-jp"] as const) {
       let count = 0;
       for (let code = 0xa0; code < 0xffff; code += 1) {
@@ -215,7 +215,7 @@ describe("a text that is read", () => {
     }
   });
 
-  it("is not spelled in an encoding that lacks a character", () => {
+  it("cannot be written in an encoding that lacks a character", () => {
     expect(encodeText("🦊", "shift_jis")).toBeUndefined();
     expect(encodeText("設定", "windows-1252")).toBeUndefined();
     expect(encodeText("丂", "iso-2022-jp")).toBeUndefined();
@@ -229,7 +229,7 @@ function createRandom(): () => number {
   return () => (state = (state * 48_271) % 0x7fffffff) / 0x7fffffff;
 }
 
-/** The way back into an encoding that the platform only decodes. */
+/** An encoder for an encoding that the platform can only decode. */
 function encoderOf(encoding: string): (text: string) => Uint8Array {
   const decoder = new TextDecoder(encoding);
   const bytes = new Map<string, number[]>();

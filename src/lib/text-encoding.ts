@@ -1,4 +1,4 @@
-/** Which encoding bytes are text in, and that text: only where the same bytes come back from it. */
+/** Detects the encoding of text and decodes it, only if encoding gives the same bytes again. */
 import { encodeDoubleByte, encodeIso2022Jp, iso2022JpToEucJp } from "./double-byte.ts";
 import { plausibility, type Plausibility } from "./text-plausibility.ts";
 
@@ -6,13 +6,13 @@ export type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "shift_jis" | "euc-jp
 
 export interface FoundEncoding {
   readonly encoding: Encoding;
-  /** How many bytes the byte order mark in front takes; 0 where there is none. */
+  /** Length of the byte order mark; 0 if there is none. */
   readonly markBytes: number;
 }
 
-/** So much is looked at in order to tell encodings apart. */
+/** How many bytes are examined to distinguish encodings. */
 const sampleBytes = 64 * 1024;
-/** Less where numbers are told from UTF-16: that is asked of every file with a NUL. */
+/** Fewer to distinguish numbers from UTF-16: this runs for every file with a NUL. */
 const wideSampleBytes = 4 * 1024;
 
 const marks: readonly { readonly encoding: Encoding; readonly bytes: readonly number[] }[] = [
@@ -22,8 +22,8 @@ const marks: readonly { readonly encoding: Encoding; readonly bytes: readonly nu
 ];
 
 /**
- * The encoding that these bytes are text in, as far as they tell; undefined for what is no text, or text of an encoding that is not
- * known here. With `mayGoOn` they are the beginning of more, and may end inside a character.
+ * The encoding of these bytes, as far as they show it; undefined for binary data or an unknown encoding. With `mayGoOn` they are the
+ * beginning of more, and may end inside a character.
  */
 export function findEncoding(bytes: Uint8Array, mayGoOn = false): FoundEncoding | undefined {
   const mark = marks.find(({ bytes: marking }) => marking.every((byte, at) => bytes[at] === byte));
@@ -64,7 +64,7 @@ function findUtf16(bytes: Uint8Array, mayGoOn: boolean): Encoding | undefined {
   return big.isPlausible && big.mean > little.mean + 0.3 ? "utf-16be" : undefined;
 }
 
-/** From where the first byte stands that is not ASCII: every encoding tried here begins a character there. */
+/** From the first byte that is not ASCII: every encoding tried here starts a character there. */
 function sampleOf(bytes: Uint8Array): Uint8Array {
   let first = 0;
   while (first < bytes.length && (bytes[first] as number) < 0x80) first += 1;
@@ -76,7 +76,7 @@ function isTextIn(bytes: Uint8Array, encoding: Encoding, mayGoOn: boolean): bool
   return text !== undefined && !text.includes("\0");
 }
 
-/** What no text of these encodings holds: control characters but for tab, line feed, form feed, return and escape. */
+/** Control characters that no text contains: all but tab, line feed, form feed, return and escape. */
 function hasControls(bytes: Uint8Array): boolean {
   for (let at = 0; at < bytes.length; at += 1) if (isControl[bytes[at] as number] === 1) return true;
   return false;
@@ -87,7 +87,7 @@ isControl.fill(1, 0, 0x20);
 for (const allowed of [0x09, 0x0a, 0x0c, 0x0d, 0x1b]) isControl[allowed] = 0;
 isControl[0x7f] = 1;
 
-/** Seven-bit bytes that hold an escape to two-byte characters and are text if these are. */
+/** Seven-bit bytes with an escape to two-byte characters that decode to text. */
 function isIso2022Jp(bytes: Uint8Array, mayGoOn: boolean): boolean {
   for (let at = bytes.indexOf(escape); at >= 0; at = bytes.indexOf(escape, at + 1)) {
     const isShift =
@@ -100,8 +100,8 @@ function isIso2022Jp(bytes: Uint8Array, mayGoOn: boolean): boolean {
 const escape = 0x1b;
 
 /**
- * The text that bytes without a byte order mark are in an encoding. Undefined where they are none: where they are malformed, hold NUL,
- * or where encoding the text would give other bytes, as it would for characters that Shift_JIS has twice.
+ * Decodes bytes without a byte order mark. Undefined if they are malformed, contain NUL, or if encoding would give other bytes, as for
+ * characters that Shift_JIS has twice.
  */
 export function decodeExactly(bytes: Uint8Array, encoding: Encoding): string | undefined {
   const isUnicode = encoding === "utf-8" || encoding === "utf-16le" || encoding === "utf-16be";
@@ -151,7 +151,7 @@ function encodeWestern(text: string): Uint8Array | undefined {
   westernBytes ??= new Map(
     Array.from(new TextDecoder("windows-1252").decode(Uint8Array.from({ length: 128 }, (_, at) => 0x80 + at)))
       .map((character, at): [number, number] => [character.charCodeAt(0), 0x80 + at])
-      // Bytes that stand for nothing are passed on as control characters.
+      // The decoder passes undefined bytes on as control characters.
       .filter(([code]) => code < 0x80 || code >= 0xa0),
   );
   const bytes = new Uint8Array(text.length);
@@ -171,8 +171,8 @@ function isSame(left: Uint8Array | undefined, right: Uint8Array): boolean {
 }
 
 /**
- * How many bytes the character that begins here takes, judged by its first bytes alone. In ISO-2022-JP everything from one escape to
- * the escape back counts as one, because nothing in between can be read by itself.
+ * How many bytes the character here takes, judged by its first bytes alone. In ISO-2022-JP everything from one escape to the escape back
+ * counts as one character, because nothing in between can be read alone.
  */
 export function characterBytes(bytes: Uint8Array, at: number, encoding: Encoding): number {
   const first = bytes[at] ?? 0;
@@ -201,7 +201,7 @@ function shiftedBytes(bytes: Uint8Array, from: number): number {
   return bytes.length - from;
 }
 
-/** Whether a character is sure to begin right behind this byte, whatever stands before it. */
+/** Whether a character certainly starts after this byte, whatever precedes it. */
 export function endsCharacter(byte: number, encoding: Encoding): boolean {
   switch (encoding) {
     case "utf-8":
@@ -209,7 +209,7 @@ export function endsCharacter(byte: number, encoding: Encoding): boolean {
       return byte < 0x80;
     case "shift_jis":
       return byte < 0x40;
-    // Each line begins in ASCII.
+    // Each line starts in ASCII.
     case "iso-2022-jp":
       return byte === 0x0a;
     case "windows-1252":

@@ -1,14 +1,14 @@
-/** How likely it is that someone wrote this: bytes can be read in several encodings, and few readings are a text. */
+/** How plausible a decoded text is: bytes can be decoded in several encodings, and few results are a text. */
 import { jisRow } from "./double-byte.ts";
 
 export interface Plausibility {
-  /** From -1 to 1, over all that is not ASCII. */
+  /** From -1 to 1, over everything that is not ASCII. */
   readonly mean: number;
-  /** Whether it is likely enough to be believed. */
+  /** Whether it is plausible enough. */
   readonly isPlausible: boolean;
 }
 
-/** The kanji that newspapers use most: about four of five kanji of any text are among them. */
+/** The most frequent kanji in newspapers: about four of five kanji in any text. */
 const commonKanji = new Set(
   "日一国会人年大十二本中長出三同時政事自行社見月分議後前民生連五発間対上部東者党地合市業内相方四定今回新場金員九入選立開手米力学問" +
     "高代明実円関決子動京全目表戦経通外最言氏現理調体化田当八六約主題下首意法不来作性的要用制治度務強気小七成期公持野協取都和統以機平" +
@@ -25,7 +25,7 @@ const isKana = (code: number): boolean => code >= 0x3041 && code <= 0x30ff;
 const isHalfKana = (code: number): boolean => code >= 0xff61 && code <= 0xff9f;
 const isKanji = (code: number): boolean => code >= 0x4e00 && code <= 0x9fff;
 
-/** A text that was decoded from Shift_JIS or EUC-JP. */
+/** A text decoded from Shift_JIS or EUC-JP. */
 function japanese(text: string, encoding: "shift_jis" | "euc-jp"): Plausibility {
   let count = 0;
   let sum = 0;
@@ -48,7 +48,7 @@ function japanese(text: string, encoding: "shift_jis" | "euc-jp"): Plausibility 
   const mean = count === 0 ? 0 : sum / count;
   // Half-width kana without the first half of the syllabary are Cyrillic letters in KOI8-R.
   if (halfKana >= 8 && earlyHalfKana * 10 < halfKana) return { mean, isPlausible: false };
-  // Only names and headings do without kana. Chinese and Korean text, read as EUC-JP, has kanji alone, and rare ones.
+  // Only names and headings have no kana. Chinese and Korean text, decoded as EUC-JP, has only kanji, and rare ones.
   const isBare = (kana + halfKana) * 20 < kanji;
   const needed = !isBare ? 0.3 : encoding === "euc-jp" ? 0.7 : kanji > 40 ? 0.5 : 0.4;
   return { mean, isPlausible: mean >= needed };
@@ -57,7 +57,7 @@ function japanese(text: string, encoding: "shift_jis" | "euc-jp"): Plausibility 
 function worthOfJapanese(code: number): number {
   if (isKana(code)) return 1;
   if (commonKanji.has(String.fromCharCode(code))) return 1;
-  // Punctuation, full-width letters and figures, arrows, rules of tables, circled figures.
+  // Punctuation, full-width letters and digits, arrows, box drawing, circled digits.
   if (code >= 0x3000 && code <= 0x303f) return 0.9;
   if (code >= 0xff01 && code <= 0xff5e) return 0.8;
   if (code >= 0x2000 && code <= 0x33ff) return 0.4;
@@ -68,7 +68,7 @@ function worthOfJapanese(code: number): number {
   return row <= 47 ? 0.3 : -0.5;
 }
 
-/** Half-width kana come in runs, and their sound marks stand behind the few kana that can bear them. */
+/** Half-width kana come in runs, and their sound marks follow the few kana that can have them. */
 function worthOfHalfKana(text: string, at: number, code: number): number {
   const before = text.charCodeAt(at - 1);
   const after = text.charCodeAt(at + 1);
@@ -83,7 +83,7 @@ function bears(code: number, first: number, last: number): boolean {
   return code >= first && code <= last;
 }
 
-/** Bytes as a text of western Europe in windows-1252, of which Latin-1 is a part. */
+/** Bytes as Western European text in windows-1252, which includes Latin-1. */
 function western(bytes: Uint8Array): Plausibility {
   let count = 0;
   let sum = 0;
@@ -107,9 +107,9 @@ const isLetter = (byte: number): boolean => isLower(byte) || isUpper(byte) || le
 /** Š Œ Ž š œ ž Ÿ */
 const lettersBelow = new Set([0x8a, 0x8c, 0x8e, 0x9a, 0x9c, 0x9e, 0x9f]);
 const unused = new Set([0x81, 0x8d, 0x8f, 0x90, 0x9d]);
-/** ’ · ª º ´ `°: what may stand behind a letter, or between two. */
+/** ’ · ª º ´ `°: may follow a letter, or stand between two. */
 const besideLetters = new Set([0x92, 0xb7, 0xaa, 0xba, 0xb4, 0xb0, 0x96, 0x97, 0xa0, 0x99, 0xae, 0xb2, 0xb3]);
-/** Of the signs those that texts are full of: quotation marks, dashes, bullet, ellipsis, euro, guillemets, §, ©, «, °, ·, », ¿, ¡. */
+/** Frequent signs: quotation marks, dashes, bullet, ellipsis, euro, guillemets, §, ©, «, °, ·, », ¿, ¡. */
 const usualSigns = new Set([
   0x80, 0x82, 0x84, 0x85, 0x91, 0x92, 0x93, 0x94, 0x95, 0x96, 0x97, 0x99, 0xa0, 0xa1, 0xa3, 0xa7, 0xa9, 0xab, 0xae,
   0xb0, 0xb1, 0xb2, 0xb3, 0xb4, 0xb5, 0xb7, 0xbb, 0xbc, 0xbd, 0xbe, 0xbf, 0xd7, 0xf7,
@@ -130,9 +130,9 @@ function worthOfWestern(bytes: Uint8Array, at: number, byte: number): number | u
 const closing = new Set([0x94, 0xbb, 0x85, 0x93, 0x91, 0xa9]);
 
 function worthOfLetter(bytes: Uint8Array, at: number, byte: number, before: number, after: number): number {
-  // ÿ is in a few French names, and in every file of bytes.
+  // ÿ is in a few French names, and in every binary file.
   if (byte === 0xff) return -0.5;
-  // Three accents in a row are a word of another alphabet.
+  // Three accented letters in a row are a word of another alphabet.
   const isRun =
     (isHighLetter(before) && isHighLetter(bytes[at - 2])) ||
     (isHighLetter(before) && isHighLetter(after)) ||
@@ -149,7 +149,7 @@ function isHighLetter(byte: number | undefined): boolean {
   return byte !== undefined && byte >= 0x80 && isLetter(byte);
 }
 
-/** A text that was decoded from UTF-16 for which no mark vouches. */
+/** A text decoded from UTF-16 without a byte order mark. */
 function wide(text: string | undefined): Plausibility {
   if (text === undefined || text.length < 4) return { mean: -1, isPlausible: false };
   let sum = 0;
@@ -165,7 +165,7 @@ function wide(text: string | undefined): Plausibility {
   return { mean, isPlausible: mean >= 0.7 && plain * 10 >= text.length };
 }
 
-/** Undefined for what no text holds. */
+/** Undefined for a character that no text contains. */
 function worthOfWide(code: number): number | undefined {
   if (code < 0x20) return code === 0x09 || code === 0x0a || code === 0x0d || code === 0x0c ? 1 : undefined;
   if (code < 0x7f) return 1;
@@ -176,7 +176,7 @@ function worthOfWide(code: number): number | undefined {
   if ((code >= 0x2010 && code <= 0x27ff) || (code >= 0x3200 && code <= 0x33ff)) return 0.5;
   if (code >= 0xf900 && code <= 0xfaff) return 0.3;
   if (code >= 0x370 && code < 0x530) return 0.6;
-  // Halves of a pair: the decoder has seen that they fit.
+  // Surrogates: the decoder has checked the pairs.
   if (code >= 0xd800 && code <= 0xdfff) return 0.2;
   return code >= 0xac00 && code <= 0xd7a3 ? 0.5 : -1;
 }

@@ -1,4 +1,4 @@
-/** Where an offset is in a text, as people count: found in one pass for any number of offsets. */
+/** Line and column of offsets in a text, in one pass for any number of offsets. */
 
 /** Both counted from 1. */
 export interface TextPlace {

@@ -1,12 +1,12 @@
-/** The thread behind `createThreads`: calls the functions it is asked for, one after the other. */
+/** The thread of `createThreads`: runs the requested functions one after the other. */
 import { parentPort } from "node:worker_threads";
 import type { ThreadReply, ThreadRequest } from "./threads.ts";
 
 parentPort?.on("message", (request: ThreadRequest) => {
-  void answer(request).then((reply) => parentPort?.postMessage(reply, []));
+  void run(request).then((reply) => parentPort?.postMessage(reply, []));
 });
 
-async function answer({ module, name, args }: ThreadRequest): Promise<ThreadReply> {
+async function run({ module, name, args }: ThreadRequest): Promise<ThreadReply> {
   try {
     const { [name]: called } = (await import(module)) as Readonly<Record<string, (...args: unknown[]) => unknown>>;
     return { value: await called!(...args) };

@@ -1,4 +1,4 @@
-/** What the tests of threads call in one. */
+/** Functions that the tests of threads call in a thread. */
 let counted = 0;
 
 export function add(left: number, right: number): number {

@@ -14,17 +14,17 @@ function open(options: Partial<ThreadsOptions> = {}) {
 afterAll(() => opened.forEach((threads) => threads.close()));
 
 describe("threads", () => {
-  it("call an exported function and give what it returns", async () => {
+  it("call an exported function and return its result", async () => {
     expect(await open().use(module, (call) => call("add", 1, 2))).toBe(3);
   });
 
-  it("pass an error on by its message, and can be used again", async () => {
+  it("pass an error on with its message, and can be used again", async () => {
     const threads = open();
     await expect(threads.use(module, (call) => call("fail", "no such day"))).rejects.toThrow("no such day");
     expect(await threads.use(module, (call) => call("add", 1, 2))).toBe(3);
   });
 
-  it("give one thread to one work until it settles", async () => {
+  it("reserve one thread for one work until it settles", async () => {
     const threads = open();
     const first = threads.use(module, async (call) => {
       await call("count");
@@ -34,7 +34,7 @@ describe("threads", () => {
     expect([await first, await second]).toEqual([2, 3]);
   });
 
-  it("end a call that takes too long, and start anew for the next", async () => {
+  it("end a call that takes too long, and start a new thread for the next", async () => {
     const threads = open({ deadlineMs: 2000 });
     await expect(threads.use(module, (call) => call("neverEnd"))).rejects.toThrow(ThreadOverrun);
     expect(await threads.use(module, (call) => call("add", 1, 2))).toBe(3);
@@ -44,12 +44,12 @@ describe("threads", () => {
     await expect(open().use(module, (call) => call("hoard"))).rejects.toThrow(ThreadOverrun);
   });
 
-  it("answer several calls of one work in their order", async () => {
+  it("run several calls of one work in order", async () => {
     const counted = await open().use(module, (call) => Promise.all([call("count"), call("add", 1, 2), call("count")]));
     expect(counted).toEqual([1, 3, 2]);
   });
 
-  it("let go of who cancels at once, and serve who waits as soon as the deadline has ended what ran", async () => {
+  it("release a cancelled caller immediately, and serve the next as soon as the deadline has ended the running call", async () => {
     const threads = open({ deadlineMs: 2000 });
     const stop = new AbortController();
     const running = threads.use(module, (call) => call("neverEnd"), stop.signal);
@@ -59,7 +59,7 @@ describe("threads", () => {
     expect(await waiting).toBe(3);
   });
 
-  it("reject what runs when they are closed", async () => {
+  it("reject running calls when they are closed", async () => {
     const threads = open();
     const running = threads.use(module, (call) => call("neverEnd"));
     await Promise.resolve();

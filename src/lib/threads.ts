@@ -1,7 +1,7 @@
-/** Work that may take long runs in threads of its own: it delays nothing else, and it is ended when it takes too much. */
+/** Runs long work in separate threads: it delays nothing else, and is ended when it takes too much time or memory. */
 import type { Worker } from "node:worker_threads";
 
-/** What the thread is asked: the exported function of a module, and its arguments. */
+/** A request to the thread: the exported function of a module, and its arguments. */
 export interface ThreadRequest {
   readonly module: string;
   readonly name: string;
@@ -10,26 +10,26 @@ export interface ThreadRequest {
 
 export type ThreadReply = { readonly value: unknown } | { readonly failure: string };
 
-/** Calls an exported function of the module, in the thread, after those that were called before. Arguments and result are cloned. */
+/** Calls an exported function of the module in the thread, after earlier calls. Arguments and result are cloned. */
 export type ThreadCall = <T>(name: string, ...args: readonly unknown[]) => Promise<T>;
 
 export interface Threads {
   /**
-   * Gives one thread to this work alone until it settles: what a call leaves in the module, the next one finds there. What is in a thread
-   * already stays there.
+   * Reserves one thread for this work until it settles: module state persists between its calls. State of earlier work in the thread
+   * persists, too.
    */
   use<T>(module: URL, work: (call: ThreadCall) => Promise<T>, signal?: AbortSignal): Promise<T>;
-  /** Afterwards nothing runs. */
+  /** Nothing runs after this. */
   close(): void;
 }
 
 export interface ThreadsOptions {
   readonly name: string;
-  /** How many may run at once; further work waits. */
+  /** Most threads; further work waits. */
   readonly max: number;
-  /** A call that takes longer is ended. */
+  /** A longer call is ended. */
   readonly deadlineMs: number;
-  /** What a thread may hold. */
+  /** Memory limit of a thread. */
   readonly maxMiB: number;
   /** An idle thread holds memory, and starting one takes some hundredths of a second. */
   readonly idleMs?: number;
@@ -37,22 +37,22 @@ export interface ThreadsOptions {
 
 let shared: Threads | undefined;
 
-/** Calls an exported function of a module in a thread that it shares with others. Rejects with a ThreadOverrun after 15 s. */
+/** Calls an exported function of a module in a shared thread. Rejects with a ThreadOverrun after 15 s. */
 export function callInThread<T>(module: URL, name: string, ...args: readonly unknown[]): Promise<T> {
   shared ??= createThreads({ name: "pressmark-work", max: 2, deadlineMs: 15_000, maxMiB: 1024 });
   return shared.use(module, (call) => call<T>(name, ...args));
 }
 
-/** A call took more than it may; the message says what: `more than 30 s`. */
+/** A call exceeded a limit; the message says which: `more than 30 s`. */
 export class ThreadOverrun extends Error {
   override readonly name = "ThreadOverrun";
 }
 
 interface Thread {
   readonly call: (module: URL, name: string, args: readonly unknown[]) => Promise<unknown>;
-  /** No one waits for what it is at: it no longer keeps the process alive. */
+  /** Nothing waits for its current work: it no longer keeps the process alive. */
   readonly abandon: () => void;
-  /** Ends it; a call that is running rejects with this. */
+  /** Ends it; a running call rejects with this. */
   readonly stop: (cause: Error) => void;
   readonly isGone: () => boolean;
 }
@@ -64,7 +64,7 @@ export function createThreads({ name, max, deadlineMs, maxMiB, idleMs = 10_000 }
   let isClosed = false;
 
   function start(): Thread {
-    // Threads take milliseconds to load, and serving starts without them.
+    // Loading this takes milliseconds, which the start does not need to wait for.
     const { Worker: Started } = process.getBuiltinModule("node:worker_threads");
     const worker = new Started(new URL("./thread-worker.ts", import.meta.url), {
       name,
@@ -109,20 +109,20 @@ export function createThreads({ name, max, deadlineMs, maxMiB, idleMs = 10_000 }
       if (isClosed) throw new Error("the threads were closed");
       if (!process.getBuiltinModule("node:worker_threads").isMainThread) return work(callHere(module));
       const thread = await lease();
-      /** The calls that were begun, one after the other. */
+      /** The started calls, one after the other. */
       let calls: Promise<unknown> = Promise.resolve();
       const call = <T>(exported: string, ...args: readonly unknown[]): Promise<T> => {
-        const answer = calls.then(() => {
+        const result = calls.then(() => {
           signal?.throwIfAborted();
           return thread.call(module, exported, args) as Promise<T>;
         });
-        calls = answer.catch(() => undefined);
-        return answer;
+        calls = result.catch(() => undefined);
+        return result;
       };
       try {
         return await untilAborted(work(call), signal);
       } finally {
-        // To end the thread would cost more than to wait for what it is at, which the deadline bounds.
+        // Ending the thread would cost more than waiting for its work, which the deadline limits.
         if (signal?.aborted) thread.abandon();
         void calls.then(() => release(thread));
       }
@@ -145,7 +145,7 @@ function createThread(worker: Worker, deadlineMs: number, whenGone: () => void):
   let running: PromiseWithResolvers<unknown> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isOnline = false;
-  /** Why it is gone. */
+  /** Why it has ended. */
   let gone: Error | undefined;
   // Its output is not read: a stream that is read keeps the process alive.
   worker.unref();
@@ -170,7 +170,7 @@ function createThread(worker: Worker, deadlineMs: number, whenGone: () => void):
     timer = setTimeout(() => stop(new ThreadOverrun(`more than ${deadlineMs / 1000} s`)), deadlineMs);
   }
 
-  // What a busy machine takes to start a thread is no fault of the work.
+  // The time to start a thread on a busy machine does not count.
   worker.once("online", () => {
     isOnline = true;
     if (running) startTimer();
@@ -193,7 +193,7 @@ function createThread(worker: Worker, deadlineMs: number, whenGone: () => void):
       if (gone) return Promise.reject(gone);
       running = Promise.withResolvers();
       if (isOnline) startTimer();
-      // Whoever waits for an answer keeps the process alive.
+      // A pending call keeps the process alive.
       worker.ref();
       worker.postMessage({ module: module.href, name, args } satisfies ThreadRequest, []);
       return running.promise;
@@ -201,7 +201,7 @@ function createThread(worker: Worker, deadlineMs: number, whenGone: () => void):
   };
 }
 
-/** Rejects with the signal's reason once it aborts, whatever becomes of the work. */
+/** Rejects with the signal's reason when it aborts; the work is not stopped. */
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return work;
   return new Promise((resolve, reject) => {

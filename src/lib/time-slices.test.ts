@@ -3,11 +3,11 @@ import { createTimeSlices, nextSlice } from "./time-slices.ts";
 import { monotonicMs } from "./monotonic-ms.ts";
 
 describe("time slices", () => {
-  it("let work go on while the slice lasts", () => {
+  it("let work continue during a slice", () => {
     expect(createTimeSlices(60_000)()).toBeUndefined();
   });
 
-  it("make work wait when the slice is used up, and begin another one", async () => {
+  it("make work wait when the slice is used up, and start another one", async () => {
     const slice = createTimeSlices(20);
     burn(25);
     const waiting = slice();
@@ -16,7 +16,7 @@ describe("time slices", () => {
     expect(slice()).toBeUndefined();
   });
 
-  it("run one at a time between two turns of the event loop, in the order in which they were asked for", async () => {
+  it("run one at a time between two turns of the event loop, in request order", async () => {
     let turn = 0;
     let isOver = false;
     function countTurns(): void {

@@ -1,4 +1,4 @@
-/** A URI back into the values of a template, in one bounded walk, without a regular expression. */
+/** Matches a URI against a template and extracts the values, in one bounded pass without a regular expression. */
 import type { TemplateMatch } from "./uri-template.ts";
 import {
   anything,
@@ -20,22 +20,22 @@ export const maxUriLength = 1024 * 1024;
 interface LiteralPart {
   readonly kind: "literal";
   readonly codes: Int32Array;
-  /** For each length, how much of the literal's beginning is also the end of its first so many characters. */
+  /** For each prefix of the literal, the length of its longest border. */
   readonly borders: Int32Array;
 }
 
 interface ValuePart {
   readonly kind: "value";
-  /** The mark in front, or `none`. */
+  /** The character in front, or `none`. */
   readonly lead: number;
-  /** What stands between the values of an exploded variable, or `none`. */
+  /** The separator between the values of an exploded variable, or `none`. */
   readonly separator: number;
   readonly accepts: Uint8Array;
   readonly maxChars: number;
   readonly slot: number;
-  /** Whether another variable of the same expression stands before it. */
+  /** Whether another variable of the same expression precedes it. */
   readonly follows: boolean;
-  /** The part behind the expression: where to go on when there is no mark. */
+  /** The part after the expression: where to continue if the leading character is missing. */
   readonly behind: number;
 }
 
@@ -44,7 +44,7 @@ interface NamedPart {
   readonly lead: number;
   readonly separator: number;
   readonly accepts: Uint8Array;
-  /** By decoded name, the places among all slots. */
+  /** By decoded name, the positions among all slots. */
   readonly slots: ReadonlyMap<string, number>;
   readonly longestName: number;
 }
@@ -53,14 +53,14 @@ type Part = LiteralPart | ValuePart | NamedPart;
 
 const equalsSign = code("=");
 const questionMark = code("?");
-// Nothing of a match outlives it but strings, and none runs inside another: short URIs need no memory of their own.
+// Only strings outlive a match, and matches are not nested: short URIs share this memory.
 const scratchLength = 1024;
 const scratchCodes = new Int32Array(scratchLength);
 const scratchMarks = new Int32Array(scratchLength);
 
 /**
- * Backwards over the template, each part marks where in the URI it can begin so that it and all behind it fit; then one walk
- * forwards takes the first choice at every part. A part looks at each character a fixed number of times, whatever the URI says.
+ * Backwards over the template, each part marks the positions in the URI where it and all later parts can match; then one forward pass takes
+ * the first choice at every part. Each part reads each character a fixed number of times, whatever the URI.
  */
 export function createTemplateMatcher(
   pieces: readonly (string | Expression)[],
@@ -149,20 +149,20 @@ function toParts(pieces: readonly (string | Expression)[]): Part[] {
   return parts;
 }
 
-/** What `{+a}` may hold when these pieces stand behind it. */
+/** What `{+a}` may contain if these pieces follow it. */
 function withoutNeeded(later: readonly (string | Expression)[]): string {
   const needed = (character: string) =>
     later.some((piece) => (typeof piece === "string" ? piece.includes(character) : piece.operator === character));
   return [...anything].filter((character) => (character !== "?" && character !== "#") || !needed(character)).join("");
 }
 
-/** One URI on its way through the parts. */
+/** The state of matching one URI. */
 interface Walk extends Characters {
   /** Behind the literal that opens the template. */
   readonly start: number;
   /** Before the literal that closes it. */
   readonly end: number;
-  /** For every 32 parts, a row of one word per place in the URI: the parts that can begin there. */
+  /** For every 32 parts, a row with one word per position in the URI: the parts that can start there. */
   readonly marks: Int32Array;
   /** The length of such a row. */
   readonly stride: number;
@@ -201,7 +201,7 @@ function markValue(walk: Walk, { lead, accepts, maxChars, behind }: ValuePart, i
     visits++;
     const found = codes[at]!;
     const fitsBehind = fits;
-    // The nearest end is the one with the fewest characters: if that is too far, every other is.
+    // The nearest end has the fewest characters: if it is too far, so is every other.
     if (canBegin(walk, index + 1, at)) {
       fits = true;
       chars = 0;
@@ -219,7 +219,7 @@ function markNamed(walk: Walk, part: NamedPart, index: number): void {
   const { codes, start, end } = walk;
   const { lead, separator, accepts } = part;
   let pairEnd = end;
-  /** Where the pairs end that begin at the nearest separator. */
+  /** Where the pairs end that start at the nearest separator. */
   let chainEnd = none;
   let visits = 0;
   for (let at = end; at >= start; at--) {
@@ -239,7 +239,7 @@ function markNamed(walk: Walk, part: NamedPart, index: number): void {
   walk.visits += visits;
 }
 
-/** The slot whose name stands behind this mark, and where the name ends. */
+/** The slot whose name follows this separator, and where the name ends. */
 function slotAt(
   walk: Walk,
   { slots, longestName }: NamedPart,
@@ -248,7 +248,7 @@ function slotAt(
 ): { slot: number; nameEnd: number } | undefined {
   const limit = Math.min(pairEnd, at + longestName + 2);
   let nameEnd = at + 1;
-  // A name ends before "?" too, so that no character is looked at from two marks.
+  // A name also ends before "?", so that no character is read twice.
   while (nameEnd < limit && walk.codes[nameEnd] !== equalsSign && walk.codes[nameEnd] !== questionMark) nameEnd++;
   walk.visits += nameEnd - at;
   if (nameEnd < pairEnd && walk.codes[nameEnd] !== equalsSign) return undefined;
@@ -258,7 +258,7 @@ function slotAt(
 
 type Taken = string | string[] | undefined;
 
-/** The value of every slot, or nothing if a parameter stands twice or is too long. */
+/** The value of every slot, or undefined if a parameter is repeated or too long. */
 function takeValues(
   walk: Walk,
   parts: readonly Part[],
@@ -281,7 +281,7 @@ function takeValues(
         index = part.behind;
         continue;
       }
-      // A comma behind nothing says that the variable before it is there, and empty.
+      // A comma after nothing means that the previous variable is present and empty.
       if (part.follows) values[part.slot - 1] ??= slots[part.slot - 1]!.exploded ? [""] : "";
       if (part.lead !== none || stop > begin)
         values[part.slot] =
@@ -305,7 +305,7 @@ function takeValues(
   return values;
 }
 
-/** The first place from here where the next part can begin. */
+/** The first position from here where the next part can start. */
 function nearestEnd(walk: Walk, { accepts, maxChars }: ValuePart, index: number, begin: number): number {
   let chars = 0;
   for (let at = begin; at <= walk.end; at++) {
@@ -332,7 +332,7 @@ function splitAt(walk: Walk, separator: number, begin: number, end: number): str
   return values;
 }
 
-/** All pairs from here whose names are known, and where they end. */
+/** All pairs from here with known names, and where they end. */
 function takePairs(
   walk: Walk,
   part: NamedPart,
@@ -353,14 +353,14 @@ function takePairs(
   return { found, end: at };
 }
 
-/** One value for each name, or nothing where the same name says two things. */
+/** One value for each name, or undefined if a name has two values. */
 function gather(slots: readonly Slot[], values: readonly Taken[], repeats: boolean): TemplateMatch | undefined {
   const match = new Map<string, string | readonly string[]>();
   for (let index = 0; index < slots.length; index++) {
     const { name } = slots[index]!;
     const value = values[index];
     const known = match.get(name);
-    // What stands there cut to a length is the beginning of what stands there in full.
+    // A value cut to a length is a prefix of the full value.
     if (
       value !== undefined &&
       (known === undefined || isListValue(value) || (!isListValue(known) && value.length > known.length))
@@ -378,7 +378,7 @@ function gather(slots: readonly Slot[], values: readonly Taken[], repeats: boole
   return slots.every(agrees) ? match : undefined;
 }
 
-/** Whether reading the URI is worth the while. */
+/** Whether the URI can match at all. */
 function mayBegin(uri: string, head: Int32Array): boolean {
   for (let at = 0; at < head.length; at++) {
     const found = uri.charCodeAt(at);
@@ -392,7 +392,7 @@ function standsAt(codes: Int32Array, begin: number, literal: Int32Array): boolea
   return true;
 }
 
-/** For each length, how much of the beginning is also the end of the first so many characters. */
+/** For each prefix, the length of its longest border. */
 function bordersOf(literal: Int32Array): Int32Array {
   const borders = new Int32Array(literal.length + 1);
   for (let at = 1, same = 0; at < literal.length; at++) {

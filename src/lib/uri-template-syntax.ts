@@ -1,8 +1,8 @@
-/** What a URI template says (RFC 6570), and the characters that a URI is made of. */
+/** Parses URI templates (RFC 6570), and classifies the characters of a URI. */
 
 export const maxTemplateLength = 8 * 1024;
 export const maxVariables = 64;
-/** One place where a variable stands. */
+/** One occurrence of a variable. */
 export interface Slot {
   readonly name: string;
   readonly maxChars: number;
@@ -12,11 +12,11 @@ export interface Slot {
 export interface Expression {
   readonly operator: string;
   readonly slots: readonly Slot[];
-  /** The place of its first slot among all slots of the template. */
+  /** The position of its first slot among all slots of the template. */
   readonly firstSlot: number;
 }
 
-/** Characters as the matcher sees them, with the text that they stand for. An escaped reserved character is not the character. */
+/** Characters as the matcher sees them, with their text. An escaped reserved character differs from the character. */
 export interface Characters {
   readonly text: string;
   /** At least one for each unit of the text. */
@@ -47,7 +47,7 @@ export const operators: Readonly<Record<string, { lead: string; separator: strin
 export function splitTemplate(template: string): (string | Expression)[] {
   if (template.length > maxTemplateLength)
     throw new Error(
-      `the template ${quoteCharacter(template)} is too long; it may have ${maxTemplateLength} characters`,
+      `the template ${quoteCharacter(template)} is too long; the limit is ${maxTemplateLength} characters`,
     );
   const pieces: (string | Expression)[] = [];
   let firstSlot = 0;
@@ -58,7 +58,7 @@ export function splitTemplate(template: string): (string | Expression)[] {
     if (open < 0) break;
     const close = template.indexOf("}", open);
     if (close < 0)
-      throw new Error(`the expression ${quoteCharacter(template.slice(open))} never ends; close it with "}"`);
+      throw new Error(`the expression ${quoteCharacter(template.slice(open))} is not closed; end it with "}"`);
     const expression = parseExpression(template.slice(open + 1, close), firstSlot);
     firstSlot += expression.slots.length;
     if (firstSlot > maxVariables) throw new Error(`the template has more than ${maxVariables} variables; use fewer`);
@@ -70,9 +70,7 @@ export function splitTemplate(template: string): (string | Expression)[] {
 
 function checkLiteral(literal: string): string {
   if (readCharacters(literal) === undefined)
-    throw new Error(
-      `the text ${quoteCharacter(literal)} in a template is no part of a URI; escape what a URI cannot hold, as in "%20"`,
-    );
+    throw new Error(`the text ${quoteCharacter(literal)} in a template is not valid in a URI; escape it, as in "%20"`);
   return literal;
 }
 
@@ -86,14 +84,14 @@ function parseExpression(inner: string, firstSlot: number): Expression {
       const [, name, length, star] = variable.exec(text) ?? [];
       if (name === undefined || readCharacters(name) === undefined)
         throw new Error(
-          `${quoteCharacter(text)} in the expression ${quoteCharacter(`{${inner}}`)} is no variable; write a name of letters, digits, "_" and ".", then perhaps "*" or ":" and a length up to 9999`,
+          `${quoteCharacter(text)} in the expression ${quoteCharacter(`{${inner}}`)} is not a variable; write a name of letters, digits, "_" and ".", then optionally "*" or ":" and a length up to 9999`,
         );
       return { name, maxChars: length === undefined ? Infinity : Number(length), exploded: star !== undefined };
     });
   return { operator, slots, firstSlot };
 }
 
-/** Undefined where no URI, not even one with characters beyond ASCII, could say this. An escape that need not be one is none. */
+/** Undefined if the text is not part of any URI, even with characters beyond ASCII. Unnecessary escapes are decoded. */
 export function readCharacters(uri: string, codes = new Int32Array(uri.length)): Characters | undefined {
   let text = "";
   let length = 0;
@@ -111,13 +109,13 @@ export function readCharacters(uri: string, codes = new Int32Array(uri.length)):
     const decoded = decode(uri.slice(at, end));
     if (decoded === undefined) return undefined;
     for (let index = 0; index < decoded.length; index++) {
-      const meant = decoded.charCodeAt(index);
-      codes[length++] = meant > 127 || isUnreserved[meant] === 1 ? meant : meant | escaped;
+      const intended = decoded.charCodeAt(index);
+      codes[length++] = intended > 127 || isUnreserved[intended] === 1 ? intended : intended | escaped;
     }
     text += uri.slice(plainFrom, at) + decoded;
     plainFrom = at = end;
   }
-  // Memory that was used before must not seem to go on.
+  // Reused memory must not look like a continuation.
   codes[length] = 0;
   text = plainFrom === 0 ? uri : text + uri.slice(plainFrom);
   return text.isWellFormed() ? { text, codes } : undefined;
@@ -141,12 +139,12 @@ export function code(character: string): number {
   return character === "" ? none : character.charCodeAt(0);
 }
 
-/** A value as it may stand in a sentence. */
+/** A value for use in a sentence. */
 export function quoteCharacter(value: string): string {
   return JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value);
 }
 
-/** The text cut to so many characters, none of them in half. */
+/** The text cut to this many characters, never inside one. */
 export function firstChars(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   let end = 0;
@@ -154,7 +152,7 @@ export function firstChars(text: string, maxChars: number): string {
   return text.slice(0, end);
 }
 
-/** Told apart by type as well as in fact. */
+/** A type guard for lists. */
 export function isListValue<T>(value: T | readonly string[]): value is readonly string[] & T {
   return Array.isArray(value);
 }

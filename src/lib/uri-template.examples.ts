@@ -1,4 +1,4 @@
-/** RFC 6570 as data: the variables of section 3.2 and every example of sections 1.2 and 3.2, with what each says when read back. */
+/** RFC 6570 as data: the variables of section 3.2 and every example of sections 1.2 and 3.2, with the values of the reverse match. */
 import type { TemplateValue } from "./uri-template.ts";
 
 export const variables: Readonly<Record<string, TemplateValue>> = {
@@ -24,11 +24,11 @@ export interface Example {
   readonly section: string;
   readonly template: string;
   readonly expansion: string;
-  /** The variables whose own values come back, and no others do. */
+  /** The variables that match with their own values; no others do. */
   readonly gives?: readonly string[];
-  /** What comes back where it is not the variables' own values. */
+  /** The matched values, if they differ from the variables' own. */
   readonly reads?: Readonly<Record<string, string | readonly string[]>>;
-  /** Why nothing comes back. */
+  /** Why nothing matches. */
   readonly matchesNot?: string;
 }
 

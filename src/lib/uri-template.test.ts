@@ -1,4 +1,4 @@
-/** Templates both ways: the RFC's examples, the house's own layouts, hostile URIs, and the way there and back. */
+/** Templates in both directions: the RFC's examples, our own layouts, hostile URIs, and round trips. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { examples, variables } from "./uri-template.examples.ts";
@@ -21,7 +21,7 @@ function complaintAbout(template: string): string {
   throw new Error("the template was accepted");
 }
 
-/** Each part may look at each character: once to mark it, once to take it, and at a name or a literal once more. */
+/** Each part may read each character once to mark it and once to take it, and a name or literal once more. */
 function visitsPerCharacter(template: string): number {
   return 4 * (template.split(/[{},]/).length + 1);
 }
@@ -32,14 +32,14 @@ describe("the examples of RFC 6570", () => {
   });
 
   it.each(examples.filter(({ gives }) => gives))(
-    "$section: $expansion gives the values of $template back",
+    "$section: $expansion returns the values of $template",
     ({ template, expansion, gives = [] }) => {
       expect(read(template, expansion)).toEqual(Object.fromEntries(gives.map((name) => [name, variables[name]])));
     },
   );
 
   it.each(examples.filter(({ reads }) => reads))(
-    "$section: $expansion is one reading of $template",
+    "$section: $expansion is one interpretation of $template",
     ({ template, expansion, reads }) => {
       expect(read(template, expansion)).toEqual(reads);
     },
@@ -58,46 +58,46 @@ describe("expansion", () => {
     expect(write("{a}", { a: "!'()*[]@:$&+,;=/?#" })).toBe("%21%27%28%29%2A%5B%5D%40%3A%24%26%2B%2C%3B%3D%2F%3F%23");
   });
 
-  it("escapes in a reserved value what no URI can hold", () => {
+  it("escapes in a reserved value what is not valid in a URI", () => {
     expect(write("{+a}", { a: 'a b"<>\\^`{|}\u0085\u017f日😀' })).toBe(
       "a%20b%22%3C%3E%5C%5E%60%7B%7C%7D%C2%85%C5%BF%E6%97%A5%F0%9F%98%80",
     );
   });
 
-  it("keeps the escapes of a reserved value, and escapes a percent sign that is none", () => {
+  it("keeps the escapes of a reserved value, and escapes other percent signs", () => {
     expect(write("{+a}", { a: "%E6%97%A5/50%/%%20/%2f" })).toBe("%E6%97%A5/50%25/%25%20/%2f");
   });
 
-  it("cuts a value before it is escaped, and never through a character", () => {
+  it("cuts a value before it is escaped, and never inside a character", () => {
     expect(write("{a:2}{+a:2}{#a:1,a:3}", { a: "日😀本" })).toBe(
       "%E6%97%A5%F0%9F%98%80%E6%97%A5%F0%9F%98%80#%E6%97%A5,%E6%97%A5%F0%9F%98%80%E6%9C%AC",
     );
   });
 
-  it("writes no equals sign behind a path parameter without a value", () => {
+  it("writes no equals sign after a path parameter without a value", () => {
     expect(write("{;a,map*,list*}", { a: "", map: { b: "", c: "1" }, list: ["", "x"] })).toBe(";a;b;c=1;list;list=x");
   });
 
-  it("escapes the characters of a literal beyond ASCII and leaves the others", () => {
+  it("escapes literal characters beyond ASCII and leaves the others", () => {
     expect(write("http://[::1]/日本/%7E'{a}", { a: "x" })).toBe("http://[::1]/%E6%97%A5%E6%9C%AC/%7E'x");
   });
 
-  it("leaves out what is undefined, an empty list and an empty map", () => {
+  it("omits undefined values, empty lists and empty maps", () => {
     expect(parseTemplate("{a}{/b*}{?c,d*,e}").expand({ a: undefined, b: [], d: {}, e: "1" })).toBe("?e=1");
   });
 
-  it("refuses half of a surrogate pair, and a list for a variable with a length", () => {
-    expect(() => write("{a}", { a: "x\ud83d" })).toThrow('the value of "a" holds half of a surrogate pair');
-    expect(() => write("{+a}", { a: ["\udc00"] })).toThrow('the value of "a" holds half of a surrogate pair');
+  it("rejects half of a surrogate pair, and a list for a variable with a length", () => {
+    expect(() => write("{a}", { a: "x\ud83d" })).toThrow('the value of "a" contains half of a surrogate pair');
+    expect(() => write("{+a}", { a: ["\udc00"] })).toThrow('the value of "a" contains half of a surrogate pair');
     expect(() => write("{a:3}", { a: ["x"] })).toThrow('the variable "a" is cut to 3 characters');
     expect(() => write("{?a:3}", { a: { x: "y" } })).toThrow('the variable "a" is cut to 3 characters');
   });
 });
 
-describe("names that objects have already", () => {
+describe("names that objects inherit", () => {
   const names = ["toString", "__proto__", "constructor", "hasOwnProperty"];
 
-  it.each(names)("%s is undefined unless given, and comes back when given", (name) => {
+  it.each(names)("%s is undefined unless given, and returned when given", (name) => {
     expect(write(`x{/${name}}{?${name}}`, {})).toBe("x");
     const template = parseTemplate(`x{/${name}}{?${name}}`);
     const uri = template.expand(Object.fromEntries([[name, "v"]]));
@@ -106,11 +106,11 @@ describe("names that objects have already", () => {
     expect(template.match("x")!.has(name)).toBe(false);
   });
 
-  it("is an unknown parameter when the template does not name it", () => {
+  it("is an unknown parameter if the template does not name it", () => {
     for (const name of names) expect(read("x{?a}", `x?${name}=1`)).toBeUndefined();
   });
 
-  it("are not looked for behind the object", () => {
+  it("are not read from the prototype", () => {
     expect(write("{a}", Object.create({ a: "inherited" }) as Record<string, string>)).toBe("");
   });
 
@@ -120,7 +120,7 @@ describe("names that objects have already", () => {
 });
 
 describe("a template", () => {
-  it("says its variables, each once, in its own order", () => {
+  it("lists its variables, each once, in its own order", () => {
     const { template, variables: names } = parseTemplate("{b}/{+a*}{?c:3,b,d.e,%41}");
     expect(template).toBe("{b}/{+a*}{?c:3,b,d.e,%41}");
     expect(names).toEqual(["b", "a", "c", "d.e", "%41"]);
@@ -142,28 +142,28 @@ describe("a template", () => {
     "a\nb",
     "a\x7f",
   ])("refuses %j", (template) => {
-    expect(() => parseTemplate(template)).toThrow(/^(the (text|expression) )?".*" .+; (write|close|escape) /);
+    expect(() => parseTemplate(template)).toThrow(/^(the (text|expression) )?".*" .+; (write|end|escape) /);
   });
 
-  it("names the fault and what to do, without repeating a long template", () => {
+  it("names the error and the fix, without repeating a long template", () => {
     expect(() => parseTemplate("file:///{a-b}")).toThrow(
-      '"a-b" in the expression "{a-b}" is no variable; write a name of letters',
+      '"a-b" in the expression "{a-b}" is not a variable; write a name of letters',
     );
-    expect(() => parseTemplate("file:///{path")).toThrow('the expression "{path" never ends; close it with "}"');
+    expect(() => parseTemplate("file:///{path")).toThrow('the expression "{path" is not closed; end it with "}"');
     for (const long of ["x".repeat(1e6), `{${"-".repeat(8000)}}`, `{${"a".repeat(8000)}`, " ".repeat(8000)])
       expect(complaintAbout(long).length).toBeLessThan(400);
   });
 
-  it("has a longest length and a largest number of variables", () => {
+  it("has a maximum length and a maximum number of variables", () => {
     expect(parseTemplate("x".repeat(maxTemplateLength)).match("x".repeat(maxTemplateLength))).toEqual(new Map());
-    expect(() => parseTemplate("x".repeat(maxTemplateLength + 1))).toThrow("is too long; it may have 8192 characters");
+    expect(() => parseTemplate("x".repeat(maxTemplateLength + 1))).toThrow("is too long; the limit is 8192 characters");
     const names = Array.from({ length: maxVariables }, (_, index) => `v${index}`);
     expect(parseTemplate(`{${names.join(",")}}`).variables).toEqual(names);
     expect(() => parseTemplate(`{${names.join(",")},more}`)).toThrow("the template has more than 64 variables");
     expect(() => parseTemplate(`${names.map((name) => `{${name}}`).join("/")}{v0}`)).toThrow("more than 64 variables");
   });
 
-  it("without variables matches itself alone", () => {
+  it("without variables matches only itself", () => {
     expect(read("config://env", "config://env")).toEqual({});
     for (const other of ["config://en", "config://envs", "config://Env", "", "xconfig://env"])
       expect(read("config://env", other)).toBeUndefined();
@@ -172,7 +172,7 @@ describe("a template", () => {
   });
 });
 
-describe("the layouts of the house", () => {
+describe("the layouts of our mounts", () => {
   it.each<[template: string, uri: string, values: Record<string, string | string[]> | undefined]>([
     ["travel://activities/{city}/{category}", "travel://activities/kyoto/food", { city: "kyoto", category: "food" }],
     [
@@ -273,7 +273,7 @@ describe("the layouts of the house", () => {
 });
 
 describe("matching", () => {
-  it("takes one spelling for another only where RFC 3986 says that they are the same", () => {
+  it("treats two forms as equal only where RFC 3986 does", () => {
     expect(read("x://secrets/{a}", "x://%73ecrets/%6Bey")).toEqual({ a: "key" });
     expect(read("x://%7Eme/{a}", "x://~me/1")).toEqual({ a: "1" });
     expect(read("x://a/{b}", "x:%2F%2Fa/1")).toBeUndefined();
@@ -284,7 +284,7 @@ describe("matching", () => {
     expect(read("{a,b}", "1%2C2")).toEqual({ a: "1,2" });
   });
 
-  it("matches nothing where an escape is broken or is no UTF-8", () => {
+  it("matches nothing if an escape is malformed or not UTF-8", () => {
     for (const bad of [
       "%",
       "%4",
@@ -302,7 +302,7 @@ describe("matching", () => {
         for (const uri of [`x/${bad}`, `x/ok?b=${bad}`, `x/#${bad}`]) expect(read(template, uri)).toBeUndefined();
   });
 
-  it("matches nothing where a character stands that no URI holds", () => {
+  it("matches nothing if a character is not valid in a URI", () => {
     for (const bad of [" ", '"', "<", ">", "\\", "^", "`", "{", "|", "}", "\0", "\n", "\x7f", "\ud83d", "\udc00"])
       for (const template of ["{a}", "{+a}", "{/a}", "{#a}", "{?a}"])
         for (const uri of [bad, `/${bad}`, `#${bad}`, `?a=${bad}`]) expect(read(template, uri)).toBeUndefined();
@@ -328,7 +328,7 @@ describe("matching", () => {
     expect(read("x{?a}/y", "x?a=1/y")).toEqual({ a: "1" });
   });
 
-  it("reads named values in any order, each at most once, and only those it knows", () => {
+  it("reads named values in any order, each at most once, and only known ones", () => {
     expect(read("x{;a,b}", "x;b=2;a=1")).toEqual({ a: "1", b: "2" });
     expect(read("x{?a,b}", "x?b=2")).toEqual({ b: "2" });
     expect(read("x{?a,b}", "x?b&a=")).toEqual({ a: "", b: "" });
@@ -349,7 +349,7 @@ describe("matching", () => {
     expect(read("x{?a*,b}", "x?a=1&b=2&a=&a=3")).toEqual({ a: ["1", "", "3"], b: "2" });
   });
 
-  it("counts the characters of a variable with a length as they are read, not as they are spelled", () => {
+  it("counts the decoded characters of a variable with a length", () => {
     expect(read("{a:3}", "abc")).toEqual({ a: "abc" });
     expect(read("{a:3}", "abcd")).toBeUndefined();
     expect(read("{a:3}", "%E6%97%A5本%F0%9F%98%80")).toEqual({ a: "日本😀" });
@@ -361,7 +361,7 @@ describe("matching", () => {
     expect(read("{+a:3}/{b}", "a/b//c")).toBeUndefined();
   });
 
-  it("lets a variable take as little as lets the rest fit", () => {
+  it("lets a variable take as little as possible", () => {
     expect(read("{a}-{b}", "1-2-3")).toEqual({ a: "1", b: "2-3" });
     expect(read("{+a}/{+b}", "1/2/3")).toEqual({ a: "1", b: "2/3" });
     expect(read("{+a}/{b}", "1/2/3")).toEqual({ a: "1/2", b: "3" });
@@ -375,7 +375,7 @@ describe("matching", () => {
     expect(read("{a}{b}", "xy")).toEqual({ b: "xy" });
   });
 
-  it("finds a variable with a mark whenever it can, and none behind one that is missing", () => {
+  it("matches a variable with a leading character whenever it can, and none after a missing one", () => {
     expect(read("{/a,b}", "/1")).toEqual({ a: "1" });
     expect(read("{#a,b}", "#1,2,3")).toEqual({ a: "1", b: "2,3" });
     expect(read("x{#a,b}", "x,2")).toBeUndefined();
@@ -387,7 +387,7 @@ describe("matching", () => {
     expect(read("{a}{/b}", "/1")).toEqual({ b: "1" });
   });
 
-  it("leaves a question mark or number sign to what needs it later", () => {
+  it("leaves a question mark or number sign to later parts that need it", () => {
     expect(read("{+a}?{b}", "1?2")).toEqual({ a: "1", b: "2" });
     expect(read("{+a}?{+b}", "1?2?3")).toEqual({ a: "1", b: "2?3" });
     expect(read("{+a}{#b}", "1?2#3#4")).toEqual({ a: "1?2", b: "3#4" });
@@ -395,7 +395,7 @@ describe("matching", () => {
     expect(read("{+a}", "1?2#3")).toEqual({ a: "1?2#3" });
   });
 
-  it("needs a variable that stands twice to say the same", () => {
+  it("requires equal values for a variable that occurs twice", () => {
     expect(read("{a}/{a}", "1/1")).toEqual({ a: "1" });
     expect(read("{a}/{a}", "%31/1")).toEqual({ a: "1" });
     expect(read("{a}/{a}", "1/2")).toBeUndefined();
@@ -413,7 +413,7 @@ describe("matching", () => {
     expect(read("{?a*}{/a}", "?a=1&a=2/1,2")).toEqual({ a: ["1", "2"] });
   });
 
-  it("does not remember the URI before", () => {
+  it("does not remember the previous URI", () => {
     const template = parseTemplate("x{a}");
     expect(template.match(`x${"😀".repeat(20)}`)?.get("a")).toBe("😀".repeat(20));
     for (let length = 0; length < 40; length++) {
@@ -469,7 +469,7 @@ describe("hostile URIs", () => {
     "%2F",
   ];
 
-  it.each(templates)("%s looks at no character more often than it has parts", (template) => {
+  it.each(templates)("%s reads no character more often than it has parts", (template) => {
     const parsed = parseTemplate(template);
     for (const text of repeated)
       for (const length of [500, 20_000]) {
@@ -482,7 +482,7 @@ describe("hostile URIs", () => {
       }
   });
 
-  it("reads a million characters, and looks at each a few times only", () => {
+  it("reads a million characters, each only a few times", () => {
     const template = parseTemplate("git://host/{+repo}@{ref}/{+path}");
     const meter = { visits: 0 };
     expect(template.match(`git://host/${"a@".repeat(500_000)}`, meter)).toBeUndefined();
@@ -491,13 +491,13 @@ describe("hostile URIs", () => {
     expect(meter.visits).toBeLessThan(2 * 10 * 1_000_020);
   });
 
-  it("gathers a hundred thousand repeats of one parameter", () => {
+  it("collects a hundred thousand repeats of one parameter", () => {
     const uri = `x?${"a=1&".repeat(100_000)}a=2`;
     expect(parseTemplate("x{?a*}").match(uri)?.get("a")).toHaveLength(100_001);
     expect(parseTemplate("x{?a}").match(uri)).toBeUndefined();
   });
 
-  it("does not look at a URI beyond the longest length", () => {
+  it("does not read a URI beyond the maximum length", () => {
     const template = parseTemplate("{+a}");
     expect(template.match("x".repeat(maxUriLength))?.get("a")).toHaveLength(maxUriLength);
     const meter = { visits: 0 };
@@ -543,11 +543,11 @@ describe("hostile URIs", () => {
   });
 });
 
-describe("the first of several readings", () => {
+describe("the first of several interpretations", () => {
   const simple = "[\\w.~-]*?";
   const segment = "[\\w.~!$&'()*+,;=:@-]*?";
 
-  /** A regular expression tries its choices in the order that the template promises, only not in bounded time. */
+  /** A regular expression tries its alternatives in the promised order, only not in bounded time. */
   it.each<[template: string, oracle: RegExp]>([
     ["{a}-{b}", new RegExp(`^(?<a>${simple})-(?<b>${simple})$`)],
     ["{+a}@{b}/{+c}", new RegExp(`^(?<a>.*?)@(?<b>${simple})/(?<c>.*?)$`)],
@@ -561,7 +561,7 @@ describe("the first of several readings", () => {
     ["{+a}{/b}{#c,d}", new RegExp(`^(?<a>[^#]*?)(?:/(?<b>${segment}))?(?:#(?<c>.*?)(?:,(?<d>.*?))?)?$`)],
     ["{+a}?{b}{.c}", new RegExp(`^(?<a>[^?]*?)\\?(?<b>${simple})(?:\\.(?<c>${simple}))?$`)],
     ["{+a,b}/{+c}", /^(?<a>.*?)(?:,(?<b>.*?))?\/(?<c>.*?)$/],
-  ])("of %s is the one promised", (template, oracle) => {
+  ])("of %s is the promised one", (template, oracle) => {
     const parsed = parseTemplate(template);
     const uris = fc.array(fc.constantFrom(..."aab-@/.,?#"), { maxLength: 14 }).map((some) => some.join(""));
     fc.assert(
@@ -576,17 +576,17 @@ describe("the first of several readings", () => {
   });
 });
 
-describe("there and back", () => {
+describe("round trips", () => {
   const any = fc.oneof(
     fc.string({ unit: "grapheme" }),
     fc.string({ unit: "binary" }),
     fc.array(fc.constantFrom(..."ab/?#&=;,.@%:+ !'()*日本😀")).map((some) => some.join("")),
   );
   const wellFormed = any.filter((text) => text.isWellFormed());
-  /** `{a}` and `{+a}` say nothing of an empty value. */
+  /** `{a}` and `{+a}` cannot represent an empty value. */
   const text = wellFormed.filter((value) => value !== "");
   const list = fc.array(wellFormed, { minLength: 1, maxLength: 5 });
-  /** `{+a}` and `{#a}` keep what looks like an escape; the rest depends on what stands behind them. */
+  /** `{+a}` and `{#a}` keep escapes; the rest depends on what follows. */
   const reserved = (without: string) =>
     text.filter((value) => !/%[0-9a-f]{2}/i.test(value) && ![...without].some((mark) => value.includes(mark)));
   const upTo = (max: number) => text.map((value) => [...value].slice(0, max).join(""));
@@ -609,7 +609,7 @@ describe("there and back", () => {
     ["git://host/{+repo}@{ref}/{+path}", { repo: reserved("@"), ref: text, path: reserved("") }],
     ["file:///{+path}{?lines,bytes,as}", { path: reserved("?"), lines: wellFormed, bytes: wellFormed, as: wellFormed }],
     ["web://{host}/{+path}{?q}{#part}", { host: text, path: reserved("?#"), q: wellFormed, part: reserved("") }],
-  ])("%s gives back what went in, or leaves out what was left out", (template, values) => {
+  ])("%s returns the given values, and omits missing ones", (template, values) => {
     const parsed = parseTemplate(template);
     fc.assert(
       fc.property(fc.record(values, { requiredKeys: [] }), (given) => {

@@ -1,4 +1,4 @@
-/** URI templates (RFC 6570, level 4) both ways: values into a URI, and a URI back into values in one bounded walk. */
+/** URI templates (RFC 6570, level 4): expands values into a URI, and matches a URI back into values in one bounded pass. */
 import { StdUriTemplate } from "@std-uritemplate/std-uritemplate";
 import { createTemplateMatcher } from "./uri-template-match.ts";
 import { type Expression, firstChars, isListValue, quoteCharacter, splitTemplate } from "./uri-template-syntax.ts";
@@ -9,29 +9,29 @@ export { maxTemplateLength, maxVariables } from "./uri-template-syntax.ts";
 export type TemplateValue = string | readonly string[] | Readonly<Record<string, string>>;
 
 /**
- * What a URI says of a template's variables, decoded: an array for an exploded variable, a string for any other. What the URI
- * leaves out is absent, and so is a `{a}` or `{+a}` that stands for nothing. A Map, so that `__proto__` is a name like any other.
+ * The decoded values of a template's variables: an array for an exploded variable, a string for any other. Missing variables are absent,
+ * and so is an empty `{a}` or `{+a}`. A Map, so that `__proto__` is an ordinary name.
  */
 export type TemplateMatch = ReadonlyMap<string, string | readonly string[]>;
 
 /**
- * What may stand for a variable, apart from escapes and characters beyond ASCII, which always may:
+ * Characters allowed in the value of a variable, besides escapes and characters beyond ASCII:
  * - `{a}` `{.a}`: letters, digits, `-._~`;
- * - `{/a}` `{;a}`: what a path's segment may hold, in `{;a}` without ";";
- * - `{?a}` `{&a}`: what a query may hold without "&";
- * - `{+a}` `{#a}`: all that a URI may hold, but "?" and "#" only where nothing later in the template holds them.
+ * - `{/a}` `{;a}`: those of a path segment, in `{;a}` without ";";
+ * - `{?a}` `{&a}`: those of a query without "&";
+ * - `{+a}` `{#a}`: all of a URI, but "?" and "#" only if nothing later in the template contains them.
  *
- * Where several readings fit, from left to right: a variable takes as little as lets the rest fit; one with a mark of its own
- * in front (`{/a}`, `{.a}`, `{#a}`, and `b` in `{a,b}`) is there whenever it can be; `{?a,b}`, `{&a,b}` and `{;a,b}` take all the
- * parameters they know, in any order. A variable that stands twice must say the same in both places of that reading.
+ * If several interpretations match, from left to right: a variable takes as little as possible; one with a leading character
+ * (`{/a}`, `{.a}`, `{#a}`, and `b` in `{a,b}`) is present whenever it can be; `{?a,b}`, `{&a,b}` and `{;a,b}` take all known
+ * parameters, in any order. A variable that occurs twice must have equal values in that interpretation.
  */
 export interface UriTemplate {
   readonly template: string;
-  /** Every name once, in the order of the template. */
+  /** Every name once, in template order. */
   readonly variables: readonly string[];
-  /** Throws where a value cannot be written: half of a surrogate pair, or a list for a variable with a length. */
+  /** Throws if a value cannot be written: half of a surrogate pair, or a list for a variable with a length. */
   expand(values: Readonly<Record<string, TemplateValue | undefined>>): string;
-  /** A URI that is malformed or longer than `maxUriLength` matches nothing. `meter` learns how many characters were looked at. */
+  /** A URI that is malformed or longer than `maxUriLength` matches nothing. `meter` receives the number of characters read. */
   match(uri: string, meter?: { visits: number }): TemplateMatch | undefined;
 }
 
@@ -56,17 +56,19 @@ function expandExpression(
   const keepsReserved = operator === "+" || operator === "#";
   const given: Record<string, TemplateValue> = Object.create(null);
   const specs = slots.map(({ name, maxChars, exploded }, index) => {
-    // Where names are not written, each place gets its own: the same variable may stand there cut to two lengths.
+    // If names are not written, each occurrence gets its own key: the same variable may be cut to two lengths.
     const key = keepsReserved ? `v${index}` : name;
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
     if (value !== undefined) {
       if (maxChars !== Infinity && typeof value !== "string")
         throw new Error(
-          `the variable ${quoteCharacter(name)} is cut to ${maxChars} characters, so its value must be one text`,
+          `the variable ${quoteCharacter(name)} is cut to ${maxChars} characters, so its value must be a single text`,
         );
       given[key] = mapTexts(value, (text) => {
         if (!text.isWellFormed())
-          throw new Error(`the value of ${quoteCharacter(name)} holds half of a surrogate pair; no URI can`);
+          throw new Error(
+            `the value of ${quoteCharacter(name)} contains half of a surrogate pair, which is not valid in a URI`,
+          );
         return keepsReserved ? keepReserved(firstChars(text, maxChars)) : text;
       });
     }
@@ -77,14 +79,14 @@ function expandExpression(
     given as Parameters<typeof StdUriTemplate.expand>[1],
   );
   if (keepsReserved) return expanded.replaceAll('"', "%");
-  // The library leaves these four reserved characters as they are, and "=" behind a name of `{;a*}` without a value.
+  // The library does not escape these four reserved characters, and keeps "=" after a name of `{;a*}` without a value.
   const escapedFully = expanded.replace(/['()*]/g, (found) => `%${found.charCodeAt(0).toString(16).toUpperCase()}`);
   return operator === ";" ? escapedFully.replace(/=(?=;|$)/g, "") : escapedFully;
 }
 
 /**
- * Escapes what may not stand in `{+a}`, with `"` for "%": the library would escape the escapes of characters beyond ASCII once
- * more and lose the first of two "%", but passes `"` on.
+ * Escapes what is not allowed in `{+a}`, with `"` for "%": the library would escape the escapes of characters beyond ASCII again and lose
+ * the first of two "%", but passes `"` on.
  */
 function keepReserved(text: string): string {
   return text.replace(/%[0-9A-Fa-f]{2}|[^\w\-.~!$&'()*+,;=:@/?#[\]]/gu, (found) =>

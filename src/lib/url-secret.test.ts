@@ -7,7 +7,7 @@ describe("an address", () => {
     "http://127.0.0.1:7357/mcp",
     "https://mcp.example/v1/some-long-name-without-numbers/mcp",
     "http://[::1]:9090/",
-  ])("holds no secret: %s", (url) => expect(mayHoldSecret(url)).toBe(false));
+  ])("contains no secret: %s", (url) => expect(mayHoldSecret(url)).toBe(false));
 
   it.each([
     "https://user@mcp.example/mcp",
@@ -17,5 +17,5 @@ describe("an address", () => {
     "https://mcp.example/s/MTIzNDU2Nzg5MGFiY2RlZg/mcp",
     "https://mcp.example/0b6a3c1e-8d0f-4f5e-9a3e-1d2c3b4a5f6e",
     "no address",
-  ])("may hold one: %s", (url) => expect(mayHoldSecret(url)).toBe(true));
+  ])("may contain one: %s", (url) => expect(mayHoldSecret(url)).toBe(true));
 });

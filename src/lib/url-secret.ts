@@ -1,9 +1,9 @@
-/** Whether a URL may hold a secret, in any of the places where people put one. */
+/** Whether a URL may contain a secret, in any of the usual positions. */
 
 /** A key in a path has letters and digits, and is longer than most names. */
 const leastKeyLength = 16;
 
-/** True where there is a user, a password, a query, a fragment or a part of the path that could be a key; and for what is no URL. */
+/** True if there is a user, a password, a query, a fragment or a path segment that could be a key; and if it is no URL. */
 export function mayHoldSecret(text: string): boolean {
   const url = URL.parse(text);
   if (!url) return true;

@@ -17,7 +17,7 @@ it.each([
   expect(visibleText(text)).toBe(shown);
 });
 
-it("leaves nothing that steers a terminal, and loses nothing", () => {
+it("leaves nothing that controls a terminal, and loses nothing", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {
       const shown = visibleText(text);

@@ -2,11 +2,11 @@ import { describe, expect, it } from "vitest";
 import { wait } from "./wait.ts";
 
 describe("waiting", () => {
-  it("ends when its time has come", async () => {
+  it("ends when its time is up", async () => {
     await expect(wait(1, new AbortController().signal)).resolves.toBeUndefined();
   });
 
-  it("ends at once when the signal does, with the signal's reason", async () => {
+  it("ends immediately with the signal, with the signal's reason", async () => {
     const stop = new AbortController();
     const waited = wait(1_000_000, stop.signal);
     stop.abort(new Error("enough"));

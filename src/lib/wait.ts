@@ -1,6 +1,6 @@
-/** Waiting that a signal ends, as `Tools` hands it to sources. */
+/** The `wait` of the runtime, which a signal can end. */
 
-/** Rejects with the signal's reason once it ends. */
+/** Rejects with the signal's reason when it ends. */
 export function wait(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);

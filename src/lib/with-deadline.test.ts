@@ -8,14 +8,14 @@ const late = () => new Error("too late");
 const endless = () => new Promise<never>(() => undefined);
 
 describe("work with a deadline", () => {
-  it("is answered as it would be without, and leaves nothing behind", async () => {
+  it("returns the same result as without, and leaves nothing behind", async () => {
     const { signal } = new AbortController();
     expect(await withDeadline(long, signal, late, async () => "done")).toBe("done");
     await expect(withDeadline(long, signal, late, () => Promise.reject(new Error("failed")))).rejects.toThrow("failed");
     expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
-  it("is given up when its time is up, and told so", async () => {
+  it("is abandoned at the deadline, and its signal aborted", async () => {
     let given: AbortSignal | undefined;
     const work = withDeadline(1, never, late, ({ signal }) => {
       given = signal;
@@ -32,14 +32,14 @@ describe("work with a deadline", () => {
     await expect(work).rejects.toThrow("left");
   });
 
-  it("is not begun for a caller who has left", async () => {
+  it("is not started for an aborted signal", async () => {
     const begun: string[] = [];
     const work = withDeadline(long, AbortSignal.abort(new Error("left")), late, async () => begun.push("begun"));
     await expect(work).rejects.toThrow("left");
     expect(begun).toEqual([]);
   });
 
-  it("has its time anew when it is extended, and not behind its end", async () => {
+  it("restarts its time when it is extended, but not after its end", async () => {
     const waited = withDeadline(20, never, late, async ({ signal, extend }) => {
       for (let count = 0; count < 100 && !signal.aborted; count += 1) {
         extend();

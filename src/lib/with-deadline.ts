@@ -1,12 +1,12 @@
-/** Work that must be done by a time: the signal that it is given ends then, or with the caller's own. */
+/** Runs work with a deadline: its signal aborts then, or with the caller's signal. */
 
 export interface Deadline {
   readonly signal: AbortSignal;
-  /** The time begins anew, as when the other side shows that it is still at it. */
+  /** Restarts the time, for example when the other side shows progress. */
   extend(): void;
 }
 
-/** Rejects when the time is up, with what `late` makes, or with the reason of the signal; work that heeds neither is left to itself. */
+/** Rejects with the error of `late` at the deadline, or with the signal's reason; work that ignores its signal continues unobserved. */
 export function withDeadline<T>(
   ms: number,
   signal: AbortSignal,

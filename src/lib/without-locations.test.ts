@@ -14,8 +14,8 @@ it.each([
   ["failed to connect to `host=db:5432 user=x`", "failed to connect to `host=… user=x`"],
   ["open /srv/data/x.db: permission denied", "open …: permission denied"],
   ["ENOENT: no such file or directory, open 'C:\\data\\x.db'", "ENOENT: no such file or directory, open '…'"],
-])("%s", (said, shown) => {
-  expect(withoutPlaces(said)).toBe(shown);
+])("%s", (given, shown) => {
+  expect(withoutPlaces(given)).toBe(shown);
 });
 
 it.each([
@@ -24,11 +24,11 @@ it.each([
   "job:http_errors:rate5m has 3.5 samples at 2026-11-15T10:00:00Z",
   'found duplicate series for the match group {a="b"} on the left-hand side',
   "the table public.users has no column x",
-])("leaves alone: %s", (said) => {
-  expect(withoutPlaces(said)).toBe(said);
+])("leaves unchanged: %s", (given) => {
+  expect(withoutPlaces(given)).toBe(given);
 });
 
-it("takes as long as the text is, whatever is in it", () => {
+it("takes time proportional to the text, whatever it contains", () => {
   for (const piece of ["a.", "a-", "1.", ":", "a:", "/a", "/", "[", "[::", "a://", "0:", "a:1"]) {
     const [once, twice] = [piece.repeat(20_000), piece.repeat(40_000)];
     cpu(once);

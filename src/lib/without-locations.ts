@@ -1,11 +1,11 @@
-/** Text of a backend without the places that it names: addresses, hosts with their ports, URLs and absolute paths. */
+/** Removes locations from the text of a backend: addresses, hosts with ports, URLs and absolute paths. */
 import { isIP } from "node:net";
 import { cutAt } from "./cut-at.ts";
 
 const hidden = "…";
-/** What stands between blanks, quotation marks, brackets and signs; without what ends a sentence. */
+/** Text between blanks, quotation marks, brackets and punctuation. */
 const word = /[^\s"'`<>(),;]{2,}/g;
-/** Names of networks that are not the world's. */
+/** Names in private networks. */
 const ownNetwork = /\.(?:internal|local|lan|home|corp|intranet|private|localdomain|invalid|svc)$/i;
 
 export function withoutPlaces(text: string): string {
@@ -20,7 +20,7 @@ export function withoutPlaces(text: string): string {
 
 function isPlace(text: string): boolean {
   if (text.includes("://") || isIP(text) !== 0) return true;
-  // A path has a second separator; one alone may be a sign.
+  // A path has a second separator; a single one may be punctuation.
   if (/^(?:[/\\]|[a-z]:[/\\])[^/\\]+[/\\]/i.test(text)) return true;
   if (/^[a-z]:[/\\]./i.test(text)) return true;
   const [, host = "", port] = /^(\[[^\]]*\]|[^:[\]]*)(?::(\d{2,5}))?$/.exec(text) ?? [];

@@ -19,8 +19,8 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
-describe("a file that is written", () => {
-  it("is for its owner alone, or as the one that it replaces, and leaves nothing beside it", () => {
+describe("a written file", () => {
+  it("is readable by its owner only, or has the mode of the replaced file, and leaves nothing beside it", () => {
     writeFileAtomically(file, "one");
     expect([readFileSync(file, "utf8"), modeOf(file)]).toEqual(["one", 0o600]);
     chmodSync(file, 0o664);
@@ -31,7 +31,7 @@ describe("a file that is written", () => {
     expect(readdirSync(folder)).toEqual(["file"]);
   });
 
-  it("is not written over another where it is to be new", () => {
+  it("does not replace another if it must be new", () => {
     writeFileAtomically(file, "one", { isNew: true });
     expect(() => writeFileAtomically(file, "two", { isNew: true })).toThrow(
       expect.objectContaining({ code: "EEXIST" }),
@@ -40,14 +40,14 @@ describe("a file that is written", () => {
     expect(readdirSync(folder)).toEqual(["file"]);
   });
 
-  it("leaves nothing where it cannot be written", () => {
+  it("leaves nothing if it cannot be written", () => {
     expect(() => writeFileAtomically(folder, "one")).toThrow();
     expect(readdirSync(join(folder, "..")).filter((name) => name.includes(`.${folder.split("/").at(-1)!}`))).toEqual(
       [],
     );
   });
 
-  it("is whole whenever its writer is killed, and what is left beside it is removed later", async () => {
+  it("is complete whenever its writer is killed, and leftovers are removed later", async () => {
     const [module, size] = [join(import.meta.dirname, "write-file-atomically.ts"), 200_000];
     const script = join(folder, "write.mjs");
     writeFileSync(
@@ -60,7 +60,7 @@ describe("a file that is written", () => {
     for (let kill = 0; kill < 10; kill++) {
       const child = fork(script, [file], { execArgv: [], stdio: "ignore" });
       await once(child, "message");
-      // Until it has written something, and a little more or less each time.
+      // Until it has written something, with varying delays.
       const before = statSync(file).ino;
       while (statSync(file).ino === before) await new Promise((resolve) => setImmediate(resolve));
       for (let turn = 0; turn < kill * 20; turn++) await new Promise((resolve) => setImmediate(resolve));
@@ -74,7 +74,7 @@ describe("a file that is written", () => {
   });
 });
 
-it("nothing else writes a person's files", () => {
+it("nothing else writes a user's files", () => {
   const root = join(import.meta.dirname, "..");
   const ofTests = /(?:\.test|(?:^|[/\\])test-[^/\\]*)\.tsx?$|^testing/;
   const found = readdirSync(root, { recursive: true, encoding: "utf8" })
@@ -83,9 +83,9 @@ it("nothing else writes a person's files", () => {
       /\b(?:(?:rename|writeFile|copyFile|appendFile)(?:Sync)?|linkSync)\(/.test(readFileSync(join(root, name), "utf8")),
     );
   const others = [
-    // Moves what is not an index out of the way.
+    // Moves aside what is not an index.
     join("search", "index-folder.ts"),
-    // Writes a file to see whether the disk has room, and removes it.
+    // Writes a file to check whether the disk has space, and removes it.
     join("server", "examine-index.ts"),
   ];
   expect(found.toSorted()).toEqual([join("lib", "write-file-atomically.ts"), ...others]);

@@ -1,4 +1,4 @@
-/** Writes a file whole or not at all: who reads it, or looks after a crash, finds what was there before or all of what is new. */
+/** Writes a file atomically: readers, and a restart after a crash, see either the old content or all of the new. */
 import {
   closeSync,
   fchmodSync,
@@ -14,23 +14,23 @@ import { basename, dirname, join } from "node:path";
 import { processMark, removeLeftovers } from "./leftovers.ts";
 
 export interface AtomicWriteOptions {
-  /** As far as the umask allows it. For its owner alone by default. */
+  /** Limited by the umask. Default: for the owner only. */
   readonly mode?: number;
-  /** Takes the mode of the file that it replaces, where there is one. */
+  /** Takes the mode of the file that it replaces, if there is one. */
   readonly keepsMode?: boolean;
-  /** Throws EEXIST where there is a file already, also one that another process has just written. */
+  /** Throws EEXIST if the file exists, even if another process has just written it. */
   readonly isNew?: boolean;
-  /** False for what can be made again: then it may be gone after the machine has lost power. */
+  /** False for data that can be created again: it may be lost after a power failure. */
   readonly isLasting?: boolean;
 }
 
-/** What file systems without hard links answer. */
+/** Error codes of file systems without hard links. */
 const noLinks = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
 
-/** Folders from which this process has removed what others left behind. */
+/** Folders whose leftovers this process has already removed. */
 const swept = new Set<string>();
 
-/** The folder must be there. Its temporary file is hidden, and is removed later if this process is killed meanwhile. */
+/** The folder must exist. The temporary file is hidden, and is removed later if this process is killed. */
 export function writeFileAtomically(
   file: string,
   content: string | Uint8Array,
@@ -60,7 +60,7 @@ export function writeFileAtomically(
   if (isLasting) syncFolder(folder);
 }
 
-/** A link is made whole or not at all, and never over what another process has written. */
+/** A link is created atomically, and never replaces a file of another process. */
 function giveName(draft: string, file: string, mode: number): void {
   try {
     linkSync(draft, file);
@@ -71,7 +71,7 @@ function giveName(draft: string, file: string, mode: number): void {
   }
 }
 
-/** A name that was given or moved lasts only when its folder does. Some systems know no such thing. */
+/** A new name is durable only after its folder is synced. Some systems do not support this. */
 function syncFolder(folder: string): void {
   try {
     const fd = openSync(folder, "r");
@@ -81,6 +81,6 @@ function syncFolder(folder: string): void {
       closeSync(fd);
     }
   } catch {
-    // It is written all the same.
+    // The file is written anyway.
   }
 }

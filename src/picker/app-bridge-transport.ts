@@ -1,12 +1,12 @@
-/** The server behind a host, as a transport of the official client: what hosts relay for an app is asked through them, the rest is answered here. */
+/** A transport of the official client that reaches the server through a host: relays what hosts relay, and handles the rest locally. */
 import type { App } from "@modelcontextprotocol/ext-apps";
 import type { JSONRPCMessage, StandardSchemaV1, Transport } from "@modelcontextprotocol/client";
 
 type Loose = Readonly<Record<string, unknown>>;
 
 export interface BridgeTransport extends Transport {
-  /** Whatever was read may be another now: hosts relay no updates, so a person says when to look again. */
-  lookAgain(): void;
+  /** Reports everything as changed: hosts relay no updates, so the person requests them. */
+  reportAll(): void;
 }
 
 export interface BridgeOptions {
@@ -15,7 +15,7 @@ export interface BridgeOptions {
   tools(): Promise<readonly string[]>;
 }
 
-/** What a host may relay. https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx */
+/** Methods that a host relays. https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx */
 const relayed = new Set(["resources/list", "resources/templates/list", "resources/read", "tools/call"]);
 const methodNotFound = -32601;
 const internalError = -32603;
@@ -47,7 +47,7 @@ export function createBridgeTransport({ app, tools }: BridgeOptions): BridgeTran
     }
   }
 
-  function tell(method: string, params: Loose): void {
+  function notify(method: string, params: Loose): void {
     transport.onmessage?.({ jsonrpc: "2.0", method, params } as JSONRPCMessage);
   }
 
@@ -56,16 +56,16 @@ export function createBridgeTransport({ app, tools }: BridgeOptions): BridgeTran
     async send(message) {
       if (!("method" in message) || !("id" in message)) return;
       const { id, method, params = {} } = message;
-      const said = await answer(method, params as Loose).then(
+      const response = await answer(method, params as Loose).then(
         (result) => ({ jsonrpc: "2.0" as const, id, result }),
         (cause: unknown) => ({ jsonrpc: "2.0" as const, id, error: toError(cause) }),
       );
-      transport.onmessage?.(said as JSONRPCMessage);
+      transport.onmessage?.(response as JSONRPCMessage);
     },
     close: async () => transport.onclose?.(),
-    lookAgain() {
-      tell("notifications/resources/list_changed", {});
-      for (const uri of watched) tell("notifications/resources/updated", { uri });
+    reportAll() {
+      notify("notifications/resources/list_changed", {});
+      for (const uri of watched) notify("notifications/resources/updated", { uri });
     },
   };
   return transport;
@@ -79,12 +79,12 @@ function toError(cause: unknown): { code: number; message: string; data?: unknow
   };
   return {
     code: typeof code === "number" ? code : internalError,
-    message: typeof message === "string" ? message : "the host did not answer",
+    message: typeof message === "string" ? message : "the host did not respond",
     ...(data !== undefined && { data }),
   };
 }
 
-/** What the host answers is looked at by the client that asked. */
+/** The client that sent the request validates the response. */
 const anyObject: StandardSchemaV1<unknown, Loose> = {
   "~standard": {
     version: 1,

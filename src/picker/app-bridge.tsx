@@ -1,4 +1,4 @@
-/** Where the picker begins inside a host: an MCP App that asks the server through the host, and hands back what was chosen. */
+/** Entry point inside a host: an MCP App that reaches the server through the host, and passes back what was chosen. */
 import "./no-eval.ts";
 import { App as HostApp, applyDocumentTheme, type McpUiHostContext } from "@modelcontextprotocol/ext-apps";
 import { render } from "preact";
@@ -11,17 +11,17 @@ import { createPicker } from "./create-picker.ts";
 import { languageFor } from "./texts.ts";
 
 const identity = { name: "pressmark-picker", version: "0.1.0" };
-/** What every Pressmark offers unless it is told otherwise: for hosts that do not say what the tool answered. */
+/** Default tools of a Pressmark server: for hosts that do not pass on the tool's result. */
 const usualTools = ["search_resources", "list_resources", "read_resource", "gather_context"];
 const patienceMs = 2000;
 const height = 640;
 const words = {
-  en: { again: "Look again", handed: "Handed over", notHanded: "The host did not take them" },
+  en: { again: "Refresh", handed: "Passed to the host", notHanded: "The host did not accept them" },
   ja: { again: "再読み込み", handed: "渡しました", notHanded: "ホストが受け取りませんでした" },
 };
 
 const host = new HostApp(identity, {}, { autoResize: false });
-const told = new Promise<readonly string[]>((resolve) => {
+const toolNames = new Promise<readonly string[]>((resolve) => {
   host.addEventListener("toolresult", ({ structuredContent }) => {
     const { tools } = (structuredContent ?? {}) as { readonly tools?: unknown };
     if (Array.isArray(tools)) resolve(tools.filter((name) => typeof name === "string"));
@@ -31,7 +31,8 @@ host.addEventListener("hostcontextchanged", dress);
 
 const transport = createBridgeTransport({
   app: host,
-  tools: () => Promise.race([told, new Promise<readonly string[]>((give) => setTimeout(give, patienceMs, usualTools))]),
+  tools: () =>
+    Promise.race([toolNames, new Promise<readonly string[]>((give) => setTimeout(give, patienceMs, usualTools))]),
 });
 const picker = createPicker(async () => {
   await begun;
@@ -62,7 +63,7 @@ function Shown({ language }: { readonly language: ReturnType<typeof languageFor>
   const { again, handed, notHanded } = words[language.code];
   const extra = (
     <>
-      <button type="button" onClick={transport.lookAgain}>
+      <button type="button" onClick={transport.reportAll}>
         {again}
       </button>
       <span class="said" role="status">
@@ -71,18 +72,18 @@ function Shown({ language }: { readonly language: ReturnType<typeof languageFor>
     </>
   );
   const use = (chosen: readonly Resource[]): void =>
-    void handOver(chosen).then(
+    void passToHost(chosen).then(
       () => setSaid(handed),
       () => setSaid(notHanded),
     );
   return <App {...{ picker, language, extra, use }} />;
 }
 
-/** Into what the model is told next; where the host has no such thing, as a message of the person. */
-async function handOver(chosen: readonly Resource[]): Promise<void> {
+/** Adds the chosen resources to the model's context, or sends a message as the person if the host supports only that. */
+async function passToHost(chosen: readonly Resource[]): Promise<void> {
   const { updateModelContext, message } = host.getHostCapabilities() ?? {};
   const takes = updateModelContext ?? message;
-  if (!takes) throw new Error("the host takes nothing");
+  if (!takes) throw new Error("the host accepts neither context nor messages");
   const list = chosen.map(({ uri, name, title }) => `- ${title ?? name}: ${uri}`).join("\n");
   const content = [
     { type: "text" as const, text: `The person picked these resources:\n${list}` },
@@ -94,7 +95,7 @@ async function handOver(chosen: readonly Resource[]): Promise<void> {
     return;
   }
   const { isError } = await host.sendMessage({ role: "user", content });
-  if (isError) throw new Error("the host refused the message");
+  if (isError) throw new Error("the host rejected the message");
 }
 
 function toLink({ uri, name, title, mimeType, size }: Resource) {

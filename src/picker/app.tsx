@@ -21,11 +21,11 @@ export interface Shared {
 }
 
 export interface AppProps extends Shared {
-  /** What else stands at the top. */
+  /** Additional elements at the top. */
   readonly extra?: ComponentChildren;
-  /** Hands on what was chosen, where there is someone to hand it to. */
+  /** Passes on what was chosen, if there is a receiver. */
   readonly use?: (chosen: readonly Resource[]) => void;
-  /** Where keys are heard; on the whole page unless said. */
+  /** Target of keyboard events. Default: the whole page. */
   readonly keys?: EventTarget;
 }
 
@@ -46,7 +46,7 @@ export function App({ picker, language, extra, use, keys = globalThis }: AppProp
   useEffect(() => {
     const ended = new AbortController();
     let isDue = false;
-    // Many changes in one moment are drawn once.
+    // Several changes in one frame are drawn once.
     const draw = (): void => {
       isDue = false;
       setNow(Date.now());
@@ -59,7 +59,7 @@ export function App({ picker, language, extra, use, keys = globalThis }: AppProp
     const tick = setInterval(() => setNow(Date.now()), tickMs);
     const seek = (event: Event): void => {
       if (!(event instanceof KeyboardEvent)) return;
-      // Seen from outside, whatever is typed into a custom element is typed into the element.
+      // From outside a custom element, the event target is the element itself.
       const [target] = event.composedPath();
       const isTyping = target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;
       if (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -76,7 +76,7 @@ export function App({ picker, language, extra, use, keys = globalThis }: AppProp
 
   const leaveSearch = (): void => {
     picker.endSearch();
-    // The tree is there again only when the results are gone.
+    // The tree exists again only after the results are removed.
     requestAnimationFrame(() => tree.current?.focus());
   };
 

@@ -1,4 +1,4 @@
-/** A button that copies, and says whether it could. */
+/** A button that copies, and shows whether it succeeded. */
 import { useState } from "preact/hooks";
 import type { PickerTexts } from "./texts.ts";
 
@@ -8,9 +8,9 @@ interface CopyProps {
   readonly text: () => Promise<string>;
   readonly disabled?: boolean;
   readonly isSmall?: boolean;
-  /** What to say once it is copied; "Copied" unless said. */
+  /** Text after copying. Default: "Copied". */
   readonly done?: () => string;
-  /** Says it elsewhere, where it moves none of the buttons beside it. */
+  /** Shows the text elsewhere, where it moves no buttons. */
   readonly say?: (text: string) => void;
 }
 

@@ -1,4 +1,4 @@
-/** What was chosen: counted, ordered, written out, saved as a set and opened again. */
+/** Chosen resources: counts, orders, formats, saves and opens them. */
 import { ResourceError } from "../errors.ts";
 import { estimateTokens, estimateTokensOfBytes } from "../lib/estimate-tokens.ts";
 import type { Resource } from "../resources.ts";
@@ -9,18 +9,18 @@ export type Form = "markdown" | "xml" | "uris";
 
 export interface Choosing {
   toggle(resource: Resource): void;
-  /** Those that are not there yet stand at the end. */
+  /** Adds new ones at the end. */
   choose(resources: readonly Resource[]): void;
-  /** To a place, counted from 0. */
+  /** Moves to a position from 0. */
   move(uri: string, to: number): void;
   clear(): void;
   setBudget(tokens: number): void;
-  /** What was chosen, as text; and how many of it have none. */
+  /** The chosen resources as text, and the number of those without text. */
   written(form: Form): Promise<{ readonly text: string; readonly left: number }>;
   loadSets(): void;
-  /** Throws with a sentence for the person. */
+  /** Throws with a message for the person. */
   saveSet(name: string): Promise<void>;
-  /** Puts what is in the set in the place of what was chosen. */
+  /** Replaces the chosen resources with the members of the set. */
   openSet(set: Resource): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export function createChoosing(part: PagePart): Choosing {
   const taken = new Set<string>();
   let underCount = 0;
 
-  /** A few at a time: a person may choose hundreds in a moment. */
+  /** A few at a time, because a person may choose hundreds at once. */
   async function countTray(): Promise<void> {
     if (underCount >= countedAtOnce) return;
     underCount += 1;
@@ -63,7 +63,7 @@ export function createChoosing(part: PagePart): Choosing {
     }
   }
 
-  /** Undefined for what is bytes alone. Of a document the text that can be taken out of it. */
+  /** Undefined for binary content. For a document, its extracted text. */
   async function textOf({ uri, mimeType = "", meta }: Resource): Promise<string | undefined> {
     const forms = meta?.["pressmark/as"];
     const isDocument = !mimeType.startsWith("text/") && Array.isArray(forms) && forms.includes("text");
@@ -81,7 +81,7 @@ export function createChoosing(part: PagePart): Choosing {
       const { items } = await part.pressmark().children(setsUri, {}, part.call());
       part.change({ sets: { items, status: "ready" } });
     } catch (cause) {
-      // Where no set was ever saved, there may be no such place.
+      // Without any saved set, the URI may not exist.
       const isNone = cause instanceof ResourceError && ["not-found", "invalid", "unsupported"].includes(cause.kind);
       part.change({
         sets: isNone ? { items: [], status: "ready" } : { items: [], status: "failed", problem: messageOf(cause) },
@@ -114,7 +114,7 @@ export function createChoosing(part: PagePart): Choosing {
     loadSets: () => void loadSets(),
     async saveSet(name) {
       const { useTool } = part.pressmark();
-      if (!useTool) throw new ResourceError("unsupported", "this server saves no sets");
+      if (!useTool) throw new ResourceError("unsupported", "this server cannot save sets");
       await useTool("save_set", { name, uris: part.state.tray.map(({ resource }) => resource.uri) }, part.call());
       await loadSets();
     },
@@ -127,15 +127,15 @@ export function createChoosing(part: PagePart): Choosing {
   };
 }
 
-/** What stands in a set, as its first content says. */
+/** The members of a set, from its first content. */
 export function membersIn(json: string): readonly Resource[] {
-  let said: unknown;
+  let parsed: unknown;
   try {
-    said = JSON.parse(json);
+    parsed = JSON.parse(json);
   } catch {
     return [];
   }
-  const listed = typeof said === "object" && said !== null && "resources" in said ? said.resources : undefined;
+  const listed = typeof parsed === "object" && parsed !== null && "resources" in parsed ? parsed.resources : undefined;
   if (!Array.isArray(listed)) return [];
   return listed.flatMap((each: unknown): Resource[] => {
     if (typeof each !== "object" || each === null) return [];

@@ -1,14 +1,14 @@
-/** Gathering for a task: one question to the server's tool, and its receipt. */
+/** Gathers for a task with the server's tool, and parses its receipt. */
 import { ResourceError } from "../errors.ts";
 import { type PagePart, messageOf } from "./create-picker.ts";
 import { toReceipt } from "./receipt.ts";
 
 export interface GatherController {
-  /** Within the budget of the tray; with what was chosen first where that is wanted. */
+  /** Within the budget of the tray; includes the chosen resources first if requested. */
   gather(task: string, withChosen: boolean): void;
 }
 
-/** As much as the tool takes. */
+/** The maximum of the tool. */
 const maxBudget = 200_000;
 const maxInclude = 50;
 
@@ -24,14 +24,14 @@ export function createGathering(part: PagePart): GatherController {
     part.change({ gathering: { status: "loading", text: "" } });
     try {
       const { useTool } = part.pressmark();
-      if (!useTool) throw new ResourceError("unsupported", "this server does not gather");
+      if (!useTool) throw new ResourceError("unsupported", "this server cannot gather");
       const args = { task, budget: Math.min(budget, maxBudget), ...(include.length > 0 && { include }) };
-      const said = await useTool("gather_context", args, part.call(signal));
+      const result = await useTool("gather_context", args, part.call(signal));
       if (signal.aborted) return;
-      const receipt = toReceipt(said);
-      if (!receipt) throw new ResourceError("unexpected", "the server gave no receipt");
-      // The first text says how much it is, the second is what was gathered.
-      part.change({ gathering: { status: "ready", receipt, text: said.texts[1] ?? "" } });
+      const receipt = toReceipt(result);
+      if (!receipt) throw new ResourceError("unexpected", "the server returned no receipt");
+      // The first text gives the size, the second is the gathered text.
+      part.change({ gathering: { status: "ready", receipt, text: result.texts[1] ?? "" } });
     } catch (cause) {
       if (!signal.aborted) part.change({ gathering: { status: "failed", text: "", problem: messageOf(cause) } });
     }

@@ -1,4 +1,4 @@
-/** What a person does, asked of Resources, and what comes of it. */
+/** The actions of a person, their requests to Resources, and the resulting state. */
 import type { ToolUse } from "../client/tool-fallback.ts";
 import { ResourceError } from "../errors.ts";
 import type { Call, Resource, Resources } from "../resources.ts";
@@ -11,28 +11,28 @@ import { createTreeing } from "./create-treeing.ts";
 import { firstState, type State, type PageView } from "./state.ts";
 import { watchful } from "./watchful.ts";
 
-/** A house may have tools, too: sets and gathering are asked for by them. */
+/** A server may also have tools: sets and gathering use them. */
 export type PickerResources = Resources & Partial<ToolUse>;
 
 export interface Picker {
   readonly state: State;
-  /** Called after each change, until the signal ends. */
+  /** Called after each change, until the signal is aborted. */
   onChange(listener: () => void, signal: AbortSignal): void;
-  /** Connects, and shows what stands at the top. Again after a failure. */
+  /** Connects, and shows the top of the tree. Call again after a failure. */
   start(): Promise<void>;
   show(view: PageView): void;
   openFolder(uri: string): void;
   closeFolder(uri: string): void;
-  /** The next page, or the same again where it failed. */
+  /** Loads the next page, or the same again if it failed. */
   loadMore(uri: string): void;
-  /** Opens every folder on the way, and has the tree go there. */
+  /** Opens every folder above, and scrolls the tree there. */
   reveal(uri: string): void;
-  /** The tree is there. */
+  /** The tree has scrolled there. */
   revealed(): void;
-  /** These are in sight: when one of them changes, its row says so. */
+  /** Rows in view: when one of them changes, its row shows that. */
   inSight(uris: readonly string[]): void;
   preview(resource: Resource): void;
-  /** The next part of a large resource. */
+  /** Loads the next part of a large resource. */
   previewMore(): void;
   search: Searching["search"];
   filter: Searching["filter"];
@@ -55,7 +55,7 @@ export interface Picker {
   openSet: Choosing["openSet"];
 }
 
-/** A part of the page that keeps its piece of the state. */
+/** A part of the page with its piece of the state. */
 export interface PagePart {
   readonly state: State;
   change(next: Partial<State>): void;
@@ -63,7 +63,7 @@ export interface PagePart {
   call(signal?: AbortSignal): Call;
 }
 
-/** Nothing more is asked, and nothing watched, once it has ended. */
+/** After the signal is aborted, nothing is requested or watched. */
 export function createPicker(
   connect: () => Promise<PickerResources>,
   ended: AbortSignal = new AbortController().signal,
@@ -96,7 +96,7 @@ export function createPicker(
   async function start(): Promise<void> {
     const { problem: _, problemKind: __, ...rest } = state;
     state = rest;
-    // Whoever has something to look at keeps it.
+    // An open preview stays.
     const wasReady = state.connection === "ready";
     if (!wasReady) part.change({ connection: "connecting" });
     try {
@@ -104,7 +104,7 @@ export function createPicker(
         if (isLost !== state.isLost) part.change({ isLost });
       });
       await treeing.start();
-      // A server without tools is one that neither gathers nor saves.
+      // A server without tools can neither gather nor save.
       const names = (await pressmark.tools?.(part.call()).catch(() => [])) ?? [];
       part.change({ tools: new Set(names) });
     } catch (cause) {
@@ -161,7 +161,7 @@ export function createPicker(
   };
 }
 
-/** For a person; what is no error of the house is not theirs to read. */
+/** Message for a person; internal errors are hidden. */
 export function messageOf(cause: unknown): string {
-  return cause instanceof ResourceError ? cause.message : "something went wrong";
+  return cause instanceof ResourceError ? cause.message : "internal error";
 }

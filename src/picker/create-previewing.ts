@@ -1,4 +1,4 @@
-/** The preview's questions: read, a part at a time where it is large, and again whenever it changes. */
+/** Loads the preview: in parts if it is large, and again whenever it changes. */
 import { cutAt } from "../lib/cut-at.ts";
 import { ResourceError } from "../errors.ts";
 import type { Call, Content, Resource } from "../resources.ts";
@@ -31,7 +31,7 @@ export function createPreviewing(part: PagePart): Previewing {
     const { signal } = shown;
     const call = part.call(signal);
     part.change({ preview: { ...nothing, resource, status: "loading" } });
-    // Watched before it is read, so that nothing falls between. What cannot be watched is shown all the same.
+    // Watched before the read, so that no change is missed. A resource that cannot be watched is still shown.
     const watch = await part
       .pressmark()
       .watch({ uris: [resource.uri] }, call)
@@ -47,7 +47,7 @@ export function createPreviewing(part: PagePart): Previewing {
     try {
       for await (const change of watch) if (change.kind === "updated") await again(resource, call);
     } catch {
-      // Whoever looks on sees what was read last.
+      // The last content stays visible.
     }
   }
 
@@ -72,7 +72,7 @@ export function createPreviewing(part: PagePart): Previewing {
     }
   }
 
-  /** A document is shown by its text; where that is all it consists of, by what it is written as, too. */
+  /** Shows a document by its extracted text, and by its own text if it has any. */
   async function readWhole({ uri, mimeType, meta }: Resource, call: Call): Promise<Whole> {
     const forms = meta?.["pressmark/as"];
     if (!Array.isArray(forms) || !forms.includes("text") || uri.includes("?")) return readUnsaid(uri, call);
@@ -87,7 +87,7 @@ export function createPreviewing(part: PagePart): Previewing {
     }
   }
 
-  /** What is reached by a link or a search may be a document of which nobody said so. */
+  /** A resource reached by a link or a search may be a document without metadata. */
   async function readUnsaid(uri: string, call: Call): Promise<Whole> {
     const first = await firstPart(uri, call);
     const [only] = first.contents;
@@ -114,7 +114,7 @@ export function createPreviewing(part: PagePart): Previewing {
   async function nextPart(uri: string, call: Call): Promise<Part> {
     const { contents } = await part.pressmark().read(uri, call);
     const last = contents.at(-1);
-    // Of bytes one part is as good as all of them: they are not shown.
+    // Bytes are not shown, so one part is enough.
     const next = last && "text" in last.body ? nextRange(last, uri) : undefined;
     return { contents, isPartial: true, ...(next !== undefined && { next }) };
   }
@@ -128,7 +128,7 @@ export function createPreviewing(part: PagePart): Previewing {
       const loaded = await nextPart(preview.next, part.call(signal));
       if (signal.aborted) return;
       const { next, ...before } = part.state.preview ?? preview;
-      // It changed meanwhile, and goes on elsewhere.
+      // It changed meanwhile, and continues elsewhere.
       if (next !== preview.next) return set({ isLoadingMore: false });
       part.change({
         preview: {
@@ -152,7 +152,7 @@ function failure(cause: unknown): Partial<PreviewState> {
   return { status: "failed", problem: messageOf(cause), problemKind };
 }
 
-/** How large it was says nothing of how large it is. */
+/** The old size is dropped, because it is outdated. */
 function changedAt(before: Resource, at: string): Resource {
   const { size: _, ...resource } = before;
   return { ...resource, annotations: { ...resource.annotations, lastModified: at } };
@@ -162,7 +162,7 @@ function isMissing(cause: unknown): boolean {
   return cause instanceof ResourceError && cause.kind === "not-found";
 }
 
-/** The server says how to ask for a part. */
+/** The server's error says how to request a part. */
 function firstRange({ details }: ResourceError): string | undefined {
   const ranges = details?.["ranges"];
   const first: unknown = Array.isArray(ranges) ? ranges[0] : undefined;
@@ -174,7 +174,7 @@ function nextRange(content: Content, uri: string): string | undefined {
   return typeof next === "string" ? `${cutAt(uri, /\?/)}?${next}` : undefined;
 }
 
-/** Of pages that stand for themselves, as rows of a database do. Whoever asked for some lines of a text wants no more of it. */
+/** For separate pages, such as rows of a database. A URI with a line range shows only these lines. */
 function nextPage(content: Content | undefined, uri: string): string | undefined {
   if (!content || "lines" in rangeOf(content) || "bytes" in rangeOf(content)) return undefined;
   return nextRange(content, uri);

@@ -4,7 +4,7 @@ import { createSearchController } from "./create-searching.ts";
 import type { SearchResult } from "../resources.ts";
 import { firstState, type State } from "./state.ts";
 
-/** Answers with how much is indexed, one after the other; the last again and again. */
+/** Responds with these shares of indexed content, one after the other; the last one repeatedly. */
 function partOf(answers: readonly number[], failures?: SearchResult["failures"]) {
   let asked = 0;
   let state: State = firstState;
@@ -21,7 +21,7 @@ function partOf(answers: readonly number[], failures?: SearchResult["failures"])
   return { part, asked: () => asked, ready: () => state.search.ready, failures: () => state.search.failures };
 }
 
-it("asks again until all is indexed, and not after that", async () => {
+it("searches again until everything is indexed, and not after that", async () => {
   vi.useFakeTimers();
   try {
     const { part, asked, ready } = partOf([0, 0.5, 1]);
@@ -35,7 +35,7 @@ it("asks again until all is indexed, and not after that", async () => {
   }
 });
 
-it("says why not all was searched", async () => {
+it("reports why not everything was searched", async () => {
   vi.useFakeTimers();
   try {
     const { part, failures } = partOf([0], [{ mount: "docs", message: "the disk is full" }]);
@@ -49,7 +49,7 @@ it("says why not all was searched", async () => {
   }
 });
 
-it("no longer asks for what is no longer looked for", async () => {
+it("stops searching again when the search has ended", async () => {
   vi.useFakeTimers();
   try {
     const { part, asked } = partOf([0]);

@@ -1,4 +1,4 @@
-/** The search's questions: asked as one types, the last one alone. */
+/** Searches as the person types; only the last search counts. */
 import { type PagePart, messageOf } from "./create-picker.ts";
 import { agrees, type Filters, noFilters, questionOf } from "./filter-search.ts";
 import { noSearch } from "./state.ts";
@@ -6,29 +6,29 @@ import { sayFailures } from "../lib/say-failures.ts";
 
 export interface Searching {
   search(text: string): void;
-  /** Those that are named change, the others stay. */
+  /** Changes these filters only. */
   filter(filters: Partial<Filters>): void;
-  /** Back to the tree; the filters are forgotten. */
+  /** Returns to the tree and clears the filters. */
   end(): void;
 }
 
 const mostHits = 50;
 const pauseMs = 120;
-/** While not all is indexed, the same is asked again: soon, and then more and more rarely. */
+/** While the index is incomplete, the search is repeated: soon, and then less and less often. */
 const againMs = 1000;
 const longestAgainMs = 15_000;
 
 export function createSearchController(part: PagePart): Searching {
   let asking = new AbortController();
 
-  async function ask(text: string, filters: Filters): Promise<void> {
+  async function run(text: string, filters: Filters): Promise<void> {
     asking.abort();
     asking = new AbortController();
     const { signal } = asking;
-    const question = questionOf(text, filters);
-    if (!question) return part.change({ search: { ...noSearch, filters } });
+    const request = questionOf(text, filters);
+    if (!request) return part.change({ search: { ...noSearch, filters } });
     part.change({ search: { ...part.state.search, text, filters, status: "loading" } });
-    const asked = { text, filters } as const;
+    const current = { text, filters } as const;
     let waitMs = pauseMs;
     for (let nextMs = againMs, isAll = false; !isAll; nextMs = Math.min(nextMs * 2, longestAgainMs)) {
       await new Promise((resolve) => setTimeout(resolve, waitMs));
@@ -36,24 +36,24 @@ export function createSearchController(part: PagePart): Searching {
       waitMs = nextMs;
       try {
         const call = part.call(signal);
-        const answer = await part.pressmark().search({ ...question, limit: mostHits, typing: true }, call);
-        const { hits, ready } = answer;
-        const failures = sayFailures(answer.failures ?? []);
+        const result = await part.pressmark().search({ ...request, limit: mostHits, typing: true }, call);
+        const { hits, ready } = result;
+        const failures = sayFailures(result.failures ?? []);
         if (signal.aborted) return;
-        const kept = hits.filter((hit) => agrees(hit, filters, Date.now()));
+        const matching = hits.filter((hit) => agrees(hit, filters, Date.now()));
         const hasMore = hits.length >= mostHits;
-        part.change({ search: { ...asked, status: "ready", hits: kept, hasMore, ready, failures } });
+        part.change({ search: { ...current, status: "ready", hits: matching, hasMore, ready, failures } });
         isAll = ready >= 1;
       } catch (cause) {
         if (signal.aborted) return;
-        return part.change({ search: { ...noSearch, ...asked, status: "failed", problem: messageOf(cause) } });
+        return part.change({ search: { ...noSearch, ...current, status: "failed", problem: messageOf(cause) } });
       }
     }
   }
 
   return {
-    search: (text) => void ask(text, part.state.search.filters),
-    filter: (filters) => void ask(part.state.search.text, { ...part.state.search.filters, ...filters }),
-    end: () => void ask("", noFilters),
+    search: (text) => void run(text, part.state.search.filters),
+    filter: (filters) => void run(part.state.search.text, { ...part.state.search.filters, ...filters }),
+    end: () => void run("", noFilters),
   };
 }

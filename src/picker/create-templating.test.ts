@@ -4,7 +4,7 @@ import { expanded, variablesOf } from "./create-templating.ts";
 const of = (uriTemplate: string) => ({ uriTemplate, name: "t" });
 
 describe("a template", () => {
-  it("is asked for variable by variable, in its order, each once", () => {
+  it("lists its variables in order, each once", () => {
     expect(variablesOf(of("git://r/blob/{ref}{/path*}{?lines,ref}"))).toEqual([
       { name: "ref", isOptional: false, isPath: false },
       { name: "path", isOptional: false, isPath: true },
@@ -13,7 +13,7 @@ describe("a template", () => {
     expect(variablesOf(of("x://{broken"))).toEqual([]);
   });
 
-  it("comes to a URI, without what is not said yet", () => {
+  it("expands to a URI, without variables that have no value yet", () => {
     const blob = of("git://r/blob/{ref}{/path*}{?lines}");
     expect(expanded(blob, {}).uri).toBe("git://r/blob/");
     expect(expanded(blob, { ref: "feature/x", path: "docs/予 算.md" }).uri).toBe(
@@ -24,7 +24,7 @@ describe("a template", () => {
     );
     expect(expanded(of("x://{broken"), {})).toMatchObject({
       uri: "x://{broken",
-      problem: expect.stringContaining("never ends"),
+      problem: expect.stringContaining("is not closed"),
     });
   });
 });

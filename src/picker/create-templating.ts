@@ -1,4 +1,4 @@
-/** The templates' questions: which there are, and what a variable may be, given those before it. */
+/** Lists templates, and suggests values of a variable, given those before it. */
 import { walkPages } from "../client/walk-pages.ts";
 import { parseTemplate } from "../lib/uri-template.ts";
 import { splitTemplate } from "../lib/uri-template-syntax.ts";
@@ -9,18 +9,18 @@ import type { Filling, Templates, Variable } from "./state.ts";
 export interface Templating {
   load(): void;
   fill(template: Template): void;
-  /** Back to the list. */
+  /** Returns to the list. */
   unfill(): void;
-  /** What has been typed of the current variable so far. */
+  /** The text typed so far for the current variable. */
   type(value: string): void;
-  /** Settles the current variable and goes on to the next. */
+  /** Sets the current variable and continues with the next. */
   set(value: string): void;
-  /** Back to a variable; those behind it are asked for again. */
+  /** Returns to a variable; later ones must be set again. */
   goTo(at: number): void;
 }
 
 const pauseMs = 80;
-/** Where these stand, a URI is one without them, too. */
+/** Variables with these operators are optional. */
 const optional = new Set(["?", "&", "#", ";"]);
 
 export function createTemplating(part: PagePart): Templating {
@@ -39,7 +39,7 @@ export function createTemplating(part: PagePart): Templating {
     change({ status: "loading" });
     try {
       const items: Template[] = [];
-      for await (const template of walkPages((ask) => part.pressmark().templates(ask, part.call())))
+      for await (const template of walkPages((request) => part.pressmark().templates(request, part.call())))
         items.push(template);
       change({ status: "ready", items });
     } catch (cause) {
@@ -47,7 +47,7 @@ export function createTemplating(part: PagePart): Templating {
     }
   }
 
-  /** Of the current variable, for what has been typed. */
+  /** Suggestions for the current variable and the typed text. */
   async function suggest(value: string, isTyped: boolean): Promise<void> {
     asking.abort();
     asking = new AbortController();
@@ -60,11 +60,11 @@ export function createTemplating(part: PagePart): Templating {
     if (signal.aborted) return;
     const { [variable.name]: _, ...given } = filling.values;
     try {
-      const ask = { template: filling.template.uriTemplate, variable: variable.name, value, given };
-      const { values, more = false } = await part.pressmark().complete(ask, part.call(signal));
+      const request = { template: filling.template.uriTemplate, variable: variable.name, value, given };
+      const { values, more = false } = await part.pressmark().complete(request, part.call(signal));
       if (!signal.aborted) refill({ suggestions: values, hasMore: more, isAsking: false });
     } catch {
-      // Whoever knows what to write can do without.
+      // The person can still type a value.
       if (!signal.aborted) refill({ suggestions: [], hasMore: false, isAsking: false });
     }
   }
@@ -75,7 +75,7 @@ export function createTemplating(part: PagePart): Templating {
     const { problem: _, ...rest } = filling;
     const written = { ...rest, at, values, suggestions: [], hasMore: false, isAsking: false };
     change({ filling: { ...written, ...expanded(filling.template, values) } });
-    // All of them, also where there is a value already: whoever comes back wants another.
+    // All suggestions, even if there is a value: a person who returns wants another one.
     void suggest("", false);
   }
 
@@ -107,7 +107,7 @@ export function createTemplating(part: PagePart): Templating {
   };
 }
 
-/** In the order of the template. One that no one can read has none. */
+/** In the order of the template. Empty for an invalid template. */
 export function variablesOf({ uriTemplate }: Template): readonly Variable[] {
   const found = new Map<string, Variable>();
   for (const { name, operator, exploded } of slotsOf(uriTemplate)) {
@@ -128,7 +128,7 @@ function slotsOf(uriTemplate: string) {
   }
 }
 
-/** What the values come to. Of a path each name stands for itself. */
+/** Expands the template. Slashes of a path variable are preserved. */
 export function expanded(template: Template, values: Filling["values"]): Pick<Filling, "uri" | "problem"> {
   const { uriTemplate } = template;
   try {

@@ -7,7 +7,7 @@ const root: Resource = { uri: "a://x", name: "x", mimeType: directoryType };
 const named = (...names: readonly string[]): readonly Resource[] =>
   names.map((name) => ({ uri: `a://x/${name}`, name }));
 
-/** Everything that was under way and waits for nobody is done. */
+/** Waits until all pending promises have settled. */
 const settled = () => new Promise((done) => setTimeout(done));
 
 interface Question {
@@ -15,7 +15,7 @@ interface Question {
   readonly answer: PromiseWithResolvers<Page<Resource>>;
 }
 
-/** A server of one mount, whose questions for its folder wait to be answered. */
+/** A server with one mount, whose requests for its folder the test settles. */
 function serve() {
   const questions: Question[] = [];
   let tell: ReadableStreamDefaultController<Change> | undefined;
@@ -49,8 +49,8 @@ function namesIn({ state }: Picker): readonly string[] {
   return state.tree.folders.get(root.uri)?.pages.flatMap((page) => page.map(({ name }) => name)) ?? [];
 }
 
-describe("the tree's questions", () => {
-  it("are asked one after the other for a folder, so that no page stands twice", async () => {
+describe("the tree", () => {
+  it("requests a folder sequentially, so that no page appears twice", async () => {
     const { pressmark, questions, changed } = serve();
     const picker = createPicker(async () => pressmark);
     await picker.start();
@@ -64,7 +64,7 @@ describe("the tree's questions", () => {
     expect(questions.map(({ cursor }) => cursor)).toEqual([undefined, "2"]);
     questions[1]?.answer.resolve({ items: named("3", "4") });
     await settled();
-    // Something new stands first now; all of it is asked for again.
+    // A new entry is first now; everything is requested again.
     questions[2]?.answer.resolve({ items: named("0", "1", "2"), next: "2" });
     await settled();
     questions[3]?.answer.resolve({ items: named("3", "4") });
@@ -73,7 +73,7 @@ describe("the tree's questions", () => {
     expect(questions).toHaveLength(4);
   });
 
-  it("leave the only mount closed once a person has closed it", async () => {
+  it("leaves the only mount closed once a person has closed it", async () => {
     const { pressmark, questions, changed } = serve();
     const picker = createPicker(async () => pressmark);
     await picker.start();
@@ -87,7 +87,7 @@ describe("the tree's questions", () => {
     expect(picker.state.tree.open.size).toBe(0);
   });
 
-  it("leave what was found in sight when the server is still gone", async () => {
+  it("keeps showing its entries while the server is down", async () => {
     const { pressmark, questions, world } = serve();
     const picker = createPicker(async () => pressmark);
     await picker.start();

@@ -1,4 +1,4 @@
-/** The tree's questions: roots, pages of folders, and all of it again when the list has changed. */
+/** Loads the tree: roots, pages of folders, and everything again when the list has changed. */
 import type { Resource } from "../resources.ts";
 import { type PagePart, messageOf } from "./create-picker.ts";
 import { findTreeRoots, readMounts } from "./find-roots.ts";
@@ -18,7 +18,7 @@ import {
 } from "./tree.ts";
 
 export interface Treeing {
-  /** Says that the page is ready as soon as there is something to show. */
+  /** Marks the page as ready as soon as there is something to show. */
   start(): Promise<void>;
   open(uri: string): void;
   close(uri: string): void;
@@ -28,7 +28,7 @@ export interface Treeing {
   inSight(uris: readonly string[]): void;
 }
 
-/** A folder that came in so few is asked for again when something in it has changed. */
+/** A folder with fewer entries is requested again when one of them has changed. */
 const fewEntries = 1000;
 
 export function createTreeing(part: PagePart): Treeing {
@@ -37,11 +37,11 @@ export function createTreeing(part: PagePart): Treeing {
   let watching = new AbortController();
   const set = (tree: ResourceTree): void => part.change({ tree });
 
-  /** One question for a folder after the other: what a page follows on must still stand when it comes. */
-  function inOrder(uri: string, ask: () => Promise<void>): Promise<void> {
+  /** Requests of one folder are sequential: the page before must not change meanwhile. */
+  function inOrder(uri: string, work: () => Promise<void>): Promise<void> {
     const turn = (turns.get(uri) ?? Promise.resolve()).then(async () => {
       try {
-        await ask();
+        await work();
       } catch (cause) {
         set(pageFailed(part.state.tree, uri, messageOf(cause)));
       }
@@ -51,19 +51,19 @@ export function createTreeing(part: PagePart): Treeing {
     return turn;
   }
 
-  /** The next page, or the first where there is no next. */
+  /** Loads the next page, or the first one. */
   function load(uri: string): Promise<void> {
     set(loading(part.state.tree, uri));
     return inOrder(uri, async () => {
       const { next, status } = part.state.tree.folders.get(uri) ?? {};
-      // Asked for again meanwhile, and answered.
+      // Loaded again meanwhile.
       if (status === "ready") return;
       const page = await part.pressmark().children(uri, next === undefined ? {} : { cursor: next }, part.call());
       set(pageCame(part.state.tree, uri, page, next === undefined));
     });
   }
 
-  /** As many as there were, at once: a person who has scrolled far stays where they are. */
+  /** Loads as many entries as there were in one request, so that the scroll position stays. */
   function reload(uri: string): Promise<void> {
     return inOrder(uri, async () => {
       const wanted = countOf(part.state.tree.folders.get(uri));
@@ -82,7 +82,7 @@ export function createTreeing(part: PagePart): Treeing {
     for await (const roots of findTreeRoots(part.pressmark(), part.call())) show(roots);
   }
 
-  /** One that stands alone is opened when it comes; whoever closes it then wants it closed. */
+  /** A single root is opened when it appears, unless the person has closed it. */
   function show(roots: readonly Resource[]): void {
     const before = new Set(part.state.tree.roots.map(({ uri }) => uri));
     part.change({ connection: "ready", tree: withRoots(part.state.tree, roots) });
@@ -90,25 +90,25 @@ export function createTreeing(part: PagePart): Treeing {
     if (only && isFolder(only) && others.length === 0 && !before.has(only.uri)) open(only.uri);
   }
 
-  /** The mounts may be others since; what had to be looked for elsewhere stays what it was found to be. */
-  async function lookAgain(): Promise<void> {
+  /** The mounts may have changed; roots that were found otherwise stay. */
+  async function reloadRoots(): Promise<void> {
     if (part.state.tree.roots.length === 0) return find();
     const mounts = await readMounts(part.pressmark(), part.call());
     if (mounts) show(mounts);
   }
 
-  /** Runs as long as the page does. The client takes up what was lost. */
+  /** Runs as long as the page does. The client restores lost watches. */
   async function follow(): Promise<void> {
     for await (const { kind } of await part.pressmark().watch({ list: true }, part.call())) {
       if (kind !== "list-changed") continue;
-      // Whatever goes wrong here, changes are followed further.
-      await lookAgain().catch(() => undefined);
+      // Changes are followed even after an error.
+      await reloadRoots().catch(() => undefined);
       set(withoutClosed(part.state.tree));
       for (const uri of part.state.tree.open) await reload(uri);
     }
   }
 
-  /** What changes where a person looks says so at once; how large it is now is asked for where that costs little. */
+  /** A change of a visible row is shown immediately; its new size is requested where that is cheap. */
   async function followInSight(uris: readonly string[], signal: AbortSignal): Promise<void> {
     for await (const change of await part.pressmark().watch({ uris }, part.call(signal))) {
       if (change.kind !== "updated") continue;
@@ -132,7 +132,7 @@ export function createTreeing(part: PagePart): Treeing {
       for (const uri of part.state.tree.open) if (part.state.tree.folders.get(uri)?.status === "failed") void load(uri);
       if (isListening) return;
       isListening = true;
-      // A server that tells of no changes is shown as it was found.
+      // A server that reports no changes is shown as first loaded.
       follow().catch(() => (isListening = false));
     },
     open,
@@ -149,7 +149,7 @@ export function createTreeing(part: PagePart): Treeing {
     inSight(uris) {
       watching.abort();
       watching = new AbortController();
-      // A server that tells of no changes is shown as it was found.
+      // A server that reports no changes is shown as first loaded.
       if (uris.length > 0) followInSight(uris, watching.signal).catch(() => undefined);
     },
   };

@@ -1,4 +1,4 @@
-/** The picker as a custom element: a host author puts it into a page and hands it Resources. */
+/** The picker as a custom element: a host puts it into a page and passes it Resources. */
 import { render } from "preact";
 import type { Resource, Resources } from "../resources.ts";
 import { App } from "./app.tsx";
@@ -8,31 +8,31 @@ import { languageFor } from "./texts.ts";
 export type { Resource, Resources } from "../resources.ts";
 
 /**
- * `<pressmark-picker>`. Fires "choose" when the person hands over what they chose. Taken out of the page it watches nothing any more;
- * put back, it begins anew.
+ * `<pressmark-picker>`. Fires "choose" when the person confirms what they chose. Removed from the page it watches nothing;
+ * inserted again, it starts over.
  */
 export interface PickerElement extends HTMLElement {
-  /** What is shown. Another one begins anew. */
+  /** The resources to show. Setting another value starts over. */
   resources: Resources | undefined;
-  /** What is in the tray just now, in the person's order. */
+  /** The current content of the tray, in the person's order. */
   readonly chosen: readonly Resource[];
 }
 
-/** What a "choose" event carries in `detail`. */
+/** The `detail` of a "choose" event. */
 export interface ChooseDetail {
   readonly resources: readonly Resource[];
 }
 
-/** All of the picker's styles, put here by the build. */
+/** All styles of the picker, inserted by the build. */
 declare const pickerStyle: string;
 
-/** Makes the element known to the page under this name. Does nothing where it is known already. */
+/** Defines the element under this name. Does nothing if it is defined already. */
 export function definePicker(name = "pressmark-picker"): void {
   if (customElements.get(name)) return;
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(pickerStyle);
 
-  // Made here, so that the module can be loaded where there are no elements.
+  // Declared here, so that the module can be loaded without a DOM.
   class PressmarkPicker extends HTMLElement implements PickerElement {
     static readonly observedAttributes = ["lang"];
     readonly #root = this.attachShadow({ mode: "open", delegatesFocus: true });
@@ -60,7 +60,7 @@ export function definePicker(name = "pressmark-picker"): void {
       this.#ended.abort();
       this.#ended = new AbortController();
       this.#picker = next && createPicker(async () => next, this.#ended.signal);
-      // What belonged to the one before is gone, focus and all.
+      // Removes everything of the previous resources, including the focus.
       render(null, this.#root);
       this.#draw();
       void this.#picker?.start();
@@ -71,7 +71,7 @@ export function definePicker(name = "pressmark-picker"): void {
     }
 
     connectedCallback(): void {
-      // A page may have set the property before it was told what the element is.
+      // A page may have set the property before the element was defined.
       const early = Object.getOwnPropertyDescriptor(this, "resources")?.value as Resources | undefined;
       if (early) {
         Reflect.deleteProperty(this, "resources");
@@ -94,8 +94,8 @@ export function definePicker(name = "pressmark-picker"): void {
 
     #draw(): void {
       if (!this.isConnected || !this.#picker) return;
-      const said = this.closest("[lang]")?.getAttribute("lang");
-      const language = languageFor(said ? [said] : navigator.languages);
+      const lang = this.closest("[lang]")?.getAttribute("lang");
+      const language = languageFor(lang ? [lang] : navigator.languages);
       const use = (resources: readonly Resource[]): void => {
         const detail: ChooseDetail = { resources };
         this.dispatchEvent(new CustomEvent<ChooseDetail>("choose", { detail, bubbles: true, composed: true }));

@@ -1,4 +1,4 @@
-/** Where the page begins: the endpoint of its own origin, asked as any host would ask it. */
+/** Entry point of the page: connects to the endpoint of its own origin, as any host would. */
 import "./no-eval.ts";
 import { render } from "preact";
 import { connect, type RemoteServer } from "../client/connect.ts";

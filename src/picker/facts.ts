@@ -1,4 +1,4 @@
-/** What is known of a resource before it is opened, in few words and in more. */
+/** Formats the metadata of a resource, short and long. */
 import { estimateTokensOfBytes } from "../lib/estimate-tokens.ts";
 import type { Resource } from "../resources.ts";
 import { ago, unitText, type Language } from "./texts.ts";
@@ -11,10 +11,10 @@ export interface ResourceFact {
   readonly long: string;
 }
 
-/** Bytes of these cost nothing, since no one is given them as text. */
+/** Types without text: they cost no tokens. */
 const hasNoText = /^(?:image\/(?!svg)|audio\/|video\/|font\/|application\/(?:zip|gzip|octet-stream|x-tar))/;
 
-/** `counted` where its tokens were counted; otherwise they are guessed from its size. */
+/** `counted` is the counted number of tokens; otherwise it is estimated from the size. */
 export function resourceFactsOf(
   resource: Resource,
   counted: Chosen["tokens"],
@@ -25,8 +25,8 @@ export function resourceFactsOf(
   const { priority, lastModified } = annotations;
   const facts: ResourceFact[] = [];
   if (priority !== undefined) {
-    const said = numberIn(code).format(priority);
-    facts.push({ kind: "priority", short: `◆${said}`, long: texts.priority(said) });
+    const formatted = numberIn(code).format(priority);
+    facts.push({ kind: "priority", short: `◆${formatted}`, long: texts.priority(formatted) });
   }
   const when = lastModified === undefined ? "" : ago(lastModified, now, code);
   if (lastModified !== undefined && when !== "")
@@ -34,14 +34,18 @@ export function resourceFactsOf(
   if (isFolder(resource)) return facts;
   if (size !== undefined) facts.push({ kind: "size", short: unitText(size), long: unitText(size) });
   if (typeof counted === "number") {
-    const said = compact(code).format(counted);
-    facts.push({ kind: "cost", short: texts.shortTokens(said), long: texts.tokens(numberIn(code).format(counted)) });
-  } else if (size !== undefined && counted !== "none" && !hasNoText.test(mimeType)) {
-    const guess = estimateTokensOfBytes(size);
-    const said = compact(code).format(guess);
+    const formatted = compact(code).format(counted);
     facts.push({
       kind: "cost",
-      short: `~${texts.shortTokens(said)}`,
+      short: texts.shortTokens(formatted),
+      long: texts.tokens(numberIn(code).format(counted)),
+    });
+  } else if (size !== undefined && counted !== "none" && !hasNoText.test(mimeType)) {
+    const guess = estimateTokensOfBytes(size);
+    const formatted = compact(code).format(guess);
+    facts.push({
+      kind: "cost",
+      short: `~${texts.shortTokens(formatted)}`,
       long: texts.aboutTokens(numberIn(code).format(guess)),
     });
   }
@@ -51,16 +55,16 @@ export function resourceFactsOf(
 const numbers = new Map<string, Intl.NumberFormat>();
 const compacts = new Map<string, Intl.NumberFormat>();
 
-/** Made once: a row is drawn at every step of a scroll. */
+/** Cached, because rows are drawn at every step of a scroll. */
 function numberIn(code: string): Intl.NumberFormat {
-  return kept(numbers, code, () => new Intl.NumberFormat(code));
+  return cached(numbers, code, () => new Intl.NumberFormat(code));
 }
 
 function compact(code: string): Intl.NumberFormat {
-  return kept(compacts, code, () => new Intl.NumberFormat(code, { notation: "compact", maximumFractionDigits: 1 }));
+  return cached(compacts, code, () => new Intl.NumberFormat(code, { notation: "compact", maximumFractionDigits: 1 }));
 }
 
-function kept<T>(all: Map<string, T>, code: string, make: () => T): T {
+function cached<T>(all: Map<string, T>, code: string, make: () => T): T {
   const known = all.get(code) ?? make();
   all.set(code, known);
   return known;

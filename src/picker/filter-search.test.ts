@@ -14,7 +14,7 @@ const hit = (mimeType?: string, annotations?: Annotations): Hit => ({
 const now = Date.parse("2026-11-15T12:00:00Z");
 
 describe("filters", () => {
-  it("are said in the words of the search, with what was typed last", () => {
+  it("are written in query syntax, before the typed text", () => {
     const filters = { ...noFilters, kind: "markdown", language: "ja", audience: "user", priority: "0.8", since: "7d" };
     expect(questionOf(" budget ", { ...filters, source: "file:///a" })).toEqual({
       text: "mime:text/markdown lang:ja audience:user priority:0.8 after:7d budget",
@@ -22,13 +22,13 @@ describe("filters", () => {
     });
   });
 
-  it("alone are a question, a place alone is everything in it, and nothing is none", () => {
+  it("alone are a query, a source alone means everything in it, and nothing is no query", () => {
     expect(questionOf("", { ...noFilters, since: "1d" })).toEqual({ text: "after:1d" });
     expect(questionOf("  ", { ...noFilters, source: "file:///a" })).toEqual({ text: "path:*", within: "file:///a" });
     expect(questionOf("  ", noFilters)).toBeUndefined();
   });
 
-  it("leave out what is known not to fit, and nothing else", () => {
+  it("exclude hits that are known not to match, and nothing else", () => {
     const kind = { ...noFilters, kind: "table" };
     expect([hit("text/csv; charset=utf-8"), hit("text/plain"), hit()].map((each) => agrees(each, kind, now))).toEqual([
       true,

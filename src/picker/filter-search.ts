@@ -1,14 +1,14 @@
-/** What a search is narrowed down by, in the words that the server's search understands. */
+/** Search filters, and their query syntax. */
 import type { Hit } from "../resources.ts";
 
 export interface Filters {
-  /** The URI of a directory at the top of the tree. */
+  /** URI of a directory at the top of the tree. */
   readonly source: string;
   /** One of `kinds`. */
   readonly kind: string;
   readonly language: string;
   readonly audience: string;
-  /** At least so much. */
+  /** Minimum priority. */
   readonly priority: string;
   /** Such as `7d`. */
   readonly since: string;
@@ -16,7 +16,7 @@ export interface Filters {
 
 export const noFilters: Filters = { source: "", kind: "", language: "", audience: "", priority: "", since: "" };
 
-/** What people call kinds of content, and the words of MIME types that mean them. */
+/** Kinds of content as people call them, and the matching words of MIME types. */
 export const searchKinds: Readonly<Record<string, readonly string[]>> = {
   markdown: ["text/markdown"],
   text: ["text/plain"],
@@ -37,7 +37,7 @@ export function isFiltered(filters: Filters): boolean {
   return Object.values(filters).some((value) => value !== "");
 }
 
-/** What is asked for, or undefined where that is nothing. */
+/** The search request, or undefined if there is nothing to search for. */
 export function questionOf(text: string, filters: Filters): { text: string; within?: string } | undefined {
   const { source, kind, language, audience, priority, since } = filters;
   const words = [
@@ -46,22 +46,22 @@ export function questionOf(text: string, filters: Filters): { text: string; with
     ...(audience === "" ? [] : [`audience:${audience}`]),
     ...(priority === "" ? [] : [`priority:${priority}`]),
     ...(since === "" ? [] : [`after:${since}`]),
-    // Last, since its last word may not be finished yet.
+    // Last, because its last word may be incomplete.
     text.trim(),
   ].filter((word) => word !== "");
   if (words.length === 0 && source === "") return undefined;
-  // A place alone is no question: everything in it is.
+  // A source alone is no query: it means everything in it.
   return { text: words.length === 0 ? "path:*" : words.join(" "), ...(source !== "" && { within: source }) };
 }
 
-/** Whether what is known of a hit agrees: what a mount finds by itself does not heed the filters. */
+/** Returns whether a hit matches the filters: the search of a mount may ignore them. */
 export function agrees({ resource: { mimeType, annotations } }: Hit, filters: Filters, now: number): boolean {
   const { kind, audience, priority, since } = filters;
-  const { audience: meant = [], priority: said, lastModified = "" } = annotations ?? {};
+  const { audience: forWhom = [], priority: own, lastModified = "" } = annotations ?? {};
   const words = searchKinds[kind];
   if (words && mimeType !== undefined && !words.some((word) => isOfType(mimeType, word))) return false;
-  if (audience !== "" && meant.length > 0 && !meant.some((one) => one === audience)) return false;
-  if (priority !== "" && said !== undefined && said < Number(priority)) return false;
+  if (audience !== "" && forWhom.length > 0 && !forWhom.some((one) => one === audience)) return false;
+  if (priority !== "" && own !== undefined && own < Number(priority)) return false;
   return since === "" || !(Date.parse(lastModified) < now - msOf(since));
 }
 

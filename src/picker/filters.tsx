@@ -1,4 +1,4 @@
-/** What a search is narrowed down by, each a choice of few. */
+/** The search filters as select boxes. */
 import type { Shared } from "./app.tsx";
 import {
   audiences,
@@ -34,9 +34,9 @@ export function FiltersBar({ picker, language: { texts } }: Shared) {
             onChange={({ currentTarget }) => picker.filter({ [name]: currentTarget.value })}
           >
             <option value="">{filter.any}</option>
-            {values.map(([value, said]) => (
+            {values.map(([value, label]) => (
               <option key={value} value={value}>
-                {said}
+                {label}
               </option>
             ))}
           </select>

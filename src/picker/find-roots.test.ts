@@ -8,10 +8,10 @@ const call = { caller: { id: "test" }, signal: new AbortController().signal };
 interface Served {
   readonly templates?: readonly string[];
   readonly resources?: readonly string[];
-  /** What can be opened. */
+  /** URIs that can be opened. */
   readonly directories?: readonly string[];
   readonly broken?: readonly string[];
-  /** What `pressmark://status` says; a string where it is no JSON. */
+  /** The content of `pressmark://status`; a string for invalid JSON. */
   readonly status?: unknown;
 }
 
@@ -41,7 +41,7 @@ async function rootsOf(served: Served): Promise<string[][]> {
 }
 
 describe("the top of the tree", () => {
-  it("is the mounts, by their names and in the server's order, where its status tells them", async () => {
+  it("is the mounts, by name and in the server's order, if its status lists them", async () => {
     const mounts = [
       { name: "two", uri: "file:///b", state: "failing" },
       { name: "one", uri: "docs://one" },
@@ -58,36 +58,36 @@ describe("the top of the tree", () => {
     ]);
   });
 
-  it("is looked for where a status is none, or names no mounts", async () => {
+  it("is derived otherwise if there is no status, or it lists no mounts", async () => {
     for (const status of ["<html>", "null", "{}"])
       expect(await rootsOf({ status, templates: ["a://x/{p}"], directories: ["a://x"] })).toEqual([["a://x"]]);
   });
 
-  it("is where templates begin, as far as it can be opened, in the server's order", async () => {
+  it("is the start of templates that can be opened, in the server's order", async () => {
     const templates = ["file:///b/{+path}{?lines}", "file:///a/{+path}", "file:///a/below/{x}", "gone://x/{y}", "{z}"];
     expect(await rootsOf({ templates, directories: ["file:///b", "file:///a", "file:///a/below"] })).toEqual([
       ["file:///b", "file:///a"],
     ]);
   });
 
-  it("is found from the list where no template tells", async () => {
+  it("is derived from the list if there are no templates", async () => {
     const resources = ["file:///home/me/x/1.md", "file:///home/me/x/2.md", "note:alone"];
     expect(await rootsOf({ resources, directories: ["file:///home/me", "file:///home/me/x"] })).toEqual([
       ["file:///home/me", "note:alone"],
     ]);
   });
 
-  it("shows what templates tell before the list has been looked at", async () => {
+  it("shows the roots of templates before the list is loaded", async () => {
     const found = await rootsOf({ templates: ["a://x/{p}"], resources: ["b://y/1"], directories: ["a://x", "b://y"] });
     expect(found).toEqual([["a://x"], ["a://x", "b://y"]]);
   });
 
-  it("keeps what cannot answer now, and is empty where nothing is served", async () => {
+  it("keeps a root that is unavailable, and is empty if nothing is served", async () => {
     expect(await rootsOf({ templates: ["a://x/{p}"], broken: ["a://x"] })).toEqual([["a://x"]]);
     expect(await rootsOf({})).toEqual([[]]);
   });
 
-  it("is no part of a scheme alone", () => {
+  it("does not exist for a scheme alone", () => {
     expect([startOf("file:///a/{+path}"), startOf("x://{host}/y"), startOf("{any}")]).toEqual([
       "file:///a/",
       undefined,

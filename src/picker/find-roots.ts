@@ -1,18 +1,18 @@
-/** What stands at the top of the tree: the mounts, where the server names them; otherwise what templates and the first of the list tell. */
+/** Finds the roots of the tree: the mounts, if the server lists them; otherwise from templates and the first pages of the list. */
 import { ResourceError } from "../errors.ts";
 import { type Call, directoryType, type Page, type Resource, type Resources } from "../resources.ts";
 import { nameIn } from "../client/tree-of.ts";
 import { walkPages } from "../client/walk-pages.ts";
 import { parseServerStatus, statusUri } from "./state-page-status.ts";
 
-type Asked = Pick<Resources, "read" | "templates" | "list" | "children">;
+type RootResources = Pick<Resources, "read" | "templates" | "list" | "children">;
 
-/** The list may be of millions; what no template names and stands later is reached by search alone. */
+/** The list may hold millions; roots without a template that appear later are reached by search only. */
 const maxPages = 5;
 
-/** Directories at the top, then resources that are in none: all that are known so far, each time that it is more; at least once. */
+/** Yields directories at the top, then resources in none: all that are known so far, each time there are more; at least once. */
 export async function* findTreeRoots(
-  pressmark: Asked,
+  pressmark: RootResources,
   call: Call,
 ): AsyncGenerator<readonly Resource[], void, undefined> {
   const mounts = await readMounts(pressmark, call);
@@ -20,23 +20,23 @@ export async function* findTreeRoots(
   else yield* guessRoots(pressmark, call);
 }
 
-/** In the server's order; undefined where it has no status, or none for this caller. */
-export async function readMounts(pressmark: Asked, call: Call): Promise<readonly Resource[] | undefined> {
+/** In the server's order; undefined if it has no status, or none for this caller. */
+export async function readMounts(pressmark: RootResources, call: Call): Promise<readonly Resource[] | undefined> {
   try {
     const { mounts } = parseServerStatus((await pressmark.read(statusUri, call)).contents);
     const named = mounts.filter(({ uri }) => uri !== "");
     if (named.length === 0) return undefined;
     return named.map(({ name, uri }) => ({ uri, name: name || nameIn(uri), mimeType: directoryType }));
   } catch {
-    // Whoever cannot be reached at all says so to the next question.
+    // If the server cannot be reached, the next request reports that.
     call.signal.throwIfAborted();
     return undefined;
   }
 }
 
-async function* guessRoots(pressmark: Asked, call: Call): AsyncGenerator<readonly Resource[], void, undefined> {
+async function* guessRoots(pressmark: RootResources, call: Call): AsyncGenerator<readonly Resource[], void, undefined> {
   const starts = new Set<string>();
-  for await (const { uriTemplate } of walkPages((ask) => pressmark.templates(ask, call).catch(orNothing))) {
+  for await (const { uriTemplate } of walkPages((request) => pressmark.templates(request, call).catch(orNothing))) {
     const start = startOf(uriTemplate);
     if (start !== undefined) starts.add(start);
   }
@@ -44,8 +44,8 @@ async function* guessRoots(pressmark: Asked, call: Call): AsyncGenerator<readonl
   const isHeld = (uri: string) => [...roots.keys()].some((root) => uri.startsWith(root.replace(/\/?$/, "/")));
   const loose: Resource[] = [];
   const order = [...starts].map(withoutSlash);
-  const asked = [...starts].map(async (start) => ((await isDirectory(start, pressmark, call)) ? [start] : []));
-  const there = (await Promise.all(asked)).flat();
+  const checks = [...starts].map(async (start) => ((await isDirectory(start, pressmark, call)) ? [start] : []));
+  const there = (await Promise.all(checks)).flat();
   for (const start of there.toSorted((one, other) => one.length - other.length))
     if (!isHeld(start)) roots.set(withoutSlash(start), toRoot(start));
   const known = roots.size;
@@ -68,22 +68,22 @@ async function* guessRoots(pressmark: Asked, call: Call): AsyncGenerator<readonl
     return [...[...roots.values()].toSorted((one, other) => place(one) - place(other)), ...loose];
   }
 
-  /** As the server names them; what it does not name stands last. */
+  /** Position in the server's order; unnamed ones are last. */
   function place({ uri }: Resource): number {
     const at = order.indexOf(uri);
     return at < 0 ? order.length : at;
   }
 }
 
-/** The directory that every expansion of a template is in; undefined where it has none. */
+/** The directory of all expansions of a template; undefined if there is none. */
 export function startOf(template: string): string | undefined {
   const literal = template.slice(0, `${template}{`.indexOf("{"));
   const start = literal.slice(0, literal.lastIndexOf("/") + 1);
   return /^[a-z][a-z0-9+.-]*:\/\/./i.test(start) ? start : undefined;
 }
 
-/** The highest that can be opened. */
-async function directoryOver(uri: string, pressmark: Asked, call: Call): Promise<string | undefined> {
+/** The topmost directory that can be opened. */
+async function directoryOver(uri: string, pressmark: RootResources, call: Call): Promise<string | undefined> {
   const [place = "", path = ""] = /^([^:]+:\/\/[^/?#]*\/)([^?#]*)/.exec(uri)?.slice(1) ?? [];
   if (place === "") return undefined;
   const names = path.split("/");
@@ -99,13 +99,13 @@ async function directoryOver(uri: string, pressmark: Asked, call: Call): Promise
   return undefined;
 }
 
-async function isDirectory(uri: string, pressmark: Asked, call: Call): Promise<boolean> {
+async function isDirectory(uri: string, pressmark: RootResources, call: Call): Promise<boolean> {
   try {
     await pressmark.children(withoutSlash(uri), { limit: 1 }, call);
     return true;
   } catch (cause) {
     if (cause instanceof ResourceError && ["not-found", "invalid", "unsupported"].includes(cause.kind)) return false;
-    // What is there and cannot answer now is shown, and says so when it is opened.
+    // A root that is unavailable is shown, and reports the error when it is opened.
     if (cause instanceof ResourceError && !call.signal.aborted) return true;
     throw cause;
   }
@@ -116,7 +116,7 @@ function orNothing(cause: unknown): Page<never> {
   throw cause;
 }
 
-/** `file:///a/` is asked for as `file:///a`; of `memory://` nothing may be taken. */
+/** `file:///a/` is requested as `file:///a`; `memory://` stays unchanged. */
 function withoutSlash(uri: string): string {
   return uri.replace(/(?<=[^:/])\/$/, "");
 }

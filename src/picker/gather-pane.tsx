@@ -1,4 +1,4 @@
-/** Gathering for a task, and its receipt line by line: what went in, what did not, and why. */
+/** Gathering for a task, and its receipt line by line: what is included, what is left out, and why. */
 import { useState } from "preact/hooks";
 import type { Resource } from "../resources.ts";
 import type { Shared } from "./app.tsx";
@@ -130,7 +130,7 @@ function Line({ picker, resource }: Pick<Shared, "picker"> & { readonly resource
   );
 }
 
-/** Of a document the text was gathered; the document is what is looked at and chosen. */
+/** The document itself, if its extracted text was gathered. */
 function plain(resource: Resource): Resource {
   return { ...resource, uri: resource.uri.replace(/\?as=text$/, "") };
 }

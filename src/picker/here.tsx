@@ -1,4 +1,4 @@
-/** Where a person is in the tree: the way down to it, and its URI to take along. */
+/** The current location in the tree: its path, and its URI to copy. */
 import { nameIn } from "../client/tree-of.ts";
 import type { Resource } from "../resources.ts";
 import type { Shared } from "./app.tsx";

@@ -1,4 +1,4 @@
-/** A small picture of what kind of thing a resource is. */
+/** An icon for the type of a resource. */
 import { directoryType } from "../resources.ts";
 
 const shapes = {

@@ -1,4 +1,4 @@
-/** What stands within a line of Markdown. */
+/** Parses the inline elements of Markdown. */
 
 export type Inline =
   | { readonly kind: "text"; readonly text: string }
@@ -11,7 +11,7 @@ export type Inline =
 const maxDepth = 6;
 const maxLabel = 500;
 const maxTarget = 4000;
-/** From the longest: `**` is no `*` twice. */
+/** The longest first: `**` is not two `*`. */
 const marks = [
   ["**", "strong"],
   ["__", "strong"],
@@ -19,7 +19,7 @@ const marks = [
   ["*", "emphasis"],
   ["_", "emphasis"],
 ] as const;
-/** A picture that leads somewhere. */
+/** An image that is a link. */
 const pictureLink = /^\[!\[([^\]]*)\]\(([^)\s]*)\)\]\(([^)\s]*)\)/;
 const special = /[\\`*_~[!<\n]|https?:\/\//g;
 
@@ -29,7 +29,7 @@ export function inlinesOf(text: string, depth = 0, inLink = false): readonly Inl
   let plain = "";
   let at = 0;
 
-  const say = (inline: Inline, to: number): void => {
+  const add = (inline: Inline, to: number): void => {
     if (plain !== "") found.push({ kind: "text", text: plain });
     plain = "";
     found.push(inline);
@@ -56,15 +56,15 @@ export function inlinesOf(text: string, depth = 0, inLink = false): readonly Inl
 
   function takeEscape(): void {
     const escaped = text[at + 1] ?? "";
-    if (escaped === "\n") return say({ kind: "break" }, at + 2);
+    if (escaped === "\n") return add({ kind: "break" }, at + 2);
     if (!/[!-/:-@[-`{-~]/.test(escaped)) return;
     plain += escaped;
     at += 2;
   }
 
   function takeEnd(): void {
-    // Looked up in the text: to look at what was put together puts it together each time.
-    if (plain.length > 1 && text.startsWith("  ", at - 2)) return say({ kind: "break" }, at + 1);
+    // Compares with the text: comparing with the joined parts would join them each time.
+    if (plain.length > 1 && text.startsWith("  ", at - 2)) return add({ kind: "break" }, at + 1);
     plain += "\n";
     at += 1;
   }
@@ -74,7 +74,7 @@ export function inlinesOf(text: string, depth = 0, inLink = false): readonly Inl
     while (text[at + width] === "`") width += 1;
     const mark = "`".repeat(width);
     const end = next(mark, at + width);
-    if (end >= 0) return say({ kind: "code", text: text.slice(at + width, end).replaceAll("\n", " ") }, end + width);
+    if (end >= 0) return add({ kind: "code", text: text.slice(at + width, end).replaceAll("\n", " ") }, end + width);
     plain += mark;
     at += width;
   }
@@ -83,19 +83,19 @@ export function inlinesOf(text: string, depth = 0, inLink = false): readonly Inl
     const isImage = text[at] === "!";
     const [all, alt = "", shown = "", leads = ""] = pictureLink.exec(text.slice(at, at + maxLabel)) ?? [];
     if (all !== undefined && !inLink)
-      return say({ kind: "link", to: leads, inlines: [{ kind: "image", to: shown, alt }] }, at + all.length);
+      return add({ kind: "link", to: leads, inlines: [{ kind: "image", to: shown, alt }] }, at + all.length);
     const from = at + (isImage ? 2 : 1);
     const middle = next("](", from);
     if (middle < 0 || middle - from > maxLabel) return;
     const label = text.slice(from, middle);
-    // Of brackets within brackets, the innermost are the link.
+    // Of nested brackets, the innermost are the link.
     if (!isImage && label.lastIndexOf("[") > label.lastIndexOf("]")) return;
     const end = next(")", middle + 2);
     if (end < 0 || end - middle > maxTarget) return;
     const to = (/^\s*<?([^\s>]*)/.exec(text.slice(middle + 2, end))?.[1] ?? "").trim();
-    if (isImage) say({ kind: "image", to, alt: label }, end + 1);
+    if (isImage) add({ kind: "image", to, alt: label }, end + 1);
     else if (!inLink && depth < maxDepth)
-      say({ kind: "link", to, inlines: inlinesOf(label, depth + 1, true) }, end + 1);
+      add({ kind: "link", to, inlines: inlinesOf(label, depth + 1, true) }, end + 1);
   }
 
   function takeAddress(): void {
@@ -108,7 +108,7 @@ export function inlinesOf(text: string, depth = 0, inLink = false): readonly Inl
         : /^(https?:\/\/[^\s<>"'`）」。、]*[^\s<>"'`）」。、.,;:!?)\]*_])/
       ).exec(part) ?? [];
     if (all !== undefined)
-      say({ kind: "link", to: address, inlines: [{ kind: "text", text: address }] }, at + all.length);
+      add({ kind: "link", to: address, inlines: [{ kind: "text", text: address }] }, at + all.length);
   }
 
   function takeMark(): void {
@@ -121,7 +121,7 @@ export function inlinesOf(text: string, depth = 0, inLink = false): readonly Inl
       if (end >= 0 && depth < maxDepth && !/\s/.test(text[end - 1] ?? "")) {
         const after = mark === "*" && text[end + 1] === "*" && text[end - 1] !== "*" ? -1 : end;
         if (after >= 0)
-          return say({ kind, inlines: inlinesOf(text.slice(from, end), depth + 1, inLink) }, end + mark.length);
+          return add({ kind, inlines: inlinesOf(text.slice(from, end), depth + 1, inLink) }, end + mark.length);
       }
       plain += mark;
       at = from;
@@ -130,7 +130,7 @@ export function inlinesOf(text: string, depth = 0, inLink = false): readonly Inl
   }
 }
 
-/** Like `indexOf`; what was looked for before is not looked for again, so that a text of nothing but openings takes no longer. */
+/** Like `indexOf`, with cached misses, so that a text full of opening marks takes linear time. */
 function createFinder(text: string): (mark: string, from: number) => number {
   const known = new Map<string, number>();
   return (mark, from) => {

@@ -1,4 +1,4 @@
-/** Markdown as a tree of plain values. Nothing in it is ever HTML: tags of the text stay text. Takes time in proportion to the text. */
+/** Parses Markdown into plain values. Never produces HTML: tags stay text. Takes time in proportion to the text. */
 import { inlinesOf, type Inline } from "./markdown-inline.ts";
 
 export type MarkdownBlock =
@@ -14,10 +14,10 @@ export type MarkdownBlock =
     }
   | { readonly kind: "rule" };
 
-/** Quotes and lists within each other, so many; what is deeper is shown as text. */
+/** Maximum nesting of quotes and lists; deeper ones are shown as text. */
 const maxDepth = 12;
 
-// None of these can be made to try a long line in more than a few ways.
+// None of these expressions backtracks much on a long line.
 const fence = /^ {0,3}(`{3,}|~{3,})(?!~)([^`]*)$/;
 const heading = /^ {0,3}(#{1,6})(?=[ \t]|$)/;
 const rule = /^ {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$/;
@@ -111,7 +111,7 @@ function parse(lines: readonly string[], depth: number): readonly MarkdownBlock[
 
   function takeList(line: string): MarkdownBlock | undefined {
     const first = marker.exec(line);
-    // A number in the middle of a sentence begins no list.
+    // A number in the middle of a paragraph begins no list.
     if (depth >= maxDepth || !first || (paragraph.length > 0 && !/[-*+]|^1[.)]/.test(first[2] ?? ""))) return undefined;
     const kind = kindOf(first[2]);
     const items: MarkdownBlock[][] = [];
@@ -124,7 +124,7 @@ function parse(lines: readonly string[], depth: number): readonly MarkdownBlock[
     return { kind: "list", items, ...(!Number.isNaN(start) && { start }) };
   }
 
-  /** Its lines without what sets them in. */
+  /** The lines of an item without their indentation. */
   function takeItem(width: number): string[] {
     const inside = [(lines[at] ?? "").slice(width)];
     let isAfterGap = false;
@@ -153,7 +153,7 @@ function parse(lines: readonly string[], depth: number): readonly MarkdownBlock[
   }
 }
 
-/** `# Title ##` closes what it opened. */
+/** Removes the closing marks of `# Title ##`. */
 function withoutClosing(text: string): string {
   let end = text.length;
   while (text[end - 1] === "#") end -= 1;

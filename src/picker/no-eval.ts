@@ -1,4 +1,4 @@
-/** Imported before everything else: the page's policy forbids making code from text, and even the attempt would be reported. */
+/** Import this first: the page's policy forbids creating code from text, and even an attempt would be reported. */
 import { config } from "zod/v4/core";
 
 config({ jitless: true });

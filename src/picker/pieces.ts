@@ -1,9 +1,9 @@
-/** A text in pieces that a page can draw one after another. */
+/** Cuts a text into pieces that a page can draw one after another. */
 
-/** So long that a screen is filled, so short that none takes a noticeable time to draw. */
+/** Long enough to fill a screen, short enough to be drawn without delay. */
 const pieceLength = 48 * 1024;
 
-/** Cut after ends of lines where there are any; never within a character. */
+/** Cuts after line ends if there are any; never within a character. */
 export function piecesOf(text: string): readonly string[] {
   const pieces: string[] = [];
   for (let from = 0; from < text.length;) {

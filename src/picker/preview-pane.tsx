@@ -1,4 +1,4 @@
-/** What a model would read of one resource, as a person reads it. */
+/** The preview: what a model would read of one resource, in a readable form. */
 import type { ComponentChild } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { nameIn } from "../client/tree-of.ts";
@@ -102,7 +102,7 @@ export function PreviewPane({ picker, language, now }: Shared & { readonly now: 
   }
 }
 
-/** By the clock: a word that grows older would be read out again and again. */
+/** An absolute time: a relative one would be read out again at each change. */
 function timeOf(iso: string, code: string): string {
   return new Date(iso).toLocaleTimeString(code);
 }
@@ -113,11 +113,11 @@ interface FacesProps extends Pick<Shared, "language"> {
   readonly follow: (uri: string) => void;
 }
 
-/** Everything that was read, below what there is to say of it. */
+/** Everything that was read, below its notes. */
 function Faces({ preview, language, isRaw, follow }: FacesProps) {
   const { texts } = language;
   const { resource, isPartial, isTaken, note, original } = preview;
-  // Whatever else changes on the page, a long text is put together once.
+  // A long text is joined once, whatever else changes on the page.
   const shown = useMemo(
     () => shownOf(isRaw && original ? { ...preview, contents: original } : preview),
     [preview, isRaw, original],

@@ -1,4 +1,4 @@
-/** What the preview says where there is nothing to show, or where it is no longer so. */
+/** Notes of the preview: nothing to show, or outdated content. */
 import type { PreviewState } from "./state.ts";
 import type { PickerTexts } from "./texts.ts";
 
@@ -39,7 +39,7 @@ export function Failed({ preview: { problem, problemKind }, texts, retry }: Fail
 interface NewsProps {
   readonly texts: PickerTexts;
   readonly isGone: boolean;
-  /** When it changed under the person's eyes; empty while it did not. */
+  /** Time of the change while it was shown; empty if there was none. */
   readonly when: string;
 }
 

@@ -1,13 +1,13 @@
 import { expect, it } from "vitest";
 import { toReceipt } from "./receipt.ts";
 
-it("a receipt is read as far as it is one", () => {
+it("the valid parts of a receipt are parsed", () => {
   const structured = {
     budget: 100,
     tokens: 40,
     counter: "estimate",
     included: [
-      { uri: "file:///a/b.md", lines: "1-3", tokens: 40, digest: "x", why: ["was asked for", 7], masked: 2 },
+      { uri: "file:///a/b.md", lines: "1-3", tokens: 40, digest: "x", why: ["was requested", 7], masked: 2 },
       null,
     ],
     leftOut: [{ uri: "file:///a/%E4%BA%88.md", why: "is too large" }],
@@ -20,7 +20,7 @@ it("a receipt is read as far as it is one", () => {
     counter: "estimate",
     ready: 1,
     included: [
-      { resource: links[0], lines: "1-3", tokens: 40, why: ["was asked for"], also: [], masked: 2, removed: 0 },
+      { resource: links[0], lines: "1-3", tokens: 40, why: ["was requested"], also: [], masked: 2, removed: 0 },
     ],
     leftOut: [{ resource: { uri: "file:///a/%E4%BA%88.md", name: "予.md" }, why: "is too large" }],
     moreLeftOut: 3,

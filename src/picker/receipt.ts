@@ -1,4 +1,4 @@
-/** What gathering for a task took and what it left, as the server's tool says it. */
+/** Parses the receipt that the server's gathering tool returns. */
 import type { ToolSaid } from "../client/tool-fallback.ts";
 import { nameIn } from "../client/tree-of.ts";
 import type { Resource } from "../resources.ts";
@@ -6,9 +6,9 @@ import type { Resource } from "../resources.ts";
 export interface ReceiptView {
   readonly budget: number;
   readonly tokens: number;
-  /** Whose tokens these are. */
+  /** Name of the tokenizer. */
   readonly counter: string;
-  /** How much of what could be searched was, from 0 to 1. */
+  /** Share of the searchable content that was searched, from 0 to 1. */
   readonly ready: number;
   readonly included: readonly ReceiptIncluded[];
   readonly leftOut: readonly ReceiptLeftOut[];
@@ -21,7 +21,7 @@ export interface ReceiptIncluded {
   readonly lines: string;
   readonly tokens: number;
   readonly why: readonly string[];
-  /** Other URIs that say the same. */
+  /** Other URIs with the same text. */
   readonly also: readonly string[];
   readonly masked: number;
   readonly removed: number;
@@ -34,7 +34,7 @@ export interface ReceiptLeftOut {
 
 type Loose = Readonly<Record<string, unknown>>;
 
-/** Undefined for what is no receipt. */
+/** Undefined if it is not a receipt. */
 export function toReceipt({ structured, links }: ToolSaid): ReceiptView | undefined {
   if (!structured || !Array.isArray(structured["included"])) return undefined;
   const known = new Map(links.map((link) => [link.uri, link]));

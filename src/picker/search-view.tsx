@@ -1,4 +1,4 @@
-/** Search as one types. What an input method is still composing is not searched for. */
+/** Searches as the person types, but not while an input method is composing. */
 import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Hit } from "../resources.ts";
@@ -15,7 +15,7 @@ interface Active {
 
 interface BoxProps extends Shared, Active {
   readonly box: RefObject<HTMLInputElement | null>;
-  /** Back to the tree, once it is there again. */
+  /** Returns to the tree. */
   readonly leave: () => void;
 }
 
@@ -29,7 +29,7 @@ export function SearchBox({ picker, language: { texts }, box, activeHit, setActi
   const { hits, status, text } = picker.state.search;
   const hit = hits[activeHit];
   useEffect(() => {
-    // Whatever ended the search has emptied the box, too, unless someone types already.
+    // Ending the search empties the box, too, unless the person types already.
     const current = picker.state.search;
     const isOver = current.status === "idle" && current.text === "" && !isComposing.current;
     if (isOver && box.current) box.current.value = "";
@@ -190,7 +190,7 @@ function HitView({ hit: { resource, snippet, marks = [], lines }, facts, isChose
   );
 }
 
-/** Few lines are shown, so it begins with the line before the first match. */
+/** Begins with the line before the first match, because few lines are shown. */
 function marked(text: string, marks: readonly (readonly [number, number])[]) {
   const line = text.lastIndexOf("\n", (marks[0]?.[0] ?? 0) - 1);
   let at = marks.length === 0 ? 0 : text.lastIndexOf("\n", line - 1) + 1;

@@ -1,13 +1,13 @@
-/** What was read of a resource, as it is shown: the parts of a large text as one. */
+/** Prepares the contents of a resource for display: joins the parts of a large text. */
 import type { Content } from "../resources.ts";
 import type { PreviewState } from "./state.ts";
 import { bareType, isPicture } from "./views/choose-view.ts";
 
 interface Common {
   readonly uri: string;
-  /** As the server says it. */
+  /** As the server gives it. */
   readonly said: string;
-  /** The same without what follows a semicolon, in lower case. */
+  /** Without parameters, in lowercase. */
   readonly type: string;
   readonly isPicture: boolean;
 }
@@ -20,7 +20,7 @@ export function shownOf({ contents, resource, isPartial, next, isTaken }: Previe
   const [first] = contents;
   if (!first && resource.size !== undefined)
     return [{ ...common({ uri: resource.uri }, resource.mimeType), bytes: new Uint8Array() }];
-  // What a document's text is like is said by the text, not by the document.
+  // The type of an extracted text is not that of the document.
   const otherwise = isTaken ? "text/plain" : resource.mimeType;
   const isText = contents.every(({ body }) => "text" in body);
   if (!first || !isPartial || !isText)

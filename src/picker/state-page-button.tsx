@@ -1,4 +1,4 @@
-/** The way to the state page: there only for those who may see it, and loaded when it is opened. */
+/** The button of the state page: shown only to those who may see it; the page is loaded when it is opened. */
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Resources } from "../resources.ts";
@@ -7,7 +7,7 @@ import type { StatePageProps } from "./state-page.tsx";
 import { statusUri } from "./state-page-status.ts";
 
 export interface StateButtonProps extends Shared {
-  /** The house, once there is one. */
+  /** The connected server, once there is one. */
   pressmark(): Resources | undefined;
 }
 
@@ -20,16 +20,16 @@ export function StateButton({ picker, language, pressmark }: StateButtonProps) {
 
   useEffect(() => {
     const ended = new AbortController();
-    let asked: Resources | undefined;
+    let checked: Resources | undefined;
     async function look(): Promise<void> {
       const there = picker.state.connection === "ready" ? pressmark() : undefined;
-      if (!there || there === asked) return;
-      asked = there;
+      if (!there || there === checked) return;
+      checked = there;
       try {
         await there.stat(statusUri, { caller: { id: "picker" }, signal: ended.signal });
         setFound(there);
       } catch {
-        // Somebody else's, or a server that has none.
+        // No permission, or a server without a status.
       }
     }
     picker.onChange(() => void look(), ended.signal);

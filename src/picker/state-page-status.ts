@@ -1,4 +1,4 @@
-/** What `pressmark://status` says, as far as it can be believed: another server may say it in another way. */
+/** Parses `pressmark://status` defensively, because another server may use another format. */
 import type { Content } from "../resources.ts";
 
 export const statusUri = "pressmark://status";
@@ -39,18 +39,18 @@ export interface Status {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What is missing or of another kind is left out. Throws for what is no JSON object. */
+/** Missing or invalid members are left out. Throws if it is not a JSON object. */
 export function parseServerStatus(contents: readonly Content[]): Status {
   const [content] = contents;
-  const said = fieldsOf(JSON.parse(content && "text" in content.body ? content.body.text : ""));
-  if (!said) throw new TypeError("no status");
-  const { state: indexState, problem: indexProblem } = fieldsOf(said["index"]) ?? {};
+  const status = fieldsOf(JSON.parse(content && "text" in content.body ? content.body.text : ""));
+  if (!status) throw new TypeError("no status");
+  const { state: indexState, problem: indexProblem } = fieldsOf(status["index"]) ?? {};
   const index = wordOf(indexState, ["starting", "indexing", "complete", "unavailable"]);
   return {
-    ...(typeof said["version"] === "string" && { version: said["version"] }),
+    ...(typeof status["version"] === "string" && { version: status["version"] }),
     ...(index && { index }),
     ...(typeof indexProblem === "string" && { indexProblem }),
-    mounts: each(said["mounts"], (fields) => {
+    mounts: each(status["mounts"], (fields) => {
       const { name, uri, state, problem, indexed } = fields;
       const { ready, documents } = fieldsOf(indexed) ?? {};
       return {
@@ -61,20 +61,20 @@ export function parseServerStatus(contents: readonly Content[]): Status {
         ...(typeof ready === "number" && { indexed: { ready, documents: numberOf(documents) } }),
       };
     }),
-    clients: each(said["clients"], ({ name, version, revision, since, connections }) => ({
+    clients: each(status["clients"], ({ name, version, revision, since, connections }) => ({
       name: textOf(name),
       version: textOf(version),
       revision: textOf(revision),
       since: textOf(since),
       connections: numberOf(connections),
     })),
-    reads: each(said["reads"], ({ uri, at, client, times }) => ({
+    reads: each(status["reads"], ({ uri, at, client, times }) => ({
       uri: textOf(uri),
       at: textOf(at),
       client: textOf(client),
       times: numberOf(times),
     })),
-    hosts: each(said["hosts"], ({ host, kind, file, text }) => ({
+    hosts: each(status["hosts"], ({ host, kind, file, text }) => ({
       host: textOf(host),
       kind: kind === "command" ? kind : "settings",
       text: textOf(text),

@@ -1,4 +1,4 @@
-/** How the server is, live: mounts and their health, the index, who is connected, what was read, what to tell hosts. */
+/** The live state of the server: mounts and their health, the index, clients, recent reads, and settings for hosts. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Resources } from "../resources.ts";
@@ -22,7 +22,7 @@ interface Seen {
 
 interface Part {
   readonly status: Status;
-  readonly said: StateTexts;
+  readonly texts: StateTexts;
   when(iso: string): string;
 }
 
@@ -33,7 +33,7 @@ export function StatePage({ picker, language, pressmark, close }: StatePageProps
   const [turn, setTurn] = useState(0);
   const [now, setNow] = useState(Date.now());
   const { status, problem, isStale } = useStatus(pressmark, turn, setNow);
-  const said = stateTexts(language.code);
+  const texts = stateTexts(language.code);
 
   useEffect(() => {
     dialog.current?.showModal();
@@ -46,46 +46,46 @@ export function StatePage({ picker, language, pressmark, close }: StatePageProps
     <dialog ref={dialog} class="state-page" aria-labelledby="state-title" onClose={close}>
       <div class="state-top">
         <h2 id="state-title">
-          {said.title} {status?.version !== undefined && <span class="quiet">Pressmark {status.version}</span>}
+          {texts.title} {status?.version !== undefined && <span class="quiet">Pressmark {status.version}</span>}
         </h2>
         <button type="button" onClick={() => dialog.current?.close()}>
-          {said.close}
+          {texts.close}
         </button>
       </div>
       {status ? (
         <>
           {isStale && (
             <p class="stale" role="status">
-              {said.stale} <Retry {...{ said, setTurn }} />
+              {texts.stale} <Retry {...{ texts, setTurn }} />
             </p>
           )}
-          <Mounts {...{ status, said, when }} />
-          <Clients {...{ status, said, when }} />
+          <Mounts {...{ status, texts, when }} />
+          <Clients {...{ status, texts, when }} />
           <Reads
-            {...{ status, said, when }}
+            {...{ status, texts, when }}
             open={(uri) => {
               picker.preview({ uri, name: uri.slice(uri.lastIndexOf("/") + 1) });
               dialog.current?.close();
             }}
           />
-          <Hosts {...{ status, said, when, language, picker }} />
+          <Hosts {...{ status, texts, when, language, picker }} />
         </>
       ) : problem === undefined ? (
         <p class="state" role="status">
-          {said.loading}
+          {texts.loading}
         </p>
       ) : (
         <div class="state" role="alert">
-          <p>{said.failed}</p>
+          <p>{texts.failed}</p>
           <p class="quiet">{problem}</p>
-          <Retry {...{ said, setTurn }} />
+          <Retry {...{ texts, setTurn }} />
         </div>
       )}
     </dialog>
   );
 }
 
-/** What was last said, and again whenever it changes. */
+/** The last status, updated whenever it changes. */
 function useStatus(pressmark: Resources, turn: number, heardAt: (now: number) => void): Seen {
   const [seen, setSeen] = useState<Seen>({});
   useEffect(() => {
@@ -98,7 +98,7 @@ function useStatus(pressmark: Resources, turn: number, heardAt: (now: number) =>
       setSeen({ status: parseServerStatus(contents) });
     }
     async function follow(): Promise<void> {
-      // Watched before it is read, so that nothing falls between. What cannot be watched is shown as it was.
+      // Watched before the read, so that no change is missed. If it cannot be watched, it is shown once.
       const watch = await pressmark.watch({ uris: [statusUri] }, call).catch(() => undefined);
       await look();
       for await (const _ of watch ?? []) await look();
@@ -111,10 +111,10 @@ function useStatus(pressmark: Resources, turn: number, heardAt: (now: number) =>
   return seen;
 }
 
-function Retry({ said, setTurn }: { readonly said: StateTexts; setTurn(next: (turn: number) => number): void }) {
+function Retry({ texts, setTurn }: { readonly texts: StateTexts; setTurn(next: (turn: number) => number): void }) {
   return (
     <button type="button" onClick={() => setTurn((turn) => turn + 1)}>
-      {said.retry}
+      {texts.retry}
     </button>
   );
 }
@@ -128,15 +128,15 @@ function Section({ title, children }: { readonly title: string; readonly childre
   );
 }
 
-function Mounts({ status: { mounts, index, indexProblem }, said }: Part) {
+function Mounts({ status: { mounts, index, indexProblem }, texts }: Part) {
   return (
-    <Section title={said.mounts}>
+    <Section title={texts.mounts}>
       <table>
         <thead>
           <tr>
-            <th scope="col">{said.mount}</th>
-            <th scope="col">{said.health}</th>
-            <th scope="col">{said.indexed}</th>
+            <th scope="col">{texts.mount}</th>
+            <th scope="col">{texts.health}</th>
+            <th scope="col">{texts.indexed}</th>
           </tr>
         </thead>
         <tbody>
@@ -146,17 +146,17 @@ function Mounts({ status: { mounts, index, indexProblem }, said }: Part) {
                 {name} <span class="uri">{uri}</span>
               </th>
               <td class={`health ${state}`}>
-                {said.states[state]}
+                {texts.states[state]}
                 {problem !== undefined && <span class="quiet"> {problem}</span>}
               </td>
               <td>
                 {indexed ? (
                   <>
-                    <progress max={1} value={indexed.ready} aria-label={`${said.indexed}: ${name}`} />{" "}
-                    {said.documents(indexed.documents)}
+                    <progress max={1} value={indexed.ready} aria-label={`${texts.indexed}: ${name}`} />{" "}
+                    {texts.documents(indexed.documents)}
                   </>
                 ) : (
-                  <span class="quiet">{said.notIndexed}</span>
+                  <span class="quiet">{texts.notIndexed}</span>
                 )}
               </td>
             </tr>
@@ -165,7 +165,7 @@ function Mounts({ status: { mounts, index, indexProblem }, said }: Part) {
       </table>
       {index && (
         <p class="quiet">
-          {said.index[index]}
+          {texts.index[index]}
           {indexProblem !== undefined && `: ${indexProblem}`}
         </p>
       )}
@@ -173,19 +173,19 @@ function Mounts({ status: { mounts, index, indexProblem }, said }: Part) {
   );
 }
 
-function Clients({ status: { clients }, said, when }: Part) {
+function Clients({ status: { clients }, texts, when }: Part) {
   return (
-    <Section title={said.clients}>
+    <Section title={texts.clients}>
       {clients.length === 0 ? (
-        <p class="quiet">{said.noClients}</p>
+        <p class="quiet">{texts.noClients}</p>
       ) : (
         <table>
           <thead>
             <tr>
-              <th scope="col">{said.client}</th>
-              <th scope="col">{said.revision}</th>
-              <th scope="col">{said.connections}</th>
-              <th scope="col">{said.since}</th>
+              <th scope="col">{texts.client}</th>
+              <th scope="col">{texts.revision}</th>
+              <th scope="col">{texts.connections}</th>
+              <th scope="col">{texts.since}</th>
             </tr>
           </thead>
           <tbody>
@@ -206,11 +206,11 @@ function Clients({ status: { clients }, said, when }: Part) {
   );
 }
 
-function Reads({ status: { reads }, said, when, open }: Part & { open(uri: string): void }) {
+function Reads({ status: { reads }, texts, when, open }: Part & { open(uri: string): void }) {
   return (
-    <Section title={said.reads}>
+    <Section title={texts.reads}>
       {reads.length === 0 ? (
-        <p class="quiet">{said.noReads}</p>
+        <p class="quiet">{texts.noReads}</p>
       ) : (
         <ol class="reads">
           {reads.map(({ uri, at, client, times }) => (
@@ -218,7 +218,7 @@ function Reads({ status: { reads }, said, when, open }: Part & { open(uri: strin
               <button type="button" class="link uri" onClick={() => open(uri)}>
                 {uri}
               </button>{" "}
-              <span class="quiet">{said.readBy(client, when(at), times)}</span>
+              <span class="quiet">{texts.readBy(client, when(at), times)}</span>
             </li>
           ))}
         </ol>
@@ -227,11 +227,11 @@ function Reads({ status: { reads }, said, when, open }: Part & { open(uri: strin
   );
 }
 
-function Hosts({ status: { hosts }, said, language: { texts } }: Part & Shared) {
+function Hosts({ status: { hosts }, texts, language: { texts: pageTexts } }: Part & Shared) {
   return (
-    <Section title={said.hosts}>
+    <Section title={texts.hosts}>
       {hosts.length === 0 ? (
-        <p class="quiet">{said.noHosts}</p>
+        <p class="quiet">{texts.noHosts}</p>
       ) : (
         <dl class="hosts">
           {hosts.map(({ host, kind, file, text }) => (
@@ -239,16 +239,16 @@ function Hosts({ status: { hosts }, said, language: { texts } }: Part & Shared) 
               <dt>
                 {host}{" "}
                 <span class="quiet">
-                  {kind === "command" ? said.type : file === undefined ? said.intoSettings : said.into(file)}
+                  {kind === "command" ? texts.type : file === undefined ? texts.intoSettings : texts.into(file)}
                 </span>
               </dt>
               <dd>
                 <code>{text}</code>{" "}
                 <CopyButton
-                  texts={texts}
-                  label={said.copyFor(host)}
+                  texts={pageTexts}
+                  label={texts.copyFor(host)}
                   text={() => Promise.resolve(text)}
-                  done={() => texts.copied}
+                  done={() => pageTexts.copied}
                 />
               </dd>
             </div>

@@ -1,4 +1,4 @@
-/** All that the page shows. */
+/** The state of the page. */
 import type { ErrorKind } from "../errors.ts";
 import type { Content, Hit, Resource, Template } from "../resources.ts";
 import { type Filters, noFilters } from "./filter-search.ts";
@@ -12,32 +12,32 @@ export interface PreviewState {
   readonly problem?: string;
   readonly problemKind?: ErrorKind;
   readonly contents: readonly Content[];
-  /** Whether the contents are the text that was taken out of a document. */
+  /** True if the contents are the extracted text of a document. */
   readonly isTaken: boolean;
-  /** Why no text could be taken out of it. */
+  /** Why no text could be extracted. */
   readonly note?: string;
-  /** What the text was taken out of, where that is text itself. */
+  /** The document's own content, if that is text. */
   readonly original?: readonly Content[];
-  /** The URI of the part after those that are here. */
+  /** URI of the next part. */
   readonly next?: string;
-  /** Whether the resource is too large to be read at once. */
+  /** True if the resource is too large for one read. */
   readonly isPartial: boolean;
   readonly isLoadingMore: boolean;
   readonly isGone: boolean;
-  /** When it last changed under the person's eyes. */
+  /** Time of the last change while it was shown. */
   readonly updatedAt?: string;
 }
 
 export interface Search {
-  /** What was typed last, not what is still being composed. */
+  /** The typed text, without what is still being composed. */
   readonly text: string;
   readonly filters: Filters;
   readonly status: "idle" | "loading" | "ready" | "failed";
   readonly hits: readonly Hit[];
-  /** Whether there may be more than these. */
+  /** True if there may be more hits. */
   readonly hasMore: boolean;
   readonly ready: number;
-  /** Where not all was searched because something went wrong, a sentence each. */
+  /** Messages of mounts that were not searched completely. */
   readonly failures: readonly string[];
   readonly problem?: string;
 }
@@ -47,22 +47,22 @@ export interface Filling {
   readonly template: Template;
   readonly variables: readonly Variable[];
   readonly values: Readonly<Record<string, string>>;
-  /** The place of the variable that is being filled in; as many as there are once all are. */
+  /** Index of the current variable; equals their number once all are set. */
   readonly at: number;
-  /** For what has been typed so far. */
+  /** For the text typed so far. */
   readonly suggestions: readonly string[];
   readonly hasMore: boolean;
   readonly isAsking: boolean;
-  /** What the values come to, those that are missing left out. */
+  /** The expanded URI, without missing variables. */
   readonly uri: string;
   readonly problem?: string;
 }
 
 export interface Variable {
   readonly name: string;
-  /** Whether the template makes sense without it. */
+  /** True if the template can be expanded without it. */
   readonly isOptional: boolean;
-  /** Whether it is names with slashes between them. */
+  /** True if its value may contain slashes. */
   readonly isPath: boolean;
 }
 
@@ -77,7 +77,7 @@ export interface GatherState {
   readonly status: "idle" | "loading" | "ready" | "failed";
   readonly problem?: string;
   readonly receipt?: ReceiptView;
-  /** What a model would be given. */
+  /** The text for a model. */
   readonly text: string;
 }
 
@@ -91,7 +91,7 @@ export type PageView = "tree" | "templates" | "gather";
 
 export interface State {
   readonly connection: "connecting" | "ready" | "failed";
-  /** Whether the last question got no answer: what is shown may be old. */
+  /** True if the last request got no response: what is shown may be outdated. */
   readonly isLost: boolean;
   readonly problem?: string;
   readonly problemKind?: ErrorKind;
@@ -99,7 +99,7 @@ export interface State {
   readonly tools: ReadonlySet<string>;
   readonly view: PageView;
   readonly tree: ResourceTree;
-  /** What the tree is to go to, as soon as it has it. */
+  /** The URI that the tree should scroll to, once it is loaded. */
   readonly revealed: string | undefined;
   readonly preview?: PreviewState;
   readonly search: Search;

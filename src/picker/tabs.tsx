@@ -1,9 +1,9 @@
-/** Tabs: one stop for the tabulator key, arrows between them. */
+/** Tabs: one stop for the Tab key, arrow keys between them. */
 import { useRef } from "preact/hooks";
 
 interface TabsProps<Id extends string> {
   readonly label: string;
-  /** The id of the element in which the chosen one is shown. */
+  /** Id of the element that shows the selected tab. */
   readonly controls: string;
   readonly tabs: readonly { readonly id: Id; readonly name: string }[];
   readonly chosen: Id;

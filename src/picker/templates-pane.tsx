@@ -1,4 +1,4 @@
-/** Templates: which there are, and one of them filled in, a variable at a time. */
+/** Lists templates, and fills in one of them, a variable at a time. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { nameIn } from "../client/tree-of.ts";
 import type { Resource } from "../resources.ts";
@@ -14,7 +14,7 @@ export function TemplatesPane({ picker, language }: Shared) {
   const left = useRef(-1);
   const at = filling ? items.findIndex(({ uriTemplate }) => uriTemplate === filling.template.uriTemplate) : -1;
   useLayoutEffect(() => {
-    // Whoever comes back to the list stands where they left it.
+    // Restores the focus in the list.
     if (at < 0) list.current?.children[left.current]?.querySelector("button")?.focus();
     left.current = at;
   }, [at]);
@@ -121,12 +121,12 @@ interface VariableProps extends Shared {
   readonly isOptional: boolean;
 }
 
-/** A box with suggestions below it: arrows move among them, Enter takes one, or what was typed. */
+/** A combo box: arrow keys move among the suggestions, Enter takes one, or the typed text. */
 function VariableBox({ picker, language: { texts }, filling, name, isOptional }: VariableProps) {
   const { template: words } = texts;
   const { suggestions, hasMore, isAsking, values } = filling;
   const [value, setValue] = useState(values[name] ?? "");
-  // Whatever was pointed at among other suggestions is not among these.
+  // A highlighted position belongs to its list of suggestions only.
   const [pointed, setPointed] = useState({ at: -1, among: suggestions });
   const active = pointed.among === suggestions ? pointed.at : -1;
   const setActive = (at: number): void => setPointed({ at, among: suggestions });
@@ -134,7 +134,7 @@ function VariableBox({ picker, language: { texts }, filling, name, isOptional }:
   const isComposing = useRef(false);
   const box = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLUListElement>(null);
-  // What was said before is replaced by the first key, which may be pressed as soon as the box is seen.
+  // Selected before the paint, so that the first key replaces the old value.
   useLayoutEffect(() => {
     box.current?.focus();
     box.current?.select();
@@ -149,7 +149,7 @@ function VariableBox({ picker, language: { texts }, filling, name, isOptional }:
     if (!isComposing.current) picker.typeValue(next);
   }
 
-  /** What ends in a slash goes on: there is more below it. */
+  /** A value that ends in a slash continues: there is more below it. */
   function take(next: string): void {
     if (next.endsWith("/") && next !== value) {
       typed(next);

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { piecesOf } from "./pieces.ts";
 import { ago, languageFor } from "./texts.ts";
 
-it("the page speaks the first language of the person that it knows", () => {
+it("the page uses the person's first supported language", () => {
   expect([["ja-JP"], ["fr", "ja"], ["en-GB", "ja"], ["fr"], []].map((tags) => languageFor(tags).code)).toEqual([
     "ja",
     "ja",
@@ -12,7 +12,7 @@ it("the page speaks the first language of the person that it knows", () => {
   ]);
 });
 
-it("times are said as a distance from now; what is none is not said", () => {
+it("times are relative to now; an invalid one is empty", () => {
   const now = Date.parse("2026-11-15T12:00:00Z");
   expect(
     ["2026-11-15T11:57:00Z", "2026-11-14T12:00:00Z", "2026-11-15T12:00:09Z", "soon"].map((iso) => ago(iso, now, "en")),

@@ -1,4 +1,4 @@
-/** What the page says, in the languages that it speaks. */
+/** The texts of the page, in English and Japanese. */
 import { shownInEnglish, shownInJapanese } from "./shown-texts.ts";
 import { choosingInEnglish, choosingInJapanese } from "./choosing-texts.ts";
 
@@ -19,19 +19,19 @@ const english = {
   keys: "Arrows move · Enter opens · Space chooses · / searches · letters jump",
   noHits: (text: string) => `Nothing found for “${text}”`,
   hits: (count: number) => (count === 1 ? "1 result" : `${count} results`),
-  indexing: (share: string) => `${share} searched so far: the index is still growing`,
-  notSearched: (problems: string) => `not all was searched: ${problems}`,
+  indexing: (share: string) => `${share} searched so far: the index is still being built`,
+  notSearched: (problems: string) => `not everything was searched: ${problems}`,
   connecting: "Connecting…",
   offline: "The server cannot be reached",
-  failed: "This did not work",
+  failed: "This failed",
   binary: (type: string, size: string) => `Binary content (${type}, ${size}); it has no text to show`,
   unknownType: "unknown type",
-  updated: (when: string) => `Updated while you looked, at ${when}`,
+  updated: (when: string) => `Updated at ${when}`,
   changed: (when: string) => `changed ${when}`,
-  gone: "This resource is gone; below is what it last said",
-  partly: (size: string) => `A large resource (${size}), read a part at a time`,
+  gone: "This resource no longer exists; its last content is shown below",
+  partly: (size: string) => `A large resource (${size}), read in parts`,
   chooseThis: "Choose",
-  unchoose: (name: string) => `Take ${name} out`,
+  unchoose: (name: string) => `Remove ${name}`,
   chosenAlready: "Chosen",
   copyUri: "Copy URI",
   showFolder: "Show folder",
@@ -77,7 +77,7 @@ const japanese: PickerTexts = {
   notSearched: (problems) => `一部を検索できませんでした：${problems}`,
   connecting: "接続中…",
   offline: "サーバーに接続できません",
-  failed: "うまくいきませんでした",
+  failed: "失敗しました",
   binary: (type, size) => `バイナリデータ（${type}、${size}）のため、表示できるテキストがありません`,
   unknownType: "種類不明",
   updated: (when) => `表示中に更新されました（${when}）`,
@@ -113,13 +113,13 @@ export interface Language {
   readonly texts: PickerTexts;
 }
 
-/** The first of the person's languages that the page speaks, otherwise English. */
+/** The first of the person's languages that is supported, otherwise English. */
 export function languageFor(preferred: readonly string[]): Language {
   const known = preferred.map((tag) => tag.toLowerCase().split("-")[0]).find((tag) => tag === "en" || tag === "ja");
   return known === "ja" ? { code: "ja", texts: japanese } : { code: "en", texts: english };
 }
 
-/** "3 minutes ago"; empty for what is no time. */
+/** "3 minutes ago"; empty for an invalid time. */
 export function ago(iso: string, now: number, code: string, style: "long" | "narrow" = "long"): string {
   const at = Date.parse(iso);
   if (Number.isNaN(at)) return "";
@@ -130,7 +130,7 @@ export function ago(iso: string, now: number, code: string, style: "long" | "nar
   return "";
 }
 
-/** Made once: every row of a list says when it was changed. */
+/** Cached, because every row of a list shows a time. */
 function relative(code: string, style: "long" | "narrow"): Intl.RelativeTimeFormat {
   const known = formats.get(code + style) ?? new Intl.RelativeTimeFormat(code, { numeric: "auto", style });
   formats.set(code + style, known);

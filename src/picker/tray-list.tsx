@@ -1,11 +1,11 @@
-/** What was chosen, in the person's order: dragged, moved by buttons, or with Alt and the arrows. */
+/** The chosen resources in the person's order: moved by dragging, with buttons, or with Alt and the arrow keys. */
 import { useRef, useState } from "preact/hooks";
 import type { Shared } from "./app.tsx";
 
 export function TrayList({ picker, language: { texts, code } }: Shared) {
   const { tray } = picker.state;
   const [dragged, setDragged] = useState<string>();
-  /** Before which of them it would fall. */
+  /** Index before which it would be dropped. */
   const [target, setTarget] = useState<number>();
   const [said, setSaid] = useState("");
   const list = useRef<HTMLOListElement>(null);
@@ -17,7 +17,7 @@ export function TrayList({ picker, language: { texts, code } }: Shared) {
     setSaid(texts.movedTo(name, to + 1, tray.length));
   }
 
-  /** The row that the pointer is over, or the end: above its middle it falls before it. */
+  /** Index of the drop position: before a row if the pointer is above its middle. */
   function placeAt(y: number): number {
     const rows = [...(list.current?.children ?? [])];
     const at = rows.findIndex((row) => {
@@ -134,7 +134,7 @@ export function TrayList({ picker, language: { texts, code } }: Shared) {
   );
 }
 
-/** What goes hands the focus on: to the same button of its neighbour, or to the tray where it was the last. */
+/** Moves the focus from a removed row to the same button of its neighbour, or to the tray if it was the last. */
 function leave(button: HTMLButtonElement): void {
   const item = button.closest("li");
   const next = (item?.nextElementSibling ?? item?.previousElementSibling)?.querySelector("button:last-child");

@@ -1,4 +1,4 @@
-/** What was chosen, what it costs, and ways to take it along. */
+/** The chosen resources, their cost, and buttons to copy or use them. */
 import { useState } from "preact/hooks";
 import type { AppProps, Shared } from "./app.tsx";
 import { CopyButton } from "./copy-button.tsx";

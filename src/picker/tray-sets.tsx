@@ -1,4 +1,4 @@
-/** Sets: what was chosen, kept under a name, and opened again. */
+/** Sets: saves the chosen resources under a name, and opens them again. */
 import { useState } from "preact/hooks";
 import type { Resource } from "../resources.ts";
 import type { Shared } from "./app.tsx";
@@ -87,18 +87,18 @@ export function SetsPanel({ picker, language: { texts } }: Shared) {
   );
 }
 
-/** The tools that a page is offered; and those that only others are, where it is not said which there are. */
+/** Default tools for a page, and those for other clients, if the server does not list its tools. */
 const reading = ["search_resources", "list_resources", "read_resource", "gather_context"];
 const others = ["pick_resources", "actions"];
 
-/** A config names all tools or none: save_set beside those that are there now. */
+/** A config lists all tools or none: adds save_set to the current ones. */
 function toolsConfig(tools: ReadonlySet<string>): string {
   const there = reading.filter((name) => tools.has(name));
   const names = [...there, ...(there.length === reading.length ? others : []), "save_set"];
   return `server: { tools: [${names.join(", ")}] }`;
 }
 
-/** As it stands in the server's config; JSON strings are strings of YAML, too. */
+/** As written in the server's config; JSON strings are valid YAML. */
 function asConfig(name: string, uris: readonly string[]): string {
   const lines = uris.map((uri) => `      - ${JSON.stringify(uri)}\n`).join("");
   return `sets:\n  ${JSON.stringify(name)}:\n    resources:\n${lines}`;

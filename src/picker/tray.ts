@@ -1,9 +1,9 @@
-/** What a person has chosen, in their order, and what it costs. */
+/** The chosen resources, in the person's order, and their cost. */
 import type { Resource } from "../resources.ts";
 
 export interface Chosen {
   readonly resource: Resource;
-  /** Undefined until it is counted; "none" for what has no text, or cannot be read. */
+  /** Undefined until it is counted; "none" if it has no text, or cannot be read. */
   readonly tokens?: number | "none";
 }
 
@@ -13,7 +13,7 @@ export function has(tray: Tray, uri: string): boolean {
   return tray.some(({ resource }) => resource.uri === uri);
 }
 
-/** Of one that was chosen, as far as they are counted. */
+/** The tokens of one chosen resource, if counted. */
 export function trayTokens(tray: Tray, uri: string): Chosen["tokens"] {
   return tray.find(({ resource }) => resource.uri === uri)?.tokens;
 }
@@ -30,14 +30,14 @@ export function trayCounts(tray: Tray, uri: string, tokens: number | "none"): Tr
   return tray.map((chosen) => (chosen.resource.uri === uri ? { ...chosen, tokens } : chosen));
 }
 
-/** Those that are not there yet stand at the end. */
+/** Adds new ones at the end. */
 export function withAll(tray: Tray, resources: readonly Resource[]): Tray {
   const known = new Set(tray.map(({ resource }) => resource.uri));
   const fresh = resources.filter(({ uri }) => !known.has(uri) && known.add(uri));
   return fresh.length === 0 ? tray : [...tray, ...fresh.map((resource) => ({ resource }))];
 }
 
-/** To a place, counted from 0; the others close up. */
+/** Moves to a position from 0. */
 export function movedTo(tray: Tray, uri: string, to: number): Tray {
   const chosen = tray.find(({ resource }) => resource.uri === uri);
   if (!chosen) return tray;
@@ -53,7 +53,7 @@ export interface Read {
   readonly text: string;
 }
 
-/** Each under its name and URI, in a fence that nothing in it can close. */
+/** Each under its name and URI, in a fence that its content cannot close. */
 export function asMarkdown(all: readonly Read[]): string {
   return all
     .map(({ resource: { name, uri, mimeType }, text }) => {
@@ -65,7 +65,7 @@ export function asMarkdown(all: readonly Read[]): string {
     .join("\n");
 }
 
-/** Each as a document that nothing in it can close. */
+/** Each as an XML element that its content cannot close. */
 export function asXml(all: readonly Read[]): string {
   const documents = all.map(({ resource: { name, uri, mimeType }, text }) => {
     const type = mimeType === undefined ? "" : ` type="${escaped(mimeType)}"`;
@@ -74,7 +74,7 @@ export function asXml(all: readonly Read[]): string {
   return `<documents>\n${documents.join("")}</documents>\n`;
 }
 
-/** XML has no way to say most control characters. */
+/** XML cannot represent most control characters. */
 function escaped(text: string): string {
   return text
     .toWellFormed()

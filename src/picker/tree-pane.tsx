@@ -1,4 +1,4 @@
-/** The tree on the page. Only the rows in sight are drawn, so that a million are as quick as ten. */
+/** The tree on the page. Draws only the visible rows, so that a million are as fast as ten. */
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Shared } from "./app.tsx";
@@ -7,18 +7,18 @@ import { TreeRowView } from "./tree-row.tsx";
 import { jumped, moved, type TreeRow, rowsOf } from "./tree-rows.ts";
 import { windowOf } from "./window-of.ts";
 
-/** In CSS pixels, as the style sheet has it. */
+/** In CSS pixels, as in the style sheet. */
 const rowHeight = 28;
 const overscan = 8;
-/** So many rows before its end, the rest of a folder is asked for. */
+/** Loads the rest of a folder this many rows before its end. */
 const ahead = 60;
-/** Letters that follow each other sooner are one word. */
+/** Maximum time between two letters of one word. */
 const wordMs = 700;
-/** What has been in sight for so long is watched, up to so many. */
+/** Rows that are visible for this time are watched, up to a maximum. */
 const restMs = 400;
 const maxWatched = 60;
 
-/** Where a person was in the tree, for when they come back to it. */
+/** Position in the tree, restored when the person returns to it. */
 export interface TreePlace {
   key: string;
   near: number;
@@ -52,7 +52,7 @@ export function TreePane({ picker, language, box, place, now }: TreeProps) {
   const watched = drawn
     .flatMap(({ row }) => (row.kind === "resource" && !row.isFolder ? [row.resource.uri] : []))
     .slice(0, maxWatched);
-  // What has the focus is always there to be read out.
+  // The focused row is always in the DOM, so that it can be read out.
   if (activeRow && (at < sight.first || at >= sight.last)) drawn.push({ row: activeRow, index: at });
 
   const isEmpty = rows.length === 0;
@@ -66,7 +66,7 @@ export function TreePane({ picker, language, box, place, now }: TreeProps) {
   }, [box, isEmpty]);
   useEffect(() => void Object.assign(place, active, { top }), [active, top]);
 
-  // What comes into sight is asked for, a little before it does.
+  // Loads rows a little before they become visible.
   let due: string | undefined;
   for (let index = sight.first; index < sight.last + ahead && due === undefined; index += 1) {
     const row = rows.at(index);
@@ -96,7 +96,7 @@ export function TreePane({ picker, language, box, place, now }: TreeProps) {
     const element = box.current;
     if (!row || !element) return;
     setActive({ key: row.key, near: index });
-    // What the browser has scrolled since is newer than what was drawn.
+    // The scroll position of the browser is newer than the drawn one.
     const current = windowOf(
       { count: rows.length, rowHeight, scrollTop: element.scrollTop, height: element.clientHeight },
       overscan,
@@ -141,7 +141,7 @@ export function TreePane({ picker, language, box, place, now }: TreeProps) {
     event.preventDefault();
   }
 
-  /** Right opens, then goes in; left closes, then goes out. */
+  /** Right opens, then moves to the first child; left closes, then moves to the parent. */
   function sideways(row: TreeRow, key: string): number | undefined {
     if (key === "ArrowLeft") {
       if (row.kind !== "resource" || !row.isOpen) return rows.parentOf(at) ?? at;

@@ -1,4 +1,4 @@
-/** One row of the tree: a resource with what is known of it, or a word on a folder. */
+/** One row of the tree: a resource with its metadata, or a note on a folder. */
 import { useMemo } from "preact/hooks";
 import { resourceFactsOf } from "./facts.ts";
 import { IconImage } from "./icon.tsx";
@@ -18,7 +18,7 @@ interface RowProps {
   readonly language: Language;
 }
 
-/** Drawn again only when something of it has changed: while one scrolls, most rows stay what they are. */
+/** Drawn again only when it has changed: most rows stay the same during a scroll. */
 export function TreeRowView(props: RowProps) {
   return useMemo(() => draw(props), Object.values(props));
 }
@@ -31,10 +31,10 @@ function draw({ row, index, top, isActive, isShown, isChosen, tokens, now, langu
   const look = `row${isActive ? " active" : ""}${isShown ? " shown" : ""}`;
   if (row.kind !== "resource") {
     const { loading, more, empty, failed, retry } = texts;
-    const said = { loading, more, empty, failed: `${failed}. ${retry}` }[row.kind];
+    const note = { loading, more, empty, failed: `${failed}. ${retry}` }[row.kind];
     return (
       <div {...shared} class={`${look} saying ${row.kind}`} aria-selected={false} title={row.problem}>
-        {row.problem === undefined ? said : `${said} (${row.problem})`}
+        {row.problem === undefined ? note : `${note} (${row.problem})`}
       </div>
     );
   }

@@ -1,4 +1,4 @@
-/** The rows that a tree shows: one flat list, of which only what is in sight is ever made. */
+/** The rows of a tree as one flat list; only visible rows are created. */
 import type { Resource } from "../resources.ts";
 import { countOf, isFolder, type ResourceTree } from "./tree.ts";
 
@@ -12,7 +12,7 @@ export type TreeRow =
       readonly isOpen: boolean;
       /** Counted from 1. */
       readonly position: number;
-      /** How many stand beside it; -1 where nobody knows yet. */
+      /** Number of siblings; -1 if unknown. */
       readonly siblings: number;
     }
   | {
@@ -26,15 +26,15 @@ export type TreeRow =
 export interface Rows {
   readonly length: number;
   at(index: number): TreeRow | undefined;
-  /** The row that the branch of this one hangs on. */
+  /** Index of the parent row. */
   parentOf(index: number): number | undefined;
-  /** Where the row with this key stands; `near` is looked at first. -1 where it is not. */
+  /** Index of the row with this key; `near` is tried first. -1 if there is none. */
   indexOf(key: string, near?: number): number;
-  /** The first resource from here on that fits, around the end. */
+  /** Index of the next matching resource, with wraparound. */
   find(from: number, fits: (resource: Resource) => boolean): number | undefined;
 }
 
-/** A run of rows that stand in one page of one folder, or one row that says something of a folder. */
+/** Consecutive rows of one page of one folder, or one note on a folder. */
 interface Run {
   readonly start: number;
   readonly length: number;
@@ -47,20 +47,20 @@ interface Inside {
   readonly kind: "page";
   readonly parent: string | undefined;
   readonly page: readonly Resource[];
-  /** Where in the page the run begins. */
+  /** Index in the page where the run begins. */
   readonly from: number;
-  /** How many stand in the pages before. */
+  /** Number of entries in the pages before. */
   readonly before: number;
   readonly siblings: number;
 }
 
-/** A directory that holds itself ends here. */
+/** Ends the recursion of a directory that contains itself. */
 const maxDepth = 64;
 
-/** So many rows are remembered: some screens of them. */
+/** Number of cached rows: a few screens. */
 const maxMade = 1000;
 
-/** A page never changes, so that its folders are looked for once. */
+/** A page never changes, so its folders are found once. */
 const foldersOf = new WeakMap<readonly Resource[], readonly number[]>();
 
 export function rowsOf(tree: ResourceTree): Rows {
@@ -127,7 +127,7 @@ export function rowsOf(tree: ResourceTree): Rows {
     return index >= 0 && index < length ? runs[low] : undefined;
   }
 
-  /** The same row each time, so that whoever has drawn it knows it again. */
+  /** Returns the same object each time, so that unchanged rows are not drawn again. */
   function at(index: number): TreeRow | undefined {
     const known = made.get(index);
     if (known) return known;
@@ -205,7 +205,7 @@ function foldersIn(page: readonly Resource[]): readonly number[] {
   return found;
 }
 
-/** Where a key leads from the row at `from`; undefined for a key that leads nowhere. */
+/** Target row of a key press at `from`; undefined for other keys. */
 export function moved({ length }: Rows, from: number, key: string, page: number): number | undefined {
   const last = length - 1;
   switch (key) {
@@ -226,10 +226,10 @@ export function moved({ length }: Rows, from: number, key: string, page: number)
   }
 }
 
-/** The next row whose name begins with what was typed, around the end. One letter goes on, more letters stay where they fit. */
+/** The next row whose name begins with the typed text, with wraparound. One letter moves on, more letters stay on a match. */
 export function jumped(rows: Rows, from: number, typed: string): number | undefined {
   const wanted = folded(typed);
-  // So much of a name decides, whatever it is made of.
+  // A prefix of this length decides, whatever its characters.
   const length = 4 * wanted.length + 8;
   return rows.find(wanted.length > 1 ? from : from + 1, ({ name }) => folded(name.slice(0, length)).startsWith(wanted));
 }

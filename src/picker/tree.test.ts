@@ -12,14 +12,14 @@ const shown = (rows: Rows): string[] =>
   listed(rows).map((row) => "  ".repeat(row.depth) + (row.kind === "resource" ? row.resource.name : `(${row.kind})`));
 
 describe("the tree", () => {
-  it("shows what is open, and says what is on its way, missing or wrong", () => {
+  it("shows open folders, and notes on loading, empty and failed ones", () => {
     expect(shown(rowsOf(loading(start, root.uri)))).toEqual(["r", "  (loading)"]);
     expect(shown(rowsOf(pageCame(start, root.uri, { items: [] }, true)))).toEqual(["r", "  (empty)"]);
     expect(shown(rowsOf(pageFailed(start, root.uri, "no")))).toEqual(["r", "  (failed)"]);
     expect(shown(rowsOf(closed(start, root.uri)))).toEqual(["r"]);
   });
 
-  it("puts a page after the one before, and says whether there is more", () => {
+  it("appends pages, and shows whether there is more", () => {
     const first = pageCame(start, root.uri, { items: [file("a:///r/x")], next: "2" }, true);
     expect(shown(rowsOf(first))).toEqual(["r", "  x", "  (more)"]);
     expect(rowsOf(first).at(1)).toMatchObject({ position: 1, siblings: -1 });
@@ -29,11 +29,11 @@ describe("the tree", () => {
     expect(shown(rowsOf(pageCame(both, root.uri, { items: [] }, true)))).toEqual(["r", "  (empty)"]);
   });
 
-  it("comes to an end where a folder holds itself", () => {
+  it("ends if a folder contains itself", () => {
     expect(rowsOf(pageCame(start, root.uri, { items: [root] }, true)).length).toBeLessThan(100);
   });
 
-  it("is walked by keys that never lead out of it", () => {
+  it("is navigated by keys that never leave it", () => {
     const rows = rowsOf(pageCame(start, root.uri, { items: [file("a:///r/x"), file("a:///r/y")] }, true));
     expect([moved(rows, 0, "ArrowUp", 9), moved(rows, 2, "ArrowDown", 9), moved(rows, 0, "PageDown", 9)]).toEqual([
       0, 2, 2,
@@ -43,7 +43,7 @@ describe("the tree", () => {
     expect([rows.at(-1), rows.at(3)]).toEqual([undefined, undefined]);
   });
 
-  it("is jumped through by the beginnings of names, in any width and case", () => {
+  it("jumps to the beginnings of names, in any width and case", () => {
     const names = ["Apple", "avocado", "ｂanana", "日記"].map((name) => file(`a:///r/${name}`));
     const rows = rowsOf(pageCame(start, root.uri, { items: names }, true));
     expect([jumped(rows, 0, "a"), jumped(rows, 1, "a"), jumped(rows, 2, "a")]).toEqual([1, 2, 1]);
@@ -67,7 +67,7 @@ describe("the tree", () => {
     expect([rows.indexOf("nowhere"), rows.indexOf(rows.at(4)!.key, 4)]).toEqual([-1, 4]);
   });
 
-  it("says of what has changed when it did", () => {
+  it("shows when something has changed", () => {
     const held = pageCame(start, root.uri, { items: [file("a:///r/x"), file("a:///r/y")] }, true);
     const at = "2026-11-15T12:00:00Z";
     const rows = listed(rowsOf(touched(held, "a:///r/y", at)));
@@ -78,7 +78,7 @@ describe("the tree", () => {
     ]);
   });
 
-  it("makes no row before it is asked for, however many there are", () => {
+  it("creates rows only on demand", () => {
     let tree = start;
     const page = Array.from({ length: 1000 }, (_, index) => file(`a:///r/${index}`));
     for (let count = 0; count < 1000; count += 1)
@@ -89,7 +89,7 @@ describe("the tree", () => {
     expect(rows.at(1_000_001)).toMatchObject({ kind: "more" });
   });
 
-  it("knows the way to a resource", () => {
+  it("finds the path to a resource", () => {
     expect(wayTo([root], "a:///r/x/y/z.md?lines=1-2")).toEqual(["a:///r", "a:///r/x", "a:///r/x/y"]);
     expect(wayTo([root], "a:///rest/z.md")).toEqual([]);
   });

@@ -3,9 +3,9 @@ import { cutAt } from "../lib/cut-at.ts";
 import { directoryType, type Page, type Resource } from "../resources.ts";
 
 export interface TreeFolder {
-  /** As they came, in order. They are never joined: a folder may hold a million. */
+  /** In order. Pages are never joined: a folder may hold a million entries. */
   readonly pages: readonly (readonly Resource[])[];
-  /** Present if there is more to ask for. */
+  /** Present if there is more to load. */
   readonly next?: string;
   readonly status: "loading" | "ready" | "failed";
   readonly problem?: string;
@@ -46,7 +46,7 @@ export function loading(tree: ResourceTree, uri: string): ResourceTree {
   return withFolder(tree, uri, { pages, ...(next !== undefined && { next }), status: "loading" });
 }
 
-/** The page stands after what is there; `isFirst` replaces it. */
+/** Appends a page; `isFirst` replaces all. */
 export function pageCame(
   tree: ResourceTree,
   uri: string,
@@ -63,7 +63,7 @@ export function pageFailed(tree: ResourceTree, uri: string, problem: string): Re
   return withFolder(tree, uri, { pages, ...(next !== undefined && { next }), status: "failed", problem });
 }
 
-/** A resource was changed at this time; whatever else is said of it stays. */
+/** Sets the time of the last change of a resource. */
 export function touched(tree: ResourceTree, uri: string, at: string): ResourceTree {
   const touch = (each: Resource): Resource =>
     each.uri === uri ? { ...each, annotations: { ...each.annotations, lastModified: at } } : each;
@@ -75,7 +75,7 @@ export function touched(tree: ResourceTree, uri: string, at: string): ResourceTr
   return { ...tree, folders, ...(holds(tree.roots) && { roots: tree.roots.map(touch) }) };
 }
 
-/** What is closed is asked for again when it is opened. */
+/** Drops closed folders; they are loaded again when they are opened. */
 export function withoutClosed(tree: ResourceTree): ResourceTree {
   return { ...tree, folders: new Map([...tree.folders].filter(([uri]) => tree.open.has(uri))) };
 }
@@ -84,7 +84,7 @@ function withFolder(tree: ResourceTree, uri: string, folder: TreeFolder): Resour
   return { ...tree, folders: new Map(tree.folders).set(uri, folder) };
 }
 
-/** The directories from the root down to this URI, the root first; empty where no root holds it. */
+/** The directories from the root down to this URI, the root first; empty if no root contains it. */
 export function wayTo(roots: readonly Resource[], uri: string): readonly string[] {
   const root = roots.find((each) => uri === each.uri || uri.startsWith(each.uri.replace(/\/?$/, "/")));
   if (!root) return [];

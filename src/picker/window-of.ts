@@ -1,4 +1,4 @@
-/** Which rows of a long list are in sight, and where they stand on the page. */
+/** Computes which rows of a long list are visible, and their position. */
 
 export interface Sight {
   readonly count: number;
@@ -9,18 +9,18 @@ export interface Sight {
 }
 
 export interface Window {
-  /** How high the list is made. */
+  /** Height of the list. */
   readonly canvas: number;
-  /** The rows from `first` up to `last`, which is no more of it. */
+  /** The rows from `first` up to `last`, not included. */
   readonly first: number;
   readonly last: number;
-  /** Where a row stands on the canvas. */
+  /** Position of a row on the canvas. */
   topOf(index: number): number;
-  /** How far to scroll so that the row is in sight; undefined where it is. */
+  /** Scroll position that shows the row; undefined if it is visible. */
   scrollFor(index: number): number | undefined;
 }
 
-/** Browsers make nothing much higher than this; longer lists are scrolled through in larger steps. */
+/** Browsers limit the height of an element; longer lists are scrolled in larger steps. */
 const maxCanvas = 15_000_000;
 
 export function windowOf({ count, rowHeight, scrollTop, height }: Sight, overscan: number): Window {

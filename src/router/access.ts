@@ -1,4 +1,4 @@
-/** What every question goes through: where a URI leads, whether the caller may know of it, and what is said when not. */
+/** Common steps of every request: resolves the URI, checks what the caller may see, and converts errors. */
 import { openPolicy } from "../access/policy.ts";
 import type { Policy } from "../access/policy.ts";
 import { notFound, ResourceError, toResourceError } from "../errors.ts";
@@ -10,18 +10,18 @@ import type { RoutedMount, Location, Routes } from "./route.ts";
 export interface Access {
   readonly routes: Routes;
   readonly runtime: Runtime;
-  /** Whether every caller sees the same. Where not, no answer may be handed on to another caller. */
+  /** True if every caller sees the same. If not, no result may be shared with another caller. */
   readonly isOpen: boolean;
   maySee(who: Pick<Call, "caller">, mount: RoutedMount, at: Address): boolean;
-  /** Whether the caller may see where a link leads. */
+  /** Returns whether the caller may see the target of a link. */
   mayReach(who: Pick<Call, "caller">, mount: RoutedMount, found: { readonly reveals?: Address }): boolean;
-  /** Whether the caller may know of the mount itself. */
+  /** Returns whether the caller may know of the mount itself. */
   mayEnter(who: Pick<Call, "caller">, mount: RoutedMount): boolean;
-  /** Throws "not-found" for what leads nowhere and for what the caller may not see, in the same words. */
+  /** Throws the same "not-found" for a URI without a mount and for one that the caller may not see. */
   place(uri: string, call: Call): Location;
-  /** The entry as the caller is shown it; undefined for what they may not see and for what no URI can spell. */
+  /** Returns the resource as the caller sees it; undefined if they may not see it or no URI can express it. */
   show(entry: Entry, mount: RoutedMount, call: Call): Resource | undefined;
-  /** What the caller is told when the source failed at this URI. Says to the log what the caller is not told. */
+  /** Returns the error for the caller when the source failed at this URI. Details that the caller may not know go to the log. */
   refusal(cause: unknown, what: { uri: string; mount: RoutedMount; asked: string }, call: Call): ResourceError;
 }
 
@@ -56,7 +56,10 @@ export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): 
       if (uri !== undefined) return describe(uri, entry, mount, isOpen);
       if (!withUnspellable.has(mount)) {
         withUnspellable.add(mount);
-        runtime.log("warn", "left out of lists: a name that no URI can spell", { mount: mount.name, path: entry.path });
+        runtime.log("warn", "left out of lists: a name that no URI can express", {
+          mount: mount.name,
+          path: entry.path,
+        });
       }
       return undefined;
     },
@@ -66,7 +69,12 @@ export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): 
       const error = toResourceError(cause);
       switch (error.kind) {
         case "denied":
-          runtime.log("warn", "the backend refuses; answered as not found", { mount: mount.name, asked, uri, cause });
+          runtime.log("warn", "the backend denied access; reported to the caller as not found", {
+            mount: mount.name,
+            asked,
+            uri,
+            cause,
+          });
           return notFound(uri);
         case "not-found":
         case "directory":
@@ -82,10 +90,10 @@ export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): 
 }
 
 export function cancelledRequest(cause?: unknown): ResourceError {
-  return new ResourceError("cancelled", "the question was withdrawn", { cause });
+  return new ResourceError("cancelled", "cancelled", { cause });
 }
 
-/** The entry under this URI. How many are in a directory is said only where no one is shown fewer. */
+/** Describes the entry under this URI. The number of children is included only if all callers see all of them. */
 export function describe(uri: string, entry: Entry, mount: RoutedMount, isOpen: boolean): Resource {
   const {
     name = nameOf(entry.path, mount),
@@ -99,7 +107,7 @@ export function describe(uri: string, entry: Entry, mount: RoutedMount, isOpen: 
     children,
   } = entry;
   const isPlain = title === undefined && description === undefined && icons === undefined && meta === undefined;
-  // Files are like this, and written down at once they take the least.
+  // The usual case for files; one object literal is the fastest form.
   if (isPlain && children === undefined && mimeType !== undefined && size !== undefined && annotations !== undefined)
     return { uri, name, mimeType, size, annotations };
   const resource: { -readonly [K in keyof Resource]: Resource[K] } = { uri, name };
@@ -114,7 +122,7 @@ export function describe(uri: string, entry: Entry, mount: RoutedMount, isOpen: 
   return resource;
 }
 
-/** The last segment that says anything; the mount's own name for the mount. */
+/** The last non-empty segment; for the mount itself, the name of the mount. */
 function nameOf(path: string, mount: RoutedMount): string {
   let end = path.length;
   while (end > 0 && path.charCodeAt(end - 1) === 0x2f) end -= 1;

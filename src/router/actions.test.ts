@@ -40,7 +40,7 @@ const failing = (kind: "denied" | "busy" | "unexpected"): SourceAction => ({
   },
 });
 
-it("what a mount can be asked to do is told with a schema", async () => {
+it("lists actions with a schema", async () => {
   expect(await pressmark().actions!(call)).toEqual([
     {
       mount: "hall",
@@ -60,25 +60,25 @@ it("what a mount can be asked to do is told with a schema", async () => {
   ]);
 });
 
-it("is done with what fits, and the answer names what it is about", async () => {
+it("runs an action with valid input, and the result names its resources", async () => {
   expect(await pressmark().act({ name: "Ada" })).toEqual({
     value: { said: "hello Ada", uris: ["hall://people/Ada"] },
     resources: [{ uri: "hall://people/Ada", name: "Ada" }],
   });
 });
 
-it("what does not fit is refused with the fields, and nothing is done", async () => {
+it("rejects invalid input with the names of the fields, and runs nothing", async () => {
   const fields = async (input: unknown) =>
     (await refusal(pressmark().act(input), ["invalid"], "a wrong input")).details?.["fields"];
   expect(await fields({ name: 7, times: 9 })).toEqual({ name: "must be a text", times: "must be at most 3" });
   expect(await fields({})).toEqual({ name: "is missing" });
-  expect(await fields({ name: "", tmes: 1 })).toEqual({ name: "must not be empty", tmes: "is not known here" });
+  expect(await fields({ name: "", tmes: 1 })).toEqual({ name: "must not be empty", tmes: "is unknown" });
   expect(await fields(null)).toEqual({ "": "must be an object" });
   const sly = refusal(pressmark().act(JSON.parse('{"name":"x","__proto__":{"times":1}}')), ["invalid"], "a prototype");
-  expect((await sly).message).toBe('greet: "__proto__" is not known here');
+  expect((await sly).message).toBe('greet: "__proto__" is unknown');
 });
 
-it("a huge input is not repeated in what is said of it", async () => {
+it("does not repeat a huge input in the message", async () => {
   const input = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`${at}${"x".repeat(300)}`, 1]));
   const { message, details } = await refusal(pressmark().act(input), ["invalid"], "a huge input");
   expect(message.length).toBeLessThan(1000);
@@ -88,7 +88,7 @@ it("a huge input is not repeated in what is said of it", async () => {
   expect(JSON.stringify((await refusal(long, ["invalid"], "a long name")).details).length).toBeLessThan(200);
 });
 
-it("what is not there, and what is of a mount that the caller may not see, are refused in the same words", async () => {
+it("rejects a missing action, and one of a mount that the caller may not see, with the same message", async () => {
   const hidden = pressmark({ maySee: (_caller, mount, { path }) => mount !== "hall" || path !== "" });
   expect(await hidden.actions!(call)).toEqual([]);
   const { message } = await refusal(hidden.act({ name: "Ada" }), ["not-found"], "a hidden mount");
@@ -99,14 +99,14 @@ it("what is not there, and what is of a mount that the caller may not see, are r
   }
 });
 
-it("an answer about something that the caller may not see is not given", async () => {
+it("does not return a result about an entry that the caller may not see", async () => {
   const { act } = pressmark({ maySee: (_caller, _mount, { path }) => path !== "people/Eve" });
   await act({ name: "Ada" });
   const { message } = await refusal(act({ name: "Eve" }), ["not-found"], "Eve");
   expect(message).not.toContain("Eve");
 });
 
-it("what the source refuses is told as a read would tell it", async () => {
+it("reports an error of the source as a read would", async () => {
   const { act, clock } = pressmark(openPolicy, {
     denied: failing("denied"),
     busy: failing("busy"),

@@ -1,4 +1,4 @@
-/** What callers may ask mounts to do: only of mounts that they may see, and only with what fits. */
+/** Lists and runs actions: only those of mounts that the caller may see, and only with valid input. */
 import type { z } from "zod";
 import { notFound, quote, ResourceError } from "../errors.ts";
 import type { Call, Resource, Resources } from "../resources.ts";
@@ -13,7 +13,7 @@ interface Prepared {
 }
 
 export function createActions(access: Access): Required<Pick<Resources, "actions" | "act">> {
-  /** A schema is made when someone first wants to know. */
+  /** Schemas are created on first use. */
   const prepared = new WeakMap<SourceAction, Prepared>();
 
   async function prepare(action: SourceAction): Promise<Prepared> {
@@ -61,24 +61,24 @@ export function createActions(access: Access): Required<Pick<Resources, "actions
       const { mount, action } = find(what, call);
       const { schema } = await prepare(action);
       const fitting = checkInput(schema, input, what.name);
-      let answer: SourceActionResult;
+      let result: SourceActionResult;
       try {
-        answer = await action.run(fitting, call);
+        result = await action.run(fitting, call);
       } catch (cause) {
         throw access.refusal(cause, { uri: mount.root, mount, asked: what.name }, call);
       }
       const resources: Resource[] = [];
-      for (const entry of answer.entries ?? []) {
+      for (const entry of result.entries ?? []) {
         const resource = access.show(entry, mount, call);
         if (!resource) throw notFound(mount.root);
         resources.push(resource);
       }
       const uris = resources.map(({ uri }) => uri);
-      return { value: uris.length > 0 ? { ...answer.value, uris } : answer.value, resources };
+      return { value: uris.length > 0 ? { ...result.value, uris } : result.value, resources };
     },
   };
 }
 
 function noAction({ mount, name }: { readonly mount: string; readonly name: string }): ResourceError {
-  return new ResourceError("not-found", `there is no action ${quote(name)} of a mount ${quote(mount)}`);
+  return new ResourceError("not-found", `no action ${quote(name)} of a mount ${quote(mount)}`);
 }

@@ -1,32 +1,32 @@
-/** What a stranger sent, as a schema says it must be, or the fields that do not fit. */
+/** Validates untrusted input against a schema and names the fields that do not match. */
 import type { z } from "zod";
 import { invalid, quote } from "../errors.ts";
 import { describeIssue, meantBranch } from "../lib/describe-issue.ts";
 
 type Issue = z.core.$ZodIssue;
 
-/** So many fields are named at once. */
+/** Maximum number of fields in one message. */
 const mostNamed = 5;
 
-/** Throws "invalid": the message names the fields, and `details.fields` says of each what is wrong with it. Values are not repeated. */
+/** Throws "invalid": the message names the fields, and `details.fields` gives the error of each. Values are not repeated. */
 export function checkInput<T>(schema: z.ZodType<T>, given: unknown, what: string): T {
   const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;
   const fields = new Map<string, string>();
   for (const issue of parsed.error.issues) note(issue, [], given, fields);
   const wrong = [...fields];
-  const said = wrong.slice(0, mostNamed).map(([name, why]) => `${name === "" ? "it" : quote(name)} ${why}`);
+  const sentences = wrong.slice(0, mostNamed).map(([name, why]) => `${name === "" ? "it" : quote(name)} ${why}`);
   const more = wrong.length > mostNamed ? `; and ${wrong.length - mostNamed} more` : "";
-  throw invalid(`${what}: ${said.join("; ")}${more}`, { fields: Object.fromEntries(wrong.slice(0, 100)) });
+  throw invalid(`${what}: ${sentences.join("; ")}${more}`, { fields: Object.fromEntries(wrong.slice(0, 100)) });
 }
 
 function note(issue: Issue, above: readonly PropertyKey[], root: unknown, fields: Map<string, string>): void {
   const path = [...above, ...issue.path];
-  const say = (at: readonly PropertyKey[], why: string): void => {
+  const add = (at: readonly PropertyKey[], why: string): void => {
     if (!fields.has(format(at))) fields.set(format(at), why);
   };
   if (issue.code === "unrecognized_keys") {
-    for (const key of issue.keys) say([...path, key], "is not known here");
+    for (const key of issue.keys) add([...path, key], "is unknown");
     return;
   }
   if (issue.code === "invalid_union") {
@@ -37,10 +37,10 @@ function note(issue: Issue, above: readonly PropertyKey[], root: unknown, fields
     }
   }
   const value = path.reduce<unknown>((each, key) => (each as Record<PropertyKey, unknown> | undefined)?.[key], root);
-  say(path, sentence(issue, value));
+  add(path, sentence(issue, value));
 }
 
-/** As it would be written in a program: `result.llm_votes[0].provider`. */
+/** Formats a path as in a program: `result.llm_votes[0].provider`. */
 function format(path: readonly PropertyKey[]): string {
   return path
     .map((key, at) => (typeof key === "number" ? `[${key}]` : `${at === 0 ? "" : "."}${String(key).slice(0, 80)}`))
@@ -50,7 +50,7 @@ function format(path: readonly PropertyKey[]): string {
 function sentence(issue: Issue, value: unknown): string {
   return describeIssue(issue, {
     wrongType: (expected) => (value === undefined ? "is missing" : `must be ${typeNames[expected] ?? expected}`),
-    meant: (name) => `must be one that is known; did you mean ${quote(name)}?`,
+    meant: (name) => `must be a known value; did you mean ${quote(name)}?`,
     given: typeof value === "string" ? value.slice(0, 80) : undefined,
   });
 }

@@ -43,7 +43,7 @@ const hiding = (...hidden: string[]): Policy => ({
 });
 
 describe("templates", () => {
-  it("stand under the URI of their mount, in the order of mounts", async () => {
+  it("begin with the URI of their mount, in the order of mounts", async () => {
     const { pressmark } = open({
       "z://a{b}/": suggesting([{ template: "{+path}{?lines}", name: "file", title: "T", mimeType: "text/x" }]),
       "git://repo/": suggesting([
@@ -65,7 +65,7 @@ describe("templates", () => {
     });
   });
 
-  it("of a mount that may not be seen are not there", async () => {
+  it("of a hidden mount are not listed", async () => {
     const source = suggesting([{ template: "{x}", name: "x" }], () => [{ value: "v" }]);
     const { pressmark } = open({ "a://": source, "b://": source }, { maySee: (_, mount) => mount !== "a://" });
     expect((await pressmark.templates({}, call)).items).toEqual([{ uriTemplate: "b://{x}", name: "x" }]);
@@ -74,7 +74,7 @@ describe("templates", () => {
     expect(await pressmark.complete({ ...ask, template: "b://{x}" }, call)).toMatchObject({ values: ["v"] });
   });
 
-  it("that cannot be understood are left out, and said so", async () => {
+  it("that cannot be parsed are left out, with a log message", async () => {
     const { pressmark, clock } = open({
       "a://": suggesting([
         { template: "{x", name: "bad" },
@@ -86,7 +86,7 @@ describe("templates", () => {
     expect(clock.logged).toHaveLength(1);
   });
 
-  it("are those the source tells now", async () => {
+  it("are those that the source currently has", async () => {
     let templates: SourceTemplate[] = [{ template: "{a}", name: "a" }];
     const base = suggesting([]);
     const { pressmark } = open({
@@ -108,7 +108,7 @@ describe("completion", () => {
   const tree = [{ template: "tree/{ref}/{+path}{?lines}", name: "tree" }];
   const template = "git://repo/tree/{ref}/{+path}{?lines}";
 
-  it("asks the source with its own template and what is settled", async () => {
+  it("calls the source with its own template and the given variables", async () => {
     const asked: SourceCompletionRequest[] = [];
     const { pressmark } = open({
       "git://repo/": suggesting(tree, (ask) => (asked.push(ask), [{ value: "src" }, { value: "src" }])),
@@ -129,7 +129,7 @@ describe("completion", () => {
     expect(await pressmark.complete({ template, variable, value: "", given: {} }, call)).toEqual({ values: [] });
   });
 
-  it("has no suggestions where the source has none", async () => {
+  it("has no suggestions if the source has none", async () => {
     const { pressmark } = open({ "git://repo/": suggesting(tree) });
     expect(await pressmark.complete({ template, variable: "ref", value: "", given: {} }, call)).toEqual({
       values: [],
@@ -138,7 +138,7 @@ describe("completion", () => {
     });
   });
 
-  it("gives a hundred, and says how many there are to see", async () => {
+  it("returns a hundred values and the number of visible ones", async () => {
     const values = Array.from({ length: 250 }, (_, at) => ({
       value: `v${at}`,
       reveals: { path: at % 2 ? "open" : "hidden" },
@@ -156,21 +156,21 @@ describe("completion", () => {
     return (await pressmark.complete({ template, variable, value: "", given }, call)).values;
   };
 
-  it("judges what would be read when the source does not say what a value reveals", async () => {
+  it("checks the address that would be read if the source does not say what a value reveals", async () => {
     const secret = hiding("tree/main/secret", "tree/hidden");
     expect(await complete(["a", "secret/key", "%73ecret/key", ".."], secret, "path", { ref: "main" })).toEqual(["a"]);
     expect(await complete(["main", "hidden", "hidden/x"], secret, "ref", { path: "a" })).toEqual(["main", "hidden/x"]);
     expect(await complete(["q?x", "q"], hiding("tree/main/q?x"), "path", { ref: "main" })).toEqual(["q"]);
-    // The path is open, so the directory that is settled decides.
+    // The path is not given, so the directory that is given decides.
     expect(await complete(["main", "hidden"], secret, "ref", {})).toEqual(["main"]);
-    // Even the ref is open: only the directory of all refs is settled.
+    // Not even the ref is given: only the directory of all refs is.
     expect(await complete(["a", "secret"], secret, "path", {})).toEqual(["a", "secret"]);
     expect(await complete(["a"], hiding("tree"), "path", {})).toEqual([]);
     expect(await complete(["1-2"], secret, "lines", { ref: "main", path: "secret/key" })).toEqual([]);
     expect(await complete(["1-2"], secret, "lines", { ref: "main", path: "a" })).toEqual(["1-2"]);
   });
 
-  it("judges an exploded variable by its segments", async () => {
+  it("checks an exploded variable by its segments", async () => {
     const source = suggesting([{ template: "tree/{ref}{/path*}", name: "t" }], ({ variable }) =>
       variable === "path" ? [{ value: "a/b" }, { value: "secret/key" }] : [{ value: "main" }, { value: "hidden" }],
     );
@@ -182,13 +182,13 @@ describe("completion", () => {
     expect((await pressmark.complete({ ...ask, variable: "ref", given: {} }, call)).values).toEqual(["main"]);
   });
 
-  it("has nothing to suggest for a resource's own URI", async () => {
+  it("has no suggestions for a plain URI", async () => {
     const { pressmark } = open({ "git://repo/": suggesting(tree) });
     const ask = { variable: "x", value: "", given: {} };
     expect(await pressmark.complete({ ...ask, template: "git://repo/there" }, call)).toEqual({ values: [] });
     await expect(pressmark.complete({ ...ask, template: "git://repo/nowhere" }, call)).rejects.toMatchObject({
       kind: "invalid",
-      message: 'there is no template "git://repo/nowhere" here; the list of templates has those there are',
+      message: 'no template "git://repo/nowhere"; list the templates to see those that exist',
     });
     await expect(
       pressmark.complete({ ...ask, template: `git://repo/${"x".repeat(70_000)}` }, call),
@@ -197,7 +197,7 @@ describe("completion", () => {
     });
   });
 
-  it("has nothing to suggest where nothing is, and passes on other faults", async () => {
+  it("has no suggestions for a missing address, and passes on other errors", async () => {
     const ask = { template, variable: "ref", value: "", given: {} };
     const missing = open({ "git://repo/": failing(tree, new ResourceError("denied", "no")) }).pressmark;
     expect((await missing.complete(ask, call)).values).toEqual([]);

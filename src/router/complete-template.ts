@@ -1,4 +1,4 @@
-/** Templates under their mounts' URIs, and what may stand for their variables. */
+/** Lists templates under the URIs of their mounts, and completes their variables. */
 import { invalid, quote, ResourceError } from "../errors.ts";
 import { parseTemplate } from "../lib/uri-template.ts";
 import type { UriTemplate } from "../lib/uri-template.ts";
@@ -12,22 +12,22 @@ import type { ResourceReader } from "./read-resource.ts";
 import type { RoutedMount, Location } from "./route.ts";
 
 const maxValues = 100;
-/** Where the source knows fewer, the index is asked as well; for a single letter it would know too many. */
+/** If the source has fewer suggestions, the index is searched too; not for a single letter, which matches too much. */
 const fewValues = 10;
 const fromIndex = 20;
 const shortestAsked = 2;
 
-/** A template of a source, as the house shows it. */
+/** A template of a source, as callers see it. */
 interface Shown {
   readonly mount: RoutedMount;
-  readonly told: SourceTemplate;
+  readonly own: SourceTemplate;
   readonly template: Template;
   readonly parsed: UriTemplate;
   readonly expressions: readonly Expression[];
 }
 
 interface Expression {
-  /** Where in the template it begins. */
+  /** Position in the template. */
   readonly start: number;
   readonly operator: string;
   readonly names: readonly string[];
@@ -39,27 +39,27 @@ export function createCompletion(
   { stat }: Pick<ResourceReader, "stat">,
   index?: FairIndex,
 ): Pick<Resources, "templates" | "complete"> {
-  /** Kept as long as a source tells the same templates. */
-  const known = new Map<RoutedMount, { told: readonly SourceTemplate[]; shown: readonly Shown[] }>();
+  /** Cached while a source has the same templates. */
+  const known = new Map<RoutedMount, { own: readonly SourceTemplate[]; shown: readonly Shown[] }>();
 
   function shownBy(mount: RoutedMount): readonly Shown[] {
-    const told = mount.source.templates;
-    if (told === undefined || told.length === 0) return [];
-    const kept = known.get(mount);
-    if (kept?.told === told) return kept.shown;
-    const shown = told.flatMap((template) => toShown(template, mount) ?? []);
-    known.set(mount, { told, shown });
+    const own = mount.source.templates;
+    if (own === undefined || own.length === 0) return [];
+    const cached = known.get(mount);
+    if (cached?.own === own) return cached.shown;
+    const shown = own.flatMap((template) => toShown(template, mount) ?? []);
+    known.set(mount, { own, shown });
     return shown;
   }
 
-  function toShown(told: SourceTemplate, mount: RoutedMount): Shown | undefined {
-    const uriTemplate = underMount(told.template, mount);
+  function toShown(own: SourceTemplate, mount: RoutedMount): Shown | undefined {
+    const uriTemplate = underMount(own.template, mount);
     try {
       const parsed = parseTemplate(uriTemplate);
-      const { template: _, ...said } = told;
-      return { mount, told, template: { ...said, uriTemplate }, parsed, expressions: expressionsOf(uriTemplate) };
+      const { template: _, ...rest } = own;
+      return { mount, own, template: { ...rest, uriTemplate }, parsed, expressions: expressionsOf(uriTemplate) };
     } catch (cause) {
-      access.runtime.log("warn", "left out: a template that cannot be understood", {
+      access.runtime.log("warn", "left out: a template that cannot be parsed", {
         mount: mount.name,
         uriTemplate,
         cause,
@@ -75,18 +75,18 @@ export function createCompletion(
   }
 
   async function suggest(shown: Shown, variable: string, value: string, given: Record<string, string>, call: Call) {
-    const { mount, told } = shown;
+    const { mount, own } = shown;
     try {
-      return (await mount.source.complete?.({ template: told, variable, value, given }, call)) ?? [];
+      return (await mount.source.complete?.({ template: own, variable, value, given }, call)) ?? [];
     } catch (cause) {
       const error = access.refusal(cause, { uri: shown.template.uriTemplate, mount, asked: "complete" }, call);
-      // Nothing is there, so nothing can be suggested.
+      // A missing address has no suggestions.
       if (error.kind === "not-found") return [];
       throw error;
     }
   }
 
-  /** What is indexed and has the value in its path, as far as the template can spell it. */
+  /** Indexed entries with the value in their path, if the template can express them. */
   async function suggestIndexed(
     { mount, parsed }: Shown,
     variable: string,
@@ -94,7 +94,7 @@ export function createCompletion(
     given: Record<string, string>,
     call: Call,
   ): Promise<Suggestion[]> {
-    // What it knows only from before may be gone.
+    // An incomplete index may hold entries that are gone.
     if (value.length < shortestAsked || index?.ready(mount.name) !== 1) return [];
     const typed = value.toLowerCase();
     try {
@@ -111,12 +111,12 @@ export function createCompletion(
       });
     } catch (cause) {
       if (call.signal.aborted) throw cancelledRequest(cause);
-      // What cannot be understood as a question has no suggestions.
+      // A value that is no valid query has no suggestions.
       return [];
     }
   }
 
-  /** Whether the caller may know what they would learn from this suggestion. */
+  /** Returns whether the caller may know what this suggestion reveals. */
   function maySuggest(
     suggestion: Suggestion,
     shown: Shown,
@@ -127,21 +127,21 @@ export function createCompletion(
     const { reveals } = suggestion;
     if (reveals) return access.maySee(call, shown.mount, reveals) && access.mayReach(call, shown.mount, reveals);
     const { value } = suggestion;
-    const mayReach = (spelled: string) => {
-      const place = settledPlace(shown, { ...given, [variable]: spelled });
+    const mayReach = (text: string) => {
+      const place = locationOf(shown, { ...given, [variable]: text });
       return place?.mount === shown.mount && access.maySee(call, place.mount, place.at);
     };
     if (!mayReach(value)) return false;
-    // Where a value stands in the URI as it is, the same text can also be meant as a name, which must be visible too.
+    // With operator "+", the value stands in the URI unescaped and may also be read as a name, which must be visible too.
     const asIs = shown.expressions.some(({ operator, names }) => operator === "+" && names.includes(variable));
     const asName = value.replace(/[%?#]/g, encodeURIComponent);
     return !asIs || asName === value || mayReach(asName);
   }
 
-  /** Where the values lead, as far as they are settled. Nowhere, if no URI can hold them. */
-  function settledPlace(shown: Shown, values: Record<string, string>): Location | undefined {
+  /** The location that the given values lead to; undefined if no URI can hold them. */
+  function locationOf(shown: Shown, values: Record<string, string>): Location | undefined {
     try {
-      return access.routes.find(settledUri(shown, values));
+      return access.routes.find(givenUri(shown, values));
     } catch {
       return undefined;
     }
@@ -149,7 +149,7 @@ export function createCompletion(
 
   return {
     async templates({ cursor }, call) {
-      // All templates fit one page, so no cursor was ever given for a second.
+      // All templates fit on one page, so no cursor for a second was ever returned.
       if (cursor !== undefined) throw unfit();
       return { items: (await visibleTo(call)).map(({ template }) => template) };
     },
@@ -159,7 +159,7 @@ export function createCompletion(
       if (shown === undefined) {
         await stat(template, call).catch((cause: unknown) => {
           if (!isMissing(cause)) throw cause;
-          throw invalid(`there is no template ${quote(template)} here; the list of templates has those there are`);
+          throw invalid(`no template ${quote(template)}; list the templates to see those that exist`);
         });
         return { values: [] };
       }
@@ -190,7 +190,7 @@ function isMissing(cause: unknown): boolean {
   return cause instanceof ResourceError && (cause.kind === "not-found" || cause.kind === "invalid");
 }
 
-/** What brings its own slash or question mark continues the mount's own URI. */
+/** A template that begins with a slash or question mark continues the mount's own URI. */
 export function underMount(template: string, { base, root }: RoutedMount): string {
   const continues = template === "" || template.startsWith("{/") || template.startsWith("{?");
   return (continues && !root.endsWith("/") ? root : base) + template;
@@ -212,16 +212,16 @@ function expressionsOf(template: string): Expression[] {
   return expressions;
 }
 
-/** Without the star or the length behind it. */
+/** Removes the star or the length after a name. */
 function nameOf(spec: string): string {
   return spec.replace("*", "").split(":", 1)[0] ?? "";
 }
 
 /**
- * The URI as far as it is settled: whole when every variable of the path has its value, otherwise that of the last directory
- * before the first that has none. Throws for values that no URI can hold.
+ * Expands the URI as far as variables are given: completely if every variable of the path has a value, otherwise up to the last
+ * directory before the first missing one. Throws for values that no URI can hold.
  */
-function settledUri({ parsed, template, expressions, mount }: Shown, values: Record<string, string>): string {
+function givenUri({ parsed, template, expressions, mount }: Shown, values: Record<string, string>): string {
   const open = expressions.find(
     ({ operator, names }) => operator !== "?" && operator !== "&" && names.some((name) => !Object.hasOwn(values, name)),
   );

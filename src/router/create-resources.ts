@@ -1,4 +1,4 @@
-/** Many sources as one house. */
+/** Combines many mounted sources into one set of resources. */
 import type { Policy } from "../access/policy.ts";
 import { invalid } from "../errors.ts";
 import type { Freshness, Resources } from "../resources.ts";
@@ -18,7 +18,7 @@ import { createSkills } from "./skills.ts";
 import { createResourceWatcher } from "./watch-resources.ts";
 
 export interface LocalResources extends Resources {
-  /** Ends every watch and closes every source. Afterwards nothing of the house runs. */
+  /** Ends every watch and closes every source. Afterwards nothing runs any more. */
   close(): Promise<void>;
 }
 
@@ -26,21 +26,21 @@ export interface LocalResourcesOptions {
   readonly mounts: readonly Mount[];
   readonly policy: Policy;
   readonly runtime: Runtime;
-  /** 32 bytes. With the same key, cursors outlive a restart. */
+  /** 32 bytes. With the same key, cursors survive a restart. */
   readonly cursorKey: Uint8Array;
-  /** Searched beside the sources that can be searched themselves. */
+  /** Searched in addition to the sources that implement `search`. */
   readonly index?: SearchIndex;
-  /** How many entries the first page of a list holds; 1000 unless said. */
+  /** Number of entries on the first page of a list. Default: 1000. */
   readonly pageSize?: number;
-  /** Nothing is kept, and by no one else, unless said. */
+  /** Default: not cached, and private. */
   readonly listFreshness?: Freshness;
 }
 
-/** Mounts that share URIs or names throw "invalid". */
+/** Throws "invalid" if mounts share URIs or names. */
 export function createResources(options: LocalResourcesOptions): LocalResources {
   const { mounts, policy, runtime, cursorKey, pageSize = 1000 } = options;
   const index = options.index && createFairIndex(options.index);
-  if (!Number.isInteger(pageSize) || pageSize < 1) throw invalid("the size of a page must be a whole number from 1");
+  if (!Number.isInteger(pageSize) || pageSize < 1) throw invalid("the page size must be an integer of at least 1");
   const access = createAccess(createRoutes(mounts), policy, runtime);
   const { findEntry, ...reading } = createResourceReader(access);
   const { close: closeWatching, ...watching } = createResourceWatcher(access, { findEntry });

@@ -8,11 +8,11 @@ const cursors = createCursors(key);
 const position: Position = { mount: "docs", cursor: "a", last: { path: "a/b" }, page: 3 };
 const refusal = expect.objectContaining({
   kind: "invalid",
-  message: "the cursor does not fit this list; start again from the first page",
+  message: "the cursor is not valid for this list; start again from the first page",
 });
 
 describe("a cursor", () => {
-  it("gives back the position it was made for", () => {
+  it("opens to the position that it was made for", () => {
     const text = fc.string({ unit: "binary" });
     const anyPosition = fc
       .tuple(text, fc.nat(), fc.option(text), fc.option(text), fc.option(fc.dictionary(text, text)))
@@ -31,11 +31,11 @@ describe("a cursor", () => {
     );
   });
 
-  it("is the same for the same position, also after a restart with the same key", () => {
+  it("is equal for the same position, also after a restart with the same key", () => {
     expect(createCursors(new Uint8Array(key)).seal(position, "list")).toBe(cursors.seal({ ...position }, "list"));
   });
 
-  it("is another for another position or question", () => {
+  it("differs for another position or request", () => {
     const seen = new Set([
       cursors.seal(position, "list"),
       cursors.seal({ ...position, page: 4 }, "list"),
@@ -45,14 +45,14 @@ describe("a cursor", () => {
     expect(seen.size).toBe(4);
   });
 
-  it("says nothing of what it holds, not even through its length", () => {
+  it("does not reveal what it holds, not even by its length", () => {
     const short = cursors.seal({ mount: "m", cursor: "x", page: 1 }, "list");
     const long = cursors.seal({ mount: "m", cursor: "secret".repeat(10), page: 1 }, "list");
     expect(long.length).toBe(short.length);
     expect(Buffer.from(long, "base64url").includes("secret")).toBe(false);
   });
 
-  it("does not fit another question", () => {
+  it("is invalid for another request", () => {
     expect(() => cursors.open(cursors.seal(position, "list"), "children")).toThrow(refusal);
   });
 
@@ -75,11 +75,11 @@ describe("a cursor", () => {
     expect(() => cursors.open(`${cursor}A`, "list")).toThrow(refusal);
   });
 
-  it.each(["", " ", "0", "null", "=", "AQ", "💥", "x".repeat(1_000_000)])("is not made up: %.20s", (text) => {
+  it.each(["", " ", "0", "null", "=", "AQ", "💥", "x".repeat(1_000_000)])("cannot be forged: %.20s", (text) => {
     expect(() => cursors.open(text, "list")).toThrow(refusal);
   });
 
-  it("has one spelling", () => {
+  it("has one text form", () => {
     const cursor = cursors.seal(position, "list");
     const twin = cursor.replaceAll("-", "+").replaceAll("_", "/");
     expect(twin).not.toBe(cursor);
@@ -88,11 +88,11 @@ describe("a cursor", () => {
     }
   });
 
-  it("is not made for a position that no one could hand back", () => {
+  it("is not made for a position that would be too long to pass back", () => {
     expect(() => cursors.seal({ ...position, cursor: "x".repeat(100_000) }, "list")).toThrow("too long for a cursor");
   });
 
   it("needs a key of 32 bytes", () => {
-    expect(() => createCursors(new Uint8Array(16))).toThrow("must have 32 bytes; this one has 16");
+    expect(() => createCursors(new Uint8Array(16))).toThrow("must have 32 bytes; it has 16");
   });
 });

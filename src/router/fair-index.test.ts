@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { StoreHit } from "../search/store.ts";
 import { createFairIndex } from "./fair-index.ts";
 
-/** An index that answers each search when the test says so. */
+/** An index whose searches the test settles. */
 function heldIndex() {
   const begun: string[] = [];
   const answers = new Map<string, () => void>();
@@ -21,7 +21,7 @@ function heldIndex() {
   return { begun, search, answer: (text: string) => answers.get(text)?.() };
 }
 
-it("asks for another client next, although one has very many searches before it", async () => {
+it("runs a search of another client next, although one client has very many waiting", async () => {
   const { begun, search, answer } = heldIndex();
   const [greedy, other] = [{}, {}];
   const flood = Array.from({ length: 500 }, (_, at) => search(`flood ${at}`, greedy));
@@ -32,7 +32,7 @@ it("asks for another client next, although one has very many searches before it"
   expect(begun.filter((text) => text !== "own").length).toBeLessThan(8);
 });
 
-it("sends away the last search of the client that fills the queue, and says when to come back", async () => {
+it("rejects the last search of the client that fills the queue, with a retry time", async () => {
   const { begun, search } = heldIndex();
   const greedy = {};
   const flood = Array.from({ length: 1030 }, (_, at) => search(`flood ${at}`, greedy));

@@ -1,4 +1,4 @@
-/** The index as many clients ask it: in turn, so that one client's searches do not hold up another's. */
+/** Queues searches of the index fairly, so that one client's searches do not delay another's. */
 import { ResourceError } from "../errors.ts";
 import { createFairQueue } from "../lib/fair-queue.ts";
 import type { Call } from "../resources.ts";
@@ -6,11 +6,11 @@ import type { SearchIndex } from "../search/search-index.ts";
 import { cancelledRequest } from "./access.ts";
 
 export interface FairIndex extends Pick<SearchIndex, "problem" | "ready"> {
-  /** Throws "busy" with when to come back where too many searches wait. */
-  search(ask: Parameters<SearchIndex["search"]>[0], call: Call): ReturnType<SearchIndex["search"]>;
+  /** Throws "busy" with a retry time if too many searches wait. */
+  search(query: Parameters<SearchIndex["search"]>[0], call: Call): ReturnType<SearchIndex["search"]>;
 }
 
-/** The index answers in a thread of its own: more at once would only wait there. */
+/** The index runs in its own thread: more concurrent searches would only wait there. */
 const maxAtOnce = 8;
 const maxWaiting = 1024;
 
@@ -19,12 +19,12 @@ export function createFairIndex(index: SearchIndex): FairIndex {
   return {
     problem: (mount) => index.problem(mount),
     ready: (mount) => index.ready(mount),
-    search: (ask, call) => queue.run(call.client ?? call.caller, call, async () => index.search(ask, call.signal)),
+    search: (query, call) => queue.run(call.client ?? call.caller, call, async () => index.search(query, call.signal)),
   };
 }
 
 function busy(retryAfterMs: number): ResourceError {
-  return new ResourceError("busy", `too many searches wait; come back in ${retryAfterMs} ms`, {
+  return new ResourceError("busy", `too many searches are waiting; retry in ${retryAfterMs} ms`, {
     passing: true,
     details: { retryAfterMs },
   });

@@ -1,4 +1,4 @@
-/** A source that knows itself who may see what is asked at every door. */
+/** Every operation checks a source's own `maySee`. */
 import { expect, it } from "vitest";
 import { openPolicy } from "../access/policy.ts";
 import { notFound } from "../errors.ts";
@@ -13,14 +13,14 @@ const entries: readonly Entry[] = [{ path: "for-alice" }, { path: "for-all" }, {
 const updated = (name: string) => ({ kind: "updated", uri: `m://${name}` });
 const page: Page<Entry> = { items: entries };
 
-/** What is said of a third thing changes while it is read. */
-function createSource(told: Promise<readonly SourceChange[]>): Source {
+/** The visibility of a third entry changes while it is read. */
+function createSource(changes: Promise<readonly SourceChange[]>): Source {
   let isTakenBack = false;
   return {
     async watch({ signal }) {
       const over = new Promise<undefined>((resolve) => signal.addEventListener("abort", () => resolve(undefined)));
-      return (async function* changes() {
-        yield* (await Promise.race([told, over])) ?? [];
+      return (async function* report() {
+        yield* (await Promise.race([changes, over])) ?? [];
         await over;
       })();
     },
@@ -40,10 +40,10 @@ function createSource(told: Promise<readonly SourceChange[]>): Source {
   };
 }
 
-it("hides from each caller what its source hides, through every door, and keeps no answer for others", async () => {
+it("hides from each caller what its source hides, in every operation, and shares no result", async () => {
   const { runtime, advance } = createClock();
-  const told = Promise.withResolvers<readonly SourceChange[]>();
-  const source = withStandardLayers(createSource(told.promise), { name: "m" }, runtime);
+  const changes = Promise.withResolvers<readonly SourceChange[]>();
+  const source = withStandardLayers(createSource(changes.promise), { name: "m" }, runtime);
   const mounts = [{ name: "m", base: "m://", source, freshness: { scope: "public" as const } }];
   const pressmark = createResources({ mounts, policy: openPolicy, runtime, cursorKey: new Uint8Array(32) });
   const seen = async (call: Call) => {
@@ -68,18 +68,18 @@ it("hides from each caller what its source hides, through every door, and keeps 
     ["alice", "bob"].map((id) => pressmark.watch(filter, { ...as(id), signal: stop.signal })),
   );
   expect(watches.map(({ uris }) => uris.length)).toEqual([3, 1]);
-  told.resolve([
+  changes.resolve([
     { kind: "appeared", path: "for-alice" },
     { kind: "changed", path: "for-all" },
   ]);
   await advance(1000);
   const [hers, his] = watches.map((watch) => watch[Symbol.asyncIterator]());
-  // The last that was told of is the first that he hears of.
+  // The last reported change is the first that he gets.
   expect((await his!.next()).value).toEqual(updated("for-all"));
   for (const change of [updated("for-alice"), { kind: "list-changed" }, updated("for-all")])
     expect((await hers!.next()).value).toEqual(change);
   stop.abort();
-  // What was just heard while it was read counts.
+  // A change of visibility during the read counts.
   await expect(pressmark.read("m://was-for-alice", as("alice"))).rejects.toMatchObject({ kind: "not-found" });
   await pressmark.close();
 });

@@ -14,7 +14,7 @@ const noSecrets: Policy = {
   maySee: (caller, _mount, { path }) => caller.id === "boss" || !/^secrets(\/|$)/.test(path),
 };
 
-describe("a link to what a caller may not see", () => {
+describe("a link to a target that a caller may not see", () => {
   let root: string;
   let pressmark: LocalResources;
   const calling = new AbortController();
@@ -96,7 +96,7 @@ describe("a link to what a caller may not see", () => {
     ]);
   });
 
-  it("is there for a caller who may see the target, and so are changes behind it", async () => {
+  it("is visible to a caller who may see the target, and so are its changes", async () => {
     const { contents } = await pressmark.read(uri("door/plan.txt"), boss);
     expect(contents).toMatchObject([{ uri: uri("door/plan.txt"), body: { text: "the plan" } }]);
     const wide = await open(openPolicy);
@@ -107,7 +107,7 @@ describe("a link to what a caller may not see", () => {
     await wide.close();
   });
 
-  it("is not counted among the children of a directory for those who see fewer", async () => {
+  it("is not counted among the children of a directory for callers who see fewer", async () => {
     expect(await countOf(pressmark)).toBeUndefined();
     const wide = await open(openPolicy);
     expect(await countOf(wide)).toBe(2);

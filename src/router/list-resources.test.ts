@@ -22,7 +22,7 @@ const files = (count: number, prefix = "") =>
     Object.fromEntries(Array.from({ length: count }, (_, at) => [`${prefix}${String(at).padStart(4, "0")}`, "x"])),
   );
 
-/** A source of these entries in pages of its own size, whatever is asked. */
+/** A source of these entries in pages of a fixed size, whatever is requested. */
 function paged(paths: readonly string[], size: number): Source {
   return {
     async list({ cursor }) {
@@ -46,20 +46,20 @@ const uris = (pages: readonly Page<Resource>[]) => pages.flatMap(({ items }) => 
 const failing = (cause: unknown): Source => ({ list: () => Promise.reject(cause), read: async () => [] });
 
 describe("a list", () => {
-  it("gives at most as many as are wanted, and goes on behind them", async () => {
+  it("returns at most the requested number, and continues after them", async () => {
     const { pressmark } = open({ one: files(7).source, two: files(4).source }, openPolicy, 5);
     const first = await pressmark.list({ limit: 2 }, call);
     expect(uris([first])).toEqual(["one://0000", "one://0001"]);
     const rest = await pagesOf((cursor) => pressmark.list({ limit: 3, cursor: cursor ?? first.next! }, call));
     expect(rest.map(({ items }) => items.length)).toEqual([3, 3, 3]);
     expect(uris([first, ...rest])).toEqual(uris(await listAll(pressmark)));
-    // More than a page holds is not given for it.
+    // A limit above the page size does not enlarge the page.
     expect((await pressmark.list({ limit: 100 }, call)).items).toHaveLength(5);
     expect((await pressmark.children("one://", { limit: 1 }, call)).items).toHaveLength(1);
     expect((await pressmark.list({ limit: 0 }, call)).items).toHaveLength(1);
   });
 
-  it("walks the mounts in order of their base and tells all of every entry", async () => {
+  it("walks the mounts in order of their base and gives all fields of every entry", async () => {
     const entry: Entry = {
       path: "a b",
       title: "T",
@@ -125,7 +125,7 @@ describe("a list", () => {
     expect({ count, few: pages <= 64 }).toEqual({ count: million, few: true });
   });
 
-  it("asks a source for each entry about once", async () => {
+  it("requests each entry from a source about once", async () => {
     const { source } = files(300);
     let given = 0;
     const counted: Source = {
@@ -141,7 +141,7 @@ describe("a list", () => {
     expect(given).toBeLessThan(300 + 100 * pages.length);
   });
 
-  it("holds full pages of what may be seen, and ends exactly where that ends", async () => {
+  it("holds full pages of visible entries, and ends exactly with the last one", async () => {
     const paths = Array.from({ length: 60 }, (_, at) => String(at).padStart(2, "0"));
     const even: Policy = { maySee: (_, __, { path }) => path === "" || (Number(path) % 2 === 0 && Number(path) < 18) };
     for (const size of [1, 4, 100]) {
@@ -154,7 +154,7 @@ describe("a list", () => {
     }
   });
 
-  it("goes on behind the last entry when others came and went meanwhile", async () => {
+  it("continues after the last entry when others appeared and went meanwhile", async () => {
     const memory = createMemory({ b: "", c: "", d: "", e: "", f: "", g: "" });
     const { pressmark } = open({ a: memory.source });
     const first = await pressmark.list({}, call);
@@ -164,7 +164,7 @@ describe("a list", () => {
     expect(uris([await pressmark.list({ cursor: first.next ?? "" }, call)])).toEqual(["a://dd", "a://f", "a://g"]);
   });
 
-  it("goes on by key inside a page of the source whose last entry has gone", async () => {
+  it("continues by key inside a page of the source whose last entry is gone", async () => {
     let paths = ["a", "b", "c", "c/d", "c-d", "e"];
     const source: Source = { list: async () => ({ items: paths.map((path) => ({ path })) }), read: async () => [] };
     const { pressmark } = open({ m: source });
@@ -173,16 +173,19 @@ describe("a list", () => {
     expect(uris([await pressmark.list({ cursor: first.next ?? "" }, call)])).toEqual(["m://c/d", "m://c-d", "m://e"]);
   });
 
-  it("takes a cursor that was given before a restart", async () => {
+  it("accepts a cursor from before a restart", async () => {
     const { next = "" } = await open({ a: files(9).source }).pressmark.list({}, call);
     expect(uris([await open({ a: files(9).source }).pressmark.list({ cursor: next }, call)])[0]).toBe("a://0003");
   });
 
-  it("refuses a cursor of another question, of a mount that is no more, or of no one", async () => {
+  it("rejects a cursor of another request, of a mount that no longer exists, or a forged one", async () => {
     const { pressmark } = open({ a: files(9, "d/").source });
     const { next = "" } = await pressmark.list({}, call);
     const { next: below = "" } = await pressmark.children("a://d", {}, call);
-    const refusal = { kind: "invalid", message: "the cursor does not fit this list; start again from the first page" };
+    const refusal = {
+      kind: "invalid",
+      message: "the cursor is not valid for this list; start again from the first page",
+    };
     await expect(pressmark.children("a://d", { cursor: next }, call)).rejects.toMatchObject(refusal);
     await expect(pressmark.list({ cursor: below }, call)).rejects.toMatchObject(refusal);
     await expect(pressmark.list({ cursor: "" }, call)).rejects.toMatchObject(refusal);
@@ -190,7 +193,7 @@ describe("a list", () => {
     await expect(open({ b: files(9).source }).pressmark.list({ cursor: next }, call)).rejects.toMatchObject(refusal);
   });
 
-  it("names a mount that fails, in few words, and serves the others", async () => {
+  it("names a mount that fails, with a short message, and serves the others", async () => {
     const { pressmark, clock } = open({
       a: files(1).source,
       b: failing(new Error("password=hunter2")),
@@ -200,14 +203,14 @@ describe("a list", () => {
     expect(await pressmark.list({}, call)).toEqual({
       items: [expect.objectContaining({ uri: "a://0000" }), expect.objectContaining({ uri: "d://0000" })],
       failures: [
-        { mount: "b", message: "it could not be listed; the log of the server has the details" },
-        { mount: "c", message: "it cannot be reached at present; ask again later" },
+        { mount: "b", message: "it could not be listed; see the server's log for details" },
+        { mount: "c", message: "it cannot be reached at present; try again later" },
       ],
     });
     expect(clock.logged.map(({ facts }) => facts?.["mount"])).toEqual(["b", "c"]);
   });
 
-  it("does not name a mount of which the caller may not know", async () => {
+  it("does not name a mount that the caller may not know of", async () => {
     const policy: Policy = { maySee: (_, mount) => mount !== "b" };
     const { pressmark, clock } = open({ a: files(3).source, b: failing(new Error("down")) }, policy);
     const page = await pressmark.list({}, call);
@@ -215,7 +218,7 @@ describe("a list", () => {
     expect(clock.logged).toHaveLength(1);
   });
 
-  it("keeps for the next page a mount that fails only when looked at ahead", async () => {
+  it("leaves to the next page a mount that fails only when read ahead", async () => {
     let down = true;
     const flaky: Source = { ...files(2).source };
     const { pressmark } = open({
@@ -240,7 +243,7 @@ describe("a list", () => {
     expect(page.failures).toEqual([{ mount: "a", message: expect.any(String) }]);
   });
 
-  it("stops when the question is withdrawn, even while a source is endless and all of it hidden", async () => {
+  it("stops when the call is cancelled, even if a source is endless and all of it hidden", async () => {
     const asking = new AbortController();
     const endless: Source = {
       list: async ({ cursor = "0" }) => ({ items: [{ path: cursor }], next: String(Number(cursor) + 1) }),
@@ -251,21 +254,21 @@ describe("a list", () => {
     await expect(pressmark.list({}, { ...call, signal: asking.signal })).rejects.toMatchObject({ kind: "cancelled" });
   });
 
-  it("leaves out a name that no URI can spell, and says so once", async () => {
+  it("leaves out a name that no URI can express, and logs that once", async () => {
     const { pressmark, clock } = open({ a: paged(["a", "b/../c", "half \ud800", "z"], 10) });
     expect(uris([await pressmark.list({}, call)])).toEqual(["a://a", "a://z"]);
     await pressmark.list({}, call);
-    expect(clock.logged).toMatchObject([{ message: "left out of lists: a name that no URI can spell" }]);
+    expect(clock.logged).toMatchObject([{ message: "left out of lists: a name that no URI can express" }]);
   });
 
-  it("names a mount that itself lists only in part", async () => {
+  it("names a mount whose own list is incomplete", async () => {
     const source: Source = {
       list: async () => ({ items: [{ path: "x" }], failures: [{ mount: "inner", message: "secret" }] }),
       read: async () => [],
     };
     const { pressmark } = open({ a: source });
     expect((await pressmark.list({}, call)).failures).toEqual([
-      { mount: "a", message: "a part of it could not be listed" },
+      { mount: "a", message: "part of it could not be listed" },
     ]);
   });
 });
@@ -285,7 +288,7 @@ describe("a directory", () => {
     expect(uris([await pressmark.children("m://", {}, call)])).toEqual(["m://d", "m://x"]);
   });
 
-  it("goes on under another spelling of its URI", async () => {
+  it("continues with another form of its URI", async () => {
     const { next = "" } = await pressmark.children("m://d", {}, call);
     expect(uris([await pressmark.children("M://%64", { cursor: next }, call)])).toEqual(["m://d/e", "m://d/f"]);
   });
@@ -297,12 +300,12 @@ describe("a directory", () => {
     });
   });
 
-  it("is nothing in a source that knows no directories", async () => {
+  it("does not exist in a source without directories", async () => {
     const other = open({ p: paged(["a"], 1) });
     await expect(other.pressmark.children("p://", {}, call)).rejects.toMatchObject({ kind: "not-found" });
   });
 
-  it("that cannot be reached says so", async () => {
+  it("that cannot be reached gives an error", async () => {
     const down = new ResourceError("unavailable", "the backend is away");
     const other = open({ p: { ...paged([], 1), children: () => Promise.reject(down) } });
     await expect(other.pressmark.children("p://", {}, call)).rejects.toBe(down);

@@ -1,4 +1,4 @@
-/** Lists and directories, page by page. */
+/** Lists resources and directories page by page. */
 import { notFound } from "../errors.ts";
 import type { Page, Resources } from "../resources.ts";
 import type { SourceSkill } from "../source.ts";
@@ -12,13 +12,13 @@ import type { MountList, MergedPage } from "./merge-lists.ts";
 
 export interface ListingOptions extends Pick<ResourceReader, "findEntry"> {
   readonly cursors: Cursors;
-  /** How many entries the first page holds. Later ones hold more, so that a million needs no more than 64 pages. */
+  /** Number of entries on the first page. Later pages hold more, so that a million entries need at most 64 pages. */
   readonly pageSize: number;
 }
 
 const maxPageSize = 20_000;
 const maxGrowth = 20;
-/** A skill may name some hundred files. */
+/** A small page, because a skill may name some hundred files. */
 const mostSkills = 100;
 
 export function createListing(
@@ -28,64 +28,67 @@ export function createListing(
   const largest = Math.max(pageSize, Math.min(maxPageSize, pageSize * maxGrowth));
   const sizeOf = (page: number, limit = largest) => Math.max(1, Math.min(pageSize * 2 ** page, largest, limit));
 
-  function open(cursor: string | undefined, question: string): Position | undefined {
+  function open(cursor: string | undefined, listKey: string): Position | undefined {
     if (cursor === undefined) return undefined;
-    const position = cursors.open(cursor, question);
-    // The house may have been furnished anew under the same key.
+    const position = cursors.open(cursor, listKey);
+    // The mounts may have changed since the cursor was made with the same key.
     if (!access.routes.mounts.some((mount) => mount.name === position.mount)) throw unfit();
     return position;
   }
 
-  function toPage<T>({ items, next, failures }: MergedPage<T>, page: number, question: string): Page<T> {
+  function toPage<T>({ items, next, failures }: MergedPage<T>, page: number, listKey: string): Page<T> {
     return {
       items,
-      ...(next && { next: cursors.seal({ ...next, page: page + 1 }, question) }),
+      ...(next && { next: cursors.seal({ ...next, page: page + 1 }, listKey) }),
       ...(failures.length > 0 && { failures }),
     };
   }
 
   return {
     async list({ cursor, limit }, call) {
-      const question = "list";
-      const from = open(cursor, question);
+      const listKey = "list";
+      const from = open(cursor, listKey);
       const page = from?.page ?? 0;
       const runs = access.routes.mounts.map((mount): MountList => {
         const { source } = mount;
-        return { mount, ask: (ask) => source.list(ask, call), cursorAfter: source.cursorAfter?.bind(source) };
+        return { mount, page: (request) => source.list(request, call), cursorAfter: source.cursorAfter?.bind(source) };
       });
-      return toPage(await mergeLists(access, runs, call, { size: sizeOf(page, limit), from }), page, question);
+      return toPage(await mergeLists(access, runs, call, { size: sizeOf(page, limit), from }), page, listKey);
     },
 
     async children(uri, { cursor, limit }, call) {
       const { mount, at } = access.place(uri, call);
-      const question = JSON.stringify(["children", mount.name, at.path, queryKey(at)]);
-      const from = open(cursor, question);
+      const listKey = JSON.stringify(["children", mount.name, at.path, queryKey(at)]);
+      const from = open(cursor, listKey);
       const page = from?.page ?? 0;
       const { source } = mount;
       if (source.children === undefined) throw notFound(uri);
       // A link may lead to a directory that the caller may not see.
       if (!access.isOpen) await findEntry({ mount, at }, uri, call);
-      const run: MountList = { mount, ask: async (ask) => (await source.children?.(at, ask, call)) ?? { items: [] } };
+      const run: MountList = {
+        mount,
+        page: async (request) => (await source.children?.(at, request, call)) ?? { items: [] },
+      };
       try {
         const walked = await mergeLists(access, [run], call, { size: sizeOf(page, limit), from, strict: true });
-        return toPage(walked, page, question);
+        return toPage(walked, page, listKey);
       } catch (cause) {
         throw access.refusal(cause, { uri, mount, asked: "children" }, call);
       }
     },
 
     async skills({ cursor, limit }, call) {
-      const question = "skills";
-      const from = open(cursor, question);
+      const listKey = "skills";
+      const from = open(cursor, listKey);
       const page = from?.page ?? 0;
       const runs = access.routes.mounts.flatMap((mount): MountList<SourceSkill>[] => {
-        const ask = mount.source.skills?.bind(mount.source);
-        return ask ? [{ mount, ask: (asked) => ask(asked, call) }] : [];
+        const skills = mount.source.skills?.bind(mount.source);
+        return skills ? [{ mount, page: (request) => skills(request, call) }] : [];
       });
       if (from && !runs.some(({ mount }) => mount.name === from.mount)) throw unfit();
       const size = Math.min(sizeOf(page, limit), mostSkills);
       const show = (skill: SourceSkill, mount: MountList["mount"]) => showSkill(access, skill, mount, call);
-      return toPage(await mergeListsAs(show, access, runs, call, { size, from }), page, question);
+      return toPage(await mergeListsAs(show, access, runs, call, { size, from }), page, listKey);
     },
   };
 }

@@ -1,4 +1,4 @@
-/** The pages of many sources as pages of one list, of which hidden entries change nothing but the time it takes. */
+/** Merges the pages of many sources into pages of one list; hidden entries affect nothing but the time it takes. */
 import { ResourceError, toResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { createTimeSlices } from "../lib/time-slices.ts";
@@ -9,11 +9,11 @@ import { cancelledRequest } from "./access.ts";
 import type { Access } from "./access.ts";
 import type { RoutedMount } from "./route.ts";
 
-/** One mount's share of a list. */
+/** The part of a list that one mount contributes. */
 export interface MountList<E extends Address = Entry> {
   readonly mount: RoutedMount;
-  ask(ask: ListRequest): Promise<Page<E>>;
-  /** Where the source can go on behind any entry: then one more than is needed shows at once whether there is more. */
+  page(request: ListRequest): Promise<Page<E>>;
+  /** Present if the source can continue after any entry: then requesting one more entry shows whether there are more. */
   cursorAfter?: ((entry: E) => string) | undefined;
 }
 
@@ -21,28 +21,28 @@ export type ListPosition = Omit<Position, "page">;
 
 export interface MergedPage<T = Resource> {
   readonly items: T[];
-  /** Present if and only if the caller may see more, or if a mount that may have more cannot say. */
+  /** Present if and only if the caller may see more, or if a mount that may have more failed. */
   readonly next?: ListPosition;
   readonly failures: MountFailure[];
 }
 
 export interface MergeOptions {
-  /** How many entries the page holds; fewer only when there are no more. */
+  /** Number of entries on the page; fewer only if there are no more. */
   readonly size: number;
   readonly from?: ListPosition | undefined;
-  /** Whether a failing source ends the walk. Otherwise it is named, if the caller may know of it, and the walk goes on. */
+  /** True if a failing source ends the walk with its error. Otherwise it is named, if the caller may know of it, and the walk continues. */
   readonly strict?: boolean;
 }
 
-/** How many to look through at once for something visible. */
+/** Number of entries to search at first for a visible one. */
 const firstLook = 32;
 const longestLook = 1024;
-/** Sources are asked for no more at once: entries that soon become resources cost less than those that are held. */
-const mostAsked = 2000;
-/** A source with more empty pages in a row than this is taken to have no end. */
+/** Maximum number of entries per request: converting them to resources soon costs less than holding them. */
+const maxRequested = 2000;
+/** A source with more empty pages in a row than this counts as endless. */
 const maxEmptyPages = 1000;
 const maxCursorLength = 16_384;
-/** Runs are walked in their order, from a position that an earlier walk gave. */
+/** Walks the lists in order, from a position that an earlier walk returned. */
 export function mergeLists(
   access: Access,
   runs: readonly MountList[],
@@ -52,7 +52,7 @@ export function mergeLists(
   return mergeListsAs(access.show, access, runs, call, options);
 }
 
-/** The same for what is no entry; `show` says what the caller is shown of it, if anything. */
+/** The same for items that are not entries; `show` converts an item to what the caller sees, if anything. */
 export async function mergeListsAs<E extends Address, T>(
   show: (found: E, mount: RoutedMount, call: Call) => T | undefined,
   access: Access,
@@ -70,7 +70,7 @@ export async function mergeListsAs<E extends Address, T>(
     const run = runs[index] as MountList<E>;
     const { mount } = run;
     let cursor = index === start ? from?.cursor : undefined;
-    /** Everything up to here was given before. */
+    /** Everything up to this address was returned before. */
     let last = index === start ? from?.last : undefined;
     const seen = new Set([cursor]);
     let empty = 0;
@@ -82,25 +82,25 @@ export async function mergeListsAs<E extends Address, T>(
       const missing = size - items.length;
       if (missing === 0) look = Math.min(look * 2, longestLook);
       const wanted = run.cursorAfter ? missing + 1 : missing;
-      const limit = Math.min(missing === 0 ? look : first ? wanted : Math.max(wanted, longestLook), mostAsked);
+      const limit = Math.min(missing === 0 ? look : first ? wanted : Math.max(wanted, longestLook), maxRequested);
 
       let page: Page<E>;
       try {
-        page = await run.ask(cursor === undefined ? { limit, versions: false } : { cursor, limit, versions: false });
+        page = await run.page(cursor === undefined ? { limit, versions: false } : { cursor, limit, versions: false });
         empty = page.items.length === 0 ? empty + 1 : 0;
         checkNext(page.next, seen, empty);
       } catch (cause) {
         if (call.signal.aborted) throw cancelledRequest(cause);
         const shown = strict || access.mayEnter(call, mount);
-        // A page that is full does without this mount; the next one will name it if it fails again.
+        // A full page does not need this mount; the next page names it if it fails again.
         if (shown && missing === 0) return { items, next: where(mount, cursor, last), failures };
         if (strict) throw cause;
         access.runtime.log("warn", "a mount could not be listed", { mount: mount.name, cause });
-        if (shown) failures.push({ mount: mount.name, message: shortly(cause) });
+        if (shown) failures.push({ mount: mount.name, message: shortMessage(cause) });
         break;
       }
       if (page.failures?.length && access.mayEnter(call, mount) && !failures.some((one) => one.mount === mount.name)) {
-        failures.push({ mount: mount.name, message: "a part of it could not be listed" });
+        failures.push({ mount: mount.name, message: "part of it could not be listed" });
       }
 
       const entries = page.items;
@@ -141,12 +141,13 @@ function where({ name }: RoutedMount, cursor: string | undefined, last: Address 
 
 function checkNext(next: string | undefined, seen: ReadonlySet<string | undefined>, empty: number): void {
   if (next === undefined) return;
-  if (seen.has(next)) throw new ResourceError("unexpected", "the source gave a cursor a second time");
-  if (next.length > maxCursorLength) throw new ResourceError("unexpected", "the source gave an endless cursor");
-  if (empty > maxEmptyPages) throw new ResourceError("unexpected", "the source gives one empty page after another");
+  if (seen.has(next)) throw new ResourceError("unexpected", "the source returned the same cursor twice");
+  if (next.length > maxCursorLength)
+    throw new ResourceError("unexpected", "the source returned a cursor that is too long");
+  if (empty > maxEmptyPages) throw new ResourceError("unexpected", "the source returned too many empty pages");
 }
 
-/** Where the entries go on after this address: behind it, or, when it is gone, at the first that comes later. */
+/** Index of the first entry after this address, whether or not the address itself still exists. */
 function indexAfter(entries: readonly Address[], last: Address): number {
   const found = entries.findIndex((entry) => sameAddress(entry, last));
   if (found >= 0) return found + 1;
@@ -172,16 +173,16 @@ export function queryKey({ query }: Address): string {
   return names.length === 0 ? "" : JSON.stringify(names.map((name) => [name, query[name]]));
 }
 
-/** What a caller may know of a mount that failed. */
-function shortly(cause: unknown): string {
+/** What a caller may know about a mount that failed. */
+function shortMessage(cause: unknown): string {
   switch (toResourceError(cause).kind) {
     case "unavailable":
-      return "it cannot be reached at present; ask again later";
+      return "it cannot be reached at present; try again later";
     case "busy":
-      return "it is busy; ask again later";
+      return "it is busy; try again later";
     case "denied":
-      return "its backend refuses to be listed";
+      return "its backend denied the listing";
     default:
-      return "it could not be listed; the log of the server has the details";
+      return "it could not be listed; see the server's log for details";
   }
 }

@@ -22,7 +22,7 @@ const reads = (read: (at: Address) => readonly Part[] | Promise<readonly Part[]>
   read: async (at) => read(at),
 });
 
-/** What reading a directory says. */
+/** The parsed JSON of a directory that is read. */
 async function readJson(source: Source, uri: string, policy = openPolicy) {
   const answer = await open(source, policy, { ttlMs: 5, scope: "public" }).pressmark.read(uri, call);
   const [content] = answer.contents;
@@ -32,7 +32,7 @@ async function readJson(source: Source, uri: string, policy = openPolicy) {
 }
 
 describe("a read", () => {
-  it("answers in the caller's own spelling and hands the body on as it is", async () => {
+  it("returns the URI as the caller wrote it and passes the body on unchanged", async () => {
     const body = { text: "hello" };
     const { pressmark } = open(reads(() => [{ body, mimeType: "text/plain", meta: { k: 1 } }]));
     const answer = await pressmark.read("M://h/%61", call);
@@ -44,14 +44,14 @@ describe("a read", () => {
     expect(answer.contents[0]?.body).toBe(body);
   });
 
-  it("hands the source the decoded address", async () => {
+  it("gives the source the decoded address", async () => {
     let asked: Address | undefined;
     const { pressmark } = open(reads((at) => ((asked = at), [{ body: { text: "" } }])));
     await pressmark.read("m://h/a%20b/%E6%97%A5%2F?lines=1-2", call);
     expect(asked).toEqual({ path: "a b/日\0", query: Object.assign(Object.create(null), { lines: "1-2" }) });
   });
 
-  it("gives pieces that stand elsewhere their own URI, and those of the same place the caller's", async () => {
+  it("gives parts at other addresses their own URI, and those at the same address the caller's", async () => {
     const parts = [
       { at: { path: "d/ä" }, body: { text: "1" } },
       { at: { path: "d" }, body: { text: "2" } },
@@ -60,7 +60,7 @@ describe("a read", () => {
     expect(contents.map(({ uri }) => uri)).toEqual(["m://h/d/%C3%A4", "m://h/%64"]);
   });
 
-  it("leaves out pieces that the caller may not see or no URI can spell", async () => {
+  it("leaves out parts that the caller may not see or no URI can express", async () => {
     const policy: Policy = { maySee: (_, __, { path }) => path !== "d/secret" };
     const body = { text: "" };
     const parts = [
@@ -92,7 +92,7 @@ describe("a read", () => {
     ["the mount's", { ttlMs: 5, scope: "public" }, [undefined], { ttlMs: 5, scope: "public" }],
     ["the part's over the mount's", { ttlMs: 5, scope: "public" }, [{ ttlMs: 9 }], { ttlMs: 9, scope: "public" }],
     [
-      "the least of all parts",
+      "the minimum of all parts",
       { ttlMs: 50, scope: "public" },
       [{ ttlMs: 9 }, { ttlMs: 7, scope: "private" }, {}],
       { ttlMs: 7, scope: "private" },
@@ -102,7 +102,7 @@ describe("a read", () => {
     expect(await open(source, openPolicy, mount).pressmark.read("m://h/x", call)).toMatchObject(expected);
   });
 
-  it("is for the caller alone where another may see less, whatever the mount and the source say", async () => {
+  it("is private where another caller may see less, whatever the mount and the source say", async () => {
     const scope = "public" as const;
     const source = reads(() => [{ body: { text: "" }, freshness: { scope } }]);
     const some: Policy = { maySee: () => true };
@@ -117,12 +117,12 @@ describe("a read", () => {
     ["is empty", async () => []],
     ["the backend refuses", () => Promise.reject(new ResourceError("denied", "EACCES /home/me/x"))],
     ["is a directory of a source that knows none", () => Promise.reject(new ResourceError("directory", "a directory"))],
-  ])("of what %s is not found", async (_, read) => {
+  ])("whose source %s is not found", async (_, read) => {
     const { pressmark } = open({ list: async () => ({ items: [] }), read });
     await expect(pressmark.read("m://h/x", call)).rejects.toEqual(notFound("m://h/x"));
   });
 
-  it("of what may not be seen is not found, and the source is not asked", async () => {
+  it("of a hidden resource is not found, and the source is not called", async () => {
     const asked: string[] = [];
     const source = reads(({ path }) => (asked.push(path), [{ body: { text: "" } }]));
     const { pressmark } = open(source, { maySee: () => false });
@@ -132,7 +132,7 @@ describe("a read", () => {
     expect(asked).toEqual([]);
   });
 
-  it("says in the log what the backend refused", async () => {
+  it("logs that the backend denied access", async () => {
     const cause = new ResourceError("denied", "EACCES");
     const { pressmark, clock } = open(reads(() => Promise.reject(cause)));
     await expect(pressmark.read("m://h/x", call)).rejects.toThrow();
@@ -141,18 +141,18 @@ describe("a read", () => {
     ]);
   });
 
-  it("passes on what the source says of its faults, and hides what it did not mean to say", async () => {
+  it("passes on a ResourceError of the source, and hides any other error", async () => {
     const large = new ResourceError("too-large", "ask for less", { details: { size: 9 } });
     await expect(open(reads(() => Promise.reject(large))).pressmark.read("m://h/x", call)).rejects.toBe(large);
     const { pressmark, clock } = open(reads(() => Promise.reject(new Error("/etc/passwd is broken"))));
     await expect(pressmark.read("m://h/x", call)).rejects.toMatchObject({
       kind: "unexpected",
-      message: "something went wrong here; the log has the details",
+      message: "internal error; see the server's log for details",
     });
     expect(clock.logged).toMatchObject([{ level: "error", message: "the source failed" }]);
   });
 
-  it("of what is too large says what to read instead, in URIs", async () => {
+  it("of a resource that is too large says what to read instead, in URIs", async () => {
     const template = "{+path}{?lines}";
     const details = { size: 9, template, next: "lines=1-2", ranges: ["lines=1-2", "bytes=0-3"] };
     const large = new ResourceError("too-large", "ask for less", { details });
@@ -169,12 +169,12 @@ describe("a read", () => {
     });
   });
 
-  it("leaves a template alone that the source does not list", async () => {
+  it("leaves a template unchanged that the source does not list", async () => {
     const large = new ResourceError("too-large", "ask for less", { details: { template: "other://{+path}" } });
     await expect(open(reads(() => Promise.reject(large))).pressmark.read("m://h/x", call)).rejects.toBe(large);
   });
 
-  it("that was withdrawn is cancelled, whatever the source throws", async () => {
+  it("that the caller aborts is cancelled, whatever the source throws", async () => {
     const asking = new AbortController();
     const { pressmark } = open(reads(() => (asking.abort(), Promise.reject(new Error("socket closed")))));
     await expect(pressmark.read("m://h/x", { ...call, signal: asking.signal })).rejects.toMatchObject({
@@ -184,7 +184,7 @@ describe("a read", () => {
 });
 
 describe("reading a directory", () => {
-  it("gives its first children and their number as JSON, of what may be seen", async () => {
+  it("gives its first visible children and their number as JSON", async () => {
     const { source } = createMemory({ "d/a b": "abc", "d/e/f": "", "d/secret": "", x: "" });
     const policy: Policy = { maySee: (_, __, { path }) => path !== "d/secret" };
     expect(await readJson(source, "m://h/%64", policy)).toEqual({
@@ -211,8 +211,8 @@ describe("reading a directory", () => {
   });
 });
 
-describe("what is said of a resource", () => {
-  it("is what the source says, under the caller's spelling", async () => {
+describe("stat", () => {
+  it("gives the source's entry, with the URI as the caller wrote it", async () => {
     const { pressmark } = open(createMemory({ "d/a": { text: "abc", title: "A" } }).source);
     expect(await pressmark.stat("m://h/d/%61", call)).toEqual({
       uri: "m://h/d/%61",
@@ -225,7 +225,7 @@ describe("what is said of a resource", () => {
     expect(await pressmark.stat("m://h", call)).toEqual({ uri: "m://h", name: "m", mimeType: "inode/directory" });
   });
 
-  it("is found by reading where the source cannot say", async () => {
+  it("reads the resource if the source has no stat", async () => {
     const memory = createMemory({ "d/a": "abc" }).source;
     const { stat: _, ...source } = memory;
     const { pressmark } = open(source);

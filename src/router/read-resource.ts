@@ -1,4 +1,4 @@
-/** One resource: what it holds, or what is said of it. */
+/** Reads one resource, or returns its metadata. */
 import { type ErrorKind, notFound, ResourceError } from "../errors.ts";
 import { directoryType } from "../resources.ts";
 import type { Call, Content, Freshness, ReadResult, Resource, Resources } from "../resources.ts";
@@ -9,12 +9,12 @@ import type { Access } from "./access.ts";
 import type { RoutedMount, Location } from "./route.ts";
 import { queryKey, mergeLists } from "./merge-lists.ts";
 
-/** A directory that is read shows so many of its children, and counts so many. */
+/** Reading a directory shows this many children, and counts up to the second number. */
 const shownChildren = 100;
 const countedChildren = 10_000;
 
 export interface ResourceReader extends Pick<Resources, "read" | "stat"> {
-  /** What the source says of a place that the caller may see. */
+  /** Returns the source's entry for a location that the caller may see. */
   findEntry(place: Location, uri: string, call: Call): Promise<Entry>;
 }
 
@@ -26,16 +26,16 @@ export function createResourceReader(access: Access): ResourceReader {
       parts = await mount.source.read(at, call);
     } catch (cause) {
       if (isDirectory(cause)) return readDirectory({ mount, at }, uri, call);
-      // Why a link cannot be read would say that something is behind it.
+      // The error of a link could reveal that its target exists.
       if (!access.isOpen && isTelling(cause)) await findEntry({ mount, at }, uri, call);
       throw withUris(access.refusal(cause, { uri, mount, asked: "read" }, call), uri, mount);
     }
-    const answer = toAnswer(parts, { mount, at }, uri, call);
-    if (answer.contents.length === 0) throw notFound(uri);
-    return answer;
+    const result = toReadResult(parts, { mount, at }, uri, call);
+    if (result.contents.length === 0) throw notFound(uri);
+    return result;
   }
 
-  function toAnswer(parts: readonly Part[], { mount, at }: Location, uri: string, call: Call): ReadResult {
+  function toReadResult(parts: readonly Part[], { mount, at }: Location, uri: string, call: Call): ReadResult {
     const contents: Content[] = [];
     let ttlMs = Infinity;
     let scope: Freshness["scope"] = "public";
@@ -44,9 +44,9 @@ export function createResourceReader(access: Access): ResourceReader {
       if (own === undefined || !access.mayReach(call, mount, part)) continue;
       contents.push(toContent(own, part));
       ttlMs = Math.min(ttlMs, part.freshness?.ttlMs ?? mount.freshness?.ttlMs ?? 0);
-      // Either may take back what the other allows.
-      const said = [part.freshness?.scope, mount.freshness?.scope];
-      if (said.includes("private") || !said.includes("public")) scope = "private";
+      // Private if either the part or the mount says so.
+      const scopes = [part.freshness?.scope, mount.freshness?.scope];
+      if (scopes.includes("private") || !scopes.includes("public")) scope = "private";
     }
     return { contents, ttlMs, scope: access.isOpen ? scope : "private" };
   }
@@ -63,7 +63,7 @@ export function createResourceReader(access: Access): ResourceReader {
     try {
       const run = {
         mount,
-        ask: async (ask: { limit: number }) => (await source.children?.(at, ask, call)) ?? { items: [] },
+        page: async (request: { limit: number }) => (await source.children?.(at, request, call)) ?? { items: [] },
       };
       const { items, next } = await mergeLists(access, [run], call, { size: countedChildren, strict: true });
       const body = { text: JSON.stringify(toDirectory(uri, items, next !== undefined)) };
@@ -85,7 +85,7 @@ export function createResourceReader(access: Access): ResourceReader {
         if (!access.mayReach(call, mount, entry)) throw notFound(uri);
         return entry;
       }
-      const [content] = toAnswer(await source.read(at, call), { mount, at }, uri, call).contents;
+      const [content] = toReadResult(await source.read(at, call), { mount, at }, uri, call).contents;
       if (content === undefined) throw notFound(uri);
       const { mimeType } = content;
       return { path: at.path, ...(mimeType !== undefined && { mimeType }) };
@@ -111,14 +111,14 @@ function isDirectory(cause: unknown): boolean {
 
 const tellingKinds: ReadonlySet<ErrorKind> = new Set(["too-large", "invalid", "unsupported", "unexpected"]);
 
-/** Whether an error says more than that nothing is there. */
+/** Returns whether an error reveals more than that nothing exists. */
 function isTelling(cause: unknown): boolean {
   return cause instanceof ResourceError && tellingKinds.has(cause.kind);
 }
 
 /**
- * What is too large comes with what to read instead, said by the source without its own URIs: the template it lists, and queries.
- * The caller gets the template as it is listed, and URIs that can be read as they are.
+ * The error for a resource that is too large says what to read instead. The source gives it without URIs: a template and queries.
+ * The caller gets the listed template and complete URIs.
  */
 function withUris(error: ResourceError, uri: string, mount: RoutedMount): ResourceError {
   if (error.kind !== "too-large" || error.details === undefined) return error;
@@ -139,7 +139,7 @@ function isSame(left: Address, right: Address): boolean {
   return left.path === right.path && queryKey(left) === queryKey(right);
 }
 
-/** The body passes as it is: an edge may remember how it spelled it. */
+/** The body object is passed on unchanged: a transport may have cached its encoding. */
 function toContent(uri: string, { mimeType, body, meta }: Part): Content {
   if (meta === undefined) return mimeType === undefined ? { uri, body } : { uri, mimeType, body };
   return mimeType === undefined ? { uri, body, meta } : { uri, mimeType, body, meta };

@@ -17,7 +17,7 @@ const bases = [
 ];
 const routes = createRoutes(bases.map((base) => mountAt(base)));
 
-/** Where a URI leads, as "base path", with its query behind. */
+/** The target of a URI as "base path", followed by its query. */
 function lead(uri: string, through = routes): string | undefined {
   const place = through.find(uri);
   if (place === undefined) return undefined;
@@ -112,17 +112,17 @@ describe("a URI leads to a mount and an address", () => {
     expect(Object.keys(place?.at.query ?? {})).toEqual(["__proto__", "toString"]);
   });
 
-  it("unless it is too long, which is said without repeating it", () => {
+  it("unless it is too long, and the message does not repeat it", () => {
     const long = `test://${"x".repeat(70_000)}`;
     expect(() => routes.find(long)).toThrow(expect.objectContaining({ kind: "invalid" }));
     expect(() => routes.find(long)).toThrow(
-      /^the URI has 70007 characters, and 65536 are allowed; ask with a shorter one$/,
+      /^the URI has 70007 characters, but at most 65536 are allowed; use a shorter one$/,
     );
     expect(lead(`test://${"x".repeat(65_536 - 7)}`)).toMatch(/^test:\/\/ x+$/);
   });
 
   it.each(["/", "%2F", "?", ".a", "%", "/..", "/%2e"])(
-    "or not, soon, when it is as long as it may be and full of %s",
+    "or to none, quickly, when it has the maximum length and is full of %s",
     (unit) => {
       const long = unit.repeat(Math.floor(65_000 / unit.length));
       const leads = !["%", "/..", "/%2e"].includes(unit);
@@ -150,7 +150,7 @@ describe("an address has a URI", () => {
     ["disk:///", "etc", "disk:///etc"],
   ])("%s %j", (base, path, uri) => expect(format(base, path)).toBe(uri));
 
-  it("with its query behind", () => {
+  it("followed by its query", () => {
     expect(format("test://", "a", { q: "1+1 &=#日", x: "" })).toBe("test://a?q=1%2B1%20%26%3D%23%E6%97%A5&x=");
     expect(format("test://", "", { q: "x" })).toBe("test://?q=x");
     expect(format("test://", "a", {})).toBe("test://a");
@@ -163,9 +163,9 @@ describe("an address has a URI", () => {
     ["test://", "日/./b"],
     ["test://", "half \ud800"],
     ["calendar:", "//x"],
-  ])("unless no URI can spell it: %s %j", (base, path) => expect(format(base, path)).toBeUndefined());
+  ])("unless no URI can express it: %s %j", (base, path) => expect(format(base, path)).toBeUndefined());
 
-  it("unless no query can spell it", () => {
+  it("unless no query can express it", () => {
     expect(format("test://", "a", { "": "1" })).toBeUndefined();
     expect(format("test://", "a", { x: "\udc00" })).toBeUndefined();
     expect(format("test://", "a", { x: "a\0b" })).toBeUndefined();
@@ -235,7 +235,7 @@ describe("for any address", () => {
     );
   });
 
-  it("every other spelling of its URI leads to it too", () => {
+  it("every other form of its URI leads to it too", () => {
     fc.assert(
       fc.property(anyMount, address, fc.infiniteStream(fc.nat(3)), (mount, at, dice) => {
         const uri = routes.format(mount, at);
@@ -259,7 +259,7 @@ describe("for any address", () => {
     );
   });
 
-  it("what leads anywhere is spelled so that it leads there again", () => {
+  it("a URI that leads to an address can be formatted so that it leads there again", () => {
     const piece = fc.constantFrom(
       "/",
       "//",
@@ -299,25 +299,25 @@ describe("mounts", () => {
     ["one below another", "a://x/", "a://x/y/z/"],
     ["one above another", "a://x/y/", "a://"],
     ["this machine by name", "file:///x/", "file://localhost/x/"],
-  ])("with %s are refused, and both are named", (_, one, other) => {
+  ])("with %s are rejected, and both are named", (_, one, other) => {
     const make = () => createRoutes([mountAt(one, "first"), mountAt(other, "second")]);
     expect(make).toThrow(expect.objectContaining({ kind: "invalid" }));
     expect(make).toThrow(/"first" \(.*"second" \(.*share URIs/);
   });
 
-  it("of one name are refused", () => {
+  it("of one name are rejected", () => {
     expect(() => createRoutes([mountAt("a://", "x"), mountAt("b://", "x")])).toThrow('two mounts are named "x"');
   });
 
   it.each([
     ["docs", "must begin with a scheme"],
     ["docs://a", 'must end in "/"'],
-    ["docs://a/../", 'holds "..", which no path can'],
-    ["docs://a//", "holds an empty segment"],
-    ["docs:/a/", "holds an empty segment"],
+    ["docs://a/../", 'contains "..", which is not allowed in a path'],
+    ["docs://a//", "contains an empty segment"],
+    ["docs:/a/", "contains an empty segment"],
     ["docs://a?x=/", "must be a URI without query"],
     ["docs://a#b/", "must be a URI without query"],
-    ["docs://%ff/", 'holds "%ff", which no path can'],
+    ["docs://%ff/", 'contains "%ff", which is not allowed in a path'],
     ["file://", "must name a folder"],
   ])("cannot have the base %s", (base, why) => {
     expect(() => createRoutes([mountAt(base, "m")])).toThrow(
@@ -325,7 +325,7 @@ describe("mounts", () => {
     );
   });
 
-  it("stand side by side under one scheme", () => {
+  it("can share one scheme", () => {
     const side = createRoutes([mountAt("a://x/y/"), mountAt("a://x/z/"), mountAt("a://xy/"), mountAt("a:")]);
     expect(lead("a://x/y/1", side)).toBe("a://x/y/ 1");
     expect(lead("a://x/z/1", side)).toBe("a://x/z/ 1");
@@ -334,7 +334,7 @@ describe("mounts", () => {
     expect(lead("a://x", side)).toBeUndefined();
   });
 
-  it("are in order of their base, each spelled in one way", () => {
+  it("are in order of their base, each in its canonical form", () => {
     const mounts = createRoutes([mountAt("C://b{1}/", "z"), mountAt("c://[::1]:80/", "y"), mountAt("b:", "x")]).mounts;
     expect(mounts.map(({ name, base, root }) => [name, base, root])).toEqual([
       ["x", "b:", "b:"],
@@ -344,7 +344,7 @@ describe("mounts", () => {
   });
 });
 
-/** Encodes some of the plain characters and decodes some of the others, without changing what is meant. */
+/** Encodes some of the plain characters and decodes some of the others, without changing the meaning. */
 function reformat(spelled: string, dice: Iterator<number>): string {
   const [path = "", query] = spelled.split("?", 2);
   const over = (part: string, keep: string) =>
@@ -364,21 +364,21 @@ function reformat(spelled: string, dice: Iterator<number>): string {
 describe("a mount with other bases", () => {
   const aliased = createRoutes([{ ...mountAt("gcs://b/", "b"), aliases: ["gs://b/"] }]);
 
-  it("is found under each, and spelled by its own", () => {
+  it("is found under each, and formatted with its own base", () => {
     const place = aliased.find("gs://b/a%20b");
     expect(place).toMatchObject({ mount: { name: "b" }, at: { path: "a b" } });
     expect(aliased.format(place!.mount, place!.at)).toBe("gcs://b/a%20b");
     expect(aliased.find("gs://c/a")).toBeUndefined();
   });
 
-  it("shares them with no other", () => {
+  it("shares them with no other mount", () => {
     expect(() => createRoutes([{ ...mountAt("gcs://b/", "b"), aliases: ["gs://"] }, mountAt("gs://c/")])).toThrow(
       /share URIs/,
     );
   });
 });
 
-describe("a mount whose addresses are taken as they are spelled", () => {
+describe("a mount with verbatim addresses", () => {
   const verbatim = createRoutes([{ ...mountAt("data:", "data"), verbatim: true }]);
 
   it.each(["text/plain,a//../b?c=%20&c", ",%FF", ""])("keeps %j", (path) => {

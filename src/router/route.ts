@@ -1,30 +1,30 @@
-/** From a URI to a mount and an address, once and without loss, and back. */
+/** Resolves a URI to a mount and an address, without loss, and formats addresses as URIs. */
 import { invalid, quote } from "../errors.ts";
 import type { Freshness } from "../resources.ts";
 import { innerSlash } from "../source.ts";
 import type { Address, Source } from "../source.ts";
 
-/** A source and the URIs that are its own. */
+/** A source and the URIs that belong to it. */
 export interface Mount {
   readonly name: string;
   /** A URI prefix that ends in "/" (`file:///home/me/project/`, `test://`), or a scheme alone (`calendar:`). */
   readonly base: string;
   readonly source: Source;
-  /** Other bases that lead to the same. */
+  /** Other bases for the same resources. */
   readonly aliases?: readonly string[];
-  /** Whether a path is all that stands behind the base, as it is spelled. Only for a scheme alone. */
+  /** True if the path is everything after the base, unchanged. Only for a base that is a scheme alone. */
   readonly verbatim?: boolean;
-  /** How long what is read stays fresh, and for whom, unless the source says so itself. */
+  /** Default freshness of reads, used where the source gives none. */
   readonly freshness?: Partial<Freshness>;
 }
 
-/** A mount whose base is spelled in the one way that all its URIs begin with. */
+/** A mount whose base is in the canonical form with which all its URIs begin. */
 export interface RoutedMount extends Mount {
   /** The URI of the mount itself. */
   readonly root: string;
 }
 
-/** Where a URI leads. */
+/** The mount and address that a URI leads to. */
 export interface Location {
   readonly mount: RoutedMount;
   readonly at: Address;
@@ -33,9 +33,9 @@ export interface Location {
 export interface Routes {
   /** In order of their base. */
   readonly mounts: readonly RoutedMount[];
-  /** Every spelling of a URI gives the same place; what no mount can hold gives none. Too long a URI throws "invalid". */
+  /** Every form of a URI gives the same location; undefined if no mount can hold it. Throws "invalid" if the URI is too long. */
   find(uri: string): Location | undefined;
-  /** The URI that leads to this address; undefined where no URI can. */
+  /** Returns the URI that leads to this address; undefined if no URI can. */
   format(mount: RoutedMount, at: Address): string | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface RouteOptions {
   readonly maxUriLength?: number;
 }
 
-/** One more segment of some base, until the mount is reached. */
+/** A node in the tree of base segments; the last segment of a base holds the mount. */
 interface Step {
   mount: RoutedMount | undefined;
   readonly below: Map<string, Step>;
@@ -52,24 +52,24 @@ interface Step {
 
 interface Base {
   readonly scheme: string;
-  /** What follows the scheme: ":" or "://". */
+  /** The separator after the scheme. */
   readonly mark: ":" | "://";
   readonly segments: readonly string[];
 }
 
-/** Two mounts that would share a URI are refused, and so are two of one name. */
+/** Rejects two mounts that would share a URI, and two with the same name. */
 export function createRoutes(mounts: readonly Mount[], { maxUriLength = 65_536 }: RouteOptions = {}): Routes {
   const starts = new Map<string, Step>();
   const names = new Set<string>();
   const mounted = mounts.map((mount) => {
-    if (names.has(mount.name)) throw invalid(`two mounts are named ${quote(mount.name)}; give one another name`);
+    if (names.has(mount.name)) throw invalid(`two mounts are named ${quote(mount.name)}; rename one of them`);
     names.add(mount.name);
     const base = parseBase(mount);
-    const spelled = `${base.scheme}${base.mark}${base.segments.map((segment, at) => formatBase(segment, at, base)).join("")}`;
+    const formatted = `${base.scheme}${base.mark}${base.segments.map((segment, at) => formatBase(segment, at, base)).join("")}`;
     const bare = base.segments.every((segment) => segment === "");
-    const held: RoutedMount = { ...mount, base: spelled, root: bare ? spelled : spelled.slice(0, -1) };
-    settle(held, base, starts);
-    for (const alias of mount.aliases ?? []) settle(held, parseBase({ ...mount, base: alias }), starts);
+    const held: RoutedMount = { ...mount, base: formatted, root: bare ? formatted : formatted.slice(0, -1) };
+    addBase(held, base, starts);
+    for (const alias of mount.aliases ?? []) addBase(held, parseBase({ ...mount, base: alias }), starts);
     return held;
   });
   mounted.sort((left, right) => (left.base < right.base ? -1 : 1));
@@ -78,7 +78,9 @@ export function createRoutes(mounts: readonly Mount[], { maxUriLength = 65_536 }
     mounts: mounted,
     find(uri) {
       if (uri.length > maxUriLength) {
-        throw invalid(`the URI has ${uri.length} characters, and ${maxUriLength} are allowed; ask with a shorter one`);
+        throw invalid(
+          `the URI has ${uri.length} characters, but at most ${maxUriLength} are allowed; use a shorter one`,
+        );
       }
       return find(uri, starts);
     },
@@ -94,27 +96,27 @@ function parseBase({ name, base: given, verbatim }: Mount): Base {
   const mark = given.startsWith("//", colon + 1) ? "://" : ":";
   const rest = given.slice(colon + mark.length);
   if (rest !== "" && !rest.endsWith("/")) throw refuse('must end in "/"');
-  if (scheme === "file" && mark === "://" && rest === "") throw refuse('must name a folder; "file:///" is all of them');
-  if (verbatim && rest !== "") throw refuse("must be a scheme alone, as its addresses are taken as they are spelled");
+  if (scheme === "file" && mark === "://" && rest === "") throw refuse('must name a folder, not "file:///"');
+  if (verbatim && rest !== "") throw refuse("must be a scheme alone, because its addresses are verbatim");
   if (rest.includes("?") || !isClean(rest)) throw refuse("must be a URI without query, fragment or control characters");
   const raw = rest === "" ? [] : rest.slice(0, -1).split("/");
   const segments = raw.map((segment, at) => {
     const decoded = decodeSegment(segment);
-    if (decoded === undefined) throw refuse(`holds ${quote(segment)}, which no path can`);
-    if (decoded === "" && (at > 0 || mark === ":")) throw refuse("holds an empty segment");
+    if (decoded === undefined) throw refuse(`contains ${quote(segment)}, which is not allowed in a path`);
+    if (decoded === "" && (at > 0 || mark === ":")) throw refuse("contains an empty segment");
     return at === 0 && isLocal(scheme, mark, decoded) ? "" : decoded;
   });
   return { scheme, mark, segments };
 }
 
 function formatBase(segment: string, at: number, { mark }: Base): string {
-  const spelled = encodeSegment(segment);
-  // An address of the network's own may stand in brackets, in this place alone.
-  return `${at === 0 && mark === "://" ? spelled.replaceAll("%5B", "[").replaceAll("%5D", "]") : spelled}/`;
+  const formatted = encodeSegment(segment);
+  // An IPv6 host may stand in brackets, in this position only.
+  return `${at === 0 && mark === "://" ? formatted.replaceAll("%5B", "[").replaceAll("%5D", "]") : formatted}/`;
 }
 
-/** Takes its place among the bases; a base on the way to another would own the other's URIs. */
-function settle(mount: RoutedMount, { scheme, mark, segments }: Base, starts: Map<string, Step>): void {
+/** Adds the mount to the tree of bases; a base that is a prefix of another would own the other's URIs. */
+function addBase(mount: RoutedMount, { scheme, mark, segments }: Base, starts: Map<string, Step>): void {
   const start = scheme + mark;
   let step = starts.get(start);
   if (step === undefined) starts.set(start, (step = { mount: undefined, below: new Map() }));
@@ -140,7 +142,7 @@ function anyMount(step: Step): RoutedMount | undefined {
 
 function overlap(one: RoutedMount, other: RoutedMount) {
   const which = (mount: RoutedMount) => `${quote(mount.name)} (${quote(mount.base)})`;
-  return invalid(`the mounts ${which(one)} and ${which(other)} share URIs; give one another base or scheme`);
+  return invalid(`the mounts ${which(one)} and ${which(other)} share URIs; change the base or scheme of one`);
 }
 
 function find(uri: string, starts: Map<string, Step>): Location | undefined {
@@ -154,7 +156,7 @@ function find(uri: string, starts: Map<string, Step>): Location | undefined {
   const mind = uri.indexOf("?", colon);
   const end = mind < 0 ? uri.length : mind;
   const begin = colon + mark.length;
-  // Where the next segment begins; past the end when there is none.
+  // Position of the next segment; beyond the end if there is none.
   let from = begin === end ? end + 1 : begin;
   while (step.mount === undefined) {
     if (from > end) return undefined;
@@ -171,14 +173,14 @@ function find(uri: string, starts: Map<string, Step>): Location | undefined {
   if (mount.verbatim) return { mount, at: { path: uri.slice(begin) } };
   const path = from > end ? "" : decodePath(uri.slice(from, end));
   if (path === undefined) return undefined;
-  // A slash and nothing after it is no second spelling of the mount; where the mount itself is spelled so, it is the only one.
+  // A trailing slash is no second form of the mount's URI, unless the root itself ends in one; then it is the only form.
   if (path === "" && begin !== end && (from === end) !== mount.root.endsWith("/")) return undefined;
   if (mind < 0 || mind === uri.length - 1) return { mount, at: { path } };
   const query = decodeQuery(uri.slice(mind + 1));
   return query && { mount, at: { path, query } };
 }
 
-/** Where the scheme ends, or -1. */
+/** Position of the end of the scheme, or -1. */
 function schemeEnd(uri: string): number {
   for (let at = 0; at < uri.length; at += 1) {
     const code = uri.charCodeAt(at);
@@ -201,7 +203,7 @@ function isClean(text: string): boolean {
   return !wide || text.isWellFormed();
 }
 
-/** This machine may be named in a file's URI; it is the same file. */
+/** True for the name of this machine in a file URI, which means the same file. */
 function isLocal(scheme: string, mark: string, authority: string): boolean {
   return scheme === "file" && mark === "://" && authority.length === 9 && authority.toLowerCase() === "localhost";
 }
@@ -255,31 +257,31 @@ function format({ base, root, verbatim }: RoutedMount, { path, query }: Address)
 
 function formatPath(base: string, path: string): string | undefined {
   const opaque = base.endsWith(":");
-  // Two slashes after the scheme would begin an authority.
+  // Two slashes after the scheme would start an authority.
   if (opaque && path.startsWith("//")) return undefined;
   const authority = base.endsWith("://");
   if (isPlain(path, authority)) return hasDotSegment(path) ? undefined : base + path;
   if (!path.isWellFormed() || hasDotSegment(path)) return undefined;
   const segments = path.split("/").map(encodeSegment);
-  // In the authority's place a colon would begin a port, and an at sign end a user.
+  // In the authority, a colon would start a port, and an at sign would end a user name.
   if (authority) segments[0] = segments[0]?.replaceAll(":", "%3A").replaceAll("@", "%40") ?? "";
   return base + segments.join("/");
 }
 
 function formatQuery(uri: string, query: Readonly<Record<string, string>>): string | undefined {
-  let spelled = uri;
+  let formatted = uri;
   let sign = "?";
   for (const name of Object.keys(query)) {
     const value = query[name] ?? "";
     if (name === "" || !name.isWellFormed() || !value.isWellFormed()) return undefined;
     if (name.includes("\0") || value.includes("\0")) return undefined;
-    spelled += `${sign}${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
+    formatted += `${sign}${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
     sign = "&";
   }
-  return spelled;
+  return formatted;
 }
 
-/** One flag per ASCII character: whether it stands for itself in a path. The slash between segments does. */
+/** One flag per ASCII character: 1 if it is written unescaped in a path, as is the slash between segments. */
 const plain = new Uint8Array(128);
 for (const character of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/") {
   plain[character.charCodeAt(0)] = 1;

@@ -41,7 +41,7 @@ const sources = {
 };
 
 describe("a search", () => {
-  it("goes through every mount that can, best first", async () => {
+  it("searches every mount that can be searched, best first", async () => {
     expect(await open(sources).search("tea")).toEqual({
       uris: ["a://d/two", "b://three", "a://d/one", "a://de/x"],
       ready: 1,
@@ -49,7 +49,7 @@ describe("a search", () => {
     expect((await open(sources).search("tea", 2)).uris).toEqual(["a://d/two", "b://three"]);
   });
 
-  it("tells where in a resource the hit is", async () => {
+  it("gives the position of the hit in a resource", async () => {
     const { pressmark } = open(sources);
     const { hits } = await pressmark.search({ text: "coffee", limit: 1 }, call);
     expect(hits).toEqual([
@@ -69,48 +69,48 @@ describe("a search", () => {
     expect((await search("tea", 10, "b://")).uris).toEqual(["b://three"]);
   });
 
-  it("below what is not there, or may not be seen, is not found", async () => {
+  it("below a missing or hidden URI is not found", async () => {
     const { search } = open(sources, { maySee: (_, __, { path }) => path !== "d" });
     await expect(search("tea", 10, "a://d")).rejects.toEqual(notFound("a://d"));
     await expect(search("tea", 10, "a://x")).rejects.toEqual(notFound("a://x"));
   });
 
-  it("gives as many as asked of what may be seen, however many better ones are hidden", async () => {
+  it("returns the requested number of visible hits, however many better ones are hidden", async () => {
     const texts = Array.from({ length: 100 }, (_, at) => [`h${at}`, "tea ".repeat(5)]);
     const { source } = createMemory({ ...Object.fromEntries(texts), v1: "tea", v2: "tea", v3: "tea" });
     const { search } = open({ m: source }, { maySee: (_, __, { path }) => !path.startsWith("h") });
     expect((await search("tea", 2)).uris).toEqual(["m://v1", "m://v2"]);
   });
 
-  it("does without a mount that fails, and says how much was searched", async () => {
+  it("continues without a mount that fails, and reports the share that was searched", async () => {
     const broken: Source = { ...mute, search: () => Promise.reject(new Error("down")) };
     const { pressmark, search, clock } = open({ ...sources, x: broken });
     expect((await search("coffee")).ready).toBe(2 / 3);
     expect((await pressmark.search({ text: "coffee", limit: 1 }, call)).failures).toEqual([
-      { mount: "x", message: "something went wrong here; the log has the details" },
+      { mount: "x", message: "internal error; see the server's log for details" },
     ]);
     expect(clock.logged[0]).toMatchObject({ message: "a mount could not be searched", facts: { mount: "x" } });
   });
 
-  it("says how much a source has searched by itself, and why not all", async () => {
+  it("reports the share that a source has searched itself, and why not all", async () => {
     const half: Source = { ...mute, search: async () => ({ hits: [], ready: 0.5, failure: "it is being indexed" }) };
     const { pressmark } = open({ a: half, b: sources.b });
     const { ready, failures } = await pressmark.search({ text: "tea", limit: 10 }, call);
     expect({ ready, failures }).toEqual({ ready: 0.75, failures: [{ mount: "a", message: "it is being indexed" }] });
   });
 
-  it("is unsupported where nothing that may be seen can be searched", async () => {
-    const refusal = { kind: "unsupported", message: "nothing here can be searched" };
+  it("is unsupported if no visible mount can be searched", async () => {
+    const refusal = { kind: "unsupported", message: "no mount can be searched" };
     await expect(open({ c: mute }).search("tea")).rejects.toMatchObject(refusal);
     await expect(open(sources, { maySee: (_, mount) => mount === "c" }).search("tea")).rejects.toMatchObject(refusal);
   });
 
-  it.each([0, -1, 1.5, Number.NaN, Infinity])("cannot be for %d hits", async (limit) => {
+  it.each([0, -1, 1.5, Number.NaN, Infinity])("rejects a limit of %d hits", async (limit) => {
     await expect(open(sources).search("tea", limit)).rejects.toMatchObject({ kind: "invalid" });
   });
 });
 
-/** A source that cannot search by itself. */
+/** A source without `search`. */
 function silent(texts: Readonly<Record<string, string>>) {
   const memory = createMemory(texts);
   const { search: _search, ...source } = memory.source;
@@ -133,7 +133,7 @@ describe("a search through an index", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** What is in these mounts, as far as it says `ready`. */
+  /** An index of these mounts, with the given readiness. */
   async function indexOf(mounts: Readonly<Record<string, Source>>, ready: Readonly<Record<string, number>> = {}) {
     for (const [mount, source] of Object.entries(mounts)) {
       const { items } = await source.list({ limit: 1000 }, call);
@@ -154,7 +154,7 @@ describe("a search through an index", () => {
     return index;
   }
 
-  it("finds what sources that cannot search by themselves hold, with the piece of text that fits", async () => {
+  it("finds the content of sources without search, with a matching snippet", async () => {
     const { source } = silent({ "d/one": "black coffee\n\ngreen tea", two: "milk" });
     const { pressmark } = open({ m: source }, openPolicy, await indexOf({ m: source }));
     const { hits, ready } = await pressmark.search({ text: "tea", limit: 5 }, call);
@@ -165,7 +165,7 @@ describe("a search through an index", () => {
     expect(hit!.snippet!.slice(from, to)).toBe("tea");
   });
 
-  it("is merged with what sources find by themselves: by rank, each resource once", async () => {
+  it("is merged with the hits of the sources: by rank, each resource once", async () => {
     const [m, own] = [
       silent({ a: "tea", b: "tea and milk and sugar" }).source,
       createMemory({ c: "tea", d: "tea" }).source,
@@ -174,11 +174,11 @@ describe("a search through an index", () => {
     const { uris } = await search("tea");
     expect(uris.toSorted()).toEqual(["m://a", "m://b", "own://c", "own://d"]);
     const alone = open({ m, own }, openPolicy, await indexOf({ m }));
-    // First those that are first anywhere.
+    // Those that are first in any list come first.
     expect((await alone.search("tea")).uris.slice(0, 2)).toEqual(["m://a", "own://c"]);
   });
 
-  it("stays below a URI, and is told whether the last word may go on", async () => {
+  it("stays below a URI, and is told whether the last word may be incomplete", async () => {
     const { source } = silent({ "d/one": "tea", "de/two": "tea", three: "tea" });
     const { pressmark } = open({ m: source }, openPolicy, await indexOf({ m: source }));
     const { hits } = await pressmark.search({ text: "te", limit: 5, within: "m://%64", typing: true }, call);
@@ -186,7 +186,7 @@ describe("a search through an index", () => {
     expect(asked).toEqual([{ text: "te", limit: 5, mounts: ["m"], within: "d", typing: true }]);
   });
 
-  it("gives as many as asked of what may be seen, and asks of no mount that may not be entered", async () => {
+  it("returns the requested number of visible hits, and searches no hidden mount", async () => {
     const texts = Array.from({ length: 60 }, (_, at) => [`h${at}`, "tea tea tea"]);
     const m = silent({ ...Object.fromEntries(texts), v1: "tea and milk", v2: "tea and sugar" }).source;
     const secret = silent({ s: "tea" }).source;
@@ -196,11 +196,11 @@ describe("a search through an index", () => {
     expect(new Set(asked.flatMap(({ mounts }) => mounts))).toEqual(new Set(["m"]));
   });
 
-  it("says how much was searched", async () => {
+  it("reports the share that was searched", async () => {
     const [m, n] = [silent({ a: "tea" }).source, silent({ b: "tea" }).source];
     const own = createMemory({ c: "tea" }).source;
     expect((await open({ m, n }, openPolicy, await indexOf({ m, n }, { n: 0.5 })).search("tea")).ready).toBe(0.75);
-    // Who searches by itself has searched all of it.
+    // A source with its own search has searched all of it.
     expect((await open({ m, own }, openPolicy, await indexOf({ m, own }, { own: 0.1 })).search("tea")).ready).toBe(1);
     const broken: SearchIndex = {
       ready: () => 1,
@@ -212,7 +212,7 @@ describe("a search through an index", () => {
     expect(clock.logged).toMatchObject([{ message: "the index could not be searched" }]);
   });
 
-  it("shows nothing of a mount that cannot be read, and says so, however ready it was", async () => {
+  it("shows no hits of a mount that cannot be read, and reports that, however ready it was", async () => {
     const [m, n] = [silent({ a: "tea", b: "tea" }).source, silent({ c: "tea" }).source];
     let isDown = false;
     const failing: Source = {
@@ -227,14 +227,14 @@ describe("a search through an index", () => {
     };
     expect(await search()).toEqual({ uris: ["m://a", "m://b", "n://c"], ready: 1, failures: undefined });
     isDown = true;
-    // Without the name of an entry: the same is said to others.
-    const failures = [{ mount: "m", message: "it cannot be read just now, so nothing of it is shown" }];
+    // Without the name of an entry: other callers get the same message.
+    const failures = [{ mount: "m", message: "it cannot be read at present, so its results are not shown" }];
     await expect.poll(search).toEqual({ uris: ["n://c"], ready: 0.5, failures });
     isDown = false;
     await expect.poll(search).toEqual({ uris: ["m://a", "m://b", "n://c"], ready: 1, failures: undefined });
   });
 
-  it("does not wait for a mount that takes long to answer, and says that its hits may be out of date", async () => {
+  it("does not wait for a slow mount, and reports that its hits may be out of date", async () => {
     const { source } = silent({ a: "tea" });
     const slow: Source = {
       ...source,
@@ -253,7 +253,7 @@ describe("a search through an index", () => {
     expect(answer.hits[0]).not.toHaveProperty("snippet");
   });
 
-  it("names the mounts that the index has a problem with, also those that are not in it", async () => {
+  it("names the mounts that the index has a problem with, including those not in it", async () => {
     const [m, large] = [silent({ a: "tea" }).source, silent({ b: "tea" }).source];
     const own = createMemory({ c: "tea" }).source;
     const index: SearchIndex = {
@@ -265,7 +265,7 @@ describe("a search through an index", () => {
       call,
     );
     expect(hits).toHaveLength(2);
-    // What searches by itself has searched all of it.
+    // A source with its own search has searched all of it.
     expect(failures).toEqual([
       { mount: "m", message: "m has a problem" },
       { mount: "large", message: "large has a problem" },
@@ -275,7 +275,7 @@ describe("a search through an index", () => {
     expect(await pressmark.search({ text: "tea", limit: 5 }, call)).not.toHaveProperty("failures");
   });
 
-  it("is as ready as it was before the search, or after it, whichever is less", async () => {
+  it("reports the lower of its readiness before and after the search", async () => {
     const { source } = silent({ a: "tea" });
     const inner = await indexOf({ m: source });
     let ready = 0.5;
@@ -293,7 +293,7 @@ describe("a search through an index", () => {
     expect((await search("tea")).ready).toBe(1);
   });
 
-  it("looks at what it knows only from before: what is gone is not shown, nor old words of what has changed", async () => {
+  it("checks hits of an incomplete index: no hit that is gone, and no old text of one that has changed", async () => {
     const memory = silent({ a: "green tea", b: "black tea", c: "white tea" });
     const index = await indexOf({ m: memory.source }, { m: 0.9 });
     memory.delete("a");
@@ -306,14 +306,14 @@ describe("a search through an index", () => {
     });
   });
 
-  it("refuses what cannot be understood", async () => {
+  it("rejects an invalid query", async () => {
     const { source } = silent({ a: "tea" });
     await expect(open({ m: source }, openPolicy, await indexOf({ m: source })).search(" ")).rejects.toMatchObject({
       kind: "invalid",
     });
   });
 
-  it("completes paths where the source knows few, once it is ready", async () => {
+  it("completes paths if the source has few suggestions and the index is ready", async () => {
     const texts = { "docs/parser.md": "tea", "src/lib/parser.ts": "tea", "src/other.ts": "the parser" };
     const { source } = silent(texts);
     const templated: Source = { ...source, templates: [{ template: "{+path}{?lines}", name: "File" }] };

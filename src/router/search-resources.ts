@@ -1,4 +1,4 @@
-/** One search through the index and every mount that can be searched itself. */
+/** Searches the index and every mount with its own search. */
 import { invalid, notFound, ResourceError, toResourceError } from "../errors.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 import type { Call, MountFailure, Hit, Resources, SearchRequest } from "../resources.ts";
@@ -10,20 +10,20 @@ import type { ResourceReader } from "./read-resource.ts";
 import type { RoutedMount, Location } from "./route.ts";
 
 const maxLimit = 10_000;
-/** Where so many hits in a row are hidden, the rest is not looked at. */
+/** After so many hidden hits in a row, the search stops. */
 const deepestLook = 65_536;
-/** How little the rank counts further down: the usual constant of reciprocal rank fusion. */
+/** Weight of lower ranks: the usual constant of reciprocal rank fusion. */
 const fusion = 60;
-/** So many hits are looked up at a time. */
+/** Number of hits to check concurrently. */
 const lookups = 8;
-/** A mount that took long to be reached is not asked again for so many times as long, and for this time at most. */
+/** A reachability check is reused for this many times its own duration, up to a maximum. */
 const reachedTimes = 20;
 const longestReachedMs = 2000;
-/** A mount that takes longer to answer is not waited for: its hits are shown, and it is said that they may be out of date. */
+/** A slower mount is not waited for: its hits are shown with a note that they may be out of date. */
 const patienceMs = 1000;
 
-/** What a search is for, once it is understood. */
-interface Asked extends Pick<SearchRequest, "text" | "typing"> {
+/** A validated search request. */
+interface ValidSearch extends Pick<SearchRequest, "text" | "typing"> {
   readonly limit: number;
   readonly within: Location | undefined;
 }
@@ -32,35 +32,35 @@ interface Found extends SourceHit {
   readonly mount: RoutedMount;
 }
 
-/** What is known of the mounts while the index is searched: how much of each is in, and what went wrong. */
-interface Known {
+/** State of the mounts during a search of the index: the share of each that is indexed, and errors. */
+interface IndexState {
   readonly ready: Map<RoutedMount, number>;
   readonly failures: Map<RoutedMount, string>;
 }
 
-/** Whether a mount answers just now, and what is said of it where not. */
+/** Whether a mount currently responds, and the message if it does not. */
 interface Reach {
   readonly state: "ok" | "slow" | "down";
   readonly message?: string;
 }
 
-/** What one of those asked has found, best first, how much of each mount it looked through, and what went wrong. */
-interface Answer {
+/** The hits of one searcher, best first, the share of each mount that it searched, and errors. */
+interface SearcherResult {
   readonly hits: readonly Hit[];
   readonly ready: ReadonlyMap<RoutedMount, number>;
   readonly failures: ReadonlyMap<RoutedMount, string>;
 }
 
-// What the source says may name an entry that not everyone may know of.
-const slow: Reach = { state: "slow", message: "it takes long to answer; its results may be out of date" };
-const down: Reach = { state: "down", message: "it cannot be read just now, so nothing of it is shown" };
+// The error message of the source may name an entry that not everyone may know of.
+const slow: Reach = { state: "slow", message: "it responds slowly; its results may be out of date" };
+const down: Reach = { state: "down", message: "it cannot be read at present, so its results are not shown" };
 
 export function createSearch(
   access: Access,
   { findEntry }: Pick<ResourceReader, "findEntry">,
   index?: FairIndex,
 ): Pick<Resources, "search"> {
-  function toHit({ mount, entry, ...found }: Found, { within }: Asked, call: Call): Hit | undefined {
+  function toHit({ mount, entry, ...found }: Found, { within }: ValidSearch, call: Call): Hit | undefined {
     if (within && !isBelow(entry.path, within.at.path)) return undefined;
     const resource = access.show(entry, mount, call);
     return resource && { ...found, resource };
@@ -68,7 +68,7 @@ export function createSearch(
 
   const reached = new WeakMap<RoutedMount, { freshUntilMs: number; readonly reach: Promise<Reach> }>();
 
-  /** Looks at one hit, or asks for any entry, to know whether those of its mount can be read. */
+  /** Checks one hit, or lists one entry, to learn whether the mount can be read. */
   function reachOf({ mount, entry }: Found): Promise<Reach> {
     const begunMs = monotonicMs();
     const known = reached.get(mount);
@@ -85,10 +85,12 @@ export function createSearch(
 
   async function look({ source }: RoutedMount, { path, query }: Found["entry"]): Promise<Reach> {
     const over = new AbortController();
-    // Not for the caller: the answer counts for others, too.
+    // Not on behalf of the caller, because the result is reused for others.
     const call: Call = { caller: { id: "pressmark" }, signal: over.signal };
-    const asked = source.stat ? source.stat({ path, ...(query && { query }) }, call) : source.list({ limit: 1 }, call);
-    const answered = asked.then(
+    const checked = source.stat
+      ? source.stat({ path, ...(query && { query }) }, call)
+      : source.list({ limit: 1 }, call);
+    const answered = checked.then(
       (): Reach => ({ state: "ok" }),
       (cause: unknown): Reach => {
         const { kind } = toResourceError(cause);
@@ -108,11 +110,11 @@ export function createSearch(
   }
 
   /**
-   * What the index knows from before may be gone by now, or no longer be for anyone. While that is not sure, the source is asked, and a
-   * piece of the text is shown only where the text is still the same. Nothing is shown of a mount that cannot be read.
+   * An indexed entry may be gone or hidden by now. While the index is incomplete, the source is checked, and a snippet is shown only
+   * if the text is unchanged. No hits are shown of a mount that cannot be read.
    */
-  async function confirmed(found: Found, asked: Asked, known: Known, call: Call): Promise<Hit | undefined> {
-    const hit = toHit(found, asked, call);
+  async function confirmed(found: Found, wanted: ValidSearch, known: IndexState, call: Call): Promise<Hit | undefined> {
+    const hit = toHit(found, wanted, call);
     if (hit === undefined) return undefined;
     const { mount, entry: indexed } = found;
     const { state, message } = await reachOf(found);
@@ -142,9 +144,9 @@ export function createSearch(
     return index?.ready(name) ?? 0;
   }
 
-  async function searchMount(mount: RoutedMount, asked: Asked, call: Call): Promise<Answer> {
-    const path = asked.within?.at.path;
-    const { text } = asked;
+  async function searchMount(mount: RoutedMount, wanted: ValidSearch, call: Call): Promise<SearcherResult> {
+    const path = wanted.within?.at.path;
+    const { text } = wanted;
     let ready = 1;
     const failures = new Map<RoutedMount, string>();
     try {
@@ -155,8 +157,8 @@ export function createSearch(
           if (found.failure !== undefined) failures.set(mount, found.failure);
           return found.hits.map((hit) => ({ ...hit, mount }));
         },
-        async (found) => toHit(found, asked, call),
-        asked,
+        async (found) => toHit(found, wanted, call),
+        wanted,
         call,
       );
       return { hits, ready: new Map([[mount, ready]]), failures };
@@ -167,29 +169,29 @@ export function createSearch(
     }
   }
 
-  async function searchIndex(mounts: readonly RoutedMount[], asked: Asked, call: Call): Promise<Answer> {
+  async function searchIndex(mounts: readonly RoutedMount[], wanted: ValidSearch, call: Call): Promise<SearcherResult> {
     const byName = new Map(mounts.map((mount) => [mount.name, mount]));
-    const path = asked.within?.at.path;
-    const { text, typing } = asked;
-    const ask = {
+    const path = wanted.within?.at.path;
+    const { text, typing } = wanted;
+    const query = {
       text,
       mounts: [...byName.keys()],
       ...(path && { within: path }),
       ...(typing !== undefined && { typing }),
     };
-    // Before it is searched: what becomes ready meanwhile may not have been.
-    const known: Known = { ready: new Map(mounts.map((mount) => [mount, readyOf(mount)])), failures: new Map() };
+    // Taken before the search: what becomes ready meanwhile may not have been searched.
+    const known: IndexState = { ready: new Map(mounts.map((mount) => [mount, readyOf(mount)])), failures: new Map() };
     try {
       const hits = await visible(
         async (limit) => {
-          const found = (await index?.search({ ...ask, limit }, call)) ?? [];
+          const found = (await index?.search({ ...query, limit }, call)) ?? [];
           return found.flatMap(({ mount: name, ...hit }) => {
             const mount = byName.get(name);
             return mount ? [{ ...hit, mount }] : [];
           });
         },
-        (found) => confirmed(found, asked, known, call),
-        asked,
+        (found) => confirmed(found, wanted, known, call),
+        wanted,
         call,
       );
       for (const [mount, ready] of known.ready) {
@@ -217,9 +219,9 @@ export function createSearch(
 
   return {
     async search({ text, limit, within: withinUri, typing }, call) {
-      if (!Number.isInteger(limit) || limit < 1) throw invalid("the limit of a search must be a whole number from 1");
+      if (!Number.isInteger(limit) || limit < 1) throw invalid("the search limit must be an integer of at least 1");
       const within = await placeWithin(withinUri, call);
-      const asked: Asked = {
+      const wanted: ValidSearch = {
         text,
         limit: Math.min(limit, maxLimit),
         within,
@@ -231,23 +233,23 @@ export function createSearch(
       const indexed = entered.filter(({ name }) => index?.ready(name) !== undefined);
       const searched = entered.filter(({ source }) => source.search);
       const all = new Set([...indexed, ...searched]);
-      if (all.size === 0) throw new ResourceError("unsupported", "nothing here can be searched");
+      if (all.size === 0) throw new ResourceError("unsupported", "no mount can be searched");
       const unindexed = entered.filter((mount) => !all.has(mount));
 
-      const answers = await Promise.all([
-        ...(indexed.length > 0 ? [searchIndex(indexed, asked, call)] : []),
-        ...searched.map((mount) => searchMount(mount, asked, call)),
+      const results = await Promise.all([
+        ...(indexed.length > 0 ? [searchIndex(indexed, wanted, call)] : []),
+        ...searched.map((mount) => searchMount(mount, wanted, call)),
       ]);
-      const share = (mount: RoutedMount): number => Math.max(0, ...answers.map(({ ready }) => ready.get(mount) ?? 0));
+      const share = (mount: RoutedMount): number => Math.max(0, ...results.map(({ ready }) => ready.get(mount) ?? 0));
       const failures: MountFailure[] = [];
       const fail = ({ name }: RoutedMount, message: string | undefined): void => {
         if (message !== undefined) failures.push({ mount: name, message });
       };
       for (const mount of all)
-        if (share(mount) < 1) fail(mount, answers.map((answer) => answer.failures.get(mount)).find(Boolean));
+        if (share(mount) < 1) fail(mount, results.map((result) => result.failures.get(mount)).find(Boolean));
       for (const mount of unindexed) fail(mount, index?.problem(mount.name));
       return {
-        hits: fuse(answers.map(({ hits }) => hits)).slice(0, asked.limit),
+        hits: fuse(results.map(({ hits }) => hits)).slice(0, wanted.limit),
         ready: [...all].reduce((sum, mount) => sum + share(mount), 0) / all.size,
         ...(failures.length > 0 && { failures }),
       };
@@ -255,15 +257,15 @@ export function createSearch(
   };
 }
 
-/** The best that the caller may see: as many as wanted, however many others stand between. */
+/** The best hits that the caller may see: as many as requested, however many hidden ones stand between. */
 async function visible(
-  ask: (limit: number) => Promise<readonly Found[]>,
+  query: (limit: number) => Promise<readonly Found[]>,
   show: (found: Found) => Promise<Hit | undefined>,
-  { limit }: Asked,
+  { limit }: ValidSearch,
   call: Call,
 ): Promise<Hit[]> {
   for (let wanted = limit; ; wanted *= 2) {
-    const found = await ask(wanted);
+    const found = await query(wanted);
     const hits: Hit[] = [];
     for (let at = 0; at < found.length && hits.length < limit; at += lookups) {
       const shown = await Promise.all(found.slice(at, at + lookups).map(show));
@@ -275,9 +277,9 @@ async function visible(
 }
 
 /**
- * Scores of different makers cannot be compared, and those of an index depend on all that is in it, also on what is hidden from the
- * caller. So the rank counts: a hit stands where the best of those who found it has put it, 1 for the first, and a little less
- * for each place further down. Equal ranks stay in the order of those asked, the index first.
+ * Scores of different searchers cannot be compared, and those of an index depend on everything in it, including what is hidden from
+ * the caller. So only ranks count: a hit gets its best rank in any list, with score 1 for the first and a little less for each
+ * further one. Equal ranks keep the order of the lists, the index first.
  */
 function fuse(lists: readonly (readonly Hit[])[]): Hit[] {
   const best = new Map<string, Hit>();
@@ -285,7 +287,7 @@ function fuse(lists: readonly (readonly Hit[])[]): Hit[] {
     for (const [rank, hit] of list.entries()) {
       const score = (fusion + 1) / (fusion + 1 + rank);
       const known = best.get(hit.resource.uri);
-      // The words of the index are kept: they say where the match is.
+      // The hit of the index is preferred: it says where the match is.
       if (known === undefined) best.set(hit.resource.uri, { ...hit, score });
       else if (known.score < score) best.set(hit.resource.uri, { ...known, score });
     }

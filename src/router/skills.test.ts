@@ -17,7 +17,7 @@ function skillAt(folder: string, ...more: readonly string[]): SourceSkill {
   return { path: `${folder}/SKILL.md`, frontMatter: { name, description: name }, files };
 }
 
-/** One skill to a page, as a source may. */
+/** A source that returns one skill per page. */
 function sourceOf(...found: readonly SourceSkill[]): Source {
   return {
     ...createMemory({}).source,
@@ -79,7 +79,7 @@ describe("the skills of many mounts", () => {
     expect(await list(1)).toHaveLength(4);
   });
 
-  it("of which one fails are served, and the one is named", async () => {
+  it("are served if one mount fails, and that mount is named", async () => {
     const broken: Source = {
       ...sourceOf(),
       skills: () => Promise.reject(new ResourceError("unavailable", "away")),
@@ -91,7 +91,7 @@ describe("the skills of many mounts", () => {
     });
   });
 
-  it("give cursors that fit no other list, and none of a mount without skills", async () => {
+  it("give cursors that are invalid for other lists, and none for a mount without skills", async () => {
     const skilled = sourceOf(skillAt("x"), skillAt("y"));
     const { pressmark } = resourcesOf({ a: skilled }, openPolicy, 1);
     const cursor = (await pressmark.skills?.({}, call))?.next ?? "";
@@ -102,10 +102,10 @@ describe("the skills of many mounts", () => {
   });
 });
 
-describe("a skill of which the caller may not see all", () => {
+describe("a skill with files that the caller may not see", () => {
   const source = sourceOf(skillAt("x", "a.txt", "b.txt"));
 
-  it("is the skill without that: no digest, no name and no gap of it is told", async () => {
+  it("is the skill without these: no digest, name or gap reveals them", async () => {
     const { pressmark, list } = resourcesOf({ a: source }, hiding("x/a.txt"));
     const shown = {
       uri: "a://x/SKILL.md",
@@ -119,7 +119,7 @@ describe("a skill of which the caller may not see all", () => {
     expect(await pressmark.skill?.("a://x/SKILL.md", call)).toEqual({ skill: shown, ttlMs: 5, scope: "private" });
   });
 
-  it("is not there where SKILL.md is hidden, or leads to what is", async () => {
+  it("is not found if SKILL.md is hidden, or links to something hidden", async () => {
     const { pressmark, list } = resourcesOf({ a: source }, hiding("x/SKILL.md"));
     expect(await list()).toEqual([]);
     const hidden = await refusal(Promise.resolve(pressmark.skill?.("a://x/SKILL.md", call)), ["not-found"], "x");
@@ -135,7 +135,7 @@ describe("a skill of which the caller may not see all", () => {
 });
 
 describe("one skill", () => {
-  it("is said in the caller's own spelling, files included", async () => {
+  it("has the URI as the caller wrote it, files included", async () => {
     const { pressmark } = resourcesOf({ a: sourceOf(skillAt("x", "b c.txt")) });
     const answer = await pressmark.skill?.("a://%78/SKILL.m%64", call);
     expect(answer).toMatchObject({
@@ -148,13 +148,13 @@ describe("one skill", () => {
     });
   });
 
-  it("whose files are made when they are asked for has no digests (SKL-16)", async () => {
+  it("whose files are generated on request has no digests (SKL-16)", async () => {
     const { pressmark, list } = resourcesOf({ a: sourceOf({ ...skillAt("x"), files: "dynamic" }) });
     expect(await list()).toMatchObject([{ files: "dynamic" }]);
     expect(await pressmark.skill?.("a://x/SKILL.md", call)).toMatchObject({ skill: { files: "dynamic" } });
   });
 
-  it("is nowhere but at its SKILL.md", async () => {
+  it("is found only at its SKILL.md", async () => {
     const { pressmark } = resourcesOf({ a: sourceOf(skillAt("x")), plain: createMemory({ "x/SKILL.md": "" }).source });
     for (const uri of ["a://x", "a://x/SKILL.md?a=b", "a://y/SKILL.md", "plain://x/SKILL.md", "b://x/SKILL.md"])
       await refusal(Promise.resolve(pressmark.skill?.(uri, call)), ["not-found"], uri);

@@ -1,4 +1,4 @@
-/** Skills as their callers may know them: of each the files that they may see, and nothing of the rest. */
+/** Skills as a caller sees them: only the files that they may see, and no trace of the others. */
 import { notFound } from "../errors.ts";
 import type { Call, Resources, Skill, SkillFile } from "../resources.ts";
 import type { SourceSkill } from "../source.ts";
@@ -6,8 +6,8 @@ import type { Access } from "./access.ts";
 import type { RoutedMount } from "./route.ts";
 
 /**
- * A skill without what the caller may not see is the skill that there would be if that did not exist: a skill that were left out, or
- * a digest too many, would say that something is hidden. Undefined where SKILL.md itself is.
+ * Returns the skill as if the hidden files did not exist: leaving out the skill, or an extra digest, would reveal that something is
+ * hidden. Undefined if SKILL.md itself is hidden.
  */
 export function showSkill(
   access: Access,
@@ -50,7 +50,7 @@ export function createSkills(access: Access): Required<Pick<Resources, "skill">>
   };
 }
 
-/** All its URIs begin as the caller's does: what is compared with it as text is then found to be within. */
+/** All URIs begin as the caller's does, so that clients can compare them as text. */
 function reformatted(skill: Skill, uri: string): Skill {
   if (skill.uri === uri || skill.files === "dynamic") return { ...skill, uri };
   const before = skill.uri.lastIndexOf("/");

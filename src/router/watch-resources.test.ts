@@ -20,7 +20,7 @@ function calling(id = "me") {
   return { call, leave: () => asking.abort() };
 }
 
-/** What a watch says from now on. */
+/** Collects what a watch reports from now on. */
 function hear(watch: Watch): string[] {
   const heard: string[] = [];
   void (async () => {
@@ -32,7 +32,7 @@ function hear(watch: Watch): string[] {
 
 const say = (change: Change) => (change.kind === "updated" ? change.uri : change.kind);
 
-/** A source whose watch says what the test wants, and counts its watches. */
+/** A source whose watch reports what the test wants, and counts its watches. */
 function scripted(source: Source) {
   const emitters = new Set<(change: SourceChange) => void>();
   let starts = 0;
@@ -79,7 +79,7 @@ function scripted(source: Source) {
 }
 
 describe("a watch", () => {
-  it("says what changed in the caller's own spelling, each spelling for itself", async () => {
+  it("reports a change with each URI as the caller wrote it", async () => {
     const memory = createMemory({ "d/a": "1", "d/b": "1" });
     const { pressmark, clock } = open({ m: memory.source });
     const uris = ["m://d/a", "M://d/%61", "m://d/a", "m://d/b?", "m://d/b"];
@@ -91,7 +91,7 @@ describe("a watch", () => {
     expect(heard).toEqual(["m://d/a", "M://d/%61"]);
   });
 
-  it("is of what is there, may be seen and can be watched", async () => {
+  it("covers what exists, is visible and can be watched", async () => {
     const { watch: _, ...still } = createMemory({ a: "" }).source;
     const policy: Policy = { maySee: (__, ___, { path }) => path !== "secret" };
     const { pressmark } = open({ m: createMemory({ a: "", secret: "", "d/x": "" }).source, still }, policy);
@@ -120,7 +120,7 @@ describe("a watch", () => {
     expect(heard).toEqual(["m://a"]);
   });
 
-  it("of a directory says when a direct child comes or goes", async () => {
+  it("of a directory reports that a direct child appears or goes", async () => {
     const memory = createMemory({ "d/a": "", "d/e/x": "" });
     const { pressmark, clock } = open({ m: memory.source });
     const heard = hear(await pressmark.watch({ uris: ["m://d"] }, calling().call));
@@ -135,7 +135,7 @@ describe("a watch", () => {
     expect(heard).toEqual(["m://d", "m://d"]);
   });
 
-  it("of a directory says once that several children came at once", async () => {
+  it("of a directory reports once that several children appeared together", async () => {
     const memory = createMemory({ "d/a": "" });
     const { pressmark, clock } = open({ m: memory.source });
     const heard = hear(await pressmark.watch({ uris: ["m://d"], list: true }, calling().call));
@@ -144,7 +144,7 @@ describe("a watch", () => {
     expect(heard.sort()).toEqual(["list-changed", "m://d"]);
   });
 
-  it("of the list says when something comes or goes, not when it changes", async () => {
+  it("of the list reports that something appears or goes, not that it changes", async () => {
     const memory = createMemory({ a: "" });
     const { pressmark, clock } = open({ m: memory.source, n: createMemory().source });
     const heard = hear(await pressmark.watch({ list: true }, calling().call));
@@ -158,7 +158,7 @@ describe("a watch", () => {
     expect(heard).toEqual(["list-changed", "list-changed"]);
   });
 
-  it("says nothing through which a hidden resource would be noticed", async () => {
+  it("reports nothing that would reveal a hidden resource", async () => {
     const memory = createMemory({ "d/a": "", "d/secret": "" });
     const policy: Policy = { maySee: ({ id }, _, { path }) => id === "boss" || !path.includes("secret") };
     const { pressmark, clock } = open({ m: memory.source }, policy);
@@ -177,7 +177,7 @@ describe("a watch", () => {
     expect(bossHeard.filter((one) => one === "list-changed")).toHaveLength(2);
   });
 
-  it("asks the policy at each notification anew", async () => {
+  it("checks the policy for each notification", async () => {
     const memory = createMemory({ a: "1" });
     let open_ = true;
     const { pressmark, clock } = open({ m: memory.source }, { maySee: () => open_ });
@@ -189,7 +189,7 @@ describe("a watch", () => {
     expect(heard).toEqual([]);
   });
 
-  it("says that all may have changed when changes were lost", async () => {
+  it("reports that everything may have changed when changes were lost", async () => {
     const script = scripted(createMemory({ a: "", b: "", "d/x": "" }).source);
     const { pressmark, clock } = open({ m: script.source, n: createMemory({ a: "" }).source });
     const heard = hear(await pressmark.watch({ uris: ["m://a", "m://d", "n://a"], list: true }, calling().call));
@@ -200,7 +200,7 @@ describe("a watch", () => {
     expect(deaf).toEqual([]);
   });
 
-  it("says that what is in a directory that goes may be gone", async () => {
+  it("reports that entries below a removed directory may be gone", async () => {
     const script = scripted(createMemory({ "d/x": "", "de/x": "" }).source);
     const { pressmark, clock } = open({ m: script.source });
     const heard = hear(await pressmark.watch({ uris: ["m://d/x", "m://de/x"] }, calling().call));
@@ -209,7 +209,7 @@ describe("a watch", () => {
     expect(heard).toEqual(["m://d/x"]);
   });
 
-  it("below a hidden directory that comes or goes says only what is true of the thing itself", async () => {
+  it("below a hidden directory that appears or goes reports only what is true of the entry itself", async () => {
     const memory = createMemory({ "d/x": "", "d/y": "" });
     const script = scripted(memory.source);
     const { pressmark, clock } = open({ m: script.source }, { maySee: (_, __, { path }) => path !== "d" });
@@ -223,7 +223,7 @@ describe("a watch", () => {
     expect(heard).toEqual(["m://d/x", "m://d/y"]);
   });
 
-  it("shares one watch of the source with all others, which ends some time after the last has left", async () => {
+  it("shares one watch of the source, which ends some time after the last watcher has left", async () => {
     const script = scripted(createMemory({ a: "" }).source);
     const { pressmark, clock } = open({ m: script.source });
     const [one, other] = [calling(), calling()];
@@ -246,7 +246,7 @@ describe("a watch", () => {
     expect(script.starts).toBe(2);
   });
 
-  it("ends when its reader turns away", async () => {
+  it("ends when its reader stops reading", async () => {
     const script = scripted(createMemory({ a: "" }).source);
     const { pressmark, clock } = open({ m: script.source });
     const watch = await pressmark.watch({ uris: ["m://a"] }, calling().call);
@@ -260,7 +260,7 @@ describe("a watch", () => {
     expect(script.running).toBe(0);
   });
 
-  it("is ended at once by returning its iterator, also for a next that waits", async () => {
+  it("ends immediately when its iterator returns, including a pending next", async () => {
     const { pressmark } = open({ m: createMemory({ a: "" }).source });
     const watch = await pressmark.watch({ uris: ["m://a"] }, calling().call);
     const changes = watch[Symbol.asyncIterator]();
@@ -269,7 +269,7 @@ describe("a watch", () => {
     expect((await waiting).done).toBe(true);
   });
 
-  it("is not started for what no one may watch", async () => {
+  it("is not started for something that no one may watch", async () => {
     const script = scripted(createMemory({ a: "" }).source);
     const { pressmark } = open({ m: script.source }, { maySee: () => false });
     const watch = await pressmark.watch({ uris: ["m://a"], list: true }, calling().call);
@@ -277,7 +277,7 @@ describe("a watch", () => {
     expect(script.starts).toBe(0);
   });
 
-  it("stands although one mount cannot be watched now, and hears when that is back", async () => {
+  it("continues although one mount cannot be watched at present, and reports when that is back", async () => {
     const memory = createMemory({ a: "" });
     const script = scripted(createMemory({ a: "" }).source);
     let down = true;
@@ -295,7 +295,7 @@ describe("a watch", () => {
     expect(heard.slice(1).sort()).toEqual(["list-changed", "x://a"]);
   });
 
-  it("that is withdrawn while a source makes it wait is cancelled, and the source is let go", async () => {
+  it("that is aborted while a source delays it is cancelled, and the source's watch ends", async () => {
     let asked: AbortSignal | undefined;
     const slow: Source = {
       ...createMemory({ a: "" }).source,
@@ -319,7 +319,7 @@ describe("a watch", () => {
     await expect(pressmark.watch({}, other.call)).rejects.toMatchObject({ kind: "cancelled" });
   });
 
-  it("keeps each thing once for a slow reader", async () => {
+  it("queues each change once for a slow reader", async () => {
     const script = scripted(createMemory({ a: "", b: "" }).source);
     const { pressmark, clock } = open({ m: script.source });
     const { call, leave } = calling();
@@ -337,7 +337,7 @@ describe("a watch", () => {
     leave();
   });
 
-  it("ends with the house, which closes its sources once and survives one that cannot close", async () => {
+  it("ends when the resources close, which close each source once and tolerate one that cannot close", async () => {
     const script = scripted(createMemory({ a: "" }).source);
     let closed = 0;
     const broken: Source = {

@@ -1,4 +1,4 @@
-/** From what callers want to hear of to what their sources say: each caller hears of what they may see, in their own spelling. */
+/** Turns changes of sources into changes for callers: each gets only what they may see, with URIs as they wrote them. */
 import { toResourceError } from "../errors.ts";
 import type { Call, Change, Resources, Watch, WatchFilter } from "../resources.ts";
 import type { Address, SourceChange } from "../source.ts";
@@ -13,27 +13,27 @@ import type { Access } from "./access.ts";
 import type { ResourceReader } from "./read-resource.ts";
 import type { RoutedMount, Location } from "./route.ts";
 
-/** A place that a caller watches, and what they are told when it changes. */
-interface Spot extends Location {
-  /** Where a link leads: what changes there changes here. */
+/** A watched location, and the change to report for it. */
+interface WatchedLocation extends Location {
+  /** The target of a link: a change there is a change here. */
   readonly reveals?: Address;
   readonly change: { readonly kind: "updated"; readonly uri: string };
 }
 
-/** One who watches. There may be tens of thousands: nothing here is held that is not needed while idle. */
+/** One watcher. There may be tens of thousands: an idle one holds nothing that is not needed. */
 interface Listener extends Call {
-  readonly spots: readonly Spot[];
-  /** By mount and path, where there are many. */
-  readonly index: ReadonlyMap<string, readonly Spot[]> | undefined;
+  readonly watchedLocations: readonly WatchedLocation[];
+  /** By mount and path; only if there are many. */
+  readonly index: ReadonlyMap<string, readonly WatchedLocation[]> | undefined;
   readonly interest: Interest;
-  readonly ears: readonly Ear[];
+  readonly sharedWatches: readonly SharedWatch[];
   readonly reader: CoalescingQueue<Change>;
-  /** Ends with the listener, where a source is told what is listened to. */
+  /** Aborted with the listener; present if a source is told what is watched. */
   readonly following: AbortController | undefined;
 }
 
-/** A mount's watch, which runs as long as anyone listens. */
-interface Ear {
+/** A mount's watch, which runs while anyone listens. */
+interface SharedWatch {
   readonly mount: RoutedMount;
   readonly watchers: Watchers;
   listeners: number;
@@ -47,22 +47,22 @@ export interface ResourceWatcher extends Pick<Resources, "watch"> {
 
 const listChanged: Change = { kind: "list-changed" };
 const keyOf = (change: Change) => (change.kind === "updated" ? change.uri : listChanged);
-/** So many URIs of one filter are looked up at a time. */
+/** Number of URIs of one filter to look up concurrently. */
 const lookups = 16;
-/** After so many, others get their turn. */
+/** After so many lookups, other work gets its turn. */
 const lookupsPerTurn = 256;
-/** With no more spots than this, looking through them is quicker than an index. */
-const fewSpots = 8;
+/** Up to this number of locations, a linear search is faster than an index. */
+const fewLocations = 8;
 
 export function createResourceWatcher(
   access: Access,
   { findEntry }: Pick<ResourceReader, "findEntry">,
 ): ResourceWatcher {
   const mounts = new Map(access.routes.mounts.map((mount) => [mount.name, mount]));
-  const earsByMount = new Map<RoutedMount, Ear>();
+  const watchByMount = new Map<RoutedMount, SharedWatch>();
   const live = new Set<Listener>();
   const hub = createHub<Listener>(touch);
-  /** What is being published. Publishing is one synchronous step, so there is never more than one. */
+  /** The change being published. Publishing is one synchronous step, so there is never more than one. */
   let current: SourceChange = { kind: "lost" };
   let closed = false;
 
@@ -79,93 +79,98 @@ export function createResourceWatcher(
       return;
     }
     const hidden = current.kind !== "lost" && current.path !== touched.path && !maySee(current);
-    // A directory does not change for those who may not see the child that came or went.
+    // A directory does not change for a caller who may not see the child that appeared or went.
     if (hidden && current.kind !== "lost" && isAbove(touched.path, current.path)) return;
-    for (const spot of spotsAt(listener, touched.mount, touched.path)) {
-      if (!maySee(spot.at) || !access.mayReach(listener, mount, spot)) continue;
-      if (hidden) void confirm(listener, spot, current.kind);
-      else listener.reader.push(spot.change);
+    for (const watched of locationsAt(listener, touched.mount, touched.path)) {
+      if (!maySee(watched.at) || !access.mayReach(listener, mount, watched)) continue;
+      if (hidden) void confirm(listener, watched, current.kind);
+      else listener.reader.push(watched.change);
     }
   }
 
-  /** A hidden directory came or went: what is below is announced only if it did the same. */
-  async function confirm(listener: Listener, spot: Spot, kind: SourceChange["kind"]): Promise<void> {
-    const found = await findEntry(spot, spot.change.uri, listener).then(
+  /** After a hidden directory appeared or went: reports an entry below it only if it did the same. */
+  async function confirm(listener: Listener, watched: WatchedLocation, kind: SourceChange["kind"]): Promise<void> {
+    const found = await findEntry(watched, watched.change.uri, listener).then(
       () => "appeared",
       (cause: unknown) => (toResourceError(cause).kind === "not-found" ? "gone" : "unknown"),
     );
-    if (found === kind) listener.reader.push(spot.change);
+    if (found === kind) listener.reader.push(watched.change);
   }
 
-  async function findSpots(uris: readonly string[], call: Call): Promise<Spot[]> {
+  async function findLocations(uris: readonly string[], call: Call): Promise<WatchedLocation[]> {
     const asked = [...new Set(uris)];
-    const found: (Spot | undefined)[] = asked.map(() => undefined);
+    const found: (WatchedLocation | undefined)[] = asked.map(() => undefined);
     let next = 0;
     async function lookUp(): Promise<void> {
       while (next < asked.length && !call.signal.aborted) {
         const index = next;
         next += 1;
         if (next % lookupsPerTurn === 0) await new Promise(setImmediate);
-        found[index] = await findSpot(asked[index] as string, call);
+        found[index] = await findLocation(asked[index] as string, call);
       }
     }
     await Promise.all(Array.from({ length: Math.min(lookups, asked.length) }, lookUp));
-    return found.filter((spot) => spot !== undefined);
+    return found.filter((watched) => watched !== undefined);
   }
 
-  /** Undefined for what is not there, may not be seen or cannot be watched. */
-  async function findSpot(uri: string, call: Call): Promise<Spot | undefined> {
+  /** Undefined for a URI that is missing, hidden or not watchable. */
+  async function findLocation(uri: string, call: Call): Promise<WatchedLocation | undefined> {
     try {
       const { mount, at } = access.place(uri, call);
       if (mount.source.watch === undefined) return undefined;
       const { reveals } = await findEntry({ mount, at }, uri, call);
       return { mount, at, ...(reveals && { reveals }), change: { kind: "updated", uri } };
     } catch (cause) {
-      // What fails for the moment is not gone: the caller is to ask again rather than to believe that nothing is there.
+      // A passing failure does not mean that the entry is gone: the caller should retry.
       const { kind } = toResourceError(cause);
       if (kind === "not-found" || kind === "invalid") return undefined;
       throw cause;
     }
   }
 
-  function earOf(mount: RoutedMount): Ear {
-    let ear = earsByMount.get(mount);
-    if (ear === undefined) {
-      ear = { mount, watchers: createWatchers(mount.source, mount, access.runtime), listeners: 0, stop: undefined };
-      earsByMount.set(mount, ear);
+  function sharedWatchOf(mount: RoutedMount): SharedWatch {
+    let sharedWatch = watchByMount.get(mount);
+    if (sharedWatch === undefined) {
+      sharedWatch = {
+        mount,
+        watchers: createWatchers(mount.source, mount, access.runtime),
+        listeners: 0,
+        stop: undefined,
+      };
+      watchByMount.set(mount, sharedWatch);
     }
-    return ear;
+    return sharedWatch;
   }
 
-  /** Resolves once the mount's watch is armed, or is known to be tried again later. Every join is left once. */
-  function join(ear: Ear): Promise<void> {
-    ear.listeners += 1;
-    // One pair of ears hears for all.
-    if (ear.stop) return ear.watchers.arrive();
-    ear.stop = new AbortController();
-    return ear.watchers.join((change) => publish(ear.mount, change), ear.stop.signal);
+  /** Resolves once the mount's watch is armed, or will be retried later. Every join must be left once. */
+  function join(sharedWatch: SharedWatch): Promise<void> {
+    sharedWatch.listeners += 1;
+    // One subscription serves all listeners of the mount.
+    if (sharedWatch.stop) return sharedWatch.watchers.arrive();
+    sharedWatch.stop = new AbortController();
+    return sharedWatch.watchers.join((change) => publish(sharedWatch.mount, change), sharedWatch.stop.signal);
   }
 
-  function leave(ear: Ear): void {
-    ear.listeners -= 1;
-    if (ear.listeners > 0) return;
-    ear.stop?.abort();
-    ear.stop = undefined;
+  function leave(sharedWatch: SharedWatch): void {
+    sharedWatch.listeners -= 1;
+    if (sharedWatch.listeners > 0) return;
+    sharedWatch.stop?.abort();
+    sharedWatch.stop = undefined;
   }
 
   function end(listener: Listener): void {
     if (!live.delete(listener)) return;
     hub.leave(listener, listener.interest);
-    for (const ear of listener.ears) leave(ear);
+    for (const sharedWatch of listener.sharedWatches) leave(sharedWatch);
     listener.following?.abort();
     void listener.reader.return();
   }
 
-  /** Before the mounts' watches start, so that these know what they are for. */
-  function follow({ spots, caller, following }: Listener): Promise<void>[] {
+  /** Called before the watches of the mounts start, so that they know what to watch. */
+  function follow({ watchedLocations, caller, following }: Listener): Promise<void>[] {
     if (!following) return [];
     const call: Call = { caller, signal: following.signal };
-    return spots.flatMap(({ mount, at }) => mount.source.follow?.(at, call) ?? []);
+    return watchedLocations.flatMap(({ mount, at }) => mount.source.follow?.(at, call) ?? []);
   }
 
   function listedMounts(filter: WatchFilter, call: Call): RoutedMount[] {
@@ -176,28 +181,30 @@ export function createResourceWatcher(
   return {
     async watch(filter, call) {
       if (closed || call.signal.aborted) throw cancelledRequest();
-      const spots = await findSpots(filter.uris ?? [], call);
+      const watchedLocations = await findLocations(filter.uris ?? [], call);
       const listed = listedMounts(filter, call);
       if (closed || call.signal.aborted) throw cancelledRequest();
 
-      const ears = [...new Set([...spots.map(({ mount }) => mount), ...listed])].map(earOf);
+      const sharedWatches = [...new Set([...watchedLocations.map(({ mount }) => mount), ...listed])].map(sharedWatchOf);
       const listener: Listener = {
         caller: call.caller,
         signal: call.signal,
-        spots,
-        index: spots.length > fewSpots ? bySpot(spots) : undefined,
+        watchedLocations,
+        index: watchedLocations.length > fewLocations ? byLocation(watchedLocations) : undefined,
         interest: {
-          paths: spots.flatMap((spot) => pathsOf(spot).map((path) => ({ mount: spot.mount.name, path }))),
+          paths: watchedLocations.flatMap((watched) =>
+            pathsOf(watched).map((path) => ({ mount: watched.mount.name, path })),
+          ),
           lists: listed.map(({ name }) => name),
         },
-        ears,
+        sharedWatches,
         reader: createCoalescingQueue(keyOf),
-        following: spots.some(({ mount }) => mount.source.follow) ? new AbortController() : undefined,
+        following: watchedLocations.some(({ mount }) => mount.source.follow) ? new AbortController() : undefined,
       };
       live.add(listener);
-      // Before the watches start, so that nothing falls between.
+      // Registered before the watches start, so that no change is missed.
       hub.register(listener, listener.interest);
-      const armed = Promise.all([...follow(listener), ...ears.map(join)]);
+      const armed = Promise.all([...follow(listener), ...sharedWatches.map(join)]);
       const over = (): void => end(listener);
       call.signal.addEventListener("abort", over, { once: true });
       await untilEither(armed, call.signal);
@@ -211,14 +218,14 @@ export function createResourceWatcher(
     close() {
       closed = true;
       for (const listener of live) end(listener);
-      for (const { watchers } of earsByMount.values()) watchers.close();
+      for (const { watchers } of watchByMount.values()) watchers.close();
     },
   };
 }
 
-function toWatch({ spots, reader }: Listener, stop: () => void): Watch {
+function toWatch({ watchedLocations, reader }: Listener, stop: () => void): Watch {
   return {
-    uris: spots.map(({ change }) => change.uri),
+    uris: watchedLocations.map(({ change }) => change.uri),
     [Symbol.asyncIterator]: () => ({
       next: () => reader.next(),
       return() {
@@ -229,7 +236,7 @@ function toWatch({ spots, reader }: Listener, stop: () => void): Watch {
   };
 }
 
-/** Resolves with the work, or as soon as the signal ends. */
+/** Resolves with the work, or as soon as the signal is aborted. */
 function untilEither(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const done = (): void => {
@@ -244,31 +251,31 @@ function untilEither(work: Promise<unknown>, signal: AbortSignal): Promise<void>
   });
 }
 
-function spotsAt({ spots, index }: Listener, mount: string, path: string): readonly Spot[] {
-  if (index) return index.get(spotKey(mount, path)) ?? [];
-  return spots.filter((spot) => spot.mount.name === mount && pathsOf(spot).includes(path));
+function locationsAt({ watchedLocations, index }: Listener, mount: string, path: string): readonly WatchedLocation[] {
+  if (index) return index.get(locationKey(mount, path)) ?? [];
+  return watchedLocations.filter((watched) => watched.mount.name === mount && pathsOf(watched).includes(path));
 }
 
-/** The paths at which a change is a change of the spot. */
-function pathsOf({ at, reveals }: Spot): string[] {
+/** Paths whose change is a change of the location. */
+function pathsOf({ at, reveals }: WatchedLocation): string[] {
   return reveals ? [at.path, reveals.path] : [at.path];
 }
 
-function bySpot(spots: readonly Spot[]): ReadonlyMap<string, readonly Spot[]> {
-  const groups = new Map<string, Spot[]>();
-  for (const spot of spots) {
-    for (const path of pathsOf(spot)) {
-      const key = spotKey(spot.mount.name, path);
+function byLocation(watchedLocations: readonly WatchedLocation[]): ReadonlyMap<string, readonly WatchedLocation[]> {
+  const groups = new Map<string, WatchedLocation[]>();
+  for (const watched of watchedLocations) {
+    for (const path of pathsOf(watched)) {
+      const key = locationKey(watched.mount.name, path);
       const group = groups.get(key);
-      if (group) group.push(spot);
-      else groups.set(key, [spot]);
+      if (group) group.push(watched);
+      else groups.set(key, [watched]);
     }
   }
   return groups;
 }
 
-/** The name's length comes first, so that a name and a path never run into each other. */
-function spotKey(mount: string, path: string): string {
+/** The length of the name comes first, so that name and path cannot be confused. */
+function locationKey(mount: string, path: string): string {
   return `${mount.length}:${mount}${path}`;
 }
 

@@ -20,7 +20,7 @@ it("keys compare as addresses do", () => {
   );
 });
 
-it("a key leads back to its path", () => {
+it("a key can be converted back to its path", () => {
   fc.assert(
     fc.property(path, (one) => {
       expect(fromKey(toKey(one))).toBe(one);
@@ -28,7 +28,7 @@ it("a key leads back to its path", () => {
   );
 });
 
-it("the keys below a path are those of what is below it", () => {
+it("the range of keys below a path holds exactly the paths below it", () => {
   fc.assert(
     fc.property(path, path, (folder, other) => {
       const [from, to] = keysBelow(folder);
@@ -40,7 +40,7 @@ it("the keys below a path are those of what is below it", () => {
   );
 });
 
-it("a query has one spelling, whatever the order of its names", () => {
+it("a query has one text form, whatever the order of its names", () => {
   expect(encodeQuery({ b: "2", a: "1" })).toBe(encodeQuery({ a: "1", b: "2" }));
   expect(readQuery(encodeQuery({ b: "2", a: "1" }))).toEqual({ a: "1", b: "2" });
   expect([encodeQuery(undefined), encodeQuery({}), readQuery("")]).toEqual(["", "", undefined]);

@@ -1,7 +1,7 @@
-/** Addresses as bytes that a database sorts the way lists stand: see lib/address-order. */
+/** Encodes addresses as bytes that a database sorts in list order: see lib/address-order. */
 
 /**
- * The bytes of a path: comparing them compares the paths. Code units stand as UTF-8 would write each of them alone, which sorts
+ * The bytes of a path: comparing them compares the paths. Each code unit is written as UTF-8 would write it alone, which sorts
  * as UTF-16 does, and the slash comes before everything.
  */
 export function toKey(path: string): Uint8Array {
@@ -23,7 +23,7 @@ export function toKey(path: string): Uint8Array {
   return bytes.slice(0, length);
 }
 
-/** The path whose key this is. */
+/** The inverse of `toKey`. */
 export function fromKey(key: Uint8Array): string {
   let path = "";
   for (let at = 0; at < key.length;) {
@@ -36,9 +36,9 @@ export function fromKey(key: Uint8Array): string {
   return path;
 }
 
-/** From and to (not included) of the keys of all that is below a path. */
+/** Range of the keys of everything below a path; the end is not included. */
 export function keysBelow(path: string): readonly [from: Uint8Array, to: Uint8Array] {
-  // Below the mount itself is everything but the mount: every key that is not empty.
+  // Everything below the mount itself: every key that is not empty.
   if (path === "") return [Uint8Array.of(0), Uint8Array.of(0xff)];
   const key = toKey(path);
   return [Uint8Array.of(...key, 0), Uint8Array.of(...key, 1)];
@@ -46,14 +46,14 @@ export function keysBelow(path: string): readonly [from: Uint8Array, to: Uint8Ar
 
 const slash = 0x2f;
 
-/** One spelling for each query: names in order. "" where there is none. */
+/** One canonical text for each query, with sorted names. "" if there is no query. */
 export function encodeQuery(query: Readonly<Record<string, string>> | undefined): string {
   if (!query) return "";
   const names = Object.keys(query).sort();
   return names.length === 0 ? "" : JSON.stringify(names.map((name) => [name, query[name]]));
 }
 
-/** The query that was spelled so. */
-export function readQuery(spelled: string): Record<string, string> | undefined {
-  return spelled === "" ? undefined : Object.fromEntries(JSON.parse(spelled) as [string, string][]);
+/** The inverse of `encodeQuery`. */
+export function readQuery(text: string): Record<string, string> | undefined {
+  return text === "" ? undefined : Object.fromEntries(JSON.parse(text) as [string, string][]);
 }

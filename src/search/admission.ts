@@ -1,4 +1,4 @@
-/** The documents that meet a question's condition, asked of the database. */
+/** Selects, in the database, the documents that meet the conditions of a query. */
 import type { DatabaseSync } from "node:sqlite";
 import { fromKey } from "./address-key.ts";
 import type { SqlCondition } from "./filters.ts";
@@ -7,20 +7,20 @@ import type { SqlCondition } from "./filters.ts";
 export interface Admitted {
   readonly id: number;
   readonly mount: string;
-  /** How much its priority and its age count. */
+  /** Factor for its priority and age. */
   readonly boost: number;
 }
 
 export interface Admission {
-  /** Those of these ids that are there and meet the condition. */
+  /** Those of these ids that exist and meet the condition. */
   admit(ids: readonly number[]): ReadonlyMap<number, Admitted>;
-  /** All that meet it, when there is one and they are few. */
+  /** All that meet the condition, if there is one and they are few. */
   ifFew(): ReadonlySet<number> | undefined;
-  /** The ids of those that meet it, by priority, then the latest first. */
+  /** Ids of those that meet the condition, by priority, then the latest first. */
   latest(limit: number): readonly number[];
 }
 
-/** Fewer are looked up before anything is scored. */
+/** Fewer matching documents are looked up before anything is scored. */
 const fewDocuments = 4096;
 
 const priorityCounts = 0.2;
@@ -28,7 +28,7 @@ const recencyCounts = 0.06;
 const halfLifeMs = 90 * 86_400_000;
 
 export function createAdmission(database: DatabaseSync, { sql, values, keeps }: SqlCondition, now: number): Admission {
-  // Anew for each question: what it answers is the question's own.
+  // Registered for each query, because its result depends on the query.
   if (sql.includes("keeps("))
     database.function("keeps", (key, mimeType) =>
       keeps(fromKey(key as Uint8Array), (mimeType as string | null) ?? "") ? 1 : 0,

@@ -1,4 +1,4 @@
-/** Terms in order and what is known of each, in blocks of about one page of the database. */
+/** Sorted terms with their payloads, in blocks of about one database page. */
 import {
   compareBytes,
   createWriter,
@@ -10,9 +10,9 @@ import {
   type ByteReader,
 } from "./bytes.ts";
 
-/** With its own few bytes a block of this size fills one page. */
+/** With its header, a block of this size fills one page. */
 const blockBytes = 8000;
-/** Every so many terms one is written whole, so that a search can begin there. */
+/** One in so many terms is written whole, so that a search can begin there. */
 const restartEvery = 16;
 
 export interface BlockSink {
@@ -62,18 +62,18 @@ export function createBlockWriter(sink: BlockSink): BlockWriter {
   };
 }
 
-/** Walks through a block. `term` up to `termLength` and the payload are those of the entry it stands at. */
+/** Walks through a block. `term` up to `termLength` and the payload belong to the current entry. */
 export interface BlockCursor {
   readonly term: Uint8Array;
   readonly termLength: number;
-  /** The first four bytes of the term as a number: different ones compare as the terms do. */
+  /** The first four bytes of the term as a number: different numbers compare as the terms do. */
   readonly key: number;
   readonly block: Uint8Array;
   readonly payloadFrom: number;
   readonly payloadTo: number;
-  /** False behind the last. */
+  /** False after the last entry. */
   next(): boolean;
-  /** Goes on in another block. */
+  /** Continues in another block. */
   enter(block: Uint8Array): void;
 }
 
@@ -115,7 +115,7 @@ export function walkBlock(first: Uint8Array, start = 0): BlockCursor {
   return cursor;
 }
 
-/** A cursor that stands at the first term that is not before this one; undefined when all are. */
+/** Returns a cursor at the first term that is not before this one; undefined if all are. */
 export function seek(block: Uint8Array, term: string): BlockCursor | undefined {
   const length = writeTerm(term, wanted);
   const { at: table, count } = restartsOf(block);
@@ -124,7 +124,7 @@ export function seek(block: Uint8Array, term: string): BlockCursor | undefined {
   const reader: ByteReader = { bytes: block, at: 0 };
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    // A restart shares nothing with the term before it.
+    // The term at a restart shares no prefix with the one before it.
     reader.at = readFixed(block, table + middle * 4) + 1;
     const suffix = readNumber(reader);
     if (compareBytes(wanted, length, block, reader.at, reader.at + suffix) >= 0) low = middle;

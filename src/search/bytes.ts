@@ -1,17 +1,17 @@
-/** Numbers and terms as few bytes. */
+/** Encodes numbers and terms in few bytes. */
 
-/** Bytes that grow at their end. */
+/** A growing byte buffer. */
 export interface ByteWriter {
-  /** So many bytes are in. */
+  /** Number of bytes written. */
   readonly length: number;
   byte(value: number): void;
-  /** A whole number from 0 to 2^32-1, seven bits to a byte. */
+  /** Writes an integer from 0 to 2^32-1, seven bits to a byte. */
   number(value: number): void;
   bytes(bytes: Uint8Array, from: number, to: number): void;
-  /** Four bytes, whatever the value. */
+  /** Writes four bytes, whatever the value. */
   fixed(value: number): void;
   clear(): void;
-  /** As they are now: the next write may change them. */
+  /** The current bytes: the next write may change them. */
   view(): Uint8Array;
   copy(): Uint8Array;
 }
@@ -67,7 +67,7 @@ export function createWriter(): ByteWriter {
   };
 }
 
-/** Reads what a writer wrote. */
+/** Reads what a `ByteWriter` wrote. */
 export interface ByteReader {
   bytes: Uint8Array;
   at: number;
@@ -90,7 +90,7 @@ export function readFixed(bytes: Uint8Array, at: number): number {
   return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
 }
 
-/** A term, each code unit as UTF-8 would write it alone: bytes sort as strings do. */
+/** Writes each code unit of a term as UTF-8 would write it alone: bytes sort as strings do. */
 export function writeTerm(term: string, into: Uint8Array): number {
   let length = 0;
   for (let at = 0; at < term.length; at += 1) {
@@ -108,7 +108,7 @@ export function writeTerm(term: string, into: Uint8Array): number {
   return length;
 }
 
-/** No term needs more bytes. */
+/** Maximum number of bytes of a term. */
 export const maxTermBytes = 1024;
 
 export function readTerm(bytes: Uint8Array, from: number, to: number): string {

@@ -32,7 +32,7 @@ interface Stand {
   readonly crawl: Crawl;
   readonly clock: ReturnType<typeof createClock>;
   readonly ran: Promise<void>;
-  /** Resolves once the crawl says this of itself. */
+  /** Resolves once the state of the crawl meets the condition. */
   until(holds: (crawl: Crawl) => boolean): Promise<void>;
 }
 
@@ -66,7 +66,7 @@ function begin(source: Source, more: Partial<CrawlOptions> = {}): Stand {
 
 const isComplete = ({ state }: Crawl) => state.phase === "complete" && state.changes === 0;
 
-/** One pass and no more. */
+/** Runs a single pass. */
 async function once(source: Source, more: Partial<CrawlOptions> = {}): Promise<void> {
   await begin(source, { isWatched: false, once: true, ...more }).ran;
 }
@@ -82,7 +82,7 @@ function found(text: string): string[] {
     .sort();
 }
 
-/** Counts what is read. */
+/** Records the reads. */
 function counting(source: Source): { readonly source: Source; readonly reads: string[] } {
   const reads: string[] = [];
   return {
@@ -97,7 +97,7 @@ function counting(source: Source): { readonly source: Source; readonly reads: st
   };
 }
 
-/** Lists the other way round. */
+/** Lists in reverse order. */
 function backwards(source: Source): Source {
   return {
     ...source,
@@ -112,7 +112,7 @@ function backwards(source: Source): Source {
 }
 
 describe("a crawl", () => {
-  it("follows a source that lists in an order of its own, and reads only what is new", async () => {
+  it("handles a source with its own list order, and reads only what is new", async () => {
     const memory = createMemory({ a: "apple tea", "b/c": "green tea", "b-c": "black tea", d: "coffee" });
     await once(backwards(memory.source));
     expect(stored()).toEqual(["a", "b/c", "b-c", "d"]);
@@ -124,14 +124,14 @@ describe("a crawl", () => {
     expect(found("tea")).toEqual(["a", "b-c", "d"]);
   });
 
-  it("puts in nothing of a mount of too many files, asks for no changes of it, and forgets what was in", async () => {
+  it("indexes nothing of a mount with too many files, requests no changes, and removes what was indexed", async () => {
     const memory = createMemory({ a: "tea", b: "tea" });
     await once(memory.source, { maxFiles: 2 });
     expect(found("tea")).toEqual(["a", "b"]);
     memory.set("c", "tea");
     let followed = 0;
     const follow = async () => void (followed += 1);
-    // How many there were is known from before: the third is found on the way.
+    // The number is known from the last pass: the third is found on the way.
     const grown = begin(memory.source, { maxFiles: 2, follow });
     await grown.ran;
     expect(grown.crawl.state).toMatchObject({
@@ -149,7 +149,7 @@ describe("a crawl", () => {
     expect(found("tea")).toEqual(["a", "b", "c"]);
   });
 
-  it("puts in all that is there, and says how far it has come", async () => {
+  it("indexes everything, and reports its progress", async () => {
     const { source } = createMemory({ "a/one.md": "apple tea", "b.md": "green tea", "c.bin": new Uint8Array([0, 1]) });
     const { crawl, until } = begin(source);
     expect(crawl.state).toMatchObject({ phase: "counting", ready: 0 });
@@ -167,7 +167,7 @@ describe("a crawl", () => {
     });
   });
 
-  it("reads again only what has another version", async () => {
+  it("reads again only entries with another version", async () => {
     const memory = createMemory({ a: "tea", b: "tea", c: "tea" });
     await once(memory.source);
     memory.set("b", "milk");
@@ -179,7 +179,7 @@ describe("a crawl", () => {
     expect([found("tea"), found("milk")]).toEqual([["a"], ["b"]]);
   });
 
-  it("compares what promises no version by its text", async () => {
+  it("compares entries without a version by their text", async () => {
     const memory = createMemory({ a: "tea", b: "tea" });
     const versionless: Source = {
       ...memory.source,
@@ -220,7 +220,7 @@ describe("a crawl", () => {
     expect(stored()).toEqual(["b", "new/z"]);
   });
 
-  it("takes up nothing that is not listed, however often it changes", async () => {
+  it("indexes nothing that is not listed, however often it changes", async () => {
     const memory = createMemory({ a: "tea", "unlisted/b": "tea", c: "tea" });
     const asked: string[] = [];
     const { list, stat } = memory.source;
@@ -253,7 +253,7 @@ describe("a crawl", () => {
     expect(asked.sort()).toEqual(["a", "c?"]);
   });
 
-  it("looks at everything again when changes were lost, and is not ready until it has", async () => {
+  it("checks everything again when changes were lost, and is not ready until then", async () => {
     const memory = createMemory({ a: "tea" });
     const { crawl, until } = begin(memory.source);
     await until(isComplete);
@@ -265,7 +265,7 @@ describe("a crawl", () => {
     expect(stored()).toEqual(["b"]);
   });
 
-  it("looks again after a while at what nobody watches", async () => {
+  it("checks an unwatched mount again after a while", async () => {
     const memory = createMemory({ a: "tea" });
     const { until, clock } = begin(memory.source, { isWatched: false, everyMs: 60_000 });
     await until(isComplete);
@@ -275,7 +275,7 @@ describe("a crawl", () => {
     expect(stored()).toEqual(["a", "b"]);
   });
 
-  it("ends with the last version of what changes while it is being indexed", async () => {
+  it("ends with the last version of an entry that changes while it is being indexed", async () => {
     const memory = createMemory({ a: "tea", b: "tea" });
     let changed = false;
     const stand = begin({
@@ -283,7 +283,7 @@ describe("a crawl", () => {
       async read(at, call) {
         const parts = await memory.source.read(at, call);
         if (at.path !== "a" || changed) return parts;
-        // Read, not yet put in, and already old.
+        // Read, not yet stored, and already outdated.
         changed = true;
         memory.set("a", "milk");
         stand.crawl.hear([{ kind: "changed", path: "a" }]);
@@ -294,7 +294,7 @@ describe("a crawl", () => {
     expect([found("milk"), found("tea")]).toEqual([["a"], ["b"]]);
   });
 
-  it("finds at once what is saved while a long pass is under way, and does not lose it to the pass", async () => {
+  it("finds immediately what is saved during a long pass, and does not lose it to the pass", async () => {
     const names = Array.from({ length: 1500 }, (_, at) => `f${1000 + at}`);
     const memory = createMemory(Object.fromEntries(names.map((name) => [name, "tea"])));
     await once(memory.source);
@@ -307,7 +307,7 @@ describe("a crawl", () => {
       ...source,
       read(at, call) {
         if (at.path === "f1760") {
-          // Between what this page has listed, of which the index has not been looked at yet.
+          // Within the page that was just listed and not yet compared with the index.
           memory.set("f2100-new", "milk");
           stand.crawl.hear([{ kind: "appeared", path: "f2100-new" }]);
         }
@@ -320,7 +320,7 @@ describe("a crawl", () => {
     expect(reads.indexOf("f2100-new")).toBeLessThan(reads.indexOf("f2000"));
   });
 
-  it("goes on where it was stopped", async () => {
+  it("continues where it was stopped", async () => {
     const memory = createMemory(
       Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`f${1000 + at}`, `tea number ${at}`])),
     );
@@ -338,7 +338,7 @@ describe("a crawl", () => {
     expect(stored()).toHaveLength(1000);
   });
 
-  it("passes over what cannot be read, says so once, and tries it again", async () => {
+  it("skips what cannot be read, logs that once, and retries", async () => {
     const memory = createMemory({ a: "tea", b: "tea", c: "tea", d: "tea" });
     let isDown = true;
     const source: Source = {
@@ -365,7 +365,7 @@ describe("a crawl", () => {
     expect(crawl.state.lastError).toBeUndefined();
   });
 
-  it("looks again at a change that could not be looked at", async () => {
+  it("checks a change again that could not be checked", async () => {
     const memory = createMemory({ a: "tea" });
     let isDown = false;
     const source: Source = {
@@ -388,7 +388,7 @@ describe("a crawl", () => {
     expect(found("milk")).toEqual(["b"]);
   });
 
-  it("finds what is told apart by its query, and could not be read, in another pass", async () => {
+  it("finds in another pass an address with a query that could not be read", async () => {
     const entries: Entry[] = ["1", "2"].map((row) => ({ path: "t", query: { row }, version: "1" }));
     let isDown = true;
     const source: Source = {
@@ -407,7 +407,7 @@ describe("a crawl", () => {
     expect(store.stored("m", { limit: 9 })).toHaveLength(2);
   });
 
-  it("is not complete while changes wait, and lets messages through while it looks at them", async () => {
+  it("is not complete while changes wait, and lets messages through while it handles them", async () => {
     const names = Array.from({ length: 600 }, (_, at) => `f${1000 + at}`);
     const memory = createMemory({ a: "tea" });
     const { crawl, until } = begin(memory.source);
@@ -421,12 +421,12 @@ describe("a crawl", () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
     expect(Math.max(...seen)).toBeLessThan(1);
-    // One turn for each batch at least.
+    // At least one turn for each batch.
     expect(seen.length).toBeGreaterThan(3);
     expect(store.search({ text: "milk", limit: 1000 })).toHaveLength(600);
   });
 
-  it("fails and tries again, later and later, where a mount cannot be listed", async () => {
+  it("fails and retries with growing delays if a mount cannot be listed", async () => {
     const memory = createMemory({ a: "tea" });
     let isDown = true;
     const source: Source = {
@@ -443,7 +443,7 @@ describe("a crawl", () => {
     expect(found("tea")).toEqual(["a"]);
   });
 
-  it("puts nothing in where the index may not grow, and takes out what is gone", async () => {
+  it("adds nothing if the index may not grow, and removes what is gone", async () => {
     const memory = createMemory({ a: "tea", b: "tea" });
     await once(memory.source);
     memory.delete("a");
@@ -452,7 +452,7 @@ describe("a crawl", () => {
     expect(stored()).toEqual(["b"]);
   });
 
-  it("keeps several addresses at one path apart", async () => {
+  it("distinguishes several addresses at one path", async () => {
     const entries: Entry[] = [
       { path: "t", query: { row: "1" }, version: "1" },
       { path: "t", query: { row: "2" }, version: "1" },
@@ -487,7 +487,7 @@ describe("a crawl", () => {
   const path = fc.array(segment, { minLength: 1, maxLength: 3 }).map((segments) => segments.join("/"));
   const step = fc.record({ path, text: fc.constantFrom("tea", "milk", undefined), told: fc.boolean() });
 
-  it("is true to its source in the end, whatever happens on the way", async () => {
+  it("matches its source in the end, whatever happens meanwhile", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.array(step, { maxLength: 6 }), { minLength: 1, maxLength: 5 }), async (rounds) => {
         store.removeBelow("m", "");
@@ -524,7 +524,7 @@ function act(memory: Memory, path: string, text: string | undefined, isTold: boo
     if (text === undefined) memory.delete(path);
     else memory.set(path, text);
   } catch {
-    // A directory stands there, or a file above it.
+    // The path is a directory, or a file is above it.
     return;
   }
   if (!isTold) return;

@@ -1,4 +1,4 @@
-/** Keeps what is in an index true to one mount: a pass over all of it, then every change as it happens. */
+/** Keeps the index of one mount up to date: one full pass, then every change as it happens. */
 import { createHash } from "node:crypto";
 import { ResourceError, toResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
@@ -9,7 +9,7 @@ import type { IndexedDocument, IndexStore, Stored } from "./store.ts";
 import { createStoredHeap, createStoredRun } from "./stored-run.ts";
 import { textOf, type TextLimits } from "./text-of.ts";
 
-/** A change, and whether lists hold its address. Where they do not, the index has it with a query at most. */
+/** A change, and whether `list` includes its path. If not, the index has it only with a query, if at all. */
 export type HeardChange = SourceChange & { readonly isListed?: boolean };
 
 export interface CrawlOptions extends TextLimits {
@@ -17,34 +17,34 @@ export interface CrawlOptions extends TextLimits {
   readonly source: Pick<Source, "list" | "read" | "stat" | "order">;
   readonly store: IndexStore;
   readonly runtime: Runtime;
-  /** Whether changes are told through `hear`. Where not, everything is looked at again every `everyMs`. */
+  /** True if changes are reported through `hear`. If not, everything is checked again every `everyMs`. */
   readonly isWatched: boolean;
-  /** Whether only one pass is wanted. */
+  /** True for a single pass. */
   readonly once?: boolean;
   readonly everyMs?: number;
-  /** A mount of more than this is not indexed at all: searching in some of it would mislead. */
+  /** A larger mount is not indexed at all: searching a part of it would mislead. */
   readonly maxFiles?: number;
-  /** Called once, before anything is looked at. Resolves when from there on changes are sure to be told. */
+  /** Called once, before anything is read. Resolves when all later changes will be reported. */
   follow?(signal: AbortSignal): Promise<void>;
-  /** Whether the index may still grow. Where not, nothing is put in. */
+  /** Returns whether the index may still grow. If not, nothing is added. */
   mayGrow(): boolean;
-  /** Called whenever `state` is another. */
+  /** Called whenever `state` has changed. */
   moved(): void;
 }
 
 export interface CrawlState {
-  /** "partial": all has been looked at, and some of it could not be read. "complete": nothing is known to be missing or stale. */
+  /** "partial": everything was checked, and some of it could not be read. "complete": nothing is known to be missing or stale. */
   readonly phase: "waiting" | "counting" | "indexing" | "complete" | "partial" | "failing" | "large";
-  /** How much of the mount has been looked at in this pass, and how much there is as far as it is known. */
+  /** Number of entries checked in this pass, and the known total. */
   readonly looked: number;
   readonly total: number;
-  /** Whether a pass is complete and no other is wanted: what is missing is among `changes` and `unread`. */
+  /** True if a pass is complete and no other is needed: what is missing is among `changes` and `unread`. */
   readonly isPassed: boolean;
-  /** How many changes are still to be looked at. */
+  /** Number of changes still to be checked. */
   readonly changes: number;
-  /** How many could not be read. They are tried again, after a longer wait each time. */
+  /** Number of entries that could not be read. They are retried, after a longer wait each time. */
   readonly unread: number;
-  /** How much of the mount is in, from 0 to 1; 1 only when nothing is known to be missing or stale. */
+  /** Share of the mount that is indexed, from 0 to 1; 1 only when nothing is known to be missing or stale. */
   readonly ready: number;
   readonly lastError?: string;
 }
@@ -52,11 +52,11 @@ export interface CrawlState {
 export interface Crawl {
   readonly state: CrawlState;
   hear(changes: readonly HeardChange[]): void;
-  /** Works until the signal ends, or the mount is found to be too large; with `once`, until a pass is complete or has failed. */
+  /** Runs until the signal is aborted or the mount turns out to be too large; with `once`, until a pass is complete or has failed. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** So much is read before it is put in: changes are looked at in between, and a kill loses no more. */
+/** Size of a batch: changes are handled between batches, and a kill loses at most one. */
 const batchDocuments = 256;
 const batchChars = 1024 * 1024;
 const readsAtOnce = 4;
@@ -65,7 +65,7 @@ const pageSize = 1000;
 const maxChanges = 50_000;
 const firstRetryMs = 1000;
 const longestRetryMs = 30_000;
-/** After so long, messages and signals get their turn. */
+/** After this time, messages and signals get their turn. */
 const sliceMs = 10;
 
 interface Work {
@@ -77,7 +77,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
   const { mount, source, store, runtime, isWatched, once = false, everyMs = 300_000, mayGrow, moved } = options;
   const { maxFiles = Infinity } = options;
   const changes = new Map<string, "gone" | "there" | "unlisted">();
-  /** Paths that were looked at because they changed while a pass was under way: they are newer than what the pass knows. */
+  /** Paths that were read again because they changed during a pass: they are newer than what the pass knows. */
   const touched = new Set<string>();
   const saidErrors = new Set<string>();
   let phase: CrawlState["phase"] = "waiting";
@@ -85,11 +85,11 @@ export function createCrawl(options: CrawlOptions): Crawl {
   let total = 0;
   /** Paths that could not be read. */
   const unread = new Set<string>();
-  /** Whether one of them is told apart by its query alone: then only a pass finds it again. */
+  /** True if one of them has a query: only a full pass finds it again. */
   let isUnreadByQuery = false;
   let lastError: string | undefined;
-  /** How many changes are being looked at. */
-  let inHand = 0;
+  /** Number of changes being checked. */
+  let inProgress = 0;
   let isPassWanted = true;
   let isFollowed = false;
   let wake: (() => void) | undefined;
@@ -100,14 +100,18 @@ export function createCrawl(options: CrawlOptions): Crawl {
     moved();
   }
 
-  function say(cause: unknown, path?: string): void {
+  function logOnce(cause: unknown, path?: string): void {
     const { kind, message } = toResourceError(cause);
     if (kind === "cancelled") return;
     lastError = message;
-    // The same fault of many resources is one.
+    // The same error of many resources is logged once.
     if (saidErrors.has(kind)) return;
     saidErrors.add(kind);
-    runtime.log("warn", "could not be read for the search index, and is tried again later", { mount, path, cause });
+    runtime.log("warn", "a resource could not be read for the search index; it will be retried", {
+      mount,
+      path,
+      cause,
+    });
   }
 
   async function toDocument(
@@ -132,10 +136,10 @@ export function createCrawl(options: CrawlOptions): Crawl {
   function leaveUnread({ path, query }: Pick<Entry, "path" | "query">, cause: unknown): void {
     unread.add(path);
     if (query) isUnreadByQuery = true;
-    say(cause, path);
+    logOnce(cause, path);
   }
 
-  /** Reads and puts in, a batch at a time. */
+  /** Reads and stores entries, a batch at a time. */
   async function settle(
     work: readonly Work[],
     call: Call,
@@ -168,10 +172,10 @@ export function createCrawl(options: CrawlOptions): Crawl {
     }
   }
 
-  /** How much there is, so that it can be said how far the first pass has come. */
+  /** Counts the entries, to report the progress of the first pass. */
   async function count(call: Call): Promise<void> {
-    const noted = Number(store.note(`total:${mount}`));
-    total = Number.isSafeInteger(noted) && noted > 0 ? noted : 0;
+    const lastTotal = Number(store.note(`total:${mount}`));
+    total = Number.isSafeInteger(lastTotal) && lastTotal > 0 ? lastTotal : 0;
     if (total > 0) return;
     move("counting");
     let cursor: string | undefined;
@@ -185,28 +189,28 @@ export function createCrawl(options: CrawlOptions): Crawl {
     } while (cursor !== undefined);
   }
 
-  /** What is no longer indexed is no longer found. */
-  function giveUp(): void {
+  /** Removes the mount from the index. */
+  function removeAll(): void {
     store.removeBelow(mount, "");
     store.setNote(`total:${mount}`, "");
     [looked, total, isPassWanted] = [0, 0, false];
-    lastError = `there are more than ${maxFiles} files, so none is indexed; see search.maxFiles`;
-    runtime.log("warn", "has more files than are indexed, so it cannot be searched; see search.maxFiles", {
+    lastError = `more than ${maxFiles} files, so none is indexed; see search.maxFiles`;
+    runtime.log("warn", "the mount has too many files to be indexed, so it cannot be searched; see search.maxFiles", {
       mount,
       maxFiles,
     });
     move("large");
   }
 
-  /** What is listed and what is stored stand in the same order, so that one walk along both finds what is new, changed and gone. */
+  /** The list and the store have the same order, so one walk along both finds what is new, changed and gone. */
   async function pass(call: Call): Promise<void> {
     isPassWanted = false;
     touched.clear();
     looked = 0;
     forgetUnread();
     await count(call);
-    if (total > maxFiles) return giveUp();
-    // Not before it is known that there will be a pass; and before the pass, so that nothing falls between.
+    if (total > maxFiles) return removeAll();
+    // Only when a pass is certain; and before the pass, so that no change is missed.
     if (!isFollowed) await options.follow?.(call.signal);
     isFollowed = true;
     call.signal.throwIfAborted();
@@ -251,10 +255,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
         const [first] = group;
         if (first !== undefined && first.path !== entry.path) {
           if (!source.order && compareAddresses(first.path, entry.path) > 0)
-            throw new ResourceError(
-              "unexpected",
-              "the source lists its entries in another order than that of addresses",
-            );
+            throw new ResourceError("unexpected", "the source does not list its entries in the order of addresses");
           closeGroup();
         }
         group.push(entry);
@@ -262,7 +263,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
       }
       seen += page.items.length;
       total = Math.max(total, seen);
-      if (total > maxFiles) return giveUp();
+      if (total > maxFiles) return removeAll();
       cursor = page.next;
       move();
       await turn(call.signal);
@@ -281,7 +282,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
     move(isPassWanted ? "indexing" : "complete");
   }
 
-  /** Looks at everything that has changed meanwhile. */
+  /** Handles everything that has changed meanwhile. */
   async function drain(call: Call): Promise<void> {
     while (changes.size > 0) {
       call.signal.throwIfAborted();
@@ -293,8 +294,8 @@ export function createCrawl(options: CrawlOptions): Crawl {
         changes.delete(path);
         if (kind !== "unlisted") touched.add(path);
       }
-      inHand = taken.length;
-      // First what is gone: what came back in its place is looked at behind it.
+      inProgress = taken.length;
+      // Removals first: an entry that replaced a removed one is read after it.
       for (const [path, kind] of taken)
         if (kind === "gone") {
           store.removeBelow(mount, path);
@@ -312,7 +313,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
       };
       await Promise.all(Array.from({ length: statsAtOnce }, looker));
       await settle(work, call);
-      inHand = 0;
+      inProgress = 0;
       if (phase === "complete") forgetErrors();
       move();
     }
@@ -322,7 +323,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
     }
   }
 
-  /** What is to be read of a path that changed. What is no longer there is taken out. */
+  /** Returns what to read for a changed path. What no longer exists is removed from the index. */
   async function lookAt(path: string, isListed: boolean, call: Call): Promise<Work[]> {
     const withQuery = store.stored(mount, { after: { path }, limit: 100 });
     const addresses = [...(isListed ? [{ path }] : []), ...withQuery];
@@ -344,7 +345,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
     return work;
   }
 
-  /** What went wrong is of interest for as long as something is missing because of it. */
+  /** Errors are kept only while something is missing because of them. */
   function forgetErrors(): void {
     if (unread.size > 0) return;
     lastError = undefined;
@@ -356,14 +357,14 @@ export function createCrawl(options: CrawlOptions): Crawl {
     isUnreadByQuery = false;
   }
 
-  /** What could not be read is looked at again. */
+  /** Queues unread paths again. */
   function retryUnread(): void {
     if (source.stat && !isUnreadByQuery) for (const path of unread) changes.set(path, changes.get(path) ?? "there");
     else isPassWanted = true;
     forgetUnread();
   }
 
-  /** Until there is something to do. */
+  /** Waits until there is work. */
   async function sleep(ms: number, signal: AbortSignal): Promise<void> {
     if (isPassWanted || changes.size > 0 || signal.aborted) return;
     const waking = new AbortController();
@@ -377,7 +378,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
 
   return {
     get state() {
-      const waiting = changes.size + inHand;
+      const waiting = changes.size + inProgress;
       const missing = waiting + unread.size;
       const share = total === 0 ? 0 : Math.min(looked / total, 0.99);
       const isPassed = phase === "complete";
@@ -427,8 +428,8 @@ export function createCrawl(options: CrawlOptions): Crawl {
           } else isPassWanted = true;
         } catch (cause) {
           if (signal.aborted) return;
-          say(cause);
-          inHand = 0;
+          logOnce(cause);
+          inProgress = 0;
           isPassWanted = true;
           move("failing");
           if (once) return;
@@ -448,13 +449,13 @@ function isSameQuery(
   return names.length === Object.keys(right).length && names.every((name) => left[name] === right[name]);
 }
 
-/** Where no version is promised: what is shown of it, and the text itself. */
+/** Used where there is no version: the shown fields and the text itself. */
 function hashOf({ title, description, mimeType, annotations }: Entry, text: string): string {
-  const said = JSON.stringify([title, description, mimeType, annotations]);
-  return createHash("sha256").update(`${said}\0`).update(text).digest("base64url").slice(0, 22);
+  const shown = JSON.stringify([title, description, mimeType, annotations]);
+  return createHash("sha256").update(`${shown}\0`).update(text).digest("base64url").slice(0, 22);
 }
 
-/** Messages, timers and other work get their turn. */
+/** Yields to messages, timers and other work. */
 async function turn(signal: AbortSignal): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
   signal.throwIfAborted();

@@ -1,4 +1,4 @@
-/** Gives every passage of an index its vector, as long as the endpoint does. */
+/** Computes the vector of every passage of an index, while the endpoint works. */
 import { toResourceError } from "../errors.ts";
 import type { Runtime } from "../source.ts";
 import type { Embeddings } from "./embeddings.ts";
@@ -9,7 +9,7 @@ export interface EmbeddingWork {
   readonly model: string;
   readonly client: Embeddings;
   readonly runtime: Runtime;
-  /** Called whenever the status is another. */
+  /** Called whenever the status has changed. */
   moved(): void;
 }
 
@@ -17,14 +17,14 @@ export interface Embedding {
   readonly status: EmbeddingStatus;
   /** There may be passages without a vector. */
   wake(): void;
-  /** Works until the signal ends; then it is to be woken once more. */
+  /** Runs until the signal is aborted; to run again it must be woken once more. */
   run(store: IndexStore, signal: AbortSignal): Promise<void>;
 }
 
 const atOnce = 64;
-/** What comes, comes in numbers. */
+/** Changes come in groups: waits this long to collect them. */
 const gatherMs = 250;
-/** An endpoint that has failed is left alone for so long. */
+/** Pause after a failure of the endpoint. */
 const downMs = 30_000;
 
 export function createEmbedding({ model, client, runtime, moved }: EmbeddingWork): Embedding {
@@ -51,7 +51,7 @@ export function createEmbedding({ model, client, runtime, moved }: EmbeddingWork
     } catch (cause) {
       if (signal.aborted) return;
       if (status.state !== "down")
-        runtime.log("warn", "there are no embeddings just now, so search goes by words alone", { cause });
+        runtime.log("warn", "embeddings are currently unavailable; search uses words only", { cause });
       set("down", toResourceError(cause).message);
       await runtime.wait(downMs, signal).catch(() => undefined);
     }

@@ -15,10 +15,10 @@ type Reply =
   | { readonly status?: number; readonly headers?: Record<string, string>; readonly body?: unknown }
   | "hang up";
 
-/** Speaks the dialect of an embeddings endpoint: the vector of a text is its length and the number of its vowels. */
+/** A fake embeddings endpoint: the vector of a text is its length and the number of its vowels. */
 let server: Server;
 let asked: Asked[];
-/** What is said instead, first to last, before it behaves. */
+/** Responses to send first, in order, before it behaves normally. */
 let instead: Reply[];
 let url: string;
 const never = new AbortController().signal;
@@ -34,7 +34,7 @@ beforeEach(async () => {
     if (reply === "hang up") return void request.socket.destroy();
     const data = body.input.map((text, index) => ({ object: "embedding", index, embedding: vectorOf(text) }));
     response.writeHead(reply?.status ?? 200, { "content-type": "application/json", ...reply?.headers });
-    // Their order is told by the index alone.
+    // Only the index gives their order.
     const list = { object: "list", data: data.toReversed(), model: body.model };
     response.end(JSON.stringify(reply && "body" in reply ? reply.body : list));
   }).listen(0, "127.0.0.1");
@@ -66,7 +66,7 @@ function open(limits: EmbeddingLimits = {}, apiKey: string | undefined = key) {
 }
 
 describe("embeddings", () => {
-  it("are asked for as the dialect has it, and given in the order of the texts", async () => {
+  it("are requested in the OpenAI format, and returned in the order of the texts", async () => {
     const vectors = await open().embed(["tea", "a cup of milk"], never);
     expect(vectors.map((vector) => [...vector])).toEqual(["tea", "a cup of milk"].map(vectorOf));
     expect(asked).toEqual([
@@ -83,7 +83,7 @@ describe("embeddings", () => {
     expect(asked[0]).toMatchObject({ path: "/v1/embeddings", key: undefined });
   });
 
-  it("of many texts are asked for in batches, of long ones by their beginning", async () => {
+  it("of many texts are requested in batches, and long texts are cut", async () => {
     const texts = [...Array.from({ length: 150 }, (_, at) => `text ${at}`), "x".repeat(10_000), "", "\ud83d"];
     const vectors = await open().embed(texts, never);
     expect(vectors).toHaveLength(texts.length);
@@ -93,7 +93,7 @@ describe("embeddings", () => {
     expect(Math.max(...asked.flatMap(({ body }) => body.input.map(({ length }) => length)))).toBeLessThan(10_000);
   });
 
-  it("are asked for again, later and later, while the fault may pass", async () => {
+  it("are requested again, with growing delays, after a passing error", async () => {
     instead = [{ status: 429, headers: { "retry-after": "7" } }, { status: 503 }, "hang up"];
     const { embed, waits } = open();
     expect(await embed(["tea"], never)).toHaveLength(1);
@@ -120,7 +120,7 @@ describe("embeddings", () => {
     expect(JSON.stringify(failure, Object.getOwnPropertyNames(failure))).not.toMatch(/secret/);
   });
 
-  it("give up on an endpoint that does not answer, and on one that is not there", async () => {
+  it("fail for an endpoint that does not respond, and for one that does not exist", async () => {
     const silent = createServer(() => {}).listen(0, "127.0.0.1");
     await once(silent, "listening");
     const at = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
@@ -142,7 +142,7 @@ describe("embeddings", () => {
     });
   });
 
-  it("are withdrawn with the signal", async () => {
+  it("are cancelled with the signal", async () => {
     await expect(open().embed(["tea"], AbortSignal.abort())).rejects.toMatchObject({ kind: "cancelled" });
   });
 });

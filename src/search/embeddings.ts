@@ -1,32 +1,32 @@
-/** Texts as vectors, from any endpoint that speaks the dialect of OpenAI's `/embeddings`. */
+/** Turns texts into vectors with any endpoint compatible with OpenAI's `/embeddings`. */
 import { ResourceError } from "../errors.ts";
 import { takeUpTo } from "../lib/read-bounded.ts";
 import type { Runtime } from "../source.ts";
 
 export interface EmbeddingOptions {
-  /** Up to and without `/embeddings`, as in `http://127.0.0.1:11434/v1`. */
+  /** URL without `/embeddings`, as in `http://127.0.0.1:11434/v1`. */
   readonly url: string;
   readonly model: string;
   readonly apiKey?: string | undefined;
 }
 
 export interface Embeddings {
-  /** A vector for each text, in their order. What fails is a ResourceError that holds neither the key nor a text. */
+  /** Returns a vector for each text, in order. Errors are ResourceErrors that contain neither the key nor a text. */
   embed(texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]>;
 }
 
 export interface EmbeddingLimits {
   /** For one request. */
   readonly timeoutMs?: number;
-  /** How often a passing fault is tried again, later and later. */
+  /** Number of retries after a passing error, with growing delays. */
   readonly retries?: number;
   readonly fetch?: typeof fetch;
 }
 
-/** So much is sent at once. */
+/** Maximum per request. */
 const maxTexts = 64;
 const maxChars = 64 * 1024;
-/** A passage is rarely longer, and models cut or refuse what is. */
+/** A passage is rarely longer, and models cut or reject longer texts. */
 const maxTextChars = 6000;
 const maxAnswerBytes = 64 * 1024 * 1024;
 const firstDelayMs = 500;
@@ -35,7 +35,7 @@ const longestDelayMs = 30_000;
 export function createEmbeddings(
   { url, model, apiKey }: EmbeddingOptions,
   runtime: Pick<Runtime, "wait">,
-  { timeoutMs = 30_000, retries = 4, fetch: ask = fetch }: EmbeddingLimits = {},
+  { timeoutMs = 30_000, retries = 4, fetch: send = fetch }: EmbeddingLimits = {},
 ): Embeddings {
   const endpoint = `${url.replace(/(?<!\/)\/+$/, "")}/embeddings`;
 
@@ -44,7 +44,7 @@ export function createEmbeddings(
     let response: Response;
     let text: string;
     try {
-      response = await ask(endpoint, {
+      response = await send(endpoint, {
         method: "POST",
         headers: {
           "content-type": "application/json",
@@ -52,13 +52,13 @@ export function createEmbeddings(
           ...(apiKey && { authorization: `Bearer ${apiKey}` }),
         },
         body: JSON.stringify({ model, input, encoding_format: "float" }),
-        // A key must not follow to where it was not sent.
+        // The key must not be sent to the target of a redirect.
         redirect: "error",
         signal: either,
       });
       text = await bodyOf(response);
     } catch (cause) {
-      if (signal.aborted) throw new ResourceError("cancelled", "the question was withdrawn");
+      if (signal.aborted) throw new ResourceError("cancelled", "cancelled");
       if (cause instanceof ResourceError) throw cause;
       throw new ResourceError("unavailable", "the embeddings endpoint cannot be reached; check search.embeddings.url");
     }
@@ -72,8 +72,9 @@ export function createEmbeddings(
         return await once(input, signal);
       } catch (cause) {
         if (!(cause instanceof ResourceError) || !cause.passing || tries >= retries) throw cause;
-        const asked = Number(cause.details?.["retryAfterMs"]);
-        const delayMs = Math.min(asked || firstDelayMs * 2 ** tries, longestDelayMs) * (0.75 + Math.random() / 4);
+        const retryAfterMs = Number(cause.details?.["retryAfterMs"]);
+        const delayMs =
+          Math.min(retryAfterMs || firstDelayMs * 2 ** tries, longestDelayMs) * (0.75 + Math.random() / 4);
         await runtime.wait(delayMs, signal);
       }
     }
@@ -92,7 +93,7 @@ function* batches(texts: readonly string[]): Generator<readonly string[]> {
   let batch: string[] = [];
   let chars = 0;
   for (const text of texts) {
-    // An empty text is refused by most; a cut must not leave half of a character.
+    // Most endpoints reject an empty text; a cut must not leave half a surrogate pair.
     const sent = text.trim() === "" ? "-" : text.slice(0, maxTextChars).toWellFormed();
     if (batch.length >= maxTexts || (batch.length > 0 && chars + sent.length > maxChars)) {
       yield batch;
@@ -111,12 +112,12 @@ async function bodyOf(response: Response): Promise<string> {
 }
 
 function refusal({ status, headers }: Response): ResourceError {
-  const what = `the embeddings endpoint answers with status ${status}`;
+  const what = `the embeddings endpoint responded with status ${status}`;
   if (status === 401 || status === 403)
     return new ResourceError("denied", `${what}; check search.embeddings.apiKey`, { passing: false });
   if (status === 429 || status >= 500) {
     const retryAfterMs = Number(headers.get("retry-after")) * 1000;
-    return new ResourceError("unavailable", `${what}; it is tried again`, {
+    return new ResourceError("unavailable", `${what}; it will be retried`, {
       passing: true,
       ...(retryAfterMs > 0 && { details: { retryAfterMs } }),
     });
@@ -125,7 +126,7 @@ function refusal({ status, headers }: Response): ResourceError {
 }
 
 function unintelligible(): ResourceError {
-  return new ResourceError("unexpected", "the embeddings endpoint gives something else than vectors");
+  return new ResourceError("unexpected", "the response of the embeddings endpoint contains no valid vectors");
 }
 
 function vectorsIn(text: string, count: number): readonly Float32Array[] {

@@ -1,4 +1,4 @@
-/** Which documents a question may find at all, as a condition of SQL whose values are always handed over beside it. */
+/** Turns the filters of a query into an SQL condition; values are always passed as parameters. */
 import { createGlob, GlobError, isGlob } from "../lib/glob.ts";
 import { invalid, quote } from "../errors.ts";
 import { keysBelow, toKey } from "./address-key.ts";
@@ -7,30 +7,30 @@ import type { Filter, ParsedQuery } from "./query.ts";
 import type { StoreQuery } from "./store.ts";
 
 export interface SqlCondition {
-  /** "" when every document may be found. */
+  /** "" if every document matches. */
   readonly sql: string;
   readonly values: readonly (string | number | Uint8Array)[];
-  /** What `keeps(key, mime)` in the SQL answers. */
+  /** Implements `keeps(key, mime)` in the SQL. */
   keeps(path: string, mimeType: string): boolean;
 }
 
-/** Of documents, named `d`, and their mounts, named `m`. */
+/** The condition on documents, named `d`, and their mounts, named `m`. */
 export function conditionOf(
   { filters, after, priority }: Pick<ParsedQuery, "filters" | "after" | "priority">,
   { mounts, within }: Pick<StoreQuery, "mounts" | "within">,
 ): SqlCondition {
   const parts: string[] = [];
   const values: (string | number | Uint8Array)[] = [];
-  const say = (sql: string, ...said: (string | number | Uint8Array)[]): void => {
+  const add = (sql: string, ...parameters: (string | number | Uint8Array)[]): void => {
     parts.push(sql);
-    values.push(...said);
+    values.push(...parameters);
   };
   const ofKind = (name: Filter["name"]): Filter[] => filters.filter((filter) => filter.name === name);
-  if (mounts) say("m.name in (select value from json_each(?))", JSON.stringify(mounts));
+  if (mounts) add("m.name in (select value from json_each(?))", JSON.stringify(mounts));
   if (within !== undefined && within !== "")
-    say("(d.key = ? or (d.key >= ? and d.key < ?))", toKey(within), ...keysBelow(within));
-  if (after !== undefined) say("d.modified >= ?", after);
-  if (priority !== undefined) say("d.priority >= ?", priority);
+    add("(d.key = ? or (d.key >= ? and d.key < ?))", toKey(within), ...keysBelow(within));
+  if (after !== undefined) add("d.modified >= ?", after);
+  if (priority !== undefined) add("d.priority >= ?", priority);
   for (const [name, column] of [
     ["source", "m.name"],
     ["lang", "d.lang"],
@@ -38,14 +38,14 @@ export function conditionOf(
     for (const isNot of [false, true]) {
       const named = ofKind(name).filter((filter) => filter.isNot === isNot);
       if (named.length > 0)
-        say(
+        add(
           `${column} ${isNot ? "not in" : "in"} (select value from json_each(?))`,
           JSON.stringify(named.map(({ value }) => (name === "lang" ? value.toLowerCase() : value))),
         );
     }
   const paths = ofKind("path").map(({ value, isNot }) => ({ isNot, matches: pathTest(value) }));
   const types = ofKind("mime").map(({ value, isNot }) => ({ isNot, matches: typeTest(value) }));
-  if (paths.length + types.length > 0) say("keeps(d.key, d.mime)");
+  if (paths.length + types.length > 0) add("keeps(d.key, d.mime)");
   return {
     sql: parts.join(" and "),
     values,
@@ -53,7 +53,7 @@ export function conditionOf(
   };
 }
 
-/** One of those that are wanted must match, if there are any, and none of the others. */
+/** At least one of the wanted tests must match, if there are any, and none of the excluded ones. */
 function passes(tests: readonly { isNot: boolean; matches(value: string): boolean }[], value: string): boolean {
   const wanted = tests.filter(({ isNot }) => !isNot);
   return (
@@ -62,7 +62,7 @@ function passes(tests: readonly { isNot: boolean; matches(value: string): boolea
   );
 }
 
-/** A pattern must match the whole path or its end; anything else may stand anywhere in it. */
+/** A pattern must match the whole path or its end; plain text may occur anywhere in it. */
 function pathTest(value: string): (path: string) => boolean {
   const wanted = format(value.replace(/^\//, ""));
   if (!isGlob(value)) return (path) => format(path).includes(wanted);
@@ -70,7 +70,7 @@ function pathTest(value: string): (path: string) => boolean {
     const globs = [createGlob(wanted), createGlob(`**/${wanted}`)];
     return (path) => globs.some((glob) => glob.matches(format(path)));
   } catch (cause) {
-    if (cause instanceof GlobError) throw invalid(`${quote(`path:${value}`)} is no pattern: ${cause.message}`);
+    if (cause instanceof GlobError) throw invalid(`${quote(`path:${value}`)} is not a valid pattern: ${cause.message}`);
     throw cause;
   }
 }
@@ -79,7 +79,7 @@ function format(text: string): string {
   return foldText(text).toLowerCase();
 }
 
-/** "text/markdown", "text/*", or a word of the type: "pdf". */
+/** Accepts "text/markdown", "text/*", or a word of the type: "pdf". */
 function typeTest(value: string): (mimeType: string) => boolean {
   const wanted = value.toLowerCase().replace(/\/?\*$/, "");
   return (mimeType) => {

@@ -107,7 +107,7 @@ describe("a corpus of many languages", () => {
     expect(hits(plain).length).toBeGreaterThan(0);
   });
 
-  it("every word of one and two characters is found wherever it stands", () => {
+  it("finds every word of one and two characters wherever it occurs", () => {
     const dense = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]+/gu;
     const words = new Set(
       corpus
@@ -141,7 +141,7 @@ describe("a corpus of many languages", () => {
     ["path:ja/ -パスワード", ["ja/budget.txt", "ja/printer.md"]],
   ])("%s", (text, expected) => expect(find(text).sort()).toEqual(expected));
 
-  it("may be asked within a path", () => {
+  it("can be searched within a path", () => {
     expect(find("設定", { within: "ja" }).sort()).toEqual(["ja/password.md", "ja/printer.md"]);
     expect(find("設定", { within: "ja/printer.md" })).toEqual(["ja/printer.md"]);
     expect(find("設定", { within: "j" })).toEqual([]);
@@ -162,7 +162,7 @@ describe("a corpus of many languages", () => {
     ["設定 -紙", ["ja/password.md"]],
   ])("%s", (text, expected) => expect(find(text)).toEqual(expected));
 
-  it("forgives a slip where a word is unknown, and only there", () => {
+  it("corrects a typing error in an unknown word, and only there", () => {
     expect([find("certifcate"), find("invioces"), find("xertificate"), find("vpm")]).toEqual([
       ["en/vpn.txt"],
       ["en/billing.txt"],
@@ -191,7 +191,7 @@ describe("a corpus of many languages", () => {
     expect(find("inv ", { typing: true })).toEqual([]);
   });
 
-  it("says where the passage stands, and marks what matched", () => {
+  it("gives the position of the passage, and marks the matches", () => {
     const [hit] = hits("getUserName");
     expect(hit).toMatchObject({ mount: "docs", entry: { path: "src/user.ts" }, lines: [1, 4], offset: 0 });
     expect(hit!.marks.map(([from, to]) => hit!.snippet.slice(from, to))).toContain("getUserName");
@@ -202,11 +202,11 @@ describe("a corpus of many languages", () => {
   });
 });
 
-describe("of an index of one's own", () => {
+describe("in a separate index", () => {
   beforeEach(open);
   afterEach(close);
 
-  it("a long document is shown where it answers", () => {
+  it("a long document is shown at the matching passage", () => {
     const filler = Array.from(
       { length: 40 },
       (_, at) => `## Section ${at}\n\n${"Something that has nothing to do with it. ".repeat(20)}\n`,
@@ -220,7 +220,7 @@ describe("of an index of one's own", () => {
     expect(text.slice(hit!.offset, hit!.offset + hit!.snippet.length)).toBe(hit!.snippet);
   });
 
-  it("priority and recency decide between equals, and not against the words", () => {
+  it("priority and recency decide between equal matches only", () => {
     const now = new Date().toISOString();
     store.put([
       document("plain", "how to rotate keys"),
@@ -235,7 +235,7 @@ describe("of an index of one's own", () => {
     expect(find("path:n")).toEqual(["important", "unimportant", "new", "plain"]);
   });
 
-  it("after: is about when a resource was changed", () => {
+  it("after: filters by the time of the last change", () => {
     store.put([
       document("old", "report", daysAgo(30)),
       document("new", "report", daysAgo(2)),
@@ -245,7 +245,7 @@ describe("of an index of one's own", () => {
     expect(find("after:60d").sort()).toEqual(["new", "old"]);
   });
 
-  it("priority: and audience: are about what the resource says of itself", () => {
+  it("priority: and audience: filter by the annotations of the resource", () => {
     store.put([
       document("high", "report", { annotations: { priority: 0.9, audience: ["user"] } }),
       document("low", "report", { annotations: { priority: 0.2, audience: ["assistant"] } }),
@@ -257,7 +257,7 @@ describe("of an index of one's own", () => {
     expect(find("audience:assistant").sort()).toEqual(["low", "unknown"]);
   });
 
-  it("titles and names are found, and count", () => {
+  it("titles and names are searched, and count", () => {
     store.put([
       document("x1", "nothing here", { title: "Quarterly figures" }),
       document("x2", "quarterly figures are mentioned in passing in this longer text about something else altogether"),
@@ -268,7 +268,7 @@ describe("of an index of one's own", () => {
     expect(hits("q3.csv")[0]).toMatchObject({ snippet: "x,y", marks: [], lines: [1, 1] });
   });
 
-  it("mounts are kept apart", () => {
+  it("mounts are separate", () => {
     store.put([document("a", "word", {}, "one"), document("a", "word", {}, "two")]);
     expect(
       hits("word")
@@ -279,7 +279,7 @@ describe("of an index of one's own", () => {
     expect(hits("word source:one").map(({ mount }) => mount)).toEqual(["one"]);
   });
 
-  it("what is filtered out takes no one's place", () => {
+  it("filtered documents do not displace others", () => {
     store.put([
       ...Array.from({ length: 3000 }, (_, at) => document(`many/${at}`, "wanted word ".repeat(5))),
       ...Array.from({ length: 3000 }, (_, at) => document(`more/${at}`, "other")),
@@ -301,7 +301,7 @@ describe("of an index of one's own", () => {
     expect(hit!.lines).toEqual([1, 1]);
   });
 
-  it("bytes that call themselves a text are known by their name alone", () => {
+  it("binary data labelled as text is indexed by its name only", () => {
     const bytes = Buffer.from(Array.from({ length: 200_000 }, (_, at) => (at * 7919 + (at >> 8) * 31) % 256));
     store.put([
       document("image.txt", bytes.toString("latin1"), { mimeType: "text/plain" }),
@@ -312,7 +312,7 @@ describe("of an index of one's own", () => {
     expect(store.counts()).toEqual([{ mount: "docs", documents: 2, passages: 2 }]);
   });
 
-  it("nothing that is typed is more than words", () => {
+  it("special characters in a query are only words", () => {
     store.put([document("a", "word (.*) [a-z] % _ ' \" ; drop table documents")]);
     for (const text of [
       "word*",
@@ -331,7 +331,7 @@ describe("of an index of one's own", () => {
     expect(store.counts()).toHaveLength(1);
   });
 
-  it("a long question is answered", () => {
+  it("a long query works", () => {
     store.put([document("a", "certificate renewal"), document("b", "something else")]);
     const unknown = Array.from({ length: 700 }, (_, at) => `unknown${at}`)
       .join(" ")
@@ -339,7 +339,7 @@ describe("of an index of one's own", () => {
     expect(find(`certificate ${unknown}`)[0]).toBe("a");
   });
 
-  it("snippets and marks cut the original where they say, whatever the text", () => {
+  it("snippets and marks match the original text, whatever the text", () => {
     fc.assert(
       fc.property(fc.array(trouble, { minLength: 1, maxLength: 30 }), fc.nat(), (pieces, seed) => {
         const text = pieces.join(" ");

@@ -1,4 +1,4 @@
-/** From a question to hits: look up, score, look again, cut the snippets. */
+/** Runs a query: looks up terms, scores, reranks, and cuts the snippets. */
 import { createAdmission, type Admission, type Admitted } from "./admission.ts";
 import { conditionOf } from "./filters.ts";
 import { isFunctionPair, isFunctionWord } from "./function-words.ts";
@@ -16,7 +16,7 @@ import type { KeptPassage } from "./texts.ts";
 import { createVocabulary } from "./vocabulary.ts";
 import { searchWeights } from "./weights.ts";
 
-/** A document that may be shown, and the id of the passage that is. */
+/** A document that may be shown, and the id of the passage to show. */
 interface Candidate {
   readonly document: Admitted;
   readonly passage: number;
@@ -24,63 +24,63 @@ interface Candidate {
 }
 
 interface Looked extends Candidate {
-  readonly kept: KeptPassage;
+  readonly stored: KeptPassage;
   readonly matches: readonly TermMatch[];
 }
 
-/** So many get a second look, and so many are asked of each ranking that is fused. */
+/** Number of candidates to rerank, and to take from each ranking that is fused. */
 const secondLooks = 24;
-/** Of a long question the rarest terms say most of it. */
+/** Of a long query, the rarest terms are enough. */
 const maxTerms = 64;
-/** So many terms of texts are remembered. */
+/** Maximum number of remembered terms of texts. */
 const maxRemembered = 100_000;
-/** Softens the first ranks of rankings that are fused, as is usual. */
+/** The usual constant of reciprocal rank fusion: reduces the weight of the first ranks. */
 const fusionOffset = 60;
 
-export function findPassages(index: OpenIndex, ask: StoreQuery, now = Date.now()): readonly StoreHit[] {
-  const question = parseQuery(ask.text, { typing: ask.typing ?? false, now });
-  const condition = conditionOf(question, ask);
+export function findPassages(index: OpenIndex, request: StoreQuery, now = Date.now()): readonly StoreHit[] {
+  const query = parseQuery(request.text, { typing: request.typing ?? false, now });
+  const condition = conditionOf(query, request);
   const admission = createAdmission(index.database, condition, now);
   const lookup = openLookup(index.segments);
-  const found = lookUp(lookup, question.wanted);
-  const gate = createPassageFilter(index.texts, lookup, question, admission.ifFew());
-  const count = Math.max(secondLooks, ask.limit);
+  const found = lookUp(lookup, query.wanted);
+  const gate = createPassageFilter(index.texts, lookup, query, admission.ifFew());
+  const count = Math.max(secondLooks, request.limit);
   const placesOf = (ids: readonly number[]): Ranked[] => ids.map((id) => placeOf(lookup, id));
   const choose = (rank: Rank, wanted: number): Candidate[] => chooseBest(rank, admission, gate, wanted);
   const first =
-    question.wanted.length === 0
-      ? choose((take) => placesOf(admission.latest(take)), ask.limit)
+    query.wanted.length === 0
+      ? choose((take) => placesOf(admission.latest(take)), request.limit)
       : choose(score(lookup, found, worth, gate.isOut).top, count);
   const matcher = createTermMatcher(found, vocabularyOfTexts());
   const look = (candidate: Candidate): Looked => {
-    const kept = index.texts.passage(candidate.passage)!;
-    return { ...candidate, kept, matches: matcher(kept.text) };
+    const stored = index.texts.passage(candidate.passage)!;
+    return { ...candidate, stored, matches: matcher(stored.text) };
   };
   let looked = first.map(look).map((one) => ({
     ...one,
     score: (one.score + rerank(found, one.matches, worth)) * one.document.boost,
   }));
-  if (question.wanted.length > 0) looked.sort((left, right) => right.score - left.score);
-  if (ask.vector && question.wanted.length > 0) {
-    const { vector } = ask;
+  if (query.wanted.length > 0) looked.sort((left, right) => right.score - left.score);
+  if (request.vector && query.wanted.length > 0) {
+    const { vector } = request;
     const near = choose((take) => placesOf(index.vectors.nearest(vector, take)), count);
-    looked = fuse(looked, near).map((one) => ("kept" in one ? one : look(one)));
+    looked = fuse(looked, near).map((one) => ("stored" in one ? one : look(one)));
   }
-  return looked.slice(0, ask.limit).map(({ document, score: total, kept, matches }) => {
-    const { from, to, marks } = snippetOf(kept.text, matches);
+  return looked.slice(0, request.limit).map(({ document, score: total, stored, matches }) => {
+    const { from, to, marks } = snippetOf(stored.text, matches);
     return {
       mount: document.mount,
       entry: index.texts.entry(document.id),
       score: total,
-      snippet: kept.text.slice(from, to),
-      offset: kept.from + from,
+      snippet: stored.text.slice(from, to),
+      offset: stored.from + from,
       marks,
-      lines: kept.lines,
+      lines: stored.lines,
     };
   });
 }
 
-/** Kept from question to question: what was met in one text is met in the next. */
+/** Reused between queries: texts share most of their terms. */
 let vocabulary = createVocabulary();
 
 function vocabularyOfTexts(): typeof vocabulary {
@@ -88,7 +88,7 @@ function vocabularyOfTexts(): typeof vocabulary {
   return vocabulary;
 }
 
-/** Each term once, the rarest if there are many, in the order of the question. */
+/** Each term once, the rarest if there are many, in the order of the query. */
 function lookUp(lookup: Lookup, wanted: readonly QueryTerm[]): FoundTerm[] {
   const known = new Map<string, FoundTerm | undefined>();
   for (const one of wanted) {
@@ -101,7 +101,7 @@ function lookUp(lookup: Lookup, wanted: readonly QueryTerm[]): FoundTerm[] {
   return found.filter(({ idf }) => idf >= least).slice(0, maxTerms);
 }
 
-/** How much it says that a term stands somewhere. */
+/** Weight of a term. */
 function worth({ wanted: { kind, surface }, isGuess, idf }: FoundTerm): number {
   let weight = idf;
   if (isGuess) weight *= searchWeights.guess;
@@ -121,11 +121,11 @@ function worth({ wanted: { kind, surface }, isGuess, idf }: FoundTerm): number {
 const kanaOnly = /^[\u3041-\u309f\u30fc]+$/u;
 const hasKana = /[\u3041-\u309f\u30fc]/u;
 
-/** So many, best first; fewer only when there are no more. Those that are nowhere, or no longer, have no place. */
+/** Returns up to `count` results, best first; fewer only if there are no more. Documents that do not exist any more have no rank. */
 type Rank = (count: number) => readonly Ranked[];
 type Ranked = (PassageOrdinal & { readonly score: number }) | undefined;
 
-/** The best that may be shown: as many are looked at as it takes. */
+/** The best documents that may be shown; checks as many as necessary. */
 function chooseBest(rank: Rank, admission: Admission, gate: PassageFilter, count: number): Candidate[] {
   for (let take = count * 2; ; take *= 8) {
     const ranked = rank(take);
@@ -165,7 +165,7 @@ function lastUpTo(ids: Segment["documents"], id: number): number {
   return low;
 }
 
-/** Reciprocal ranks, added up. */
+/** Reciprocal rank fusion. */
 function fuse(words: readonly Looked[], meanings: readonly Candidate[]): (Looked | Candidate)[] {
   const fused = new Map<number, Looked | Candidate>();
   for (const ranking of [words, meanings])

@@ -1,21 +1,21 @@
-/** Text as it is compared: one spelling for what people write in several, and the way back to where each piece stood. */
+/** Normalises text for comparison, and maps positions back to the original. */
 
-/** What a code unit is to the tokenizer. */
+/** Classes of code units for the tokenizer. */
 export const gap = 1;
 export const lower = 2;
 export const upper = 3;
 export const digit = 4;
-/** Ties the parts of an identifier. */
+/** Connects the parts of an identifier. */
 export const tie = 5;
-/** A letter of a script that has spaces between words. */
+/** A letter of a script with spaces between words. */
 export const letter = 6;
 /** Joins the letter before it. */
 export const mark = 7;
-/** A letter of a script that has no spaces between words, as Japanese, Chinese and Thai. */
+/** A letter of a script without spaces between words, such as Japanese, Chinese and Thai. */
 export const dense = 8;
 /** Hangul: has spaces, and words that grow at their ends. */
 export const hangul = 9;
-/** A letter that has a small form. */
+/** A letter that has a lowercase form. */
 export const capital = 10;
 
 const unstable = 0x40;
@@ -23,21 +23,21 @@ const katakana = 0x20;
 const classMask = 0x1f;
 
 export interface Folded {
-  /** Code units, normalised; kana are hiragana; letters keep their case and lose their accents. */
+  /** Normalised code units; kana are hiragana; letters keep their case and lose their accents. */
   readonly units: Uint16Array;
-  /** Where a code unit comes from in the original. */
+  /** Start, in the original, of the character that gave this code unit. */
   from(at: number): number;
-  /** Where that which this code unit comes from ends in the original. */
+  /** End, in the original, of the character that gave this code unit. */
   to(at: number): number;
 }
 
-/** NFKC (whatever the form it came in), katakana as hiragana, Latin and Greek letters without accents. */
+/** Applies NFKC (whatever the input form), turns katakana into hiragana, and removes accents of Latin and Greek letters. */
 export function fold(text: string): Folded {
   const units = new Uint16Array(text.length);
   return fillUnits(text, units) ? { units, from: (at) => at, to: (at) => at + 1 } : foldClusters(text);
 }
 
-/** The folded code units alone, good until the next call: for where there is much to fold. */
+/** The folded code units only, valid until the next call: for large texts. */
 export function foldUnits(text: string): Uint16Array {
   if (text.length > room.length) room = new Uint16Array(text.length * 2);
   const units = room.subarray(0, text.length);
@@ -50,13 +50,13 @@ export function foldText(text: string): string {
   return foldedText(fold(text).units);
 }
 
-/** A piece of folded text. */
+/** A slice of folded text. */
 export function foldedText(units: Uint16Array, from = 0, to = units.length): string {
   if (to - from <= 64) return String.fromCharCode.apply(undefined, units.subarray(from, to) as unknown as number[]);
   return Buffer.from(units.buffer, units.byteOffset + from * 2, (to - from) * 2).toString("utf16le");
 }
 
-/** True when every code unit stands for itself, or for its hiragana: what has been filled in is then the folded text. */
+/** True if every code unit maps to itself or to its hiragana: then `units` is the folded text. */
 function fillUnits(text: string, units: Uint16Array): boolean {
   Buffer.from(units.buffer, units.byteOffset, units.byteLength).write(text, "utf16le");
   for (let at = 0; at < units.length; at += 1) {
@@ -69,14 +69,14 @@ function fillUnits(text: string, units: Uint16Array): boolean {
   return true;
 }
 
-/** The class of a code unit of folded text; of a pair of surrogates, that of the first. */
+/** The class of a code unit of folded text; for a surrogate pair, that of the first. */
 export function classAt(units: Uint16Array, at: number): number {
   const unit = units[at]!;
   const known = (classes[unit] || classify(unit)) & classMask;
   return known === surrogate ? classOfPair(pointAt(units, at)) : known;
 }
 
-/** How many code units the character has that begins here. */
+/** Number of code units of the character that begins here. */
 export function widthAt(units: Uint16Array, at: number): number {
   return pointAt(units, at) > 0xffff ? 2 : 1;
 }
@@ -89,7 +89,7 @@ function pointAt(units: Uint16Array, at: number): number {
 }
 
 const surrogate = 11;
-/** Filled as code units are met: most texts need few of them. */
+/** Filled on demand: most texts need few classes. */
 const classes = new Uint8Array(0x10000);
 const pairs = new Map<number, number>();
 
@@ -127,10 +127,10 @@ function judge(character: string): number {
 
 const denseScript =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\p{Script=Yi}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー]/u;
-/** Combining marks, sound marks of half-width kana, and the vowels and ends of Hangul syllables that were taken apart; also as the first of several. */
+/** Combining marks, sound marks of half-width kana, and decomposed Hangul vowels and finals; also as the first of several. */
 const joinsBefore = /^[\p{M}\uff9e\uff9f\u1160-\u11ff\ud7b0-\ud7ff]/u;
 
-/** A character and what joins it are normalised together, so that no spelling is cut in two. */
+/** A character and its combining marks are normalised together, so that none is cut in two. */
 function foldClusters(text: string): Folded {
   let units = new Uint16Array(text.length + 16);
   let starts = new Uint32Array(units.length);
@@ -200,7 +200,7 @@ function foldCluster(cluster: string): string {
   return plain.replace(/[ァ-ヶヽヾ]/gu, (kana) => String.fromCharCode(kana.charCodeAt(0) - 0x60));
 }
 
-/** Letters that no normalisation takes apart, as they are typed without a keyboard for them. */
+/** Letters that no normalisation decomposes, as they are typed on a keyboard without them. */
 const specials: Readonly<Record<string, string>> = {
   ß: "ss",
   ẞ: "SS",

@@ -1,4 +1,4 @@
-/** What kind of text a resource holds, as far as its name and type tell, and which language it is written in. */
+/** Detects the kind of a text from its name and type, and the language in which it is written. */
 
 export type TextFormat = "markdown" | "asciidoc" | "rst" | "braces" | "indents" | "statements" | "plain";
 
@@ -11,7 +11,7 @@ export function textFormatOf(path: string, mimeType = ""): TextFormat {
   return byType.get(type) ?? (/^(?:Makefile|Dockerfile|Rakefile|Gemfile)$/.test(name) ? "statements" : "plain");
 }
 
-/** Whether people write it for machines. */
+/** True for program code. */
 export function isCode(format: TextFormat): boolean {
   return format === "braces" || format === "indents" || format === "statements";
 }
@@ -52,7 +52,7 @@ const byType = new Map<string, TextFormat>([
 
 const sampleLength = 1024;
 
-/** Whether these are bytes that only call themselves a text. */
+/** True for binary data labelled as text. */
 export function isGarbled(text: string): boolean {
   let odd = 0;
   let seen = 0;
@@ -67,7 +67,7 @@ export function isGarbled(text: string): boolean {
   return odd > 8 && odd * 10 > seen;
 }
 
-/** "ja", "zh", "ko", "en" or "code"; "" where it cannot be told. */
+/** "ja", "zh", "ko", "en" or "code"; "" if unknown. */
 export function textLanguageOf(text: string, format: TextFormat): string {
   if (isCode(format)) return "code";
   const middle = Math.max(languageSample, (text.length - languageSample) >> 1);
@@ -90,7 +90,7 @@ export function textLanguageOf(text: string, format: TextFormat): string {
 
 const languageSample = 300;
 
-/** Any English text has some of these, and more of them than of those that its neighbours have. */
+/** English text contains some of these words, and more of them than of those of related languages. */
 function isEnglish(text: string): boolean {
   const sample = ` ${text.slice(0, languageSample).toLowerCase()} `;
   const count = (words: readonly string[]): number =>

@@ -1,4 +1,4 @@
-/** Words that make a sentence and say little of what it is about. They count less in a question, and not nothing. */
+/** Words that carry grammar rather than meaning. In a query they count less, but not zero. */
 
 const english = new Set(
   (
@@ -11,12 +11,12 @@ const english = new Set(
   ).split(" "),
 );
 
-/** Whether a word of a question, in small letters, is one of them. */
+/** True for a lowercase word of the list. */
 export function isFunctionWord(word: string): boolean {
   return english.has(word);
 }
 
-/** Endings, particles and question words of Japanese; every two neighbours in one of them are meant. */
+/** Japanese endings, particles and question words; every two neighbouring characters of each count. */
 const japanese = new Set(
   (
     "ます ました ません ませんか ですか でした でしょうか ですが ください してください しない しました しますか する すれば されます された されて される " +
@@ -31,7 +31,7 @@ const japanese = new Set(
     .flatMap((word) => [...word].slice(1).map((second, at) => word[at]! + second)),
 );
 
-/** The same for two characters. */
+/** The same for a pair of characters. */
 export function isFunctionPair(pair: string): boolean {
   return japanese.has(pair);
 }

@@ -50,7 +50,7 @@ function throwing(cause: Error): never {
 }
 
 describe("a guarded store", () => {
-  it("is the store, as long as nobody else writes", () => {
+  it("behaves like the store while nobody else writes", () => {
     const { store, check, problem } = guard();
     store.put([document]);
     store.setNote("a", "b");
@@ -76,7 +76,7 @@ describe("a guarded store", () => {
     expect(events).toEqual(["replaced"]);
   });
 
-  it("that another program wrote to is lost where that damaged it", () => {
+  it("is lost if another program damaged it", () => {
     const { store, check } = guard();
     store.put([document]);
     writeFileSync(`${files.database}-wal`, Buffer.alloc(100_000, "garbled"));
@@ -84,7 +84,7 @@ describe("a guarded store", () => {
     expect(events).toEqual(["damaged"]);
   });
 
-  it("that another program wrote to is kept where it is whole, and times that mean nothing are ignored after a while", () => {
+  it("is kept if another program wrote to it and it is intact, and ignores meaningless times after a while", () => {
     const { store, check } = guard();
     store.put([document]);
     for (let seconds = 1; seconds <= 5; seconds += 1) {
@@ -95,7 +95,7 @@ describe("a guarded store", () => {
     expect(events).toEqual(["touched", "touched", "touched"]);
   });
 
-  it("that is found damaged is lost", () => {
+  it("is lost when it is reported as damaged", () => {
     const { store } = guard(failing(11));
     expect(() => store.put([document])).toThrow(unavailable);
     expect(events).toEqual(["damaged"]);
@@ -104,7 +104,7 @@ describe("a guarded store", () => {
     expect(events).toEqual(["damaged", "damaged"]);
   });
 
-  it("says in plain words why it cannot be written, until it can", () => {
+  it("reports in plain words why it cannot be written, until it can", () => {
     const store = { ...failing(13) };
     const guarded = guard(store);
     expect(() => guarded.store.put([document])).toThrow("the disk of the search index is full");

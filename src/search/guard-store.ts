@@ -1,4 +1,4 @@
-/** A store whose files may be removed, replaced or overwritten by others at any time. */
+/** Guards a store whose files another program may remove, replace or overwrite at any time. */
 import { ResourceError } from "../errors.ts";
 import { fileIdentity } from "../lib/file-identity.ts";
 import type { IndexFolder } from "./index-folder.ts";
@@ -10,9 +10,9 @@ import type { IndexStore } from "./store.ts";
 export interface StoreGuardOptions {
   readonly files: IndexFolder;
   readonly lease: IndexLease;
-  /** Another program wrote to the files, and they are whole. What was indexed may be another all the same. */
+  /** Called when another program wrote to the files and they are intact. The content may still have changed. */
   touched(): void;
-  /** Called when the files are no longer those that were opened. Nothing is written from then on. */
+  /** Called when the files are no longer those that were opened. Nothing is written after that. */
   lost(cause: IndexLostError): void;
 }
 
@@ -20,18 +20,18 @@ export interface GuardedStore {
   readonly store: IndexStore;
   /** Compares the files with those that were opened. */
   check(): void;
-  /** Someone who reads the index found it damaged. */
+  /** Marks the index as damaged, as found by a reader. */
   condemn(): void;
-  /** Why nothing can be written just now; undefined after the next write that succeeds. */
+  /** Why nothing can be written at present; undefined after the next successful write. */
   readonly problem: IndexProblem | undefined;
 }
 
-/** On some network disks times of writing change by themselves. */
+/** On some network disks modification times change by themselves. */
 const maxFalseAlarms = 3;
 
 const writing: ReadonlySet<string> = new Set<keyof IndexStore>(["put", "remove", "removeBelow", "embed", "setNote"]);
 
-/** What the store throws becomes "unavailable", with the reason in plain words. */
+/** Errors of the store become "unavailable", with a plain reason. */
 export function guardStore(inner: IndexStore, { files, lease, touched, lost }: StoreGuardOptions): GuardedStore {
   const identity = fileIdentity(files.database);
   let stamp = files.stamp();

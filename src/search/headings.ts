@@ -1,16 +1,16 @@
-/** Where something new begins: a heading of a document, a definition in code. */
+/** Detects where a new section begins: a heading of a document, a definition in code. */
 import type { TextFormat } from "./format.ts";
 
 export type Began =
-  /** With those above it, or the name of what is defined and of what it is in. */
+  /** The heading with those above it, or the name of the definition and of its container. */
   | { readonly heading: string }
-  /** Belongs to what is below it, if that begins something. */
+  /** A remark belongs to the definition below it, if there is one. */
   | { readonly isRemark: true };
 
-/** Asked line by line, in order; [from, to) is the line without what is white at its end, `next` the beginning of the one behind it. */
+/** Called line by line, in order; [from, to) is the line without trailing white space, `next` the beginning of the next line. */
 export type HeadingReader = (text: string, from: number, to: number, next: string) => Began | undefined;
 
-/** No heading and no first line of a definition is longer. */
+/** Longer lines are neither headings nor first lines of definitions. */
 const maxLineLength = 300;
 
 export function headingReader(format: TextFormat): HeadingReader {
@@ -30,7 +30,7 @@ export function headingReader(format: TextFormat): HeadingReader {
   }
 }
 
-/** The headings above a place, by their levels. */
+/** Tracks the headings above a position, by level. */
 function outline(): (level: number, title: string) => { heading: string } {
   const open: { level: number; title: string }[] = [];
   return (level, title) => {
@@ -108,14 +108,14 @@ function readRst(): HeadingReader {
     if (to - from > maxLineLength) return undefined;
     const line = text.slice(from, to);
     const sign = /^([=\-`:'"~^_*+#<>.])\1{2,}[ \t]*\r?$/.exec(next)?.[1];
-    // A line of signs above the title belongs to the underline below it.
+    // A line of punctuation above the title belongs to the underline below it.
     if (!sign || /^([=\-`:'"~^_*+#<>.])\1{2,}$/.test(line) || /^\s/.test(line)) return undefined;
     if (!levels.includes(sign)) levels.push(sign);
     return under(levels.indexOf(sign) + 1, line.trim());
   };
 }
 
-/** Only near the margin: what is further in belongs to something. */
+/** Only near the margin: deeper definitions belong to an outer one. */
 function readCode(format: "braces" | "indents" | "statements"): HeadingReader {
   const under = outline();
   return (text, from, to) => {
@@ -132,11 +132,11 @@ function readCode(format: "braces" | "indents" | "statements"): HeadingReader {
   };
 }
 
-/** Comments, decorators and attributes: they stand above what they are about. */
+/** Comments, decorators and attributes, which stand above their definition. */
 const remark = /^(?:\/\*|\*|\/\/|#(?!include|define|if|endif)|@|--|;;|\[\w)/;
 const variable = /^(?:const|let|var)\b/;
 
-/** `name(…) {`, with whatever types and modifiers before the name. */
+/** Matches `name(…) {`, with any types and modifiers before the name. */
 function methodIn(code: string): string | undefined {
   const last = code.at(-1);
   if (last !== "{" && last !== ")" && last !== ",") return undefined;

@@ -1,4 +1,4 @@
-/** Documents in and out of an index. Called within a transaction. */
+/** Adds documents to an index and removes them. Called within a transaction. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Entry } from "../source.ts";
 import { encodeQuery, toKey } from "./address-key.ts";
@@ -16,7 +16,7 @@ import { createVocabulary, type TermVocabulary } from "./vocabulary.ts";
 
 export interface OpenIndex {
   readonly database: DatabaseSync;
-  /** Called again and again during long work; throws when it is to end. */
+  /** Called repeatedly during long work; throws to stop it. */
   goOn(): void;
   readonly segments: Segments;
   readonly texts: PassageTexts;
@@ -27,13 +27,13 @@ export interface Documents {
   /** Each address at most once. */
   put(documents: Iterable<IndexedDocument>): void;
   drop(document: StoredDocument): void;
-  /** Forgets what was collected in a transaction that was taken back. */
+  /** Drops what was collected in a transaction that was rolled back. */
   forget(): void;
 }
 
-/** So much is collected in memory before it is written. */
+/** Maximum number of postings collected in memory before they are written. */
 const maxPlaces = 1_500_000;
-/** So many terms are remembered from one put to the next. */
+/** Maximum number of terms remembered from one `put` to the next. */
 const maxTerms = 500_000;
 
 export function openDocuments(index: OpenIndex): Documents {
@@ -47,14 +47,14 @@ export function openDocuments(index: OpenIndex): Documents {
     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   let vocabulary: TermVocabulary;
   let postings: Postings;
-  let kept: StoredDocument[];
+  let collected: StoredDocument[];
   let lengths: number[];
   forget();
 
   function forget(): void {
     vocabulary = createVocabulary();
     postings = createPostings(vocabulary);
-    kept = [];
+    collected = [];
     lengths = [];
   }
 
@@ -66,27 +66,27 @@ export function openDocuments(index: OpenIndex): Documents {
   }
 
   function write(): void {
-    segments.write(kept, lengths, postings.take);
-    kept = [];
+    segments.write(collected, lengths, postings.take);
+    collected = [];
     lengths = [];
     if (vocabulary.size > maxTerms) forget();
   }
 
-  /** How many tokens there are. */
+  /** Returns the number of tokens. */
   function collect(piece: string, field: number, ordinal: number): number {
     if (piece === "") return 0;
     let tokens = 0;
     const units = foldUnits(piece);
-    scan(units, (kind, _, from, to, spelled) => {
+    scan(units, (kind, _, from, to, ownText) => {
       if (kind !== "whole") tokens += 1;
       const number =
-        spelled === undefined ? vocabulary.numberAt(units, from, to, kind) : vocabulary.numberOf(spelled, kind);
+        ownText === undefined ? vocabulary.numberAt(units, from, to, kind) : vocabulary.numberOf(ownText, kind);
       postings.add(number, field, ordinal);
     });
     return tokens;
   }
 
-  /** Gives the id behind its last passage. */
+  /** Returns the id after its last passage. */
   function putOne({ entry, text }: IndexedDocument, mount: number, id: number): number {
     const key = toKey(entry.path);
     const query = encodeQuery(entry.query);
@@ -106,19 +106,19 @@ export function openDocuments(index: OpenIndex): Documents {
       timeOf(entry),
       entry.annotations?.priority ?? null,
       passages.length,
-      // Nothing to be embedded.
+      // An empty passage needs no vector.
       passages[0]!.to === 0 ? 1 : 0,
     );
     texts.put(id, entry, text, passages);
 
-    collect(entry.title ?? entry.name ?? "", title, kept.length);
-    collect([entry.path, ...Object.values(entry.query ?? {})].join(" "), path, kept.length);
+    collect(entry.title ?? entry.name ?? "", title, collected.length);
+    collect([entry.path, ...Object.values(entry.query ?? {})].join(" "), path, collected.length);
     if (entry.description !== undefined) collect(entry.description, headingField, lengths.length);
     for (const passage of passages) {
       collect(passage.heading, headingField, lengths.length);
       lengths.push(shortLength(collect(text.slice(passage.from, passage.to), body, lengths.length)));
     }
-    kept.push({ id, passages: passages.length });
+    collected.push({ id, passages: passages.length });
     return id + passages.length;
   }
 

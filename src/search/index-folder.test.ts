@@ -24,7 +24,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 describe("the folder of an index", () => {
-  it("is made only when it is prepared, for its owner alone", () => {
+  it("is created only when it is prepared, private to its owner", () => {
     const files = indexFolder(folder);
     expect([files.bytes(), files.stamp(), files.readStatus(), files.obstacles()]).toEqual([
       0,
@@ -37,7 +37,7 @@ describe("the folder of an index", () => {
     expect(statSync(folder).mode & 0o777).toBe(0o700);
   });
 
-  it("keeps what is in its way: empty folders are removed, anything else is moved aside", () => {
+  it("removes empty folders that are in its way, and moves anything else aside", () => {
     const files = indexFolder(folder);
     files.prepare();
     mkdirSync(files.lock);
@@ -55,21 +55,21 @@ describe("the folder of an index", () => {
     expect(existsSync(`${files.database}.aside`)).toBe(true);
   });
 
-  it("that a file stands in place of is made, and the file is moved aside", () => {
+  it("replaces a file at its path, which is moved aside", () => {
     mkdirSync(join(root, "a"));
     writeFileSync(folder, "mine");
     expect(indexFolder(folder).prepare()).toEqual([`${folder}.aside`]);
     expect(readFileSync(`${folder}.aside`, "utf8")).toBe("mine");
   });
 
-  it("says why it cannot be made", () => {
+  it("reports why it cannot be created", () => {
     writeFileSync(join(root, "a"), "a file");
     expect(() => indexFolder(folder).prepare()).toThrow(
       expect.objectContaining({ code: "EEXIST", path: join(root, "a") }) as Error,
     );
   });
 
-  it("has another stamp whenever the database or its log is written", () => {
+  it("has a new stamp whenever the database or its log is written", () => {
     const files = indexFolder(folder);
     files.prepare();
     const stamps = new Set([files.stamp()]);
@@ -90,12 +90,12 @@ describe("the folder of an index", () => {
     files.prepare();
     files.writeStatus({ mounts: [], bytes: 1 });
     expect(files.readStatus()).toEqual({ mounts: [], bytes: 1 });
-    // A number that JSON cannot hold stands for any failure.
+    // A value that JSON cannot hold represents any failure.
     expect(() => files.writeStatus({ mounts: [], bytes: 2n as unknown as number })).toThrow(TypeError);
     expect(files.readStatus()).toBeUndefined();
   });
 
-  it("gives the shared memory of SQLite its length back when another program has cut it short", () => {
+  it("restores the length of SQLite's shared memory after another program has truncated it", () => {
     const files = indexFolder(folder);
     files.prepare();
     const shared = `${files.database}-shm`;
@@ -104,7 +104,7 @@ describe("the folder of an index", () => {
     truncateSync(shared, 10);
     files.guardSharedMemory();
     expect(statSync(shared).size).toBe(32_768);
-    // Another file in its place is another matter.
+    // A new file at its path is left alone.
     rmSync(shared);
     files.guardSharedMemory();
     writeFileSync(shared, "");

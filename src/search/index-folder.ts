@@ -1,4 +1,4 @@
-/** What an index consists of on disk: the database, who may write it, and how far it has come. */
+/** The files of an index on disk: the database, the lease of its writer, and the status. */
 import { mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, truncateSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileIdentity, statOf } from "../lib/file-identity.ts";
@@ -8,22 +8,22 @@ import type { IndexStatus } from "./status.ts";
 export interface IndexFolder {
   readonly database: string;
   readonly lock: string;
-  /** Makes the folder, for its owner alone: an index holds the text of what was indexed. Gives the paths of what was in the way and was moved aside. */
+  /** Creates the folder, private to its owner because an index holds the indexed text. Returns the paths of obstacles moved aside. */
   prepare(): readonly string[];
-  /** What is in the way of the files of an index: folders and the like. */
+  /** Paths of things in the way of the files of an index, such as folders. */
   obstacles(): readonly string[];
-  /** On disk, all files together. */
+  /** Size on disk of all files together. */
   bytes(): number;
-  /** Changes whenever the database or its log is written, by whomever; undefined where there is no database. */
+  /** Changes whenever any process writes the database or its log; undefined if there is no database. */
   stamp(): string | undefined;
-  /** As the one who writes the index said it last. */
+  /** The last status that the writer of the index stored. */
   readStatus(): IndexStatus | undefined;
   writeStatus(status: IndexStatus | undefined): void;
-  /** For whoever has the lease. */
+  /** Only for the holder of the lease. */
   removeDatabase(): void;
-  /** Removes all files of an index, and the folder where nothing else is in it. For whoever has the lease. */
+  /** Removes all files of an index, and the folder if it is empty then. Only for the holder of the lease. */
   remove(): void;
-  /** To be called before the database is used. See `createSharedMemoryGuard`. */
+  /** Call before the database is used. See `createSharedMemoryGuard`. */
   guardSharedMemory(): void;
 }
 
@@ -68,7 +68,7 @@ export function indexFolder(folder: string): IndexFolder {
       try {
         writeFileAtomically(status, JSON.stringify(now), { isLasting: false });
       } catch (cause) {
-        // No status is better than one that is no longer true.
+        // No status is better than an outdated one.
         rmSync(status, { force: true });
         throw cause;
       }
@@ -91,7 +91,7 @@ export function indexFolder(folder: string): IndexFolder {
   };
 }
 
-/** For its owner alone. Unlike `mkdirSync` with `recursive`, it fails with the reason: on a read-only disk that says ENOENT. */
+/** Private to its owner. Unlike `mkdirSync` with `recursive`, it fails with the real reason: on a read-only disk that reports ENOENT. */
 export function makeFolder(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
   const above = dirname(path);
@@ -99,7 +99,7 @@ export function makeFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (cause) {
-    // Another process may have made it meanwhile.
+    // Another process may have created it meanwhile.
     if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw cause;
   }
 }
@@ -109,13 +109,13 @@ function writtenAt(path: string): string {
   return stats ? `${stats.size}-${stats.mtimeNs}` : "none";
 }
 
-/** Whether there is something of another kind than what belongs there. */
+/** True if something of another kind has this path. */
 function isOther(path: string, kind: "file" | "folder"): boolean {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats !== undefined && !(kind === "file" ? stats.isFile() : stats.isDirectory());
 }
 
-/** Gives the new path. A folder that is empty is removed: nothing is lost with it. */
+/** Returns the new path. An empty folder is removed instead. */
 function moveAside(path: string): readonly string[] {
   try {
     rmdirSync(path);
@@ -131,8 +131,8 @@ function moveAside(path: string): readonly string[] {
 }
 
 /**
- * SQLite maps this file into memory. When another program cuts it short, the next access would end the whole process with SIGBUS. So
- * it is made as long as it was: SQLite takes the zeros for a stale copy, and fills it again from the log.
+ * SQLite maps this file into memory. If another program truncates it, the next access would kill the process with SIGBUS. So the
+ * file is extended to its former length: SQLite treats the zeros as a stale copy, and rebuilds it from the log.
  */
 function createSharedMemoryGuard(file: string): () => void {
   let identity: string | undefined;

@@ -25,13 +25,13 @@ describe("a problem of the index", () => {
     [new IndexLostError("replaced"), "replaced"],
     [new ResourceError("unavailable", "…", { cause: sqlite(13) }), "disk-full"],
     [undefined, "failed"],
-  ])("from %s is %s, in words without a path", (cause, reason) => {
+  ])("from %s is %s, with a message without a path", (cause, reason) => {
     const problem = toIndexProblem(cause);
     expect(problem).toMatchObject({ reason });
     expect(problem.message).not.toMatch(/[/\\]|ERR|E[A-Z]{3}/);
   });
 
-  it("is a loss where files do not hold what was written", () => {
+  it("is a loss if files are damaged", () => {
     expect([sqlite(11), sqlite(26), sqlite(1032), sqlite(522), system("Z_DATA_ERROR")].every(isLoss)).toBe(true);
     expect([sqlite(5), sqlite(13), sqlite(10), system("EIO"), undefined].some(isLoss)).toBe(false);
   });

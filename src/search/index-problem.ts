@@ -1,4 +1,4 @@
-/** Why an index cannot be opened or written, in words for people. No message names a path: callers read it too. */
+/** Reasons why an index cannot be opened or written, as messages for people. No message names a path, because callers see it too. */
 
 export type ProblemReason =
   | "read-only"
@@ -17,7 +17,7 @@ export interface IndexProblem {
 
 export type LossReason = "damaged" | "replaced";
 
-/** The files of an index are no longer those that were opened, or no longer hold what was written. */
+/** The files of an index are no longer those that were opened, or are damaged. */
 export class IndexLostError extends Error {
   override readonly name = "IndexLostError";
   readonly reason: LossReason;
@@ -30,11 +30,11 @@ export class IndexLostError extends Error {
 
 const sentences: Readonly<Record<ProblemReason, string>> = {
   "read-only": "the folder of the search index is read-only",
-  "no-permission": "this user may not write to the folder of the search index",
+  "no-permission": "no permission to write to the folder of the search index",
   "disk-full": "the disk of the search index is full",
-  damaged: "the search index is damaged; it is built again",
-  replaced: "the search index was removed or replaced; it is built again",
-  blocked: "something else is where the folder of the search index belongs",
+  damaged: "the search index is damaged; it is being rebuilt",
+  replaced: "the search index was removed or replaced; it is being rebuilt",
+  blocked: "the path of the search index is not a folder",
   "too-many-files": "this process has too many files open to open the search index",
   failed: "the search index cannot be opened",
 };
@@ -54,7 +54,7 @@ function reasonOf(cause: unknown): ProblemReason {
 }
 
 /**
- * Whether an error says that a file does not hold what was written: SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_READONLY_DBMOVED,
+ * True if an error means that a file is damaged: SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_READONLY_DBMOVED,
  * SQLITE_IOERR_SHORT_READ, or compressed data that cannot be read (`Z_…`).
  */
 export function isLoss(cause: unknown): boolean {

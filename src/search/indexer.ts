@@ -1,5 +1,6 @@
-/** Keeps one index true to all its mounts, for as long as no other process does. */
+/** Keeps one index up to date with all its mounts, unless another process does so. */
 import { toResourceError } from "../errors.ts";
+import { createBackoff } from "../lib/backoff.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 import type { Source, Runtime } from "../source.ts";
 import { type Crawl, createCrawl, type HeardChange } from "./crawl.ts";
@@ -16,9 +17,9 @@ import type { OpenStore, IndexStore } from "./store.ts";
 
 export interface IndexedMount {
   readonly name: string;
-  /** What the mount is made from. With another key, what was indexed under its name is of something else, and is forgotten. */
+  /** Identifies what the mount is made from. If it differs, what was indexed under the name is removed. */
   readonly key: string;
-  /** Whether its changes will be told. */
+  /** True if changes of the mount will be reported. */
   readonly isWatched: boolean;
 }
 
@@ -27,40 +28,40 @@ export interface IndexerOptions {
   readonly openStore: OpenStore;
   readonly runtime: Runtime;
   readonly maxFileBytes: number;
-  /** How large the index may become on disk. */
+  /** Maximum size of the index on disk. */
   readonly maxBytes: number;
-  /** A mount of more files than this is not indexed. */
+  /** A mount with more files is not indexed. */
   readonly maxFiles?: number;
   readonly everyMs?: number;
-  /** How often a process that does not keep the index looks whether it should. */
+  /** How often a process that does not write the index tries to become its writer. */
   readonly leaseMs?: number;
-  /** Whether one pass is all that is wanted. */
+  /** True for a single pass. */
   readonly once?: boolean;
   readonly embeddings?: { readonly model: string; readonly client: Embeddings } | undefined;
-  /** Asked during long work, while no message can be heard: whether everything is to end now. */
+  /** Polled during long work, when no message can be received: true to stop everything. */
   readonly isStopped?: () => boolean;
-  /** Called each time before the index is opened. Throws where its folder cannot be written. */
+  /** Called each time before the index is opened. Throws if its folder cannot be written. */
   prepare?(): void;
-  /** Called only in the process that keeps the index. */
+  /** Called only in the process that writes the index. */
   open(mount: string): Promise<Source>;
-  /** Asks for a mount's changes. Resolves once they are sure to be told. */
+  /** Requests a mount's changes. Resolves once all later changes will be reported. */
   follow(mount: string, signal: AbortSignal): Promise<void>;
   tell(role: Role, status: IndexStatus | undefined): void;
 }
 
 export interface Indexer {
-  /** From here on these are the mounts of the index, and no others. */
+  /** Replaces the set of indexed mounts. */
   serve(mounts: readonly IndexedMount[]): void;
-  /** `upTo` is the number of the last of these changes; the status names it once it is about them, too. */
+  /** `upTo` is the number of the last of these changes; the status contains it once they are taken into account. */
   hear(mount: string, changes: readonly HeardChange[], upTo?: number): void;
-  /** Someone could not search the index, or found it damaged: looks at once whether it is still there. */
+  /** A search failed or found the index damaged: checks immediately whether it is still intact. */
   check(found?: "damaged"): void;
   /** Afterwards nothing runs and nothing is held. */
   close(): Promise<void>;
 }
 
-/** A mount that is being kept. */
-interface Kept {
+/** A mount that is being indexed. */
+interface IndexedRun {
   readonly mount: IndexedMount;
   readonly stop: AbortController;
   crawl: Crawl | undefined;
@@ -68,46 +69,46 @@ interface Kept {
   done: Promise<void>;
 }
 
-/** The note under which the key of a mount stands. */
+/** Name of the note with the key of a mount. */
 export const keyNote = (mount: string): string => `mount:${mount}`;
 
-/** The note that says which model the vectors are of. */
+/** Name of the note with the model of the vectors. */
 export const modelNote = "embeddings";
 
 const tellMs = 250;
-/** So often it is looked whether the files are still those that were opened. */
+/** Interval of the check that the files are still those that were opened. */
 const checkMs = 1000;
 const firstRetryMs = 250;
 const longestRetryMs = 30_000;
-/** An index that was kept for so long is opened again without delay. */
+/** An index that was open for so long is reopened without delay. */
 const steadyMs = 10_000;
 
 export function createIndexer(options: IndexerOptions): Indexer {
   const { runtime, openStore, maxBytes, leaseMs = 2000, once = false, embeddings, tell } = options;
   const files = indexFolder(options.folder);
   const closing = new AbortController();
-  const kept = new Map<string, Kept>();
-  /** The number of the last change that was heard of each mount. */
+  const runs = new Map<string, IndexedRun>();
+  /** Number of the last change received for each mount. */
   const heard = new Map<string, number>();
   let wanted: readonly IndexedMount[] = [];
   let guard: GuardedStore | undefined;
   let store: IndexStore | undefined;
-  /** Which database is open. */
+  /** Identity of the open database. */
   let file: string | undefined;
-  /** Why none is. */
+  /** Why none is open. */
   let problem: IndexProblem | undefined;
-  /** Whether the database on disk is not what was written. */
+  /** True if the database on disk is damaged. */
   let isSpoiled = false;
-  /** Ends what waits for a time. */
+  /** Ends the current wait. */
   let wake: (() => void) | undefined;
   let role: Role = "starting";
   let isFull = false;
   const embedding = embeddings && createEmbedding({ ...embeddings, runtime, moved: publish });
   let telling: Promise<void> | undefined;
   const served = Promise.withResolvers<void>();
-  /** Changes of what is served are made one after the other. */
+  /** Serialises changes of the set of mounts. */
   let arranging: Promise<void> = Promise.resolve();
-  /** Ends the index that is open, with a cause. */
+  /** Closes the open index, with a cause. */
   let fail: ((cause: unknown) => void) | undefined;
 
   function status(): IndexStatus {
@@ -115,7 +116,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
     const counts = new Map((store?.counts() ?? []).map((each) => [each.mount, each]));
     return {
       mounts: wanted.map(({ name, key }) => {
-        const { crawl, failure } = kept.get(name) ?? {};
+        const { crawl, failure } = runs.get(name) ?? {};
         const { documents = 0, passages = 0 } = counts.get(name) ?? {};
         return toMountStatus({
           name,
@@ -142,8 +143,8 @@ export function createIndexer(options: IndexerOptions): Indexer {
     try {
       now = status();
     } catch (cause) {
-      // What it was lost to is told by whoever opens it again.
-      runtime.log("info", "the search index cannot be counted", { cause });
+      // The cause is reported when the index is opened again.
+      runtime.log("info", "the documents of the search index cannot be counted", { cause });
       return;
     }
     tell(role, now);
@@ -154,7 +155,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
     }
   }
 
-  /** What others wait for they hear at once, otherwise now and then. */
+  /** Publishes immediately what others wait for, everything else at intervals. */
   function moved(): void {
     embedding?.wake();
     telling ??= runtime
@@ -166,12 +167,32 @@ export function createIndexer(options: IndexerOptions): Indexer {
       .catch(() => undefined);
   }
 
-  async function keep(each: Kept): Promise<void> {
+  /** Indexes a mount until its signal ends. Retries a mount that fails, with backoff. */
+  async function keep(each: IndexedRun): Promise<void> {
+    const { signal } = each.stop;
+    const backoff = createBackoff({
+      firstMs: firstRetryMs,
+      longestMs: longestRetryMs,
+      steadyMs,
+      now: monotonicMs,
+    });
+    for (;;) {
+      await crawlMount(each, () => backoff.begun());
+      // One pass only, even if it failed.
+      if (signal.aborted || each.failure === undefined || once) return;
+      await runtime.wait(backoff.ended(), signal).catch(() => undefined);
+      if (signal.aborted) return;
+    }
+  }
+
+  async function crawlMount(each: IndexedRun, begun: () => void): Promise<void> {
     const { mount, stop } = each;
     const { signal } = stop;
     let source: Source | undefined;
     try {
       source = await options.open(mount.name);
+      each.failure = undefined;
+      begun();
       let before: string | undefined;
       each.crawl = createCrawl({
         mount: mount.name,
@@ -209,34 +230,34 @@ export function createIndexer(options: IndexerOptions): Indexer {
     }
   }
 
-  /** Ends what is wanted no longer and begins what is new. Called only by the one who writes. */
+  /** Stops what is no longer wanted and starts what is new. Called only by the writer. */
   async function arrange(): Promise<void> {
-    for (const [name, each] of kept) {
+    for (const [name, each] of runs) {
       if (wanted.some((mount) => mount.name === name && mount.key === each.mount.key)) continue;
       each.stop.abort();
       await each.done;
-      kept.delete(name);
+      runs.delete(name);
     }
     if (!store || closing.signal.aborted) return;
     const names = new Set(wanted.map(({ name }) => name));
     for (const { mount } of store.counts()) if (!names.has(mount)) forget(mount, "");
     for (const mount of wanted) {
-      if (kept.has(mount.name)) continue;
+      if (runs.has(mount.name)) continue;
       if (store.note(keyNote(mount.name)) !== mount.key) forget(mount.name, mount.key);
-      const each: Kept = {
+      const each: IndexedRun = {
         mount,
         stop: new AbortController(),
         crawl: undefined,
         failure: undefined,
         done: Promise.resolve(),
       };
-      kept.set(mount.name, each);
+      runs.set(mount.name, each);
       each.done = keep(each);
     }
     publish();
   }
 
-  /** The key is noted last: who is stopped on the way forgets once more. */
+  /** The key is written last: if the process stops before, the removal is repeated. */
   function forget(mount: string, key: string): void {
     store!.setNote(keyNote(mount), "");
     store!.removeBelow(mount, "");
@@ -244,7 +265,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
     store!.setNote(keyNote(mount), key);
   }
 
-  /** Vectors of another model say nothing beside those of this one. */
+  /** Removes vectors of another model, which cannot be compared. */
   function chooseModel({ model }: { readonly model: string }): void {
     const before = store!.note(modelNote);
     if (before === model) return;
@@ -258,7 +279,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
       if (lease) return lease;
       role = "reader";
       problem = undefined;
-      // Whoever has the lease sees to it.
+      // The holder of the lease repairs it.
       isSpoiled = false;
       tell(role, files.readStatus());
       await rest(leaseMs, signal);
@@ -266,7 +287,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
     return undefined;
   }
 
-  /** Resolves after this time, or earlier when something is to be looked at. */
+  /** Resolves after this time, or earlier when there is something to check. */
   async function rest(ms: number, signal: AbortSignal): Promise<void> {
     const woken = new AbortController();
     const end = (): void => woken.abort();
@@ -278,10 +299,10 @@ export function createIndexer(options: IndexerOptions): Indexer {
     wake = undefined;
   }
 
-  /** Keeps the index until the signal ends. Throws when it cannot be opened, or is no longer what was opened. */
+  /** Keeps the index open until the signal is aborted. Throws if it cannot be opened, or is no longer what was opened. */
   async function keepIndex(signal: AbortSignal): Promise<void> {
     for (const path of files.prepare())
-      runtime.log("warn", "something else was in the place of the search index, and was moved aside", { path });
+      runtime.log("warn", "a file or folder was in the way of the search index and was moved aside", { path });
     options.prepare?.();
     const lease = await untilLease(signal);
     if (!lease) return;
@@ -291,7 +312,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
     fail = failure.reject;
     let embedded: Promise<void> | undefined;
     try {
-      // What another said before it died is no longer so.
+      // The status of a writer that died is outdated.
       files.writeStatus(undefined);
       if (isSpoiled) files.removeDatabase();
       isSpoiled = false;
@@ -301,13 +322,13 @@ export function createIndexer(options: IndexerOptions): Indexer {
         files,
         lease,
         touched() {
-          runtime.log("warn", "another program wrote to the search index; everything is looked at again");
-          for (const { crawl } of kept.values()) crawl?.hear([{ kind: "lost" }]);
+          runtime.log("warn", "another program wrote to the search index; all mounts are checked again");
+          for (const { crawl } of runs.values()) crawl?.hear([{ kind: "lost" }]);
         },
         lost(cause) {
-          // Without the lease it is another's, and may be good.
+          // Without the lease it belongs to another process, and may be intact.
           isSpoiled = lease.isHeld();
-          for (const { stop } of kept.values()) stop.abort();
+          for (const { stop } of runs.values()) stop.abort();
           failure.reject(cause);
         },
       });
@@ -325,9 +346,9 @@ export function createIndexer(options: IndexerOptions): Indexer {
       over.abort();
       embedding?.wake();
       await arranging;
-      for (const { stop } of kept.values()) stop.abort();
-      await Promise.all([...[...kept.values()].map(({ done }) => done), embedded?.catch(() => undefined)]);
-      kept.clear();
+      for (const { stop } of runs.values()) stop.abort();
+      await Promise.all([...[...runs.values()].map(({ done }) => done), embedded?.catch(() => undefined)]);
+      runs.clear();
       role = "starting";
       store?.close();
       store = guard = file = undefined;
@@ -381,7 +402,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
     },
     hear(mount, changes, upTo) {
       if (upTo !== undefined) heard.set(mount, upTo);
-      kept.get(mount)?.crawl?.hear(changes);
+      runs.get(mount)?.crawl?.hear(changes);
     },
     check(found) {
       if (found === "damaged") guard?.condemn();

@@ -1,6 +1,6 @@
-/** The largest of many, in a heap. */
+/** Keeps the largest items in a heap. */
 
-/** The first is the least of those that are kept; the others are in no order. */
+/** The first item is the smallest that is kept; the others are unordered. */
 export function keepLargest<T extends { readonly score: number }>(heap: T[], room: number, one: T): void {
   if (heap.length < room) {
     let at = heap.length;

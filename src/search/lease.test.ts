@@ -18,7 +18,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("a lease", () => {
-  it("is had by one at a time, also within a process", () => {
+  it("is held by one at a time, also within a process", () => {
     const first = takeLease(file);
     expect(first).toBeDefined();
     expect(takeLease(file)).toBeUndefined();
@@ -28,7 +28,7 @@ describe("a lease", () => {
     second?.release();
   });
 
-  it("is free as soon as the process that has it is killed", async () => {
+  it("is free as soon as its process is killed", async () => {
     const script = join(folder, "take.mjs");
     const module = pathToFileURL(join(import.meta.dirname, "lease.ts")).href;
     writeFileSync(
@@ -50,12 +50,12 @@ describe("a lease", () => {
     lease?.release();
   });
 
-  it("is had also where the file is garbled, and then by one at a time", () => {
+  it("can be taken if the file is corrupt, and then by one at a time", () => {
     writeFileSync(file, "garbled ".repeat(1000));
     const first = takeLease(file);
     expect(first?.isHeld()).toBe(true);
     expect(takeLease(file)).toBeUndefined();
-    // Garbled under a lease: it is still a lease.
+    // Corrupted while the lease is held: it is still held.
     writeFileSync(file, "garbled ".repeat(1000), { flag: "r+" });
     expect([first?.isHeld(), takeLease(file)]).toEqual([true, undefined]);
     first?.release();
@@ -71,7 +71,7 @@ describe("a lease", () => {
     lease?.release();
   });
 
-  it("that cannot be asked for says so", () => {
+  it("that cannot be taken gives an error", () => {
     expect(() => takeLease(join(folder, "nowhere", "lock.db"))).toThrow();
   });
 });

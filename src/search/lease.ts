@@ -1,26 +1,26 @@
-/** Who may write an index: one at a time, of all the processes that have it open. */
+/** Ensures that only one process at a time writes an index. */
 import { truncateSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { fileIdentity } from "../lib/file-identity.ts";
 import { isLoss } from "./index-problem.ts";
 
 export interface IndexLease {
-  /** False once the file is no longer at its path: then another process may have a lease, too. */
+  /** False once the file is no longer at its path: then another process may hold a lease, too. */
   isHeld(): boolean;
-  /** Another may have it from here on. */
+  /** Frees the lease for others. */
   release(): void;
 }
 
 /**
- * Undefined while someone else has it. It is a lock of the system on a file of its own: when the process that has it dies, however
- * that may be, it is free at once, and one that is merely slow is never robbed of it. A file that is garbled is emptied.
+ * Undefined while another holds it. It is a system lock on its own file: when its process dies for any reason, it is free
+ * immediately, and a slow process never loses it. A corrupt file is emptied.
  */
 export function takeLease(file: string): IndexLease | undefined {
   try {
     return tryLease(file);
   } catch (cause) {
     if (!isLoss(cause)) throw cause;
-    // Emptied and not removed: a process that takes the same file at this moment keeps its lock. It holds nothing in any case.
+    // Emptied and not removed: a process that locks the same file at this moment keeps its lock. The file holds no data.
     truncateSync(file, 0);
     return tryLease(file);
   }
@@ -45,6 +45,6 @@ function tryLease(file: string): IndexLease | undefined {
 const busy = 5;
 
 function isBusy(cause: unknown): boolean {
-  // The second byte says what kind of busy it is.
+  // Only the low byte holds the primary result code.
   return cause instanceof Error && "errcode" in cause && (Number(cause.errcode) & 0xff) === busy;
 }

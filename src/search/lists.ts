@@ -1,14 +1,14 @@
-/** Lists of ordinals as bytes: where a term stands, and how often. */
+/** Encodes posting lists as bytes: the ordinals where a term occurs, and how often. */
 import { createWriter, readNumber, type ByteReader, type ByteWriter } from "./bytes.ts";
 
-/** What a term may stand in. The first two count passages, the others documents. */
+/** Fields in which a term may occur. The first two count passages, the others documents. */
 export const fields = ["body", "heading", "title", "path"] as const;
 export const body = 0;
 export const headingField = 1;
 export const title = 2;
 export const path = 3;
 
-/** One term in one field. */
+/** The postings of one term in one field. */
 export interface List {
   readonly field: number;
   readonly count: number;
@@ -21,11 +21,11 @@ export interface List {
 
 /** Writes the lists of one term after another. */
 export interface ListWriter {
-  /** Ordinals of a field come in order. */
+  /** Ordinals of a field must be in order. */
   add(field: number, ordinal: number, times: number): void;
-  /** Lists as they were taken from another writer, each ordinal of a passage and of a document moved by so much. */
+  /** Appends lists from another writer, with the ordinals of passages and documents shifted by these amounts. */
   append(bytes: Uint8Array, from: number, to: number, passagesBy: number, documentsBy: number): void;
-  /** The lists since the last time, as bytes that are good until the next call. Empty when there are none. */
+  /** Returns the lists since the last call, as bytes valid until the next call. Empty if there are none. */
   take(): Uint8Array;
 }
 
@@ -34,7 +34,7 @@ export function createListWriter(): ListWriter {
   const whole = createWriter();
   const reader: ByteReader = { bytes: whole.view(), at: 0 };
 
-  /** From where the reader's bytes are. Of one posting the last is the first. */
+  /** Copies from the current position of the reader. For one posting, the last is the first. */
   function copy(field: number, count: number, last: number, from: number, to: number, by: number): void {
     const list = lists[field]!;
     reader.at = from;
@@ -82,7 +82,7 @@ export function createListWriter(): ListWriter {
       let flags = 0;
       for (let field = 0; field < lists.length; field += 1) if (lists[field]!.count > 0) flags |= 1 << field;
       if (flags === 0) return whole.view();
-      // Most terms stand in one passage.
+      // Most terms occur in one passage.
       if (flags === 1 && lists[body]!.count === 1) whole.byte(0);
       else {
         whole.byte(flags);
@@ -112,7 +112,7 @@ function writePosting(into: ByteWriter, gap: number, times: number): void {
   if (times > 1) into.number(times - 2);
 }
 
-/** What a list writer wrote. */
+/** Reads what a list writer wrote. */
 export function listsOf(bytes: Uint8Array, from: number, to: number): List[] {
   const reader: ByteReader = { bytes, at: from };
   const flags = bytes[reader.at++]!;
@@ -137,7 +137,7 @@ export function listsOf(bytes: Uint8Array, from: number, to: number): List[] {
   });
 }
 
-/** Each place in order, and how often the term stands there. */
+/** Calls `take` with each ordinal in order, and how often the term occurs there. */
 export function eachPosting({ bytes, from, count }: List, take: (ordinal: number, times: number) => void): void {
   const reader: ByteReader = { bytes, at: from };
   let ordinal = -1;

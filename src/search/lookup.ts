@@ -1,16 +1,16 @@
-/** What the index knows of the terms of a question. */
+/** Looks up the terms of a query in the index. */
 import { editDistance } from "../lib/nearest.ts";
 import { body, createListWriter, eachPosting, fields, headingField, listsOf, title, type List } from "./lists.ts";
 import type { QueryTerm } from "./query.ts";
 import type { Segment, Segments } from "./segments.ts";
 
-/** A term that stands somewhere. */
+/** A term that occurs in the index. */
 export interface FoundTerm {
   readonly wanted: QueryTerm;
-  /** The terms that it was found as: itself, those that begin so, or the one that was probably meant. */
+  /** True for the terms that it matched: itself, those with this prefix, or the probable correction. */
   isTerm(term: string): boolean;
   readonly isGuess: boolean;
-  /** How much it says that it stands somewhere: the rarer, the more. */
+  /** Inverse document frequency: the rarer, the higher. */
   readonly idf: number;
   /** By segment. */
   readonly lists: readonly (readonly List[])[];
@@ -19,14 +19,14 @@ export interface FoundTerm {
 export interface Lookup {
   readonly segments: readonly Segment[];
   readonly passages: number;
-  /** Undefined when it stands nowhere. */
+  /** Undefined if it does not occur. */
   find(wanted: QueryTerm): FoundTerm | undefined;
 }
 
-/** Guessing reads through the terms of the index: for a slip in a question, not for a page of names that it does not know. */
+/** Guessing scans the terms of the index: for a typing error, not for a page of unknown names. */
 const maxGuesses = 2;
 
-/** A beginning of one letter means too much to be looked up whole; terms are taken until they stand in so many places. */
+/** A short prefix matches too much; terms are taken until they have this many postings. */
 const maxPrefixPlaces = 200_000;
 
 export function openLookup(index: Segments): Lookup {
@@ -51,7 +51,7 @@ export function openLookup(index: Segments): Lookup {
     find(wanted) {
       const { term, beginning, kind } = wanted;
       if (beginning !== undefined) {
-        // Each place of a character counts, however many there are.
+        // A single character takes all its postings, however many there are.
         const most = kind === "single" ? Infinity : maxPrefixPlaces;
         const lists = segments.map((segment) => beginningWith(index, segment, beginning, term, most));
         const begun = judge(wanted, lists, (other) => other.startsWith(beginning) || other === term);
@@ -59,14 +59,16 @@ export function openLookup(index: Segments): Lookup {
       }
       const found = judge(wanted, exact(term), (other) => other === term);
       if (found || kind === "pair" || kind === "single") return found;
-      let meant = beginning && shorterTerm(beginning, exact);
-      if (meant === undefined && guesses++ < maxGuesses) meant = nearestTerm(index, segments, term);
-      return meant === undefined ? undefined : judge(wanted, exact(meant), (other) => other === meant, true);
+      let corrected = beginning && shorterTerm(beginning, exact);
+      if (corrected === undefined && guesses++ < maxGuesses) corrected = nearestTerm(index, segments, term);
+      return corrected === undefined
+        ? undefined
+        : judge(wanted, exact(corrected), (other) => other === corrected, true);
     },
   };
 }
 
-/** All terms that begin so, and this one, as if they were one: "happy" begins many words, and is "happi" itself. */
+/** All terms with this prefix, and this term, as one: "happy" is a prefix of many words, and is "happi" itself. */
 function beginningWith(
   index: Segments,
   segment: Segment,
@@ -100,14 +102,14 @@ function beginningWith(
   return listsOf(bytes, 0, bytes.length);
 }
 
-/** What an unfinished word may end up as once it has lost its ending: "configura" is on the way to "configur". */
+/** The stem that an unfinished word may lead to: "configura" leads to "configur". */
 function shorterTerm(beginning: string, exact: (term: string) => readonly (readonly List[])[]): string | undefined {
   for (let length = beginning.length - 1; length >= Math.max(3, beginning.length - 4); length -= 1)
     if (exact(beginning.slice(0, length)).some((lists) => lists.length > 0)) return beginning.slice(0, length);
   return undefined;
 }
 
-/** A word of the index that differs by a slip of the finger, and begins with the same letter; of several the most frequent. */
+/** A term that differs by one typing error and has the same first letter; of several the most frequent. */
 function nearestTerm(index: Segments, segments: readonly Segment[], term: string): string | undefined {
   if (term.length < 4 || term.length > 24 || !/^\p{L}+$/u.test(term)) return undefined;
   const most = term.length < 8 ? 1 : 2;

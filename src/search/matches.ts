@@ -1,4 +1,4 @@
-/** Where the terms of a question stand in one passage. */
+/** Finds the terms of a query in one passage. */
 import { fold } from "./fold.ts";
 import type { FoundTerm } from "./lookup.ts";
 import type { Phrase } from "./query.ts";
@@ -7,17 +7,17 @@ import type { TermVocabulary } from "./vocabulary.ts";
 
 export interface TermMatch {
   readonly found: FoundTerm;
-  /** Its place among those that were found. */
+  /** Index among the found terms. */
   readonly index: number;
   readonly token: Token;
 }
 
-/** Finds in passage after passage, in the order of the text. */
+/** Returns the matches in a passage, in text order. */
 export type Matcher = (text: string) => TermMatch[];
 
-/** The vocabulary is only there to compare by numbers, and may hold anything. */
+/** The vocabulary only serves to compare by number, and may hold anything. */
 export function createTermMatcher(found: readonly FoundTerm[], vocabulary: TermVocabulary): Matcher {
-  /** By the number of a term: which was found as it. */
+  /** From the number of a term to the found term that it matches. */
   const known = new Map<number, number>();
   const others: number[] = [];
   found.forEach((one, index) => {
@@ -40,9 +40,9 @@ export function createTermMatcher(found: readonly FoundTerm[], vocabulary: TermV
   return (text) => {
     const matches: TermMatch[] = [];
     const folded = fold(text);
-    scan(folded.units, (kind, position, from, to, spelled) => {
+    scan(folded.units, (kind, position, from, to, ownText) => {
       const number =
-        spelled === undefined ? vocabulary.numberAt(folded.units, from, to, kind) : vocabulary.numberOf(spelled, kind);
+        ownText === undefined ? vocabulary.numberAt(folded.units, from, to, kind) : vocabulary.numberOf(ownText, kind);
       const index = indexOf(number);
       if (index === -1) return;
       const token = tokenAt(folded, vocabulary.termOf(number), kind, position, from, to);
@@ -52,7 +52,7 @@ export function createTermMatcher(found: readonly FoundTerm[], vocabulary: TermV
   };
 }
 
-/** Whether the terms of the phrase follow one another somewhere in the text. */
+/** Returns whether the terms of the phrase follow one another anywhere in the text. */
 export function hasPhrase(text: string, phrase: Phrase): boolean {
   const first = phrase[0]!.position;
   const tokens = tokenize(text);

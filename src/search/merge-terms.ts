@@ -1,25 +1,25 @@
-/** Several segments' terms as those of one. */
+/** Merges the terms of several segments. */
 import { walkBlock, type BlockCursor } from "./blocks.ts";
 import { compareBytes } from "./bytes.ts";
 import { createListWriter, eachPosting, headingField, listsOf } from "./lists.ts";
 import type { TakeTerm } from "./postings.ts";
 
 export interface Stream {
-  /** The blocks in order; undefined behind the last. */
+  /** Returns the blocks in order; undefined after the last. */
   nextBlock(): Uint8Array | undefined;
   readonly passages: Moved;
   readonly documents: Moved;
 }
 
-/** What ordinals become. */
+/** New ordinals after a merge. */
 export interface Moved {
-  /** -1 for those that are gone. */
+  /** -1 for removed ones. */
   readonly to: Int32Array;
-  /** By how much all are moved; undefined when some are gone. */
+  /** Shift of all ordinals; undefined if some are removed. */
   readonly by: number | undefined;
 }
 
-/** Ordinals of a later stream must be behind those of an earlier one. */
+/** Ordinals of a later stream must follow those of an earlier one. */
 export function mergeTerms(streams: readonly Stream[], take: TakeTerm): void {
   const writer = createListWriter();
   let open: Open[] = [];

@@ -35,12 +35,12 @@ describe("the status of a mount", () => {
     expect(statusOf({ phase: "indexing", changes: 1 }, { documents: 1e6 }).ready).toBe(0.99);
   });
 
-  it("counts what a pass has still to look at", () => {
+  it("counts what a pass has not checked yet", () => {
     const passing = { phase: "indexing", isPassed: false, looked: 3, total: 12, changes: 2, ready: 0.25 } as const;
     expect(statusOf(passing)).toMatchObject({ looked: 3, total: 12, pending: 11, ready: 0.25 });
   });
 
-  it("of an index that is full, or that is not there, is not ready", () => {
+  it("of an index that is full or missing is not ready", () => {
     expect(statusOf({}, { isFull: true, documents: 7 })).toMatchObject({
       state: "full",
       pending: 3,

@@ -1,4 +1,4 @@
-/** How far one mount of an index has come. */
+/** Computes the indexing status of one mount. */
 import type { CrawlState } from "./crawl.ts";
 import type { IndexProblem } from "./index-problem.ts";
 import type { MountStatus } from "./status.ts";
@@ -6,22 +6,22 @@ import type { MountStatus } from "./status.ts";
 export interface MountFacts {
   readonly name: string;
   readonly key: string;
-  /** The number of the last change that was heard. */
+  /** Number of the last change received. */
   readonly heard: number;
-  /** What is in the store. */
+  /** Number of stored documents. */
   readonly documents: number;
   readonly passages: number;
-  /** Absent where nothing was begun. */
+  /** Absent if no crawl has started. */
   readonly crawl: CrawlState | undefined;
   /** Why the mount cannot be opened. */
   readonly failure: string | undefined;
   /** Why there is no index. */
   readonly problem: IndexProblem | undefined;
-  /** Whether the index is as large as it may be. */
+  /** True if the index has its maximum size. */
   readonly isFull: boolean;
 }
 
-const full = "the index is as large as it may be; see search.maxBytes";
+const full = "the index has reached its maximum size; see search.maxBytes";
 
 export function toMountStatus({ crawl, failure, problem, isFull, ...facts }: MountFacts): MountStatus {
   const lastError = isFull ? full : (problem?.message ?? failure ?? crawl?.lastError);
@@ -46,7 +46,7 @@ function stateOf(
 
 type Progress = Pick<MountStatus, "looked" | "total" | "pending" | "unread" | "ready">;
 
-/** After a pass, changes alone say what is missing, and the store how much there is. */
+/** After a pass, what is missing is known from the changes, and the total from the store. */
 function progressOf(crawl: CrawlState | undefined, documents: number, isFull: boolean): Progress {
   if (!crawl) return { looked: 0, total: 0, pending: 0, unread: 0, ready: 0 };
   const { isPassed, changes, unread } = crawl;

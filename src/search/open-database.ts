@@ -1,4 +1,4 @@
-/** Opens the file of an index, or makes it anew where that is the way to have one. */
+/** Opens the database of an index, or creates it again if necessary. */
 import { rmSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { ResourceError } from "../errors.ts";
@@ -8,7 +8,7 @@ import { textTables } from "./texts.ts";
 import { tokenizerVersion } from "./tokens.ts";
 import { vectorTables } from "./vectors.ts";
 
-/** The first number changes whenever a file is kept in another way. */
+/** The first number changes with the file format. */
 const madeBy = `1/${tokenizerVersion}`;
 
 const tables = `
@@ -29,10 +29,10 @@ const tables = `
 `;
 
 const busyMs = 2000;
-/** Nothing is mapped into memory: a file that another program cuts short would end the whole process with SIGBUS. */
+/** No memory mapping: a file that another program truncates would kill the process with SIGBUS. */
 const inMemory = "pragma mmap_size = 0; pragma cache_size = -16384";
 
-/** Never writes. Throws "unavailable" when there is no index that this program has made. */
+/** Never writes. Throws "unavailable" if there is no index made by this version. */
 export function openToRead(file: string): DatabaseSync {
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
   let database: DatabaseSync | undefined;
@@ -45,10 +45,10 @@ export function openToRead(file: string): DatabaseSync {
     throw new ResourceError("unavailable", "the search index cannot be read yet", { cause });
   }
   database.close();
-  throw new ResourceError("unavailable", "the search index was made by another version, and will be made anew");
+  throw new ResourceError("unavailable", "the search index was made by another version and will be rebuilt");
 }
 
-/** Whether all of what is on disk can be read, by whomever it was written. */
+/** Returns whether everything on disk can be read, whoever wrote it. */
 export function isWhole(file: string): boolean {
   let database: DatabaseSync | undefined;
   try {
@@ -61,10 +61,10 @@ export function isWhole(file: string): boolean {
   }
 }
 
-/** What is damaged, or was made by another version, is thrown away: all of it can be read again where it came from. */
+/** A damaged file, or one made by another version, is discarded: everything can be read again from its source. */
 export function openToWrite(file: string): DatabaseSync {
-  const kept = openWhole(file);
-  if (kept) return kept;
+  const existing = openWhole(file);
+  if (existing) return existing;
   for (const ending of ["", "-wal", "-shm", "-journal"]) rmSync(file + ending, { force: true });
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
   const database = new DatabaseSync(file);
@@ -76,7 +76,7 @@ export function openToWrite(file: string): DatabaseSync {
   return database;
 }
 
-/** Undefined when there is nothing, or nothing that is whole and ours. */
+/** Undefined if the file is missing, damaged or made by another version. */
 function openWhole(file: string): DatabaseSync | undefined {
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
   let database: DatabaseSync | undefined;
@@ -95,7 +95,7 @@ function openWhole(file: string): DatabaseSync | undefined {
 }
 
 function prepare(database: DatabaseSync): void {
-  // The size of pages and the kind of vacuum are for a file that is still empty.
+  // Page size and vacuum mode can only be set while the file is empty.
   database.exec(`
     pragma busy_timeout = ${busyMs}; pragma page_size = 8192; pragma auto_vacuum = incremental;
     pragma journal_mode = wal; pragma synchronous = normal; pragma journal_size_limit = 67108864;
@@ -113,8 +113,8 @@ function readMaker(database: DatabaseSync): string | undefined {
 }
 
 /**
- * A file that does not hold what it should, or tables that are not as they should be (SQLITE_ERROR). Also SQLITE_BUSY: for the one
- * who may write, that is so only where a file was emptied under the eyes of others who read it.
+ * A damaged file, or unexpected tables (SQLITE_ERROR). Also SQLITE_BUSY: the writer gets that only if a file was emptied while
+ * others were reading it.
  */
 function isDamage(cause: unknown): boolean {
   const { errcode = 0 } = cause as { errcode?: number };

@@ -1,4 +1,4 @@
-/** Phrases that must be there, words that must not, and whom a text is for: what may pass. */
+/** Filters by required phrases, excluded words and audience. */
 import type { Admitted } from "./admission.ts";
 import type { Lookup } from "./lookup.ts";
 import { hasPhrase } from "./matches.ts";
@@ -7,7 +7,7 @@ import type { Phrase, ParsedQuery } from "./query.ts";
 import type { Segment } from "./segments.ts";
 import type { PassageTexts } from "./texts.ts";
 
-/** A document, and one of its passages, by their ordinals. */
+/** A document and one of its passages, by ordinal. */
 export interface PassageOrdinal {
   readonly segment: Segment;
   readonly document: number;
@@ -15,13 +15,13 @@ export interface PassageOrdinal {
 }
 
 export interface PassageFilter {
-  /** Whether the index alone tells that a document is not wanted. Segments by their place in the lookup. */
+  /** True if the index alone excludes a document. `segment` is the position in the lookup. */
   isOut(segment: number, document: number): boolean;
-  /** The passage of the document to show, once its text has been looked at; undefined when the document is not wanted. */
+  /** Returns the passage of the document to show, after reading its text; undefined if the document is excluded. */
   pass(place: PassageOrdinal, document: Admitted): number | undefined;
 }
 
-/** How many passages are read for one question to see whether a phrase stands in them. */
+/** Maximum number of passages to read for one query to check for a phrase. */
 const maxReadings = 4096;
 
 export function createPassageFilter(
@@ -40,7 +40,7 @@ export function createPassageFilter(
     return readings <= maxReadings && hasPhrase(text, phrase);
   };
 
-  /** The passage that has the phrase, "apart" when the title or the path has it, undefined when nothing does. */
+  /** The passage with the phrase, "apart" if the title or the path has it, undefined otherwise. */
   function find(
     { phrase, places }: (typeof needed)[number],
     at: number,
@@ -67,7 +67,7 @@ export function createPassageFilter(
       if (only && !only.has(segment.documents[document]!)) return true;
       return (
         needed.some(({ places }) => !mayHave(places[at]!, segment, document)) ||
-        // One word needs no reading.
+        // A single word needs no reading.
         barred.some(({ phrase, places }) => phrase.length === 1 && mayHave(places[at]!, segment, document))
       );
     },
@@ -86,13 +86,13 @@ export function createPassageFilter(
   };
 }
 
-/** What names nobody is for everybody. */
-function isFor(wanted: ParsedQuery["audience"], meant: ParsedQuery["audience"] = []): boolean {
-  return meant.length === 0 || wanted.some((one) => meant.includes(one));
+/** A document without an audience is for everybody. */
+function isFor(wanted: ParsedQuery["audience"], audience: ParsedQuery["audience"] = []): boolean {
+  return audience.length === 0 || wanted.some((one) => audience.includes(one));
 }
 
 interface Places {
-  /** 1 where all terms of a phrase stand. */
+  /** 1 where all terms of a phrase occur. */
   readonly inPassages: Uint8Array;
   readonly inDocuments: Uint8Array;
 }
@@ -106,14 +106,14 @@ function mayHave({ inPassages, inDocuments }: Places, { starts }: Segment, docum
 
 function placesOf({ segments, find }: Lookup, phrase: Phrase): readonly Places[] {
   const terms = new Map(phrase.map((wanted) => [wanted.beginning ?? wanted.term, wanted]));
-  // The first of them let few enough in; the text decides.
+  // The first terms reduce the candidates enough; the text decides.
   const found = [...terms.values()].slice(0, 32).map((wanted) => find(wanted));
   return segments.map((segment, at) => {
     const inPassages = new Uint8Array(segment.lengths.length);
     const inDocuments = new Uint8Array(segment.documents.length);
     found.forEach((one, step) => {
       if (!one || one.isGuess) return;
-      // Each term counts only where all those before it stand.
+      // Each term counts only where all those before it occur.
       for (const { field, ...list } of one.lists[at]!) {
         if (field === headingField) continue;
         const into = field === body ? inPassages : inDocuments;

@@ -39,7 +39,7 @@ describe("documents are cut at their headings", () => {
 });
 
 describe("code is cut at its definitions", () => {
-  it("with what is said of them above", () => {
+  it("with the comments above them", () => {
     const body = `  return ${"value + ".repeat(12)}1;\n`;
     const text = `import x from "x";\n${"import y from 'yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy';\n".repeat(2)}\n/**\n * Adds.\n */\nexport function add(value: number) {\n${body}}\n\nclass Box {\n  // Opens it.\n  open(value: number) {\n${body}  }\n}\n`;
     expect(shown(text, "braces")).toEqual([
@@ -62,23 +62,23 @@ describe("other text is cut between paragraphs", () => {
     const paragraph = `${long.repeat(4)}\n\n`;
     expect(shown(paragraph.repeat(6), "plain").map(([lines]) => lines)).toEqual(["1-5", "7-11"]);
   });
-  it("or within them, behind a sentence", () => {
+  it("or within them, after a sentence", () => {
     const text = `${"これは長い段落の中にある一つの文です。".repeat(100)}終わり`;
     const passages = passagesOf(text, "plain");
     expect(passages.length).toBeGreaterThan(2);
     for (const { from, to } of passages.slice(0, -1)) expect(text.slice(from, to)).toMatch(/。$/u);
   });
-  it("and a line that is left over stays with what is above it", () => {
+  it("and a remaining line stays with what is above it", () => {
     expect(shown(`${`${long}\n`.repeat(17)}last\n`, "plain")).toHaveLength(1);
   });
 });
 
-it("a text without anything to say has one empty passage", () => {
+it("a text without content has one empty passage", () => {
   for (const text of ["", " \r\n\t\n"])
     expect(passagesOf(text, "plain")).toEqual([{ from: 0, to: 0, lines: [1, 1], heading: "" }]);
 });
 
-it("passages are in order and hold all that is not white, with their lines, whatever the text", () => {
+it("passages are in order and hold all non-space text, with their lines, whatever the text", () => {
   const formats = fc.constantFrom<TextFormat>(
     "markdown",
     "asciidoc",
@@ -133,7 +133,7 @@ it("a text of ten megabytes in one line is cut into many", () => {
   expect(passagesOf("{a(b);}".repeat(1_400_000), "braces").length).toBeGreaterThan(5000);
 });
 
-describe("what a text is", () => {
+describe("format and language", () => {
   it.each([
     ["a/README.md", undefined, "markdown"],
     ["a/x.TS", undefined, "braces"],
@@ -156,7 +156,7 @@ describe("what a text is", () => {
     expect(textLanguageOf(text, format)).toBe(expected),
   );
 
-  it("bytes are no text", () => {
+  it("binary data is not text", () => {
     const bytes = Buffer.from(Array.from({ length: 4000 }, (_, at) => (at * 7919) % 256)).toString("latin1");
     expect(isGarbled(bytes)).toBe(true);
     expect(isGarbled("\ufffd".repeat(20) + "abc")).toBe(true);

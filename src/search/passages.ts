@@ -1,4 +1,4 @@
-/** Cuts a text where its author did: at headings, definitions and paragraphs. */
+/** Cuts a text at headings, definitions and paragraphs. */
 import { headingReader } from "./headings.ts";
 import { isCode, type TextFormat } from "./format.ts";
 import { wholeCharacterAt } from "./whole-character.ts";
@@ -7,31 +7,31 @@ export interface Passage {
   /** [from, to) in the text. */
   readonly from: number;
   readonly to: number;
-  /** Counted from 1, both ends included. */
+  /** First and last line, from 1, both included. */
   readonly lines: readonly [first: number, last: number];
-  /** The headings it stands under, or what it defines; "" where there are none. */
+  /** The headings above it, or its definition; "" if there are none. */
   readonly heading: string;
 }
 
-/** Counted in letters; a character of a script without spaces says as much as two and a half. */
+/** Counted in letters; a character of a script without spaces counts as two and a half. */
 const maxWeight = 1500;
-/** What is heavier ends at the next paragraph. */
+/** A heavier passage ends at the next paragraph. */
 const goodWeight = 800;
-/** Code that is lighter is not cut off from what follows, even at a definition. */
+/** Lighter code is not cut off from what follows, even at a definition. */
 const minWeight = 90;
 
-/** In order and disjoint; between them is only white space. At least one, though it may be empty. */
+/** In order and disjoint; only white space lies between them. At least one, which may be empty. */
 export function passagesOf(text: string, format: TextFormat): Passage[] {
   const passages: Passage[] = [];
   const readHeading = headingReader(format);
   let heading = "";
   let open: Open | undefined;
-  /** Where the remarks begin that stand directly above the line. */
+  /** Start of the remarks directly above the line. */
   let remarks: Cut | undefined;
 
   const close = (): void => {
     const before = passages.at(-1);
-    // A line or two that are left over belong to what they were cut from.
+    // A line or two that remain stay with the passage before.
     if (open?.isRest && open.weight < minWeight * 2 && before?.heading === open.heading)
       passages[passages.length - 1] = { ...before, to: open.to, lines: [before.lines[0], open.lastLine] };
     else if (open) {
@@ -40,7 +40,7 @@ export function passagesOf(text: string, format: TextFormat): Passage[] {
     }
     open = undefined;
   };
-  /** Ends the open passage at a place before its end, and goes on with the rest. */
+  /** Ends the open passage at an earlier position, and continues with the rest. */
   const closeAt = (cut: Cut): void => {
     const rest = open!;
     passages.push({ from: rest.from, to: cut.to, lines: [rest.line, cut.lastLine], heading: rest.heading });
@@ -77,7 +77,7 @@ export function passagesOf(text: string, format: TextFormat): Passage[] {
     if (began && "heading" in began) {
       heading = began.heading;
       const at = remarks ?? cut;
-      // A heading alone stays with what it is above, and so does a little before the first.
+      // A heading alone stays with the text below it, and so does a short text before the first heading.
       const isEnough = at && (at.weight >= minWeight || (!isCode(format) && open?.hasText && open.heading !== ""));
       if (open && isEnough) {
         if (remarks) closeAt(remarks);
@@ -125,13 +125,13 @@ export function passagesOf(text: string, format: TextFormat): Passage[] {
   return passages.length === 0 ? [{ from: 0, to: 0, lines: [1, 1], heading: "" }] : passages;
 }
 
-/** A place to cut at: where what is before it ends, and where what is behind it begins. */
+/** A position to cut at: the end of what is before it, and the start of what is after it. */
 interface Cut {
   readonly to: number;
   readonly lastLine: number;
   readonly from: number;
   readonly line: number;
-  /** Of what is before it. */
+  /** Weight of what is before it. */
   readonly weight: number;
 }
 
@@ -142,17 +142,17 @@ interface Open {
   lastLine: number;
   heading: string;
   weight: number;
-  /** Whether a paragraph has just ended. */
+  /** True directly after a paragraph. */
   hasBreak: boolean;
-  /** Where the last paragraph begins. */
+  /** Start of the last paragraph. */
   breakAt: Cut | undefined;
-  /** Whether there is more than a heading. */
+  /** True if there is more than a heading. */
   hasText: boolean;
-  /** Whether it goes on with what had become too long. */
+  /** True if it continues a passage that had become too long. */
   readonly isRest: boolean;
 }
 
-/** A line that is too long for one passage, cut behind a sentence, else behind a word, else between two characters. */
+/** Cuts a line that is too long for one passage: after a sentence, else after a word, else between two characters. */
 function* piecesOf(text: string, from: number, to: number): Generator<readonly [from: number, to: number]> {
   let start = from;
   let weight = 0;

@@ -1,4 +1,4 @@
-/** Where each term stands, collected in memory. */
+/** Collects the postings of terms in memory. */
 import { maxTermBytes, writeTerm } from "./bytes.ts";
 import { createListWriter, fields } from "./lists.ts";
 import type { TermVocabulary } from "./vocabulary.ts";
@@ -6,19 +6,19 @@ import type { TermVocabulary } from "./vocabulary.ts";
 export type TakeTerm = (term: Uint8Array, termLength: number, lists: Uint8Array) => void;
 
 export interface Postings {
-  /** How many places have been collected. */
+  /** Number of postings collected. */
   readonly size: number;
-  /** A term by its number. Ordinals of a field come in order. */
+  /** Adds a posting of a term, given by its number. Ordinals of a field must be in order. */
   add(number: number, field: number, ordinal: number): void;
-  /** Every term once, in order, with its lists. Afterwards nothing is there. */
+  /** Passes every term once, in order, with its lists. Afterwards the collection is empty. */
   take(take: TakeTerm): void;
 }
 
 export function createPostings(vocabulary: TermVocabulary): Postings {
-  /** By term and field: the first and the last of its places, counted from 1. */
+  /** By term and field: the first and the last of its postings, counted from 1. */
   let heads = new Int32Array(0);
   let tails = new Int32Array(0);
-  /** The terms that have a place. */
+  /** Terms that have a posting. */
   let met = new Int32Array(4096);
   let isMet = new Uint8Array(0);
   let metCount = 0;

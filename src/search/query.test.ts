@@ -17,14 +17,14 @@ const refusal = (text: string): string => {
 };
 
 describe("words", () => {
-  it("are looked for as the index has them", () =>
+  it("are searched as index terms", () =>
     expect(terms("Indexes getUserName")).toEqual(["index", "getusernam", "get", "user", "name"]));
-  it("without spaces are looked for by every two characters", () => expect(terms("再設定")).toEqual(["再設", "設定"]));
-  it("of one character are looked for as a beginning", () => {
+  it("without spaces are searched by every two characters", () => expect(terms("再設定")).toEqual(["再設", "設定"]));
+  it("of one character are searched as a prefix", () => {
     expect(ask("犬").wanted).toMatchObject([{ term: "犬", beginning: "犬" }]);
     expect(ask("犬 が").wanted.map(({ beginning }) => beginning)).toEqual(["犬", "が"]);
   });
-  it("that are not finished are looked for as a beginning too", () => {
+  it("that are unfinished are searched as a prefix too", () => {
     expect(ask("find configurat", true).wanted).toMatchObject([{ term: "find" }, { beginning: "configurat" }]);
     expect(ask("find configurat ", true).wanted.some(({ beginning }) => beginning)).toBe(false);
     expect(ask("find configurat").wanted.some(({ beginning }) => beginning)).toBe(false);
@@ -50,13 +50,13 @@ describe("phrases", () => {
   });
 });
 
-it("a minus keeps out", () => {
+it("a minus excludes", () => {
   const { wanted, nots } = ask('one -two -"three four" －五六');
   expect(wanted.map(({ term }) => term)).toEqual(["one"]);
   expect(nots.map((phrase) => phrase.map(({ term }) => term))).toEqual([["two"], ["three", "four"], ["五六"]]);
 });
 
-it("filters name where to look", () => {
+it("filters restrict the search", () => {
   expect(ask('x path:src/lib -path:"old stuff" mime:pdf source:docs LANG:ja').filters).toEqual([
     { name: "path", value: "src/lib", isNot: false },
     { name: "path", value: "old stuff", isNot: true },
@@ -76,32 +76,32 @@ it.each([
   ["after:2026-01-01 after:1d", "2026-11-14T12:00:00.000Z"],
 ])("%s", (text, expected) => expect(new Date(ask(text).after!).toISOString()).toBe(expected));
 
-it("how much it matters and whom it is for can be asked for", () => {
+it("priority and audience can be filtered", () => {
   expect(ask("x priority:0.5 PRIORITY:.８")).toMatchObject({ priority: 0.8, audience: [] });
   expect(ask("audience:user audience:Assistant")).toMatchObject({ audience: ["user", "assistant"], wanted: [] });
   expect(ask("priority:1 priority:0.2").priority).toBe(1);
 });
 
 it.each([
-  ["", "invalid: there is nothing to search for: name a word"],
-  [" -- ?! ", "invalid: there is nothing to search for: name a word"],
-  ["-only", "invalid: a question needs a word to look for beside those it excludes"],
-  ["x after:soon", 'invalid: "after:soon" is no date: write after:2026-01-31, or after:7d for the last seven days'],
+  ["", "invalid: nothing to search for: enter a word"],
+  [" -- ?! ", "invalid: nothing to search for: enter a word"],
+  ["-only", "invalid: a query needs a word to search for besides those it excludes"],
+  ["x after:soon", 'invalid: "after:soon" is not a date: write after:2026-01-31, or after:7d for the last seven days'],
   [
     "x after:2026-13-45",
-    'invalid: "after:2026-13-45" is no date: write after:2026-01-31, or after:7d for the last seven days',
+    'invalid: "after:2026-13-45" is not a date: write after:2026-01-31, or after:7d for the last seven days',
   ],
-  ["x -after:7d", 'invalid: "after:" cannot be turned round with "-"'],
-  ["x -audience:user", 'invalid: "audience:" cannot be turned round with "-"'],
-  ["x priority:high", 'invalid: "priority:high" is none: write a number from 0 to 1, as in priority:0.8'],
-  ["x priority:1.5", 'invalid: "priority:1.5" is none: write a number from 0 to 1, as in priority:0.8'],
-  ["x audience:me", 'invalid: "audience:me" is none: write audience:user or audience:assistant'],
-  ["x path:", 'invalid: "path:" needs a value right behind the colon'],
-  ["x".repeat(10_001), "invalid: a question has at most 10000 characters: this one has 10001"],
-  ['"a b" '.repeat(100), "invalid: a question has at most 64 phrases, exclusions and filters"],
-])("%j is refused with a reason", (text, expected) => expect(refusal(text)).toBe(expected));
+  ["x -after:7d", 'invalid: "after:" cannot be negated with "-"'],
+  ["x -audience:user", 'invalid: "audience:" cannot be negated with "-"'],
+  ["x priority:high", 'invalid: "priority:high" is not a priority: write a number from 0 to 1, as in priority:0.8'],
+  ["x priority:1.5", 'invalid: "priority:1.5" is not a priority: write a number from 0 to 1, as in priority:0.8'],
+  ["x audience:me", 'invalid: "audience:me" is not an audience: write audience:user or audience:assistant'],
+  ["x path:", 'invalid: "path:" needs a value directly after the colon'],
+  ["x".repeat(10_001), "invalid: a query has at most 10000 characters; this one has 10001"],
+  ['"a b" '.repeat(100), "invalid: a query has at most 64 phrases, exclusions and filters"],
+])("%j is rejected with a reason", (text, expected) => expect(refusal(text)).toBe(expected));
 
-it("any text is read or refused as invalid", () => {
+it("any text is parsed or rejected as invalid", () => {
   fc.assert(
     fc.property(
       fc.oneof(trouble, fc.string({ unit: fc.constantFrom(..."ab設 \"-:“”'\\*()", "path:", "after:", "-") })),

@@ -1,21 +1,21 @@
-/** A question as a person types it, read once: what to look for, what must be there, what must not, and where. */
+/** Parses a query as a person types it: terms, phrases, exclusions and filters. */
 import { invalid, quote } from "../errors.ts";
 import { foldText } from "./fold.ts";
 import { tokenize, type Token } from "./tokens.ts";
 
-/** A term to look for. */
+/** A term to search for. */
 export interface QueryTerm {
   readonly term: string;
-  /** Every term that begins so is meant too. */
+  /** Present if every term with this prefix matches too. */
   readonly beginning?: string;
   readonly kind: Token["kind"];
-  /** Where it stands in the question, as tokens count. */
+  /** Token position in the query. */
   readonly position: number;
-  /** As typed, folded and in small letters. */
+  /** As typed, folded and in lowercase. */
   readonly surface: string;
 }
 
-/** Terms that must follow one another as they do here. */
+/** Terms that must follow one another in this order. */
 export type Phrase = readonly QueryTerm[];
 
 export interface Filter {
@@ -25,30 +25,30 @@ export interface Filter {
 }
 
 export interface ParsedQuery {
-  /** In the order of the question, those of its phrases included. */
+  /** In the order of the query, including those of its phrases. */
   readonly wanted: readonly QueryTerm[];
   readonly phrases: readonly Phrase[];
   readonly nots: readonly Phrase[];
   readonly filters: readonly Filter[];
-  /** Only what was changed at this time or later, in milliseconds. */
+  /** Only documents changed at this time or later, in milliseconds. */
   readonly after?: number;
-  /** Only what has at least this priority. */
+  /** Only documents with at least this priority. */
   readonly priority?: number;
-  /** Only what is meant for one of these, or says nothing of it. */
+  /** Only documents for one of these audiences, or for no particular one. */
   readonly audience: readonly Audience[];
 }
 
 type Audience = "user" | "assistant";
 
-/** More is no question. */
+/** Longer texts are rejected. */
 const maxLength = 10_000;
-/** What stands further behind in a long question says little more. */
+/** Later words of a long query add little. */
 const maxWanted = 256;
 const maxClauses = 64;
 
 export function parseQuery(text: string, { typing = false, now = Date.now() } = {}): ParsedQuery {
   if (text.length > maxLength)
-    throw invalid(`a question has at most ${maxLength} characters: this one has ${text.length}`);
+    throw invalid(`a query has at most ${maxLength} characters; this one has ${text.length}`);
   const wanted: QueryTerm[] = [];
   const phrases: Phrase[] = [];
   const nots: Phrase[] = [];
@@ -59,7 +59,7 @@ export function parseQuery(text: string, { typing = false, now = Date.now() } = 
   let position = 0;
   const clauses = clausesOf(text);
   if (clauses.length > maxClauses && clauses.some(({ kind }) => kind !== "words"))
-    throw invalid(`a question has at most ${maxClauses} phrases, exclusions and filters`);
+    throw invalid(`a query has at most ${maxClauses} phrases, exclusions and filters`);
 
   const take = (piece: string, isUnfinished: boolean): QueryTerm[] => {
     const found = wantedOf(piece, position, isUnfinished);
@@ -83,8 +83,8 @@ export function parseQuery(text: string, { typing = false, now = Date.now() } = 
   if (wanted.length === 0 && !isFiltered)
     throw invalid(
       nots.length > 0
-        ? "a question needs a word to look for beside those it excludes"
-        : "there is nothing to search for: name a word",
+        ? "a query needs a word to search for besides those it excludes"
+        : "nothing to search for: enter a word",
     );
   return {
     wanted: wanted.slice(0, maxWanted),
@@ -97,10 +97,10 @@ export function parseQuery(text: string, { typing = false, now = Date.now() } = 
   };
 }
 
-/** Clauses stand apart: nothing of one follows directly on the other. */
+/** Keeps clauses apart: no term of one directly follows a term of another. */
 const gapBetweenClauses = 10;
 
-/** What is looked for when this is asked. */
+/** The terms of one clause. */
 function wantedOf(text: string, first: number, isUnfinished: boolean): QueryTerm[] {
   const tokens = tokenize(text);
   const last = tokens.at(-1);
@@ -119,12 +119,12 @@ function wantedOf(text: string, first: number, isUnfinished: boolean): QueryTerm
     });
 }
 
-/** The last character of a run is in the pair before it already. */
+/** True if the last character of a run is already in the pair before it. */
 function endsPair(before: Token | undefined, single: Token): boolean {
   return before?.kind === "pair" && before.position === single.position - 1;
 }
 
-/** The whole of an identifier stands where its first part does, and would count twice. */
+/** The whole of an identifier has the position of its first part, and would count twice. */
 function isStep(one: QueryTerm, index: number, all: readonly QueryTerm[]): boolean {
   return one.kind !== "whole" || all[index + 1]?.position !== one.position;
 }
@@ -141,7 +141,7 @@ interface Clause {
   readonly kind: "words" | "phrase" | "after" | "priority" | "audience" | Filter["name"];
   readonly value: string;
   readonly isNot: boolean;
-  /** Whether a quotation mark is still missing. */
+  /** True if the closing quotation mark is missing. */
   readonly isOpen: boolean;
 }
 
@@ -177,9 +177,9 @@ function clausesOf(text: string): Clause[] {
     const kind = (field as Clause["kind"] | undefined) ?? (closing === undefined ? "words" : "phrase");
     if (value.trim() !== "") {
       if (isNot && (kind === "after" || kind === "priority" || kind === "audience"))
-        throw invalid(`${quote(`${kind}:`)} cannot be turned round with "-"`);
+        throw invalid(`${quote(`${kind}:`)} cannot be negated with "-"`);
       clauses.push({ kind, value, isNot, isOpen });
-    } else if (field) throw invalid(`${quote(`${field}:`)} needs a value right behind the colon`);
+    } else if (field) throw invalid(`${quote(`${field}:`)} needs a value directly after the colon`);
     at = end + (closing !== undefined && end < text.length ? 1 : 0);
   }
   endPlain();
@@ -207,20 +207,22 @@ function readTime(value: string, now: number): number {
     ? Date.parse(folded.toUpperCase())
     : Number.NaN;
   if (Number.isNaN(time))
-    throw invalid(`${quote(`after:${value}`)} is no date: write after:2026-01-31, or after:7d for the last seven days`);
+    throw invalid(
+      `${quote(`after:${value}`)} is not a date: write after:2026-01-31, or after:7d for the last seven days`,
+    );
   return time;
 }
 
 function readPriority(value: string): number {
   const folded = value.normalize("NFKC");
   if (!/^(?:0?\.\d{1,6}|[01](?:\.0{0,6})?)$/.test(folded))
-    throw invalid(`${quote(`priority:${value}`)} is none: write a number from 0 to 1, as in priority:0.8`);
+    throw invalid(`${quote(`priority:${value}`)} is not a priority: write a number from 0 to 1, as in priority:0.8`);
   return Number(folded);
 }
 
 function readAudience(value: string): Audience {
   const folded = value.normalize("NFKC").toLowerCase();
   if (folded !== "user" && folded !== "assistant")
-    throw invalid(`${quote(`audience:${value}`)} is none: write audience:user or audience:assistant`);
+    throw invalid(`${quote(`audience:${value}`)} is not an audience: write audience:user or audience:assistant`);
   return folded;
 }

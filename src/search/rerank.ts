@@ -1,12 +1,12 @@
-/** A second look at the best: what BM25 cannot know without reading the text. */
+/** Reranks the best results with what BM25 cannot know without reading the text. */
 import type { FoundTerm } from "./lookup.ts";
 import type { TermMatch } from "./matches.ts";
 import { searchWeights } from "./weights.ts";
 
-/** How far terms may be from standing as in the question, and still count. */
+/** Maximum deviation from the distance in the query that still counts. */
 const maxGap = 3;
 
-/** What is added to a score because terms follow one another as in the question. `worth` as for the score itself. */
+/** Returns the bonus for terms that follow one another as in the query. `worth` as for the score itself. */
 export function rerank(
   found: readonly FoundTerm[],
   matches: readonly TermMatch[],
@@ -27,7 +27,7 @@ export function rerank(
   return bonus * searchWeights.order;
 }
 
-/** How far two terms are from standing as they do in the question, where they come nearest to it. */
+/** The smallest deviation of two terms from their distance in the query. */
 function leastGap(left: readonly number[], right: readonly number[], step: number): number {
   let least = Infinity;
   let at = 0;

@@ -1,4 +1,4 @@
-/** BM25 over fields: how well each document answers, and which of its passages does best. */
+/** BM25 over fields: scores each document and finds its best passage. */
 import { keepLargest } from "./keep-largest.ts";
 import type { FoundTerm, Lookup } from "./lookup.ts";
 import { body, eachPosting, headingField, title, type List } from "./lists.ts";
@@ -18,7 +18,7 @@ export interface Scores {
   top(count: number): readonly Scored[];
 }
 
-/** `worth` says how much a term counts; `isOut` is asked of documents by their ordinal in a segment. */
+/** `worth` returns the weight of a term; `isOut` excludes documents by their ordinal in a segment. */
 export function score(
   { segments, passages }: Lookup,
   found: readonly FoundTerm[],
@@ -66,8 +66,8 @@ export function score(
 }
 
 /**
- * Adds what one term says of each passage where it stands, and to each document what it says there at best. The hot loop of every
- * question: numbers are read in place.
+ * Adds the score of one term to each passage where it occurs, and its best passage score to each document. The hot loop of every
+ * query: numbers are read in place.
  */
 function addToPassages(
   { bytes, from, count }: List,
@@ -100,26 +100,26 @@ function addToPassages(
       }
       times += 2;
     }
-    const said = (weight * times) / (times + norms[lengths[ordinal]!]!);
-    ofPassage[ordinal]! += said;
+    const gain = (weight * times) / (times + norms[lengths[ordinal]!]!);
+    ofPassage[ordinal]! += gain;
     const owner = owners[ordinal]!;
     if (owner !== document) {
       if (document >= 0) ofDocument[document]! += share * most;
       document = owner;
-      most = said;
-    } else if (said > most) most = said;
+      most = gain;
+    } else if (gain > most) most = gain;
   }
   if (document >= 0) ofDocument[document]! += share * most;
 }
 
-/** The same where lengths say nothing. */
+/** The same for fields where length does not matter. */
 function addFlat(list: List, weight: number, into: Float32Array): void {
   eachPosting(list, (ordinal, times) => {
     into[ordinal]! += (weight * times) / (times + searchWeights.k1);
   });
 }
 
-/** Of each document the passage that scores most, and how much. */
+/** The best passage of each document, and its score. */
 function bestPassages(
   { documents, owners }: Segment,
   ofPassage: Float32Array,

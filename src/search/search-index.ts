@@ -1,11 +1,11 @@
-/** What a house asks of its index. */
+/** The interface of an index to the router. */
 import type { StoreQuery, StoreHit } from "./store.ts";
 
 export interface SearchIndex {
-  /** How much of a mount is in, from 0 to 1; undefined where a mount is not indexed. 1 only when nothing is known to be missing or stale. */
+  /** Share of a mount that is indexed, from 0 to 1; undefined if not indexed. 1 only when nothing is known to be missing or stale. */
   ready(mount: string): number | undefined;
-  /** Why a mount is not indexed, or not all of it, in words for callers; undefined where nothing went wrong. */
+  /** Why a mount is not, or not completely, indexed, as a message for callers; undefined if nothing went wrong. */
   problem(mount: string): string | undefined;
-  /** Best first. A question that cannot be understood throws "invalid", an index that was lost "unavailable"; before there is one, nothing is found. */
-  search(ask: Omit<StoreQuery, "vector">, signal: AbortSignal): Promise<readonly StoreHit[]>;
+  /** Best first. An invalid query throws "invalid", a lost index "unavailable"; before an index exists there are no hits. */
+  search(query: Omit<StoreQuery, "vector">, signal: AbortSignal): Promise<readonly StoreHit[]>;
 }

@@ -1,4 +1,4 @@
-/** Answers from an index that another thread or process keeps. */
+/** Searches an index that another thread or process writes. */
 import { accessSync, constants } from "node:fs";
 import { ResourceError, toResourceError } from "../errors.ts";
 import type { Runtime } from "../source.ts";
@@ -10,7 +10,7 @@ import { type IndexedMount, keyNote, modelNote } from "./indexer.ts";
 import type { OpenStore, IndexStore, StoreQuery, StoreHit } from "./store.ts";
 
 export interface SearchQuestion extends Omit<StoreQuery, "vector" | "mounts"> {
-  /** What was indexed under a name with another key is not looked at. */
+  /** What was indexed under a name with another key is ignored. */
   readonly mounts: readonly Pick<IndexedMount, "name" | "key">[];
 }
 
@@ -23,15 +23,15 @@ export interface SearcherOptions {
 
 export interface SearchFindings {
   readonly hits: readonly StoreHit[];
-  /** Which database was searched; absent where none could be opened. */
+  /** The database that was searched; absent if none could be opened. */
   readonly file?: string;
   /** Why none could be opened. */
   readonly problem?: IndexProblem;
 }
 
 export interface Searcher {
-  /** Throws `DamagedIndexError` where the database does not hold what was written. */
-  search(question: SearchQuestion, signal: AbortSignal): Promise<SearchFindings>;
+  /** Throws `DamagedIndexError` if the database is damaged. */
+  search(query: SearchQuestion, signal: AbortSignal): Promise<SearchFindings>;
   close(): void;
 }
 
@@ -41,7 +41,7 @@ export class DamagedIndexError extends ResourceError {
   }
 }
 
-/** An endpoint that has failed is left alone for so long. */
+/** Pause after a failure of the endpoint. */
 const downMs = 30_000;
 const keptVectors = 100;
 
@@ -52,7 +52,7 @@ export function createSearcher({ folder, openStore, runtime, embeddings }: Searc
   let problem: IndexProblem | undefined;
   let downUntilMs = -Infinity;
 
-  /** The one of now: who keeps the index may make it anew. */
+  /** The current database: the writer of the index may have replaced it. */
   function current(): Opened | undefined {
     guardSharedMemory();
     const file = fileIdentity(database);
@@ -66,7 +66,7 @@ export function createSearcher({ folder, openStore, runtime, embeddings }: Searc
     } catch (cause) {
       if (cause instanceof ResourceError && isLoss(cause.cause)) throw cause.cause;
       problem = toIndexProblem(cause);
-      // It is just being made, or by another version: its keeper sees to it.
+      // It is being created, or was made by another version: its writer handles that.
       runtime.log("info", "the search index cannot be read yet", { cause });
       return undefined;
     }
@@ -78,19 +78,19 @@ export function createSearcher({ folder, openStore, runtime, embeddings }: Searc
     open = undefined;
   }
 
-  async function searchNow({ mounts, ...ask }: SearchQuestion, signal: AbortSignal): Promise<SearchFindings> {
-    const isMeant = (store: IndexStore) => mounts.filter(({ name, key }) => store.note(keyNote(name)) === key);
+  async function searchNow({ mounts, ...query }: SearchQuestion, signal: AbortSignal): Promise<SearchFindings> {
+    const currentMounts = (store: IndexStore) => mounts.filter(({ name, key }) => store.note(keyNote(name)) === key);
     let opened = current();
     if (!opened) return { hits: [], ...(problem && { problem }) };
     const { store, file } = opened;
-    if (isMeant(store).length === 0) return { hits: [], file };
-    const isVectored = embeddings !== undefined && !ask.typing && store.note(modelNote) === embeddings.model;
-    const vector = isVectored ? await vectorOf(ask.text, signal) : undefined;
-    // It may have been made anew meanwhile.
+    if (currentMounts(store).length === 0) return { hits: [], file };
+    const isVectored = embeddings !== undefined && !query.typing && store.note(modelNote) === embeddings.model;
+    const vector = isVectored ? await vectorOf(query.text, signal) : undefined;
+    // It may have been replaced meanwhile.
     if (isVectored) opened = current();
     if (!opened) return { hits: [], ...(problem && { problem }) };
-    const meant = isMeant(opened.store).map(({ name }) => name);
-    const hits = meant.length === 0 ? [] : opened.store.search({ ...ask, mounts: meant, ...(vector && { vector }) });
+    const names = currentMounts(opened.store).map(({ name }) => name);
+    const hits = names.length === 0 ? [] : opened.store.search({ ...query, mounts: names, ...(vector && { vector }) });
     return { hits, file: opened.file };
   }
 
@@ -107,15 +107,15 @@ export function createSearcher({ folder, openStore, runtime, embeddings }: Searc
     } catch (cause) {
       if (signal.aborted) throw toResourceError(cause);
       downUntilMs = runtime.monotonicMs() + downMs;
-      runtime.log("warn", "a question has no embedding just now, so search goes by words alone", { cause });
+      runtime.log("warn", "the query could not be embedded; search uses words only", { cause });
       return undefined;
     }
   }
 
   return {
-    async search(question, signal) {
+    async search(query, signal) {
       try {
-        return await searchNow(question, signal);
+        return await searchNow(query, signal);
       } catch (cause) {
         if (!isLoss(cause)) throw cause;
         close();
@@ -132,8 +132,8 @@ interface Opened {
   readonly store: IndexStore;
   readonly file: string;
   /**
-   * Then it is open for one search only: SQLite opens the shared memory once for a process, so that whoever keeps the index here
-   * could not write it as long as this connection is there, even when the disk can be written again.
+   * True if it is open for one search only: SQLite opens the shared memory once per process, so a writer in this process
+   * could not write while this connection is open, even after the disk becomes writable.
    */
   readonly isOnReadOnlyDisk: boolean;
 }

@@ -58,7 +58,7 @@ describe("blocks", () => {
     expect(blocks.length).toBeGreaterThan(5);
     expect(Math.max(...blocks.map(({ block }) => block.length))).toBeLessThanOrEqual(8000);
   });
-  it("lead to the first term that is not before the one that is sought", () => {
+  it("seek to the first term that is not before the given one", () => {
     const { block } = blocks[2]!;
     const cursor = walkBlock(block);
     while (cursor.next()) {
@@ -74,7 +74,7 @@ describe("blocks", () => {
   });
 });
 
-it("the vocabulary knows a term by its text, and sorts as strings do", () => {
+it("the vocabulary finds a term by its text, and sorts as strings do", () => {
   fc.assert(
     fc.property(fc.array(term, { maxLength: 40 }), fc.boolean(), (terms, isMany) => {
       const vocabulary = createVocabulary();
@@ -157,7 +157,7 @@ function openSome() {
       segments.write(kept, lengths, postings.take);
       return kept.map(({ id }) => id);
     },
-    /** The ids of the passages, or documents, where a term stands. */
+    /** Ids of the passages, or documents, where a term occurs. */
     find(word: string): number[] {
       return segments.load().flatMap((segment) =>
         segments.find(segment, word).flatMap((list) => {
@@ -190,7 +190,7 @@ describe("segments", () => {
     expect(begun).toEqual(["a", "b", "c", "title"]);
   });
 
-  it("are merged when there are many, without what is gone", () => {
+  it("are merged when there are many, without removed documents", () => {
     const { write, find, segments, database } = openSome();
     const ids = Array.from({ length: 40 }, (_, at) => write(["all", `only${at}`, at % 2 === 0 ? "even" : "odd"])[0]!);
     for (const id of ids.slice(10, 13)) {
@@ -205,7 +205,7 @@ describe("segments", () => {
     expect(database.prepare("select count(*) as count from blocks").get()).toEqual({ count: segments.load().length });
   });
 
-  it("lose in a merge what is gone from one of them", () => {
+  it("lose removed documents in a merge", () => {
     const { write, find, segments, database } = openSome();
     const [first, second, third] = write(["a", "b"], ["a", "c"], ["a", "b"]);
     database.prepare("delete from documents where id = ?").run(second!);
@@ -217,7 +217,7 @@ describe("segments", () => {
     expect(find("title")).toEqual([first, third, ...others]);
   });
 
-  it("that hold nothing alive are gone", () => {
+  it("without remaining documents are removed", () => {
     const { write, segments, database } = openSome();
     const [id] = write(["a"]);
     database.exec("delete from documents");

@@ -1,4 +1,4 @@
-/** The inverted index as a row of segments: each is written once, read, and in the end merged with its neighbours. */
+/** The inverted index as a sequence of segments: each is written once, read, and eventually merged with its neighbours. */
 import type { DatabaseSync } from "node:sqlite";
 import { createBlockWriter, seek } from "./blocks.ts";
 import { createWriter, readNumber, readTerm, type ByteReader } from "./bytes.ts";
@@ -14,7 +14,7 @@ export const segmentTables = `
   create table blocks (id integer primary key, data blob not null) strict;
 `;
 
-/** A document's id is that of its first passage; the others follow. */
+/** The id of a document is that of its first passage; the others follow. */
 export interface StoredDocument {
   readonly id: number;
   readonly passages: number;
@@ -26,13 +26,13 @@ export interface Segment {
   readonly first: number;
   readonly last: number;
   readonly documents: Uint32Array;
-  /** The ordinal of each document's first passage, and at the end the number of passages. */
+  /** Ordinal of each document's first passage, and at the end the number of passages. */
   readonly starts: Uint32Array;
-  /** The ordinal of each passage's document. */
+  /** Ordinal of each passage's document. */
   readonly owners: Uint32Array;
-  /** Of each passage, as `shortLength` says it. */
+  /** Length of each passage, encoded by `shortLength`. */
   readonly lengths: Uint8Array;
-  /** Of all its passages together, in tokens. */
+  /** Total of all its passages, in tokens. */
   readonly tokens: number;
   /** The first term of each block. */
   readonly terms: readonly string[];
@@ -40,30 +40,30 @@ export interface Segment {
 }
 
 export interface Segments {
-  /** In the order of passages. Those that were known before are the same objects. */
+  /** In the order of passages. Segments that were loaded before are the same objects. */
   load(): readonly Segment[];
-  /** Each term once, in order; of each passage its length, as `shortLength` says it. */
+  /** Each term once, in order; `lengths` holds the length of each passage, encoded by `shortLength`. */
   write(documents: readonly StoredDocument[], lengths: readonly number[], each: EachTerm): void;
-  /** Passages that are gone stay in the lists until the segment is merged. */
+  /** Marks a document as removed. Its passages stay in the lists until the segment is merged. */
   bury(document: StoredDocument): void;
-  /** Forgets what was read in a transaction that was taken back. */
+  /** Drops what was read in a transaction that was rolled back. */
   forget(): void;
-  /** Merges where there are many small segments, or many dead passages in one. */
+  /** Merges if there are many small segments, or many removed passages in one. */
   tidy(): void;
   find(segment: Segment, term: string): readonly List[];
-  /** Terms that begin so, in order, until `take` gives false. */
+  /** Passes terms with this prefix, in order, until `take` returns false. */
   eachTerm(segment: Segment, beginning: string, take: (term: string, lists: () => List[]) => boolean): void;
 }
 
 type EachTerm = (take: TakeTerm) => void;
 
-/** So many neighbours of a size are merged into one. */
+/** Number of neighbours of similar size that are merged into one. */
 const fanOut = 16;
-/** What is larger is left alone: merging it would take long, and win little. */
+/** Larger segments are not merged: it would take long for little gain. */
 const maxMergedBytes = 64 * 1024 ** 2;
 const cacheBytes = 16 * 1024 ** 2;
 
-/** `goOn` is called again and again during long work, and throws when it is to end. */
+/** `goOn` is called repeatedly during long work, and throws to stop it. */
 export function openSegments(database: DatabaseSync, goOn: () => void = () => undefined): Segments {
   const { deflateRawSync, inflateRawSync } = process.getBuiltinModule("node:zlib");
   const list = database.prepare("select id, first, last, passages, dead, bytes from segments order by first");
@@ -122,7 +122,7 @@ export function openSegments(database: DatabaseSync, goOn: () => void = () => un
 
   function write(documents: readonly StoredDocument[], lengths: readonly number[], each: EachTerm): void {
     if (documents.length === 0) return;
-    // Not one behind the last: a number that was in use may still be known elsewhere.
+    // Ids come from a counter, not from the last row: an id that was in use may still be cached elsewhere.
     const ids = database.prepare("update counters set value = value + ? where name = ? returning value");
     const insert = database.prepare("insert into blocks (id, data) values (?, ?)");
     const firstBlock = ids.get(0, "block")!["value"] as number;
@@ -181,7 +181,7 @@ export function openSegments(database: DatabaseSync, goOn: () => void = () => un
         }
       });
       let next = 0;
-      // Not through the cache: what is read once need not push out what is asked for again.
+      // Bypasses the cache: blocks that are read once should not evict those that are read repeatedly.
       const nextBlock = (): Uint8Array | undefined => {
         goOn();
         return next < segment.terms.length
@@ -211,7 +211,7 @@ export function openSegments(database: DatabaseSync, goOn: () => void = () => un
       database.prepare("update segments set dead = dead + ? where first <= ? and last >= ?").run(passages, id, id);
     },
     tidy() {
-      for (let ids = untidy(list.all() as unknown as Size[]); ids; ids = untidy(list.all() as unknown as Size[]))
+      for (let ids = mergeable(list.all() as unknown as Size[]); ids; ids = mergeable(list.all() as unknown as Size[]))
         merge(ids);
     },
     find(segment, term) {
@@ -245,8 +245,8 @@ interface Size {
   readonly bytes: number;
 }
 
-/** The neighbours that should become one. */
-function untidy(sizes: readonly Size[]): readonly number[] | undefined {
+/** Returns the neighbours that should be merged. */
+function mergeable(sizes: readonly Size[]): readonly number[] | undefined {
   const rotten = sizes.find(({ dead, passages }) => dead === passages || dead > Math.max(32, passages / 3));
   if (rotten) return [rotten.id];
   for (let most = smallBytes; most <= maxMergedBytes; most *= 8) {
@@ -259,7 +259,7 @@ function untidy(sizes: readonly Size[]): readonly number[] | undefined {
 
 const smallBytes = 16 * 1024;
 
-/** The last block that begins with this term or an earlier one; -1 when all begin behind it. */
+/** The last block that begins with this term or an earlier one; -1 if all begin after it. */
 function blockOf(terms: readonly string[], term: string): number {
   let low = -1;
   let high = terms.length - 1;
@@ -271,7 +271,7 @@ function blockOf(terms: readonly string[], term: string): number {
   return low;
 }
 
-/** A length in one byte, near enough to weigh with. Only a passage without any tokens has 0. */
+/** Encodes a length in one byte, precise enough for scoring. Only a passage without tokens has 0. */
 export function shortLength(tokens: number): number {
   return Math.min(255, Math.round(Math.log2(1 + tokens) * 16));
 }

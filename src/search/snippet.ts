@@ -1,9 +1,9 @@
-/** The piece of a passage that shows best why it was found. */
+/** Cuts the piece of a passage that best shows why it matched. */
 import type { TermMatch } from "./matches.ts";
 import { wholeCharacterAt } from "./whole-character.ts";
 
 export interface Snippet {
-  /** Where it begins in the passage. */
+  /** Position in the passage. */
   readonly from: number;
   readonly to: number;
   /** [from, to) in the snippet; in order and disjoint. */
@@ -11,11 +11,11 @@ export interface Snippet {
 }
 
 const maxLength = 240;
-/** How much may stand before the first match, so that it is understood. */
+/** Maximum length of context before the first match. */
 const leadLength = 60;
 
 export function snippetOf(text: string, matches: readonly TermMatch[]): Snippet {
-  // What stands everywhere explains nothing, unless nothing else was asked for.
+  // Very common terms explain nothing, unless the query has no others.
   const most = matches.reduce((idf, { found }) => Math.max(idf, found.idf), 0);
   const telling = matches.filter(({ found }) => found.idf >= most * 0.4);
   const at = bestWindow(telling);
@@ -32,7 +32,7 @@ export function snippetOf(text: string, matches: readonly TermMatch[]): Snippet 
   return { from, to, marks };
 }
 
-/** Where the stretch begins that holds most of what was asked for. */
+/** Start of the window that holds most of the query. */
 function bestWindow(matches: readonly TermMatch[]): number {
   let best = 0;
   let most = -1;
@@ -57,7 +57,7 @@ function bestWindow(matches: readonly TermMatch[]): number {
   return best;
 }
 
-/** A little before the match: at the beginning of its line or sentence, else of a word. */
+/** A little before the match: the start of its line or sentence, else of a word. */
 function beginOf(text: string, match: number): number {
   if (match <= leadLength) return 0;
   const earliest = match - leadLength;

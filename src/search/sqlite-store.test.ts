@@ -56,14 +56,14 @@ describe("long work", () => {
     expect(paths()).not.toEqual(before.map(({ entry }) => entry.path));
   });
 
-  it("of a merge ends when it is to, and is undone", () => {
+  it("of a merge stops when requested, and is rolled back", () => {
     store.close();
     let isStopping = false;
     let asked = 0;
     store = openStore(file, { isStopped: () => isStopping && (asked += 1) > 1 });
     for (let at = 0; at < 15; at += 1) put(document(`a${at}`, manyWords(at)));
     isStopping = true;
-    // The sixteenth makes one of all; it asks once for itself.
+    // The sixteenth put merges all; it polls once for itself.
     expect(() => put(document("a15", manyWords(15)))).toThrow(expect.objectContaining({ kind: "cancelled" }) as Error);
     expect(paths()).toHaveLength(15);
     isStopping = false;
@@ -74,7 +74,7 @@ describe("long work", () => {
 });
 
 describe("put", () => {
-  it("replaces what was there at these addresses", () => {
+  it("replaces the documents at these addresses", () => {
     put(document("a", "the old words"), document("b", "other words"));
     put(document("a", "the new text", { version: "2" }));
     expect([find("old"), find("new"), find("words")]).toEqual([[], ["a"], ["b"]]);
@@ -83,11 +83,11 @@ describe("put", () => {
       { path: "b", version: "1" },
     ]);
   });
-  it("takes the last of two for one address", () => {
+  it("takes the last of two documents for one address", () => {
     put(document("a", "first"), document("a", "second"));
     expect([find("first"), find("second"), paths()]).toEqual([[], ["a"], ["a"]]);
   });
-  it("is done whole or not at all", () => {
+  it("is atomic", () => {
     put(document("a", "before"));
     const broken = {
       ...document("b", "after"),
@@ -100,7 +100,7 @@ describe("put", () => {
     put(document("c", "after all"));
     expect([find("before"), find("after")]).toEqual([["a"], ["c"]]);
   });
-  it("tells addresses apart by their queries", () => {
+  it("distinguishes addresses by their queries", () => {
     put(document("a", "plain"), document("a", "with a query", { query: { lines: "1", as: "text" } }));
     expect(store.stored("docs", { limit: 10 })).toEqual([
       { path: "a", version: "1" },
@@ -133,7 +133,7 @@ describe("put", () => {
 });
 
 describe("remove", () => {
-  it("passes over what is not there", () => {
+  it("ignores missing addresses", () => {
     put(document("a", "word"));
     store.remove("docs", [{ path: "x" }, { path: "a" }]);
     store.remove("other", [{ path: "a" }]);
@@ -174,7 +174,7 @@ describe("stored", () => {
   });
 });
 
-it("counts say what is in, by mount", () => {
+it("counts documents and passages by mount", () => {
   put(
     document("a", "# One\n\n" + "word ".repeat(200) + "\n\n# Two\n\n" + "word ".repeat(200), {
       mimeType: "text/markdown",
@@ -187,7 +187,7 @@ it("counts say what is in, by mount", () => {
   ]);
 });
 
-it("notes are kept", () => {
+it("notes are stored", () => {
   expect(store.note("a")).toBeUndefined();
   store.setNote("a", "1");
   store.setNote("a", "2");
@@ -197,7 +197,7 @@ it("notes are kept", () => {
 });
 
 describe("the file", () => {
-  it("is read by others while it is written", () => {
+  it("can be read by others while it is written", () => {
     put(document("a", "first"));
     const reader = openStore(file, { readOnly: true });
     expect(reader.search({ text: "first", limit: 5 })).toHaveLength(1);
@@ -210,7 +210,7 @@ describe("the file", () => {
     expect(() => reader.put([document("c", "third")])).toThrow(/readonly|read-only/i);
     reader.close();
   });
-  it("that is not there, or not ready, is unavailable to readers", () => {
+  it("that is missing or not ready is unavailable to readers", () => {
     expect(() => openStore(join(folder, "none.db"), { readOnly: true })).toThrow(
       expect.objectContaining({ kind: "unavailable" }),
     );
@@ -229,7 +229,7 @@ describe("the file", () => {
         ]),
     ],
     ["is empty", () => Buffer.alloc(0)],
-  ])("that %s is made anew", (_, damage) => {
+  ])("that %s is created again", (_, damage) => {
     put(...Array.from({ length: 200 }, (__, at) => document(`a${at}`, `word number${at} ${"more ".repeat(at)}`)));
     store.close();
     writeFileSync(file, damage(readFileSync(file)));
@@ -238,7 +238,7 @@ describe("the file", () => {
     put(document("a", "word"));
     expect(find("word")).toEqual(["a"]);
   });
-  it("that another tokenizer has made is made anew, and not read before", () => {
+  it("of another tokenizer version is created again, and not read before", () => {
     put(document("a", "word"));
     store.close();
     const database = new DatabaseSync(file);
@@ -248,7 +248,7 @@ describe("the file", () => {
     store = openStore(file);
     expect(store.counts()).toEqual([]);
   });
-  it("is whole after its writer was killed in the middle of a put", async () => {
+  it("is intact after its writer was killed in the middle of a put", async () => {
     store.close();
     const script = `
       const { openStore } = await import(${JSON.stringify(join(import.meta.dirname, "sqlite-store.ts"))});
@@ -277,7 +277,7 @@ describe("the file", () => {
       await ended;
       store = openStore(file);
       const documents = paths();
-      // All three of a put, or none; and what was said to be in is in, or was taken out again by one that came after it.
+      // All three documents of a put, or none; and what was reported as stored is stored, or was removed by a later put.
       const puts = new Set(documents.map((path) => Number(path.split("/")[0])));
       for (const at of puts) expect(documents.filter((path) => path.startsWith(`${at}/`))).toHaveLength(3);
       const last = Math.max(...puts);
@@ -294,7 +294,7 @@ describe("the file", () => {
     }
     store = openStore(file);
   });
-  it("gives back what is free", () => {
+  it("returns free pages to the disk", () => {
     for (let at = 0; at < 2; at += 1)
       put(...Array.from({ length: 500 }, (_, one) => document(`${at}/${one}`, manyWords(at * 1000 + one))));
     store.close();
@@ -308,7 +308,7 @@ describe("the file", () => {
 });
 
 describe("vectors", () => {
-  it("are wanted for every passage once", () => {
+  it("are requested for every passage once", () => {
     put(document("a", "one two", { title: "Title" }), document("empty", ""));
     const open = store.unembedded(10);
     expect(open.map(({ text }) => text)).toEqual(["Title\none two"]);
@@ -328,7 +328,7 @@ describe("vectors", () => {
     }
     expect(store.unembedded(2)).toEqual([]);
   });
-  it("find what has other words, and raise what both find", () => {
+  it("find documents with other words, and raise what both rankings find", () => {
     put(
       document("cat", "a feline animal"),
       document("dog", "a canine animal"),

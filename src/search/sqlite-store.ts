@@ -1,4 +1,4 @@
-/** Keeps an index in one SQLite file. */
+/** Stores an index in one SQLite file. */
 import { ResourceError } from "../errors.ts";
 import { fromKey, keysBelow, readQuery, encodeQuery, toKey } from "./address-key.ts";
 import { findPassages } from "./find-passages.ts";
@@ -9,7 +9,7 @@ import type { IndexedDocument, OpenStore, Unembedded } from "./store.ts";
 import { openTexts } from "./texts.ts";
 import { openVectors } from "./vectors.ts";
 
-/** Free pages are given back when a quarter of the file is free, and it is not a small one. */
+/** Free pages are returned to the disk when a quarter of the file is free, unless the file is small. */
 const freePages = 128;
 
 export const openStore: OpenStore = (file, { readOnly = false, isStopped = () => false } = {}) => {
@@ -35,7 +35,7 @@ export const openStore: OpenStore = (file, { readOnly = false, isStopped = () =>
       index.segments.tidy();
       database.exec("commit");
     } catch (error) {
-      // What was read in between may never have been.
+      // Data read within the transaction was rolled back.
       index.segments.forget();
       index.texts.forget();
       documents.forget();
@@ -50,7 +50,7 @@ export const openStore: OpenStore = (file, { readOnly = false, isStopped = () =>
     return database.prepare(`pragma ${name}`).get()![name] as number;
   }
 
-  /** All that is asked sees one state, whatever another writes meanwhile. */
+  /** Reads one consistent state, whatever others write meanwhile. */
   function look<T>(run: () => T): T {
     database.exec("begin");
     try {
@@ -100,7 +100,7 @@ export const openStore: OpenStore = (file, { readOnly = false, isStopped = () =>
         .prepare(`
           select d.key, d.query, d.version from documents d join mounts m on m.id = d.mount
           where m.name = ? and (d.key, d.query) > (?, ?) order by d.key, d.query limit ?`)
-        // The mount itself has an empty key and an empty query: nothing is before it but this.
+        // The mount itself has an empty key and an empty query: only this is before it.
         .all(mount, after ? toKey(after.path) : "", after ? encodeQuery(after.query) : "", limit);
       return rows.map((row) => {
         const query = readQuery(row["query"] as string);
@@ -124,7 +124,7 @@ export const openStore: OpenStore = (file, { readOnly = false, isStopped = () =>
           passages: row["passages"] as number,
         }));
     },
-    search: (ask) => look(() => findPassages(index, ask)),
+    search: (query) => look(() => findPassages(index, query)),
     unembedded: (limit) => look(() => unembeddedOf(index, limit)),
     embed(vectors) {
       const owner = database.prepare("select id, passages from documents where id <= ? order by id desc limit 1");
@@ -153,7 +153,7 @@ export const openStore: OpenStore = (file, { readOnly = false, isStopped = () =>
   };
 };
 
-/** A passage is embedded with what it stands under: that is often half of what it means. */
+/** A passage is embedded with its headings, which often carry half of its meaning. */
 function unembeddedOf({ database, texts, vectors }: OpenIndex, limit: number): Unembedded[] {
   const passages: Unembedded[] = [];
   const open = database.prepare("select id, passages from documents where embedded = 0 order by id");

@@ -1,23 +1,23 @@
-/** How far an index has come, as people, other processes and `pressmark://index/status` are told it. */
+/** The status of an index, as shown to people, to other processes and at `pressmark://index/status`. */
 import type { CrawlState } from "./crawl.ts";
 import type { IndexProblem } from "./index-problem.ts";
 
 export interface MountStatus {
   readonly name: string;
-  /** What the mount is made from. */
+  /** Identifies what the mount is made from. */
   readonly key: string;
-  /** "full": the index is as large as it may be. "unavailable": there is no index to search or to write. */
+  /** "full": the index has reached its maximum size. "unavailable": there is no index to search or to write. */
   readonly state: CrawlState["phase"] | "full" | "unavailable";
   readonly documents: number;
   readonly passages: number;
-  /** The number of the last change that this is about. */
+  /** Number of the last change that this takes into account. */
   readonly heard?: number;
-  /** How much has been looked at, of how much. */
+  /** Number of entries checked, and their total. */
   readonly looked: number;
   readonly total: number;
-  /** How many resources and changes are known and not indexed yet, those that could not be read included. */
+  /** Number of resources and changes known and not indexed yet, including those that could not be read. */
   readonly pending: number;
-  /** How many could not be read. They are tried again. */
+  /** Number that could not be read. They are retried. */
   readonly unread: number;
   /** From 0 to 1; 1 only when nothing is known to be missing or stale. */
   readonly ready: number;
@@ -26,21 +26,21 @@ export interface MountStatus {
 
 export interface EmbeddingStatus {
   readonly model: string;
-  /** "down": answers come without vectors until the endpoint is back. */
+  /** "down": search works without vectors until the endpoint is back. */
   readonly state: "working" | "complete" | "down";
   readonly lastError?: string;
 }
 
 export interface IndexStatus {
   readonly mounts: readonly MountStatus[];
-  /** On disk. */
+  /** Size on disk. */
   readonly bytes: number;
-  /** Why there is no index, or why it is not kept up to date. It is tried again. */
+  /** Why there is no index, or why it is not up to date. It is retried. */
   readonly problem?: IndexProblem;
-  /** Which database this is about, as `fileIdentity` tells it; absent where none is open. */
+  /** The database that this is about, from `fileIdentity`; absent if none is open. */
   readonly file?: string;
   readonly embeddings?: EmbeddingStatus;
 }
 
-/** Whether this process keeps the index, or another one does. */
+/** Whether this process or another one writes the index. */
 export type Role = "starting" | "writer" | "reader";

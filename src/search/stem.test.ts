@@ -24,11 +24,11 @@ it.each([
   ["controlling", "control"],
 ])("%s becomes %s", (word, expected) => expect(stem(word)).toBe(expected));
 
-it("words of one family become one", () => {
+it("words of one family have one stem", () => {
   expect(new Set(["connect", "connected", "connecting", "connection", "connections"].map(stem)).size).toBe(1);
 });
 
-it("what is no English word stays as it is", () => {
+it("words that are not English stay unchanged", () => {
   expect(["설정", "utf8", "größe", "is", "x".repeat(40)].map(stem)).toEqual([
     "설정",
     "utf8",

@@ -1,8 +1,8 @@
-/** English words without their endings, after M. F. Porter, "An algorithm for suffix stripping" (1980). */
+/** Removes endings of English words, after M. F. Porter, "An algorithm for suffix stripping" (1980). */
 
 const cache = new Map<string, string>();
 
-/** For lower-case words of a to z; others stay as they are. */
+/** For lowercase words of a to z; others are returned unchanged. */
 export function stem(word: string): string {
   if (word.length < 4 || word.length > 32) return word;
   let known = cache.get(word);
@@ -49,7 +49,7 @@ function dropEnd(word: string): string {
   return at.endsWith("ll") && measure(at) > 1 ? at.slice(0, -1) : at;
 }
 
-/** The first ending that fits is the one that counts, whether or not enough of the word is left. */
+/** Only the first matching ending counts, whether or not enough of the word is left. */
 function swap(word: string, endings: readonly (readonly [string, string])[], least: number): string {
   for (const [ending, instead] of endings) {
     if (!word.endsWith(ending)) continue;
@@ -60,7 +60,7 @@ function swap(word: string, endings: readonly (readonly [string, string])[], lea
   return word;
 }
 
-/** How often a vowel is followed by a consonant. */
+/** Number of vowel sequences followed by a consonant. */
 function measure(word: string): number {
   let count = 0;
   let wasVowel = false;
@@ -83,7 +83,7 @@ function hasVowel(word: string): boolean {
   return false;
 }
 
-/** Consonant, vowel, consonant that is not w, x or y. */
+/** Ends in consonant, vowel, consonant other than w, x or y. */
 function endsShort(word: string): boolean {
   const last = word.length - 1;
   return (

@@ -1,16 +1,16 @@
-/** The promise between those who fill an index, those who ask it, and how it is kept. */
+/** The contract of an index store, between those who fill it, those who search it, and its implementation. */
 import type { Entry } from "../source.ts";
 
-/** What is put in: one resource and its text. */
+/** One resource and its text. */
 export interface IndexedDocument {
   readonly mount: string;
-  /** As the source lists it, with the version that the text belongs to. A hit shows it. */
+  /** As the source lists it, with the version of the text. A hit shows it. */
   readonly entry: Entry;
   /** Decoded. Offsets count its UTF-16 code units. */
   readonly text: string;
 }
 
-/** What is known to be in. */
+/** What is stored of one document. */
 export interface Stored {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
@@ -18,17 +18,17 @@ export interface Stored {
 }
 
 export interface StoreQuery {
-  /** As the person typed it: words, "phrases", `-not`, `path:`, `mime:`, `source:`, `lang:`, `after:`, `priority:`, `audience:`. */
+  /** As typed: words, "phrases", `-not`, `path:`, `mime:`, `source:`, `lang:`, `after:`, `priority:`, `audience:`. */
   readonly text: string;
-  /** How many resources, not passages. */
+  /** Number of resources, not passages. */
   readonly limit: number;
-  /** Only these mounts; all unless said. */
+  /** Only these mounts. Default: all. */
   readonly mounts?: readonly string[];
-  /** Only this path and what is below it. */
+  /** Only this path and those below it. */
   readonly within?: string;
-  /** Whether the last word may not be finished yet. */
+  /** True if the last word may be incomplete. */
   readonly typing?: boolean;
-  /** The question as a vector, where there is an embedding model: ranks are fused. */
+  /** The vector of the query, if there is an embedding model: both rankings are fused. */
   readonly vector?: Float32Array;
 }
 
@@ -37,12 +37,12 @@ export interface StoreHit {
   readonly mount: string;
   readonly entry: Entry;
   readonly score: number;
-  /** A piece of the text, as it stands there: `text.slice(offset, offset + snippet.length)`. */
+  /** An excerpt of the text, unchanged: `text.slice(offset, offset + snippet.length)`. */
   readonly snippet: string;
   readonly offset: number;
-  /** What matched, as [from, to) in the snippet. In order, disjoint. */
+  /** Matches in the snippet, as [from, to). In order, disjoint. */
   readonly marks: readonly (readonly [from: number, to: number])[];
-  /** The passage's lines, counted from 1, both ends included. */
+  /** First and last line of the passage, from 1, both included. */
   readonly lines: readonly [first: number, last: number];
 }
 
@@ -54,38 +54,38 @@ export interface Unembedded {
 
 export interface IndexStoreOptions {
   readonly readOnly?: boolean;
-  /** Asked again and again during long work: once it is true, the call is undone and throws "cancelled". */
+  /** Polled during long work: once it is true, the call is rolled back and throws "cancelled". */
   readonly isStopped?: () => boolean;
 }
 
-/** Everything is done when a call returns; what was put in is there after a crash, whole or not at all. For one thread. */
+/** All methods are synchronous; a `put` survives a crash completely or not at all. For one thread. */
 export interface IndexStore {
-  /** Replaces what was there at these addresses. All or nothing. */
+  /** Replaces the documents at these addresses. All or nothing. */
   put(documents: readonly IndexedDocument[]): void;
-  /** What is not there is no failure. */
+  /** Missing addresses are ignored. */
   remove(mount: string, addresses: readonly Pick<Stored, "path" | "query">[]): void;
   /** Removes the path and all below it. */
   removeBelow(mount: string, path: string): void;
-  /** All of a mount, in the order of addresses, behind the one that is named. */
+  /** The documents of a mount, in the order of addresses, after the given one. */
   stored(
     mount: string,
-    ask: { readonly after?: Pick<Stored, "path" | "query">; readonly limit: number },
+    request: { readonly after?: Pick<Stored, "path" | "query">; readonly limit: number },
   ): readonly Stored[];
-  /** Which mounts have something in, and how much. */
+  /** Number of documents and passages of each mount that has any. */
   counts(): readonly { readonly mount: string; readonly documents: number; readonly passages: number }[];
-  /** Best first. A question that cannot be understood throws "invalid". */
-  search(ask: StoreQuery): readonly StoreHit[];
+  /** Best first. An invalid query throws "invalid". */
+  search(request: StoreQuery): readonly StoreHit[];
   unembedded(limit: number): readonly Unembedded[];
-  /** Passages that are gone meanwhile are passed over. */
+  /** Passages that no longer exist are ignored. */
   embed(vectors: readonly { readonly id: number; readonly vector: Float32Array }[]): void;
-  /** Notes of whoever fills it (how far it has come, which model the vectors are of). */
+  /** Notes of the writer (progress, model of the vectors). */
   note(name: string): string | undefined;
   setNote(name: string, value: string): void;
   close(): void;
 }
 
 /**
- * `openStore(file)` in sqlite-store.ts opens or makes one. A file that is damaged, or that another tokenizer or ICU has made, is made anew; a file
- * opened with `readOnly` is never written.
+ * `openStore(file)` in sqlite-store.ts opens or creates one. A file that is damaged, or was made by another tokenizer or ICU version,
+ * is created again; a file opened with `readOnly` is never written.
  */
 export type OpenStore = (file: string, options?: IndexStoreOptions) => IndexStore;

@@ -1,14 +1,14 @@
-/** What is stored of a mount, walked along in order and held a page at a time. */
+/** Walks the stored documents of a mount in order, one page in memory at a time. */
 import { compareAddresses } from "../lib/address-order.ts";
 import type { IndexStore, Stored } from "./store.ts";
 
 const pageSize = 1000;
 
 export interface StoredRun {
-  /** What stands before a path, and is not listed any more. */
+  /** Stored entries before a path: they are no longer listed. */
   takeBefore(path: string): Stored[];
   takeAt(path: string): Stored[];
-  /** A page of what is left; none when nothing is. */
+  /** A page of the remaining entries; empty when there are none. */
   takeRest(): Stored[];
 }
 
@@ -43,7 +43,7 @@ export function createStoredRun(store: IndexStore, mount: string): StoredRun {
   };
 }
 
-/** The same for a list in another order than that of addresses: all of it is held, and what is gone is known at the end. */
+/** The same for a list not in the order of addresses: holds everything, and knows at the end what is gone. */
 export function createStoredHeap(store: IndexStore, mount: string): StoredRun {
   const byPath = new Map<string, Stored[]>();
   let after: Stored | undefined;

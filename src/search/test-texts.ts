@@ -1,7 +1,7 @@
-/** Texts for tests that look for what can go wrong with any text. */
+/** Texts for property tests. */
 import fc from "fast-check";
 
-/** What texts are made of that make trouble: what NFKC makes longer or shorter, halves of pairs, marks without a letter. */
+/** Difficult characters: those that NFKC makes longer or shorter, half surrogate pairs, marks without a letter. */
 export const trouble = fc.string({
   unit: fc.oneof(
     fc.constantFrom(

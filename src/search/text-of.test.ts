@@ -6,7 +6,7 @@ import { textOf } from "./text-of.ts";
 
 const call: Call = { caller: { id: "me" }, signal: new AbortController().signal };
 
-/** What is found of this entry when reading it gives these parts, and what was read. */
+/** The indexed text of this entry when reading it gives these parts, and what was read. */
 async function found(entry: Entry, parts: readonly Part[] | ErrorKind) {
   const asked: Address[] = [];
   const source = {
@@ -29,7 +29,7 @@ describe("the text of a resource", () => {
     });
   });
 
-  it("is taken out of a document whose source can do that", async () => {
+  it("is extracted from a document if its source can do that", async () => {
     const pdf = { path: "a.pdf", mimeType: "application/pdf", size: 5000, meta: { "pressmark/as": ["text"] } };
     expect(await found(pdf, text("tea"))).toEqual({
       text: { text: "tea" },
@@ -42,19 +42,19 @@ describe("the text of a resource", () => {
   });
 
   it.each(["image/png", "video/mp4", "application/zip", "font/woff2"])(
-    "is none for %s, which is not read",
+    "is empty for %s, which is not read",
     async (mimeType) => {
       expect(await found({ path: "a", mimeType }, text("tea"))).toEqual({ text: { text: "" }, asked: [] });
     },
   );
 
-  it("is none where there is too much of it, whatever the size was said to be", async () => {
+  it("is empty if it is too large, whatever size was listed", async () => {
     expect(await found({ path: "a", size: 101 }, text("tea"))).toEqual({ text: { text: "" }, asked: [] });
     expect((await found({ path: "a" }, text("x".repeat(101)))).text).toEqual({ text: "" });
     expect((await found({ path: "a" }, "too-large")).text).toEqual({ text: "" });
   });
 
-  it("is none for bytes, also where they are called text", async () => {
+  it("is empty for binary data, even if labelled as text", async () => {
     expect((await found({ path: "a" }, [{ body: { bytes: new Uint8Array([1, 2]) } }])).text).toEqual({ text: "" });
     for (const binary of ["tea\0tea", "\u0001\u0002\u0003tea\ufffd", "\ufffd\ufffdtea"])
       expect((await found({ path: "a", mimeType: "text/plain" }, text(binary))).text).toEqual({ text: "" });
@@ -65,7 +65,7 @@ describe("the text of a resource", () => {
     });
   });
 
-  it("is that of its own parts, and says where a link leads", async () => {
+  it("is that of its own parts, and reports the target of a link", async () => {
     const parts: Part[] = [
       { body: { text: "tea" }, reveals: { path: "b" } },
       { body: { text: "milk" }, at: { path: "c" } },
@@ -74,14 +74,11 @@ describe("the text of a resource", () => {
     expect((await found({ path: "a" }, parts)).text).toEqual({ text: "tea\ncup", reveals: { path: "b" } });
   });
 
-  it.each(["not-found", "denied", "directory"] as const)("is not there where reading is %s", async (kind) => {
+  it.each(["not-found", "denied", "directory"] as const)("is undefined if reading throws %s", async (kind) => {
     expect((await found({ path: "a" }, kind)).text).toBeUndefined();
   });
 
-  it.each(["unavailable", "busy", "unexpected", "invalid"] as const)(
-    "is not known where reading is %s",
-    async (kind) => {
-      await expect(found({ path: "a" }, kind)).rejects.toMatchObject({ kind });
-    },
-  );
+  it.each(["unavailable", "busy", "unexpected", "invalid"] as const)("throws if reading throws %s", async (kind) => {
+    await expect(found({ path: "a" }, kind)).rejects.toMatchObject({ kind });
+  });
 });

@@ -1,21 +1,21 @@
-/** The text that a resource is found by: what reading it gives, where that is text and not too much of it. */
+/** Reads the text under which a resource is indexed, if it is text and not too large. */
 import { ResourceError } from "../errors.ts";
 import type { Call } from "../resources.ts";
 import type { Address, Entry, Part, Source } from "../source.ts";
 
 export interface TextLimits {
-  /** A larger resource is found by its name and title alone. */
+  /** A larger resource is indexed by its name and title only. */
   readonly maxFileBytes: number;
 }
 
 export interface FoundText {
-  /** Empty for what has no text, or too much of it. */
+  /** Empty if there is no text, or too much. */
   readonly text: string;
-  /** Where the text really stands, when a link leads there. */
+  /** Target of a link. */
   readonly reveals?: Address;
 }
 
-/** Undefined where nothing is there, or nothing that may be read. Other failures are thrown. */
+/** Undefined if the entry is missing or may not be read. Other errors are thrown. */
 export async function textOf(
   source: Pick<Source, "read">,
   entry: Entry,
@@ -40,7 +40,7 @@ export async function textOf(
         return { text: "" };
       case "invalid":
       case "unsupported":
-        // A document that is damaged has no text; nor has one that a package is missing for.
+        // A damaged document, or one that needs a missing package, has no text.
         if (isDocument) return { text: "" };
         throw cause;
       default:
@@ -54,7 +54,7 @@ export async function textOf(
   return { text: isTooMuch ? "" : text, ...(reveals && { reveals }) };
 }
 
-/** What a source says of a document whose text it can take out. */
+/** Returns whether the source can extract the text of this document. */
 function offersText({ meta }: Entry): boolean {
   const forms = meta?.["pressmark/as"];
   return Array.isArray(forms) && forms.includes("text");
@@ -67,14 +67,14 @@ function isText(mimeType: string): boolean {
 const media =
   /^(?:image\/(?!svg)|audio\/|video\/|font\/|model\/|application\/(?:zip|gzip|x-(?:tar|gzip|bzip2|xz|7z-compressed)|zstd|wasm|java-archive|vnd\.rar)$)/;
 
-/** What is known to hold no text is not read at all. */
+/** Types known to hold no text are not read at all. */
 function isMedia(mimeType: string): boolean {
   return media.test(mimeType);
 }
 
 const sampleLength = 8192;
 
-/** Bytes that a source calls text hold characters that no text has, or that stand for what could not be decoded. */
+/** True for binary data labelled as text: it holds control characters or replacement characters. */
 function isBinary(text: string): boolean {
   const sample = text.slice(0, sampleLength);
   if (sample.includes("\0")) return true;

@@ -1,4 +1,4 @@
-/** What passages say, kept compressed, a few of them together. */
+/** Stores the texts of passages, compressed in chunks. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Entry } from "../source.ts";
 import type { Passage } from "./passages.ts";
@@ -12,29 +12,29 @@ export interface KeptPassage extends Passage {
 }
 
 export interface PassageTexts {
-  /** The first passage gets the id, the others those behind it; so does the next document. */
+  /** The first passage gets the id, the others the following ids; so does the next document. */
   put(id: number, entry: Entry, text: string, passages: readonly Passage[]): void;
   remove(id: number, passages: number): void;
-  /** Writes what was put and removed since the last time. */
+  /** Writes what was put and removed since the last call. */
   flush(): void;
-  /** Undefined for an id that is not there. */
+  /** Undefined for an unknown id. */
   passage(id: number): KeptPassage | undefined;
-  /** The entry of the document whose first passage this is. */
+  /** The entry of the document with this first passage. */
   entry(id: number): Entry;
-  /** Forgets what was read or put in a transaction that was taken back. */
+  /** Drops what was read or put in a transaction that was rolled back. */
   forget(): void;
 }
 
-/** Enough for a compressor to learn from, and little to undo for one passage. */
+/** Large enough to compress well, and small enough to read one passage quickly. */
 const chunkLength = 6000;
-/** What is known of a passage beside its text takes about as much room as so much text. */
+/** The metadata of a passage takes about as much space as this length of text. */
 const passageLength = 100;
 const cachedChunks = 256;
 
-/** Passages whose ids follow one another, of one document or of several. */
+/** Passages with consecutive ids, of one document or of several. */
 interface Chunk {
   readonly id: number;
-  /** Null where one was removed. */
+  /** Null for a removed one. */
   readonly passages: (ChunkPassage | null)[];
 }
 
@@ -50,7 +50,7 @@ export function openTexts(database: DatabaseSync): PassageTexts {
   const idOf = database.prepare("select id from texts where id <= ? order by id desc limit 1");
   const drop = database.prepare("delete from texts where id = ?");
   const cache = new Map<number, Chunk>();
-  /** Those that have lost a passage, and are not written yet. */
+  /** Chunks that have lost a passage, and are not written yet. */
   const changed = new Map<number, Chunk>();
   let open: Chunk | undefined;
   let openLength = 0;
@@ -68,7 +68,7 @@ export function openTexts(database: DatabaseSync): PassageTexts {
           ...(passage.entry ? [passage.entry] : []),
         ],
     );
-    // Half a pair of surrogates has no UTF-8.
+    // Half a surrogate pair has no UTF-8.
     const spelling = text.isWellFormed() ? "utf8" : "utf16le";
     const whole = Buffer.from(`${JSON.stringify(head)}\n${text}`, spelling);
     const data = deflateRawSync(whole, { level: 4, windowBits: 13, memLevel: 6 });

@@ -7,7 +7,7 @@ import { trouble } from "./test-texts.ts";
 const terms = (text: string): string[] => tokenize(text).map(({ term }) => term);
 const cut = (text: string): string[] => tokenize(text).map(({ from, to }) => text.slice(from, to));
 
-describe("what is written in several ways is one term", () => {
+describe("different forms of a word give one term", () => {
   it.each([
     ["half-width kana", "ﾊﾟｽﾜｰﾄﾞ", "パスワード"],
     ["hiragana", "ぱすわーど", "パスワード"],
@@ -30,7 +30,7 @@ describe("what is written in several ways is one term", () => {
   });
 });
 
-describe("identifiers are found whole and in parts", () => {
+describe("identifiers give the whole and its parts", () => {
   it.each([
     ["getUserName", ["getusernam", "get", "user", "name"]],
     ["get_user_name", ["getusernam", "get", "user", "name"]],
@@ -44,7 +44,7 @@ describe("identifiers are found whole and in parts", () => {
   it("a hash is one term", () => {
     expect(terms("3f9a0c1d2e4b5a6f7c8d9e0f")).toEqual(["3f9a0c1d2e4b5a6f7c8d9e0f"]);
   });
-  it("a word without end is known by its beginning", () => {
+  it("a very long word is cut", () => {
     expect(terms("x".repeat(100_000))).toEqual(["x".repeat(64)]);
   });
 });
@@ -55,7 +55,7 @@ describe("text without spaces", () => {
     expect(terms("犬")).toEqual(["犬"]);
     expect(terms("한국어 검색")).toEqual(["한국", "국어", "어", "검색", "색"]);
   });
-  it("goes on in the next line", () => {
+  it("continues on the next line", () => {
     expect(terms("再設\r\n  定")).toEqual(["再設", "設定", "定"]);
     expect(terms("再設\n\n定")).toEqual(["再設", "設", "定"]);
     expect(terms("검색\n한국")).toEqual(["검색", "색", "한국", "국"]);
@@ -78,7 +78,7 @@ it("positions count words and characters", () => {
   ]);
 });
 
-it("every token knows where it stands", () => {
+it("every token has its position in the text", () => {
   expect(cut("(getUserName) ㍿のｶﾞﾗｽ, e\u0301te\u0301's 𠮷a")).toEqual([
     "getUserName",
     "get",
@@ -98,15 +98,15 @@ it("every token knows where it stands", () => {
   ]);
 });
 
-it("half a character that lost its other half ends a word", () => {
+it("half a surrogate pair ends a word", () => {
   expect(terms("𝒜\udc00𐊠")).toEqual(["a", "𐊠"]);
 });
 
-it("a capital of two halves is not torn apart", () => {
+it("a capital of two code units is not split", () => {
   expect(terms("𖹀𐩠")).toEqual(["𖹠𐩠"]);
 });
 
-it("the piece of the text that a token names gives that token again, whatever the text", () => {
+it("the text of a token gives that token again, whatever the text", () => {
   fc.assert(
     fc.property(trouble, (text) => {
       let before = 0;
@@ -115,7 +115,7 @@ it("the piece of the text that a token names gives that token again, whatever th
         expect(to).toBeGreaterThan(from);
         expect(to).toBeLessThanOrEqual(text.length);
         const piece = text.slice(from, to);
-        // One character that stands for several letters may be cut between them, as ㏋ is in ㏋a.
+        // One character that folds to several letters may be cut between them, as ㏋ is in ㏋a.
         if (!foldText(piece).toLowerCase().includes(term)) expect(terms(piece)).toContain(term);
         before = from;
       }
@@ -124,7 +124,7 @@ it("the piece of the text that a token names gives that token again, whatever th
   );
 });
 
-it("folding is done once: what is folded stays as it is", () => {
+it("folding is idempotent", () => {
   fc.assert(
     fc.property(trouble, (text) => {
       expect(foldText(foldText(text))).toBe(foldText(text));
@@ -133,7 +133,7 @@ it("folding is done once: what is folded stays as it is", () => {
   );
 });
 
-it("folded text keeps the way back to the original", () => {
+it("folded text maps positions back to the original", () => {
   fc.assert(
     fc.property(trouble, (text) => {
       const { units, from, to } = fold(text);

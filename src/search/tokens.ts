@@ -1,4 +1,4 @@
-/** Text in, terms of the index out: words without their endings, identifiers whole and split, pairs of characters where there are no spaces. */
+/** Splits text into terms: words without endings, identifiers whole and in parts, pairs of characters where there are no spaces. */
 import {
   capital,
   classAt,
@@ -18,10 +18,10 @@ import {
 } from "./fold.ts";
 import { stem } from "./stem.ts";
 
-/** Changes whenever the same text gives other terms. An index is kept with it, and with ICU's version, which decides what a letter is. */
+/** Changes whenever the same text gives other terms. Stored with an index, with the version of ICU, which decides what a letter is. */
 export const tokenizerVersion = `1/${process.versions["icu"] ?? ""}`;
 
-/** A word of letters and figures; the whole of an identifier; one of its parts; two characters; one that has no other behind it. */
+/** A word of letters and digits; a whole identifier; one of its parts; two characters; one character with no other after it. */
 export type TokenKind = "word" | "whole" | "part" | "pair" | "single";
 
 export interface Token {
@@ -30,34 +30,34 @@ export interface Token {
   /** [from, to) in the original text. */
   readonly from: number;
   readonly to: number;
-  /** Of a pair, where its first character ends. */
+  /** For a pair, the end of its first character. */
   readonly middle?: number;
   /**
-   * Counts words and characters. A pair stands where its first character does, a whole where its first part does: what follows one another in
-   * a text does so here too.
+   * Counts words and characters. A pair has the position of its first character, a whole that of its first part: tokens that follow
+   * one another in a text have consecutive positions.
    */
   readonly position: number;
 }
 
 /**
- * `from` and `to` count in the folded text. What stands there makes the term (see `termOf`), unless it is spelled otherwise: then that does.
+ * `from` and `to` count in the folded text. The text there makes the term (see `termOf`), unless `ownText` is given.
  */
-export type Emit = (kind: TokenKind, position: number, from: number, to: number, spelled: string | undefined) => void;
+export type Emit = (kind: TokenKind, position: number, from: number, to: number, ownText: string | undefined) => void;
 
-/** Longer words are known by their beginning. */
+/** Longer words are cut. */
 const maxWordLength = 64;
 
 export function tokenize(text: string): Token[] {
   const folded = fold(text);
   const tokens: Token[] = [];
-  scan(folded.units, (kind, position, from, to, spelled) => {
-    const term = termOf(spelled ?? foldedText(folded.units, from, to), kind);
+  scan(folded.units, (kind, position, from, to, ownText) => {
+    const term = termOf(ownText ?? foldedText(folded.units, from, to), kind);
     tokens.push(tokenAt(folded, term, kind, position, from, to));
   });
   return tokens;
 }
 
-/** What was emitted, said of the original text. */
+/** Converts an emitted token to positions in the original text. */
 export function tokenAt(
   { units, from: origin, to: ending }: Folded,
   term: string,
@@ -70,11 +70,11 @@ export function tokenAt(
   return kind === "pair" ? { ...token, middle: ending(from + wholeWidth(units, from) - 1) } : token;
 }
 
-/** The term that a piece of folded text is in the index. */
-export function termOf(spelled: string, kind: TokenKind): string {
-  if (kind === "pair" || kind === "single") return spelled;
-  const small = spelled.toLowerCase();
-  // A capital sigma becomes another letter at the end of a word.
+/** Returns the index term for a piece of folded text. */
+export function termOf(ownText: string, kind: TokenKind): string {
+  if (kind === "pair" || kind === "single") return ownText;
+  const small = ownText.toLowerCase();
+  // A capital sigma has another lowercase form at the end of a word.
   return stem((small.endsWith("ς") ? `${small.slice(0, -1)}σ` : small).slice(0, maxWordLength));
 }
 
@@ -92,10 +92,10 @@ export function scan(units: Uint16Array, emit: Emit): void {
   }
 }
 
-/** Where the last word or run ended. One for all: making millions of them costs more than what they say. */
+/** End of the last word or run. One shared object: allocating millions would be slow. */
 const end = { at: 0, position: 0 };
 
-/** Every two neighbours, and the last alone: so each character begins a term, and a question for one finds it by its beginning. */
+/** Emits every two neighbours, and the last character alone: so each character begins a term, and can be found by prefix. */
 function scanRun(units: Uint16Array, start: number, first: number, emit: Emit): void {
   const script = classAt(units, start);
   let position = first;
@@ -106,8 +106,8 @@ function scanRun(units: Uint16Array, start: number, first: number, emit: Emit): 
       at < units.length && classAt(units, at) === script ? at : script === dense ? acrossLine(units, at) : -1;
     if (next === -1) break;
     const after = next + wholeWidth(units, next);
-    const spelled = next === at ? undefined : foldedText(units, before, at) + foldedText(units, next, after);
-    emit("pair", position, before, after, spelled);
+    const ownText = next === at ? undefined : foldedText(units, before, at) + foldedText(units, next, after);
+    emit("pair", position, before, after, ownText);
     position += 1;
     before = next;
     at = after;
@@ -117,7 +117,7 @@ function scanRun(units: Uint16Array, start: number, first: number, emit: Emit): 
   end.position = position + 1;
 }
 
-/** Where the run goes on in the next line, or -1. Lines are broken anywhere where there are no spaces. */
+/** Position where the run continues on the next line, or -1. Text without spaces may be wrapped anywhere. */
 function acrossLine(units: Uint16Array, from: number): number {
   let at = from;
   if (units[at] === 0x0d) at += 1;
@@ -127,14 +127,14 @@ function acrossLine(units: Uint16Array, from: number): number {
   return at < units.length && classAt(units, at) === dense ? at : -1;
 }
 
-/** A pair of surrogates and the marks behind a character belong to it. */
+/** Width of a character with its surrogate pair and marks. */
 function wholeWidth(units: Uint16Array, at: number): number {
   let width = widthAt(units, at);
   while (at + width < units.length && width < maxWordLength && classAt(units, at + width) === mark) width += 1;
   return width;
 }
 
-/** Where the parts of the word that is being read begin and end. */
+/** Start and end of the parts of the current word. */
 const cuts = new Int32Array(256);
 
 function scanWord(units: Uint16Array, start: number, first: number, emit: Emit): void {
@@ -181,7 +181,7 @@ function scanWord(units: Uint16Array, start: number, first: number, emit: Emit):
     end.position = first + 1;
     return;
   }
-  // Hashes and encoded bytes fall into crumbs that mean nothing.
+  // Hashes and encoded bytes would be split into meaningless fragments.
   const isSplit = count <= 8 || (hasTie && count <= 32);
   if (hasLetter || !isSplit) {
     let whole: string | undefined;
@@ -209,7 +209,7 @@ function emitPiece(kind: TokenKind, position: number, from: number, to: number, 
   emit(kind, position, from, to, to - from > maxWordLength ? foldedText(units, from, from + maxWordLength) : undefined);
 }
 
-/** Whether this is the end of a character of two code units. */
+/** True for the second code unit of a character. */
 function isSecondHalf(units: Uint16Array, at: number): boolean {
   return (units[at]! & 0xfc00) === 0xdc00 && (units[at - 1]! & 0xfc00) === 0xd800;
 }
@@ -218,7 +218,7 @@ function isWordly(kind: number): boolean {
   return kind === lower || kind === upper || kind === digit || kind === letter || kind === capital;
 }
 
-/** "user's" is said of a user. */
+/** "user's" counts as "user". */
 function skipPossessive(units: Uint16Array, at: number): number {
   const sign = units[at];
   if ((sign !== 0x27 && sign !== 0x2019) || (units[at + 1]! | 0x20) !== 0x73) return at;

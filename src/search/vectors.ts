@@ -1,4 +1,4 @@
-/** What passages mean, as vectors of one byte a dimension, compared one by one. */
+/** Stores vectors of passages with one byte per dimension, and compares them by brute force. */
 import type { DatabaseSync } from "node:sqlite";
 import { keepLargest } from "./keep-largest.ts";
 
@@ -9,18 +9,18 @@ export const vectorTables = `
 `;
 
 export interface Vectors {
-  /** One that points nowhere is kept as such, and is near to nothing. */
+  /** A zero vector is stored as such, and is near to nothing. */
   put(passage: number, vector: Float32Array): void;
   has(passage: number): boolean;
-  /** How many of these passages have one, from the first id to the last. */
+  /** Number of passages with a vector, from the first id to the last. */
   count(first: number, last: number): number;
-  /** Of these passages, from the first id to the last. */
+  /** Removes those of the passages from the first id to the last. */
   remove(first: number, last: number): void;
-  /** The ids of the passages that are nearest in meaning, nearest first. Some may be gone. */
+  /** Ids of the nearest passages, nearest first. Some may no longer exist. */
   nearest(vector: Float32Array, count: number): readonly number[];
 }
 
-/** Vectors are held in pieces of so many. */
+/** Number of vectors per chunk in memory. */
 const pieceSize = 4096;
 
 interface Piece {
@@ -42,7 +42,7 @@ export function openVectors(database: DatabaseSync): Vectors {
   let held = 0;
   let last = 0;
 
-  /** Rows are only ever added behind the last, and taken away; when half of what is held is gone, it is read anew. */
+  /** Rows are only appended and removed; when half of those in memory are gone, all are read again. */
   function refresh(wanted: number): void {
     if (wanted !== dimensions || (size.get()!["count"] as number) * 2 < held) {
       pieces = [];
@@ -82,17 +82,17 @@ export function openVectors(database: DatabaseSync): Vectors {
       drop.run(first, end);
     },
     nearest(vector, count) {
-      const asked = toBytes(vector);
-      if (!asked) return [];
+      const bytes = toBytes(vector);
+      if (!bytes) return [];
       refresh(vector.length);
-      const question = new Int8Array(asked.buffer, asked.byteOffset + 4, vector.length);
+      const wanted = new Int8Array(bytes.buffer, bytes.byteOffset + 4, vector.length);
       const best: { passage: number; score: number }[] = [];
       for (const { passages, values, scales, count: inPiece } of pieces)
         for (let at = 0; at < inPiece; at += 1) {
           let sum = 0;
           const from = at * dimensions;
           for (let dimension = 0; dimension < dimensions; dimension += 1)
-            sum += question[dimension]! * values[from + dimension]!;
+            sum += wanted[dimension]! * values[from + dimension]!;
           const likeness = sum * scales[at]!;
           if (best.length < count || likeness > best[0]!.score)
             keepLargest(best, count, { passage: passages[at]!, score: likeness });
@@ -102,7 +102,7 @@ export function openVectors(database: DatabaseSync): Vectors {
   };
 }
 
-/** Its length made 1, then a scale of four bytes and a byte for each dimension. Undefined for what is no direction. */
+/** Normalised to length 1: a scale of four bytes and a byte for each dimension. Undefined for a vector without direction. */
 function toBytes(vector: Float32Array): Uint8Array | undefined {
   let squares = 0;
   let most = 0;

@@ -1,19 +1,19 @@
-/** Numbers for terms, found by the code units of a text without making a string of them: most words are met again and again. */
+/** Numbers terms, found by the code units of a text without creating a string: most words occur again and again. */
 import { maxTermBytes, writeTerm } from "./bytes.ts";
 import { foldedText } from "./fold.ts";
 import { termOf, type TokenKind } from "./tokens.ts";
 
 export interface TermVocabulary {
-  /** How many terms have a number; the next gets this one. */
+  /** Number of terms; the next gets this number. */
   readonly size: number;
-  /** The number of the term that stands in folded text. */
+  /** The number of the term at this position in folded text. */
   numberAt(units: Uint16Array, from: number, to: number, kind: TokenKind): number;
-  /** The number of the term that is spelled so. */
-  numberOf(spelled: string, kind: TokenKind): number;
-  /** The number of a term of the index. */
+  /** The number of the term for this folded text. */
+  numberOf(ownText: string, kind: TokenKind): number;
+  /** The number of an index term. */
   numberOfTerm(term: string): number;
   termOf(number: number): string;
-  /** The numbers in the order of their terms. */
+  /** Sorts the numbers by their terms. */
   sort(numbers: Int32Array<ArrayBuffer>): Int32Array;
 }
 
@@ -23,7 +23,7 @@ export function createVocabulary(): TermVocabulary {
   /** The first six bytes of each term, as three digits to sort by. */
   let digits = new Uint16Array(3 * 4096);
 
-  /** Open addressing: a slot is a hash, where its spelling is in the pool, how long that is (0 when it is free), and the number of its term. */
+  /** Open addressing: a slot holds a hash, the position and length (0 if free) of its text in the pool, and the number of its term. */
   let slots = new Int32Array(slotSize * 16_384);
   let spellings = 0;
   let pool = new Uint16Array(32_768);
@@ -86,13 +86,13 @@ export function createVocabulary(): TermVocabulary {
       }
       return remember(hash, units, from, to, kind);
     },
-    numberOf: (spelled, kind) => numberOfTerm(termOf(spelled, kind)),
+    numberOf: (ownText, kind) => numberOfTerm(termOf(ownText, kind)),
     numberOfTerm,
     termOf: (number) => terms[number]!,
     sort(wanted) {
       if (wanted.length < 2000) return wanted.sort((left, right) => compare(terms[left]!, terms[right]!));
       const sorted = sortByDigits(wanted, digits);
-      // Terms with the same six bytes at the beginning are few, and stand beside each other.
+      // Terms with the same first six bytes are few, and adjacent.
       for (let from = 0; from < sorted.length;) {
         let to = from + 1;
         while (to < sorted.length && hasSameDigits(digits, sorted[from]!, sorted[to]!)) to += 1;

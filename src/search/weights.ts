@@ -1,26 +1,26 @@
-/** How much counts how much. Chosen on one half of the questions in bench/search; the other half measures them. */
+/** Weights of the ranking. Chosen on one half of the queries in bench/search; the other half measures them. */
 
 export interface Weights {
-  /** BM25: how soon more of the same says nothing new, and how much a long passage must do better. */
+  /** BM25: how soon repetition stops adding to the score, and how much a long passage is penalised. */
   readonly k1: number;
   readonly b: number;
-  /** A term there, beside one in the body. */
+  /** Weight of a term in this field, relative to the body. */
   readonly heading: number;
   readonly title: number;
   readonly path: number;
-  /** What the whole document says of the terms, beside its best passage. */
+  /** Weight of the whole document, relative to its best passage. */
   readonly document: number;
-  /** Two kana, which are mostly endings and particles; a kana beside another character, which is mostly where two words meet. */
+  /** Two kana, which are mostly endings and particles; a kana beside another character, which is mostly a word boundary. */
   readonly kana: number;
   readonly halfKana: number;
   /** "how", "the", "of". */
   readonly functionWord: number;
   /** The same for two characters: "ます", "から". */
   readonly functionPair: number;
-  /** A part of an identifier; a word that was probably meant. */
+  /** A part of an identifier; a corrected word. */
   readonly part: number;
   readonly guess: number;
-  /** For terms that follow one another as in the question. */
+  /** For terms that follow one another as in the query. */
   readonly order: number;
 }
 

@@ -1,10 +1,10 @@
-/** Where a text may be cut without taking a character apart. */
+/** Finds positions where a text can be cut without splitting a character. */
 
-/** This place, or the nearest one before it (but not before `least`) where a character begins, with all that joins it. */
+/** This position, or the nearest one before it (not before `least`) where a character begins, with its marks. */
 export function wholeCharacterAt(text: string, at: number, least = 0): number {
   let cut = at;
   while (cut > least && at - cut < longest && joins(text, cut)) cut -= 1;
-  // Marks without end are cut somewhere, but no code point ever is.
+  // A very long sequence of marks is cut somewhere, but never within a code point.
   return cut > least && isPair(text, cut) ? cut - 1 : cut;
 }
 
@@ -20,7 +20,7 @@ function joins(text: string, at: number): boolean {
   );
 }
 
-/** Two code units that are one sign: a pair of surrogates, the end of a line. */
+/** True between two code units that belong together: a surrogate pair, or CR LF. */
 function isPair(text: string, at: number): boolean {
   const before = text.charCodeAt(at - 1);
   const after = text.charCodeAt(at);

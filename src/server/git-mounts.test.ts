@@ -85,6 +85,6 @@ it("the doctor reports that a repository works, or that git is missing", async (
   process.env["PATH"] = scratchFolder();
   expect(await find()).toMatchObject({
     state: "broken",
-    says: "lists a resource that it cannot read: git is not installed here, or not to be found in PATH; install git 2.30 or newer",
+    says: "lists a resource that it cannot read: git is not installed, or not in PATH; install git 2.30 or newer",
   });
 });

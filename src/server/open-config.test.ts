@@ -143,7 +143,7 @@ describe("a server with a config", () => {
   it.each([
     [
       "mounts: { a: { source: file, root: docs }, b: { source: file, root: docs } }",
-      /^pressmark\.config\.yaml:1:9 mounts: the mounts "a" .* and "b" .* share URIs; give one another base or scheme$/,
+      /^pressmark\.config\.yaml:1:9 mounts: the mounts "a" .* and "b" .* share URIs; change the base or scheme of one$/,
     ],
     [
       "mounts: { a: { source: file, root: docs }, b: { source: file, root: . } }",

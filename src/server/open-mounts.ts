@@ -56,10 +56,11 @@ async function openSource(config: MountConfig, whole: Config, runtime: Runtime):
     ...(cacheBytes !== undefined && { maxBytes: cacheBytes }),
     ...(redaction && { redact: redaction.layer }),
   });
-  const { close: _close, ...served } = stack(source, { name }, layers);
+  // A copy by value would freeze the templates, which a gateway learns later.
+  const { close: _close, ...members } = Object.getOwnPropertyDescriptors(stack(source, { name }, layers));
   return {
     config,
-    mount: toMount(config, "", served),
+    mount: toMount(config, "", Object.defineProperties({}, members) as Source),
     async close() {
       try {
         await source.close?.();

@@ -20,7 +20,7 @@ const open = useServers();
 const idOf = (count: number) => count.toString(16).padStart(44, "0");
 const known = Object.fromEntries([1, 2, 3].map((count) => [`results/${idOf(count)}`, undefined]));
 
-/** A file with these results, made once: what is on the disk before it is answered takes its time. */
+/** A file with these results, created once, because durable writes are slow. */
 let seeded: Promise<string> | undefined;
 async function seed(): Promise<string> {
   const path = temporaryFile();
@@ -70,16 +70,16 @@ sourceContract("analysis", {
   ],
 });
 
-describe("what is stored", () => {
+describe("a stored result", () => {
   it("is found by the same question, whatever its order, width and spelling", async () => {
     const { find, keep } = open();
-    const asked = {
+    const requested = {
       prompt: "ＡＰＩ の設定は？",
       providers: ["openai", "anthropic"],
       models: ["b", "a"],
       options: { depth: 3, mode: "parallel" },
     };
-    const stored = await keep(asked);
+    const stored = await keep(requested);
     const found = await find({
       prompt: "API の設定は?",
       providers: ["anthropic", "openai", "openai"],
@@ -95,10 +95,10 @@ describe("what is stored", () => {
       { providers: ["openai"] },
       { models: ["a"] },
     ])
-      expect(await find({ ...asked, ...other, claim: false })).toMatchObject({ status: "miss" });
+      expect(await find({ ...requested, ...other, claim: false })).toMatchObject({ status: "miss" });
   });
 
-  it("has a key that anyone can make: SHA-256 of canonical JSON", async () => {
+  it("has a key that anyone can compute: SHA-256 of canonical JSON", async () => {
     const { keep } = open();
     const { key } = await keep({
       prompt: "ｶﾞ",
@@ -117,7 +117,7 @@ describe("what is stored", () => {
     ["basic", hourMs],
     ["premium", 6 * hourMs],
     ["critical", 24 * hourMs],
-  ])("of %s tasks is fresh for its own time, and ttlMs is what is left of it", async (taskType, ttlMs) => {
+  ])("of %s tasks is fresh for its own time, and ttlMs is the remaining time", async (taskType, ttlMs) => {
     const { keep, find, json, clock } = open();
     const { id } = await keep({ taskType });
     await clock.advance(minuteMs);
@@ -129,7 +129,7 @@ describe("what is stored", () => {
     expect(await json(`analysis://results/${id}`)).toMatchObject({ ttlMs: 0, value: { stale: true } });
   });
 
-  it("below the gate is kept for five minutes at most, and then not even stale", async () => {
+  it("below the gate is stored for five minutes at most, and then not even stale", async () => {
     const { keep, find, clock, json } = open();
     const cases = {
       confidence: { confidence: 0.69 },
@@ -142,8 +142,8 @@ describe("what is stored", () => {
       },
       providers: { votes: [["a", "Use a queue between the two services."]] },
     } as const;
-    for (const [why, said] of Object.entries(cases)) {
-      const stored = await keep({ prompt: why, taskType: "critical", result: resultOf(said) });
+    for (const [why, given] of Object.entries(cases)) {
+      const stored = await keep({ prompt: why, taskType: "critical", result: resultOf(given) });
       expect(stored).toMatchObject({ status: "stored", ttl_ms: 5 * minuteMs, quality: { passed: false } });
       expect((stored["quality"] as { reasons: string[] }).reasons.join()).toContain(why);
     }
@@ -156,7 +156,7 @@ describe("what is stored", () => {
     expect((await json("analysis://results?limit=9")).value).toEqual({ results: [] });
   });
 
-  it("is refused with the field that is wrong", async () => {
+  it("is rejected with the name of the wrong field", async () => {
     const { act, pressmark, call } = open();
     const whole = { ...question, result: resultOf() };
     const [vote] = resultOf().llm_votes;
@@ -187,7 +187,7 @@ describe("what is stored", () => {
     expect((await pressmark.list({}, call)).items.map(({ uri }) => uri)).toEqual(["analysis://statistics"]);
   });
 
-  it("has an id that cannot be guessed, and newer ones stand first", async () => {
+  it("has an id that cannot be guessed, and newer ids sort first", async () => {
     const { keep, pressmark, call, clock } = open();
     const ids: unknown[] = [];
     for (const prompt of ["one", "two", "six"]) {
@@ -203,7 +203,7 @@ describe("what is stored", () => {
     expect(new Set(random).size).toBe(3);
   });
 
-  it("keeps its id when it is stored again, and says so", async () => {
+  it("keeps its id when it is stored again, and this is reported", async () => {
     const { keep, json } = open();
     const { id } = await keep();
     expect(await keep({ result: resultOf({ content: "Use none." }) })).toMatchObject({ id });
@@ -212,7 +212,7 @@ describe("what is stored", () => {
     expect((await json(`analysis://results/${id}/consensus`)).value.content).toBe("Use none.");
   });
 
-  it("takes no more room than it is given: what ends next goes first", async () => {
+  it("stays within the size limit: results that expire next are dropped first", async () => {
     const { keep, json } = open({ options: { maxBytes: 1024 ** 2 } });
     const large = resultOf({
       content: "x".repeat(100_000),
@@ -243,7 +243,7 @@ describe("what is stored", () => {
     );
   });
 
-  it("gives way to a later one that would stand in the same place, and is never taken for it", async () => {
+  it("is replaced by a later one with the same number, and never confused with it", async () => {
     const { keep, find, json } = open({ placeOf: () => 7 });
     await keep({ prompt: "one" });
     expect(await find({ prompt: "two", claim: false })).toMatchObject({ status: "miss" });
@@ -253,7 +253,7 @@ describe("what is stored", () => {
     expect((await json("analysis://statistics")).value.results).toBe(1);
   });
 
-  it("is in a file for its owner alone, and in no other that was there", async () => {
+  it("is in a file for its owner only, and in no existing file", async () => {
     const { keep, path } = open();
     await keep();
     for (const ending of ["", "-wal", "-shm"]) expect(statSync(path + ending).mode & 0o777).toBe(0o600);
@@ -267,18 +267,18 @@ describe("what is stored", () => {
   });
 });
 
-it("opens nothing before it is asked", async () => {
+it("opens nothing before the first call", async () => {
   const { path } = open();
   expect(() => statSync(path)).toThrow(/ENOENT/);
 });
 
-it("cannot be written to where the config says so", async () => {
+it("cannot be written if the config forbids it", async () => {
   const { find, pressmark, call } = open({ options: { store: false } });
   expect((await pressmark.actions?.(call))?.map(({ name }) => name)).toEqual(["find_analysis"]);
   expect(await find()).toMatchObject({ status: "miss" });
 });
 
-it("any fault of the store is told, and all works again afterwards", async () => {
+it("every fault of the store is reported, and everything works again afterwards", async () => {
   const paths: string[] = [];
   const { runtime } = createClock();
   const call = { caller: { id: "test" }, signal: new AbortController().signal };
@@ -286,8 +286,8 @@ it("any fault of the store is told, and all works again afterwards", async () =>
 
   async function askAll(): Promise<void> {
     const { find_analysis: find, store_analysis: keep } = source.actions ?? {};
-    const asked = { ...question, claim: true, acceptStale: false, waitMs: 0 };
-    await find?.run(asked, call);
+    const requested = { ...question, claim: true, acceptStale: false, waitMs: 0 };
+    await find?.run(requested, call);
     await keep?.run({ ...question, result: resultOf() }, call);
     const { items } = await source.list({ limit: 10 }, call);
     for (const { path } of items) await source.read({ path }, call);

@@ -1,4 +1,4 @@
-/** What several language models came to when they were asked the same: kept, found again, and dropped when it no longer holds. */
+/** Results of analyses that several language models agreed on: stored, searched, and dropped when they are no longer valid. */
 import { notFound, quote, ResourceError } from "../errors.ts";
 import { directoryType } from "../resources.ts";
 import type { Page } from "../resources.ts";
@@ -26,12 +26,12 @@ import { createAnalysisCounts } from "./analysis/analysis-counts.ts";
 import { createAnalysisWatch } from "./analysis/watch.ts";
 import { createSharedWatch } from "./database/shared-watch.ts";
 
-/** How often what has died is cleared away, and what results rest on is followed anew. */
+/** How often expired results are purged and stored sources are followed again. */
 const sweepMs = 60_000;
 
 export default defineSource<AnalysisOptions>({
   name: "analysis",
-  summary: "Results of analyses by several language models, found again instead of computed again",
+  summary: "Stored results of analyses by several language models, reused instead of computed again",
   scheme: "analysis",
   searchable: false,
   options: analysisOptions,
@@ -47,13 +47,13 @@ export default defineSource<AnalysisOptions>({
   },
 });
 
-/** `store` is closed with it, and its time is that of `tools`. */
+/** Closes `store` when it is closed. `runtime.now` must be the clock of the store. */
 export function openAnalysis(options: AnalysisOptions, runtime: Runtime, store: AnalysisStore): Source {
   const { now, wait, log } = runtime;
   const closing = new AbortController();
-  const flights = createComputations(store, runtime);
+  const computations = createComputations(store, runtime);
   const grounding = createGrounding(store, runtime);
-  const tally = createAnalysisCounts(store, runtime);
+  const counts = createAnalysisCounts(store, runtime);
   const writes = new Set<() => void>();
   const wrote = (): void => {
     for (const hear of writes) hear();
@@ -71,13 +71,13 @@ export function openAnalysis(options: AnalysisOptions, runtime: Runtime, store: 
   );
   let sweeping: Promise<void> | undefined;
 
-  /** From the first question on: until then nothing is opened. */
+  /** Starts on the first call: nothing is opened before. */
   function begin(): void {
     if (sweeping) return;
     sweeping = sweep().catch(() => undefined);
     store.listen?.((key) => {
       wrote();
-      flights.landed(key === "" ? undefined : key);
+      computations.settled(key === "" ? undefined : key);
     }, closing.signal);
   }
 
@@ -88,7 +88,7 @@ export function openAnalysis(options: AnalysisOptions, runtime: Runtime, store: 
         await grounding.followStored();
       } catch (cause) {
         if (closing.signal.aborted) return;
-        log("warn", "results that have ended could not be cleared away just now", { cause });
+        log("warn", "cannot purge expired results; will try again", { cause });
       }
       await wait(sweepMs, closing.signal);
     }
@@ -109,8 +109,8 @@ export function openAnalysis(options: AnalysisOptions, runtime: Runtime, store: 
     };
   }
 
-  async function results(ask: ListRequest, after: string): Promise<Page<Entry>> {
-    const limit = Math.max(1, ask.limit);
+  async function results(request: ListRequest, after: string): Promise<Page<Entry>> {
+    const limit = Math.max(1, request.limit);
     const found = await store.page(after, limit + 1);
     const items = found.slice(0, limit).map(entryOf);
     return found.length > limit ? { items, next: items.at(-1)?.path ?? "" } : { items };
@@ -119,9 +119,9 @@ export function openAnalysis(options: AnalysisOptions, runtime: Runtime, store: 
   const analysisActions: AnalysisActions = {
     options,
     store,
-    flights,
+    computations,
     grounding,
-    tally,
+    counts,
     now,
     begin() {
       begin();
@@ -134,13 +134,13 @@ export function openAnalysis(options: AnalysisOptions, runtime: Runtime, store: 
     timeoutMs: options.timeoutMs,
     cursorAfter: ({ path }) => path,
 
-    async list(ask) {
+    async list(request) {
       begin();
-      if (ask.cursor === statistics.path) return { items: [] };
-      const page = await results(ask, idIn(ask.cursor));
+      if (request.cursor === statistics.path) return { items: [] };
+      const page = await results(request, idIn(request.cursor));
       if (page.next !== undefined) return page;
-      // There may be no room for it on this page; the next then holds it alone.
-      if (page.items.length >= Math.max(1, ask.limit)) return { ...page, next: page.items.at(-1)?.path ?? "" };
+      // If this page is full, the next page holds only the statistics.
+      if (page.items.length >= Math.max(1, request.limit)) return { ...page, next: page.items.at(-1)?.path ?? "" };
       return { items: [...page.items, statistics] };
     },
 
@@ -149,38 +149,38 @@ export function openAnalysis(options: AnalysisOptions, runtime: Runtime, store: 
       const place = parseAnalysisAddress(at);
       if (place.kind === "mount" || place.kind === "results")
         throw new ResourceError("directory", `${quote(at.path)} is a directory; list its children instead`);
-      return [await readAnalysis(place, at.path, { store, tally, now })];
+      return [await readAnalysis(place, at.path, { store, counts, now })];
     },
 
     async stat(at) {
       begin();
       const place = parseAnalysisAddress(at);
-      const asked = at.query && Object.keys(at.query).length > 0 ? { query: at.query } : {};
+      const requested = at.query && Object.keys(at.query).length > 0 ? { query: at.query } : {};
       switch (place.kind) {
         case "mount":
         case "results":
           return { path: at.path, mimeType: directoryType };
         case "statistics":
-          return { ...statistics, ...asked, mimeType: analysisTypeOf(place.format) };
+          return { ...statistics, ...requested, mimeType: analysisTypeOf(place.format) };
         case "recent":
-          return { path: at.path, ...asked, name: "results", mimeType: analysisTypeOf(place.format) };
+          return { path: at.path, ...requested, name: "results", mimeType: analysisTypeOf(place.format) };
         case "result":
         case "section": {
           const summary = await store.summary(place.id);
           if (!summary) throw notFound(at.path);
-          return { ...entryOf(summary), path: at.path, ...asked, mimeType: analysisTypeOf(place.format) };
+          return { ...entryOf(summary), path: at.path, ...requested, mimeType: analysisTypeOf(place.format) };
         }
       }
     },
 
-    async children(at, ask) {
+    async children(at, request) {
       begin();
       const { kind } = parseAnalysisAddress(at);
-      if (kind === "results") return results(ask, idIn(ask.cursor));
+      if (kind === "results") return results(request, idIn(request.cursor));
       if (kind !== "mount") throw notFound(at.path);
       const both: readonly Entry[] = [{ path: "results", mimeType: directoryType }, statistics];
-      const rest = both.filter(({ path }) => ask.cursor === undefined || path > ask.cursor);
-      const items = rest.slice(0, Math.max(1, ask.limit));
+      const rest = both.filter(({ path }) => request.cursor === undefined || path > request.cursor);
+      const items = rest.slice(0, Math.max(1, request.limit));
       return rest.length > items.length ? { items, next: items.at(-1)?.path ?? "" } : { items };
     },
 
@@ -221,7 +221,7 @@ export function openAnalysis(options: AnalysisOptions, runtime: Runtime, store: 
       await watching.close();
       await grounding.close();
       await sweeping;
-      await tally.close();
+      await counts.close();
       await store.close();
     },
   };
@@ -231,7 +231,7 @@ export function openAnalysis(options: AnalysisOptions, runtime: Runtime, store: 
 const statistics: Entry = {
   path: "statistics",
   title: "Statistics of analyses",
-  description: "How often a result was there, and what that saved",
+  description: "How often a stored result was reused, and what that saved",
   mimeType: "application/json",
 };
 

@@ -1,4 +1,4 @@
-/** The config source on real files: what is said of values, what decides them, and that no secret comes out of any door. */
+/** The config source on real files: masked values, precedence, and that no request reveals a secret. */
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -50,7 +50,7 @@ function open(options: object = {}, env: Readonly<Record<string, string>> = {}, 
 
 async function textAt(source: Source, path: string): Promise<string> {
   const [part] = await source.read({ path }, call());
-  if (!part || !("text" in part.body)) throw new Error("it gives no text");
+  if (!part || !("text" in part.body)) throw new Error("the content is not text");
   return part.body.text;
 }
 
@@ -83,8 +83,8 @@ sourceContract("config", {
   ],
 });
 
-describe("what is said of a value", () => {
-  it("of a name that no one allowed: that it is set, where, and a fingerprint", async () => {
+describe("what is shown of a value", () => {
+  it("of a name that is not allowed: that it is set, where, and a fingerprint", async () => {
     put(".env", "# first\nAPI_TOKEN=abc\nEMPTY=\n");
     const source = open({ files: [".env"] }, { API_TOKEN: "abc", OTHER: "abcd" });
     const fingerprint = expect.stringMatching(/^[0-9a-f]{16}$/);
@@ -97,7 +97,7 @@ describe("what is said of a value", () => {
     expect((await jsonAt<SettingFact>(source, "env/OTHER")).fingerprint).not.toBe(token?.fingerprint);
   });
 
-  it("of a name that is known to be harmless, or shown by the config: all of it", async () => {
+  it("of a harmless name, or one that the config allows: all of it", async () => {
     put("app.yaml", "server:\n  port: 80\n  tls: true\n  password: hunter2\nlog: debug\nother: x\n");
     const source = open({ files: ["app.yaml"], show: ["server.*", "log"] }, { NODE_ENV: "production", LC_ALL: "C" });
     expect((await valuesAt(source, "file/app.yaml")).map(({ name, value }) => [name, value])).toEqual([
@@ -113,7 +113,7 @@ describe("what is said of a value", () => {
     ]);
   });
 
-  it("never holds a secret, even if it may be shown", async () => {
+  it("never contains a secret, even if it may be shown", async () => {
     const token = ["gh", "p_", "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYzAc7"].join("");
     const shown = {
       URL: "postgres://app:hunter2@db:5432/app?sslmode=require",
@@ -142,7 +142,7 @@ describe("what is said of a value", () => {
     });
   });
 
-  it("shows a name that speaks of a secret only if it is named as it is", async () => {
+  it("shows a value with the name of a secret only if it is named literally", async () => {
     const env = { DB_PASSWORD: "changeit", SESSION_NAME: "sid", FREE: "x" };
     const named = async (show: readonly string[]) =>
       (await valuesAt(open({ show }, env), "env")).filter(({ value }) => value !== undefined).map(({ name }) => name);
@@ -159,7 +159,7 @@ describe("what is said of a value", () => {
     await refusal(source.read({ path: `env/${token}` }, call()), ["not-found"], "a token as a name");
   });
 
-  it("speaks of the environment only as far as it is wanted", async () => {
+  it("serves the environment only as far as configured", async () => {
     const env = { APP_ONE: "1", APP_TWO: "2", OTHER: "3" };
     const some = open({ env: ["APP_*"] }, env);
     expect((await valuesAt(some, "env")).map(({ name }) => name)).toEqual(["APP_ONE", "APP_TWO"]);
@@ -175,7 +175,7 @@ async function namesIn(source: Source): Promise<string[]> {
   return (await collect((cursor) => source.list(asking(10, cursor), call()))).map(({ path }) => path);
 }
 
-describe("what decides a value", () => {
+describe("what sets a value", () => {
   beforeEach(() => {
     put("default.yaml", "server:\n  port: 80\n  host: a\n");
     put("local.toml", "[server]\nport = 81\n");
@@ -183,7 +183,7 @@ describe("what decides a value", () => {
   });
   const files = ["default.yaml", "local.toml", ".env"];
 
-  it("is the environment, then the last file, unless the config says otherwise", async () => {
+  it("is the environment, then the last file, by default", async () => {
     const source = open(
       { files, show: ["server.*"], variables: { PORT: "server.port" } },
       { PORT: "83", SECRET: "two" },
@@ -207,7 +207,7 @@ describe("what decides a value", () => {
     expect(values[0]?.fingerprint).not.toBe(values[0]?.overrides?.[0]?.fingerprint);
   });
 
-  it("is as declared where precedence is", async () => {
+  it("follows the configured precedence", async () => {
     const source = open({ files, show: ["*"], precedence: ["default.yaml", "local.toml"] }, { PORT: "83" });
     const { values } = await jsonAt<Effective>(source, "effective");
     expect(values.map(({ name, value }) => [name, value])).toEqual([
@@ -217,19 +217,19 @@ describe("what decides a value", () => {
     expect(() => parse({ files, precedence: ["other.yaml"] })).toThrow("precedence");
   });
 
-  it("says which file could not be asked, and goes on without it", async () => {
+  it("names a file that cannot be read, and continues without it", async () => {
     put("local.toml", "[server\nport = hunter2");
     rmSync(join(folder, ".env"));
     const effective = await jsonAt<Effective>(open({ files, env: false }), "effective");
     expect(effective.broken).toEqual([
-      { file: "local.toml", says: '"local.toml" is broken at line 1: it is no valid TOML' },
+      { file: "local.toml", says: '"local.toml" is invalid at line 1: it is not valid TOML' },
     ]);
     expect(effective.values.map(({ name }) => name)).toEqual(["server.host", "server.port"]);
   });
 });
 
-describe("only what the config names is reached", () => {
-  it("and no link that leads out of the folder", async () => {
+describe("only files that the config names are read", () => {
+  it("and no link that leaves the folder", async () => {
     const outside = mkdtempSync(join(tmpdir(), "pressmark-outside-"));
     try {
       writeFileSync(join(outside, "out.env"), "A=1\n");
@@ -249,7 +249,7 @@ describe("only what the config names is reached", () => {
     }
   });
 
-  it("hidden, ignored and secret files too, but nothing else that is hidden, also not through a link, and nothing of git's", async () => {
+  it("including hidden, ignored and secret ones, but no other hidden file, not even through a link, and none of git's", async () => {
     put(".gitignore", "local.env\nprivate/\n");
     const named = [".env", ".config/a.env", "local.env", "private/b.env", "odd [x]*? !#.env"];
     for (const path of [...named, ".env.shared", "private/unnamed.env", "odd [x]zz !#.env"]) put(path, "A=1\n");
@@ -266,7 +266,7 @@ describe("only what the config names is reached", () => {
       await refusal(source.read({ path: `file/${path}` }, call()), ["not-found"], path);
   });
 
-  it("also where a mounted volume has it behind links that are swapped", async () => {
+  it("including those behind the switched links of a mounted volume", async () => {
     for (const path of ["app/..2026_01/settings.env", "app/..2026_01/.env"]) put(path, "A=1\n");
     symlinkSync("..2026_01", join(folder, "app/..data"));
     for (const name of ["settings.env", ".env"]) symlinkSync(`..data/${name}`, join(folder, "app", name));
@@ -274,13 +274,13 @@ describe("only what the config names is reached", () => {
     expect(await namesIn(source)).toEqual(["effective", "file/app/.env", "file/app/settings.env"]);
   });
 
-  it("and no path that could lead elsewhere is taken from the config", () => {
+  it("and no path that could leave the root is accepted from the config", () => {
     for (const path of ["/etc/x.env", "../x.env", "a/../x.env", "a//x.env", "./x.env", "", "a\0.env", "notes.txt"])
       expect(() => parse({ files: [path] }), path).toThrow();
     expect(parse({ files: [{ path: "notes.txt", format: "ini" }] }).files).toHaveLength(1);
   });
 
-  it("and no more of it than may be", async () => {
+  it("and only up to the size limit", async () => {
     put("huge.json", `{"a": "${"x".repeat(2000)}"}`);
     put("bytes.ini", new Uint8Array([0, 1, 2, 255, 0, 0, 7, 200]));
     const source = open({ files: ["huge.json", "bytes.ini"], maxBytes: 1024 });
@@ -289,12 +289,12 @@ describe("only what the config names is reached", () => {
     expect((await source.problems?.(call()))?.map(({ path }) => path)).toEqual(["huge.json", "bytes.ini"]);
     put("huge.json", "{");
     expect(await open({ files: ["huge.json", "gone.env"] }).problems?.(call())).toEqual([
-      { path: "huge.json", line: 1, says: "is broken: the text ends too early" },
-      expect.objectContaining({ path: "gone.env", says: "is not there" }),
+      { path: "huge.json", line: 1, says: "is invalid: unexpected end of the text" },
+      expect.objectContaining({ path: "gone.env", says: "does not exist" }),
     ]);
   });
 
-  it("in whatever encoding it is written", async () => {
+  it("in any encoding", async () => {
     put(
       "sjis.ini",
       new Uint8Array([
@@ -309,7 +309,7 @@ describe("only what the config names is reached", () => {
   });
 });
 
-it("tells of files that came, changed and went, also when they are replaced", async () => {
+it("reports files that appear, change and disappear, also when they are replaced", async () => {
   put(".env", "A=1\n");
   const source = open({ files: [".env", "later/app.json"], pollMs: 100 });
   const { heard, until } = collectChanges<SourceChange>(await source.watch!(call()));
@@ -336,7 +336,7 @@ async function ask(source: Source): Promise<void> {
   await source.problems?.(call());
 }
 
-it("answers or refuses in the house's own words when any look at a file fails, and works again afterwards", async () => {
+it("reports an error of our own when any disk access fails, and works again afterwards", async () => {
   put(".env", "A=1\n");
   put("app.yaml", "a: 1\n");
   const files = [".env", "app.yaml"];
@@ -358,7 +358,7 @@ it("answers or refuses in the house's own words when any look at a file fails, a
   expect(failed).toBeGreaterThan(5);
 });
 
-it("a folder that is not there does not stop the start, and is served once it is", async () => {
+it("a missing folder does not prevent the start, and is served once it exists", async () => {
   const source = open({ root: join(folder, "later"), files: ["a.env"], env: false });
   await refusal(source.list(asking(10), call()), ["unavailable"], "no folder");
   put("later/a.env", "A=1");

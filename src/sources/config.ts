@@ -1,4 +1,4 @@
-/** Environment and configuration files: which values are set, where, and which of them count; the values of secrets never. */
+/** Environment variables and configuration files: which values are set, where, and which take effect; never the values of secrets. */
 import { notFound, quote, ResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { createGlob, GlobError } from "../lib/glob.ts";
@@ -27,71 +27,69 @@ export interface ConfigOptions {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A key of this process: fingerprints of two mounts can be compared, those of two runs cannot. */
+/** One key per process: fingerprints are comparable between mounts, not between runs. */
 let processKey: Uint8Array | undefined;
 
 export default defineSource<ConfigOptions>({
   name: "config",
-  summary: "Settings of the environment and of configuration files, secrets masked",
+  summary: "Settings from environment variables and configuration files, with secrets masked",
   scheme: "config",
-  // Names and fingerprints, which are others each time the house is opened.
+  // Contains only names and fingerprints, which change with every start.
   searchable: false,
   options: (z) => {
     const path = z
       .string()
       .max(1000)
-      .refine(isPlainPath, { message: "must be a path below root, without dots and without a slash in front" });
-    const pattern = z.string().min(1).max(200).refine(isPattern, { message: "is a pattern that cannot be meant" });
+      .refine(isPlainPath, { message: "must be a path below root, without dot segments and without a leading slash" });
+    const pattern = z.string().min(1).max(200).refine(isPattern, { message: "is not a valid pattern" });
     return z
       .object({
-        root: z.string().min(1).describe("the folder that the files are in").meta({ format: "path" }),
+        root: z.string().min(1).describe("Folder that contains the files").meta({ format: "path" }),
         files: z
           .array(
             z.union([
               path.refine((name) => configFormatOf(name) !== undefined, {
-                message: `has a name that says no format; write { path, format }, with one of ${configFormats.join(", ")}`,
+                message: `has a name without a known format; write { path, format } with one of ${configFormats.join(", ")}`,
               }),
               z.strictObject({
-                path: path.describe("as seen from root"),
-                format: z.enum(configFormats).describe("what it is written in"),
+                path: path.describe("Path below root"),
+                format: z.enum(configFormats).describe("File format"),
               }),
             ]),
           )
           .max(200)
           .default([])
-          .describe("the files, as seen from root: paths, or { path, format } where the name does not say the format"),
+          .describe("Files, as paths below root, or { path, format } where the name does not show the format"),
         env: z
           .union([z.boolean(), z.array(pattern).max(1000)])
           .default(true)
-          .describe("whether the environment is spoken of, or which names of it, as patterns"),
+          .describe("Whether to serve environment variables, or patterns of the names to serve"),
         show: z
           .array(pattern)
           .max(1000)
           .default([])
-          .describe("names, or patterns of them, whose values are shown; all others are masked"),
+          .describe("Names, or patterns of names, whose values are shown; all others are masked"),
         precedence: z
           .array(z.string().min(1).max(1000))
           .max(201)
           .optional()
-          .describe(
-            "paths of files, and env; the first that has a name decides; env, then the last file first, unless said",
-          ),
+          .describe("File paths and env, in order of precedence. Default: env, then the files from last to first"),
         variables: z
           .record(z.string().min(1).max(1000), z.string().min(1).max(1000))
           .default({})
-          .describe("which variable stands for which name in files: { PORT: server.port }"),
+          .describe("Environment variables that override a name in files: { PORT: server.port }"),
         maxBytes: z
           .int()
           .min(1024)
           .max(16 * 1024 * 1024)
           .default(256 * 1024)
-          .describe("a larger file is refused"),
+          .describe("Largest file that is read, in bytes"),
         pollMs: z
           .int()
           .min(100)
           .max(3_600_000)
           .default(2000)
-          .describe("how often to look for changes while watched, where the system does not announce them"),
+          .describe("Polling interval while watched, where the system does not announce changes, in milliseconds"),
       })
       .strict()
       .refine(
@@ -99,7 +97,7 @@ export default defineSource<ConfigOptions>({
           precedence.every((each) => each === "env" || files.some((file) => pathIn(file) === each)),
         {
           path: ["precedence"],
-          message: 'names what is neither "env" nor one of the files',
+          message: 'contains a name that is neither "env" nor one of the files',
         },
       );
   },
@@ -110,7 +108,7 @@ export default defineSource<ConfigOptions>({
   open: async (options, runtime) => openConfig(options, runtime, process.env),
 });
 
-/** `open` is how the files are reached. */
+/** `open` provides access to the files. */
 export function openConfig(
   options: ConfigOptions,
   { wait, checkTrust }: Pick<Runtime, "wait" | "checkTrust">,
@@ -129,7 +127,7 @@ export function openConfig(
   const precedence = options.precedence ?? ["env", ...named.map(({ path }) => path).toReversed()];
   const effective = createEffective({ files, facts, precedence, variables });
 
-  /** In the order of their names. */
+  /** Sorted by name. */
   function environment(): EnvironmentValue[] {
     if (speaksOfEnv === false) return [];
     return Object.entries(env)
@@ -140,10 +138,10 @@ export function openConfig(
 
   const factOf = ({ name, value }: EnvironmentValue) => facts.of(name, value, { variable: name });
 
-  /** Those whose name may stand in an address. */
+  /** Variables whose name can be part of an address. */
   const addressable = () => environment().filter(({ name }) => withoutSecret(name) === name);
 
-  /** What is listed, in order. A variable is asked for by its name: all of them at once are one thing to read, not fifty. */
+  /** The listed entries, in order. Variables are not listed one by one; the environment is one entry. */
   async function entries(): Promise<Entry[]> {
     const there = await Promise.all(
       named.map(async (file) => ((await files.look(file).catch(isDenied)) === undefined ? [] : [fileEntry(file)])),
@@ -179,8 +177,8 @@ export function openConfig(
   return {
     cursorAfter: ({ path }) => path,
 
-    async list(ask) {
-      return pageOf(await entries(), ask);
+    async list(request) {
+      return pageOf(await entries(), request);
     },
 
     async read(at) {
@@ -201,7 +199,7 @@ export function openConfig(
       throw notFound(at.path);
     },
 
-    async children(at, ask) {
+    async children(at, request) {
       refuseQuery(at);
       const all = await entries();
       if (!isDirectory(at.path, all)) throw notFound(at.path);
@@ -213,20 +211,20 @@ export function openConfig(
         const path = slash < 0 ? entry.path : entry.path.slice(0, slash);
         direct.set(path, slash < 0 ? entry : { path, mimeType: directoryType });
       }
-      return pageOf([...direct.values()], ask);
+      return pageOf([...direct.values()], request);
     },
 
     templates: [
       {
         template: "env/{name}",
         name: "Variable",
-        description: "Whether a variable of the environment is set, and its value where that is shown",
+        description: "Whether an environment variable is set, and its value if values of that name are shown",
         mimeType: jsonType,
       },
       {
         template: "file/{+path}",
         name: "Configuration file",
-        description: "What a configuration file sets, and at which line; values that are not shown by a fingerprint",
+        description: "The settings in a configuration file with their lines; masked values appear as fingerprints",
         mimeType: jsonType,
       },
     ],
@@ -264,11 +262,11 @@ export function openConfig(
             if (!(cause instanceof ResourceError)) throw cause;
             if (cause.kind === "not-found")
               return [
-                { path: file.path, says: "is not there", advice: "take it out of the config if it is not meant to be" },
+                { path: file.path, says: "does not exist", advice: "remove it from the config if that is intended" },
               ];
             const { line, says } = cause.details ?? {};
             return typeof line === "number" && typeof says === "string"
-              ? [{ path: file.path, line, says: `is broken: ${says}` }]
+              ? [{ path: file.path, line, says: `is invalid: ${says}` }]
               : [{ path: file.path, says: `cannot be used: ${cause.message}` }];
           }
         }),
@@ -285,13 +283,13 @@ const jsonType = "application/json";
 const effectiveEntry: Entry = {
   path: "effective",
   title: "Effective settings",
-  description: "Every setting with the file or variable that decides it, and what it overrides",
+  description: "Every setting with the file or variable that sets it, and what it overrides",
   mimeType: jsonType,
 };
 const envEntry: Entry = {
   path: "env",
   title: "Environment",
-  description: "The variables of the environment: which are set, and the values of those that are shown",
+  description: "Environment variables: which are set, and the values that are shown",
   mimeType: jsonType,
 };
 
@@ -303,7 +301,7 @@ function fileEntry({ path, format }: NamedFile): Entry {
   return {
     path: `file/${path}`,
     title: `Settings in ${path}`,
-    description: `What this ${format} file sets`,
+    description: `The settings in this ${format} file`,
     mimeType: jsonType,
   };
 }

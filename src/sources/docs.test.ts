@@ -36,7 +36,7 @@ async function read(source: Source, address: string, query?: Readonly<Record<str
 
 const textOf = ({ body }: Part) => ("text" in body ? body.text : `${body.bytes.length} bytes`);
 
-/** A source as it looks from one of its languages, where addresses are what the contract takes them for. */
+/** The source limited to one language, so that its addresses are those of the contract. */
 function within(lang: string, source: DocsSource): Source {
   const down = <T extends Address>(where: T): T => ({
     ...where,
@@ -82,13 +82,13 @@ sourceContract("docs", {
   async open(content) {
     for (const [path, text] of Object.entries(content)) write(path, text ?? "");
     const source = await open();
-    // A version is said once a file has been left alone for some milliseconds.
+    // An entry has a version once its file has been unchanged for some milliseconds.
     for (const path of Object.keys(content))
       while ((await source.stat({ path: `en/${path}` }, call())).version === undefined)
         await new Promise<void>((resolve) => setImmediate(resolve));
     return within("en", source);
   },
-  // The language is told from the text, and the contract knows one language.
+  // The language is detected from the text, and the contract knows one language.
   write: (path, text) => write(path, /\p{Script=Han}/u.test(text) ? "English" : text),
   remove: (path) => fs.rmSync(at(path)),
   rename: (from, to) => fs.renameSync(at(from), at(to)),
@@ -113,7 +113,7 @@ const japanese = "# 設定\n\nサーバーの設定方法を説明します。\n
 const english = "# Settings\n\nHow the server is set up.\n";
 
 describe("languages", () => {
-  it("make two files one document, each at its own address, each naming the other", async () => {
+  it("make two files one document, each at its own address, each with a link to the other", async () => {
     write("guide.md", english);
     write("ja/guide.md", japanese);
     write("api/users.md", english);
@@ -144,7 +144,7 @@ describe("languages", () => {
     expect(docsOf(entries["ja/導入手順.md"]!)["twins"]).toEqual({ en: "en/setup.md" });
   });
 
-  it("that a document is not there in answer as missing, and so does its path without one", async () => {
+  it("that a document lacks give not-found, and so does its path without a language", async () => {
     write("guide.md", english);
     const source = await open();
     await list(source);
@@ -152,13 +152,13 @@ describe("languages", () => {
       await refusal(source.read({ path }, call()), ["not-found"], path);
   });
 
-  it("are those of the text, not of the folder: a copy that is not translated yet stays what it is", async () => {
+  it("are those of the text, not of the folder: an untranslated copy keeps its language", async () => {
     write("guide.md", english);
     write("ja/guide.md", english);
     expect(pathsOf(await list(await open()))).toEqual(["en/guide.md", "en/ja/guide.md"]);
   });
 
-  it("can be said by the document itself, and by the configuration where nothing tells", async () => {
+  it("can be given by the document itself, and by the configuration if nothing else shows it", async () => {
     write("a.md", `---\nlang: fr\n---\n${english}`);
     write("b.md", "# 1\n");
     expect(pathsOf(await list(await open({ lang: "ja" })))).toEqual(["fr/a.md", "ja/b.md"]);
@@ -177,7 +177,7 @@ describe("languages", () => {
     await refusal(source.read({ path: "ja" }, call()), ["directory"], "ja");
   });
 
-  it("are told in old Japanese encodings as well", async () => {
+  it("are detected in old Japanese encodings as well", async () => {
     const { encodeText } = await import("../lib/text-encoding.ts");
     write("a.md", Buffer.from(encodeText(japanese.repeat(5), "shift_jis") as Uint8Array));
     const source = await open();
@@ -186,8 +186,8 @@ describe("languages", () => {
   });
 });
 
-describe("what is said of a document", () => {
-  it("is its title, its priority, its audience, and the rule that applied", async () => {
+describe("the entry of a document", () => {
+  it("has its title, its priority, its audience, and the rule that applied", async () => {
     write("AGENTS.md", english);
     touch("AGENTS.md");
     write("plain.md", "no heading here, only words\n");
@@ -219,7 +219,7 @@ describe("what is said of a document", () => {
     });
   });
 
-  it("lowers what is there in the preferred language too, and nothing else", async () => {
+  it("has a lower priority only if the document also exists in the preferred language", async () => {
     write("README.md", english);
     write("README.ja.md", japanese);
     write("alone/README.md", english);
@@ -254,7 +254,7 @@ describe("what is said of a document", () => {
     await refusal(open({ rules: [{ match: `${"{a,".repeat(30)}b${"}".repeat(30)}` }] }), ["invalid"], "a rule");
   });
 
-  it("has the time of the last commit, as soon as that is known", async () => {
+  it("has the time of the last commit, once that is known", async () => {
     git(["init", "-q"]);
     write("a.md", english);
     git(["add", "-A"]);
@@ -271,7 +271,7 @@ describe("what is said of a document", () => {
     expect(without["en/a.md"]?.annotations?.lastModified).toBe(aTime);
   });
 
-  it("does not come from hostile front matter", async () => {
+  it("is not affected by hostile front matter", async () => {
     write("bomb.md", `---\na: &a [${"x,".repeat(50)}]\ntitle: ${"[".repeat(9000)}\n---\n${english}`);
     write("huge.md", `---\ntitle: x\n${"k: v\n".repeat(20_000)}---\n${english}`);
     const entries = await byPath(await open());
@@ -309,7 +309,7 @@ describe("what is served", () => {
     ]);
   });
 
-  it("is nothing that a folder does not serve by itself", async () => {
+  it("is nothing that the file source hides", async () => {
     write("a.md", english);
     write(".hidden.md", english);
     write(".git/x.md", english);
@@ -326,7 +326,7 @@ describe("what is served", () => {
     expect(pathsOf(await list(await open({ hidden: true })))).toEqual(["en/.hidden.md", "en/a.md"]);
   });
 
-  it("shows where a link leads, in addresses", async () => {
+  it("shows the targets of links, as addresses", async () => {
     write("ja/real.md", japanese);
     link("ja/real.md", "link.md");
     const source = await open();
@@ -334,7 +334,7 @@ describe("what is served", () => {
     expect((await read(source, "ja/link.md")).reveals).toEqual({ path: "ja/real.md" });
   });
 
-  it("is found although it came after the last look", async () => {
+  it("includes a document created after the last check", async () => {
     const source = await open();
     expect(await list(source)).toEqual([]);
     write("a.md", english);
@@ -346,7 +346,7 @@ describe("what is served", () => {
     await refusal(source.stat({ path: "ja/a.md" }, call()), ["not-found"], "ja/a.md");
   });
 
-  it("reads back, whatever is in the folder", async () => {
+  it("can be read, for any folder", async () => {
     const name = fc.constantFrom("ja", "en", "x", "a b", "設定", "x.ja", "zh-CN", "é");
     const text = fc.constantFrom(
       "",
@@ -390,7 +390,7 @@ describe("headings", () => {
   const text =
     "---\ntitle: 手引き\n---\n# はじめに\n\n本文です。\n\n## 設定（任意）\n\n詳細です。\n\n## 設定（任意）\n\n二つ目です。\n\n# おわり\n";
 
-  it("are named when a document is read, and each gives its section", async () => {
+  it("are listed when a document is read, and each gives its section", async () => {
     write("guide.md", text);
     const source = await open();
     const whole = await read(source, "ja/guide.md");
@@ -429,7 +429,7 @@ describe("headings", () => {
     expect((await read(source, "en/page.html", { as: "text" })).meta).toHaveProperty("pressmark/outline");
   });
 
-  it("complete behind language and path", async () => {
+  it("are completed after language and path", async () => {
     write("guide.md", text);
     write("en/guide.md", english);
     write("en/only.md", english);
@@ -450,7 +450,7 @@ describe("headings", () => {
 });
 
 describe("what is too large", () => {
-  it("names ranges that can be read, in the words of this source", async () => {
+  it("names ranges that can be read, with addresses of this source", async () => {
     write("big.md", `${english}\n${"words ".repeat(1000)}`);
     const source = await open({ maxBytes: 1000 });
     const error = await refusal(source.read({ path: "en/big.md" }, call()), ["too-large"], "big.md");
@@ -458,7 +458,7 @@ describe("what is too large", () => {
     expect(error.details).toMatchObject({ template: "{lang}/{+path}{?lines,bytes,as}", next: "lines=1-1000" });
     expect(textOf(await read(source, "en/big.md", { lines: "1-1" }))).toBe("# Settings\n");
     write("大.md", japanese.repeat(30));
-    expect(pathsOf(await list(source)), "its beginning tells the language all the same").toEqual([
+    expect(pathsOf(await list(source)), "its language is detected from its beginning").toEqual([
       "en/big.md",
       "ja/大.md",
     ]);
@@ -466,7 +466,7 @@ describe("what is too large", () => {
 });
 
 describe("changes", () => {
-  it("of a file are told at its address, and a file whose language changes moves", async () => {
+  it("of a file are reported at its address, and a file whose language changes moves", async () => {
     write("guide.md", english);
     write("ja/guide.md", japanese);
     const source = await open();
@@ -486,7 +486,7 @@ describe("changes", () => {
     expect(heard.heard.some(({ kind }) => kind === "lost")).toBe(false);
   });
 
-  it("of what is no document are not told", async () => {
+  it("of other files are not reported", async () => {
     write("a.md", english);
     const source = await open();
     const heard = collectChanges(await source.watch(call()));
@@ -498,7 +498,7 @@ describe("changes", () => {
 });
 
 describe("problems", () => {
-  it("are links that lead nowhere, with file and line", async () => {
+  it("are broken links, with file and line", async () => {
     write(
       "a.md",
       "# A\n\n[ok](b.md#設定) [gone](gone.md)\n[ok](img.png) [bad](b.md#nowhere) [self](#a) [out](../x.md)\n`[no](no.md)`\n",
@@ -511,21 +511,21 @@ describe("problems", () => {
     write("img.png", "x");
     const source = await open();
     expect(await source.problems(call())).toEqual([
-      { path: "a.md", line: 3, says: 'links to "gone.md", where nothing is that is served' },
-      { path: "a.md", line: 4, says: 'links to "b.md#nowhere", and no heading there has that name' },
-      { path: "deep/c.md", line: 1, says: 'links to "../%E7%84%A1.md", where nothing is that is served' },
+      { path: "a.md", line: 3, says: 'links to "gone.md", which does not exist or is not served' },
+      { path: "a.md", line: 4, says: 'links to "b.md#nowhere", but no heading there has that name' },
+      { path: "deep/c.md", line: 1, says: 'links to "../%E7%84%A1.md", which does not exist or is not served' },
     ]);
   });
 
-  it("are halves of pairs, where there are pairs", async () => {
+  it("are missing translations, if there are any translations", async () => {
     write("guide.md", english);
     write("ja/guide.md", japanese);
     write("ja/alone.md", japanese);
     write("ja/untranslated.md", english);
     write("only-english.md", english);
     expect(await (await open()).problems(call())).toEqual([
-      { path: "ja/untranslated.md", line: 1, says: 'is marked as "ja" and written in "en"' },
-      { path: "ja/alone.md", line: 1, says: 'is marked as "ja" and has no counterpart in another language' },
+      { path: "ja/untranslated.md", line: 1, says: 'is marked as "ja" but written in "en"' },
+      { path: "ja/alone.md", line: 1, says: 'is marked as "ja" but has no counterpart in another language' },
     ]);
     fs.rmSync(at("guide.md"));
     fs.rmSync(at("ja/untranslated.md"));

@@ -28,11 +28,11 @@ export interface DocsOptions extends FileOptions {
   readonly git?: boolean | undefined;
 }
 
-/** So long the first list waits for the times of commits; those that take longer are in later ones. */
+/** The first list waits this long for commit times; later ones appear in later lists. */
 const patienceMs = 300;
-/** So often it is asked at most whether there are new commits. */
+/** Shortest interval between checks for new commits. */
 const datingMs = 1000;
-/** A list that goes on may be of what was there so long ago. */
+/** A continued list may use a collection up to this old. */
 const maxAgeMs = 2000;
 const maxLimit = 10_000;
 
@@ -42,44 +42,42 @@ export default defineSource<DocsOptions>({
   scheme: "docs",
   options: (z) =>
     z.object({
-      // All that can be said of the folder is said as for files.
+      // Accepts all options of the file source.
       ...(file.options(z) as unknown as z.ZodObject<Record<string, z.ZodType<unknown>>>).shape,
-      root: z.string().min(1).describe("the folder with the documents").meta({ format: "path" }),
+      root: z.string().min(1).describe("Folder with the documents").meta({ format: "path" }),
       ref: z
         .string()
         .min(1)
         .max(1000)
         .optional()
-        .describe("serve the folder as it is at this branch, tag or commit, instead of as it is on the disk"),
-      lang: languageTag(z).default("en").describe("the language of documents of which it cannot be told"),
+        .describe("Serve the folder at this branch, tag or commit instead of the files on disk"),
+      lang: languageTag(z).default("en").describe("Language of documents whose language cannot be detected"),
       prefer: languageTag(z)
         .optional()
-        .describe("the language that is preferred; of what is there in two, the other one matters less"),
+        .describe("Preferred language; translations of the same document into other languages get a lower priority"),
       languages: z
         .array(languageTag(z))
         .max(200)
         .optional()
-        .describe(
-          "the languages whose names mark folders and files (ja/guide.md, guide.ja.md); those in common use unless said",
-        ),
+        .describe("Language codes that mark folders and files (ja/guide.md, guide.ja.md). Default: common languages"),
       rules: z
         .array(
           z.strictObject({
             match: z
               .union([z.string().min(1).max(1000), z.array(z.string().min(1).max(1000)).min(1).max(100)])
-              .describe("a pattern of paths, or several; without a slash it fits a name at any depth"),
-            priority: z.number().min(0).max(1).optional().describe("from 0 to 1; 0.5 unless said"),
+              .describe("Path pattern, or several; without a slash it matches a name at any depth"),
+            priority: z.number().min(0).max(1).optional().describe("From 0 to 1. Default: 0.5"),
             audience: z
               .array(z.enum(["user", "assistant"]))
               .min(1)
               .optional()
-              .describe("whom it is for; both unless said"),
+              .describe("Audience. Default: both"),
           }),
         )
         .max(1000)
         .default([])
-        .describe("how much documents matter and to whom, before the rules of our own; the first that fits counts"),
-      git: z.boolean().default(true).describe("take the time of the last commit for the time of the last change"),
+        .describe("Priority and audience of documents, checked before the built-in rules; the first match applies"),
+      git: z.boolean().default(true).describe("Use the time of the last commit as the modification time"),
     }) as unknown as z.ZodType<DocsOptions>,
 
   async open({ ref, lang = "en", prefer, languages, rules = [], git = true, ...folder }, runtime) {
@@ -89,7 +87,7 @@ export default defineSource<DocsOptions>({
     const files =
       ref === undefined ? ((await file.open(folder, runtime)) as DocumentFiles) : await filesAt(ref, folder, runtime);
     const times = git ? createGitTimes({ root: folder.root, ref }) : undefined;
-    /** Resolves when the times of commits are known. */
+    /** Resolves when the commit times are known. */
     let dated: Promise<void> | undefined;
     let datedMs = -Infinity;
     let isPatient = true;
@@ -127,30 +125,30 @@ export default defineSource<DocsOptions>({
       async read({ path, query }, call) {
         const found = await collection.find(path, call);
         if (!found) throw notFound(path);
-        const asked = parseDocumentQuery(path, query);
+        const parsed = parseDocumentQuery(path, query);
         if ("names" in found) {
-          if (asked) throw notFound(path);
+          if (parsed) throw notFound(path);
           throw new ResourceError("directory", `${quote(path)} is a directory; list its children instead`);
         }
-        return reading.read(found.placed, asked, call);
+        return reading.read(found.placed, parsed, call);
       },
 
       async stat({ path, query }, call) {
         const found = await collection.find(path, call);
-        const asked = parseDocumentQuery(path, query);
-        if (!found || ("names" in found && asked)) throw notFound(path);
+        const parsed = parseDocumentQuery(path, query);
+        if (!found || ("names" in found && parsed)) throw notFound(path);
         if ("names" in found) return directoryEntry(path, found.names);
         const entry = describe(found.placed);
-        if (!asked) return entry;
+        if (!parsed) return entry;
         const { size: _size, mimeType: _mimeType, ...rest } = entry;
-        const slug = asked["heading"];
+        const slug = parsed["heading"];
         if (slug === undefined) {
-          // What is asked of the file is understood, or refused, there.
-          await files.stat({ path: found.placed.document.file, query: asked }, call);
-          return { ...rest, query: asked };
+          // The file source parses the query, or rejects it.
+          await files.stat({ path: found.placed.document.file, query: parsed }, call);
+          return { ...rest, query: parsed };
         }
         const { heading, mimeType } = await reading.section(found.placed, slug, call);
-        return { ...rest, query: asked, title: heading.title, mimeType };
+        return { ...rest, query: parsed, title: heading.title, mimeType };
       },
 
       async children({ path, query }, { cursor, limit }, call): Promise<Page<Entry>> {
@@ -173,19 +171,19 @@ export default defineSource<DocsOptions>({
           template: headingTemplate,
           name: "Document",
           description:
-            "One document in one language (ja, en), or one section of it by the slug of its heading (heading=install), until the next " +
+            "A document in one language (ja, en), or one section of it by the slug of its heading (heading=install), up to the next " +
             "heading of the same level",
         },
         {
           template: rangeTemplate,
           name: "Part of a document",
           description:
-            "Some lines of a document (lines=10-40, from 1), some bytes (bytes=0-1023, from 0), and of a PDF, an office document or a web " +
-            "page the text (as=text)",
+            "Some lines of a document (lines=10-40, from 1), some bytes (bytes=0-1023, from 0), or the text of a PDF, an office document or a web " +
+            "page (as=text)",
         },
       ],
 
-      complete: (ask, call) => completeDocument(ask, { collection, reading }, call),
+      complete: (request, call) => completeDocument(request, { collection, reading }, call),
 
       watch: (call) => watchDocuments(files, collection, runtime, call),
 
@@ -200,7 +198,7 @@ export default defineSource<DocsOptions>({
       },
     };
 
-    /** Only once: a history that takes long is worth no second wait. */
+    /** Waits only once: a slow history is not worth a second wait. */
     async function untilDated(signal: AbortSignal): Promise<void> {
       if (!dated || !isPatient) return;
       isPatient = false;
@@ -209,7 +207,7 @@ export default defineSource<DocsOptions>({
   },
 });
 
-/** What is only needed where a ref is served is loaded there. */
+/** Loads the git source only when a ref is served. */
 async function filesAt(ref: string, folder: FileOptions, runtime: Runtime): Promise<DocumentFiles> {
   const { openRefFiles } = await import("./docs/ref-files.ts");
   const { root, maxBytes, ignore, hidden, allow, exclude } = folder;
@@ -220,7 +218,7 @@ async function filesAt(ref: string, folder: FileOptions, runtime: Runtime): Prom
   );
 }
 
-/** Ends with the signal, and never fails. */
+/** Ends with the signal; never rejects. */
 async function aWhile(runtime: Runtime, signal: AbortSignal): Promise<void> {
   await runtime.wait(patienceMs, signal).catch(() => undefined);
 }
@@ -228,10 +226,10 @@ async function aWhile(runtime: Runtime, signal: AbortSignal): Promise<void> {
 function languageTag(zod: typeof z) {
   return zod
     .string()
-    .refine((text) => canonicalTag(text) !== undefined, { message: 'must be a language, as in "ja" or "zh-CN"' });
+    .refine((text) => canonicalTag(text) !== undefined, { message: 'must be a language tag, as in "ja" or "zh-CN"' });
 }
 
-/** Where a list goes on behind an address, which may be gone. */
+/** The index that follows an address, even one that no longer exists. */
 function indexAfter(placed: readonly Placed[], address: string): number {
   let low = 0;
   let high = placed.length;

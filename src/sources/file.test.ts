@@ -37,7 +37,7 @@ sourceContract("file", {
   async open(content) {
     for (const [path, text] of Object.entries(content)) write(path, text ?? "");
     const source = await open();
-    // A version is said once a file has been left alone for some milliseconds.
+    // An entry has a version once its file has been unchanged for some milliseconds.
     for (const path of Object.keys(content))
       while ((await source.stat({ path }, call())).version === undefined)
         await new Promise<void>((resolve) => setImmediate(resolve));
@@ -76,7 +76,7 @@ describe("the folder", () => {
     expect(textOf(await source.read({ path: "a.txt" }, call()))).toBe("here");
   });
 
-  it("that is missing, or is none, is named in the error", async () => {
+  it("that is missing, or is not a folder, is named in the error", async () => {
     const missing = join(folder.above, "nowhere");
     const error = await refusal(open({ root: missing }), ["invalid"], missing);
     expect(error.message).toContain(JSON.stringify(missing));
@@ -98,7 +98,7 @@ describe("the folder", () => {
 });
 
 describe("what is served", () => {
-  it("takes no second spelling of a path", async () => {
+  it("accepts only one spelling of a path", async () => {
     write("a/b.txt", "here");
     const source = await open();
     for (const path of ["/a/b.txt", "a//b.txt", "a/b.txt/", "a/./b.txt", "a/../a/b.txt", "a\0b.txt", "A/B.TXT", "a/"])
@@ -138,7 +138,7 @@ describe("list", () => {
     expect(pathsOf(children)).toEqual(paths.slice(0, -1));
   }, 60_000);
 
-  it("goes on where it was when the cursor's file is gone, or has become a folder", async () => {
+  it("continues after the cursor if its file is gone, or has become a folder", async () => {
     for (const path of ["a.txt", "b/c.txt", "b/d.txt", "e.txt"]) write(path, "");
     const source = await open();
     const first = await source.list(asking(2), call());
@@ -156,7 +156,7 @@ describe("list", () => {
     ]);
   });
 
-  it("sees a name that comes into a large folder between two pages", async () => {
+  it("includes a name that is added to a large folder between two pages", async () => {
     for (let index = 0; index < 1000; index += 1) write(`f${index}.txt`, "");
     const source = await open();
     const first = await source.list(asking(900), call());
@@ -166,7 +166,7 @@ describe("list", () => {
     expect(first.items.length + rest.length).toBe(1001);
   });
 
-  it("says of each file its size, its type, when it was changed, and a version", async () => {
+  it("gives each file a size, a type, a modification time, and a version", async () => {
     write("a.ts", "12345");
     const then = new Date("2024-02-29T23:59:59.500Z");
     fs.utimesSync(at("a.ts"), then, then);
@@ -184,7 +184,7 @@ describe("list", () => {
     });
   });
 
-  it("promises no version of a file that was written a moment ago", async () => {
+  it("gives no version to a file that was just written", async () => {
     const source = await open();
     for (let turn = 0; turn < 50; turn += 1) {
       const before = Date.now();
@@ -194,7 +194,7 @@ describe("list", () => {
     }
   });
 
-  it.runIf(process.getuid?.() === 0)("leaves out a folder that the system refuses, and says so in the log", () => {
+  it.runIf(process.getuid?.() === 0)("leaves out a folder without permission, and logs that", () => {
     write("open/a.txt", "");
     write("shut/a.txt", "");
     fs.chmodSync(folder.above, 0o755);
@@ -243,7 +243,7 @@ describe("read", () => {
     else expect("bytes" in part.body && Buffer.compare(part.body.bytes, bytes)).toBe(0);
   });
 
-  it("takes a byte order mark off a text, and says so", async () => {
+  it("removes the byte order mark of a text, and reports it", async () => {
     write("a.txt", "\ufeffwörter");
     const part = onlyPart(await (await open()).read({ path: "a.txt" }, call()));
     expect(part).toEqual({
@@ -262,7 +262,7 @@ describe("read", () => {
     ["utf-16le", "utf-16le", ""],
     ["utf-8", "utf-8-bom", "efbbbf"],
     ["utf-8", undefined, ""],
-  ] as const)("reads text in %s, and says so", async (encoding, said, mark) => {
+  ] as const)("reads text in %s, and reports the encoding", async (encoding, said, mark) => {
     const text = "# 設定\r\n㈱髙﨑 ① ｱｲｳ を読み込みます。\n";
     write("a.md", Buffer.concat([Buffer.from(mark, "hex"), encodeText(text, encoding) ?? Buffer.alloc(0)]));
     const part = onlyPart(await (await open()).read({ path: "a.md" }, call()));
@@ -271,7 +271,7 @@ describe("read", () => {
     expect(part.meta).toEqual(said && { "pressmark/encoding": said });
   });
 
-  it("gives bytes that later reads do not touch", async () => {
+  it("returns bytes that later reads do not overwrite", async () => {
     write("a.bin", new Uint8Array(100).fill(0xff));
     write("b.bin", new Uint8Array(100).fill(0xee));
     const source = await open();
@@ -280,13 +280,13 @@ describe("read", () => {
     expect("bytes" in first && first.bytes.every((byte) => byte === 0xff)).toBe(true);
   });
 
-  it.each([65_535, 65_536, 65_537, 300_000])("gives all of a file of %i bytes", async (size) => {
+  it.each([65_535, 65_536, 65_537, 300_000])("reads all of a file of %i bytes", async (size) => {
     write("a.txt", "é".repeat(size / 2) + (size % 2 === 1 ? "x" : ""));
     const { body } = onlyPart(await (await open()).read({ path: "a.txt" }, call()));
     expect("text" in body && Buffer.byteLength(body.text)).toBe(size);
   });
 
-  it("refuses what is larger than it may be, and says how large it is", async () => {
+  it("rejects a file above the limit, and reports its size", async () => {
     write("a.txt", "x".repeat(1001));
     write("b.txt", "x".repeat(1000));
     const source = await open({ maxBytes: 1000 });
@@ -295,7 +295,7 @@ describe("read", () => {
     expect(textOf(await source.read({ path: "b.txt" }, call()))).toHaveLength(1000);
   });
 
-  it("reads many at once without mixing them up", async () => {
+  it("reads many concurrently without mixing them up", async () => {
     for (let index = 0; index < 50; index += 1) write(`${index}.txt`, `${index} `.repeat(index * 1000));
     const source = await open();
     const read = async (index: number) => textOf(await source.read({ path: `${index}.txt` }, call()));
@@ -303,7 +303,7 @@ describe("read", () => {
     for (const [index, text] of texts.entries()) expect(text).toBe(`${index} `.repeat(index * 1000));
   });
 
-  it("leaves no descriptor open, whatever happens", async () => {
+  it("leaves no descriptor open after any outcome", async () => {
     write("a.txt", "a");
     write("large.txt", "x".repeat(200_000));
     link("/etc/passwd", "out");
@@ -329,7 +329,7 @@ describe("read", () => {
 });
 
 describe("complete", () => {
-  it("puts what begins as typed first, folders with a slash, and says what each value reveals", async () => {
+  it("puts prefix matches first, folders with a slash, with the address that each value reveals", async () => {
     for (const path of ["src/a.ts", "srv.txt", "SRC-old.md", "my-src/b.ts", ".src/x", "other.txt"]) write(path, "");
     const source = await open();
     const template = source.templates[0] as (typeof source.templates)[number];
@@ -345,7 +345,7 @@ describe("complete", () => {
       expect(await complete(nothing)).toEqual([]);
   });
 
-  it("gives at most a hundred", async () => {
+  it("returns at most a hundred", async () => {
     for (let index = 0; index < 300; index += 1) write(`f${index}`, "");
     const source = await open();
     const template = source.templates[0] as (typeof source.templates)[number];

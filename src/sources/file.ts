@@ -23,9 +23,9 @@ import { run, settled } from "../backends/disk/steps.ts";
 import type { Steps } from "../backends/disk/steps.ts";
 import { createWalk } from "./file/walk.ts";
 import { createFolderWatcher } from "./file/watch.ts";
-import { createWatchLook } from "./file/watch-look.ts";
+import { createDiskState } from "./file/disk-state.ts";
 
-const maxBytesUnlessSaid = 5 * 1024 * 1024;
+const defaultMaxBytes = 5 * 1024 * 1024;
 
 interface FileOptions extends Partial<RuleChoice> {
   readonly root: string;
@@ -42,21 +42,21 @@ export default defineSource<FileOptions>({
   scheme: "file",
   options: (z) =>
     z.object({
-      root: z.string().min(1).describe("the folder to serve").meta({ format: "path" }),
+      root: z.string().min(1).describe("Folder to serve").meta({ format: "path" }),
       maxBytes: z
         .int()
         .positive()
         .max(512 * 1024 * 1024)
-        .default(maxBytesUnlessSaid)
-        .describe("how much is read at once, in bytes; of what is larger a part can be asked for"),
+        .default(defaultMaxBytes)
+        .describe("Largest read, in bytes; a larger file can be read in parts"),
       textTimeoutMs: z
         .int()
         .min(100)
         .max(600_000)
         .default(20_000)
-        .describe("how long taking the text out of a document may take, in milliseconds"),
+        .describe("Time limit for extracting the text of one document, in milliseconds"),
       ...ruleOptions(z),
-      icons: z.boolean().default(false).describe("give each entry a small icon of its kind"),
+      icons: z.boolean().default(false).describe("Give each entry an icon for its file type"),
       ...sharedOptions(z),
     }),
 
@@ -68,9 +68,13 @@ export default defineSource<FileOptions>({
   ) {
     const root = realRoot(configured);
     const kind = diskKind(statfsSync(root).type);
-    if (kind === "made-up") throw new ResourceError("invalid", `the folder ${quote(root)} holds no files of its own`);
+    if (kind === "made-up")
+      throw new ResourceError(
+        "invalid",
+        `${quote(root)} is on a virtual file system (such as /proc) and cannot be served`,
+      );
     const disk = kind === "local" ? createLocalDisk() : createRemoteDisk();
-    const said = new Set<string>();
+    const logged = new Set<string>();
     const choice = chooseRules(chosen);
     const person = personOf(process.env, homedir());
     const folderRules = createFolderRules({ ...choice, root, disk, person, say });
@@ -83,8 +87,8 @@ export default defineSource<FileOptions>({
       names,
       folderRules,
       icons,
-      refused: (path) => say("the system refuses a folder, so it is left out", path),
-      unspeakable: (path) => say("a name is no valid UTF-8, so it is left out", path),
+      refused: (path) => say("permission denied: folder left out", path),
+      unspeakable: (path) => say("name is not valid UTF-8: left out", path),
     });
     const extract = createExtract({ timeoutMs: textTimeoutMs });
     const reads = createFileReader({ confine, disk, maxBytes, extract, entry: walk.entry });
@@ -96,17 +100,17 @@ export default defineSource<FileOptions>({
       polled: watch === "poll" || kind !== "local",
       pollMs,
       log,
-      ...(kind === "local" && { stateOf: createWatchLook(confine, disk).signature }),
+      ...(kind === "local" && { stateOf: createDiskState(confine, disk).signature }),
     });
 
-    /** Once per path, and not for ever more of them. */
+    /** Logs once per path, for at most 1000 paths. */
     function say(message: string, path: string): void {
-      if (said.has(path) || said.size >= 1000) return;
-      said.add(path);
+      if (logged.has(path) || logged.size >= 1000) return;
+      logged.add(path);
       log("warn", message, { path });
     }
 
-    /** An answer, or why there is none, in words that hold nothing but what was asked for. */
+    /** Runs the steps. Error messages contain only the requested path, never a path on the disk. */
     async function answer<T>(path: string, steps: Steps<T | undefined>): Promise<T> {
       let found: T | undefined;
       try {
@@ -114,15 +118,15 @@ export default defineSource<FileOptions>({
       } catch (cause) {
         if (cause instanceof ResourceError) throw cause;
         if (isRefusal(cause)) {
-          say("the system refuses a path", path);
-          throw new ResourceError("denied", `the system refuses ${quote(path)}`, { cause });
+          say("permission denied", path);
+          throw new ResourceError("denied", `permission denied: ${quote(path)}`, { cause });
         }
         if (!isNothing(cause))
-          throw new ResourceError("unavailable", `${quote(path)} cannot be read just now; try again`, { cause });
+          throw new ResourceError("unavailable", `${quote(path)} cannot be read at the moment; try again`, { cause });
       }
       if (found !== undefined) return found;
       if (path !== "" && (await run(confine.visit("", () => settled(true))))) throw notFound(path);
-      throw new ResourceError("unavailable", "the folder of this mount is not there just now");
+      throw new ResourceError("unavailable", "the folder of this mount does not exist at the moment");
     }
 
     return {
@@ -135,15 +139,15 @@ export default defineSource<FileOptions>({
       async read(at, call) {
         const { path } = at;
         if (!hasQuery(at)) return answer(path, reads.whole(path));
-        return answer(path, reads.part(path, askOf(at), call.signal));
+        return answer(path, reads.part(path, readQueryOf(at), call.signal));
       },
 
       async stat(at) {
         const { path } = at;
-        const ask = hasQuery(at) ? askOf(at) : undefined;
+        const readQuery = hasQuery(at) ? readQueryOf(at) : undefined;
         return answer(
           path,
-          confine.visit(path, (place) => settled(reads.entry(at, place, ask))),
+          confine.visit(path, (location) => settled(reads.entry(at, location, readQuery))),
         );
       },
 
@@ -157,8 +161,8 @@ export default defineSource<FileOptions>({
           template: fileTemplate,
           name: "File",
           description:
-            "One file of the folder, or one of its folders, by its path; of a file also some lines (lines=10-40, from 1), some bytes " +
-            "(bytes=0-1023, from 0), and of a PDF, an office document or a web page the text (as=text)",
+            "A file or folder by its path. For a file also: some lines (lines=10-40, from 1), some bytes " +
+            "(bytes=0-1023, from 0), or the text of a PDF, an office document or a web page (as=text)",
         },
       ],
 
@@ -182,17 +186,17 @@ export default defineSource<FileOptions>({
   },
 });
 
-/** The folder itself, without links. */
+/** The real path of the folder, links resolved. */
 function realRoot(configured: string): string {
   let root: string;
   try {
     root = realpathSync.native(resolve(configured));
   } catch (cause) {
-    const why = isNothing(cause) ? "is not there; create it, or" : "cannot be reached; check who may enter it, or";
-    throw new ResourceError("invalid", `the folder ${quote(configured)} ${why} set "root" to another`, { cause });
+    const why = isNothing(cause) ? "does not exist; create it, or" : "cannot be opened; check its permissions, or";
+    throw new ResourceError("invalid", `folder ${quote(configured)} ${why} set "root" to another folder`, { cause });
   }
   if (!statSync(root).isDirectory())
-    throw new ResourceError("invalid", `${quote(configured)} is no folder; set "root" to one`);
+    throw new ResourceError("invalid", `${quote(configured)} is not a folder; set "root" to a folder`);
   return root;
 }
 
@@ -201,9 +205,9 @@ function hasQuery({ query }: Address): boolean {
   return false;
 }
 
-/** A query that is not known here leads nowhere. */
-function askOf({ path, query = {} }: Address): ReadAsk {
-  const ask = parseAsk(query);
-  if (!ask) throw notFound(path);
-  return ask;
+/** Throws "not-found" for an unknown query. */
+function readQueryOf({ path, query = {} }: Address): ReadAsk {
+  const readQuery = parseAsk(query);
+  if (!readQuery) throw notFound(path);
+  return readQuery;
 }

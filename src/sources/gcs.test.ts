@@ -43,7 +43,7 @@ sourceContract("gcs", {
 });
 
 describe("gcs", () => {
-  it("reads any generation, and says what is known of it", async () => {
+  it("reads any generation, and describes it", async () => {
     const first = fake.put("b", "報告.csv", "一", { contentType: "text/csv", metadata: { owner: "keiri" } });
     fake.put("b", "報告.csv", "二");
     const source = await open();
@@ -62,7 +62,7 @@ describe("gcs", () => {
       });
   });
 
-  it("lists a hundred thousand names at one request for each page", async () => {
+  it("lists a hundred thousand names with one request per page", async () => {
     for (let index = 0; index < 3000; index += 1) fake.put("b", `logs/${String(index).padStart(6, "0")}`, "x");
     const source = await open();
     let pages = 0;
@@ -87,14 +87,14 @@ describe("gcs", () => {
     [503, "busy", true],
     ["garbage", "unavailable", true],
     ["hang", "unavailable", true],
-  ] as const)("says what %s means", async (how, kind, passing) => {
+  ] as const)("explains %s", async (how, kind, passing) => {
     const source = await open({ timeoutMs: 100 });
     fake.fail(how);
     await expect(source.list({ limit: 1 }, call)).rejects.toMatchObject({ kind, passing });
     expect(await source.list({ limit: 1 }, call)).toEqual({ items: [] });
   });
 
-  it("reads what is packed whole, and refuses ranges of it", async () => {
+  it("reads a gzip object completely, and rejects ranges of it", async () => {
     fake.put("b", "a.css", gzipSync("x".repeat(900)), { contentType: "text/css", contentEncoding: "gzip" });
     fake.put("b", "bomb", gzipSync("x".repeat(50_000)), { contentEncoding: "gzip" });
     const source = await open({ maxBytes: 1000 });
@@ -107,15 +107,15 @@ describe("gcs", () => {
   it.each([
     ["no list", { items: 5, prefixes: "x" }, []],
     ["names that are none", { items: [null, {}, { name: 5 }, { name: "a" }], prefixes: [null, 1] }, ["a"]],
-  ])("takes %s for nothing", async (_what, said, paths) => {
-    const server = createServer((_request, response) => void response.end(JSON.stringify(said)));
+  ])("treats %s as missing", async (_what, given, paths) => {
+    const server = createServer((_request, response) => void response.end(JSON.stringify(given)));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const source = await open({ endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
     expect((await source.list({ limit: 10 }, call)).items.map(({ path }) => path)).toEqual(paths);
     server.close();
   });
 
-  it("goes on where a page is empty, and stops where pages have no end", async () => {
+  it("continues after an empty page, and stops if pages have no end", async () => {
     let isEndless = false;
     const server = createServer(({ url = "" }, response) => {
       const isFirst = !url.includes("pageToken=");
@@ -132,7 +132,7 @@ describe("gcs", () => {
     server.close();
   });
 
-  it("wants to know which buckets", async () => {
+  it("needs buckets or a project", async () => {
     const source = await open({ buckets: [] });
     await expect(source.list({ limit: 1 }, call)).rejects.toMatchObject({ kind: "invalid" });
     const all = await open({ buckets: [], project: "p" });
@@ -156,7 +156,7 @@ describe("a service account", () => {
   );
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it("proves each question by its own key", async () => {
+  it("authenticates each request with its own key", async () => {
     fake.put("b", "a", "alpha");
     const source = await open({ anonymous: false, keyFile });
     expect(await source.read({ path: "a" }, call)).toMatchObject([{ body: { text: "alpha" } }]);
@@ -171,7 +171,7 @@ describe("a service account", () => {
     });
   });
 
-  it("signs a link to what is too large, as Google checks it", async () => {
+  it("signs a link to a large object, as Google checks it", async () => {
     fake.put("b", "large (1).bin", "0123456789");
     const source = await open({ anonymous: false, keyFile, maxBytes: 5, linkSeconds: 60 });
     const [part] = await source.read({ path: "large (1).bin" }, call);
@@ -180,21 +180,21 @@ describe("a service account", () => {
     const query = link.search.slice(1).replace(/&X-Goog-Signature=.*/, "");
     const canonical = ["GET", link.pathname, query, `host:${link.host}`, "", "host", "UNSIGNED-PAYLOAD"].join("\n");
     const { createHash } = await import("node:crypto");
-    const said = [
+    const given = [
       "GOOG4-RSA-SHA256",
       link.searchParams.get("X-Goog-Date"),
       link.searchParams.get("X-Goog-Credential")!.split("/").slice(1).join("/"),
       createHash("sha256").update(canonical).digest("hex"),
     ].join("\n");
     expect(link.pathname).toBe("/b/large%20%281%29.bin");
-    expect(createVerify("RSA-SHA256").update(said).verify(publicKey, signature, "hex")).toBe(true);
+    expect(createVerify("RSA-SHA256").update(given).verify(publicKey, signature, "hex")).toBe(true);
   });
 
-  it("whose key cannot be read is told so, without the key", async () => {
+  it("reports an unreadable key, without the key", async () => {
     const source = await open({ anonymous: false, keyFile: join(folder, "none.json") });
     await expect(source.list({ limit: 1 }, call)).rejects.toMatchObject({
       kind: "denied",
-      message: expect.stringMatching(/no credentials could be had/),
+      message: expect.stringMatching(/cannot get credentials/),
     });
   });
 });

@@ -1,4 +1,4 @@
-/** Objects of Google Cloud Storage. */
+/** Objects in Google Cloud Storage. */
 import { defineSource } from "../source.ts";
 import { createGcsStore } from "./gcs/gcs-store.ts";
 import { createGoogleIdentity } from "./gcs/identity.ts";
@@ -20,27 +20,27 @@ export interface GcsSourceOptions {
 
 export default defineSource<GcsSourceOptions>({
   name: "gcs",
-  summary: "Objects of Google Cloud Storage",
+  summary: "Objects in Google Cloud Storage",
   scheme: "gcs",
   options: (z) =>
     z.object({
       buckets: z
-        .array(z.string().regex(/^[a-z0-9._-]+$/, "must be the name of a bucket"))
+        .array(z.string().regex(/^[a-z0-9._-]+$/, "must be a valid bucket name"))
         .default([])
-        .describe("the buckets to serve; all of the project unless said"),
-      prefix: z.string().default("").describe("only names that begin so"),
-      project: z.string().optional().describe("whose buckets are meant, where none are named"),
+        .describe("Buckets to serve; empty for all of the project"),
+      prefix: z.string().default("").describe("Only objects whose name starts with this prefix"),
+      project: z.string().optional().describe("Project whose buckets are served if no buckets are named"),
       keyFile: z
         .string()
         .min(1)
         .optional()
         .meta({ format: "path" })
-        .describe("the key of a service account; what the machine is signed in as unless said"),
-      anonymous: z.boolean().default(false).describe("ask without credentials, for what is public"),
+        .describe("Key file of a service account. Default: the application default credentials of the machine"),
+      anonymous: z.boolean().default(false).describe("Send no credentials; only public objects can be read"),
       endpoint: z
         .url({ protocol: /^https?$/ })
         .optional()
-        .describe("the address of an emulator"),
+        .describe("Address of an emulator"),
       ...readingOptions(z, "names"),
     }),
   base: ({ buckets }) => (buckets.length === 1 ? `gcs://${buckets[0]}/` : "gcs://"),

@@ -98,7 +98,7 @@ describe("folders", () => {
     expect(await listed(source)).toEqual(["file/doc1", "file/doc2"]);
   });
 
-  it("hold what their shortcuts lead to, once, and no way that has no end", async () => {
+  it("contain the targets of their shortcuts, once, and no cycle", async () => {
     fake.folder("a", "A");
     fake.folder("b", "B", { parent: "a" });
     const shortcut = "application/vnd.google-apps.shortcut";
@@ -129,7 +129,7 @@ describe("folders", () => {
     expect(heard.heard).toHaveLength(1);
   });
 
-  it("that are named are all that is served, also of what moves in and out of them", async () => {
+  it("limit what is served if configured, also when files move in and out", async () => {
     fake.folder("in", "In");
     fake.folder("deep", "Deep", { parent: "in" });
     fake.document("doc1", "one", { parent: "deep" });
@@ -138,8 +138,8 @@ describe("folders", () => {
     expect(await listed(source)).toEqual(["file/doc1"]);
     expect(await childrenOf(source, "folder")).toEqual(["folder/in"]);
     for (const path of ["file/doc2", "folder/root-folder-0"])
-      for (const ask of [source.read({ path }, call), source.stat!({ path }, call)])
-        await expect(ask).rejects.toMatchObject({ kind: "not-found" });
+      for (const request of [source.read({ path }, call), source.stat!({ path }, call)])
+        await expect(request).rejects.toMatchObject({ kind: "not-found" });
     const heard = collectChanges(await source.watch!(call));
     fake.put("doc2", { parent: "deep" });
     await heard.until((change) => change.kind === "appeared" && change.path === "file/doc2", "that it moved in");
@@ -165,7 +165,7 @@ describe("a document", () => {
     expect(heard.heard).not.toContainEqual({ kind: "gone", path: "file/doc" });
   });
 
-  it("comes, changes and goes while it is watched", async () => {
+  it("appears, changes and disappears while it is watched", async () => {
     fake.put("old", { content: "1" });
     const source = await open();
     const first = collectChanges(await source.watch!(call));
@@ -185,11 +185,11 @@ describe("a document", () => {
   });
 });
 
-describe("who asks", () => {
+describe("the account", () => {
   const folder = mkdtempSync(join(tmpdir(), "pressmark-gdrive-"));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it("is a service account by its own key", async () => {
+  it("can be a service account with its own key", async () => {
     const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
     const email = "reader@example.iam.gserviceaccount.com";
     const keyFile = join(folder, "key.json");
@@ -205,7 +205,7 @@ describe("who asks", () => {
     expect(await listed(await open({ anonymous: false, keyFile }))).toEqual(["file/own", "file/shared"]);
   });
 
-  it("whose key cannot be read is told what to do, without the key", async () => {
+  it("reports an unreadable key and what to do, without the key", async () => {
     const source = await open({ anonymous: false, keyFile: join(folder, "none.json") });
     await expect(source.list({ limit: 1 }, call)).rejects.toMatchObject({
       kind: "denied",
@@ -213,7 +213,7 @@ describe("who asks", () => {
     });
   });
 
-  it("stays the same for as long as a mount is open, whoever else signs in, and what is kept is each one's own", async () => {
+  it("stays the same while a mount is open, whoever else signs in, and each has its own cache", async () => {
     vi.stubEnv("XDG_STATE_HOME", folder);
     vi.stubEnv("XDG_CACHE_HOME", folder);
     vi.stubEnv("HOME", folder);
@@ -222,7 +222,7 @@ describe("who asks", () => {
     try {
       const logins = createStoredLogins(process.env);
       const login = { clientId: "client", refreshToken: "refresh", rootUrl: fake.rootUrl };
-      const kept = () => readdirSync(join(folder, "pressmark", "gdrive")).filter((name) => name.endsWith(".sqlite"));
+      const stored = () => readdirSync(join(folder, "pressmark", "gdrive")).filter((name) => name.endsWith(".sqlite"));
       await logins.keep({ ...login, email: "one@example.org" });
       const first = await open({ anonymous: false, keep: true });
       await logins.keep({ ...login, email: "two@example.org" });
@@ -230,16 +230,16 @@ describe("who asks", () => {
       await expect(first.list({ limit: 1 }, call)).rejects.toMatchObject({
         message: expect.stringContaining("one@example.org") as string,
       });
-      expect(kept()).toHaveLength(1);
+      expect(stored()).toHaveLength(1);
       await open({ anonymous: false, keep: true });
-      expect(kept()).toHaveLength(2);
+      expect(stored()).toHaveLength(2);
       for (const source of opened.splice(0)) await source.close?.();
     } finally {
       vi.unstubAllEnvs();
     }
   });
 
-  it("proves it to Google and to this machine, and to no one else", async () => {
+  it("sends credentials to Google and to this machine, and nowhere else", async () => {
     for (const rootUrl of [
       "https://evil.example/",
       "http://www.googleapis.com/",
@@ -251,13 +251,13 @@ describe("who asks", () => {
   });
 });
 
-it("opens without asking anyone, also where Drive cannot be reached", async () => {
+it("opens without a request, even if Drive cannot be reached", async () => {
   const source = await open({ rootUrl: "http://127.0.0.1:1/" });
   expect(fake.asked).toEqual([]);
   await source.close?.();
 });
 
-it("says soon that Drive is away, at once when that is known, and goes on by itself when it is back", async () => {
+it("reports soon that Drive is unavailable, immediately if known, and continues by itself when it is back", async () => {
   fake.document("a", "x");
   const back = Promise.withResolvers<void>();
   let waits = 0;
@@ -274,7 +274,7 @@ it("says soon that Drive is away, at once when that is known, and goes on by its
   expect(await listed(source)).toEqual(["file/a"]);
 });
 
-it("keeps what it knows for its owner alone, and goes on from there after a start", async () => {
+it("stores its state for its owner only, and continues from it after a start", async () => {
   const cache = mkdtempSync(join(tmpdir(), "pressmark-gdrive-"));
   vi.stubEnv("XDG_CACHE_HOME", cache);
   try {
@@ -286,16 +286,16 @@ it("keeps what it knows for its owner alone, and goes on from there after a star
     const before = fake.asked.length;
     expect(await listed(await open({ keep: true }))).toEqual(["file/a", "file/b"]);
     expect(fake.asked.slice(before).filter((line) => line.startsWith("GET /drive/v3/files"))).toEqual([]);
-    const kept = readdirSync(join(cache, "pressmark", "gdrive"));
-    expect(kept.filter((name) => name.endsWith(".sqlite"))).toHaveLength(1);
-    for (const name of kept) expect(statSync(join(cache, "pressmark", "gdrive", name)).mode & 0o077, name).toBe(0);
+    const stored = readdirSync(join(cache, "pressmark", "gdrive"));
+    expect(stored.filter((name) => name.endsWith(".sqlite"))).toHaveLength(1);
+    for (const name of stored) expect(statSync(join(cache, "pressmark", "gdrive", name)).mode & 0o077, name).toBe(0);
     for (const source of opened.splice(0)) await source.close?.();
 
     const file = join(
       cache,
       "pressmark",
       "gdrive",
-      kept.find((name) => name.endsWith(".sqlite"))!,
+      stored.find((name) => name.endsWith(".sqlite"))!,
     );
     const reopened = async () => {
       const source = await open({ keep: true });
@@ -304,7 +304,7 @@ it("keeps what it knows for its owner alone, and goes on from there after a star
     const whole = readFileSync(file);
     writeFileSync(file, "no database at all".repeat(1000));
     expect(await reopened(), "after it was replaced").toEqual(["file/a", "file/b"]);
-    // All but what says which tables there are.
+    // All but the schema.
     writeFileSync(file, Buffer.concat([whole.subarray(0, 4096), Buffer.alloc(whole.length - 4096, 0xee)]));
     await expect(reopened(), "while it is broken").rejects.toMatchObject({ kind: "unavailable" });
     expect(await reopened(), "after it was broken").toEqual(["file/a", "file/b"]);

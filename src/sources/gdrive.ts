@@ -1,4 +1,4 @@
-/** Files of Google Drive: documents as text, folders as directories, each under its id. */
+/** Files in Google Drive: documents as text, folders as directories, each addressed by its id. */
 import { invalid } from "../errors.ts";
 import { defineSource } from "../source.ts";
 import { createRetryState } from "./gdrive/backoff.ts";
@@ -11,12 +11,12 @@ import { driveOptions, type DriveSourceOptions } from "./gdrive/options.ts";
 
 export type { DriveSourceOptions };
 
-/** A question that Drive puts off is given up while its caller still waits; what goes on by itself has all the time there is. */
-const questionMs = 20_000;
+/** How long a call retries while its caller waits. Background work retries without a limit. */
+const callRetryMs = 20_000;
 
 export default defineSource<DriveSourceOptions>({
   name: "gdrive",
-  summary: "Files of Google Drive",
+  summary: "Files in Google Drive",
   scheme: "gdrive",
   options: driveOptions,
   base: () => "gdrive://",
@@ -24,12 +24,12 @@ export default defineSource<DriveSourceOptions>({
 
   async open(options, runtime) {
     const { keyFile, subject, account, anonymous, rootUrl, access, timeoutMs } = options;
-    if (!anonymous && !mayProve(rootUrl))
+    if (!anonymous && !maySendCredentials(rootUrl))
       throw invalid(
-        "credentials are sent to Google, or to an emulator on this machine, and to no one else; leave out rootUrl, or set anonymous",
+        "credentials are sent only to Google or to an emulator on this machine; remove rootUrl, or set anonymous",
       );
-    // Whoever it is now it stays, whoever else signs in: what is kept of one is not for another.
-    let person = anonymous || keyFile !== undefined ? undefined : (account ?? personNow());
+    // The account stays the same even if another person signs in later: data cached for one account is not for another.
+    let person = anonymous || keyFile !== undefined ? undefined : (account ?? currentAccount());
     const identity = anonymous
       ? undefined
       : createDriveIdentity({
@@ -41,19 +41,19 @@ export default defineSource<DriveSourceOptions>({
           },
         });
     const asking = { rootUrl, identity, withPermissions: access === "drive", timeoutMs, runtime };
-    const trouble = createRetryState();
+    const retryState = createRetryState();
     return createDriveSource(options, {
-      api: createDriveApi({ ...asking, patienceMs: questionMs }),
-      patientApi: createDriveApi({ ...asking, patienceMs: Infinity, trouble }),
-      trouble,
+      api: createDriveApi({ ...asking, patienceMs: callRetryMs }),
+      patientApi: createDriveApi({ ...asking, patienceMs: Infinity, retryState }),
+      retryState,
       ledger: await openLedgerFile({ ...options, account: person }, runtime),
       runtime,
     });
   },
 });
 
-/** Undefined also where that cannot be found out: then it is said when it is first needed. */
-function personNow(): string | undefined {
+/** Undefined also if this cannot be determined; the error is then reported when the account is first needed. */
+function currentAccount(): string | undefined {
   try {
     return lastSignedIn(process.env);
   } catch {
@@ -61,8 +61,8 @@ function personNow(): string | undefined {
   }
 }
 
-/** Whoever is sent a proof can read all of Drive with it. */
-function mayProve(rootUrl: string): boolean {
+/** Who receives a token can read all of Drive with it, so it goes only to Google and to this machine. */
+function maySendCredentials(rootUrl: string): boolean {
   const { protocol, hostname } = new URL(rootUrl);
   if (["127.0.0.1", "localhost", "[::1]"].includes(hostname)) return true;
   return protocol === "https:" && /^(?:[\w-]+\.)*googleapis\.com$/.test(hostname);

@@ -46,7 +46,7 @@ function withContent(init: readonly string[] = [], folder?: string): TestReposit
 let kept: TestRepository | undefined;
 afterAll(() => rmSync(kept?.folder ?? "", { recursive: true, force: true }));
 
-/** One repository for all who only look. */
+/** One repository for all tests that only read. */
 function untouched(): TestRepository {
   return (kept ??= withContent([], mkdtempSync(join(tmpdir(), "pressmark-test-git-"))));
 }
@@ -110,7 +110,7 @@ async function filesBelow(source: Source, path: string): Promise<Entry[]> {
 }
 
 describe("trees and blobs", () => {
-  it.each([[[]], [["--object-format=sha256"]]])("hold every file of a commit, whatever its name (%j)", async (init) => {
+  it.each([[[]], [["--object-format=sha256"]]])("contain every file of a commit, for any name (%j)", async (init) => {
     const source = await withContent(init).open();
     const files = await filesBelow(source, "tree/feature\0x");
     const paths = files.map(({ path }) => segmentsOf(path).slice(2).join("/"));
@@ -124,7 +124,7 @@ describe("trees and blobs", () => {
     }
   });
 
-  it("give the bytes that git show gives, for any names and any bytes", async () => {
+  it("return the same bytes as git show, for any names and any bytes", async () => {
     const name = fc
       .string({ unit: "grapheme", minLength: 1, maxLength: 8 })
       .filter((text) => text.isWellFormed() && !/[/\0]/.test(text) && !/^\.|\.(?:key|pem|p8)$/i.test(text));
@@ -159,7 +159,7 @@ describe("trees and blobs", () => {
     );
   });
 
-  it("tell names that differ only in how their accents are written apart", async () => {
+  it("distinguish names that differ only in the encoding of their accents", async () => {
     const repository = testRepository();
     const [composed, apart] = ["が.txt".normalize("NFC"), "が.txt".normalize("NFD")];
     const blob = (text: string) => repository.gitBytes(["hash-object", "-w", "--stdin"], text).toString().trim();
@@ -172,7 +172,7 @@ describe("trees and blobs", () => {
     expect(await filesBelow(source, "tree/main")).toHaveLength(2);
   });
 
-  it("say of a link where it leads, and never follow it", async () => {
+  it("return the target of a link, and never follow it", async () => {
     const repository = testRepository();
     symlinkSync("/etc/passwd", join(repository.folder, "out"));
     repository.commit("a link");
@@ -186,7 +186,7 @@ describe("trees and blobs", () => {
     await refusal(source.read({ path: "blob/HEAD/out/below" }, call), ["not-found"], "below a link");
   });
 
-  it("say of a submodule that it is one, and at which commit", async () => {
+  it("describe a submodule and its commit", async () => {
     const repository = testRepository();
     const commit = repository.commit("first", { "a.txt": "a" });
     repository.git("update-index", "--add", "--cacheinfo", `160000,${commit},vendor/lib`);
@@ -200,7 +200,7 @@ describe("trees and blobs", () => {
     expect(await readFacts(source, "status")).toMatchObject({ staged: [], untracked: [] });
   });
 
-  it("say of an LFS pointer what it stands for", async () => {
+  it("describe the object of an LFS pointer", async () => {
     const repository = testRepository();
     const oid = `sha256:${"ab".repeat(32)}`;
     repository.commit("big", { "big.psd": `version https://git-lfs.github.com/spec/v1\noid ${oid}\nsize 12345\n` });
@@ -208,7 +208,7 @@ describe("trees and blobs", () => {
     expect(part!.meta).toMatchObject({ "pressmark/lfs": { oid, size: 12345 } });
   });
 
-  it("decode text as files are decoded", async () => {
+  it("decode text as the file source does", async () => {
     const repository = testRepository();
     repository.commit("sjis", {
       "メモ.txt": Buffer.from("82b182f182c982bf82cd8141 90a28a4581420a".replace(" ", ""), "hex"),
@@ -220,7 +220,7 @@ describe("trees and blobs", () => {
     });
   });
 
-  it("of a file that is too large name ranges, which can be read", async () => {
+  it("of a file that is too large fail with ranges that can be read", async () => {
     const repository = testRepository();
     repository.commit("large", { "large.txt": "a line of text\n".repeat(1000) });
     const source = await repository.open({ maxBytes: 1000 });
@@ -230,7 +230,7 @@ describe("trees and blobs", () => {
     expect(await readText(source, "blob/HEAD/large.txt", { bytes: "2-5" })).toBe("line");
   });
 
-  it("under a whole hash stay fresh for a minute, and under a name do not", async () => {
+  it("are fresh for a minute under a full hash, but not under a name", async () => {
     const repository = untouched();
     const source = await repository.open();
     const hash = repository.git("rev-parse", "HEAD");
@@ -247,7 +247,7 @@ describe("trees and blobs", () => {
     }
   });
 
-  it("follow a branch that moves, at once", async () => {
+  it("follow a branch that moves immediately", async () => {
     const repository = withContent();
     const source = await repository.open();
     const before = await source.stat!({ path: "blob/main/docs/a.txt" }, call);
@@ -262,8 +262,8 @@ describe("trees and blobs", () => {
   });
 });
 
-describe("names that speak of a secret", () => {
-  it("are nowhere: in trees, blobs, blame, logs, diffs, commits, status and completions", async () => {
+describe("names of secrets", () => {
+  it("do not appear in trees, blobs, blame, logs, diffs, commits, status and completions", async () => {
     const repository = testRepository();
     repository.commit("first", { "a.txt": "a", "bin.txt": "b" });
     repository.commit("leak", {
@@ -293,7 +293,7 @@ describe("names that speak of a secret", () => {
       expect(await readText(source, path, { path: ".env" })).toBe(await readText(source, path, { path: "nowhere" }));
   });
 
-  it("stay out of a patch when they are renamed, deleted, empty, binary or only made executable", async () => {
+  it("do not appear in a patch when they are renamed, deleted, empty, binary or only made executable", async () => {
     const repository = testRepository();
     const text = "hunter2\n".repeat(50);
     repository.commit("first", {
@@ -326,7 +326,7 @@ describe("names that speak of a secret", () => {
 });
 
 describe("facts", () => {
-  it("of the status: branch, what is staged, changed, untracked and under way", async () => {
+  it("of the status: branch, staged, changed and untracked files, and operations in progress", async () => {
     const repository = withContent();
     const head = repository.git("rev-parse", "HEAD");
     const source = await repository.open();
@@ -353,7 +353,7 @@ describe("facts", () => {
     });
   });
 
-  it("of the status while a merge is under way, with what is in conflict", async () => {
+  it("of the status during a merge, with conflicts", async () => {
     const repository = withContent();
     repository.commit("ours", { "docs/a.txt": "ours" });
     repository.git("checkout", "--quiet", "feature/x");
@@ -366,7 +366,7 @@ describe("facts", () => {
     });
   });
 
-  it("of a branch: where it comes from, and how far it is ahead", async () => {
+  it("of a branch: its upstream, and how far it is ahead", async () => {
     const origin = withContent();
     const folder = join(scratchFolder(), "clone");
     origin.git("clone", "--quiet", origin.folder, folder);
@@ -385,7 +385,7 @@ describe("facts", () => {
     expect(await readText(source, "branches")).toContain('"upstream":"origin/feature/x"');
   });
 
-  it("of tags, the light and the annotated", async () => {
+  it("of tags, lightweight and annotated", async () => {
     const repository = withContent();
     repository.git("tag", "--annotate", "v2", "--message", "the second");
     const hash = repository.git("rev-parse", "HEAD");
@@ -397,7 +397,7 @@ describe("facts", () => {
     });
   });
 
-  it("of a commit: who, when, why, and which files", async () => {
+  it("of a commit: author, date, message, and files", async () => {
     const repository = withContent();
     repository.git("mv", "docs/b.txt", "docs/c.txt");
     const hash = repository.commit("a subject\n\nand why\n", { "docs/a.txt": "changed", "n.txt": "new" });
@@ -419,7 +419,7 @@ describe("facts", () => {
     expect(await readFacts(source, "commit/v1")).toMatchObject({ parents: [], files: { length: 18 } });
   });
 
-  it("of the lines of a file: who wrote them, and when", async () => {
+  it("of the lines of a file: author and date", async () => {
     const repository = testRepository();
     const first = repository.commit("one", { "a.txt": "one\ntwo\nthree\n" });
     const second = repository.commit("two", { "a.txt": "one\nTWO\nthree\n" });
@@ -439,7 +439,7 @@ describe("facts", () => {
     await refusal(source.read({ path: "blame/main/a.txt", query: { lines: "9-" } }, call), ["invalid"], "beyond");
   });
 
-  it("of a patch that is too large name its parts, which can be read", async () => {
+  it("of a patch that is too large fail with parts that can be read", async () => {
     const repository = testRepository();
     repository.commit("none");
     repository.commit("much", { "a/x.txt": "x\n".repeat(2000), "b/y.txt": "y\n" });
@@ -449,7 +449,7 @@ describe("facts", () => {
     expect(await readText(source, "diff/HEAD~1/HEAD", { path: "b" })).toContain("+y\n");
   });
 
-  it("of a first commit as a patch against the tree without anything", async () => {
+  it("of a first commit as a patch against the empty tree", async () => {
     const repository = testRepository();
     const hash = repository.commit("first", { "a.txt": "a\n" });
     const empty = repository.gitBytes(["hash-object", "-t", "tree", "--stdin"], "").toString().trim();
@@ -467,7 +467,7 @@ describe("repositories of every kind", () => {
     await refusal(source.read({ path: "commit/HEAD" }, call), ["not-found"], "HEAD");
   });
 
-  it("with a detached HEAD say so", async () => {
+  it("with a detached HEAD report that", async () => {
     const repository = withContent();
     const head = repository.git("rev-parse", "HEAD");
     repository.git("checkout", "--quiet", "--detach");
@@ -506,7 +506,7 @@ describe("repositories of every kind", () => {
     expect(await readText(source, "blob/main/docs/a.txt")).toBe("on main");
   });
 
-  it("that are submodules are served from where their git folder is", async () => {
+  it("that are submodules are served through their git folder", async () => {
     const inner = withContent();
     const outer = testRepository();
     outer.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", inner.folder, "lib");
@@ -515,7 +515,7 @@ describe("repositories of every kind", () => {
     expect(await readText(source, "blob/HEAD/docs/a.txt")).toBe("alpha");
   });
 
-  it("that are shallow say where their history ends", async () => {
+  it("that are shallow report where their history ends", async () => {
     const origin = withContent();
     const second = origin.commit("second", { "x.txt": "x" });
     const folder = join(scratchFolder(), "shallow");
@@ -529,7 +529,7 @@ describe("repositories of every kind", () => {
     expect(await readFacts(source, "status")).toMatchObject({ shallow: true });
   });
 
-  it("that are partial clones fetch nothing, and say what they lack", async () => {
+  it("that are partial clones fetch nothing, and report what they lack", async () => {
     const origin = withContent();
     origin.git("config", "uploadpack.allowFilter", "true");
     const folder = join(scratchFolder(), "partial");
@@ -540,7 +540,7 @@ describe("repositories of every kind", () => {
     expect(error.message).toContain("partial clone");
   });
 
-  it("with refs and objects packed, and with an index in two halves, are the same", async () => {
+  it("with packed refs and objects, and with a split index, give the same", async () => {
     const repository = withContent();
     repository.git("gc", "--quiet");
     repository.git("pack-refs", "--all");
@@ -550,18 +550,18 @@ describe("repositories of every kind", () => {
     expect(await readText(source, pathOf(["blob", "feature/x", "docs", "a.txt"]))).toBe("alpha");
   });
 
-  it("are refused when there is none, with what to do", async () => {
+  it("that do not exist are rejected, with advice", async () => {
     const folder = scratchFolder();
     mkdirSync(join(folder, "sub/.git"), { recursive: true });
     for (const root of [folder, join(folder, "sub"), join(folder, "nowhere")]) {
       const opened = git.open({ root }, createClock().runtime);
-      expect((await refusal(opened, ["invalid"], root)).message).toContain('a folder with ".git" in it');
+      expect((await refusal(opened, ["invalid"], root)).message).toContain('a folder that contains ".git"');
     }
   });
 });
 
 describe("refs", () => {
-  it("in many spellings that mean no commit lead nowhere, and reach no command line", async () => {
+  it("that do not name a commit are not found, and reach no command line", async () => {
     const repository = untouched();
     const source = await repository.open();
     const refs = [
@@ -608,7 +608,7 @@ describe("refs", () => {
     expect(readdirSync(repository.folder)).not.toContain("pwned");
   });
 
-  it("whose names look like something else are listed in full, and read back", async () => {
+  it("with ambiguous names are listed in full, and can be read", async () => {
     const repository = withContent();
     const head = repository.git("rev-parse", "HEAD");
     for (const name of ["-x", head, "HEAD", "abcd", "v1"]) repository.git("update-ref", `refs/heads/${name}`, head);
@@ -628,7 +628,7 @@ describe("refs", () => {
       expect((await source.children!({ path }, { limit: 100 }, call)).items.length, path).toBeGreaterThan(0);
   });
 
-  it("complete to branches and tags, and to hashes of commits", async () => {
+  it("are completed to branches, tags and commit hashes", async () => {
     const repository = untouched();
     const hash = repository.git("rev-parse", "HEAD");
     const source = await repository.open();
@@ -644,7 +644,7 @@ describe("refs", () => {
 });
 
 describe("the process", () => {
-  it("is not needed to open or list, and nothing is left when the source is closed", async () => {
+  it("is not needed to open or list, and is gone when the source is closed", async () => {
     const source = await untouched().open();
     const folder = scratchFolder();
     const temporary = process.env["TMPDIR"];

@@ -1,4 +1,4 @@
-/** The history of one repository: branches, commits, and files as they were at any of them. */
+/** The history of one git repository: branches, commits, and files at any commit. */
 import type { Maybe } from "../backends/disk/steps.ts";
 import type { RuleChoice } from "../backends/folder-rules/name-rules.ts";
 import { ruleOptions } from "../backends/folder-rules/rule-options.ts";
@@ -17,11 +17,11 @@ export interface GitOptions extends Partial<RuleChoice> {
   readonly pollMs?: number;
 }
 
-const maxBytesUnlessSaid = 5 * 1024 * 1024;
+const defaultMaxBytes = 5 * 1024 * 1024;
 
 export default defineSource<GitOptions>({
   name: "git",
-  summary: "The history of a git repository: branches, commits, and files as they were",
+  summary: "The history of a git repository: branches, commits, and files at any commit",
   scheme: "git",
   options: (z) =>
     z
@@ -29,25 +29,27 @@ export default defineSource<GitOptions>({
         root: z
           .string()
           .min(1)
-          .describe("the folder of the repository: a checkout, or a bare one")
+          .describe("Folder of the repository: a checkout or a bare repository")
           .meta({ format: "path" }),
         maxBytes: z
           .int()
           .positive()
           .max(512 * 1024 * 1024)
-          .default(maxBytesUnlessSaid)
-          .describe("how much is read at once, in bytes; of what is larger a part can be asked for"),
+          .default(defaultMaxBytes)
+          .describe("Largest read, in bytes; a larger file can be read in parts"),
         ...ruleOptions(z),
         watch: z
           .enum(["auto", "poll"])
           .default("auto")
-          .describe('how changes are noticed: "poll" looks again and again, as network folders may need'),
+          .describe(
+            'How changes are detected: "auto" uses system events, "poll" checks regularly, as network folders may need',
+          ),
         pollMs: z
           .int()
           .min(500)
           .max(3_600_000)
           .default(5000)
-          .describe("how long to wait between two looks where changes are polled"),
+          .describe("Polling interval where changes are not announced, in milliseconds"),
       })
       .strict(),
 
@@ -58,22 +60,22 @@ export interface GitSource extends Source {
   filesAt: RepositoryReader["filesAt"];
 }
 
-/** Without `part`, all of the repository is served. */
+/** Without `part`, serves the whole repository. */
 export function openGit(
   repository: GitRepository,
-  { maxBytes = maxBytesUnlessSaid, watch = "auto", pollMs = 5000, ...chosen }: Omit<GitOptions, "root">,
+  { maxBytes = defaultMaxBytes, watch = "auto", pollMs = 5000, ...chosen }: Omit<GitOptions, "root">,
   { log, redact }: Runtime,
   part?: RepositoryReaderOptions["part"],
 ): GitSource {
-  // Later it may read these places and no others.
+  // From now on git may read these locations only.
   const reach = reachOf(repository);
   let opening: Promise<RepositoryReader> | undefined;
   let opened: RepositoryReader | undefined;
   let isClosed = false;
 
-  /** An open one is not awaited: files are often read by the thousand. */
+  /** An open reader is returned without a promise: files are often read by the thousand. */
   function reader(): Maybe<RepositoryReader> {
-    if (isClosed) throw new ResourceError("cancelled", "the house is closing");
+    if (isClosed) throw new ResourceError("cancelled", "the server is shutting down");
     if (!opened) return open();
     opened.confine();
     return opened;
@@ -87,7 +89,7 @@ export function openGit(
       opened = await opening;
     } catch (cause) {
       opening = undefined;
-      throw new ResourceError("unavailable", "the repository of this mount is not there just now", { cause });
+      throw new ResourceError("unavailable", "the repository of this mount does not exist at the moment", { cause });
     }
     opened.confine();
     return opened;
@@ -96,8 +98,8 @@ export function openGit(
   return {
     cursorAfter: ({ path }) => path,
 
-    async list(ask) {
-      return entriesPage(listed, ask);
+    async list(request) {
+      return entriesPage(listed, request);
     },
 
     async read(at, { signal }) {
@@ -111,16 +113,16 @@ export function openGit(
       return answer(reading.stat(at));
     },
 
-    async children(at, ask, { signal }) {
+    async children(at, request, { signal }) {
       const { answer, reading } = await reader();
-      return answer(reading.children(at, ask, signal));
+      return answer(reading.children(at, request, signal));
     },
 
     templates: gitTemplates,
 
-    async complete(ask, { signal }) {
+    async complete(request, { signal }) {
       const { answer, complete } = await reader();
-      return answer(complete(ask, signal));
+      return answer(complete(request, signal));
     },
 
     lists: ({ path, query }) => query === undefined && listed.some((entry) => entry.path === path),
@@ -147,6 +149,6 @@ function openRepository(root: string): GitRepository {
   if (found) return found;
   throw new ResourceError(
     "invalid",
-    `there is no git repository at ${quote(root)}; set "root" to a folder with ".git" in it, or to a bare repository`,
+    `no git repository at ${quote(root)}; set "root" to a folder that contains ".git", or to a bare repository`,
   );
 }

@@ -26,7 +26,7 @@ import { createMemory, type Memory, type MemoryTemplate } from "./memory.ts";
 
 const base = "memory://up/";
 const here = (path: string) => `mcp://far/memory:%2F%2Fup/${path}`;
-/** encodeURI leaves alone what may stand in a path, and "#" and "?" besides. */
+/** encodeURI keeps characters that are allowed in a path, and also "#" and "?". */
 const format = (path: string) => encodeURI(path).replaceAll("#", "%23").replaceAll("?", "%3F");
 const log: string[] = [];
 const runtime: Runtime = {
@@ -40,7 +40,7 @@ interface Far {
   stop(): Promise<void>;
 }
 
-/** A house of its own, behind the real edge and transport. */
+/** A second server behind the real protocol layer and transport. */
 async function openFar(
   content: Readonly<Record<string, string>>,
   {
@@ -125,7 +125,7 @@ for (const era of ["modern", "legacy"] as const) {
   });
 }
 
-/** Where everything of the other server stands in the source. */
+/** The path of the other server's resources in the source. */
 const inside = `${pathOf(["memory://up"])}/`;
 const outside = (path: string) => path.slice(inside.length);
 
@@ -196,7 +196,7 @@ interface GatewayOptions {
   policy?: Policy;
   era?: string;
   more?: readonly Mount[];
-  /** Around the other server's source. */
+  /** Wraps the other server's source. */
   wrap?: (source: Source) => Source;
 }
 
@@ -215,7 +215,7 @@ async function textAt(pressmark: LocalResources, uri: string, call: Call): Promi
 }
 
 describe("a gateway", () => {
-  it("gives every page of the other server, with cursors of its own", async () => {
+  it("returns every page of the other server, with its own cursors", async () => {
     const { pressmark } = await open();
     const call = caller();
     const uris = (await collect((cursor) => pressmark.list(cursor === undefined ? {} : { cursor }, call))).map(
@@ -225,7 +225,7 @@ describe("a gateway", () => {
     for (const uri of uris) await pressmark.read(uri, call);
   });
 
-  it("gives templates whose expansions lead back to it", async () => {
+  it("returns templates whose expansions can be read", async () => {
     const { pressmark } = await open();
     const call = caller();
     const templates = (await pressmark.templates({}, call)).items.map(({ uriTemplate }) => uriTemplate);
@@ -235,7 +235,7 @@ describe("a gateway", () => {
     expect(await textAt(pressmark, street, call)).toEqual({ text: "far off, 日/1, left" });
   });
 
-  it("completes what depends on what was chosen before", async () => {
+  it("completes values that depend on earlier choices", async () => {
     const { pressmark } = await open();
     const ask = {
       template: here("towns/{town}/{street}{?side}"),
@@ -259,7 +259,7 @@ describe("a gateway", () => {
     expect([...uris].sort()).toEqual([here("a"), here("docs")]);
   });
 
-  it.each(["modern", "legacy"])("relays updates of the rest where one thing cannot be watched (%s)", async (era) => {
+  it.each(["modern", "legacy"])("relays updates of the rest if one resource cannot be watched (%s)", async (era) => {
     const far = await openFar(content, { wrap: withFaultAtB });
     const pressmark = await openGateway({ url: far.url, era });
     onTestFinished(async () => {
@@ -275,7 +275,7 @@ describe("a gateway", () => {
     }
   });
 
-  it("knows of what is listened to whether the other server lists it", async () => {
+  it("knows whether the other server lists a watched resource", async () => {
     const far = await openFar(content, { templates: [greeting] });
     const source = await mcp.open(toOptions({ url: far.url }), runtime);
     onTestFinished(async () => {
@@ -294,7 +294,7 @@ describe("a gateway", () => {
     expect(source.lists!({ path: `${listed.slice(0, -2)}/new` })).toBe(true);
   });
 
-  it("says how much of the other server was searched, and why not all of it", async () => {
+  it("reports how much of the other server was searched, and why not all", async () => {
     const found = { hits: [], ready: 0.5, failure: "the disk at 10.1.2.3 is slow" };
     const { pressmark } = await open({ wrap: (source) => ({ ...source, search: async () => found }) });
     const { ready, failures } = await pressmark.search({ text: "alpha", limit: 10 }, caller());
@@ -303,7 +303,7 @@ describe("a gateway", () => {
     expect(JSON.stringify(failures)).not.toContain("10.1.2.3");
   });
 
-  it("hides what the rules of this house hide, through every door", async () => {
+  it("hides what the policy of this server hides, in every method", async () => {
     const policy: Policy = {
       maySee: ({ id }, _mount, { path }) => id === "owner" || !/\/(?:secrets|greet\/secret)(?:\/|$)/.test(`/${path}`),
     };
@@ -335,7 +335,7 @@ describe("a gateway", () => {
     expect(heard).toEqual([{ kind: "updated", uri: here("a") }]);
   });
 
-  it("says who the other server is, and what it wants models to be told", async () => {
+  it("returns the identity and the instructions of the other server", async () => {
     const { pressmark } = await open();
     expect(await pressmark.stat("mcp://far", caller())).toMatchObject({
       title: "upstream",
@@ -346,7 +346,7 @@ describe("a gateway", () => {
     expect(items.map(({ uri }) => uri)).toEqual(["mcp://far/memory:%2F%2Fup"]);
   });
 
-  it("says in its own URIs what to read instead of what is too large", async () => {
+  it("names alternatives to a large resource by its own URIs", async () => {
     const { pressmark } = await open();
     const call = caller();
     await pressmark.templates({}, call);
@@ -360,8 +360,8 @@ describe("a gateway", () => {
   });
 });
 
-describe("another server that is not there", () => {
-  it("is reported, leaves the others alone, and is asked again when it is back", async () => {
+describe("an unreachable server", () => {
+  it("is reported, does not affect other mounts, and is used again when it is back", async () => {
     const beside = createMemory({ near: "by" });
     const { pressmark, far } = await open({ more: [{ name: "near", base: "memory://near/", source: beside.source }] });
     const call = caller();
@@ -376,10 +376,10 @@ describe("another server that is not there", () => {
     const again = await openFar(content, { port: Number(port) });
     onTestFinished(() => again.stop());
     expect(await textAt(pressmark, here("a"), call)).toEqual({ text: "alpha" });
-    expect(log.some((line) => line.includes("is back"))).toBe(true);
+    expect(log.some((line) => line.includes("is reachable again"))).toBe(true);
   });
 
-  it("that takes questions and never answers them holds up no one else for longer than it was given", async () => {
+  it("that never responds delays others no longer than its time limit", async () => {
     const silent = createServer(() => undefined);
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
     const beside = createMemory({ near: "by" });
@@ -397,7 +397,7 @@ describe("another server that is not there", () => {
     expect(page.failures).toHaveLength(1);
   });
 
-  it.each(["modern", "legacy"])("has one deadline for connecting, asking and asking again (%s)", async (era) => {
+  it.each(["modern", "legacy"])("has one deadline for connecting, requests and retries (%s)", async (era) => {
     const { deadlines, setMs, pass } = deadlinesByHand();
     const taken: string[] = [];
     const silent = createServer((request) => {
@@ -418,7 +418,7 @@ describe("another server that is not there", () => {
     expect(new Set(setMs)).toEqual(new Set([3000]));
   });
 
-  it("does not keep the house from opening, nor the templates of others from being listed", async () => {
+  it("does not keep the server from opening, nor other templates from being listed", async () => {
     const far = await openFar({});
     await far.stop();
     const beside = createMemory({}, { templates: [greeting] });
@@ -445,7 +445,7 @@ describe("a program as another server", () => {
       else say({});
     });`;
 
-  it("sees only what is named of the environment, and is started again when it has ended", async () => {
+  it("sees only the configured environment variables, and is restarted when it has ended", async () => {
     process.env["PRESSMARK_TEST_SECRET"] = "hunter2";
     onTestFinished(() => void delete process.env["PRESSMARK_TEST_SECRET"]);
     const pressmark = await openGateway({
@@ -471,7 +471,7 @@ describe("a program as another server", () => {
 });
 
 describe("the options", () => {
-  it("name a program or an address, and not both", () => {
+  it("name a program or a URL, not both", () => {
     for (const options of [
       {},
       { url: "https://a.b/mcp", command: "c" },

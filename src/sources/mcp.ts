@@ -1,4 +1,4 @@
-/** Another MCP server as a source: what it lists, reads, completes and tells, under our own URIs and rules. */
+/** Another MCP server as a source: its lists, contents, completions and notifications, under our URIs and access rules. */
 import { notFound, ResourceError } from "../errors.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 import { isPackageMissing } from "../lib/missing-package.ts";
@@ -29,23 +29,23 @@ export interface McpOptions {
 }
 
 const neededPackage = "@modelcontextprotocol/client";
-/** A list that never ends is not walked for ever. */
+/** Stops at this many pages of an endless list. */
 const maxPages = 1000;
-/** So many listed things are compared when the list changes; where there are more, everyone is told to look again. */
+/** Up to this many entries are compared when the list changes; beyond that, a change of everything is announced. */
 const maxCompared = 20_000;
-/** Whoever asks for templates does not wait longer for a server that is slow. */
+/** Longest wait for the templates of a slow server. */
 const templatesMs = 5000;
-/** They are learnt again after this, or when the server says that its list changed. */
+/** Templates are fetched again after this time, or when the server announces a list change. */
 const templatesFreshMs = 10_000;
 const maxDirectories = 10_000;
-/** More of a URI is not repeated. */
+/** Longest part of a URI that is logged. */
 const maxNamed = 500;
-/** More of its instructions does not fit a description. */
+/** Longest part of its instructions that is used as a description. */
 const maxInstructions = 4000;
 
 export default defineSource<McpOptions>({
   name: "mcp",
-  summary: "What another MCP server serves",
+  summary: "Resources of another MCP server",
   scheme: "mcp",
   openedOnce: true,
   options: (z) =>
@@ -54,39 +54,34 @@ export default defineSource<McpOptions>({
         url: z
           .url({ protocol: /^https?$/ })
           .optional()
-          .describe("the address of the server"),
+          .describe("URL of the server"),
         headers: z
           .record(z.string(), z.string())
           .optional()
-          .describe("sent with every request, best as references: ${env:NAME}"),
-        command: z.string().min(1).optional().describe("the program that is the server, instead of an address"),
-        args: z.array(z.string()).default([]).describe("what the program is started with"),
+          .describe("HTTP headers sent with every request; write secrets as references: ${env:NAME}"),
+        command: z.string().min(1).optional().describe("Program to start as the server, instead of a URL"),
+        args: z.array(z.string()).default([]).describe("Arguments of the program"),
         env: z
           .record(z.string(), z.string())
           .default({})
-          .describe("what the program sees of the environment, beside PATH, HOME and the like"),
-        cwd: z
-          .string()
-          .min(1)
-          .optional()
-          .describe("the folder that the program is started in")
-          .meta({ format: "path" }),
+          .describe("Environment variables for the program, in addition to PATH, HOME and similar"),
+        cwd: z.string().min(1).optional().describe("Working folder of the program").meta({ format: "path" }),
         era: z
           .enum(["auto", "modern", "legacy"])
           .default("auto")
-          .describe("how to speak with it: found out, or as since 2026-07-28, or as before"),
+          .describe("Protocol generation: detected, or since 2026-07-28, or before that"),
         timeoutMs: z
           .int()
           .min(1)
           .max(600_000)
           .default(30_000)
-          .describe("how long a question may take, with connecting and all attempts"),
+          .describe("Time limit for a request, including connecting and all attempts, in milliseconds"),
       })
       .refine(({ url, command }) => (url === undefined) !== (command === undefined), {
         message: 'needs either "url" or "command"',
       }),
 
-  // A program runs as the person who started this server, with all that is theirs.
+  // A program runs with all rights of the user who started this server.
   usesCredentials: ({ url, headers, env }) =>
     url === undefined || Object.keys({ ...headers, ...env }).length > 0 || mayHoldSecret(url),
 
@@ -97,7 +92,7 @@ export default defineSource<McpOptions>({
 
 type Upstream = () => Promise<RemoteServer>;
 
-/** Connected at the first question. What is needed for that is loaded then, too. */
+/** Connects, and loads the client package, at the first request. */
 function createUpstream(options: McpOptions, runtime: Runtime): { get: Upstream; close(): Promise<void> } {
   let pressmark: Promise<RemoteServer> | undefined;
   let isClosed = false;
@@ -106,8 +101,8 @@ function createUpstream(options: McpOptions, runtime: Runtime): { get: Upstream;
     const { url, headers, command, args, env, cwd, era, timeoutMs } = options;
     try {
       const { createRemoteServer, httpWays } = await import("../client/connect.ts");
-      const said = { era, timeoutMs, now: monotonicMs, ...(headers && { headers }) };
-      if (url !== undefined) return createRemoteServer(httpWays(url, said), said, url);
+      const connectionOptions = { era, timeoutMs, now: monotonicMs, ...(headers && { headers }) };
+      if (url !== undefined) return createRemoteServer(httpWays(url, connectionOptions), connectionOptions, url);
       const { programWay } = await import("../client/stdio.ts");
       const { checkTrust: beforeStart } = runtime;
       const program = {
@@ -117,7 +112,7 @@ function createUpstream(options: McpOptions, runtime: Runtime): { get: Upstream;
         ...(cwd !== undefined && { cwd }),
         ...(beforeStart && { beforeStart }),
       };
-      return createRemoteServer([programWay(program)], said);
+      return createRemoteServer([programWay(program)], connectionOptions);
     } catch (cause) {
       if (!isPackageMissing(cause, neededPackage)) throw cause;
       throw new ResourceError(
@@ -133,7 +128,7 @@ function createUpstream(options: McpOptions, runtime: Runtime): { get: Upstream;
       if (isClosed) throw new ResourceError("unavailable", "the source was closed", { passing: false });
       pressmark ??= load().catch((cause: unknown) => {
         pressmark = undefined;
-        runtime.log("error", "the client for another server cannot be loaded", { cause });
+        runtime.log("error", "the MCP client package cannot be loaded", { cause });
         throw cause;
       });
       return pressmark;
@@ -145,7 +140,7 @@ function createUpstream(options: McpOptions, runtime: Runtime): { get: Upstream;
   };
 }
 
-/** What the other server says of a failure may name places in its network, or where it sends us. */
+/** Error messages of the other server may reveal addresses in its network or redirect targets. */
 function discreet(cause: unknown): unknown {
   if (!(cause instanceof ResourceError) || cause.kind === "not-found") return cause;
   const message = withoutPlaces(cause.message);
@@ -163,27 +158,26 @@ function createGateway(
   const server = url ?? command ?? "";
   let isDown = false;
   let templates: readonly SourceTemplate[] = [];
-  /** Our template → theirs. */
+  /** Our template → the server's template. */
   let theirs = new Map<string, string>();
   let learning: Promise<void> | undefined;
   let learntMs = -Infinity;
-  /** What the server listed when it was last looked at; undefined until then, and where it lists too much to be kept. */
+  /** The URIs of the last list; undefined before the first list, and when there are too many to store. */
   let listedUris: ReadonlySet<string | undefined> | undefined;
   const leftOut = new Set<string>();
-  /** Those that were heard of lately. */
+  /** Recently seen directories. */
   const directories = new Set<string>();
 
-  /** Asks, and says once when the server goes and when it is back. */
-  async function ask<T>(question: (pressmark: RemoteServer) => Promise<T>): Promise<T> {
+  /** Sends a request, and logs once when the server becomes unreachable and once when it is back. */
+  async function send<T>(request: (pressmark: RemoteServer) => Promise<T>): Promise<T> {
     try {
-      const answer = await question(await upstream.get());
-      if (isDown) runtime.log("info", "the other server is back", { server });
+      const answer = await request(await upstream.get());
+      if (isDown) runtime.log("info", "the other server is reachable again", { server });
       isDown = false;
       return answer;
     } catch (cause) {
       const isAway = cause instanceof ResourceError && cause.kind === "unavailable";
-      if (isAway && !isDown)
-        runtime.log("warn", "the other server cannot be reached; it is tried again", { server, cause });
+      if (isAway && !isDown) runtime.log("warn", "the other server cannot be reached; retrying", { server, cause });
       if (isAway) isDown = true;
       throw discreet(cause);
     }
@@ -196,18 +190,18 @@ function createGateway(
   }
 
   function entryOf(resource: Resource): Entry | undefined {
-    const { uri, ...said } = resource;
+    const { uri, ...connectionOptions } = resource;
     const at = addresses.of(uri);
-    if (at && said.mimeType === directoryType) {
+    if (at && connectionOptions.mimeType === directoryType) {
       if (directories.size >= maxDirectories) directories.clear();
       directories.add(at.path);
     }
-    if (at) return { ...at, ...said };
-    leaveOut("a resource", uri, "its URI cannot be said here");
+    if (at) return { ...at, ...connectionOptions };
+    leaveOut("a resource", uri, "its URI cannot be expressed below this mount");
     return undefined;
   }
 
-  /** Said once of each, and not of all where there are many. */
+  /** Logged once per URI, with a limit on the total. */
   function leaveOut(what: string, whole: string, why: string): void {
     const uri = whole.slice(0, maxNamed);
     if (leftOut.size >= 100 || leftOut.has(uri)) return;
@@ -215,7 +209,7 @@ function createGateway(
     runtime.log("warn", `left out: ${what} of another server, because ${why}`, { server, uri });
   }
 
-  const skills = createSkillRelay({ addresses, ask, leaveOut: (uri, why) => leaveOut("a skill", uri, why) });
+  const skills = createSkillRelay({ addresses, send, leaveOut: (uri, why) => leaveOut("a skill", uri, why) });
 
   function toEntries({ items, next, failures }: Page<Resource>): Page<Entry> {
     return {
@@ -226,7 +220,7 @@ function createGateway(
   }
 
   async function list(cursor: string | undefined, call: Call): Promise<Page<Entry>> {
-    const page = await ask((pressmark) => pressmark.list(cursor === undefined ? {} : { cursor }, call));
+    const page = await send((pressmark) => pressmark.list(cursor === undefined ? {} : { cursor }, call));
     return toEntries({ ...page, items: page.items.filter(({ mimeType }) => mimeType !== directoryType) });
   }
 
@@ -234,7 +228,7 @@ function createGateway(
     return walkPages(({ cursor }) => list(cursor, call), { maxPages });
   }
 
-  /** What all the server's URIs begin with: its own directories, as far as it has any. */
+  /** The top directories: the common beginnings of the server's URIs. */
   async function heads(call: Call): Promise<Page<Entry>> {
     const found = new Map<string, Entry>();
     for await (const entry of listed(call)) {
@@ -248,24 +242,24 @@ function createGateway(
 
   async function learn(call: Call): Promise<void> {
     const found: SourceTemplate[] = [];
-    const spelled = new Map<string, string>();
-    const pages = walkPages((page) => ask((pressmark) => pressmark.templates(page, call)), { maxPages });
+    const byTemplate = new Map<string, string>();
+    const pages = walkPages((page) => send((pressmark) => pressmark.templates(page, call)), { maxPages });
     for await (const template of pages) {
       const ours = toSourceTemplate(template);
-      if (!ours || spelled.has(ours.template)) continue;
+      if (!ours || byTemplate.has(ours.template)) continue;
       found.push(ours);
-      spelled.set(ours.template, template.uriTemplate);
+      byTemplate.set(ours.template, template.uriTemplate);
     }
-    // The same array for as long as nothing is another, so that others may remember what they made of it.
+    // Keeps the same array while nothing changes, so that callers can cache derived values.
     if (JSON.stringify(found) !== JSON.stringify(templates)) templates = found;
-    theirs = spelled;
+    theirs = byTemplate;
     learntMs = runtime.monotonicMs();
   }
 
   const relay = createRelay({
     addresses,
     runtime,
-    watch: (filter, call) => ask((pressmark) => pressmark.watch(filter, call)),
+    watch: (filter, call) => send((pressmark) => pressmark.watch(filter, call)),
     async paths(call) {
       learntMs = -Infinity;
       const found = new Set<string>();
@@ -273,7 +267,7 @@ function createGateway(
       for await (const entry of listed(call)) {
         const { path } = entry;
         uris.add(addresses.uri(entry));
-        // The directories that it is in come and go with it.
+        // Its parent directories appear and disappear with it.
         for (let at = path; at !== "" && !found.has(at); at = at.slice(0, Math.max(0, at.lastIndexOf("/"))))
           found.add(at);
         if (found.size > maxCompared) return (listedUris = undefined);
@@ -292,11 +286,11 @@ function createGateway(
     async read(at, call) {
       if (at.path === "") throw new ResourceError("directory", "this is a server; list its children instead");
       const uri = uriOf(at);
-      const read = () => ask((pressmark) => pressmark.read(uri, call));
+      const read = () => send((pressmark) => pressmark.read(uri, call));
       const answer = await skills.checked(at, call, read).catch((cause: unknown) => {
         throw inOurWords(cause, theirs);
       });
-      // What a directory shows of itself names all that is in it; who may see which is for this house to say.
+      // The content of a directory names all its children; this server's policy decides who may see which.
       if (answer.contents.some((content) => showsDirectory(content, uri)))
         throw new ResourceError("directory", "this is a directory; list its children instead");
       const { ttlMs, scope } = answer;
@@ -307,12 +301,12 @@ function createGateway(
     async stat(at, call) {
       if (at.path !== "") {
         const uri = uriOf(at);
-        const entry = entryOf(await ask((pressmark) => pressmark.stat(uri, call)));
+        const entry = entryOf(await send((pressmark) => pressmark.stat(uri, call)));
         if (!entry) throw notFound(at.path);
         return { ...entry, ...at };
       }
-      // Asked for its first page, a server also says who it is.
-      const pressmark = await ask(async (each) => {
+      // The first page also provides the identity of the server.
+      const pressmark = await send(async (each) => {
         await each.list({}, call).catch(ignoreUnsupported);
         return each;
       });
@@ -328,7 +322,9 @@ function createGateway(
     async children(at, { cursor }, call) {
       if (at.path === "") return heads(call);
       const uri = uriOf(at);
-      return toEntries(await ask((pressmark) => pressmark.children(uri, cursor === undefined ? {} : { cursor }, call)));
+      return toEntries(
+        await send((pressmark) => pressmark.children(uri, cursor === undefined ? {} : { cursor }, call)),
+      );
     },
 
     get templates() {
@@ -337,9 +333,9 @@ function createGateway(
 
     async learnTemplates({ caller }) {
       if (runtime.monotonicMs() < learntMs + templatesFreshMs) return;
-      // It is for everyone, whoever asks first.
+      // The result is shared by all callers.
       learning ??= learn({ caller, signal: AbortSignal.timeout(Math.min(templatesMs, timeoutMs)) })
-        // What was learnt before still holds, as far as anyone knows.
+        // On failure the earlier templates stay valid.
         .catch(() => undefined)
         .finally(() => {
           learning = undefined;
@@ -350,7 +346,7 @@ function createGateway(
     async complete({ template, variable, value, given }, call) {
       const known = theirs.get(template.template);
       if (known === undefined) return [];
-      const { values } = await ask((pressmark) =>
+      const { values } = await send((pressmark) =>
         pressmark.complete({ template: known, variable, value, given }, call),
       );
       return values.map((each) => ({ value: each }));
@@ -359,7 +355,7 @@ function createGateway(
     async search({ text, limit, within }, call) {
       const below = within === undefined || within === "" ? undefined : addresses.uri({ path: within });
       if (within !== undefined && within !== "" && below === undefined) return [];
-      const found = await ask((pressmark) =>
+      const found = await send((pressmark) =>
         pressmark.search({ text, limit, ...(below !== undefined && { within: below }) }, call),
       ).catch((cause: unknown) => {
         ignoreUnsupported(cause);
@@ -392,11 +388,11 @@ function ignoreUnsupported(cause: unknown): undefined {
 
 function toPart(
   { uri, body, mimeType, meta }: Content,
-  asked: string,
+  requested: string,
   freshness: NonNullable<Part["freshness"]>,
   addresses: Addresses,
 ): Part {
-  const at = uri === asked ? undefined : addresses.of(uri);
+  const at = uri === requested ? undefined : addresses.of(uri);
   return {
     body,
     freshness,
@@ -406,7 +402,7 @@ function toPart(
   };
 }
 
-/** What is too large there comes with what to read instead, said without its URIs. */
+/** Replaces the server's URIs in an error about a resource that is too large. */
 function inOurWords(cause: unknown, theirs: ReadonlyMap<string, string>): unknown {
   if (!(cause instanceof ResourceError) || cause.details === undefined) return cause;
   const { template, ranges, uri: _uri, ...facts } = cause.details;

@@ -60,7 +60,7 @@ sourceContract("memory with templates", {
 });
 
 describe("memory", () => {
-  it("says of a thing what it was told, and knows its size in bytes", async () => {
+  it("returns the given metadata, and the size in bytes", async () => {
     const said = {
       title: "A title",
       description: "what it is",
@@ -80,7 +80,7 @@ describe("memory", () => {
     expect(part).toEqual({ body: { bytes: new Uint8Array(3) }, mimeType: "application/octet-stream" });
   });
 
-  it("gives the same parts until what is there is set again", async () => {
+  it("returns the same parts until the value is set again", async () => {
     const { source, set } = createMemory({ a: "1" });
     const first = await source.read({ path: "a" }, call);
     expect(await source.read({ path: "a" }, call)).toBe(first);
@@ -92,15 +92,15 @@ describe("memory", () => {
     expect(() => createMemory({ [path]: "x" })).toThrow(ResourceError);
   });
 
-  it("lets nothing be a directory and a text at once", async () => {
+  it("rejects a path that is both a directory and a text", async () => {
     const { source, set, size } = createMemory({ "a/b": "x" });
     expect(() => set("a", "x")).toThrow("is a directory");
-    expect(() => set("a/b/c", "x")).toThrow("is no directory");
+    expect(() => set("a/b/c", "x")).toThrow("is not a directory");
     expect(size).toBe(1);
     expect((await source.children?.({ path: "" }, { limit: 9 }, call))?.items).toHaveLength(1);
   });
 
-  it("makes directories with what is put into them, and drops them with the last thing in them", async () => {
+  it("creates directories with their first value, and removes them with the last", async () => {
     const { source, set, delete: remove } = createMemory();
     const stop = new AbortController();
     const heard: SourceChange[] = [];
@@ -122,7 +122,7 @@ describe("memory", () => {
     expect(await source.stat?.({ path: "a" }, call)).toMatchObject({ mimeType: "inode/directory" });
   });
 
-  it("tells a reader that has fallen far behind that changes were lost", async () => {
+  it("reports lost to a reader that has fallen far behind", async () => {
     const { source, set } = createMemory();
     const stop = new AbortController();
     const watch = await source.watch?.({ ...call, signal: stop.signal });
@@ -135,7 +135,7 @@ describe("memory", () => {
     expect(heard).toEqual([{ kind: "lost" }]);
   });
 
-  it("finds text whatever its case, width or composition, and says on which line", async () => {
+  it("finds text in any case, width or composition, with its line", async () => {
     const { source } = createMemory({
       german: "eins\nDie STRASSE ist lang\n",
       french: "zero\none\nun e\u0301te\u0301 chaud",
@@ -155,7 +155,7 @@ describe("memory", () => {
     expect(await search("  ")).toEqual([]);
   });
 
-  it("hands template variables over decoded, with slashes that belong to a name", async () => {
+  it("passes template variables decoded, with slashes that belong to a name", async () => {
     const { source } = createMemory(
       {},
       { templates: [{ template: "branch/{name}", name: "b", read: ({ name = "" }) => [{ body: { text: name } }] }] },
@@ -168,7 +168,7 @@ describe("memory", () => {
     });
   });
 
-  it("answers a template that gives nothing as missing", async () => {
+  it("responds with not-found if a template returns nothing", async () => {
     const { source } = createMemory({}, { templates: [{ template: "t/{x}", name: "t", read: () => [] }] });
     await expect(source.read({ path: "t/1" }, call)).rejects.toMatchObject({ kind: "not-found" });
     await expect(source.stat?.({ path: "t/1" }, call)).rejects.toMatchObject({ kind: "not-found" });

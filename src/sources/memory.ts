@@ -1,4 +1,4 @@
-/** Resources that live in this process: what examples, tests and small programs serve. */
+/** Resources held in memory, for examples, tests and small programs. */
 import { invalid, notFound, quote, ResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { mimeOfName } from "../lib/mime.ts";
@@ -23,14 +23,14 @@ import type {
   Suggestion,
 } from "../source.ts";
 
-/** What is at a path: a text, bytes, or either with what is said of it. */
+/** The value at a path: text, bytes, or either with metadata. */
 export type MemoryValue = string | Uint8Array | (Body & Omit<Entry, "path" | "query" | "version">);
 
-/** Decoded. What the URI leaves out is absent; the values of an exploded variable are joined by commas. */
+/** Decoded. A variable that the URI omits is absent; the values of an exploded variable are joined by commas. */
 export type Variables = Readonly<Record<string, string>>;
 
 export interface MemoryTemplate extends SourceTemplate {
-  /** Throws "not-found", through `notFound`, for what it does not have. */
+  /** Throws "not-found" (use `notFound`) for a missing resource. */
   read(variables: Variables, call: Call): readonly Part[] | Promise<readonly Part[]>;
   /** Best first. */
   complete?(
@@ -42,9 +42,9 @@ export interface MemoryTemplate extends SourceTemplate {
 
 export interface Memory {
   readonly source: Source;
-  /** Creates or replaces what is at the path. Directories come and go with what is in them. */
+  /** Creates or replaces the value at the path. Parent directories are created and removed automatically. */
   set(path: string, value: MemoryValue): void;
-  /** Says whether anything was there. */
+  /** Returns whether the path existed. */
   delete(path: string): boolean;
   has(path: string): boolean;
   readonly size: number;
@@ -59,11 +59,11 @@ export function createMemory(
   { templates = [] }: MemoryOptions = {},
 ): Memory {
   const stored = new Map<string, Searchable>();
-  /** How many things lie below a directory. */
+  /** Directory → number of values below it. */
   const directories = new Map<string, number>([["", 0]]);
   const watches = new Set<MemoryWatch>();
   const matchers = templates.map((template) => ({ template, parsed: parseTemplate(template.template) }));
-  // Versions of another run of the program never equal those of this one.
+  // Makes versions of different runs differ.
   const birth = crypto.randomUUID().slice(0, 8);
   let versions = 0;
 
@@ -75,20 +75,20 @@ export function createMemory(
     for (const watch of watches) watch.hear(change);
   }
 
-  /** Stores without a word to anyone. */
+  /** Stores without announcing a change. */
   function put(path: string, value: MemoryValue): void {
     if (path === "" || path.split("/").some((segment) => segment === "" || segment === "." || segment === ".."))
-      throw invalid(`${quote(path)} is no path: it needs segments that are neither empty nor dots`);
-    if (directories.has(path)) throw invalid(`${quote(path)} is a directory; remove what is in it first`);
+      throw invalid(`${quote(path)} is not a valid path: segments may not be empty, "." or ".."`);
+    if (directories.has(path)) throw invalid(`${quote(path)} is a directory; remove its contents first`);
     for (const above of ancestorsOf(path))
-      if (stored.has(above)) throw invalid(`${quote(above)} is no directory, so nothing can be at ${quote(path)}`);
+      if (stored.has(above)) throw invalid(`${quote(above)} is not a directory, so ${quote(path)} cannot be created`);
     const isNew = !stored.has(path);
     versions += 1;
     stored.set(path, toStored(path, value, `${birth}-${versions}`));
     if (isNew) for (const above of ancestorsOf(path)) directories.set(above, (directories.get(above) ?? 0) + 1);
   }
 
-  /** The index of the first path that comes after this one. */
+  /** The index of the first path after this one. */
   function after(path: string): number {
     let low = 0;
     let high = paths.length;
@@ -104,7 +104,7 @@ export function createMemory(
     return stored.get(path)?.entry ?? { path, mimeType: directoryType };
   }
 
-  /** The template that this address is an expansion of, with its variables. */
+  /** The template that matches this address, with its variables. */
   function matchTemplate(at: Address): { template: MemoryTemplate; variables: Variables } | undefined {
     const uri = matchers.length === 0 ? undefined : toRelativeUri(at);
     if (uri === undefined) return undefined;
@@ -191,7 +191,7 @@ export function createMemory(
         const hit = searchIn(stored.get(path) as Searchable, wanted);
         if (hit) hits.push(hit);
       }
-      // Sorting is stable: equal scores stay in address order.
+      // The sort is stable: equal scores stay in address order.
       return hits.sort((a, b) => b.score - a.score).slice(0, limit);
     },
 
@@ -204,9 +204,9 @@ export function createMemory(
     },
   };
 
-  /** The index of the first path that is neither this one nor below it. */
+  /** The index of the first path after this one and everything below it. */
   function endOf(path: string): number {
-    // What is below a path follows it without a gap.
+    // Everything below a path follows it directly.
     let low = after(path);
     let high = paths.length;
     while (low < high) {
@@ -262,8 +262,8 @@ export default defineSource({
             z.string(),
             z
               .object({
-                text: z.string().optional().describe("the content, as text"),
-                base64: z.base64().optional().describe("the content, as bytes in base64"),
+                text: z.string().optional().describe("Content as text"),
+                base64: z.base64().optional().describe("Content as bytes in base64"),
                 name: z.string().optional(),
                 title: z.string().optional(),
                 description: z.string().optional(),
@@ -281,7 +281,7 @@ export default defineSource({
               }),
           ]),
         )
-        .describe("path → text, or { text | base64, mimeType, title, … }"),
+        .describe("Resources by path: path → text, or { text | base64, mimeType, title, … }"),
     }),
 
   async open({ resources }) {
@@ -291,16 +291,16 @@ export default defineSource({
         initial[path] = value;
         continue;
       }
-      const { text, base64, ...said } = value;
+      const { text, base64, ...metadata } = value;
       const body = base64 === undefined ? { text: text ?? "" } : { bytes: Buffer.from(base64, "base64") };
-      initial[path] = { ...body, ...withoutUndefined(said) } as MemoryValue;
+      initial[path] = { ...body, ...withoutUndefined(metadata) } as MemoryValue;
     }
     return createMemory(initial).source;
   },
 });
 
-function withoutUndefined(said: object): object {
-  return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
+function withoutUndefined(metadata: object): object {
+  return Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== undefined));
 }
 
 function toStored(path: string, value: MemoryValue, version: string): Searchable {
@@ -326,7 +326,7 @@ function toStored(path: string, value: MemoryValue, version: string): Searchable
   return { entry, parts: [{ body, mimeType }] };
 }
 
-/** What a template is, without what it does. */
+/** The template without its functions. */
 function withoutMethods({ read: _read, complete: _complete, ...template }: MemoryTemplate): SourceTemplate {
   return template;
 }
@@ -344,12 +344,12 @@ function ancestorsOf(path: string): string[] {
   return above;
 }
 
-/** The address as a URI below the mount; undefined for a name that no URI can spell. */
+/** The address as a relative URI; undefined for a name that a URI cannot contain. */
 function toRelativeUri({ path, query = {} }: Address): string | undefined {
   try {
     const pairs = Object.entries(query).map((pair) => pair.map(encodeURIComponent).join("="));
-    const spelled = segmentsOf(path).map(encodeURIComponent).join("/");
-    return pairs.length > 0 ? `${spelled}?${pairs.join("&")}` : spelled;
+    const encoded = segmentsOf(path).map(encodeURIComponent).join("/");
+    return pairs.length > 0 ? `${encoded}?${pairs.join("&")}` : encoded;
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-/** What no real server can be made to do at will; the rest is tested against a real one. */
+/** Behaviour that a real server cannot show on demand; the rest is tested against a real one. */
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { ResourceError } from "../errors.ts";
@@ -30,13 +30,13 @@ async function read(path: string, query?: Record<string, string>, options?: Part
 async function json<T>(path: string, query?: Record<string, string>, options?: Partial<MetricsOptions>): Promise<T> {
   return JSON.parse((await read(path, query, options)).text) as T;
 }
-async function refusalOf(asked: Promise<unknown>): Promise<ResourceError> {
-  return asked.then(
+async function refusalOf(requested: Promise<unknown>): Promise<ResourceError> {
+  return requested.then(
     () => expect.fail("it was answered"),
     (cause: unknown) => cause as ResourceError,
   );
 }
-const questions = () =>
+const queries = () =>
   server.asked.filter(({ endpoint }) => endpoint.startsWith("query")).map(({ params }) => params.get("query"));
 
 let alerts = 0;
@@ -69,7 +69,7 @@ sourceContract("metrics", {
   findable: { text: "load average", path: "series/node_load1" },
 });
 
-it("every question of a server that fails is refused in words, and works again when it is back", async () => {
+it("every failure of a server is reported as a readable error, and calls work again when it is back", async () => {
   const failed = await sweepFaults({
     open: () => createApi(optionsOf()),
     async run(api) {
@@ -92,7 +92,7 @@ it("every question of a server that fails is refused in words, and works again w
 });
 
 describe("the catalogue", () => {
-  it("says type, meaning and unit of each metric, by its own name or by that of its family", async () => {
+  it("gives type, meaning and unit of each metric, by its own name or by that of its family", async () => {
     const { total, metrics: all } = await json<{ total: number; metrics: object[] }>("series");
     expect(total).toBe(names.length);
     expect(all).toEqual([
@@ -104,19 +104,19 @@ describe("the catalogue", () => {
     ]);
   });
 
-  it("goes on where it was cut", async () => {
+  it("continues where it was cut", async () => {
     const many = Array.from({ length: 2500 }, (_, index) => `m${String(index).padStart(4, "0")}`);
     server.answers.set("label/__name__/values", () => many);
     const source = open();
     const [first] = await source.read({ path: "series" }, call);
     expect(first!.meta).toEqual({ "pressmark/range": { next: "after=m1999" } });
-    // Also where the last one is gone by now.
+    // Even if the last one is gone by now.
     many.splice(1999, 1);
     const [second] = await open().read({ path: "series", query: { after: "m1999" } }, call);
     expect(JSON.parse(textOf(second!))).toMatchObject({ total: 2499, metrics: { length: 500, 0: { name: "m2000" } } });
   });
 
-  it("is loaded once for all who ask at the same time", async () => {
+  it("is loaded once for all concurrent callers", async () => {
     const source = open();
     await Promise.all(Array.from({ length: 20 }, () => source.read({ path: "series" }, call)));
     expect(server.asked.map(({ endpoint }) => endpoint).sort()).toEqual(["label/__name__/values", "metadata"]);
@@ -124,9 +124,9 @@ describe("the catalogue", () => {
 });
 
 describe("a series", () => {
-  it("is asked for by a selector in which its name and its values are quoted, whatever they hold", async () => {
+  it("is requested with a selector in which its name and values are quoted, whatever they contain", async () => {
     await read("series/odd\0name ✓", { where: 'job=a"} or vector(1) #,instance!=b\\,c', step: "1m" });
-    expect(questions().at(-1)).toBe(String.raw`{__name__="odd/name ✓",job="a\"} or vector(1) #",instance!="b,c"}`);
+    expect(queries().at(-1)).toBe(String.raw`{__name__="odd/name ✓",job="a\"} or vector(1) #",instance!="b,c"}`);
   });
 
   it.each([
@@ -135,14 +135,14 @@ describe("a series", () => {
     ["sum.rate", "job,instance", 'sum by (job,instance) (rate({__name__="up"}[1m]))'],
     ["p95", "job", 'quantile by (job) (0.95, {__name__="up"})'],
     ["count", "a.b", 'count by ("a.b") ({__name__="up"})'],
-  ])("with agg=%s by %s is folded", async (agg, by, expression) => {
+  ])("with agg=%s by %s is aggregated", async (agg, by, expression) => {
     await read("series/up", { agg, step: "1m", ...(by && { by }) });
-    expect(questions().at(-1)).toBe(expression);
+    expect(queries().at(-1)).toBe(expression);
   });
 
   it("of buckets has quantiles", async () => {
     await read("series/latency_seconds_bucket", { agg: "p99", by: "job", step: "5m" });
-    expect(questions().at(-1)).toBe(
+    expect(queries().at(-1)).toBe(
       'histogram_quantile(0.99, sum by (le,job) (rate({__name__="latency_seconds_bucket"}[5m])))',
     );
   });
@@ -157,12 +157,12 @@ describe("a series", () => {
     { agg: "sum", by: "," },
     { where: "job" },
     { format: "html" },
-  ])("asked for with %o is refused before the server is asked", async (query) => {
+  ])("requested with %o is rejected before the server is called", async (query) => {
     expect(await refusalOf(read("series/up", query))).toMatchObject({ kind: "invalid" });
-    expect(questions()).toEqual([]);
+    expect(queries()).toEqual([]);
   });
 
-  it("that is not there is not found, and neither is one below it", async () => {
+  it("that does not exist is not found, and neither is anything below it", async () => {
     for (const path of ["series/nope", "series/", "series/up/x", "query/x"])
       expect(await refusalOf(read(path)), path).toMatchObject({ kind: "not-found" });
   });
@@ -172,8 +172,8 @@ const manySeries = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ metric: { i: String(index) }, value: () => "1" }));
 const stepOf = (part: Part) => (part.meta!["pressmark/metrics"] as { readonly step: number }).step;
 
-describe("the budget", () => {
-  it("chooses the step, coarser for more series and for longer ranges", async () => {
+describe("the limit of points", () => {
+  it("determines the step: longer for more series and for longer ranges", async () => {
     expect(stepOf(await read("series/up", { range: "1h" }))).toBe(15);
     expect(stepOf(await read("series/up", { range: "30d" }))).toBe(600);
     server.series = manySeries(50);
@@ -182,11 +182,11 @@ describe("the budget", () => {
     expect(part.meta!["pressmark/metrics"]).toMatchObject({ series: 50, points: 50 * 61 });
   });
 
-  it("holds for series that were not there when they were counted", async () => {
+  it("applies to series that did not exist when they were counted", async () => {
     server.series = manySeries(80);
     const overRange = server.answers.get("query_range")!;
-    server.answers.set("query_range", (asked, response) => {
-      if (!asked.params.get("query")?.startsWith("count(")) return overRange(asked, response);
+    server.answers.set("query_range", (requested, response) => {
+      if (!requested.params.get("query")?.startsWith("count(")) return overRange(requested, response);
       return { resultType: "matrix", result: [{ metric: {}, values: [[0, "1"]] }] };
     });
     const part = await read("series/up", { range: "1h" });
@@ -198,24 +198,24 @@ describe("the budget", () => {
     expect(new Set(times.slice(1).map((each, index) => each - times[index]!))).toEqual(new Set([60]));
   });
 
-  it("refuses a step that is too fine, and names one that is not", async () => {
+  it("rejects a step that is too short, and names a possible one", async () => {
     const refused = await refusalOf(read("series/up", { range: "1d", step: "1s", agg: "sum" }));
     expect(refused).toMatchObject({
       kind: "too-large",
-      message: "86401 points are more than the 5000 that are given at once; ask with step=20s, or for a shorter range",
+      message: "86401 points exceed the limit of 5000; use step=20s, or a shorter range",
       details: { template: seriesTemplate, ranges: ["range=1d&agg=sum&step=20s"] },
     });
   });
 
-  it("refuses more series than the cap, and says how to ask for fewer", async () => {
+  it("rejects too many series, and says how to request fewer", async () => {
     server.series = manySeries(101);
     expect(await refusalOf(read("series/up"))).toMatchObject({
       kind: "too-large",
-      message: expect.stringMatching(/^"up" has 101 series, and 100 are given at once; .*agg=sum/),
+      message: expect.stringMatching(/^"up" has 101 series; the limit is 100; .*agg=sum/),
       details: { series: 101, limit: 100 },
     });
-    // The points themselves were never asked for.
-    expect(questions()).toHaveLength(1);
+    // The points themselves were never requested.
+    expect(queries()).toHaveLength(1);
   });
 });
 
@@ -225,7 +225,7 @@ describe("credentials", () => {
   it.each([
     [{ token: `${secret}\n` }, `Bearer ${secret}`],
     [{ username: "me", password: secret }, `Basic ${Buffer.from(`me:${secret}`).toString("base64")}`],
-  ])("are sent as the server wants them", async (given, expected) => {
+  ])("are sent as the server needs them", async (given, expected) => {
     await read("alerts", undefined, { ...given, headers: { "X-Scope-OrgID": "team" } });
     const { headers } = server.asked[0]!.request;
     expect([headers.authorization, headers["x-scope-orgid"]]).toEqual([expected, "team"]);
@@ -250,7 +250,7 @@ describe("credentials", () => {
     }
   });
 
-  it("do not follow a redirect", async () => {
+  it("are not sent to a redirect", async () => {
     server.answers.set("alerts", (_, response) => void response.writeHead(302, { Location: "/api/v1/targets" }).end());
     expect(await refusalOf(read("alerts", undefined, { token: secret }))).toMatchObject({ kind: "unavailable", passing: false }); // prettier-ignore
     expect(server.asked).toHaveLength(1);

@@ -1,4 +1,4 @@
-/** Metrics of a Prometheus, or of anything that speaks its HTTP API, as time series. */
+/** Metrics of a Prometheus server, or of any server with its HTTP API, as time series. */
 import { invalid, notFound, quote, ResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { createGlob, GlobError } from "../lib/glob.ts";
@@ -10,8 +10,8 @@ import type { Address, Entry, ListRequest, Part, Source, SourceProblem, SourceTe
 import { type Api, createApi } from "./metrics/api.ts";
 import {
   type MetricsRequest,
-  askQuery,
-  askSeries,
+  parsePromqlRequest,
+  parseSeriesRequest,
   type MetricsFormat,
   isBucketName,
   queryTemplate,
@@ -23,7 +23,7 @@ import { createMetricsCatalogue, type Metric } from "./metrics/catalogue.ts";
 import { complete } from "./metrics/complete.ts";
 import { metricEntry, findMetrics } from "./metrics/find-metrics.ts";
 import { createLabelMasking, personalLabels } from "./metrics/label-masking.ts";
-import { askMatrix, type Matrix } from "./metrics/matrix.ts";
+import { readMatrix, type Matrix } from "./metrics/matrix.ts";
 import { toSvg } from "./metrics/plot.ts";
 import { matrixToCsv, toJson } from "./metrics/render.ts";
 import { toAlerts, toTargets } from "./metrics/state.ts";
@@ -48,58 +48,59 @@ export interface MetricsOptions {
 
 export default defineSource<MetricsOptions>({
   name: "metrics",
-  summary: "Time series, alerts and targets of a Prometheus, or of what speaks its API",
+  summary: "Time series, alerts and targets of Prometheus, or of a server with the same API",
   scheme: "metrics",
-  // Numbers are for questions, not for an index; the names and what is said of them are searched by the source.
+  // Numbers do not belong in a text index; the source itself searches the names and descriptions of metrics.
   searchable: false,
   options: (z) =>
     z.object({
-      url: z
-        .url({ protocol: /^https?$/ })
-        .describe("where the server is, with what stands before /api/v1: http://127.0.0.1:9090"),
-      token: z.string().min(1).optional().describe("sent as Authorization: Bearer; best as a reference, ${env:NAME}"),
-      username: z.string().min(1).optional().describe("with password, where the server asks for both"),
-      password: z.string().optional().describe("best as a reference, ${env:NAME}"),
+      url: z.url({ protocol: /^https?$/ }).describe("Address of the server, up to /api/v1: http://127.0.0.1:9090"),
+      token: z.string().min(1).optional().describe("Sent as Authorization: Bearer; best as a reference, ${env:NAME}"),
+      username: z.string().min(1).optional().describe("User name for HTTP basic authentication, with password"),
+      password: z
+        .string()
+        .optional()
+        .describe("Password for HTTP basic authentication; best as a reference, ${env:NAME}"),
       headers: z
         .record(z.string(), z.string())
         .optional()
-        .describe("headers to send along, such as the X-Scope-OrgID of a tenant"),
-      labels: z.array(z.string().min(1)).default([]).describe("patterns of the labels that are shown; all unless said"),
+        .describe("Headers to send with each request, such as X-Scope-OrgID for a tenant"),
+      labels: z.array(z.string().min(1)).default([]).describe("Patterns of the labels that are shown; empty for all"),
       redactLabels: z
         .array(z.string().min(1))
         .default([...personalLabels])
-        .describe("patterns of labels that tell of people: instead of their values there are marks"),
-      queries: z.boolean().default(true).describe("whether callers may ask in PromQL"),
+        .describe("Patterns of labels with personal data: their values are replaced by pseudonyms"),
+      queries: z.boolean().default(true).describe("Whether callers may send PromQL queries"),
       range: z
         .string()
-        .regex(/^(?:\d{1,10}(?:ms|[smhdwy]))+$/, "must be a length of time, such as 1h")
+        .regex(/^(?:\d{1,10}(?:ms|[smhdwy]))+$/, "must be a duration, such as 1h")
         .default("1h")
-        .describe("how far back a question goes that does not say so"),
-      maxSeries: z.int().min(1).max(10_000).default(100).describe("how many series are given at once"),
+        .describe("Time range of a query that gives none"),
+      maxSeries: z.int().min(1).max(10_000).default(100).describe("Most series in one response"),
       maxPoints: z
         .int()
         .min(10)
         .max(2_000_000)
         .default(5000)
-        .describe("how many points are given at once: the step is chosen by it"),
+        .describe("Most points in one response; the step is chosen accordingly"),
       intervalMs: z
         .int()
         .min(1000)
         .max(86_400_000)
         .default(15_000)
-        .describe("how often samples are taken: no step is chosen that is finer"),
+        .describe("Scrape interval of the server: the chosen step is never shorter"),
       timeoutMs: z
         .int()
         .min(1)
         .max(300_000)
         .default(20_000)
-        .describe("how long one question may take, with all its requests and attempts"),
+        .describe("Time limit of one call, with all its requests and retries"),
       pollMs: z
         .int()
         .min(1000)
         .max(86_400_000)
         .optional()
-        .describe("how often to look for new samples and states while someone listens; intervalMs unless said"),
+        .describe("How often to check for new samples and states while a client is subscribed. Default: intervalMs"),
     }),
   base: () => "metrics://",
   usesCredentials: ({ url, token, username, password, headers }) =>
@@ -115,7 +116,7 @@ const entries = {
   alerts: {
     path: "alerts",
     title: "Alerts",
-    description: "Alerts that are pending or firing, with their labels and since when",
+    description: "Alerts that are pending or firing, with their labels and start times",
     mimeType: json,
   },
   series: {
@@ -127,7 +128,7 @@ const entries = {
   targets: {
     path: "targets",
     title: "Targets",
-    description: "What is measured, whether it can be reached, and what went wrong last",
+    description: "Scraped targets, whether they are up, and their last error",
     mimeType: json,
   },
 } satisfies Readonly<Record<string, Entry>>;
@@ -143,20 +144,20 @@ const templates: readonly SourceTemplate[] = [
   {
     template: queryTemplate,
     name: "PromQL",
-    description: "A question in PromQL over a range: promql=…, range=1h, step=1m, format=json, csv or svg",
+    description: "A PromQL query over a time range: promql=…, range=1h, step=1m, format=json, csv or svg",
   },
   {
     template: catalogueTemplate,
     name: "Catalogue of metrics",
-    description: "The metrics whose name fits a pattern, such as match=node_*",
+    description: "The metrics whose name matches a pattern, such as match=node_*",
     mimeType: json,
   },
 ];
-/** So many metrics of the catalogue are given at once. */
+/** Metrics on one page of the catalogue. */
 const cataloguePage = 2000;
-/** Whether a server has alerts and targets is asked again after this time, if it had none. */
+/** After this time, a server without alerts or targets is checked again. */
 const absentMs = 5 * 60 * 1000;
-/** What lies further back than this does not change. */
+/** Samples older than this no longer change. */
 const settledMs = 10 * 60 * 1000;
 
 export function createMetrics(options: MetricsOptions, runtime: Runtime, given?: Api): Source {
@@ -186,28 +187,28 @@ export function createMetrics(options: MetricsOptions, runtime: Runtime, given?:
     return { items, ...(items.length < rest.length && { next: items.at(-1)!.path }) };
   }
 
-  /** What is asked at this address, once it is sure that there is something. */
+  /** Parses the request at this address, and checks that the metric exists. */
   async function understand(
     at: Address,
     signal: AbortSignal,
-  ): Promise<{ readonly ask: MetricsRequest; readonly metric?: Metric }> {
+  ): Promise<{ readonly request: MetricsRequest; readonly metric?: Metric }> {
     const [room, name, ...deeper] = segmentsOf(at.path);
-    if (room === "query" && name === undefined && options.queries) return { ask: askQuery(at, asking()) };
+    if (room === "query" && name === undefined && options.queries) return { request: parsePromqlRequest(at, asking()) };
     if (room !== "series" || name === undefined || deeper.length > 0) throw notFound(at.path);
     const metric = await catalogue.find(name, signal);
     if (!metric) throw notFound(at.path);
     const isHistogram = metric.type === "histogram" && !/_(?:sum|count|created)$/.test(name);
-    return { ask: askSeries(name, at, isHistogram || isBucketName(name), asking()), metric };
+    return { request: parseSeriesRequest(name, at, isHistogram || isBucketName(name), asking()), metric };
   }
 
   async function readSeries(at: Address, signal: AbortSignal): Promise<Part> {
-    const { ask, metric } = await understand(at, signal);
-    const matrix = await askMatrix(api, ask, options, redaction, signal);
+    const { request, metric } = await understand(at, signal);
+    const matrix = await readMatrix(api, request, options, redaction, signal);
     const { span, stepMs, points, expression, series } = matrix;
     const isSettled = !span.isMoving && runtime.now() - span.endMs > settledMs;
     return {
-      mimeType: types[ask.format],
-      body: { text: render(matrix, ask, metric) },
+      mimeType: types[request.format],
+      body: { text: render(matrix, request, metric) },
       meta: {
         "pressmark/metrics": {
           promql: expression,
@@ -231,21 +232,21 @@ export function createMetrics(options: MetricsOptions, runtime: Runtime, given?:
     const metrics = rest.slice(0, cataloguePage);
     const isCut = metrics.length < rest.length;
     const next = formatMetricsQuery({ ...(match !== undefined && { match }), after: metrics.at(-1)?.name ?? "" });
-    const told = {
+    const reported = {
       total: all.length,
-      ...(!catalogue.isTold && { note: "the metrics server does not say what its metrics mean" }),
+      ...(!catalogue.hasMetadata && { note: "the metrics server gives no metadata for its metrics" }),
       metrics,
     };
     return {
       mimeType: json,
-      body: { text: JSON.stringify(told) },
+      body: { text: JSON.stringify(reported) },
       ...(isCut && { meta: { "pressmark/range": { next } } }),
       freshness: { ttlMs: intervalMs },
     };
   }
 
   async function readState(endpoint: "alerts" | "targets", signal: AbortSignal): Promise<Part> {
-    const { data } = await api.ask(endpoint, endpoint === "targets" ? { state: "active" } : {}, signal);
+    const { data } = await api.request(endpoint, endpoint === "targets" ? { state: "active" } : {}, signal);
     const shown = endpoint === "alerts" ? toAlerts(data, redaction) : toTargets(data, redaction);
     return {
       mimeType: json,
@@ -257,7 +258,7 @@ export function createMetrics(options: MetricsOptions, runtime: Runtime, given?:
   return {
     timeoutMs: options.timeoutMs,
 
-    list: (ask, { signal }) => page(ask, signal),
+    list: (request, { signal }) => page(request, signal),
 
     async read(at, { signal }) {
       const { path, query = {} } = at;
@@ -287,19 +288,23 @@ export function createMetrics(options: MetricsOptions, runtime: Runtime, given?:
         refuseUnknown(query, ["match", "after"], path);
         return { ...entries.series, ...(at.query && { query }) };
       }
-      const { ask, metric } = await understand(at, signal);
-      return { ...(metric ? metricEntry(metric) : { path }), ...(at.query && { query }), mimeType: types[ask.format] };
+      const { request, metric } = await understand(at, signal);
+      return {
+        ...(metric ? metricEntry(metric) : { path }),
+        ...(at.query && { query }),
+        mimeType: types[request.format],
+      };
     },
 
-    async children({ path, query = {} }, ask, { signal }) {
+    async children({ path, query = {} }, request, { signal }) {
       refuseUnknown(query, [], path);
       if (path !== "") throw notFound(path);
-      return page(ask, signal);
+      return page(request, signal);
     },
 
     templates: options.queries ? templates : templates.filter(({ template }) => template !== queryTemplate),
 
-    complete: (ask, { signal }) => complete(ask, { api, catalogue, redaction, now: runtime.now }, signal),
+    complete: (request, { signal }) => complete(request, { api, catalogue, redaction, now: runtime.now }, signal),
 
     async search({ text, limit, within }, { signal }) {
       if (within !== undefined && within !== "" && within !== "series") return [];
@@ -307,10 +312,10 @@ export function createMetrics(options: MetricsOptions, runtime: Runtime, given?:
     },
 
     async problems({ signal }) {
-      const asked = ["alerts", "targets", "metadata"].map(async (endpoint) =>
+      const requested = ["alerts", "targets", "metadata"].map(async (endpoint) =>
         (await has(endpoint, signal)) ? [] : [endpoint],
       );
-      return problemsOf(options, (await Promise.all(asked)).flat());
+      return problemsOf(options, (await Promise.all(requested)).flat());
     },
 
     watch: async ({ signal }) => watcher.watch(AbortSignal.any([signal, closing.signal])),
@@ -330,7 +335,7 @@ function render(matrix: Matrix, { format, title, heading, unit }: MetricsRequest
   if (isBare && matrix.points > 0)
     throw new ResourceError(
       "unsupported",
-      `the values of ${quote(title)} are histograms, which only format=json shows; ask with agg=p95, or with histogram_quantile`,
+      `the values of ${quote(title)} are histograms, which only format=json can show; use agg=p95, or histogram_quantile`,
     );
   if (format === "csv") return matrixToCsv(matrix);
   if (format === "svg") {
@@ -359,9 +364,7 @@ function problemsOf({ url, token, username }: MetricsOptions, missing: readonly 
   const isLocal = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
   const isOpen = protocol === "http:" && !isLocal && (token !== undefined || username !== undefined);
   return [
-    ...(isOpen
-      ? [{ path: "", says: "sends its credentials over plain http", advice: "write https:// into its url" }]
-      : []),
+    ...(isOpen ? [{ path: "", says: "sends its credentials over plain http", advice: "use https:// in its url" }] : []),
     ...missing.map((endpoint) => ({
       path: "",
       says: `cannot show ${endpoint === "metadata" ? "types and texts of metrics" : endpoint}: its server has no /api/v1/${endpoint}`,

@@ -1,4 +1,4 @@
-/** The PostgreSQL source on real servers, Debian's and the one of the npm package: what is said, what is kept silent, what happens when the server goes. */
+/** The PostgreSQL source on real servers, Debian's and the npm package's: descriptions, hidden tables, and lost servers. */
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
@@ -141,33 +141,37 @@ async function allRows(source: Source, path: string, limit: string): Promise<Row
   }
 }
 
-/** Everything that can be asked, and all that came out, errors included. */
+/** The output of every possible call, errors included. */
 async function everything(source: Source, more: readonly string[] = []): Promise<string> {
-  const said: unknown[] = [];
-  const ask = async (asked: Promise<unknown> | undefined) =>
-    said.push(
-      await asked?.catch((cause: unknown) => [String(cause), cause instanceof Error ? String(cause.cause) : "", cause]),
+  const given: unknown[] = [];
+  const request = async (requested: Promise<unknown> | undefined) =>
+    given.push(
+      await requested?.catch((cause: unknown) => [
+        String(cause),
+        cause instanceof Error ? String(cause.cause) : "",
+        cause,
+      ]),
     );
   const entries = await entriesOf(source).catch(() => []);
-  said.push(entries);
-  await ask(source.list(asking(1000), call()));
+  given.push(entries);
+  await request(source.list(asking(1000), call()));
   for (const path of ["", ...new Set(entries.map(({ path: each }) => each.slice(0, each.lastIndexOf("/"))))])
-    await ask(source.children?.({ path }, asking(1000), call()));
+    await request(source.children?.({ path }, asking(1000), call()));
   for (const path of [...entries.map((entry) => entry.path), ...more]) {
-    await ask(source.read({ path }, call()));
-    await ask(source.stat?.({ path }, call()));
-    for (const format of ["ddl", "markdown", "json"]) await ask(source.read({ path, query: { format } }, call()));
-    await ask(source.read({ path, query: { after: "1" } }, call()));
+    await request(source.read({ path }, call()));
+    await request(source.stat?.({ path }, call()));
+    for (const format of ["ddl", "markdown", "json"]) await request(source.read({ path, query: { format } }, call()));
+    await request(source.read({ path, query: { after: "1" } }, call()));
   }
   for (const template of source.templates ?? [])
     for (const variable of ["schema", "table", "name"])
       for (const value of ["", "s", "hid"]) {
-        await ask(source.complete?.({ template, variable, value, given: {} }, call()));
-        await ask(source.complete?.({ template, variable, value, given: { schema: "public" } }, call()));
+        await request(source.complete?.({ template, variable, value, given: {} }, call()));
+        await request(source.complete?.({ template, variable, value, given: { schema: "public" } }, call()));
       }
-  await ask(source.search?.({ text: "user", limit: 100 }, call()));
-  await ask(source.problems?.(call()));
-  return JSON.stringify([source.templates, said]);
+  await request(source.search?.({ text: "user", limit: 100 }, call()));
+  await request(source.problems?.(call()));
+  return JSON.stringify([source.templates, given]);
 }
 
 async function askAll(source: Source): Promise<void> {
@@ -177,7 +181,7 @@ async function askAll(source: Source): Promise<void> {
   await source.problems?.(call());
 }
 
-/** Everything that a mount can be asked for is switched on. */
+/** A mount with every option enabled. */
 function watchful(url: string) {
   const fullText = [{ table: "users", columns: ["name"] }];
   return definition.options(z).parse({ url, rows: true, timeoutMs: 1000, fullText });
@@ -187,7 +191,7 @@ async function refused(url: string, kinds: readonly ("denied" | "unavailable")[]
   return (await refusal(open({ url }).list(asking(1), call()), kinds, "list")).message;
 }
 
-/** Where something stands that should not; empty where it does not. */
+/** The text around an unwanted string; empty if it does not occur. */
 function around(text: string, unwanted: string): string {
   const at = text.indexOf(unwanted);
   return at < 0 ? "" : text.slice(Math.max(0, at - 200), at + 100);
@@ -220,7 +224,7 @@ for (const flavour of flavours)
     const inShop = (settings: Readonly<Record<string, unknown>> = {}, connect?: typeof createConnection) =>
       open({ url: server.url("shop", "reader", "reads-only"), ...settings }, connect);
 
-    /** A database of its own, named after what it is for. */
+    /** A new database, named after its purpose. */
     async function fresh(sql: string): Promise<string> {
       role += 1;
       const name = `fresh_${role}`;
@@ -284,8 +288,8 @@ for (const flavour of flavours)
       findable: { text: "user", path: "public/users/rows" },
     });
 
-    describe("what is said of tables", () => {
-      it("is columns, keys, references, indexes, comments, owner, estimate and definition", async () => {
+    describe("the description of tables", () => {
+      it("has columns, keys, references, indexes, comments, owner, estimate and definition", async () => {
         const source = inShop();
         expect(await jsonAt(source, "public/users/schema")).toEqual({
           database: "shop",
@@ -353,7 +357,7 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
         await refusal(source.read({ path: "trail/schema" }, call()), ["not-found"], "of another schema");
       });
 
-      it("stands in the overview, with a diagram", async () => {
+      it("is in the overview, with a diagram", async () => {
         const overview = await textAt(inShop(), "public/overview");
         expect(overview).toContain("# shop: public");
         expect(overview).toContain("4 tables, 2 views, 1 enum, 1 function.");
@@ -367,7 +371,7 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
         });
       });
 
-      it("has enums and functions with their overloads beside it", async () => {
+      it("is accompanied by enums and by functions with their overloads", async () => {
         const source = inShop();
         expect(await jsonAt(source, "public/enums")).toMatchObject({
           enums: [{ name: "mood", values: ["glad", "sad"], comment: "how it goes" }],
@@ -408,7 +412,7 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
     });
 
     describe("rows", () => {
-      it("are not served unless that is said", async () => {
+      it("are not served by default", async () => {
         const none = inShop();
         expect((await listed(none)).filter((path) => path.endsWith("rows"))).toEqual([]);
         await refusal(none.read({ path: "public/users/rows" }, call()), ["not-found"], "rows");
@@ -435,7 +439,7 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
         expect((await jsonAt<Rows>(source, `public/${table}/rows`, query)).rows).toEqual(rows.slice(4, 8));
       });
 
-      it("say what each value is", async () => {
+      it("have JSON values by type", async () => {
         const { rows, key } = await jsonAt<Rows>(inShop({ rows: true }), "public/orders/rows", { limit: "1" });
         expect(key).toEqual(["user_id", "n"]);
         expect(rows).toEqual([
@@ -452,7 +456,7 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
         ]);
       });
 
-      it("are cut where they are long, by value and by page, before they leave the server", async () => {
+      it("are cut if they are long, by value and by page, before they leave the server", async () => {
         const url = await fresh(`CREATE TABLE t (id int PRIMARY KEY, v text, b bytea);
           INSERT INTO t SELECT g, repeat('y', 20000), decode(repeat('00', 20000), 'hex') FROM generate_series(1, 9) g`);
         const source = open({ url, rows: true, maxBytes: 50_000 });
@@ -464,7 +468,7 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
         expect((await jsonAt<Rows>(open({ url, rows: true, maxBytes: 1024 }), "public/t/rows")).rows).toHaveLength(1);
       });
 
-      it("come in the order of the key also where its type, and what is greater, are not the database's own", async () => {
+      it("are in key order even if its type and operators are user-defined", async () => {
         const url = await fresh(`CREATE SCHEMA types; CREATE EXTENSION citext SCHEMA types;
           CREATE TABLE t (a types.citext, b int, PRIMARY KEY (a, b)); CREATE TABLE one (a types.citext PRIMARY KEY);
           INSERT INTO one VALUES ('B'), ('a'), ('C'), ('d'); INSERT INTO t SELECT a, g FROM one, generate_series(1, 3) g`);
@@ -475,7 +479,7 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
         expect((await jsonAt<Rows>(source, "public/one/rows", { key: "c" })).rows).toEqual([{ a: "C" }]);
       });
 
-      it("are found by their key, and a key that is none is refused", async () => {
+      it("are found by their key, and an invalid key is rejected", async () => {
         const source = inShop({ rows: true });
         expect((await jsonAt<Rows>(source, "public/users/rows", { key: "7" })).rows).toMatchObject([{ id: 7 }]);
         await refusal(source.read({ path: "public/users/rows", query: { key: "700" } }, call()), ["not-found"], "700");
@@ -496,14 +500,14 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
         );
       });
 
-      it("of a view are the first ones, and it is said that there are more", async () => {
+      it("of a view are the first ones, and it is reported that there are more", async () => {
         const page = await jsonAt<Rows>(inShop({ rows: true }), "public/sums/rows", { limit: "2" });
         expect(page).toMatchObject({ more: true });
         expect(page.rows).toHaveLength(2);
         expect(page.next).toBeUndefined();
       });
 
-      it("hold only the columns that the role may read", async () => {
+      it("contain only the columns that the role may read", async () => {
         const url =
           await fresh(`CREATE TABLE t (id int PRIMARY KEY, open text, closed text); INSERT INTO t VALUES (1, 'o', 'c');
           GRANT USAGE ON SCHEMA public TO reader; GRANT SELECT (id, open) ON t TO reader; CREATE TABLE unseen (x int)`);
@@ -512,7 +516,7 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
         expect(await listed(source)).toEqual(["public/overview", "public/t/rows", "public/t/schema"]);
       });
 
-      it("are searched by the database itself in the columns that the config names", async () => {
+      it("are searched by the database itself in the configured columns", async () => {
         const url = await fresh(`CREATE TABLE notes (id int PRIMARY KEY, title text, body text, secret text);
           INSERT INTO notes VALUES (1, 'Gardens', 'Many gardens are <b>walled</b>.', 'zebra'), (2, 'Walls', NULL, 'zebra')`);
         const source = open({
@@ -534,7 +538,7 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
       });
     });
 
-    describe("a list of what is allowed", () => {
+    describe("an allow-list", () => {
       const hidden = "zqxhidden";
       const schema = `
         CREATE SCHEMA ${hidden}_s; CREATE TYPE ${hidden}_s.kind AS ENUM ('a');
@@ -565,12 +569,12 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
         ["exclusion", { tables: { exclude: [`*${hidden}*`, `${hidden}_s.*`] }, schemas: ["public"] }],
         ["inclusion", { tables: { include: ["public.users", "public.joined", "public.plain", "public.over_view"] } }],
         ["schemas alone", { schemas: ["public"], tables: { exclude: [`${hidden}_people`] }, functions: "signatures" }],
-      ])("holds at every door, as %s", async (_, allowed) => {
+      ])("applies to every operation, as %s", async (_, allowed) => {
         const url = await fresh(schema);
         const source = open({ url, rows: ["public.users", "public.plain", `*${hidden}*`], ...allowed });
-        const said = await everything(source);
-        expect(around(said, hidden)).toBe("");
-        expect(said).toContain("public/users/schema");
+        const given = await everything(source);
+        expect(around(given, hidden)).toBe("");
+        expect(given).toContain("public/users/schema");
         expect(await textAt(source, "public/plain/schema", { format: "ddl" })).toContain("FROM public.users");
         const isNamed = "include" in allowed.tables;
         if (isNamed)
@@ -578,15 +582,15 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
             "names what is not served here",
           );
         for (const path of [...secretPaths, ...(isNamed ? [] : ["public/joined/schema", "public/over_view/schema"])])
-          for (const asked of [
+          for (const requested of [
             () => source.read({ path }, call()),
             () => source.stat?.({ path }, call()) ?? Promise.resolve(),
             () => source.children?.({ path }, asking(1), call()) ?? Promise.resolve(),
           ])
-            await refusal(asked(), ["not-found"], path);
+            await refusal(requested(), ["not-found"], path);
       });
 
-      it("holds for what is watched", async () => {
+      it("applies to watches", async () => {
         const url = await fresh("CREATE TABLE users (id int); CREATE TABLE zqxhidden (id int)");
         const source = open({ url, rows: true, tables: { exclude: ["zqx*"] }, listen: "rows", pollMs: 100 });
         const { heard, until } = collectChanges((await source.watch?.(call())) as AsyncIterable<SourceChange>);
@@ -657,8 +661,8 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
       });
     });
 
-    describe("what a hostile database does", () => {
-      it("is never a write: not by a view, not by a function, and not in the question after it", async () => {
+    describe("a hostile database", () => {
+      it("never causes a write: not by a view, not by a function, and not in the next query", async () => {
         const url = await fresh(`CREATE TABLE t (id int PRIMARY KEY); CREATE TABLE trace (x text);
           CREATE FUNCTION evil() RETURNS int LANGUAGE plpgsql AS $$ BEGIN INSERT INTO public.trace VALUES ('x'); RETURN 1; END $$;
           CREATE FUNCTION turn() RETURNS text LANGUAGE sql AS $$ SELECT set_config('default_transaction_read_only', 'off', false) $$;
@@ -670,7 +674,7 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
         expect((await jsonAt<Rows>(source, "public/trace/rows")).rows).toEqual([]);
       });
 
-      it("is not obeyed by way of operators and functions of the same names", async () => {
+      it("cannot replace built-in operators and functions by its own", async () => {
         const url =
           await fresh(`CREATE TABLE t (id int PRIMARY KEY, v text); INSERT INTO t VALUES (1, 'a'); CREATE TABLE trace (x text);
           CREATE FUNCTION public.left(text, int) RETURNS text LANGUAGE sql AS $$ SELECT 'hijacked' $$;
@@ -679,7 +683,7 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
         expect(await everything(open({ url, rows: true }))).not.toContain('"hijacked"');
       });
 
-      it("that is slow is given up in time, and others are answered meanwhile", async () => {
+      it("that is slow hits the time limit, and others are served meanwhile", async () => {
         const url = await fresh("CREATE TABLE t (id int); CREATE VIEW sleeps AS SELECT pg_sleep(60)::text AS x");
         const source = open({ url, rows: true, timeoutMs: 300 });
         const slow = refusal(source.read({ path: "public/sleeps/rows" }, call()), ["unavailable"], "sleeps");
@@ -688,19 +692,19 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
         expect(error).toMatchObject({ passing: false, message: expect.stringContaining("300 ms") });
       });
 
-      it("is stopped when the one who asked leaves, and the connection does not stay behind", async () => {
+      it("is stopped when the caller cancels, and the connection is released", async () => {
         const url = await fresh("CREATE VIEW sleeps AS SELECT pg_sleep(60)::text AS x; CREATE TABLE t (id int)");
         const source = open({ url, rows: true, timeoutMs: 30_000, maxConnections: 1 });
         await listed(source);
         const leaving = new AbortController();
-        const asked = source.read({ path: "public/sleeps/rows" }, { caller: { id: "x" }, signal: leaving.signal });
+        const requested = source.read({ path: "public/sleeps/rows" }, { caller: { id: "x" }, signal: leaving.signal });
         const watcher = await server.connect("postgres");
         const sleeping =
           "SELECT 1 FROM pg_stat_activity WHERE query LIKE '%\"sleeps\"%' AND state = 'active' AND pid <> pg_backend_pid()";
         while ((await watcher.query(sleeping)).rowCount === 0);
         leaving.abort();
-        await refusal(asked, ["cancelled"], "left");
-        // With one connection alone, this is answered only once the other question has ended.
+        await refusal(requested, ["cancelled"], "left");
+        // With only one connection, this completes only after the other query has ended.
         expect(await listed(source)).toContain("public/t/schema");
         expect((await watcher.query(sleeping)).rowCount).toBe(0);
         await watcher.end();
@@ -719,42 +723,42 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
     });
 
     describe("changes", () => {
-      it("of tables, functions, enums and schemas are heard, and nothing of what stays as it is", async () => {
+      it("of tables, functions, enums and schemas are reported, and nothing that stays the same", async () => {
         const url =
           await fresh(`CREATE TABLE t (id int); CREATE TABLE same (id int); CREATE TABLE base (id int PRIMARY KEY);
           CREATE TABLE child (base int REFERENCES base); CREATE VIEW seen AS SELECT id FROM base`);
         const name = new URL(url).pathname.slice(1);
         const source = open({ url, rows: true, pollMs: 100 });
         const { heard, until } = collectChanges((await source.watch?.(call())) as AsyncIterable<SourceChange>);
-        const said = (kind: SourceChange["kind"], path: string) =>
+        const given = (kind: SourceChange["kind"], path: string) =>
           until((change) => change.kind === kind && "path" in change && change.path === path, `${kind} ${path}`);
         await server.run(name, "CREATE TABLE u (id int)");
-        for (const path of ["public/u", "public/u/schema", "public/u/rows"]) await said("appeared", path);
-        await said("changed", "public/overview");
+        for (const path of ["public/u", "public/u/schema", "public/u/rows"]) await given("appeared", path);
+        await given("changed", "public/overview");
         await server.run(name, "COMMENT ON COLUMN t.id IS 'said later'");
-        await said("changed", "public/t/schema");
+        await given("changed", "public/t/schema");
         await server.run(
           name,
           "CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1'; CREATE TYPE mood AS ENUM ('a')",
         );
-        await said("appeared", "public/functions/f");
-        await said("appeared", "public/enums");
+        await given("appeared", "public/functions/f");
+        await given("appeared", "public/enums");
         await server.run(
           name,
           "CREATE OR REPLACE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 2'; ALTER TYPE mood ADD VALUE 'b'",
         );
-        await said("changed", "public/functions/f");
-        await said("changed", "public/enums");
+        await given("changed", "public/functions/f");
+        await given("changed", "public/enums");
         await server.run(name, "ALTER TABLE base RENAME TO other_base");
-        await said("gone", "public/base/schema");
-        for (const path of ["public/child/schema", "public/seen/schema"]) await said("changed", path);
+        await given("gone", "public/base/schema");
+        for (const path of ["public/child/schema", "public/seen/schema"]) await given("changed", path);
         await server.run(name, "DROP TABLE u; CREATE SCHEMA more");
-        await said("gone", "public/u/schema");
-        await said("appeared", "more/overview");
+        await given("gone", "public/u/schema");
+        await given("appeared", "more/overview");
         expect(heard.filter((change) => "path" in change && change.path.includes("same"))).toEqual([]);
       });
 
-      it("of rows are heard through the channel that the config names", async () => {
+      it("of rows are reported through the configured channel", async () => {
         const url = await fresh('CREATE TABLE t (id int); CREATE SCHEMA s; CREATE TABLE s."T u" (id int)');
         const name = new URL(url).pathname.slice(1);
         const source = open({ url, rows: true, listen: 'Row "changes"', pollMs: 60_000 });
@@ -772,14 +776,14 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
       });
     });
 
-    it("a thousand tables are listed with one statement per page, whatever the size of the page", async () => {
+    it("a thousand tables are listed with one statement per page, whatever the page size", async () => {
       const url = await fresh(
         `CREATE SCHEMA many; DO $$ BEGIN FOR i IN 1..1000 LOOP EXECUTE 'CREATE TABLE many.t' || i || ' (id int PRIMARY KEY)'; END LOOP; END $$`,
       );
-      let asked = 0;
+      let requested = 0;
       const counting: typeof createConnection = (options) => {
         const connection = createConnection(options);
-        return { ...connection, ask: (...question) => ((asked += 1), connection.ask(...question)) };
+        return { ...connection, query: (...query) => ((requested += 1), connection.query(...query)) };
       };
       for (const [settings, limit] of [
         [{}, 100],
@@ -788,20 +792,20 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
         [{ schemas: ["many"] }, 100],
       ] as const) {
         const source = open({ url, ...settings }, counting);
-        asked = 0;
+        requested = 0;
         let pages = 0;
         const entries = await collect<Entry>((cursor) => ((pages += 1), source.list(asking(limit, cursor), call())));
         expect(entries.filter(({ path }) => path.startsWith("many/t"))).toHaveLength(1000);
-        expect(asked).toBe(pages);
-        asked = 0;
+        expect(requested).toBe(pages);
+        requested = 0;
         const children = await source.children?.({ path: "many" }, asking(100), call());
         expect(children?.items).toHaveLength(100);
-        // Whether the directory is there, and what is in it.
-        expect(asked).toBe(2);
+        // Whether the directory exists, and its content.
+        expect(requested).toBe(2);
       }
     });
 
-    it("answers or refuses in the house's own words when any statement fails, and works again afterwards", async () => {
+    it("returns or throws a ResourceError when any statement fails, and works again afterwards", async () => {
       const url = await fresh(
         "CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (1); CREATE TYPE m AS ENUM ('a')",
       );
@@ -833,30 +837,30 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
         ["no such user", () => server.url("shop", "no-such-user")],
         ["no server", () => server.url("shop").replace(String(server.port), "1")],
         ["no TLS", () => `${server.url("shop")}?sslmode=require`],
-      ])("is in nothing that came out: no list, no content, no error, no log (%s)", async (_, urlOf) => {
+      ])("appears in no output: no list, no content, no error, no log (%s)", async (_, urlOf) => {
         const url = urlOf();
         const logged: unknown[] = [];
-        const source = openPostgres(watchful(url), { ...runtime, log: (...said) => void logged.push(said) });
+        const source = openPostgres(watchful(url), { ...runtime, log: (...given) => void logged.push(given) });
         opened.push(source);
         expect(await everything(source, ["public/users/schema", "no/such/schema"])).not.toContain(server.password);
         const watched = await source.watch?.(call()).catch((cause: unknown) => cause);
-        const said = [watched, String(watched), definition.base?.(watchful(url)), logged];
-        expect(JSON.stringify(said)).not.toContain(server.password);
+        const given = [watched, String(watched), definition.base?.(watchful(url)), logged];
+        expect(JSON.stringify(given)).not.toContain(server.password);
         expect(definition.base?.(watchful(server.url("shop")))).toBe(`postgres://127.0.0.1:${server.port}/shop/`);
       });
 
-      it("that is wrong, and a place that is none, are refused with what to do", async () => {
+      it("that is wrong, and an invalid address, are rejected with advice", async () => {
         expect(await refused(server.url("shop", "postgres", "wrong"), ["denied"])).toContain('check "url"');
         expect(await refused(server.url("nowhere"), ["unavailable"])).toContain("no such database");
-        expect(await refused(server.url("shop").replace(/:[^:@]*@/, "@"), ["denied"])).toContain("wants a password");
+        expect(await refused(server.url("shop").replace(/:[^:@]*@/, "@"), ["denied"])).toContain("requires a password");
         expect(await refused(server.url("shop").replace(String(server.port), "1"), ["unavailable"])).toContain(
-          "see that it runs",
+          "check that it runs",
         );
         expect(await refused(`${server.url("shop")}?sslmode=require`, ["unavailable"])).toContain("no TLS");
       });
     });
 
-    it("is examined: a role that can write is named, one that only reads is not", async () => {
+    it("is checked: a role that can write is reported, one that only reads is not", async () => {
       const superuser = (await open({ url: server.url("shop") }).problems?.(call())) ?? [];
       expect(superuser).toMatchObject([{ says: expect.stringContaining("superuser") }]);
       expect(await inShop().problems?.(call())).toEqual([]);
@@ -865,8 +869,8 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
       await server.run("shop", "REVOKE INSERT ON logs FROM reader");
     });
 
-    // Last: the server goes away.
-    it("serves again after the server was restarted, and who watches is told to look again", async () => {
+    // Last: the server is stopped.
+    it("serves again after the server was restarted, and watches report possibly lost changes", async () => {
       const url = server.url("shop");
       const source = open({ url, rows: true, pollMs: 100, listen: "rows" });
       const pressmark = createResources({

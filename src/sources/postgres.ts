@@ -1,4 +1,4 @@
-/** A PostgreSQL database: what its tables look like, and their rows where that is wanted. */
+/** A PostgreSQL database: its table definitions and, if configured, rows. */
 import { notFound, quote, ResourceError } from "../errors.ts";
 import { directoryType } from "../resources.ts";
 import type { Call, Page } from "../resources.ts";
@@ -18,7 +18,7 @@ import { createAllowList, parseTableRef } from "./database/allow-list.ts";
 import { schemaType } from "./database/description.ts";
 import { hasQuery, tableFormats } from "./database/formats.ts";
 import { createSharedWatch } from "./database/shared-watch.ts";
-import { createCatalog, type CatalogScope, type SuggestAsk, type CatalogItem } from "./postgres/catalog.ts";
+import { createCatalog, type CatalogScope, type SuggestRequest, type CatalogItem } from "./postgres/catalog.ts";
 import { createConnection } from "./postgres/connection.ts";
 import { catalogEntry } from "./postgres/entries.ts";
 import { type PostgresOptions, postgresOptions } from "./postgres/options.ts";
@@ -32,16 +32,16 @@ import {
 } from "./postgres/addresses.ts";
 import { problemsOf } from "./postgres/problems.ts";
 import { createPostgresReader, formatAt, revealing } from "./postgres/reads.ts";
-import { createMatchMarks, searchQuestion, toHit } from "./postgres/search.ts";
+import { createMatchMarks, searchQuery, toHit } from "./postgres/search.ts";
 import { baseUriOf, parseUrl, tlsOptions } from "./postgres/url.ts";
 import { createPostgresWatch } from "./postgres/watch.ts";
 
-/** Where most of a page may not be shown, so many more are looked at with the next statement. */
+/** How many rows the next statement reads when most of a page may not be shown. */
 const longLook = 1000;
 
 export default defineSource<PostgresOptions>({
   name: "postgres",
-  summary: "Tables, views, functions and enums of a PostgreSQL database, and rows where that is wanted",
+  summary: "Tables, views, functions and enums of a PostgreSQL database; rows if configured",
   scheme: "postgres",
   options: postgresOptions,
 
@@ -51,7 +51,7 @@ export default defineSource<PostgresOptions>({
   open: async (options, runtime) => openPostgres(options, runtime),
 });
 
-/** `connect` makes the way to the database. Nothing is connected before the first question. */
+/** `connect` creates the connection. Nothing is connected before the first call. */
 export function openPostgres(options: PostgresOptions, runtime: Runtime, connect = createConnection): Source {
   const { maxRows, maxBytes, pollMs, timeoutMs, maxConnections, fullText = [], listen: channel } = options;
   const target = parseUrl(options.url);
@@ -64,7 +64,7 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
     if (!allow.rows(parseTableRef(each.table)))
       throw new ResourceError(
         "invalid",
-        `"fullText" names ${quote(each.table)}, whose rows are not served; name it in "rows"`,
+        `"fullText" names ${quote(each.table)}, whose rows are not served; add it to "rows"`,
       );
   const connection = connect({
     target,
@@ -97,7 +97,7 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
     ];
   }
 
-  /** One page of what `entries` makes of each thing: with one statement, unless much of it may not be shown. */
+  /** One page of the entries that `entries` returns for each row: one statement, or more if many rows may not be shown. */
   async function page(
     scope: CatalogScope,
     { cursor, limit }: ListRequest,
@@ -122,7 +122,7 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
     }
   }
 
-  /** What stands at an address, or "not-found" in the caller's own words. */
+  /** What is at an address; throws "not-found" with the address that the caller used. */
   async function locate(
     { path }: Address,
     signal: AbortSignal,
@@ -142,14 +142,14 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
       template: "{schema}/{table}/schema{?format}",
       name: "Table",
       description:
-        "What a table or view looks like: columns, keys, indexes, comments; as JSON, or with format=ddl or format=markdown",
+        "Definition of a table or view: columns, keys, indexes, comments; as JSON, or with format=ddl or format=markdown",
       mimeType: schemaType,
     },
     {
       template: "{schema}/overview{?format}",
       name: "Overview of a schema",
       description:
-        "All tables of a schema and how they hang together, as Markdown with a diagram; also format=json and format=ddl",
+        "All tables of a schema and their relations, as Markdown with a diagram; also format=json and format=ddl",
       mimeType: "text/markdown",
     },
     ...(allow.hasRows
@@ -157,7 +157,7 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
           {
             template: "{schema}/{table}/rows{?limit,after,key}",
             name: "Rows",
-            description: `Rows of a table in the order of its key, up to ${maxRows} at once; after goes on behind a row, key is one row`,
+            description: `Rows of a table in key order, up to ${maxRows} per page; after continues behind a row, key selects one row`,
             mimeType: "application/json",
           },
         ]
@@ -167,7 +167,7 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
           {
             template: "{schema}/functions/{name}{?format}",
             name: "Function",
-            description: "A function or procedure, all of its overloads; as JSON, or with format=ddl",
+            description: "A function or procedure with all its overloads; as JSON, or with format=ddl",
             mimeType: "application/json",
           },
         ]
@@ -210,11 +210,11 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
         if (within !== "" && path !== within && !path.startsWith(`${within}/`)) return [];
         const shape = await reads.shapeOf(ref.schema, ref.table, signal);
         if (shape === undefined) return [];
-        const question = searchQuestion(searched, shape, { text, limit, marks });
-        return (await connection.askTables(question, signal)).map((row) => toHit(row, ref, marks));
+        const question = searchQuery(searched, shape, { text, limit, marks });
+        return (await connection.queryTables(question, signal)).map((row) => toHit(row, ref, marks));
       }),
     );
-    // Sorting is stable: equal scores stay in the order of the config.
+    // The sort is stable: equal scores stay in the order of the config.
     return found
       .flat()
       .sort((a, b) => b.score - a.score)
@@ -226,8 +226,8 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
     order: comparePaths,
     cursorAfter: ({ path }) => path,
 
-    async list(ask, call): Promise<Page<Entry>> {
-      return page({ kind: "all" }, ask, call, entriesOf);
+    async list(request, call): Promise<Page<Entry>> {
+      return page({ kind: "all" }, request, call, entriesOf);
     },
 
     async read(at, call) {
@@ -249,23 +249,25 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
             : catalogEntry(thing, database);
       if (query === undefined || !hasQuery(at)) return entry;
       if (entry.mimeType === directoryType) throw notFound(path);
-      // Whether there are such rows is known once they are read.
+      // Only reading them shows whether such rows exist.
       if (place.kind === "rows") await reads.read(at, call);
       return { ...entry, query, ...(place.kind !== "rows" && { mimeType: formatAt(at, place).mimeType }) };
     },
 
-    async children(at, ask, call): Promise<Page<Entry>> {
+    async children(at, request, call): Promise<Page<Entry>> {
       if (hasQuery(at)) throw notFound(at.path);
       const place = parsePostgresPath(at.path);
       if (place?.kind === "database")
-        return page({ kind: "schemas" }, ask, call, (thing) => [catalogEntry(thing, database)]);
+        return page({ kind: "schemas" }, request, call, (thing) => [catalogEntry(thing, database)]);
       if (place?.kind !== "schema" && place?.kind !== "functions" && place?.kind !== "table") throw notFound(at.path);
       const { thing } = await locate(at, call.signal);
       if (place.kind === "table") {
         const all = thing ? entriesOf(thing) : [];
-        return { items: all.filter(({ path }) => ask.cursor === undefined || comparePaths(path, ask.cursor) > 0) };
+        return {
+          items: all.filter(({ path }) => request.cursor === undefined || comparePaths(path, request.cursor) > 0),
+        };
       }
-      return page({ kind: place.kind, schema: place.schema }, ask, call, (each) => [catalogEntry(each, database)]);
+      return page({ kind: place.kind, schema: place.schema }, request, call, (each) => [catalogEntry(each, database)]);
     },
 
     templates,
@@ -287,4 +289,8 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
   };
 }
 
-const completed: Readonly<Record<string, SuggestAsk["what"]>> = { schema: "schema", table: "table", name: "function" };
+const completed: Readonly<Record<string, SuggestRequest["what"]>> = {
+  schema: "schema",
+  table: "table",
+  name: "function",
+};

@@ -1,4 +1,4 @@
-/** What no real store can be made to do at will; the rest is tested against a real one. */
+/** Behaviour that a real store cannot show on demand; the rest is tested against a real one. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -15,8 +15,8 @@ import { createS3Store } from "./s3/s3-store.ts";
 const call = { caller: { id: "test" }, signal: new AbortController().signal };
 const quiet = createRuntime({ write: () => true });
 
-let answer: (request: IncomingMessage, response: ServerResponse) => void = () => undefined;
-const server = createServer((request, response) => answer(request, response));
+let result: (request: IncomingMessage, response: ServerResponse) => void = () => undefined;
+const server = createServer((request, response) => result(request, response));
 await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 afterAll(() => {
@@ -30,7 +30,7 @@ const listOf = (inside: string) => `<ListBucketResult>${inside}</ListBucketResul
 const objectIn = (key: string) => `<Contents><Key>${key}</Key><Size>1</Size><ETag>"1"</ETag></Contents>`;
 
 function servePacked(body: Buffer): void {
-  answer = ({ method }, response) => {
+  result = ({ method }, response) => {
     response.writeHead(200, {
       "Content-Encoding": "gzip",
       "Content-Type": "text/css",
@@ -41,8 +41,8 @@ function servePacked(body: Buffer): void {
   };
 }
 
-describe("an object that is packed", () => {
-  it("is read unpacked, and no more of it than is allowed", async () => {
+describe("a gzip object", () => {
+  it("is read unpacked, within the size limit", async () => {
     servePacked(gzipSync("x".repeat(900)));
     const source = await open({ maxBytes: 1000 });
     expect(await source.read({ path: "a.css" }, call)).toMatchObject([{ body: { text: "x".repeat(900) } }]);
@@ -52,22 +52,22 @@ describe("an object that is packed", () => {
 
   it("has no ranges", async () => {
     servePacked(gzipSync("one\ntwo\n"));
-    const asked = (await open()).read({ path: "a.css", query: { lines: "1-1" } }, call);
-    await expect(asked).rejects.toMatchObject({ kind: "unsupported", message: '"a.css" is packed (gzip), and is only read whole' }); // prettier-ignore
+    const requested = (await open()).read({ path: "a.css", query: { lines: "1-1" } }, call);
+    await expect(requested).rejects.toMatchObject({ kind: "unsupported", message: '"a.css" is compressed (gzip), and can only be read completely' }); // prettier-ignore
   });
 });
 
-it("an object whose length is not said is read", async () => {
-  answer = (_, response) => {
+it("an object without a stated length is read", async () => {
+  result = (_, response) => {
     response.write("alpha ");
     response.end("beta");
   };
   expect(await (await open()).read({ path: "a.txt" }, call)).toMatchObject([{ body: { text: "alpha beta" } }]);
 });
 
-it("a body that stalls is given up in time, and one that no one waits for at once", async () => {
+it("a stalled body hits the time limit, and a cancelled one ends immediately", async () => {
   const begun: (() => void)[] = [];
-  answer = (_, response) => {
+  result = (_, response) => {
     response.writeHead(200, { "Content-Length": "100" });
     response.write("half");
     begun.shift()?.();
@@ -76,39 +76,39 @@ it("a body that stalls is given up in time, and one that no one waits for at onc
   await expect(slow.read({ path: "a" }, call)).rejects.toMatchObject({ kind: "unavailable", passing: true });
   const stop = new AbortController();
   const isBegun = new Promise<void>((resolve) => begun.push(resolve));
-  const asked = (await open()).read({ path: "a" }, { ...call, signal: stop.signal });
-  await Promise.all([expect(asked).rejects.toMatchObject({ kind: "cancelled" }), isBegun.then(() => stop.abort())]);
+  const requested = (await open()).read({ path: "a" }, { ...call, signal: stop.signal });
+  await Promise.all([expect(requested).rejects.toMatchObject({ kind: "cancelled" }), isBegun.then(() => stop.abort())]);
 });
 
-it("a page without keys that is not the last is followed by the next", async () => {
-  const asked: (string | null)[] = [];
-  answer = ({ url = "" }, response) => {
+it("an empty page that is not the last is followed by the next", async () => {
+  const requested: (string | null)[] = [];
+  result = ({ url = "" }, response) => {
     const token = new URL(url, endpoint).searchParams.get("continuation-token");
-    asked.push(token);
+    requested.push(token);
     const more = "<IsTruncated>true</IsTruncated><NextContinuationToken>more+1=</NextContinuationToken>";
     response.end(token === null ? listOf(more) : listOf(objectIn("a")));
   };
   expect(await (await open()).list({ limit: 10 }, call)).toMatchObject({ items: [{ path: "a" }] });
-  expect(asked).toEqual([null, "more+1="]);
-  answer = (_, response) =>
+  expect(requested).toEqual([null, "more+1="]);
+  result = (_, response) =>
     void response.end(listOf("<IsTruncated>true</IsTruncated><NextContinuationToken>1</NextContinuationToken>"));
   await expect((await open()).list({ limit: 10 }, call)).rejects.toMatchObject({ kind: "unavailable" });
 });
 
-it("keys come out as they are, however they are spelled", async () => {
-  const spelled = ["a+b", "a%2Bb", "a%20b", "%E6%97%A5", "a//b", "100%"];
-  answer = (_, response) =>
-    void response.end(listOf(`${spelled.map(objectIn).join("")}<EncodingType>url</EncodingType>`));
+it("keys are returned unchanged, however they are encoded", async () => {
+  const written = ["a+b", "a%2Bb", "a%20b", "%E6%97%A5", "a//b", "100%"];
+  result = (_, response) =>
+    void response.end(listOf(`${written.map(objectIn).join("")}<EncodingType>url</EncodingType>`));
   const { items } = await (await open()).list({ limit: 10 }, call);
   expect(items.map(({ path }) => path)).toEqual(["a b", "a+b", "a b", "日", "a//b", "100%"]);
 });
 
-it("an error that is half an error counts by its status", async () => {
-  answer = (_, response) => void response.writeHead(503).end("<Error><Code>Slow");
+it("a truncated error response counts by its status", async () => {
+  result = (_, response) => void response.writeHead(503).end("<Error><Code>Slow");
   await expect((await open()).list({ limit: 1 }, call)).rejects.toMatchObject({ kind: "busy" });
 });
 
-it("an endpoint with a password is refused, without the password", async () => {
+it("an endpoint with a password is rejected, without the password", async () => {
   const refused = await open({ endpoint: "https://user:hunter2@s3.example" }).then(
     (source) => source.list({ limit: 1 }, call).catch((cause: unknown) => cause),
     (cause: unknown) => cause,
@@ -132,7 +132,7 @@ describe("credentials", () => {
     expect(found).toEqual({ accessKeyId: "id", secretAccessKey: "a=b/c+d;e", sessionToken: undefined });
   });
 
-  it("of which half is given are no credentials", async () => {
+  it("that are incomplete are rejected", async () => {
     const half = createCredentials(
       { accessKeyId: "id" },
       { AWS_ACCESS_KEY_ID: "x", AWS_SECRET_ACCESS_KEY: "y" },
@@ -144,17 +144,17 @@ describe("credentials", () => {
     });
   });
 
-  it("that have expired are looked up anew at the next question", async () => {
+  it("that have expired are looked up again at the next request", async () => {
     writeFileSync(file, "[default]\naws_access_key_id = old\naws_secret_access_key = s\n");
     const credentials = createCredentials({}, env, () => 0);
     const store = createS3Store({ region: "us-east-1", endpoint, pathStyle: true, credentials, timeoutMs: 5000 });
-    answer = ({ headers }, response) => {
+    result = ({ headers }, response) => {
       if (headers.authorization?.includes("Credential=new/")) return void response.end(listOf(objectIn("a")));
       response.writeHead(400).end("<Error><Code>ExpiredToken</Code></Error>");
     };
-    const ask = () => store.list({ bucket: "b", prefix: "", folded: false, limit: 1 }, call.signal);
-    await expect(ask()).rejects.toMatchObject({ kind: "denied", message: expect.stringMatching(/have expired/) });
+    const query = () => store.list({ bucket: "b", prefix: "", folded: false, limit: 1 }, call.signal);
+    await expect(query()).rejects.toMatchObject({ kind: "denied", message: expect.stringMatching(/have expired/) });
     writeFileSync(file, "[default]\naws_access_key_id = new\naws_secret_access_key = s\n");
-    expect(await ask()).toMatchObject({ objects: [{ key: "a" }] });
+    expect(await query()).toMatchObject({ objects: [{ key: "a" }] });
   });
 });

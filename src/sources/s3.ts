@@ -1,4 +1,4 @@
-/** Objects of S3, and of everything that speaks it. */
+/** Objects in S3 and in stores with the same API. */
 import { defineSource } from "../source.ts";
 import { createObjectSource } from "./objects/object-source.ts";
 import { readingOptions } from "./objects/reading-options.ts";
@@ -24,35 +24,35 @@ export interface S3SourceOptions {
 
 export default defineSource<S3SourceOptions>({
   name: "s3",
-  summary: "Objects of S3 and of stores that speak it",
+  summary: "Objects in S3 and in stores with the same API",
   scheme: "s3",
   options: (z) =>
     z.object({
       buckets: z
-        .array(z.string().regex(/^[a-zA-Z0-9._-]+$/, "must be the name of a bucket"))
+        .array(z.string().regex(/^[a-zA-Z0-9._-]+$/, "must be a valid bucket name"))
         .default([])
-        .describe("the buckets to serve; all that the credentials open unless said"),
-      prefix: z.string().default("").describe("only keys that begin so"),
+        .describe("Buckets to serve; empty for all that the credentials can list"),
+      prefix: z.string().default("").describe("Only keys that start with this prefix"),
       region: z
         .string()
         .regex(/^[\w-]+$/)
         .optional()
-        .describe("where the buckets are; AWS_REGION, or us-east-1, unless said"),
+        .describe("Region of the buckets. Default: AWS_REGION, else us-east-1"),
       endpoint: z
         .url({ protocol: /^https?$/ })
         .optional()
-        .describe("the address of a store that is not Amazon's"),
+        .describe("Address of a store other than Amazon's"),
       pathStyle: z
         .boolean()
         .optional()
         .describe(
-          "whether the bucket stands in the path, as most other stores want it; true with an endpoint unless said",
+          "Whether the bucket is part of the path instead of the host name. Default: true with an endpoint, else false",
         ),
-      anonymous: z.boolean().default(false).describe("ask without credentials, for what is public"),
-      profile: z.string().optional().describe("the profile of the shared files to use"),
-      accessKeyId: z.string().optional().describe("best as a reference, ${env:NAME}"),
-      secretAccessKey: z.string().optional().describe("best as a reference, ${env:NAME}"),
-      sessionToken: z.string().optional().describe("best as a reference, ${env:NAME}"),
+      anonymous: z.boolean().default(false).describe("Send no credentials; only public objects can be read"),
+      profile: z.string().optional().describe("Profile in the shared AWS config and credentials files"),
+      accessKeyId: z.string().optional().describe("Access key id; best as a reference, ${env:NAME}"),
+      secretAccessKey: z.string().optional().describe("Secret access key; best as a reference, ${env:NAME}"),
+      sessionToken: z.string().optional().describe("Session token; best as a reference, ${env:NAME}"),
       ...readingOptions(z, "keys"),
     }),
   base: ({ buckets }) => (buckets.length === 1 ? `s3://${buckets[0]}/` : "s3://"),

@@ -56,7 +56,7 @@ sourceContract("skills", {
 const runtime = createRuntime({ write: () => true });
 let pressmark: LocalResources | undefined;
 
-resourcesContract("skills in a house", {
+resourcesContract("skills in a server", {
   content,
   async open() {
     fill();
@@ -91,12 +91,12 @@ function present<T>(method: T | undefined): T {
 
 async function textAt(source: Source, path: string): Promise<string> {
   const [part] = await source.read({ path }, call());
-  if (part === undefined || !("text" in part.body)) throw new Error(`${path} is no text`);
+  if (part === undefined || !("text" in part.body)) throw new Error(`${path} is not text`);
   return part.body.text;
 }
 
 describe("a skill", () => {
-  it("says what its author wrote, field by field, and what its files are", async () => {
+  it("has the fields of its author, and its files", async () => {
     write(
       "pdf/SKILL.md",
       `---\n# all of the format\nname: pdf\ndescription: >-\n  Reads forms.\n  帳票を読む。\nlicense: Apache-2.0\ncompatibility: Needs uv\nmetadata:\n  author: 山田\n  version: "1.0"\nallowed-tools: Bash(git:*) Read\nfuture: [1, true, null, {a: 0.5}]\n---\nBody\n`,
@@ -136,7 +136,7 @@ describe("a skill", () => {
     });
   });
 
-  it("within another is one of its own, and its files belong to both", async () => {
+  it("within another is a separate skill, and its files belong to both", async () => {
     writeSkill("outer");
     writeSkill("outer/inner");
     write("outer/inner/a.txt", "a");
@@ -148,7 +148,7 @@ describe("a skill", () => {
     ]);
   });
 
-  it("holds no hidden, ignored or secret file, and nothing outside of skills is served", async () => {
+  it("contains no hidden, ignored or secret file, and nothing outside of skills is served", async () => {
     writeSkill("pdf");
     for (const path of ["pdf/.env", "pdf/id_rsa", "pdf/node_modules/x/index.js", "pdf/notes.tmp", "README.md"])
       write(path, "x");
@@ -158,7 +158,7 @@ describe("a skill", () => {
     await refusal(source.read({ path: "README.md" }, call()), ["not-found"], "README.md");
   });
 
-  it("does not reach out of its root by a link", async () => {
+  it("does not leave its root through a link", async () => {
     writeSkill("pdf");
     fs.writeFileSync(join(folder.above, "secret.txt"), "secret");
     fs.symlinkSync(join(folder.above, "secret.txt"), at("pdf/secret.txt"));
@@ -169,7 +169,7 @@ describe("a skill", () => {
     expect(await skillsOf(source)).toMatchObject([{ path: "pdf/SKILL.md", files: [{ path: "pdf/SKILL.md" }] }]);
   });
 
-  it("gives each file as the bytes that its digest is of, whatever its encoding", async () => {
+  it("returns each file with the bytes of its digest, in any encoding", async () => {
     writeSkill("pdf");
     const japanese = "これは日本語の文章です。印刷の手順を説明します。\n";
     const written: Record<string, Uint8Array> = {
@@ -193,35 +193,35 @@ describe("a skill", () => {
   });
 });
 
-describe("what breaks a rule", () => {
+describe("an invalid skill", () => {
   const broken: Readonly<Record<string, readonly [text: string, says: string]>> = {
-    unnamed: ["---\ndescription: x\n---\n", "names no skill"],
+    unnamed: ["---\ndescription: x\n---\n", "has no name"],
     Upper: ["---\nname: Upper\ndescription: x\n---\n", 'has the name "Upper"'],
     双子: ["---\nname: 双子\ndescription: x\n---\n", 'has the name "双子"'],
-    other: ["---\nname: another\ndescription: x\n---\n", 'stands in the folder "other"'],
+    other: ["---\nname: another\ndescription: x\n---\n", 'is in the folder "other"'],
     mute: ["---\nname: mute\ndescription: ''\n---\n", "has no description"],
     long: [`---\nname: long\ndescription: ${"x".repeat(1025)}\n---\n`, "has no description"],
     plain: ["# plain\n", "has no front matter"],
     open: ["---\nname: open\ndescription: x\n", "has no front matter"],
-    list: ["---\n- name\n---\n", "no list of names"],
-    twice: ["---\nname: twice\nname: twice\ndescription: x\n---\n", "is no YAML at line 3"],
-    torn: ["---\nname: torn\ndescription: [x\n---\n", "is no YAML"],
+    list: ["---\n- name\n---\n", "not a list of names"],
+    twice: ["---\nname: twice\nname: twice\ndescription: x\n---\n", "is not valid YAML at line 3"],
+    torn: ["---\nname: torn\ndescription: [x\n---\n", "is not valid YAML"],
     alias: ["---\nname: alias\ndescription: &a x\nlicense: *a\n---\n", "an alias"],
     tagged: ["---\nname: tagged\ndescription: !!binary eA==\n---\n", "the tag"],
-    script: ["---\nname: script\ndescription: !<tag:x> y\n---\n", "is no YAML"],
+    script: ["---\nname: script\ndescription: !<tag:x> y\n---\n", "is not valid YAML"],
     proto: ["---\nname: proto\ndescription: x\n__proto__: {name: y}\n---\n", "__proto__"],
-    number: ["---\nname: number\ndescription: x\n1: y\n---\n", "a name that is no text"],
-    endless: ["---\nname: endless\ndescription: x\nmore: .inf\n---\n", "a number that has no end"],
-    deep: [`---\nname: deep\ndescription: x\nmore: ${"[".repeat(40)}${"]".repeat(40)}\n---\n`, "too deep"],
+    number: ["---\nname: number\ndescription: x\n1: y\n---\n", "a name that is not text"],
+    endless: ["---\nname: endless\ndescription: x\nmore: .inf\n---\n", "an infinite number"],
+    deep: [`---\nname: deep\ndescription: x\nmore: ${"[".repeat(40)}${"]".repeat(40)}\n---\n`, "too deeply"],
     abyss: [`---\nname: abyss\ndescription: x\nmore: ${"[".repeat(16_000)}\n---\n`, "front matter"],
     vast: [`---\nname: vast\ndescription: x\nmore: ${"y".repeat(70_000)}\n---\n`, "more than 16384 characters"],
-    meta: ["---\nname: meta\ndescription: x\nmetadata: {version: 1.0}\n---\n", "metadata that are not all texts"],
+    meta: ["---\nname: meta\ndescription: x\nmetadata: {version: 1.0}\n---\n", "metadata values that are not text"],
     tools: ["---\nname: tools\ndescription: x\nallowed-tools: 5\n---\n", "allowed-tools"],
     compatible: ["---\nname: compatible\ndescription: x\ncompatibility: ''\n---\n", "compatibility"],
     licensed: ["---\nname: licensed\ndescription: x\nlicense: [MIT]\n---\n", "license"],
   };
 
-  it.each(Object.entries(broken))("is left out, and said why: %s", async (name, [text, says]) => {
+  it.each(Object.entries(broken))("is left out, with a reason: %s", async (name, [text, says]) => {
     write(`${name}/SKILL.md`, text);
     writeSkill("sound");
     const source = await open({}, hasty);
@@ -233,15 +233,15 @@ describe("what breaks a rule", () => {
     expect(folder.logged).toHaveLength(1);
   });
 
-  it("is a SKILL.md that is not UTF-8, or stands in the root itself", async () => {
+  it("is a SKILL.md that is not UTF-8, or is in the root itself", async () => {
     write("SKILL.md", skillText("skills"));
     write(
       "sjis/SKILL.md",
       encodeText(skillText("sjis", "description: 日本語の説明がここに入ります"), "shift_jis") ?? "",
     );
     expect(await problemsOf(await open())).toMatchObject([
-      { path: "SKILL.md", says: "stands in the root itself" },
-      { path: "sjis/SKILL.md", says: "is not written in UTF-8" },
+      { path: "SKILL.md", says: "is in the root itself" },
+      { path: "sjis/SKILL.md", says: "is not in UTF-8" },
     ]);
   });
 
@@ -265,7 +265,7 @@ describe("what breaks a rule", () => {
 });
 
 describe("several roots", () => {
-  it("are one, and of two skills with one path the first is served", async () => {
+  it("are merged, and of two skills with the same path the first is served", async () => {
     writeSkill("pdf", "description: the first");
     const other = join(folder.above, "other");
     fs.mkdirSync(join(other, "pdf"), { recursive: true });
@@ -282,12 +282,12 @@ describe("several roots", () => {
     expect(await problemsOf(source)).toEqual([]);
   });
 
-  it("have a base of their own with a prefix", () => {
+  it("have their own base with a prefix", () => {
     expect(skills.base?.({ root: "x" })).toBe("skill://");
     expect(skills.base?.({ root: "x", prefix: "acme/billing" })).toBe("skill://acme/billing/");
   });
 
-  it("of which one is gone hold the rest, and have it again when it is back", async () => {
+  it("without one of them serve the rest, and serve it again when it is back", async () => {
     writeSkill("pdf");
     const other = join(folder.above, "other");
     fs.mkdirSync(join(other, "ink"), { recursive: true });
@@ -302,7 +302,7 @@ describe("several roots", () => {
 });
 
 describe("a skill that is being written", () => {
-  it("stays as it was while it is not right, and the log says why, once", async () => {
+  it("keeps its last valid state while it is invalid, and the log has the reason once", async () => {
     writeSkill("pdf", "description: before");
     write("pdf/a.txt", "before");
     const source = await open();
@@ -322,7 +322,7 @@ describe("a skill that is being written", () => {
     expect(await problemsOf(source)).toEqual([]);
   });
 
-  it("does not stay as it was with a file that is hidden by now", async () => {
+  it("does not keep its state if it contains a file that is now hidden", async () => {
     writeSkill("pdf");
     write("pdf/plan.md", "a plan");
     write("pdf/shown.md", "shown");
@@ -349,7 +349,7 @@ describe("a skill that is being written", () => {
     expect((await source.children({ path: "" }, { limit: 10 }, call())).items).toEqual([]);
   });
 
-  it("keeps the skills within it along with it", async () => {
+  it("keeps the skills within it", async () => {
     writeSkill("outer", "description: before");
     writeSkill("outer/inner");
     const source = await open();
@@ -363,15 +363,15 @@ describe("a skill that is being written", () => {
   });
 });
 
-describe("whoever watches", () => {
-  it("hears nothing of what is half-written, and all of it when it is right again", async () => {
+describe("a watch", () => {
+  it("reports nothing of incomplete files, and all changes when they are complete", async () => {
     writeSkill("pdf");
     write("pdf/a.txt", "before");
     const source = await open();
     const heard = collectChanges(await source.watch(call()));
     write("pdf/SKILL.md", "---\n");
     write("pdf/a.txt", "after");
-    // What is told of another skill afterwards shows that this one was looked at.
+    // A reported change of another skill shows that this one was checked.
     writeSkill("ink");
     await heard.until((change) => change.kind === "appeared" && change.path === "ink/SKILL.md", "ink");
     expect(heard.heard.filter((change) => "path" in change && change.path.startsWith("pdf/"))).toEqual([]);
@@ -379,7 +379,7 @@ describe("whoever watches", () => {
     await heard.until((change) => change.kind === "changed" && change.path === "pdf/a.txt", "pdf/a.txt");
   });
 
-  it("hears that a skill is called anew as of something that appears, so that lists are asked for again", async () => {
+  it("reports a changed list entry as appeared, so that lists are read again", async () => {
     writeSkill("pdf", "description: before");
     const source = await open();
     const heard = collectChanges(await source.watch(call()));
@@ -387,7 +387,7 @@ describe("whoever watches", () => {
     await heard.until((change) => change.kind === "appeared" && change.path === "pdf/SKILL.md", "the new description");
   });
 
-  it("hears of every change among many files, whenever it comes", async () => {
+  it("reports every change among many files, at any time", async () => {
     writeSkill("pdf");
     const paths = Array.from({ length: 100 }, (_, index) => `pdf/${index}.txt`);
     for (const path of paths) write(path, "before");
@@ -395,13 +395,13 @@ describe("whoever watches", () => {
     const heard = collectChanges(await source.watch(call()));
     for (const [index, path] of paths.entries()) {
       write(path, "after");
-      // Questions between the writes begin looks of their own.
+      // Requests between the writes start their own checks.
       if (index % 10 === 0) await source.read({ path }, call());
     }
     for (const path of paths) await heard.until((change) => change.kind === "changed" && change.path === path, path);
   });
 
-  it("hears of a skill and its folders that come and go", async () => {
+  it("reports a skill and its folders that appear and disappear", async () => {
     writeSkill("stays");
     const source = await open();
     const heard = collectChanges(await source.watch(call()));

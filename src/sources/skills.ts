@@ -1,4 +1,4 @@
-/** Folders of skills, each skill whole and as it was when it was last right. */
+/** Folders of skills. Each skill is served complete, in its last valid state. */
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { notFound, quote, ResourceError } from "../errors.ts";
@@ -8,7 +8,7 @@ import file from "./file.ts";
 import { sharedOptions } from "./file/shared-options.ts";
 import { createSkillsCatalogue } from "./skills/catalogue.ts";
 import type { SkillsRoot } from "./skills/catalogue.ts";
-import { folderOf, manifestName } from "./skills/look.ts";
+import { folderOf, manifestName } from "./skills/list-skill-folder.ts";
 import { maxBytes } from "./skills/rules.ts";
 import { snapshotPage, statOf } from "./skills/snapshot.ts";
 
@@ -23,7 +23,7 @@ interface SkillsOptions {
 
 export default defineSource<SkillsOptions>({
   name: "skills",
-  summary: "Skills: folders with a SKILL.md",
+  summary: "Skills: folders that contain a SKILL.md",
   scheme: "skill",
   options: (z) =>
     z
@@ -32,25 +32,25 @@ export default defineSource<SkillsOptions>({
           .string()
           .min(1)
           .optional()
-          .describe("a folder that holds skills, each in a folder of its own name, at any depth")
+          .describe("Folder with skills, each in a folder of the skill's name, at any depth")
           .meta({ format: "path" }),
         roots: z
           .array(z.string().min(1).meta({ format: "path" }))
           .max(100)
           .optional()
-          .describe("more such folders; of two skills with the same path the first is served"),
+          .describe("More such folders; of two skills with the same path the first is served"),
         prefix: z
           .string()
           .regex(/^[a-z0-9][a-z0-9._-]*(?:\/[a-z0-9][a-z0-9._-]*)*$/, {
-            message: 'a prefix is made of a-z, 0-9, ".", "-" and "_", with "/" between its segments',
+            message: 'a prefix consists of a-z, 0-9, ".", "-" and "_", with "/" between its segments',
           })
           .max(200)
           .optional()
-          .describe("what stands in front of all paths: acme/billing makes skill://acme/billing/refunds/SKILL.md"),
+          .describe("Prefix of all paths: acme/billing gives skill://acme/billing/refunds/SKILL.md"),
         ...sharedOptions(z),
       })
       .refine(({ root, roots = [] }) => root !== undefined || roots.length > 0, {
-        message: 'name a folder of skills with "root", or several with "roots"',
+        message: 'give a folder of skills as "root", or several as "roots"',
         path: ["root"],
       }),
 
@@ -61,7 +61,7 @@ export default defineSource<SkillsOptions>({
     for (const path of [...(root === undefined ? [] : [root]), ...more]) {
       const files = await file.open({ ...served, root: path, maxBytes }, runtime);
       const real = realpathSync.native(resolve(path));
-      // One folder under two names is one.
+      // The same folder given twice is opened once.
       if (roots.some((other) => other.path === real)) await files.close?.();
       else roots.push({ path: real, files });
     }
@@ -70,11 +70,11 @@ export default defineSource<SkillsOptions>({
     return {
       cursorAfter: ({ path }) => path,
 
-      async list(ask) {
+      async list(request) {
         const { files } = await catalogue.fresh();
         return snapshotPage(
           Array.from(files.values(), ({ entry }) => entry),
-          ask,
+          request,
         );
       },
 
@@ -93,10 +93,10 @@ export default defineSource<SkillsOptions>({
         return found;
       },
 
-      async children(at, ask) {
+      async children(at, request) {
         const inside = hasQuery(at) ? undefined : (await catalogue.fresh()).directories.get(at.path);
         if (inside === undefined) throw notFound(at.path);
-        return snapshotPage(inside, ask);
+        return snapshotPage(inside, request);
       },
 
       templates: [
@@ -118,8 +118,8 @@ export default defineSource<SkillsOptions>({
         return [];
       },
 
-      async skills(ask) {
-        return snapshotPage((await catalogue.fresh()).skills.values(), ask);
+      async skills(request) {
+        return snapshotPage((await catalogue.fresh()).skills.values(), request);
       },
 
       async skill(at) {
@@ -138,7 +138,7 @@ export default defineSource<SkillsOptions>({
   },
 });
 
-/** What begins as typed, then what holds it elsewhere. */
+/** Prefix matches first, then other substring matches. */
 function suggest<T>(typed: string, things: Iterable<T>, toSuggestion: (thing: T) => Suggestion): Suggestion[] {
   const all = Array.from(things, toSuggestion);
   const first = all.filter(({ value }) => value.startsWith(typed));

@@ -1,4 +1,4 @@
-/** The SQLite source on real files: what is said of them, hostile files, writers at work. */
+/** The SQLite source on real files: descriptions, hostile files, concurrent writers. */
 import { spawnSync } from "node:child_process";
 import {
   copyFileSync,
@@ -55,7 +55,7 @@ const call = (): Call => ({ caller: { id: "test" }, signal: stop.signal });
 const file = (name = "app.db") => join(folder, name);
 const runtime = { now: Date.now, monotonicMs, wait, log: () => undefined };
 
-/** Made, and left open for whoever goes on writing. */
+/** Created, and left open for further writes. */
 function make(sql: string, name?: string): DatabaseSync {
   const database = new DatabaseSync(file(name));
   writers.push(database);
@@ -177,8 +177,8 @@ sourceContract("sqlite", {
   ],
 });
 
-describe("what is said of a table", () => {
-  it("is its columns, keys, indexes and the statement that made it", async () => {
+describe("the description of a table", () => {
+  it("has its columns, keys, indexes and the statement that created it", async () => {
     make(`CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL DEFAULT 'x', mail TEXT UNIQUE);
       CREATE TABLE orders (user_id INTEGER REFERENCES USERS(id) ON DELETE CASCADE, n INTEGER, total REAL,
         double REAL GENERATED ALWAYS AS (total * 2) VIRTUAL, kept TEXT AS (n || '') STORED, PRIMARY KEY (user_id, n)) WITHOUT ROWID, STRICT;
@@ -222,7 +222,7 @@ describe("what is said of a table", () => {
     await refusal(source.read({ path: "users/schema", query: { format: "xml" } }, call()), ["invalid"], "xml");
   });
 
-  it("stands in the overview with a diagram of how tables hang together", async () => {
+  it("is in the overview with a diagram of relations", async () => {
     make(`CREATE TABLE users (id INTEGER PRIMARY KEY);
       CREATE TABLE "my orders" (id INTEGER PRIMARY KEY, "who's" INTEGER NOT NULL REFERENCES users(id));
       CREATE VIEW big AS SELECT * FROM users`);
@@ -235,7 +235,7 @@ describe("what is said of a table", () => {
     expect(await textAt(source, "overview", { format: "ddl" })).toContain("CREATE VIEW big AS");
   });
 
-  it("leaves out what belongs to SQLite itself, and the tables behind virtual ones", async () => {
+  it("omits SQLite's own tables, and the tables behind virtual ones", async () => {
     make(`CREATE TABLE users (id INTEGER PRIMARY KEY AUTOINCREMENT); INSERT INTO users DEFAULT VALUES; ANALYZE;
       CREATE VIRTUAL TABLE notes USING fts5(body); CREATE VIRTUAL TABLE boxes USING rtree(id, a, b);
       CREATE TABLE notes_extra (x); INSERT INTO notes VALUES ('a');`);
@@ -277,7 +277,7 @@ describe("what is said of a table", () => {
 });
 
 describe("rows", () => {
-  it("are not served unless that is said", async () => {
+  it("are not served by default", async () => {
     make("CREATE TABLE users (id INTEGER PRIMARY KEY); CREATE TABLE other (x)");
     const source = await open();
     expect(await listed(source)).toEqual(["other/schema", "overview", "users/schema"]);
@@ -305,7 +305,7 @@ describe("rows", () => {
     expect((await jsonAt<Rows>(source, "t/rows", query)).rows).toEqual(rows.slice(5, 10));
   });
 
-  it("say what each value is, cut what is long, and give bytes as base64", async () => {
+  it("have JSON values by type, cut if long, and bytes as base64", async () => {
     const database = make("CREATE TABLE t (id INTEGER PRIMARY KEY, v)");
     const insert = database.prepare("INSERT INTO t (v) VALUES (?)");
     for (const value of [
@@ -327,7 +327,7 @@ describe("rows", () => {
     ]);
   });
 
-  it("stop at the limits for rows and bytes, and go on behind them", async () => {
+  it("stop at the limits for rows and bytes, and continue behind them", async () => {
     const database = make("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT)");
     for (let index = 0; index < 10; index += 1) database.prepare("INSERT INTO t (v) VALUES (?)").run("y".repeat(900));
     const source = await open({ rows: true, maxBytes: 2048, maxRows: 4 });
@@ -337,7 +337,7 @@ describe("rows", () => {
     expect((await jsonAt<Rows>(wide, "t/rows", { limit: "1000" })).rows).toHaveLength(4);
   });
 
-  it("are found by their key, and a key that is none is refused", async () => {
+  it("are found by their key, and an invalid key is rejected", async () => {
     make("CREATE TABLE t (id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (7, 'seven')");
     const source = await open({ rows: true });
     expect((await jsonAt<Rows>(source, "t/rows", { key: "7" })).rows).toEqual([{ id: 7, v: "seven" }]);
@@ -355,7 +355,7 @@ describe("rows", () => {
       await refusal(source.read({ path: "t/rows", query: { limit } }, call()), ["invalid"], limit);
   });
 
-  it("of a view are the first ones, and it is said that there are more", async () => {
+  it("of a view are the first ones, and it is reported that there are more", async () => {
     make("CREATE TABLE t (v); INSERT INTO t VALUES (1), (2), (3); CREATE VIEW w AS SELECT v FROM t");
     const page = await jsonAt<Rows>(await open({ rows: true }), "w/rows", { limit: "2" });
     expect(page).toMatchObject({ rows: [{ v: 1 }, { v: 2 }], more: true });
@@ -363,7 +363,7 @@ describe("rows", () => {
   });
 });
 
-describe("a list of what is allowed", () => {
+describe("an allow-list", () => {
   const secret = "zqxhidden";
   const schema = `
     CREATE TABLE users (id INTEGER PRIMARY KEY, boss INTEGER REFERENCES ${secret}_people(id));
@@ -374,28 +374,28 @@ describe("a list of what is allowed", () => {
   it.each([
     ["an exclusion", { exclude: [`${secret}*`] }],
     ["an inclusion", { include: ["users", "joined"] }],
-  ])("holds at every door, as %s", async (_, tables) => {
+  ])("applies to every operation, as %s", async (_, tables) => {
     make(schema);
     const source = await open({ rows: true, tables });
-    const said: unknown[] = [];
+    const given: unknown[] = [];
     for (const entry of await collect<Entry>((cursor) => source.list(asking(2, cursor), call()))) {
-      said.push(entry, await source.stat?.(entry, call()), await source.read(entry, call()));
+      given.push(entry, await source.stat?.(entry, call()), await source.read(entry, call()));
       for (const format of ["ddl", "markdown", "json"])
-        if (!entry.path.endsWith("rows")) said.push(await textAt(source, entry.path, { format }));
+        if (!entry.path.endsWith("rows")) given.push(await textAt(source, entry.path, { format }));
     }
-    said.push(await source.children?.({ path: "" }, asking(100), call()));
+    given.push(await source.children?.({ path: "" }, asking(100), call()));
     for (const template of source.templates ?? [])
-      said.push(await source.complete?.({ template, variable: "table", value: "", given: {} }, call()));
-    expect(said.length).toBeGreaterThan(10);
-    expect(JSON.stringify(said)).not.toContain(secret);
-    expect(JSON.stringify(said)).toContain("users");
+      given.push(await source.complete?.({ template, variable: "table", value: "", given: {} }, call()));
+    expect(given.length).toBeGreaterThan(10);
+    expect(JSON.stringify(given)).not.toContain(secret);
+    expect(JSON.stringify(given)).toContain("users");
     for (const path of [`${secret}_people`, `${secret}_people/schema`, `${secret}_people/rows`])
-      for (const asked of [
+      for (const requested of [
         () => source.read({ path }, call()),
         () => source.stat?.({ path }, call()) ?? Promise.resolve(),
         () => source.children?.({ path }, asking(1), call()) ?? Promise.resolve(),
       ])
-        await refusal(asked(), ["not-found"], path);
+        await refusal(requested(), ["not-found"], path);
   });
 
   it("is the same for lists, reads and completion, whatever the patterns", async () => {
@@ -446,8 +446,8 @@ describe("a list of what is allowed", () => {
   });
 });
 
-describe("a writer at work", () => {
-  it("is read consistently, what stands in the write-ahead log included", async () => {
+describe("a concurrent writer", () => {
+  it("is read consistently, including the write-ahead log", async () => {
     const database = make(
       "PRAGMA journal_mode = WAL; CREATE TABLE t (id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, 'a')",
     );
@@ -460,7 +460,7 @@ describe("a writer at work", () => {
     expect(statSync(`${file()}-wal`).size).toBeGreaterThan(0);
   });
 
-  it("changes nothing of the file through us", async () => {
+  it("has its file unchanged by us", async () => {
     make("CREATE TABLE t (v); CREATE VIEW w AS SELECT v FROM t").close();
     const before = statSync(file(), { bigint: true });
     const source = await open({ rows: true });
@@ -469,7 +469,7 @@ describe("a writer at work", () => {
     expect(readdirSync(folder)).toEqual(["app.db"]);
   });
 
-  it("that replaces the file by another is noticed at the next question", async () => {
+  it("that replaces the file is noticed at the next call", async () => {
     make("CREATE TABLE old (v)").close();
     const source = await open();
     expect(await listed(source)).toEqual(["old/schema", "overview"]);
@@ -478,41 +478,41 @@ describe("a writer at work", () => {
     expect(await listed(source)).toEqual(["overview", "young/schema"]);
   });
 
-  it("is heard of: rows, tables that come and go, and a file that is replaced", async () => {
+  it("is reported: rows, added and removed tables, and a replaced file", async () => {
     const database = make("PRAGMA journal_mode = WAL; CREATE TABLE t (v)");
     const source = await open({ rows: true, pollMs: 100 });
     const { until } = collectChanges((await source.watch?.(call())) as AsyncIterable<SourceChange>);
-    const said = (kind: SourceChange["kind"], path: string) =>
+    const given = (kind: SourceChange["kind"], path: string) =>
       until((change) => change.kind === kind && "path" in change && change.path === path, `${kind} ${path}`);
     database.exec("INSERT INTO t VALUES (1)");
-    await said("changed", "t/rows");
+    await given("changed", "t/rows");
     database.exec("CREATE TABLE u (v)");
-    await said("appeared", "u/schema");
-    await said("appeared", "u");
-    await said("changed", "overview");
+    await given("appeared", "u/schema");
+    await given("appeared", "u");
+    await given("changed", "overview");
     database.exec("ALTER TABLE t ADD COLUMN w");
-    await said("changed", "t/schema");
+    await given("changed", "t/schema");
     database.exec("DROP TABLE u");
-    await said("gone", "u/rows");
+    await given("gone", "u/rows");
     database.close();
     make("CREATE TABLE another (v)", "next.db").close();
     for (const name of ["app.db-wal", "app.db-shm"]) rmSync(file(name), { force: true });
     renameSync(file("next.db"), file());
-    await said("appeared", "another/schema");
+    await given("appeared", "another/schema");
   });
 });
 
-describe("a file that is no good", () => {
-  it("that is missing does not stop the start, and is served once it is there", async () => {
+describe("an unusable file", () => {
+  it("that is missing does not stop the start, and is served once it exists", async () => {
     const source = await open();
     expect(await kindsOf(source)).toMatchObject({ passing: true });
     make("CREATE TABLE t (v)");
     expect(await listed(source)).toEqual(["overview", "t/schema"]);
   });
 
-  it("that is no database, empty, cut off or scrambled is refused in words", async () => {
+  it("that is no database, empty, truncated or scrambled is rejected with an error", async () => {
     writeFileSync(file(), "no database at all, ".repeat(100));
-    expect((await kindsOf(await open())).message).toContain("no SQLite database");
+    expect((await kindsOf(await open())).message).toContain("not an SQLite database");
     make("CREATE TABLE t (v); INSERT INTO t VALUES (zeroblob(100000))", "cut.db").close();
     truncateSync(file("cut.db"), 6000);
     const cut = await open({ path: file("cut.db"), rows: true });
@@ -523,7 +523,7 @@ describe("a file that is no good", () => {
     expect((await kindsOf(await open({ path: file("folder.db") }))).passing).toBe(false);
   });
 
-  it("with bytes turned anywhere never takes the house along", async () => {
+  it("with flipped bytes never crashes the server", async () => {
     const database = make(
       "CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); CREATE INDEX i ON t (v); CREATE VIEW w AS SELECT * FROM t",
     );
@@ -538,13 +538,13 @@ describe("a file that is no good", () => {
           for (const [at, byte] of turned) hostile[at] = byte;
           writeFileSync(file("hostile.db"), hostile);
           const source = await open({ path: file("hostile.db"), rows: true });
-          for (const ask of [
+          for (const request of [
             () => source.list(asking(10), call()),
             () => source.read({ path: "t/rows" }, call()),
             () => source.read({ path: "w/rows" }, call()),
             () => source.read({ path: "overview" }, call()),
           ])
-            await ask().catch((cause: unknown) => {
+            await request().catch((cause: unknown) => {
               if (!(cause instanceof ResourceError)) throw cause;
             });
           await source.close?.();
@@ -554,10 +554,10 @@ describe("a file that is no good", () => {
     );
   }, 120_000);
 
-  it("with a view that never ends is given up in time, and the rest is served meanwhile and afterwards", async () => {
+  it("with an endless view hits the time limit, and the rest is served meanwhile and afterwards", async () => {
     make(`CREATE TABLE t (v); INSERT INTO t VALUES (1);
       CREATE VIEW bomb AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) AS c FROM n`);
-    // Long enough for another process to be started in, also by a machine that has other work.
+    // Long enough to start another process, even on a busy machine.
     const source = await open({ rows: true, timeoutMs: 3000 });
     const bombed = refusal(source.read({ path: "bomb/rows" }, call()), ["unavailable"], "bomb");
     expect(await listed(source)).toContain("bomb/schema");
@@ -566,7 +566,7 @@ describe("a file that is no good", () => {
     expect(await textAt(source, "bomb/schema", { format: "ddl" })).toContain("RECURSIVE");
   });
 
-  it("with a view that wants all memory is refused", async () => {
+  it("with a view that needs all memory is rejected", async () => {
     make("CREATE VIEW huge AS SELECT hex(zeroblob(400000000)) AS h");
     const source = await open({ rows: true, timeoutMs: 1000 });
     await refusal(source.read({ path: "huge/rows" }, call()), ["too-large", "unavailable"], "huge");
@@ -581,11 +581,11 @@ describe("a file that is no good", () => {
     expect((await jsonAt<Rows>(source, "attached/rows")).rows).toEqual([]);
   });
 
-  it("in a place where no shared memory can be made is read only as one that never changes", async () => {
+  it("in a folder without shared memory is read only as immutable", async () => {
     const database = make("CREATE TABLE t (v); PRAGMA journal_mode = WAL; CREATE TABLE in_the_log (v)");
     for (const ending of ["", "-wal"]) copyFileSync(file() + ending, file("sealed.db") + ending);
     database.close();
-    // No folder is closed to root; a link that leads nowhere is closed to everyone.
+    // Root can open every folder; a dangling link blocks everyone.
     symlinkSync(file("nowhere/at-all"), file("sealed.db-shm"));
     expect((await kindsOf(await open({ path: file("sealed.db") }))).message).toContain("immutable");
     const sealed = await open({ path: file("sealed.db"), immutable: true });
@@ -593,13 +593,13 @@ describe("a file that is no good", () => {
   });
 });
 
-it("a thousand tables are listed with one question per page", async () => {
+it("a thousand tables are listed with one query per page", async () => {
   make(`BEGIN; ${Array.from({ length: 1000 }, (_, index) => `CREATE TABLE t${index} (v)`).join(";")}; COMMIT`);
   const source = await open();
   expect(await collect<Entry>((cursor) => source.list(asking(100, cursor), call()))).toHaveLength(1001);
 });
 
-it("answers or refuses in the house's own words when any question to the file fails, and works again afterwards", async () => {
+it("returns or throws a ResourceError when any query to the file fails, and works again afterwards", async () => {
   make("CREATE TABLE t (id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1); CREATE VIEW w AS SELECT * FROM t");
   const options = definition.options(z).parse({ path: file(), rows: true });
   const failed = await sweepFaults({

@@ -1,4 +1,4 @@
-/** A SQLite database file: what its tables look like, and their rows where that is wanted. */
+/** A SQLite database file: its table definitions and, if configured, rows. */
 import { basename, resolve } from "node:path";
 import { invalid, notFound, quote, ResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
@@ -12,7 +12,7 @@ import { schemaType, type TableDescription } from "./database/description.ts";
 import { tableFormatOf, hasQuery, tableFormats, tableTypeOf } from "./database/formats.ts";
 import { leftOutProblem } from "./database/left-out.ts";
 import { overviewMarkdown, tableMarkdown } from "./database/overview.ts";
-import { maxValueLength, parseRowsAsk, rowsPart } from "./database/rows.ts";
+import { maxValueLength, parseRowsRequest, rowsPart } from "./database/rows.ts";
 import { plainIdentifier } from "./database/segments.ts";
 import { createSharedWatch } from "./database/shared-watch.ts";
 import { createEngine, type Engine } from "./sqlite/engine.ts";
@@ -34,55 +34,57 @@ interface SqliteOptions {
   readonly timeoutMs: number;
 }
 
-/** So many tables stand in the overview. */
+/** Most tables in the overview. */
 const maxTables = 500;
 
 export default defineSource<SqliteOptions>({
   name: "sqlite",
-  summary: "Tables and views of a SQLite database file, and rows where that is wanted",
+  summary: "Tables and views of a SQLite database file; rows if configured",
   scheme: "sqlite",
   options: (z) => {
     const patterns = z.array(z.string().min(1).max(1000)).max(1000);
     return z
       .object({
-        path: z.string().min(1).describe("the database file").meta({ format: "path" }),
+        path: z.string().min(1).describe("The database file").meta({ format: "path" }),
         immutable: z
           .boolean()
           .default(false)
-          .describe("the file never changes while it is served: it is read without locks and without files beside it"),
+          .describe(
+            "The file never changes while it is served: it is read without locks and without the files beside it",
+          ),
         tables: z
           .object({
-            include: patterns.optional().describe("only these"),
-            exclude: patterns.optional().describe("not these"),
+            include: patterns.optional().describe("Serve only these"),
+            exclude: patterns.optional().describe("Do not serve these"),
           })
           .strict()
           .optional()
           .describe(
-            "patterns of tables and views; what is left out is nowhere spoken of, and views that read it are left out too",
+            "Patterns of tables and views; excluded ones appear nowhere, and views that read them are excluded too",
           ),
         rows: z
           .union([z.boolean(), patterns])
           .default(false)
-          .describe("whether rows are served, or of which tables, as patterns"),
-        maxRows: z.int().min(1).max(1000).default(100).describe("how many rows are given at once"),
+          .describe("Whether rows are served, or patterns of the tables whose rows are served"),
+        maxRows: z.int().min(1).max(1000).default(100).describe("Most rows on one page"),
         maxBytes: z
           .int()
           .min(1024)
           .max(64 * 1024 * 1024)
           .default(1024 * 1024)
-          .describe("how many bytes of rows are given at once"),
+          .describe("Most bytes of rows on one page"),
         pollMs: z
           .int()
           .min(100)
           .max(3_600_000)
           .default(2000)
-          .describe("how often to look for changes while watched, where the system does not announce them"),
+          .describe("How often to check for changes while watched, where the system does not report them"),
         timeoutMs: z
           .int()
           .min(100)
           .max(600_000)
           .default(5000)
-          .describe("how long one question may take, with waiting for its turn"),
+          .describe("Time limit of one call, including its time in the queue"),
       })
       .strict();
   },
@@ -102,31 +104,31 @@ export function openSqlite(
   const database = basename(file);
   const allowed = { tables, rows, isFlat: true };
   const allow = createAllowList(allowed);
-  // What a view costs is paid by those who ask for rows, not by those who ask what there is.
+  // Two processes: a slow view delays only calls for rows, not calls for definitions.
   const [facts, readers] = [open(), open()];
   const watching = createSharedWatch(createSqliteWatch({ path: file, engine: facts, allow, pollMs, wait }));
   const limits = { maxRows, maxBytes };
   const hasRows = ({ name }: Pick<NamedTable, "name">) => allow.rows({ schema: "main", table: name });
 
-  /** The file is opened by its path, again and again. */
+  /** Checks trust before each query: the file is opened by its path each time. */
   function open(): Engine {
     const opened = engine({ path: file, immutable, allow: allowed, timeoutMs });
-    const { ask } = opened;
+    const { query: request } = opened;
     if (!checkTrust) return opened;
     return {
       ...opened,
-      async ask(question, signal) {
+      async query(query, signal) {
         checkTrust();
-        return ask(question, signal);
+        return request(query, signal);
       },
     };
   }
 
   async function shown(signal: AbortSignal): Promise<readonly NamedTable[]> {
-    return (await facts.ask({ kind: "tables" }, signal)).answer;
+    return (await facts.query({ kind: "tables" }, signal)).result;
   }
 
-  /** What stands at a path; "not-found" in the caller's own words otherwise. */
+  /** What is at a path; throws "not-found" with the path that the caller used. */
   async function locate(path: string, signal: AbortSignal) {
     const place = parseSqlitePath(path);
     if (place === undefined) throw notFound(path);
@@ -159,8 +161,8 @@ export function openSqlite(
   };
 
   async function describe(wanted: readonly string[], withViews: boolean, signal: AbortSignal) {
-    const { answer } = await facts.ask({ kind: "describe", tables: wanted, withViews }, signal);
-    return answer.map((raw) => toDescription(raw, database, allow));
+    const { result } = await facts.query({ kind: "describe", tables: wanted, withViews }, signal);
+    return result.map((raw) => toDescription(raw, database, allow));
   }
 
   async function readOverview(at: Address, signal: AbortSignal): Promise<Part> {
@@ -190,29 +192,29 @@ export function openSqlite(
     return text(JSON.stringify(description), schemaType);
   }
 
-  async function readRows({ path: asked, query = {} }: Address, table: string, signal: AbortSignal): Promise<Part> {
-    const ask = parseRowsAsk(query, limits);
-    if (ask === undefined || !hasRows({ name: table })) throw notFound(asked);
-    const given = "key" in ask ? ask.key : ask.after;
+  async function readRows({ path: requested, query = {} }: Address, table: string, signal: AbortSignal): Promise<Part> {
+    const request = parseRowsRequest(query, limits);
+    if (request === undefined || !hasRows({ name: table })) throw notFound(requested);
+    const given = "key" in request ? request.key : request.after;
     const values = given?.map((each) => {
       const value = parseKeyText(each);
       if (value === undefined)
-        throw invalid("that is no key of a row of this table; take it from the page before, as it is");
+        throw invalid("not a key of a row in this table; copy it unchanged from the previous page");
       return value;
     });
-    const { answer } = await readers.ask(
+    const { result } = await readers.query(
       {
         kind: "rows",
         table,
-        limit: ask.limit,
+        limit: request.limit,
         maxBytes,
         maxValueLength,
-        ...(values && ("key" in ask ? { key: values } : { after: values })),
+        ...(values && ("key" in request ? { key: values } : { after: values })),
       },
       signal,
     );
-    if (answer === undefined || ("key" in ask && answer.rows.length === 0)) throw notFound(asked);
-    return rowsPart({ database, table }, answer, ask.limit);
+    if (result === undefined || ("key" in request && result.rows.length === 0)) throw notFound(requested);
+    return rowsPart({ database, table }, result, request.limit);
   }
 
   async function read(at: Address, signal: AbortSignal): Promise<readonly Part[]> {
@@ -230,7 +232,7 @@ export function openSqlite(
       template: "{table}/schema{?format}",
       name: "Table",
       description:
-        "What a table or view looks like: columns, keys, indexes; as JSON, or with format=ddl or format=markdown",
+        "Definition of a table or view: columns, keys, indexes; as JSON, or with format=ddl or format=markdown",
       mimeType: schemaType,
     },
     ...(allow.hasRows
@@ -238,7 +240,7 @@ export function openSqlite(
           {
             template: "{table}/rows{?limit,after,key}",
             name: "Rows",
-            description: `Rows of a table in the order of its key, up to ${maxRows} at once; after goes on behind a row, key is one row`,
+            description: `Rows of a table in key order, up to ${maxRows} per page; after continues behind a row, key selects one row`,
             mimeType: "application/json",
           },
         ]
@@ -249,8 +251,8 @@ export function openSqlite(
     timeoutMs,
     cursorAfter: ({ path: last }) => last,
 
-    async list(ask, { signal }) {
-      return pageOf([overview, ...(await shown(signal)).flatMap(leavesOf)], ask);
+    async list(request, { signal }) {
+      return pageOf([overview, ...(await shown(signal)).flatMap(leavesOf)], request);
     },
 
     read: (at, { signal }) => read(at, signal),
@@ -268,7 +270,7 @@ export function openSqlite(
       if (entry === undefined) throw notFound(at.path);
       if (at.query === undefined || !hasQuery(at)) return entry;
       if (entry.mimeType === directoryType) throw notFound(at.path);
-      // Whether there are such rows is known once they are read.
+      // Only reading them shows whether such rows exist.
       if (place.kind === "rows") await read(at, signal);
       return {
         ...entry,
@@ -279,10 +281,10 @@ export function openSqlite(
       };
     },
 
-    async children(at, ask, { signal }) {
+    async children(at, request, { signal }) {
       const { place, table } = await locate(at.path, signal);
       if (hasQuery(at) || (place.kind !== "database" && place.kind !== "table")) throw notFound(at.path);
-      return pageOf(table ? leavesOf(table) : [overview, ...(await shown(signal)).map(directoryOf)], ask);
+      return pageOf(table ? leavesOf(table) : [overview, ...(await shown(signal)).map(directoryOf)], request);
     },
 
     templates,
@@ -310,8 +312,8 @@ export function openSqlite(
 
     async problems({ signal }) {
       if (!allow.restricts.tables) return [];
-      const { answer } = await facts.ask({ kind: "leftOut" }, signal);
-      return answer.length === 0 ? [] : [leftOutProblem(answer.map(plainIdentifier))];
+      const { result } = await facts.query({ kind: "leftOut" }, signal);
+      return result.length === 0 ? [] : [leftOutProblem(result.map(plainIdentifier))];
     },
 
     async watch({ signal }) {
@@ -338,15 +340,15 @@ function pageOf(entries: readonly Entry[], { cursor, limit }: ListRequest): Page
   return last && items.length < rest.length ? { items, next: last.path } : { items };
 }
 
-/** Everything that may not be spoken of is left out here. What is written in the file's own words may name anything, so it is made anew. */
+/** Removes everything that may not be shown. The SQL in the file may name hidden tables, so with restrictions it is generated. */
 function toDescription(raw: RawTable, database: string, allow: AllowList): TableDescription {
-  const { sql, name, digest: _, ...said } = raw;
+  const { sql, name, digest: _, ...stated } = raw;
   const maySay = (table: string) => allow.table({ schema: "main", table });
   const isOpen = !allow.restricts.tables;
   const description: TableDescription = {
     database,
     table: name,
-    ...said,
+    ...stated,
     foreignKeys: raw.foreignKeys.filter(({ references }) => maySay(references.table)),
     referencedBy: raw.referencedBy.filter(({ table }) => maySay(table)),
   };

@@ -61,7 +61,7 @@ const initial: WebOptions = {
   timeoutMs: 5000,
   pollMs: 20,
 };
-const nowhere = () => Promise.reject(new Error("no name is looked up here"));
+const nowhere = () => Promise.reject(new Error("no name is resolved here"));
 const open = (options: Partial<WebOptions> = {}) => createWeb({ ...initial, ...options }, quiet, nowhere);
 const textOf = async (path: string, options?: Partial<WebOptions>) => {
   const [part] = await open(options).read({ path: `${host}/${path}` }, call);
@@ -96,21 +96,21 @@ sourceContract("web", {
 });
 
 describe("a page", () => {
-  it("in HTML is given as Markdown, in the encoding that it says it has", async () => {
+  it("in HTML is returned as Markdown, decoded by its declared encoding", async () => {
     pages.set("a", typed("text/html", Buffer.from("<title>設定</title><p>予算は<b>千円</b>です。")));
     expect(await textOf("a")).toBe("# 設定\n\n予算は千円です。\n");
     pages.set("b", typed("text/html; charset=shift_jis", Buffer.from([0x3c, 0x70, 0x3e, 0x93, 0xfa, 0x96, 0x7b])));
     expect(await textOf("b")).toBe("日本\n");
   });
 
-  it("is unpacked, and no more of it than is allowed", async () => {
+  it("is decompressed, up to the limit", async () => {
     pages.set("small", packed(5000));
     expect(await textOf("small")).toBe("x".repeat(5000));
     pages.set("bomb", packed(50_000_000));
     await expect(textOf("bomb")).rejects.toMatchObject({ kind: "too-large" });
   });
 
-  it("is asked for by what is known of it, and kept when it did not change", async () => {
+  it("is requested conditionally, and cached while it does not change", async () => {
     pages.set("a", (request, response) => {
       if (request.headers["if-none-match"] === '"1"') response.writeHead(304).end();
       else
@@ -121,7 +121,7 @@ describe("a page", () => {
     const source = open();
     const first = await source.read({ path: `${host}/a` }, call);
     expect(first).toMatchObject([{ body: { text: "one" }, freshness: { ttlMs: 60_000, scope: "public" } }]);
-    // The same object, so that nothing is spelled twice.
+    // The same object, so that nothing is serialized twice.
     expect((await source.read({ path: `${host}/a` }, call))[0]?.body).toBe(first[0]?.body);
   });
 
@@ -132,16 +132,16 @@ describe("a page", () => {
     [429, { "Retry-After": "7" }, "busy"],
     [500, {}, "unavailable"],
     [418, {}, "unavailable"],
-  ])("that answers %i is what it says", async (status, headers, kind) => {
+  ])("that responds with %i gives the matching error", async (status, headers, kind) => {
     pages.set("a", answering(status, headers));
     await expect(textOf("a")).rejects.toMatchObject({ kind });
   });
 
-  it("of a site that hangs, hangs up or talks nonsense is unavailable", async () => {
+  it("of a site that hangs, disconnects or sends invalid responses is unavailable", async () => {
     pages.set("hangs", () => undefined);
     await expect(textOf("hangs", { timeoutMs: 50 })).rejects.toMatchObject({
       kind: "unavailable",
-      message: `"${host}" did not answer within 50 ms`,
+      message: `"${host}" did not respond within 50 ms`,
     });
     pages.set("cut", (_, response) => {
       response.writeHead(200, { "Content-Length": "100" });
@@ -157,7 +157,7 @@ describe("a page", () => {
 });
 
 describe("a watch", () => {
-  it("hears what becomes of pages that are listed or listened to, and nothing of one that is out of reach", async () => {
+  it("reports changes of listed and watched pages, and nothing of an unreachable one", async () => {
     for (const name of ["a", "b", "read"]) pages.set(name, name);
     const source = open({ pages: [`${origin}/a`, `${origin}/b`, `${origin}/later`] });
     await source.read({ path: `${host}/read` }, call);
@@ -175,7 +175,7 @@ describe("a watch", () => {
     pages.set("b", "b");
     pages.set("read", "again");
     expect(await next()).toEqual({ kind: "changed", path: `${host}/read` });
-    // What is only listened to is not listed, so it is not for the index.
+    // A page that is only watched is not listed, so it is not indexed.
     const isListed = ["a", "b", "later", "read"].map((name) => source.lists!({ path: `${host}/${name}` }));
     expect(isListed).toEqual([true, true, true, false]);
     stop.abort();
@@ -183,7 +183,7 @@ describe("a watch", () => {
   });
 });
 
-it("a watch tells what became of a page since it was last looked at, by who listens to it only then", async () => {
+it("a watch reports changes of a page since it was last read", async () => {
   pages.set("late", "one");
   const source = open();
   const stop = new AbortController();
@@ -196,7 +196,7 @@ it("a watch tells what became of a page since it was last looked at, by who list
   stop.abort();
 });
 
-it("a watch does not wait for a site that hangs, and says then that it may have missed something", async () => {
+it("a watch does not wait for a site that hangs, and then reports lost", async () => {
   const { runtime, advance } = createClock();
   const held = Promise.withResolvers<ServerResponse>();
   pages.set("slow", (_, response) => held.resolve(response));
@@ -214,7 +214,7 @@ it("a watch does not wait for a site that hangs, and says then that it may have 
 describe("a page with a query", () => {
   const urls = ["?id=1", "?id=2", "?id=1&x=%2B+y"].map((search) => `${origin}/a${search}`);
 
-  it("is another page than that without, in the list, when it is asked about, read and watched", async () => {
+  it("is a different page than the one without, in list, stat, read and watch", async () => {
     for (const url of urls) pages.set(decodeURIComponent(url.slice(origin.length + 1)), url);
     pages.set("z", "last");
     const source = open({ pages: [...urls, `${origin}/z`] });
@@ -237,7 +237,7 @@ describe("a page with a query", () => {
 });
 
 describe("the time limit of a page", () => {
-  it.each(["robots.txt", "start", "elsewhere"])("is one for all that is asked, also where %s is slow", async (slow) => {
+  it.each(["robots.txt", "start", "elsewhere"])("covers all requests, also if %s is slow", async (slow) => {
     const { deadlines, setMs, pass } = deadlinesByHand();
     const broken = Promise.withResolvers<void>();
     pages.set("robots.txt", "");
@@ -251,7 +251,7 @@ describe("the time limit of a page", () => {
     await expect(source.read({ path: `${host}/start` }, call)).rejects.toMatchObject({ kind: "unavailable" });
     expect(asked).toEqual(["/robots.txt", "/start", "/elsewhere"].slice(0, asked.indexOf(`/${slow}`) + 1));
     expect(new Set(setMs)).toEqual(new Set([3000]));
-    // What the rules of a site are is found out for everyone.
+    // The rules of a site are fetched for all callers.
     if (slow !== "robots.txt") await broken.promise;
     await source.close?.();
   });
@@ -270,14 +270,14 @@ describe("a visit", () => {
     await expect(textOf("stalls", { timeoutMs: 50 })).rejects.toMatchObject({ kind: "unavailable" });
   });
 
-  it("that no one waits for ends at once, also while the rules of the site are asked for", async () => {
+  it("ends immediately when cancelled, also while robots.txt is fetched", async () => {
     const stop = new AbortController();
     pages.set("robots.txt", () => stop.abort());
     const reading = open({ robots: true }).read({ path: `${host}/a` }, { ...call, signal: stop.signal });
     await expect(reading).rejects.toMatchObject({ kind: "cancelled" });
   });
 
-  it("sends what it knows of a page to that page alone", async () => {
+  it("sends the validators of a page to that page only", async () => {
     const heard: unknown[] = [];
     const saying = (body: string) => (request: IncomingMessage, response: ServerResponse) => {
       heard.push(request.headers["if-none-match"]);
@@ -296,45 +296,45 @@ describe("a visit", () => {
   });
 });
 
-it("a large page is made into Markdown too, in the encoding it is said to have", async () => {
+it("converts a large page to Markdown too, decoded by its declared encoding", async () => {
   const html = `<p>${"x".repeat(100_000)}</p><p>caf\u00e9</p>`;
   pages.set("a", typed("text/html; charset=iso-8859-1", Buffer.from(html, "latin1")));
   expect(await textOf("a", { maxBytes: 1_000_000 })).toMatch(/x\n\ncafé\n$/);
 });
 
-it("what a page says of its type and age is taken with care", async () => {
+it("handles invalid types and ages of a page", async () => {
   pages.set("a", answering(200, { "Content-Type": "no type", "Cache-Control": "max-age=100", Age: "90" }, "a"));
   expect(await open().read({ path: `${host}/a` }, call)).toMatchObject([
     { mimeType: "application/octet-stream", freshness: { ttlMs: 10_000 } },
   ]);
 });
 
-describe("what may be asked", () => {
+describe("what may be requested", () => {
   it.each([
     ["another host", "example.com/a"],
     ["another port", `127.0.0.1:${port + 1}/a`],
     ["a user before the host", `evil@${host}/a`],
-    ["a host that is none", "a b/c"],
+    ["an invalid host", "a b/c"],
     ["a shorter spelling of the address", `127.1:${port}/a`],
     ["a second spelling of the host's first page", `${host}/`],
-    ["an address that no site takes", `${host}/${"a".repeat(9000)}`],
+    ["a URL that is too long", `${host}/${"a".repeat(9000)}`],
   ])("is not %s", async (_what, path) => {
     await expect(open().read({ path }, call)).rejects.toMatchObject({ kind: "not-found" });
     expect(asked).toEqual([]);
   });
 
-  it("is a host in one spelling, or a rule for it could be passed by", async () => {
+  it("is a host in one spelling, otherwise a rule for it could be bypassed", async () => {
     const source = createWeb({ ...initial, hosts: ["a.example", "*.b.example"] }, quiet, nowhere);
     for (const path of ["A.example/x", "a.example./x", "x.B.example/x", "x.b.example./x", "ａ.example/x"])
       await expect(source.read({ path }, call), path).rejects.toMatchObject({ kind: "not-found" });
   });
 
-  it("is a host by https where both ways are open to it", () => {
+  it("is a host by https if both schemes are allowed", () => {
     const { schemeOf } = createHosts(["http://a.example", "https://a.example", "http://b.example"]);
     expect(["a.example", "b.example", "c.example"].map(schemeOf)).toEqual(["https:", "http:", "https:"]);
   });
 
-  it("is what is below a host, and no name that only ends like it", async () => {
+  it("is a subdomain of a host, but not a name that only ends like it", async () => {
     const resolved: string[] = [];
     const source = createWeb({ ...initial, hosts: ["*.docs.example"] }, quiet, async (name) => {
       resolved.push(name);
@@ -345,7 +345,7 @@ describe("what may be asked", () => {
     expect(resolved).toEqual(["a.docs.example"]);
   });
 
-  it("is no name of which any address is closed, and the address that was judged is the one that is asked", async () => {
+  it("is no name with a private address, and the checked address is the one that is contacted", async () => {
     pages.set("a", "alpha");
     let looks = 0;
     const rebinding = (addresses: readonly string[]) =>
@@ -365,7 +365,7 @@ describe("what may be asked", () => {
     expect(asked).toEqual(["/a"]);
   });
 
-  it("that is not public is told to the log, and not to whoever asks", async () => {
+  it("is not a private address, which is logged and not revealed to the caller", async () => {
     const logged: string[] = [];
     const tools = { ...quiet, log: (...said: unknown[]) => void logged.push(JSON.stringify(said)) };
     const source = createWeb({ ...initial, hosts: ["http://site.example"], allowAddresses: [] }, tools, async () => [
@@ -374,12 +374,12 @@ describe("what may be asked", () => {
     const refused = source.read({ path: "site.example/a" }, call).catch((cause: unknown) => cause as Error);
     expect(await refused).toMatchObject({
       kind: "denied",
-      message: "the host of the page has an address that is not public",
+      message: "the host of the page has a private address",
     });
     expect(logged.join()).toContain("10.11.12.13");
   });
 
-  it("behind a redirect is not told to whoever asks, and neither is its host", async () => {
+  it("is not revealed to the caller after a redirect, and neither is its host", async () => {
     for (const target of ["http://inner.example:8443/a", `http://127.0.0.1:${port + 1}/a`, "ftp://inner.example/a"]) {
       pages.set("a", leadingTo(target));
       const refused = await textOf("a", { hosts: [origin, `http://127.0.0.1:${port + 1}`] }).catch(String);
@@ -388,7 +388,7 @@ describe("what may be asked", () => {
     }
   });
 
-  it("is judged again at every step of a redirect", async () => {
+  it("is checked again at every redirect", async () => {
     pages.set("end", "there");
     pages.set("good", leadingTo("/end"));
     expect(await textOf("good")).toBe("there");
@@ -405,7 +405,7 @@ describe("what may be asked", () => {
     await expect(textOf("round")).rejects.toMatchObject({ kind: "unavailable" });
   });
 
-  it("is what robots.txt leaves open, unless it is not to be heeded", async () => {
+  it("is what robots.txt allows, unless it is disabled", async () => {
     pages.set("robots.txt", "User-agent: *\nDisallow: /private/\nAllow: /private/open\n");
     pages.set("private/a", "a");
     pages.set("private/open", "b");
@@ -419,7 +419,7 @@ describe("what may be asked", () => {
     await expect(textOf("private/open", { robots: true })).rejects.toMatchObject({ kind: "unavailable" });
   });
 
-  it("is nothing that a config spells wrongly", () => {
+  it("rejects invalid values in the config", () => {
     for (const hosts of [
       ["https://a.example/path"],
       ["u:p@a.example"],
@@ -427,9 +427,11 @@ describe("what may be asked", () => {
       ["a.example?x"],
       ["a.example\\x"],
     ])
-      expect(() => open({ hosts })).toThrow(/is no host/);
-    expect(() => open({ pages: ["ftp://a.example/"] })).toThrow(/is no page/);
-    expect(() => open({ pages: ["https://user:hunter2@a.example/"] })).toThrow(/may hold no password/);
+      expect(() => open({ hosts })).toThrow(/is not a host/);
+    expect(() => open({ pages: ["ftp://a.example/"] })).toThrow(/is not a page/);
+    expect(() => open({ pages: ["https://user:hunter2@a.example/"] })).toThrow(
+      /may not contain a user name or password/,
+    );
     for (const range of [
       "10.0.0.0/99",
       "10.1.2.3/",
@@ -439,7 +441,7 @@ describe("what may be asked", () => {
       "::/0x8",
       " 10.0.0.1",
     ])
-      expect(() => open({ allowAddresses: [range] }), range).toThrow(/no range/);
+      expect(() => open({ allowAddresses: [range] }), range).toThrow(/not an IP address or range/);
     for (const url of ["https://a.example/100%", "https://a.example/?a=1&a=2", "https://a.example/%00"])
       expect(() => open({ pages: [url] }), url).toThrow(/cannot be listed/);
     for (const url of ["http://a.example/", "https://a.example:8443/"])
@@ -464,7 +466,7 @@ describe("an address of the network", () => {
       " ",
     ),
     ..."2002:7f00:1:: 2001::1 2001:db8::1 fc00::1 fd12:3456::1 fe80::1 ff02::1 fec0::1 nonsense".split(" "),
-  ])("that is not is closed: %s", (address) => {
+  ])("that is not public is closed: %s", (address) => {
     expect(createPermit([])(address)).toBe(false);
   });
 });
@@ -500,7 +502,7 @@ describe("robots.txt", () => {
   });
 });
 
-it("says its rules are unknown only until they are asked for again", async () => {
+it("a failed robots.txt is fetched again at the next request", async () => {
   const { runtime, advance } = createClock();
   const source = createWeb({ ...initial, robots: true }, runtime, nowhere);
   pages.set("a", "alpha");

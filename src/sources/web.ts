@@ -1,4 +1,4 @@
-/** Pages of the web: named ones, and any other of the hosts that are allowed. */
+/** Web pages: listed pages, and any other page on allowed hosts. */
 import { invalid, notFound, quote, ResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { isDoneWithin } from "../lib/is-done-within.ts";
@@ -8,7 +8,7 @@ import type { Address, Entry, Source, SourceChange, SourceTemplate, Runtime } fr
 import { createExtract } from "./file/extract.ts";
 import { createPermit } from "./web/addresses.ts";
 import { createHosts } from "./web/hosts.ts";
-import { createKept, type CachedPage } from "./web/page-cache.ts";
+import { createPageCache, type CachedPage } from "./web/page-cache.ts";
 import { readPage } from "./web/read-page.ts";
 import { parseRobots, type Robots } from "./web/robots.ts";
 import { createVisit, type Resolve, type FetchedPage } from "./web/fetch-page.ts";
@@ -34,62 +34,62 @@ export interface PageOption {
 
 export default defineSource<WebOptions>({
   name: "web",
-  summary: "Pages of the web, from hosts that are allowed",
+  summary: "Web pages from allowed hosts",
   scheme: "web",
   options: (z) =>
     z.object({
       hosts: z
         .array(z.string().min(1))
         .default([])
-        .describe('the hosts whose pages may be read: "docs.example.com", "*.example.com", "http://intranet:8080"'),
+        .describe('Hosts whose pages may be read: "docs.example.com", "*.example.com", "http://intranet:8080"'),
       pages: z
         .array(
           z.union([
             z.string().min(1),
             z.strictObject({
-              url: z.string().min(1).describe("the page"),
-              title: z.string().optional().describe("what it is called"),
-              description: z.string().optional().describe("what it is about"),
-              priority: z.number().min(0).max(1).optional().describe("how important it is"),
+              url: z.string().min(1).describe("URL of the page"),
+              title: z.string().optional().describe("Title of the page"),
+              description: z.string().optional().describe("Description of the page"),
+              priority: z.number().min(0).max(1).optional().describe("Priority, from 0 to 1"),
               audience: z
                 .array(z.enum(["user", "assistant"]))
                 .optional()
-                .describe("whom it is for"),
+                .describe("Audience of the page"),
             }),
           ]),
         )
         .default([])
-        .describe("the pages to list; their hosts are allowed by that"),
+        .describe("Pages to list; their hosts are allowed automatically"),
       direct: z
         .boolean()
         .default(false)
-        .describe("list pages under their own https:// addresses, for clients that fetch them by themselves"),
-      robots: z.boolean().default(true).describe("heed what robots.txt asks for"),
+        .describe("List pages under their own https:// URLs, for clients that fetch them directly"),
+      robots: z.boolean().default(true).describe("Obey robots.txt"),
       allowAddresses: z
         .array(z.string().min(1))
         .default([])
-        .describe('addresses that are not public and may be asked all the same: "10.1.2.3", "10.1.0.0/16"'),
+        .describe('Private addresses that may be contacted: "10.1.2.3", "10.1.0.0/16"'),
       maxBytes: z
         .int()
         .min(1)
         .max(64 * 1024 * 1024)
         .default(5 * 1024 * 1024)
-        .describe("a larger page is not read"),
+        .describe("Largest page that is read, in bytes"),
       timeoutMs: z
         .int()
         .min(1)
         .max(300_000)
         .default(20_000)
-        .describe("how long a page may take, with robots.txt, redirects and all attempts"),
+        .describe("Time limit for a page, including robots.txt, redirects and all attempts, in milliseconds"),
       pollMs: z
         .int()
         .min(1000)
         .max(86_400_000)
         .default(300_000)
-        .describe("how often pages are looked at again while someone watches"),
+        .describe("Polling interval while pages are watched, in milliseconds"),
     }),
   base: ({ direct }) => (direct ? "https://" : "web://"),
-  // Who can reach an address that is not public has been let in already.
+  // A host at a private address may trust every client in its network.
   usesCredentials: ({ allowAddresses, pages }) =>
     allowAddresses.length > 0 || pages.some((page) => mayHoldSecret(typeof page === "string" ? page : page.url)),
 
@@ -102,22 +102,22 @@ export default defineSource<WebOptions>({
 const userAgent = "Pressmark (+https://modelcontextprotocol.io; reads pages for a person)";
 const robotsMs = 60 * 60 * 1000;
 const maxRobotsBytes = 500 * 1024;
-/** Of so many sites the rules are remembered. */
+/** Number of sites whose robots.txt is cached. */
 const maxRobots = 100;
-/** No site has a page with a longer address. */
+/** Longest accepted URL. */
 const maxUrlLength = 8000;
-/** Pages that were read lately are suggested; so many of them. */
+/** Number of recently read pages that completion suggests. */
 const maxRecent = 200;
-/** So many pages are looked at again because someone listens to them, beside those that are listed. */
-const maxHeard = 1000;
-const looksAtOnce = 8;
-/** A first look that takes longer is not waited for; what changes meanwhile is told as lost. */
+/** Number of subscribed pages that are polled, in addition to the listed ones. */
+const maxWatched = 1000;
+const maxConcurrentChecks = 8;
+/** The first poll is awaited this long; after that, changes are announced as lost. */
 const armMs = 10_000;
 
 const template: SourceTemplate = {
   template: "{host}/{+path}",
   name: "Page",
-  description: "A page of one of the hosts that may be read, as Markdown",
+  description: "A page on an allowed host, as Markdown",
 };
 
 export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolve): Source {
@@ -133,21 +133,21 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
     mayVisit: (url) => hosts.allows(url),
   });
   const visit = createVisit({ ...visiting, maxBytes: options.maxBytes, mayVisit });
-  const kept = createKept(16 * 1024 * 1024);
+  const cache = createPageCache(16 * 1024 * 1024);
   const extract = createExtract({ timeoutMs: 10_000 });
   const byKey = new Map(listed.map((each) => [keyOf(each.entry), each]));
   const closing = new AbortController();
-  let isSaid = false;
-  /** What was read lately, the oldest first. */
-  const recent = new Map<string, Heard>();
-  const heard = new Map<string, Heard & { readonly ears: Set<AbortSignal> }>();
+  let isLogged = false;
+  /** Recently read pages, oldest first. */
+  const recent = new Map<string, WatchedPage>();
+  const watched = new Map<string, WatchedPage & { readonly ears: Set<AbortSignal> }>();
 
   async function mayVisit(url: URL): Promise<boolean> {
     if (!hosts.allows(url)) return false;
     if (options.robots && !(await robotsOf(url))(`${url.pathname}${url.search}`))
       throw new ResourceError(
         "denied",
-        "the robots.txt of the site asks programs not to read this page; if it is yours, set robots: false",
+        "the robots.txt of the site disallows this page; if the site is yours, set robots: false",
       );
     return true;
   }
@@ -155,7 +155,7 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
   function robotsOf({ origin }: URL): Promise<Robots> {
     const known = rules.get(origin);
     if (known && known.until > runtime.monotonicMs()) return known.robots;
-    // Not the caller's signal: the answer is for everyone who asks meanwhile.
+    // Not the caller's signal: the result is shared with concurrent callers.
     const robots = readRobots(new URL("/robots.txt", origin), closing.signal);
     const entry = { until: runtime.monotonicMs() + robotsMs, robots };
     setLast(rules, origin, entry, maxRobots);
@@ -163,11 +163,11 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
     return robots;
   }
 
-  /** A site without rules has none; one that cannot say its rules now is not read now. */
+  /** A missing robots.txt allows everything; an unavailable one allows nothing until it can be read. */
   async function readRobots(url: URL, signal: AbortSignal): Promise<Robots> {
     const { status, bytes } = await visitRobots(url, () => ({}), signal);
     if (status >= 500 || status === 429)
-      throw new ResourceError("unavailable", `the site cannot say its robots.txt (${status})`);
+      throw new ResourceError("unavailable", `robots.txt of the site cannot be read (status ${status})`);
     return parseRobots(status === 200 ? bytes.toString("utf8") : "", "pressmark");
   }
 
@@ -175,7 +175,7 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
     const key = keyOf(at);
     const url = byKey.get(key)?.url ?? urlOf(at, hosts.schemeOf);
     if (!url || !hosts.allows(url)) throw notFound(at.path);
-    const before = kept.get(url.href);
+    const before = cache.get(url.href);
     const headersFor = ({ href }: URL) => ({
       Accept: "text/html, text/*;q=0.9, */*;q=0.5",
       ...(href === before?.href && before.validators),
@@ -184,7 +184,7 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
     const isSame = visited.status === 304 && visited.url.href === before?.href;
     if (!isSame) refuseFailure(visited, at.path);
     const page = isSame && before ? before : await readPage(visited, at.path, extract, signal);
-    kept.set(url.href, page);
+    cache.set(url.href, page);
     setLast(recent, key, { at, digest: page.digest }, maxRecent);
     return page;
   }
@@ -194,7 +194,7 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
 
     async list({ cursor, limit }) {
       const rest = listed.filter(({ entry }) => cursor === undefined || compareAddresses(entry.path, cursor) > 0);
-      // Pages that differ by their query alone stand on one page of the list: a cursor leads behind all of them.
+      // Pages that differ only in their query stay on one page of the list, because a cursor continues after all of them.
       const end = rest.findIndex(({ entry }, index) => index >= limit && entry.path !== rest[index - 1]?.entry.path);
       const items = rest.slice(0, end < 0 ? rest.length : end).map(({ entry }) => entry);
       return { items, ...(end >= 0 && { next: items.at(-1)!.path }) };
@@ -228,16 +228,16 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
       const paths = [...byKey.values(), ...recent.values()].map((each) => ("at" in each ? each.at : each.entry));
       return [...new Set(paths.flatMap((at) => (at.query ? [] : [at.path])))].flatMap((path) => {
         const [host, ...rest] = path.split("/");
-        const way = rest.join("/");
-        const isMeant = (given["host"] ?? host) === host && way !== "" && way.startsWith(value);
-        return isMeant ? [{ value: way, reveals: { path } }] : [];
+        const pagePath = rest.join("/");
+        const isMatch = (given["host"] ?? host) === host && pagePath !== "" && pagePath.startsWith(value);
+        return isMatch ? [{ value: pagePath, reveals: { path } }] : [];
       });
     },
 
     async watch(call) {
       const signal = AbortSignal.any([call.signal, closing.signal]);
       const seen: Seen = new Map();
-      const first = lookAtAll(seen, signal);
+      const first = checkAll(seen, signal);
       const isSeen = await isDoneWithin(first, armMs, runtime.wait, signal);
       return follow(seen, first, isSeen, signal);
     },
@@ -247,18 +247,18 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
     async follow(at, { signal }) {
       const key = keyOf(at);
       if (signal.aborted || byKey.has(key)) return;
-      const known = heard.get(key);
-      if (!known && heard.size >= maxHeard) {
-        if (!isSaid)
-          runtime.log("warn", `more than ${maxHeard} pages are listened to; further ones are not looked at again`);
-        isSaid = true;
+      const known = watched.get(key);
+      if (!known && watched.size >= maxWatched) {
+        if (!isLogged)
+          runtime.log("warn", `more than ${maxWatched} pages are subscribed to; further ones are not polled`);
+        isLogged = true;
         return;
       }
-      // Who listens has looked at it just now; what becomes of it since then is news.
+      // The subscriber has just read the page; later changes must be announced.
       const each = known ?? { at, digest: recent.get(key)?.digest, ears: new Set() };
-      heard.set(key, each);
+      watched.set(key, each);
       each.ears.add(signal);
-      const leave = () => each.ears.delete(signal) && each.ears.size === 0 && heard.delete(key);
+      const leave = () => each.ears.delete(signal) && each.ears.size === 0 && watched.delete(key);
       signal.addEventListener("abort", leave, { once: true });
     },
 
@@ -282,27 +282,29 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
       } catch {
         return;
       }
-      yield* await lookAtAll(seen, signal);
+      yield* await checkAll(seen, signal);
     }
   }
 
-  /** A page that cannot be reached now is as it was. */
-  async function lookAtAll(seen: Seen, signal: AbortSignal): Promise<SourceChange[]> {
+  /** A page that cannot be reached counts as unchanged. */
+  async function checkAll(seen: Seen, signal: AbortSignal): Promise<SourceChange[]> {
     const changes: SourceChange[] = [];
-    const pages = new Map<string, Heard>([...byKey].map(([key, { entry }]) => [key, { at: entry, digest: undefined }]));
-    for (const [key, each] of heard) pages.set(key, each);
+    const pages = new Map<string, WatchedPage>(
+      [...byKey].map(([key, { entry }]) => [key, { at: entry, digest: undefined }]),
+    );
+    for (const [key, each] of watched) pages.set(key, each);
     for (const key of seen.keys()) if (!pages.has(key)) seen.delete(key);
     const waiting = pages.entries();
     const walk = async () => {
-      for (const [key, each] of waiting) if (!signal.aborted) await lookAt(key, each, seen, changes, signal);
+      for (const [key, each] of waiting) if (!signal.aborted) await checkPage(key, each, seen, changes, signal);
     };
-    await Promise.all(Array.from({ length: looksAtOnce }, walk));
+    await Promise.all(Array.from({ length: maxConcurrentChecks }, walk));
     return changes;
   }
 
-  async function lookAt(
+  async function checkPage(
     key: string,
-    { at, digest: first }: Heard,
+    { at, digest: first }: WatchedPage,
     seen: Seen,
     changes: SourceChange[],
     signal: AbortSignal,
@@ -320,16 +322,16 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
   }
 }
 
-/** A page, and what it was like when it was last looked at. */
-interface Heard {
+/** A page and its digest at the last poll. */
+interface WatchedPage {
   readonly at: Address;
   readonly digest: string | undefined;
 }
 
-/** Page → what it looked like last; undefined when it was not there, absent until it was looked for. */
+/** Page → digest at the last poll; undefined if the page did not exist, absent before the first poll. */
 type Seen = Map<string, string | undefined>;
 
-/** As the newest; of more than so many the oldest goes. */
+/** Inserts as the newest, and removes the oldest beyond the limit. */
 function setLast<T>(map: Map<string, T>, key: string, value: T, most: number): void {
   map.delete(key);
   map.set(key, value);
@@ -356,10 +358,12 @@ function listPages({ pages, direct }: Pick<WebOptions, "pages" | "direct">): rea
       audience,
     } = typeof page === "string" ? ({ url: page } as PageOption) : page;
     const url = URL.parse(given);
-    if (!url || !/^https?:$/.test(url.protocol)) throw invalid(`${quote(given)} is no page; write it with https://`);
-    if (url.username !== "" || url.password !== "") throw invalid("a page's address may hold no password");
+    if (!url || !/^https?:$/.test(url.protocol))
+      throw invalid(`${quote(given)} is not a page URL; write it with https://`);
+    if (url.username !== "" || url.password !== "")
+      throw invalid("the URL of a page may not contain a user name or password");
     if (direct && (url.protocol !== "https:" || url.port !== ""))
-      throw invalid(`${quote(given)} cannot be listed with direct: only https:// without a port can`);
+      throw invalid(`${quote(given)} cannot be listed with "direct": only https:// URLs without a port can`);
     url.hash = "";
     const annotations = { ...(priority !== undefined && { priority }), ...(audience && { audience }) };
     const entry: Entry = {
@@ -379,41 +383,42 @@ function addressOf(url: URL): Address {
   const query = Object.fromEntries(url.searchParams);
   try {
     const segments = url.pathname === "/" ? [] : url.pathname.slice(1).split("/").map(decodeURIComponent);
-    const isSpelled = !segments.some((each) => each.includes("\0")) && !("" in query);
-    if (isSpelled && Object.keys(query).length === url.searchParams.size)
+    const isAddressable = !segments.some((each) => each.includes("\0")) && !("" in query);
+    if (isAddressable && Object.keys(query).length === url.searchParams.size)
       return { path: pathOf([url.host, ...segments]), ...(url.searchParams.size > 0 && { query }) };
   } catch {
-    // An escape that is none.
+    // Invalid percent escape.
   }
   throw invalid(
-    `${quote(url.href)} cannot be listed: no name may stand twice in its query, and every "%" begins an escape`,
+    `${quote(url.href)} cannot be listed: its query may not repeat a name, and every "%" must begin a valid escape`,
   );
 }
 
-/** Undefined for what is no page of any host. */
+/** Undefined if the address is not a page of any host. */
 function urlOf({ path, query }: Address, schemeOf: (host: string) => string): URL | undefined {
   const [host = "", ...segments] = segmentsOf(path);
-  // The host alone is its first page; that has no second address.
+  // A bare host is its start page, which has no second address.
   if (!/^[\p{L}\p{N}.:[\]-]+$/u.test(host) || (segments.length === 1 && segments[0] === "")) return undefined;
-  const way = segments.map(encodeURIComponent).join("/");
+  const pagePath = segments.map(encodeURIComponent).join("/");
   const search = query
     ? `?${Object.entries(query)
         .map((pair) => pair.map(encodeURIComponent).join("="))
         .join("&")}`
     : "";
-  const url = URL.parse(`${schemeOf(host)}//${host}/${way}${search}`);
-  // Another host than the one that is meant would be judged by another's rule, and so would another spelling of it.
+  const url = URL.parse(`${schemeOf(host)}//${host}/${pagePath}${search}`);
+  // Rejects a URL whose host was normalized: the access rules were checked for the host as written.
   return url && url.username === "" && url.host === host && url.href.length <= maxUrlLength ? url : undefined;
 }
 
 function refuseFailure({ status, headers }: FetchedPage, path: string): void {
   if (status >= 200 && status < 300) return;
   if (status === 404 || status === 410) throw notFound(path);
-  if (status === 401 || status === 403) throw new ResourceError("denied", `the site refuses the page (${status})`);
+  if (status === 401 || status === 403)
+    throw new ResourceError("denied", `the site denies access to the page (status ${status})`);
   if (status === 429) {
     const seconds = Number(headers["retry-after"]);
     const details = Number.isFinite(seconds) ? { retryAfterMs: Math.min(Math.max(seconds, 0), 86_400) * 1000 } : {};
-    throw new ResourceError("busy", "the site asks us to come back later", { details });
+    throw new ResourceError("busy", "the site limits requests; try again later", { details });
   }
-  throw new ResourceError("unavailable", `the site answered ${status}`, { passing: status >= 500 });
+  throw new ResourceError("unavailable", `the site responded with status ${status}`, { passing: status >= 500 });
 }

@@ -11,7 +11,7 @@ describe("the clock", () => {
     expect(runtime.now()).toBe(1050);
   });
 
-  it("has a wall clock that can be set, while the monotonic one and waits go on", async () => {
+  it("has a wall clock that can be set, while the monotonic clock and waits are unaffected", async () => {
     const { runtime, advance, setWallClock } = createClock(10_000);
     const beganMs = runtime.monotonicMs();
     expect(beganMs).not.toBe(runtime.now());
@@ -22,7 +22,7 @@ describe("the clock", () => {
     expect([runtime.now(), runtime.monotonicMs() - beganMs, isOver]).toEqual([6050, 50, true]);
   });
 
-  it("ends waits in the order in which they fall due, each at its own time", async () => {
+  it("ends waits in due order, each at its own time", async () => {
     const { runtime, advance } = createClock(0);
     const ended: [string, number][] = [];
     const wait = async (name: string, ms: number) => {
@@ -39,7 +39,7 @@ describe("the clock", () => {
     ]);
   });
 
-  it("sees to waits that begin while time moves", async () => {
+  it("handles waits that start while time moves", async () => {
     const { runtime, advance } = createClock(0);
     const atMs: number[] = [];
     const work = async () => {
@@ -53,7 +53,7 @@ describe("the clock", () => {
     expect(atMs).toEqual([10, 20, 30]);
   });
 
-  it("rejects a wait whose signal ends, and forgets it", async () => {
+  it("rejects a wait whose signal ends, and removes it", async () => {
     const clock = createClock();
     const leaving = new AbortController();
     const wait = clock.runtime.wait(10, leaving.signal);
@@ -64,7 +64,7 @@ describe("the clock", () => {
     expect(clock.waiting).toBe(0);
   });
 
-  it("remembers what was logged", () => {
+  it("collects log messages", () => {
     const { runtime, logged } = createClock();
     runtime.log("warn", "careful", { mount: "m" });
     expect(logged).toEqual([{ level: "warn", message: "careful", facts: { mount: "m" } }]);

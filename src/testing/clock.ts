@@ -1,4 +1,4 @@
-/** Time that a test moves by hand. */
+/** A clock that a test moves by hand. */
 import type { Runtime } from "../source.ts";
 
 export interface Logged {
@@ -8,20 +8,20 @@ export interface Logged {
 }
 
 export interface Clock {
-  /** The wall clock and the monotonic one show different times, so that neither passes for the other. */
+  /** The wall clock and the monotonic clock show different times, so that neither can be mistaken for the other. */
   readonly runtime: Runtime;
-  /** What was said through `tools.log`, oldest first. */
+  /** Messages of `runtime.log`, oldest first. */
   readonly logged: readonly Logged[];
-  /** How many waits are under way. */
+  /** How many waits are pending. */
   readonly waiting: number;
   /**
-   * Moves time on. Waits that fall due end in order, each at its own time; what they set in motion has happened, and further
-   * waits it began are seen to, before this resolves.
+   * Moves time forward. Due waits end in order, each at its own time; their effects, and waits that they start, are handled before this
+   * resolves.
    */
   advance(ms: number): Promise<void>;
-  /** Sets the wall clock forward, or back where this is negative. No time passes. */
+  /** Sets the wall clock forward, or back with a negative value. No time passes. */
   setWallClock(byMs: number): void;
-  /** Resolves when all that could happen without time passing has happened. */
+  /** Resolves when everything that needs no time has happened. */
   settle(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ interface Wait {
 export function createClock(startMs = 1_700_000_000_000): Clock {
   const logged: Logged[] = [];
   const waits = new Set<Wait>();
-  /** Of the monotonic clock. */
+  /** The monotonic clock. */
   let nowMs = 1_000_000;
   let wallMs = startMs - nowMs;
 
@@ -94,7 +94,7 @@ export function createClock(startMs = 1_700_000_000_000): Clock {
   };
 }
 
-// A turn of the event loop ends after all microtasks, also those that microtasks begin.
+// A turn of the event loop ends after all microtasks, including those started by microtasks.
 async function settle(): Promise<void> {
   await new Promise<void>((resolve) => {
     setImmediate(resolve);

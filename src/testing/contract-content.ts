@@ -1,7 +1,7 @@
-/** What the contracts ask a backend to hold: names that have gone wrong before, and an order that only one comparison gives. */
+/** The content that the contracts require of a backend: names that have caused bugs, and an order that only one comparison gives. */
 import { pathOf, segmentsOf } from "../source.ts";
 
-/** Path → text. A value that is undefined is there, and not compared. */
+/** Path → text. An undefined value must exist, but is not compared. */
 export type KnownContent = Readonly<Record<string, string | undefined>>;
 
 export const contractContent: KnownContent = {
@@ -26,7 +26,7 @@ export const contractContent: KnownContent = {
   "names/～.txt": "a wide tilde",
 };
 
-/** The directories that these paths imply, without the mount itself. */
+/** The directories of these paths, without the mount itself. */
 export function directoriesOf(paths: readonly string[]): string[] {
   const found = new Set<string>();
   for (const path of paths)
@@ -35,7 +35,7 @@ export function directoriesOf(paths: readonly string[]): string[] {
   return [...found];
 }
 
-/** Beside what is there, below it, above it, and spelled as something that it is not. */
+/** Paths beside, below and above existing ones, and variants of their names. */
 export function missingBeside(known: readonly string[], directories: readonly string[], aFile: string): string[] {
   const nested = known.find((path) => path.includes("/"));
   return [

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ResourceError } from "../errors.ts";
 import { failNth, sweepFaults } from "./faults.ts";
 
-/** Something to make fail. */
+/** A target for faults. */
 function shop() {
   return {
     name: "shop",
@@ -16,7 +16,7 @@ function shop() {
 type Shop = Omit<ReturnType<typeof shop>, "deliver"> & { deliver(): Promise<AsyncIterable<string>> };
 const open = () => shop() as unknown as Shop;
 
-/** What is thrown becomes a ResourceError, as behind the layers. */
+/** Errors become ResourceErrors, as behind the layers. */
 async function politely(work: () => Promise<unknown>): Promise<void> {
   try {
     await work();
@@ -45,7 +45,7 @@ describe("the fault sweep", () => {
     expect(bought.join("")).toBe("aababc");
   });
 
-  it("counts each step of what is iterated over, and leaves what is no function alone", async () => {
+  it("counts each step of an iteration, and ignores what is no function", async () => {
     const swept = await sweepFaults<Shop>({
       open,
       run: (faulty) =>

@@ -1,26 +1,26 @@
-/** The fault sweep: the 1st, the 2nd, the 3rd… call fails, until a run needs no fault. */
+/** The fault sweep: the 1st, 2nd, 3rd… call fails, until a run needs no fault. */
 import { ResourceError } from "../errors.ts";
 
 export interface Sweep<T extends object> {
-  /** What is made to fail: a source, or any record of functions that give promises. Called anew for each run. */
+  /** The target: a source, or any record of functions that return promises. Opened again for each run. */
   open(): T | Promise<T>;
-  /** What is done with it. It may throw: that is what the sweep is about. */
+  /** The scenario. It may throw: the sweep checks how. */
   run(faulty: T): unknown;
-  /** Called after each run, once no fault is left: everything must work again. It gets what `run` got. */
+  /** Called after each run, without further faults: everything must work again. It gets the same target. */
   recovered?(faulty: T): unknown;
-  /** Called when a run threw; throws if it may not have. An error must be a ResourceError unless said. */
+  /** Called when a run threw; throws if the error is not allowed. Default: it must be a ResourceError. */
   refused?(error: unknown): void;
-  /** What the failing call rejects with; "unavailable", a plain Error and something that is no error in turn unless said. */
+  /** The error of the failing call. Default: "unavailable", a plain Error and a non-error in turn. */
   readonly faults?: readonly (() => unknown)[];
-  /** A run that takes longer is said to hang. */
+  /** A longer run counts as hanging. */
   readonly hangMs?: number;
-  /** A scenario that makes more calls than this does not end. */
+  /** A scenario with more calls than this counts as endless. */
   readonly maxCalls?: number;
 }
 
 export interface Faulty<T extends object> {
   readonly target: T;
-  /** How many calls were made, and whether the fault has struck. */
+  /** How many calls were made, and whether the fault has occurred. */
   readonly calls: number;
   readonly struck: boolean;
   /** No further call fails. */
@@ -43,7 +43,7 @@ export async function sweepFaults<T extends object>(sweep: Sweep<T>): Promise<nu
       }
       faulty.heal();
       const after = await settle(() => sweep.recovered?.(faulty.target), hangMs);
-      if (after === "hangs") throw new Error(`what comes after the run ${about} hangs`);
+      if (after === "hangs") throw new Error(`the check after the run ${about} hangs`);
       if (after.status === "rejected") throw after.reason;
       struck ||= faulty.struck;
     }
@@ -52,10 +52,7 @@ export async function sweepFaults<T extends object>(sweep: Sweep<T>): Promise<nu
   throw new Error(`the run makes more than ${maxCalls} calls`);
 }
 
-/**
- * The same record, with its nth call failing. What a call gives to be iterated over counts too: each step is a call. A failing
- * step ends the iteration.
- */
+/** The same record, with its nth call failing. Each step of a returned iterable counts as a call. A failing step ends the iteration. */
 export function failNth<T extends object>(record: T, nth: number, fault: () => unknown): Faulty<T> {
   let calls = 0;
   let struck = false;
@@ -73,10 +70,10 @@ export function failNth<T extends object>(record: T, nth: number, fault: () => u
     get(from, key) {
       const value: unknown = Reflect.get(from, key);
       if (typeof value !== "function") return value;
-      return async (...asked: unknown[]) => {
+      return async (...requested: unknown[]) => {
         if (strikes()) throw fault();
-        const answer: unknown = await Reflect.apply(value, from, asked);
-        return isAsyncIterable(answer) ? failing(answer) : answer;
+        const response: unknown = await Reflect.apply(value, from, requested);
+        return isAsyncIterable(response) ? failing(response) : response;
       };
     },
   });
@@ -110,7 +107,7 @@ const defaultFaults: readonly (() => unknown)[] = [
 
 function mustBeResourceError(error: unknown): void {
   if (!(error instanceof ResourceError))
-    throw new Error("an error crossed rooms that is no ResourceError", { cause: error });
+    throw new Error("an error that is no ResourceError left the source", { cause: error });
 }
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {

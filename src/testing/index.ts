@@ -1,4 +1,4 @@
-/** For the test suites of sources and houses: the contracts, the fault sweep, and time that is moved by hand. */
+/** For the test suites of sources and servers: the contracts, the fault sweep, and a clock that is moved by hand. */
 export { createClock } from "./clock.ts";
 export type { Clock, Logged } from "./clock.ts";
 export { contractContent } from "./contract-content.ts";

@@ -1,15 +1,15 @@
-/** Takes what a watch says as it comes, so that a test can wait for what it expects. */
+/** Collects the items of a watch, so that a test can wait for an expected one. */
 
 export interface TestListener<T> {
-  /** What was said so far. */
+  /** All items so far. */
   readonly heard: readonly T[];
-  /** Resolves once something that fits has been said, now or earlier; throws if the watch ends without it. */
-  until(fits: (said: T, index: number) => boolean, what: string): Promise<void>;
-  /** Resolves when the watch has ended, or rejects with what it threw. */
+  /** Resolves when an item matches, now or earlier; throws if the watch ends without one. */
+  until(fits: (given: T, index: number) => boolean, what: string): Promise<void>;
+  /** Resolves when the watch has ended, or rejects with its error. */
   readonly ended: Promise<void>;
 }
 
-export function collectChanges<T>(said: AsyncIterable<T>): TestListener<T> {
+export function collectChanges<T>(given: AsyncIterable<T>): TestListener<T> {
   const heard: T[] = [];
   const waiting = new Set<() => void>();
   let over = false;
@@ -19,7 +19,7 @@ export function collectChanges<T>(said: AsyncIterable<T>): TestListener<T> {
   };
   async function take(): Promise<void> {
     try {
-      for await (const each of said) {
+      for await (const each of given) {
         heard.push(each);
         wake();
       }
@@ -29,14 +29,14 @@ export function collectChanges<T>(said: AsyncIterable<T>): TestListener<T> {
     }
   }
   const ended = take();
-  // A test that does not look at the end must not fail for it.
+  // A test that ignores the end must not fail because of it.
   ended.catch(() => undefined);
   return {
     heard,
     ended,
     async until(fits, what) {
       while (!heard.some(fits)) {
-        if (over) throw new Error(`the watch ended before it said ${what}; it said ${JSON.stringify(heard)}`);
+        if (over) throw new Error(`the watch ended before it reported ${what}; it reported ${JSON.stringify(heard)}`);
         await new Promise<void>((resolve) => void waiting.add(resolve));
       }
     },

@@ -6,7 +6,7 @@ export function asking(limit: number, cursor?: string): ListRequest {
   return cursor === undefined ? { limit } : { limit, cursor };
 }
 
-/** The items of all pages from a cursor on. A cursor that leads round in a circle is an error, not an endless test. */
+/** The items of all pages from a cursor on. A cursor that returns twice is an error, not an endless test. */
 export async function collect<T>(page: (cursor?: string) => Promise<Page<T>>, from?: string): Promise<T[]> {
   const items: T[] = [];
   const cursors = new Set<string>();
@@ -14,7 +14,7 @@ export async function collect<T>(page: (cursor?: string) => Promise<Page<T>>, fr
     const { items: more, next }: Page<T> = await page(cursor);
     items.push(...more);
     if (next === undefined) return items;
-    if (cursors.has(next)) throw new Error("the same cursor was given twice");
+    if (cursors.has(next)) throw new Error("the same cursor was returned twice");
     cursors.add(next);
     cursor = next;
   }

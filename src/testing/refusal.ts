@@ -1,21 +1,21 @@
-/** What must be refused, and how. */
+/** Expects an error of a given kind. */
 import { ResourceError } from "../errors.ts";
 import type { ErrorKind } from "../errors.ts";
 
-/** Resolves with the error if the question is refused with one of these kinds; throws what came instead. */
+/** Resolves with the error if the call fails with one of these kinds; throws otherwise. */
 export async function refusal(
-  asked: Promise<unknown>,
+  requested: Promise<unknown>,
   kinds: readonly ErrorKind[],
   about: string,
 ): Promise<ResourceError> {
   let thrown: unknown;
   try {
-    const answer = await asked;
-    thrown = new Error(`${JSON.stringify(about)} was answered with ${JSON.stringify(answer)?.slice(0, 200)}`);
+    const result = await requested;
+    thrown = new Error(`${JSON.stringify(about)} succeeded with ${JSON.stringify(result)?.slice(0, 200)}`);
   } catch (cause) {
     if (cause instanceof ResourceError && kinds.includes(cause.kind)) return cause;
-    const said = cause instanceof ResourceError ? `${cause.kind}: ${cause.message}` : String(cause);
-    thrown = new Error(`${JSON.stringify(about)} was refused with ${said}, not with ${kinds.join(" or ")}`, { cause });
+    const given = cause instanceof ResourceError ? `${cause.kind}: ${cause.message}` : String(cause);
+    thrown = new Error(`${JSON.stringify(about)} failed with ${given}, not with ${kinds.join(" or ")}`, { cause });
   }
   throw thrown;
 }

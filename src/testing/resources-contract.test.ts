@@ -36,7 +36,7 @@ for (const pageSize of [1, 3, 1000])
       });
       return pressmark;
     },
-    // encodeURI leaves alone what may stand in a path, and "#" and "?" besides.
+    // encodeURI leaves valid path characters unchanged, and also "#" and "?".
     uriOf: (path) => encodeURI(`memory://m/${path}`).replaceAll("#", "%23").replaceAll("?", "%3F"),
     write: (path, text) => memory.set(path, text),
     remove: (path) => void memory.delete(path),

@@ -1,4 +1,4 @@
-/** Every promise of the Resources interface as a test: for the router here, and for the client from afar. */
+/** Every promise of the Resources interface as a test: for the router, and for the remote client. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { directoryType } from "../resources.ts";
 import type { Call, Change, Resource, Resources, WatchFilter } from "../resources.ts";
@@ -10,26 +10,26 @@ import { collect } from "./pages.ts";
 import { refusal } from "./refusal.ts";
 
 export interface ResourcesSetup {
-  /** What `open` is given to serve; `contractContent` unless said. A value that is undefined is not compared. */
+  /** Content that `open` must serve. Default: `contractContent`. An undefined value is not compared. */
   readonly content?: KnownContent;
-  /** A fresh house that serves at least this content, in one mount. */
+  /** A new server that serves at least this content, in one mount. */
   open(content: KnownContent): Promise<Resources>;
-  /** The URI of a path, as the house lists it. */
+  /** The URI of a path, as the server lists it. */
   uriOf(path: string): string;
-  /** Creates or replaces what is at a path of the house that was opened last. */
+  /** Creates or replaces a file of the server opened last. */
   write?(path: string, text: string): void | Promise<void>;
   remove?(path: string): void | Promise<void>;
   /** Called after each test. */
   clear?(): void | Promise<void>;
-  /** Whether directories are served; they are unless said. */
+  /** Whether directories are served. Default: true. */
   readonly directories?: boolean;
-  /** A text that is found, and where; absent when the house does not search. */
+  /** A text that the search must find, and its path; absent if the server has no search. */
   readonly findable?: { readonly text: string; readonly path: string };
-  /** The path of a SKILL.md that must be among the skills; absent when the house has none. */
+  /** The path of a SKILL.md that must be among the skills; absent if the server has none. */
   readonly skill?: string;
-  /** Where the contract writes files of its own, ending in "/"; the mount itself unless said. */
+  /** Where the contract writes its own files, ending in "/". Default: the mount itself. */
   readonly inside?: string;
-  /** A template as listed, what is typed, and a value that must be among the suggestions. */
+  /** A template as listed, the typed value, and a value that must be suggested. */
   readonly completion?: {
     readonly template: string;
     readonly variable: string;
@@ -52,9 +52,10 @@ export function resourcesContract(name: string, setup: ResourcesSetup): void {
     let resources: Resources;
     let stop: AbortController;
     const call = (): Call => ({ caller: { id: "contract" }, signal: stop.signal });
-    const list = () => collect((cursor) => resources.list(asked(cursor), call()));
-    const children = (path: string) => collect((cursor) => resources.children(uriOf(path), asked(cursor), call()));
-    const skills = () => collect(async (cursor) => (await resources.skills?.(asked(cursor), call())) ?? { items: [] });
+    const list = () => collect((cursor) => resources.list(requested(cursor), call()));
+    const children = (path: string) => collect((cursor) => resources.children(uriOf(path), requested(cursor), call()));
+    const skills = () =>
+      collect(async (cursor) => (await resources.skills?.(requested(cursor), call())) ?? { items: [] });
     const watch = (filter: WatchFilter, signal = stop.signal) => resources.watch(filter, { ...call(), signal });
 
     beforeEach(async () => {
@@ -85,7 +86,7 @@ export function resourcesContract(name: string, setup: ResourcesSetup): void {
           expect((await resources.read(uri, call())).contents, uri).not.toHaveLength(0);
       });
 
-      it("a cursor that was never given is invalid", async () => {
+      it("a cursor that was never returned is invalid", async () => {
         for (const cursor of ["", "never given", "e30", "💥"])
           await refusal(resources.list({ cursor }, call()), ["invalid"], cursor);
       });
@@ -103,14 +104,14 @@ export function resourcesContract(name: string, setup: ResourcesSetup): void {
           }
         });
 
-        it('what is missing, or no directory, throws "not-found"', async () => {
+        it('a missing address, or one that is no directory, throws "not-found"', async () => {
           for (const path of [...missing, aFile])
             await refusal(resources.children(uriOf(path), {}, call()), ["not-found"], path);
         });
       });
 
     describe("read", () => {
-      it("gives what is there, whatever its name", async () => {
+      it("returns the content, whatever its name", async () => {
         for (const [path, text] of texts) {
           const { contents } = await resources.read(uriOf(path), call());
           const [{ body } = { body: { text: undefined } }] = contents;
@@ -118,20 +119,20 @@ export function resourcesContract(name: string, setup: ResourcesSetup): void {
         }
       });
 
-      it("contents carry the caller's own spelling of the URI", async () => {
-        for (const spelling of spellingsOf(uriOf(aFile))) {
-          const { contents } = await resources.read(spelling, call());
-          expect(contents.map(({ uri }) => uri)).toEqual([spelling]);
+      it("contents carry the URI as the caller wrote it", async () => {
+        for (const form of spellingsOf(uriOf(aFile))) {
+          const { contents } = await resources.read(form, call());
+          expect(contents.map(({ uri }) => uri)).toEqual([form]);
         }
       });
 
-      it('a missing resource throws "not-found"; it never gives an empty array', async () => {
+      it('a missing resource throws "not-found"; it never returns an empty array', async () => {
         for (const path of missing) await refusal(resources.read(uriOf(path), call()), ["not-found"], path);
         for (const uri of ["no-such-scheme://x/y", "relative", `${uriOf(aFile)}?no-such-query=1`])
           await refusal(resources.read(uri, call()), ["not-found", "invalid"], uri);
       });
 
-      it("says how long the answer stays fresh, and for whom", async () => {
+      it("states how long the content stays fresh, and for whom", async () => {
         const { ttlMs, scope } = await resources.read(uriOf(aFile), call());
         expect(ttlMs).toBeGreaterThanOrEqual(0);
         expect(["public", "private"]).toContain(scope);
@@ -139,14 +140,14 @@ export function resourcesContract(name: string, setup: ResourcesSetup): void {
         expect(["public", "private"]).toContain(resources.listFreshness.scope);
       });
 
-      it("a question whose signal has ended is answered or refused, and never hangs", async () => {
+      it("a call whose signal is already aborted returns or fails, and never hangs", async () => {
         stop.abort();
         await Promise.allSettled([resources.read(uriOf(aFile), call()), resources.list({}, call())]);
       });
     });
 
     describe("stat", () => {
-      it("says what the list says", async () => {
+      it("agrees with the list", async () => {
         for (const resource of await list())
           expect(withoutMeta(await resources.stat(resource.uri, call()))).toEqual(withoutMeta(resource));
       });
@@ -158,20 +159,20 @@ export function resourcesContract(name: string, setup: ResourcesSetup): void {
 
     describe("templates", () => {
       it("come in pages that end, each template once", async () => {
-        const templates = await collect((cursor) => resources.templates(asked(cursor), call()));
-        const spelled = templates.map(({ uriTemplate }) => uriTemplate);
-        expect(new Set(spelled).size).toBe(spelled.length);
+        const templates = await collect((cursor) => resources.templates(requested(cursor), call()));
+        const written = templates.map(({ uriTemplate }) => uriTemplate);
+        expect(new Set(written).size).toBe(written.length);
       });
     });
 
     describe("complete", () => {
       it('an unknown template throws "invalid"', async () => {
-        const ask = { template: "no-such-scheme://{variable}", variable: "variable", value: "", given: {} };
-        await refusal(resources.complete(ask, call()), ["invalid"], ask.template);
+        const request = { template: "no-such-scheme://{variable}", variable: "variable", value: "", given: {} };
+        await refusal(resources.complete(request, call()), ["invalid"], request.template);
       });
 
       it.runIf(completion)(
-        "suggests what is there, at most a hundred, and nothing for an unknown variable",
+        "suggests existing values, at most a hundred, and none for an unknown variable",
         async () => {
           const { template = "", variable = "", value = "", expected = "" } = completion ?? {};
           const { values } = await resources.complete({ template, variable, value, given: {} }, call());
@@ -187,7 +188,7 @@ export function resourcesContract(name: string, setup: ResourcesSetup): void {
       describe("search", () => {
         const { text = "", path = "" } = findable ?? {};
 
-        it("finds what is there, and says how much was searched", async () => {
+        it("finds what exists, and states how much was searched", async () => {
           const { hits, ready } = await resources.search({ text, limit: 10 }, call());
           expect(hits.map(({ resource }) => resource.uri)).toContain(uriOf(path));
           expect(hits.length).toBeLessThanOrEqual(10);
@@ -195,7 +196,7 @@ export function resourcesContract(name: string, setup: ResourcesSetup): void {
           expect(ready).toBeLessThanOrEqual(1);
         });
 
-        it("keeps below the URI that it was given", async () => {
+        it("stays below the given URI", async () => {
           const within = uriOf(parentOf(path) ?? "");
           const { hits } = await resources.search({ text, limit: 10, within }, call());
           expect(hits.map(({ resource }) => resource.uri)).toContain(uriOf(path));
@@ -216,7 +217,7 @@ export function resourcesContract(name: string, setup: ResourcesSetup): void {
           expect(uris).toContain(manifest);
         });
 
-        it("name all their files, of which each can be read in the size that is said", async () => {
+        it("name all their files, each readable in the stated size", async () => {
           for (const { uri, files } of await skills()) {
             if (files === "dynamic") continue;
             expect(files.map((file) => file.uri)).toContain(uri);
@@ -228,13 +229,13 @@ export function resourcesContract(name: string, setup: ResourcesSetup): void {
           }
         });
 
-        it("are each said of its SKILL.md as in the list, in the caller's own spelling", async () => {
+        it("are each described on its SKILL.md as in the list, under the URI that the caller wrote", async () => {
           const listed = (await skills()).find(({ uri }) => uri === manifest);
           expect(await resources.skill?.(manifest, call())).toMatchObject({ skill: listed });
-          const spelling = spellingsOf(manifest).at(-1) ?? "";
-          const answer = await resources.skill?.(spelling, call());
-          expect(answer?.skill.uri).toBe(spelling);
-          expect(answer?.skill.files).toContainEqual(expect.objectContaining({ uri: spelling }));
+          const form = spellingsOf(manifest).at(-1) ?? "";
+          const result = await resources.skill?.(form, call());
+          expect(result?.skill.uri).toBe(form);
+          expect(result?.skill.files).toContainEqual(expect.objectContaining({ uri: form }));
         });
 
         it('anything else throws "not-found"', async () => {
@@ -247,7 +248,7 @@ export function resourcesContract(name: string, setup: ResourcesSetup): void {
           );
         });
 
-        it("a cursor that was never given is invalid", async () => {
+        it("a cursor that was never returned is invalid", async () => {
           const { next } = await resources.list({}, call());
           for (const cursor of ["", "never given", ...(next === undefined ? [] : [next])])
             await refusal(Promise.resolve(resources.skills?.({ cursor }, call())), ["invalid"], cursor);
@@ -255,13 +256,13 @@ export function resourcesContract(name: string, setup: ResourcesSetup): void {
       });
 
     describe("watch", () => {
-      it("watches what can be read, as the caller spelled it, and leaves out the rest", async () => {
-        const spelling = spellingsOf(uriOf(aFile)).at(-1) ?? "";
-        const { uris } = await watch({ uris: [spelling, "no-such-scheme://x/y"] });
-        expect(uris).toEqual([spelling]);
+      it("watches readable URIs as the caller wrote them, and leaves out the rest", async () => {
+        const form = spellingsOf(uriOf(aFile)).at(-1) ?? "";
+        const { uris } = await watch({ uris: [form, "no-such-scheme://x/y"] });
+        expect(uris).toEqual([form]);
       });
 
-      it.runIf(write)("resolves once armed: a change made after that is never missed", async () => {
+      it.runIf(write)("resolves when the watch is active: no later change is missed", async () => {
         const uri = uriOf(aFile);
         const { until } = collectChanges(await watch({ uris: [uri] }));
         await write?.(aFile, "another text");
@@ -269,7 +270,7 @@ export function resourcesContract(name: string, setup: ResourcesSetup): void {
       });
 
       it.runIf(write && remove)(
-        "says that the list changed when something appears or goes, to those who asked",
+        "reports a list change when something appears or goes, to those who requested it",
         async () => {
           const lists = collectChanges(await watch({ list: true }));
           const things = collectChanges(await watch({ uris: [uriOf(aFile)] }));
@@ -294,7 +295,7 @@ export function resourcesContract(name: string, setup: ResourcesSetup): void {
   });
 }
 
-function asked(cursor: string | undefined): { cursor?: string } {
+function requested(cursor: string | undefined): { cursor?: string } {
   return cursor === undefined ? {} : { cursor };
 }
 
@@ -306,12 +307,12 @@ function isUpdate(change: Change, uri: string): boolean {
   return change.kind === "updated" && change.uri === uri;
 }
 
-/** What the house adds of its own accord may differ from answer to answer. */
+/** Metadata added by the server may differ between responses. */
 function withoutMeta({ meta: _meta, ...resource }: Resource): Omit<Resource, "meta"> {
   return resource;
 }
 
-/** The same URI as it is, and with its last letter written as an escape. */
+/** The URI unchanged, and with its last letter percent-encoded. */
 function spellingsOf(uri: string): string[] {
   const letter = uri
     .charCodeAt(uri.length - 1)

@@ -1,4 +1,4 @@
-/** Every promise of the Source interface as a test, run by the abilities that a source claims. */
+/** Every promise of the Source interface as a test, selected by the abilities that a source claims. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ErrorKind } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
@@ -15,30 +15,30 @@ import { refusal } from "./refusal.ts";
 export type Ability = "stat" | "children" | "templates" | "complete" | "search" | "skills" | "watch";
 
 export interface SourceSetup {
-  /** What the source can do beyond `list` and `read`. Compared with what is there, both ways. */
+  /** What the source can do beyond `list` and `read`. The claim must match its methods exactly. */
   readonly abilities: readonly Ability[];
-  /** What `open` is given to serve; `contractContent` unless said. A value that is undefined is not compared. */
+  /** Content that `open` must serve. Default: `contractContent`. An undefined value is not compared. */
   readonly content?: KnownContent;
-  /** A fresh source that serves at least this content. */
+  /** A new source that serves at least this content. */
   open(content: KnownContent): Promise<Source>;
-  /** Creates or replaces what is at a path, behind the back of the source that was opened last. */
+  /** Creates or replaces a file in the backend of the source opened last. */
   write?(path: string, text: string): void | Promise<void>;
   remove?(path: string): void | Promise<void>;
   rename?(from: string, to: string): void | Promise<void>;
   /**
-   * Changes something, behind the back of the source that was opened last, in another way each time; gives what every watch
-   * must tell of it. Needed of a source that watches and has no `write`.
+   * Changes the backend of the source opened last, differently each time; returns the changes that every watch must report. Needed for a
+   * source that watches and has no `write`.
    */
-  change?(): ToldChange[] | Promise<ToldChange[]>;
-  /** What is followed while the contract watches, for a source that tells only of that; the first file unless said. */
+  change?(): ReportedChange[] | Promise<ReportedChange[]>;
+  /** The path that is followed during the watch tests, for a source that reports only followed ones. Default: the first file. */
   readonly followed?: string;
-  /** Where the contract writes files of its own, ending in "/"; the mount itself unless said. */
+  /** Where the contract writes its own files, ending in "/". Default: the mount itself. */
   readonly inside?: string;
-  /** Called after each test, when the source has been closed. */
+  /** Called after each test, when the source is closed. */
   clear?(): void | Promise<void>;
-  /** Addresses made from templates, and what each reads as. */
+  /** Addresses made from templates, and their content. */
   readonly expansions?: readonly { readonly at: Address; readonly text?: string }[];
-  /** What is typed, and a value that must be among the suggestions. */
+  /** The typed value, and a value that must be suggested. */
   readonly completions?: readonly {
     readonly template: string;
     readonly variable: string;
@@ -46,14 +46,14 @@ export interface SourceSetup {
     readonly given?: Readonly<Record<string, string>>;
     readonly expected: string;
   }[];
-  /** A text that is found, and where; the needle of `contractContent` unless said. */
+  /** A text that the search must find, and its path. Default: the needle of `contractContent`. */
   readonly findable?: { readonly text: string; readonly path: string };
-  /** For backends that are slow by nature. */
+  /** For slow backends. */
   readonly timeoutMs?: number;
 }
 
-/** A change that a watch tells of one path. */
-export type ToldChange = Exclude<SourceChange, { readonly kind: "lost" }>;
+/** A change of one path. */
+export type ReportedChange = Exclude<SourceChange, { readonly kind: "lost" }>;
 
 const abilities: readonly Ability[] = ["stat", "children", "templates", "complete", "search", "skills", "watch"];
 
@@ -73,8 +73,8 @@ export function sourceContract(name: string, setup: SourceSetup): void {
     let stop: AbortController;
     const call = () => ({ caller: { id: "contract" }, signal: stop.signal });
     const stat = (at: Address) => present(source.stat)(at, call());
-    const children = (path: string, ask: ListRequest) => present(source.children)({ path }, ask, call());
-    const list = (ask: ListRequest) => source.list(ask, call());
+    const children = (path: string, request: ListRequest) => present(source.children)({ path }, request, call());
+    const list = (request: ListRequest) => source.list(request, call());
     const read = (at: Address) => source.read(at, call());
     const complete = (
       template: string,
@@ -87,16 +87,16 @@ export function sourceContract(name: string, setup: SourceSetup): void {
       return present(source.complete)({ template: found, variable, value, given }, call());
     };
     const search = async (text: string, limit: number, within?: string) => {
-      const ask = within === undefined ? { text, limit } : { text, limit, within };
-      return toSourceHits(await present(source.search)(ask, call())).hits;
+      const request = within === undefined ? { text, limit } : { text, limit, within };
+      return toSourceHits(await present(source.search)(request, call())).hits;
     };
-    const skills = (ask: ListRequest) => present(source.skills)(ask, call());
+    const skills = (request: ListRequest) => present(source.skills)(request, call());
     const skill = (at: Address) => present(source.skill)(at, call());
     const watch = (signal = stop.signal) => present(source.watch)({ ...call(), signal });
     const begin = async (signal?: AbortSignal) => hear(await watch(signal));
     const follow = async (path: string) => await source.follow?.({ path }, call());
     /** A method of the source, still bound to it. */
-    function present<T extends (...asked: never[]) => unknown>(method: T | undefined): T {
+    function present<T extends (...requested: never[]) => unknown>(method: T | undefined): T {
       if (method === undefined) throw new Error("the source lacks an ability that it claims");
       return method.bind(source) as T;
     }
@@ -112,7 +112,7 @@ export function sourceContract(name: string, setup: SourceSetup): void {
       await setup.clear?.();
     });
 
-    it("can do what it claims, and claims what it can do", () => {
+    it("has the abilities that it claims, and claims those that it has", () => {
       expect(abilities.filter((ability) => source[ability] !== undefined).sort()).toEqual([...setup.abilities].sort());
     });
 
@@ -126,7 +126,7 @@ export function sourceContract(name: string, setup: SourceSetup): void {
         },
       );
 
-      it("goes on right behind any entry with the cursor of that entry, where it gives one", async () => {
+      it("continues right behind an entry with the cursor of that entry, if it gives one", async () => {
         const items = await collect((later) => list(asking(1000, later)));
         for (const [index, entry] of items.entries()) {
           const cursor = source.cursorAfter?.(entry);
@@ -150,7 +150,7 @@ export function sourceContract(name: string, setup: SourceSetup): void {
         expect(entries.filter(({ path }) => directories.includes(path))).toEqual([]);
       });
 
-      it("`lists` says so of every listed address", async () => {
+      it("`lists` is true for every listed address", async () => {
         for (const { path, query } of await collect((cursor) => list(asking(1000, cursor))))
           expect(source.lists?.(query ? { path, query } : { path }) ?? true, path).toBe(true);
       });
@@ -160,30 +160,33 @@ export function sourceContract(name: string, setup: SourceSetup): void {
           expect(await read(query ? { path, query } : { path }), path).not.toHaveLength(0);
       });
 
-      it.runIf(write && remove)("what comes or goes between two pages neither repeats nor hides another", async () => {
-        const first = await list(asking(3));
-        const last = first.items.at(-1);
-        if (first.next === undefined || last === undefined) return;
-        const gone = known.filter((path) => compareAddresses(path, last.path) <= 0);
-        for (const path of gone) await remove?.(path);
-        await write?.(`${own}!first.txt`, "before everything");
-        const rest = await collect((cursor) => list(asking(3, cursor)), first.next);
-        expectOrdered([...first.items, ...rest], source.order);
-        const left = known.filter((path) => (source.order ?? compareAddresses)(path, last.path) > 0);
-        expect(rest.map(({ path }) => path)).toEqual(expect.arrayContaining(left));
-      });
+      it.runIf(write && remove)(
+        "an entry added or removed between two pages neither repeats nor hides another",
+        async () => {
+          const first = await list(asking(3));
+          const last = first.items.at(-1);
+          if (first.next === undefined || last === undefined) return;
+          const gone = known.filter((path) => compareAddresses(path, last.path) <= 0);
+          for (const path of gone) await remove?.(path);
+          await write?.(`${own}!first.txt`, "before everything");
+          const rest = await collect((cursor) => list(asking(3, cursor)), first.next);
+          expectOrdered([...first.items, ...rest], source.order);
+          const left = known.filter((path) => (source.order ?? compareAddresses)(path, last.path) > 0);
+          expect(rest.map(({ path }) => path)).toEqual(expect.arrayContaining(left));
+        },
+      );
     });
 
     describe("read", () => {
-      it("gives what is there, whatever its name", async () => {
+      it("returns the content, whatever its name", async () => {
         for (const [path, text] of texts) expect(textOf(await read({ path })), path).toBe(text);
       });
 
-      it('a missing address throws "not-found"; it never gives an empty array', async () => {
+      it('a missing address throws "not-found"; it never returns an empty array', async () => {
         for (const path of missing) await refusal(read({ path }), ["not-found"], path);
       });
 
-      it("an address with a query that the source does not know is missing", async () => {
+      it("an address with an unknown query is missing", async () => {
         const query = { "no-such-query": "1" };
         await refusal(read({ path: aFile, query }), ["not-found"], aFile);
       });
@@ -193,7 +196,7 @@ export function sourceContract(name: string, setup: SourceSetup): void {
         for (const path of ["", ...directories]) await refusal(read({ path }), kinds, path);
       });
 
-      it("a question whose signal has ended is answered or refused, and never hangs", async () => {
+      it("a call whose signal is already aborted returns or fails, and never hangs", async () => {
         stop.abort();
         await Promise.allSettled([read({ path: aFile }), list(asking(10))]);
       });
@@ -201,14 +204,14 @@ export function sourceContract(name: string, setup: SourceSetup): void {
 
     if (can("stat"))
       describe("stat", () => {
-        it("says what list would say of this address", async () => {
+        it("agrees with the list", async () => {
           for (const entry of await collect((cursor) => list(asking(1000, cursor)))) {
             const { path, query } = entry;
             expect(await stat(query ? { path, query } : { path }), path).toEqual(entry);
           }
         });
 
-        it("says what is to be said of a directory", async () => {
+        it("describes directories", async () => {
           for (const path of can("children") ? ["", ...directories] : [])
             expect(await stat({ path }), path).toMatchObject({ path, mimeType: directoryType });
         });
@@ -275,7 +278,7 @@ export function sourceContract(name: string, setup: SourceSetup): void {
 
     if (can("templates"))
       describe("templates", () => {
-        it("are relative to the mount, well formed, named, and each is there once", () => {
+        it("are relative to the mount, well formed, named, and unique", () => {
           const templates = source.templates ?? [];
           expect(templates.length).toBeGreaterThan(0);
           for (const { template, name: called } of templates) {
@@ -302,7 +305,7 @@ export function sourceContract(name: string, setup: SourceSetup): void {
             expect(await complete(template, "no-such-variable", "")).toEqual([]);
         });
 
-        it.runIf(completions.length > 0)("suggests what is there", async () => {
+        it.runIf(completions.length > 0)("suggests existing values", async () => {
           for (const { template, variable, value, given, expected } of completions)
             expect((await complete(template, variable, value, given)).map((each) => each.value)).toContain(expected);
         });
@@ -311,27 +314,27 @@ export function sourceContract(name: string, setup: SourceSetup): void {
     if (can("search"))
       describe("search", () => {
         const findable = setup.findable ?? { text: "needle-in-a-haystack", path: "docs/deep/er/c.txt" };
-        it("finds what is there, and where", async () => {
+        it("finds existing text, with its position", async () => {
           const hits = await search(findable.text, 10);
           expect(hits.map(({ entry }) => entry.path)).toContain(findable.path);
           for (const { entry } of hits) expect(await read(entry)).not.toHaveLength(0);
         });
 
-        it("best first, and no more than asked for", async () => {
+        it("returns the best first, and no more than requested", async () => {
           const hits = await search(findable.text, 100);
           const scores = hits.map(({ score }) => score);
           expect(scores).toEqual([...scores].sort((a, b) => b - a));
           expect((await search(findable.text, 1)).length).toBeLessThanOrEqual(1);
         });
 
-        it("keeps within where it was told to look", async () => {
+        it("stays within the given scope", async () => {
           const parent = segmentsOf(findable.path).slice(0, -1);
           const inside = await search(findable.text, 10, pathOf(parent));
           expect(inside.map(({ entry }) => entry.path)).toContain(findable.path);
           expect(await search(findable.text, 10, "no-such-directory")).toEqual([]);
         });
 
-        it("finds nothing that is not there", async () => {
+        it("finds nothing that does not exist", async () => {
           expect(await search("zzqx-no-one-wrote-this-xqzz", 10)).toEqual([]);
         });
       });
@@ -348,14 +351,14 @@ export function sourceContract(name: string, setup: SourceSetup): void {
           },
         );
 
-        it("are named as the last folder of their path, and described", async () => {
+        it("are named like the last folder of their path, and described", async () => {
           for (const { path, frontMatter } of await collect((cursor) => skills(asking(1000, cursor)))) {
             expect(segmentsOf(path).slice(-2)).toEqual([frontMatter.name, "SKILL.md"]);
             expect(frontMatter.description).not.toBe("");
           }
         });
 
-        it("say of their files what reading them gives", async () => {
+        it("describe their files as they read", async () => {
           const listed = (await collect((cursor) => list(asking(1000, cursor)))).map(({ path }) => path);
           for (const { path, files } of await collect((cursor) => skills(asking(1000, cursor)))) {
             if (files === "dynamic") continue;
@@ -371,7 +374,7 @@ export function sourceContract(name: string, setup: SourceSetup): void {
           }
         });
 
-        it("are each said of its SKILL.md as in the list", async () => {
+        it("are each described on its SKILL.md as in the list", async () => {
           for (const each of await collect((cursor) => skills(asking(1000, cursor))))
             expect(await skill({ path: each.path })).toEqual(each);
         });
@@ -385,9 +388,9 @@ export function sourceContract(name: string, setup: SourceSetup): void {
     if (can("watch"))
       describe("watch", () => {
         let writes = 0;
-        const makeChange = async (): Promise<ToldChange[]> => {
+        const makeChange = async (): Promise<ReportedChange[]> => {
           if (setup.change) return setup.change();
-          if (!write) throw new Error("a source that watches is changed through `write` or `change`");
+          if (!write) throw new Error("a source that watches needs `write` or `change`");
           writes += 1;
           const fresh = `${own}watched-${writes}.txt`;
           await write(aFile, `another text, ${writes}`);
@@ -397,20 +400,20 @@ export function sourceContract(name: string, setup: SourceSetup): void {
             { kind: "appeared", path: fresh },
           ];
         };
-        /** Each of the watches tells of a change that is made now. */
+        /** Checks that each watch reports a change made now. */
         async function expectTold(...watches: readonly Heard[]): Promise<void> {
           for (const each of watches) each.mark();
-          const told = await makeChange();
-          await Promise.all(watches.flatMap((each) => told.map(({ kind, path }) => each.until(kind, path))));
+          const reported = await makeChange();
+          await Promise.all(watches.flatMap((each) => reported.map(({ kind, path }) => each.until(kind, path))));
         }
 
         beforeEach(() => follow(setup.followed ?? aFile));
 
-        it("resolves once armed: a change made after that is never missed", async () => {
+        it("resolves when the watch is active: no later change is missed", async () => {
           await expectTold(await begin());
         });
 
-        it.runIf(write)("says that something appeared, and that many things did", async () => {
+        it.runIf(write)("reports that something appeared, and that many things did", async () => {
           const heard = await begin();
           const paths = ["new.txt", "docs/new.txt", "names/新しい ファイル?#%.txt", "fresh/directory/new.txt"].map(
             (path) => own + path,
@@ -419,20 +422,20 @@ export function sourceContract(name: string, setup: SourceSetup): void {
           for (const path of paths) await heard.until("appeared", path);
         });
 
-        it.runIf(remove)("says that something is gone", async () => {
+        it.runIf(remove)("reports that something is gone", async () => {
           const heard = await begin();
           await remove?.(aFile);
           await heard.until("gone", aFile);
         });
 
-        it.runIf(rename)("says of a rename that one is gone and another appeared", async () => {
+        it.runIf(rename)("reports a rename as one path gone and another appeared", async () => {
           const heard = await begin();
           await rename?.(aFile, `${own}renamed.txt`);
           await heard.until("gone", aFile);
           await heard.until("appeared", `${own}renamed.txt`);
         });
 
-        it("any number of watches at once each tell of every change after they were armed", async () => {
+        it("any number of concurrent watches each report every later change", async () => {
           const first = await begin();
           await expectTold(first);
           const several = await Promise.all([begin(), begin(), begin()]);
@@ -440,7 +443,7 @@ export function sourceContract(name: string, setup: SourceSetup): void {
           await expectTold(first, ...several, await begin());
         });
 
-        it.each(["first", "last"])("goes on in the others when the %s of them ends", async (which) => {
+        it.each(["first", "last"])("continues for the others when the %s of them ends", async (which) => {
           const leaving = new AbortController();
           const begun: Heard[] = [];
           for (const each of ["first", "middle", "last"])
@@ -453,16 +456,19 @@ export function sourceContract(name: string, setup: SourceSetup): void {
           await expectTold(...others, await begin());
         });
 
-        it.each(["first", "last"])("goes on in the others when the reader of the %s of them fails", async (which) => {
-          const other = which === "last" ? await begin() : undefined;
-          const failed = failAtFirst(await watch());
-          const others = [other ?? (await begin()), await begin()];
-          await expectTold(...others);
-          await failed;
-          await expectTold(...others, await begin());
-        });
+        it.each(["first", "last"])(
+          "continues for the others when the reader of the %s of them fails",
+          async (which) => {
+            const other = which === "last" ? await begin() : undefined;
+            const failed = failAtFirst(await watch());
+            const others = [other ?? (await begin()), await begin()];
+            await expectTold(...others);
+            await failed;
+            await expectTold(...others, await begin());
+          },
+        );
 
-        it("goes on in the others when one of them is cancelled while it is armed", async () => {
+        it("continues for the others when one of them is cancelled while it starts", async () => {
           const before = await begin();
           const leaving = new AbortController();
           const [cancelled, beside] = [watch(leaving.signal).then(hear), begin()];
@@ -482,7 +488,7 @@ export function sourceContract(name: string, setup: SourceSetup): void {
         });
 
         it.runIf(write && can("stat"))(
-          "tells only of what is listed and of directories, unless `lists` says otherwise",
+          "reports only listed paths and directories, unless `lists` says otherwise",
           async () => {
             const { heard, until } = collectChanges(await watch());
             const paths = ["told.txt", "told/deeper/new.txt", aFile].map((path) =>
@@ -497,7 +503,7 @@ export function sourceContract(name: string, setup: SourceSetup): void {
               const { path } = change;
               const entry = await stat({ path }).catch(() => undefined);
               if (!entry || entry.mimeType === directoryType || source.lists?.({ path }) === false) continue;
-              expect(listed, `${path} was told of`).toContain(path);
+              expect(listed, `${path} was reported`).toContain(path);
             }
           },
         );
@@ -508,7 +514,7 @@ export function sourceContract(name: string, setup: SourceSetup): void {
           await ended;
         });
 
-        it("of a signal that has ended already does not begin", async () => {
+        it("does not start with an aborted signal", async () => {
           const begun = watch(AbortSignal.abort()).then(
             async (changes) => await hear(changes).ended,
             () => undefined,
@@ -516,7 +522,7 @@ export function sourceContract(name: string, setup: SourceSetup): void {
           await begun;
         });
 
-        it("ends, or says that it cannot go on, when the source is closed", async () => {
+        it("ends, or reports that it cannot continue, when the source is closed", async () => {
           if (!source.close) return;
           const { ended } = hear(await watch());
           await source.close();
@@ -525,7 +531,7 @@ export function sourceContract(name: string, setup: SourceSetup): void {
       });
 
     describe("close", () => {
-      it("may be asked for twice", async () => {
+      it("may be called twice", async () => {
         await source.close?.();
         await source.close?.();
       });
@@ -538,8 +544,8 @@ function format({ path, query }: Address): string {
 }
 
 function expectOrdered(entries: readonly Address[], order: Source["order"] = compareAddresses): void {
-  const spelled = entries.map(format);
-  expect(new Set(spelled).size, "an address was listed twice").toBe(spelled.length);
+  const written = entries.map(format);
+  expect(new Set(written).size, "an address was listed twice").toBe(written.length);
   const paths = entries.map(({ path }) => path);
   expect(paths).toEqual([...paths].sort(order));
 }
@@ -553,14 +559,14 @@ function textOf(parts: readonly Part[]): string {
 }
 
 interface Heard {
-  /** What was told before this does not count any longer. */
+  /** Ignores everything reported before. */
   mark(): void;
   /** "lost" stands for every change. */
-  until(kind: ToldChange["kind"], path: string): Promise<void>;
+  until(kind: ReportedChange["kind"], path: string): Promise<void>;
   readonly ended: Promise<void>;
 }
 
-/** What a source's watch tells, as it comes. */
+/** Collects the changes of a watch. */
 function hear(changes: AsyncIterable<SourceChange>): Heard {
   const { heard, until, ended } = collectChanges(changes);
   let marked = 0;

@@ -29,7 +29,7 @@ describe("coalesced changes", () => {
     expect(said()).toEqual(["changed a"]);
   });
 
-  it.each([-3_600_000, 3_600_000])("are announced as ever when the wall clock is set by %i ms", async (byMs) => {
+  it.each([-3_600_000, 3_600_000])("are announced as usual when the wall clock is set by %i ms", async (byMs) => {
     const { clock, hear, said } = start();
     hear("changed a");
     await clock.advance(30);
@@ -52,7 +52,7 @@ describe("coalesced changes", () => {
     expect(said()).toEqual(["changed a"]);
   });
 
-  it("are held no longer than a second, and announced at most once a second, under continuous writing", async () => {
+  it("are held for at most a second, and announced at most once a second, under continuous writing", async () => {
     const { clock, hear, said } = start();
     const announcedMs: number[] = [];
     for (let ms = 0; ms <= 5000; ms += 10) {
@@ -63,7 +63,7 @@ describe("coalesced changes", () => {
     expect(announcedMs).toEqual([1000, 2000, 3000, 4000, 5000]);
   });
 
-  it("of one path keep a second between them, however they are spaced, and the last is never lost", async () => {
+  it("of one path are a second apart, whatever their timing, and the last is never lost", async () => {
     const { clock, hear, said } = start();
     hear("changed a");
     await clock.advance(30);
@@ -117,7 +117,7 @@ describe("coalesced changes", () => {
     expect(said()).toEqual(["changed a"]);
   });
 
-  it("are swallowed by lost, which passes at once", async () => {
+  it("are replaced by lost, which passes immediately", async () => {
     const { clock, coalescer, hear, said } = start();
     hear("changed a", "gone b");
     coalescer.hear({ kind: "lost" });
@@ -126,7 +126,7 @@ describe("coalesced changes", () => {
     expect(said()).toEqual([]);
   });
 
-  it("become one lost above the number of paths that may wait, and go on from there", async () => {
+  it("become one lost when too many paths wait, and continue from there", async () => {
     const { clock, hear, said } = start({ maxPending: 3 });
     hear("changed a", "changed b", "changed c", "changed a");
     expect(said()).toEqual([]);
@@ -137,7 +137,7 @@ describe("coalesced changes", () => {
     expect(said()).toEqual(["changed e"]);
   });
 
-  it("of fifty thousand paths wait behind a single timer", async () => {
+  it("of fifty thousand paths use a single timer", async () => {
     const { clock, hear, said } = start();
     for (let index = 0; index < 50_000; index += 1) hear(`changed ${index}`);
     expect(clock.waiting).toBe(1);
@@ -146,7 +146,7 @@ describe("coalesced changes", () => {
     expect(clock.waiting).toBe(0);
   });
 
-  it("are not merged away across the coming of a newcomer", async () => {
+  it("are not merged across the arrival of a new listener", async () => {
     const { clock, coalescer, hear, said } = start();
     hear("appeared a", "gone b", "appeared c");
     coalescer.newcomer();
@@ -174,7 +174,7 @@ function startWithStates() {
 
 describe("a path whose state is known", () => {
   it.each(["changed a", "appeared a"] as const)(
-    "that is as it was when %j was announced is not announced again",
+    "that is unchanged since %j was announced is not announced again",
     async (first) => {
       const { clock, hear, said, states } = startWithStates();
       states.set("a", 1);
@@ -191,7 +191,7 @@ describe("a path whose state is known", () => {
     },
   );
 
-  it("is announced whenever the state is another, also one from before", async () => {
+  it("is announced whenever the state differs, even if it is one from before", async () => {
     const { clock, hear, said, states } = startWithStates();
     for (const state of [1, 2, 1]) {
       states.set("a", state);
@@ -201,7 +201,7 @@ describe("a path whose state is known", () => {
     }
   });
 
-  it("is compared with its state at the time it is announced, and not when it is heard of", async () => {
+  it("is compared with its state when it is announced, not when the change is received", async () => {
     const { clock, hear, said, states } = startWithStates();
     states.set("a", 1);
     hear("changed a");
@@ -223,7 +223,7 @@ describe("a path whose state is known", () => {
     }
   });
 
-  it("is announced when it goes, and when it comes again as it was", async () => {
+  it("is announced when it goes, and when it appears again unchanged", async () => {
     const { clock, hear, said, states } = startWithStates();
     states.set("a", 1);
     for (const change of ["changed a", "gone a", "appeared a"] as const) {
@@ -234,13 +234,13 @@ describe("a path whose state is known", () => {
   });
 });
 
-describe("that what is below is told for itself", () => {
+describe("eachBelow", () => {
   it.each([
     [[true], true],
     [[true, true], true],
     [[true, false], false],
     [[false, true], false],
-  ])("is announced if all that is announced as one say so: %j", async (each, isAnnounced) => {
+  ])("is announced if all merged changes have it: %j", async (each, isAnnounced) => {
     const clock = createClock();
     const heard: SourceChange[] = [];
     const coalescer = createCoalescer((change) => heard.push(change), clock.runtime);

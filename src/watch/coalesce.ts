@@ -1,24 +1,24 @@
-/** Many changes in, few out: what happens to one path in a short while is announced as one change, or as none. */
+/** Merges changes: several changes of one path within a short time are announced as one, or as none. */
 import type { SourceChange, Runtime } from "../source.ts";
 
 export interface CoalesceOptions {
-  /** How long a path must be left alone before its change is announced. */
+  /** How long a path must be unchanged before its change is announced. */
   readonly quietMs?: number;
   /** The longest a change is held under continuous writing, and the shortest time between two announcements of one path. */
   readonly maxHoldMs?: number;
-  /** With more paths than this waiting, everything waiting becomes one "lost". */
+  /** If more paths than this wait, all of them become one "lost". */
   readonly maxPending?: number;
-  /** As `SourceWatch.stateOf`. Looked at when a path is announced, and before it is announced again. */
+  /** As `SourceWatch.stateOf`. Called when a path is announced, and before it is announced again. */
   readonly stateOf?: (path: string) => number;
 }
 
 export interface Coalescer {
   hear(change: SourceChange): void;
-  /** How many paths have a change that is not announced yet. */
+  /** Number of paths with a change that is not announced yet. */
   readonly pending: number;
   /**
-   * Someone begins to listen now. What is heard from here on is not merged away with what was heard before:
-   * to the newcomer, something that appeared earlier and goes later is gone.
+   * A new listener joins now. Later changes are not merged with earlier ones:
+   * for the new listener, a path that appeared earlier and goes later is gone.
    */
   newcomer(): void;
   /** Nothing is announced afterwards. */
@@ -30,29 +30,29 @@ type Kind = Exclude<SourceChange["kind"], "lost">;
 interface Pending {
   kind: Kind;
   era: number;
-  /** Whether what is below is told for itself, by every change that this one stands for. */
+  /** True if every merged change has `eachBelow`. */
   eachBelow: boolean;
   readonly firstMs: number;
   lastMs: number;
 }
 
-/** What was announced of a path, and is remembered for a while. */
+/** The last announcement of a path, remembered for a while. */
 interface Announced {
   readonly atMs: number;
-  /** 0 where it is not known. */
+  /** 0 if unknown. */
   readonly state: number;
 }
 
-/** Under load, the system's word of one write may come this much later than that of the write before. */
+/** Under load, the system may report one write this much later than the write before. */
 const rememberMs = 10_000;
-/** Others get their turn after so long. */
+/** Other work gets its turn after this time. */
 const sliceMs = 5;
 
 /**
- * A change to a path is announced after `quietMs` of quiet there, held at most `maxHoldMs`, and at most once per `maxHoldMs`.
- * Appeared and gone is nothing, gone and appeared is changed, so that saving through a temporary file is one change of its
- * target. A path that is as it was when it was last announced has not changed. "lost" swallows what waits and passes at once. One timer
- * serves all paths, and none runs while nothing waits.
+ * A change of a path is announced after `quietMs` without another, held for at most `maxHoldMs`, and at most once per `maxHoldMs`.
+ * Appeared then gone is nothing, gone then appeared is changed, so saving through a temporary file is one change of its
+ * target. A path in the same state as when it was last announced has not changed. "lost" replaces everything that waits and passes
+ * immediately. One timer serves all paths, and none runs while nothing waits.
  */
 export function createCoalescer(
   announce: (change: SourceChange) => void,
@@ -106,7 +106,7 @@ export function createCoalescer(
   }
 
   function tell(path: string, { kind, eachBelow }: Pick<Pending, "kind" | "eachBelow">, nowMs: number): void {
-    // Before it is announced: what changes from here on is another change.
+    // Read before the announcement: a later change is another change.
     const state = kind === "gone" ? 0 : stateOf(path);
     if (kind === "changed" && state !== 0 && announced.get(path)?.state === state) return;
     announced.delete(path);
@@ -130,7 +130,7 @@ export function createCoalescer(
       if (atMs + Math.max(maxHoldMs, rememberMs) > nowMs) break;
       announced.delete(path);
     }
-    // A path that is first heard of while asleep is due no earlier than `quietMs` later, so a sleep of that length is never too long.
+    // A path received during the sleep is due no earlier than `quietMs` later, so a sleep of that length is never too long.
     let restMs = quietMs;
     for (const [path, waiting] of pending) {
       const settledMs = Math.min(waiting.lastMs + quietMs, waiting.firstMs + maxHoldMs);
@@ -165,7 +165,7 @@ export function createCoalescer(
   };
 }
 
-/** What two changes of one path are together; nothing, if the second undoes the first. */
+/** Merges two changes of one path; undefined if the second undoes the first. */
 function merge(first: Kind, second: Kind): Kind | undefined {
   switch (first) {
     case "appeared":

@@ -20,7 +20,7 @@ describe("the hub", () => {
     );
   });
 
-  it("touches only those who asked for what changed", () => {
+  it("notifies only readers that are interested in the change", () => {
     hub.register("one", interestIn(["a", "b"]));
     hub.register("two", interestIn(["b"]));
     hub.register("other", interestIn(["b"], ["n"], "n"));
@@ -32,7 +32,7 @@ describe("the hub", () => {
     expect(told()).toEqual([]);
   });
 
-  it.each(["appeared", "gone"] as const)("tells the path, its directory and the list that something has %s", (kind) => {
+  it.each(["appeared", "gone"] as const)("notifies the path, its directory and the list of something %s", (kind) => {
     hub.register("path", interestIn(["d/e/a"]));
     hub.register("directory", interestIn(["d/e"]));
     hub.register("above", interestIn(["d"]));
@@ -41,7 +41,7 @@ describe("the hub", () => {
     expect(told()).toEqual(["directory m/d/e", "lister list m", "path m/d/e/a"]);
   });
 
-  it("tells the mount itself what becomes of its direct children", () => {
+  it("notifies the mount itself of changes of its direct children", () => {
     hub.register("root", interestIn([""]));
     hub.publish("m", { kind: "appeared", path: "a" });
     expect(told()).toEqual(["root m/"]);
@@ -49,7 +49,7 @@ describe("the hub", () => {
     expect(told()).toEqual([]);
   });
 
-  it("tells what lies below a directory that goes or comes, and nothing beside it", () => {
+  it("notifies paths below a directory that goes or appears, and nothing beside it", () => {
     hub.register("inside", interestIn(["d/a", "d/e/b"]));
     hub.register("beside", interestIn(["d.txt", "da", "e/d/a"]));
     hub.publish("m", { kind: "gone", path: "d" });
@@ -58,7 +58,7 @@ describe("the hub", () => {
     expect(told()).toHaveLength(5);
   });
 
-  it("leaves what lies below a directory to changes of its own, where each is told", () => {
+  it("does not notify paths below a directory if each gets its own change", () => {
     hub.register("inside", interestIn(["d/a", "d/e/b"]));
     hub.register("directory", interestIn(["d", ""], ["m"]));
     hub.publish("m", { kind: "gone", path: "d", eachBelow: true });
@@ -67,7 +67,7 @@ describe("the hub", () => {
     expect(told()).toEqual(["directory list m", "directory m/d", "inside m/d/a"]);
   });
 
-  it("tells everyone with an interest in a mount that changes were lost", () => {
+  it("notifies everyone with an interest in a mount that changes were lost", () => {
     hub.register("one", interestIn(["a", "b"]));
     hub.register("lister", interestIn([], ["m", "n"]));
     hub.register("other", interestIn(["a"], [], "n"));
@@ -75,7 +75,7 @@ describe("the hub", () => {
     expect(told()).toEqual(["lister list m", "one m/a", "one m/b"]);
   });
 
-  it("forgets a reader that leaves, and only that one", () => {
+  it("removes a reader that leaves, and only that one", () => {
     const interest = interestIn(["d/a", "d/b", "d/a"], ["m"]);
     hub.register("leaving", interest);
     hub.register("staying", interestIn(["d/a"], ["m"]));

@@ -1,26 +1,26 @@
-/** From a change to the readers that asked for it, and to no other. */
+/** Delivers a change to the readers that are interested in it, and to no other. */
 import type { SourceChange } from "../source.ts";
 
 export interface Interest {
   readonly paths: readonly { readonly mount: string; readonly path: string }[];
-  /** The mounts whose lists are of interest. */
+  /** Mounts whose lists are of interest. */
   readonly lists: readonly string[];
 }
 
 export type ChangedUris =
-  /** What is at this path may be another, gone or new; or, for a directory, what its direct children are. */
+  /** The content at this path may have changed, appeared or gone; for a directory, its direct children may have. */
   | { readonly kind: "path"; readonly mount: string; readonly path: string }
-  /** What there is in this mount may be another. */
+  /** The list of this mount may have changed. */
   | { readonly kind: "list"; readonly mount: string };
 
 export interface Hub<Reader> {
-  /** From here until it leaves the reader is touched by what it is interested in. A reader registers once. */
+  /** Until it leaves, the reader is notified of what it is interested in. A reader registers once. */
   register(reader: Reader, interest: Interest): void;
-  /** With the interest that it registered. */
+  /** Call with the interest that it registered. */
   leave(reader: Reader, interest: Interest): void;
   /**
-   * Touches only the readers concerned. A change of content concerns its path. What appears or goes concerns its path, the
-   * directory it is in, the list, and everything below it, unless that is told for itself (`eachBelow`). "lost" concerns every reader
+   * Notifies only the readers concerned. A change of content concerns its path. An entry that appears or goes concerns its path, its
+   * directory, the list, and everything below it, unless that has its own changes (`eachBelow`). "lost" concerns every reader
    * with an interest in the mount.
    */
   publish(mount: string, change: SourceChange): void;
@@ -28,7 +28,7 @@ export interface Hub<Reader> {
 
 interface MountListeners<Reader> {
   readonly paths: Map<string, Set<Reader>>;
-  /** How many watched paths lie below a directory, so that what goes or appears is compared with them only if there are any. */
+  /** Number of watched paths below each directory, so that paths are compared only if there are any. */
   readonly below: Map<string, number>;
   readonly lists: Set<Reader>;
 }

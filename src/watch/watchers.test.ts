@@ -7,7 +7,7 @@ import { createWatchers } from "./watchers.ts";
 
 const never = new AbortController().signal;
 
-/** A source whose watch is told what to do by the test. */
+/** A source whose watch the test controls. */
 function scripted() {
   const starts: { signal: AbortSignal; emit(change: SourceChange): void; end(): void; fail(cause: Error): void }[] = [];
   const refuse: Error[] = [];
@@ -45,7 +45,7 @@ function scripted() {
 }
 
 describe("watchers", () => {
-  it("do not announce again what is as it was when they announced it, by what the watch says of its state", async () => {
+  it("do not announce again a path whose state is unchanged", async () => {
     const clock = createClock();
     const { source, starts } = scripted();
     let state = 1;
@@ -64,7 +64,7 @@ describe("watchers", () => {
     expect(heard).toHaveLength(2);
   });
 
-  it("tell how many changes are known and not announced, and that there may be some while the watch is down", async () => {
+  it("count changes that are not announced yet, and report a possible one while the watch is down", async () => {
     const clock = createClock();
     const { source, starts, refuse } = scripted();
     refuse.push(new Error("not yet"));
@@ -89,7 +89,7 @@ describe("watchers", () => {
     expect(watchers.pending).toBe(0);
   });
 
-  it("start one watch for all who join, and stop it a while after the last has left", async () => {
+  it("start one watch for all who join, and stop it some time after the last has left", async () => {
     const clock = createClock();
     const { source, starts } = scripted();
     const watchers = createWatchers(source, { name: "m" }, clock.runtime);
@@ -110,7 +110,7 @@ describe("watchers", () => {
     expect(starts).toHaveLength(2);
   });
 
-  it("go on with the watch that stands for someone who comes back in time", async () => {
+  it("keep the running watch for someone who joins again in time", async () => {
     const clock = createClock();
     const { source, starts } = scripted();
     const watchers = createWatchers(source, { name: "m" }, clock.runtime);
@@ -127,7 +127,7 @@ describe("watchers", () => {
     expect(heard).toEqual([{ kind: "changed", path: "a" }]);
   });
 
-  it("let one more arrive who hears through another once the watch is armed", async () => {
+  it("resolve for another who listens through a joined one once the watch is armed", async () => {
     const clock = createClock();
     const { source, starts } = scripted();
     const watchers = createWatchers(source, { name: "m" }, clock.runtime);
@@ -137,7 +137,7 @@ describe("watchers", () => {
     await joining;
   });
 
-  it("let everyone hear, also when one of them throws", async () => {
+  it("notify everyone, even if one of them throws", async () => {
     const clock = createClock();
     const memory = createMemory({ a: "1" });
     const watchers = createWatchers(memory.source, { name: "m" }, clock.runtime);
@@ -163,7 +163,7 @@ describe("watchers", () => {
     expect(heard).toHaveLength(100);
   });
 
-  it("do not merge away, for someone who joins in between, what happens after that", async () => {
+  it("do not merge later changes for someone who joins in between", async () => {
     const clock = createClock();
     const memory = createMemory();
     const watchers = createWatchers(memory.source, { name: "m" }, clock.runtime);
@@ -177,7 +177,7 @@ describe("watchers", () => {
     expect(heard.at(-1)).toEqual({ kind: "gone", path: "a" });
   });
 
-  it("tell no one who has left", async () => {
+  it("notify no one who has left", async () => {
     const clock = createClock();
     const memory = createMemory({ a: "1" });
     const watchers = createWatchers(memory.source, { name: "m" }, clock.runtime);
@@ -191,7 +191,7 @@ describe("watchers", () => {
     expect(heard).toEqual([]);
   });
 
-  it("resolve the joining after a first failed try, try again with growing delays, and then say lost", async () => {
+  it("resolve the join after a first failed attempt, retry with growing delays, and then report lost", async () => {
     const clock = createClock();
     const { source, starts, refuse } = scripted();
     refuse.push(...Array.from({ length: 10 }, (_, index) => new Error(`refusal ${index}`)));
@@ -216,7 +216,7 @@ describe("watchers", () => {
     expect(heard).toEqual([{ kind: "lost" }, { kind: "changed", path: "a" }]);
   });
 
-  it.each(["end", "fail"] as const)("come back after an unexpected %s and say lost once", async (how) => {
+  it.each(["end", "fail"] as const)("restart after an unexpected %s and report lost once", async (how) => {
     const clock = createClock();
     const { source, starts } = scripted();
     const watchers = createWatchers(source, { name: "m" }, clock.runtime);
@@ -230,7 +230,7 @@ describe("watchers", () => {
     expect(heard).toEqual([{ kind: "lost" }]);
   });
 
-  it("do not come back at full speed when the watch dies as soon as it is armed", async () => {
+  it("do not restart at full speed when the watch ends as soon as it is armed", async () => {
     const clock = createClock();
     const { source, starts } = scripted();
     const watchers = createWatchers(source, { name: "m" }, clock.runtime);
@@ -242,7 +242,7 @@ describe("watchers", () => {
     expect(starts.length).toBeLessThan(12);
   });
 
-  it("come back after the first delay again when each watch lasted a while", async () => {
+  it("restart after the first delay again if each watch lasted a while", async () => {
     const clock = createClock();
     const { source, starts } = scripted();
     const watchers = createWatchers(source, { name: "m" }, clock.runtime);
@@ -255,7 +255,7 @@ describe("watchers", () => {
     }
   });
 
-  it("come back when the source says that it is worth trying", async () => {
+  it("restart when the source says that a retry is worthwhile", async () => {
     const clock = createClock();
     const { source, starts, refuse } = scripted();
     const later = new ResourceError("unavailable", "not yet", { details: { retryAfterMs: 7000 } });
@@ -268,7 +268,7 @@ describe("watchers", () => {
     expect(starts).toHaveLength(1);
   });
 
-  it("stop trying when no one listens any more", async () => {
+  it("stop retrying when no one listens any more", async () => {
     const clock = createClock();
     const { source, starts, refuse } = scripted();
     refuse.push(new Error("no"), new Error("no"));
@@ -282,7 +282,7 @@ describe("watchers", () => {
     expect(refuse).toHaveLength(1);
   });
 
-  it("let no one hear and nothing run once closed", async () => {
+  it("notify no one and run nothing once closed", async () => {
     const clock = createClock();
     const { source, starts } = scripted();
     const watchers = createWatchers(source, { name: "m" }, clock.runtime);

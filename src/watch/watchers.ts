@@ -1,4 +1,4 @@
-/** One watch per mount, shared by all who asked: the first to join starts it; it stops when no one has come back for a while. */
+/** One watch per mount, shared by all listeners: the first to join starts it; it stops some time after the last has left. */
 import { retryAfterOf } from "../errors.ts";
 import { createBackoff } from "../lib/backoff.ts";
 import type { Source, SourceChange, SourceWatch, Runtime } from "../source.ts";
@@ -7,36 +7,36 @@ import type { Coalescer, CoalesceOptions } from "./coalesce.ts";
 
 export interface Watchers {
   /**
-   * Resolves once armed: a change made after that is never missed. Where the watch cannot be armed it resolves after the first
-   * failed try; the watch is tried again for as long as anyone listens, and when it is back all hear "lost". What is heard is
-   * coalesced. Ends with the signal. A listener that throws harms no other.
+   * Resolves once armed: a change made after that is never missed. If the watch cannot be armed, it resolves after the first
+   * failed attempt; the watch is retried while anyone listens, and once it is back all get "lost". Changes are
+   * coalesced. Ends with the signal. A listener that throws does not affect the others.
    */
-  join(hear: (change: SourceChange) => void, signal: AbortSignal): Promise<void>;
-  /** One more listens through someone who has joined. Resolves as `join` does, and costs nothing while they listen. */
+  join(notify: (change: SourceChange) => void, signal: AbortSignal): Promise<void>;
+  /** Adds a listener that is served by one who has joined. Resolves as `join` does, and costs nothing while they listen. */
   arrive(): Promise<void>;
-  /** How many changes are known and not announced yet. Not 0 while the watch is down: then there may be some. */
+  /** Number of changes that are not announced yet. Never 0 while the watch is down, because there may be some. */
   readonly pending: number;
-  /** No one hears anything afterwards, and nothing runs. */
+  /** Afterwards no one is notified, and nothing runs. */
   close(): void;
 }
 
-/** One life of the watch, from the first to join until the last to leave. */
+/** One run of the watch, from the first join until the last listener leaves. */
 interface Run {
   readonly ending: AbortController;
   readonly coalescer: Coalescer;
-  /** Resolves when the first try has armed, or failed. */
+  /** Resolves when the first attempt has armed or failed. */
   readonly tried: Promise<void>;
-  /** What the source tells its changes by, while it does. */
+  /** The watch of the source, while it runs. */
   watch?: SourceWatch;
 }
 
 const firstDelayMs = 250;
 const longestDelayMs = 30_000;
-/** A watch that held for so long was a success. One that dies sooner must not come back at full speed each time. */
+/** A watch that lasted this long was a success. One that ends sooner must not restart at full speed each time. */
 const steadyMs = 1000;
 
 export interface WatchersOptions extends CoalesceOptions {
-  /** How long the watch goes on after the last has left: a client that comes again need not wait for it to be armed. */
+  /** How long the watch continues after the last listener has left: a client that returns need not wait for arming. */
   readonly lingerMs?: number;
 }
 const pressmark = { id: "pressmark" };
@@ -47,8 +47,8 @@ export function createWatchers(
   runtime: Runtime,
   { lingerMs = 5000, ...options }: WatchersOptions = {},
 ): Watchers {
-  /** An object for each who joined, so that one function may join twice. */
-  const listeners = new Set<{ readonly hear: (change: SourceChange) => void }>();
+  /** One object per join, so that one function may join twice. */
+  const listeners = new Set<{ readonly notify: (change: SourceChange) => void }>();
   let run: Run | undefined;
   let closed = false;
   let lingering: AbortController | undefined;
@@ -56,9 +56,9 @@ export function createWatchers(
   function announce(change: SourceChange): void {
     for (const listener of listeners) {
       try {
-        listener.hear(change);
+        listener.notify(change);
       } catch (cause) {
-        runtime.log("error", "a listener failed while hearing of a change", { mount: mount.name, cause });
+        runtime.log("error", "a listener failed while handling a change", { mount: mount.name, cause });
       }
     }
   }
@@ -90,7 +90,7 @@ export function createWatchers(
         backoff.begun();
         if (run?.ending.signal === signal) run.watch = changes;
         if (missed) {
-          runtime.log("info", "the watch is back", { mount: mount.name });
+          runtime.log("info", "the watch is running again", { mount: mount.name });
           coalescer.hear({ kind: "lost" });
         }
         tried();
@@ -132,9 +132,9 @@ export function createWatchers(
   }
 
   return {
-    async join(hear, signal) {
+    async join(notify, signal) {
       if (closed || signal.aborted) return;
-      const listener = { hear };
+      const listener = { notify };
       listeners.add(listener);
       signal.addEventListener(
         "abort",

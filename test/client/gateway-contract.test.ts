@@ -1,4 +1,4 @@
-/** The client, held to its promises through a gateway: client → house → source mcp → another server. */
+/** The client, held to its promises through a gateway: client → server → source mcp → another server. */
 import { z } from "zod";
 import { openPolicy } from "../../src/access/policy.ts";
 import { connect, type RemoteServer } from "../../src/client/connect.ts";

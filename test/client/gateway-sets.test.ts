@@ -1,4 +1,4 @@
-/** Sets of a house behind a gateway: what is in them, under the rules of the gateway. */
+/** Sets of a server behind a gateway: what is in them, under the rules of the gateway. */
 import { beforeEach, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import type { Policy } from "../../src/access/policy.ts";
@@ -53,7 +53,7 @@ it("gathering puts in what is in it, also where the task names it", async () => 
   expect(packed.items.map((item) => item.uri)).toEqual([there("docs/style.md"), there("docs/house.md")]);
   expect(JSON.stringify(packed)).not.toContain("secrets");
   const { receipt } = await gather(gateway, { task: `read ${uri} first`, budget: 2000 }, callOf("owner"));
-  expect(receipt.included.filter(({ why }) => why.includes(`is in ${uri}, which was asked for`))).toHaveLength(3);
+  expect(receipt.included.filter(({ why }) => why.includes(`is in ${uri}, which was requested`))).toHaveLength(3);
 });
 
 it("nothing of it names what the caller may not see", async () => {

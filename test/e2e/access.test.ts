@@ -1,4 +1,4 @@
-/** What a caller may not see answers, to the letter, like what does not exist: through every door. */
+/** What a caller may not see answers, to the letter, like what does not exist: through every entry point. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

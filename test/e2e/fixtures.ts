@@ -1,4 +1,4 @@
-/** What the scenarios put into a house: things that wait, count, break, hide, or come in pairs. */
+/** What the scenarios put into a server: things that wait, count, break, hide, or come in pairs. */
 import type { MemoryTemplate, MemoryValue } from "../../src/sources/memory.ts";
 
 export const sampleContents: Readonly<Record<string, MemoryValue>> = {

@@ -1,4 +1,4 @@
-/** A real house behind every transport, and the lines that reach it: one for each transport that a revision has. */
+/** A real server behind every transport, and the lines that reach it: one for each transport that a revision has. */
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -31,7 +31,7 @@ import type { Line, LineTransport } from "./line/line.ts";
 import { sseLine } from "./line/sse-line.ts";
 import { stdioLine } from "./line/stdio-line.ts";
 
-/** One way to reach the house. */
+/** One way to reach the server. */
 export interface Leg {
   readonly transport: LineTransport;
   readonly revision: Revision;

@@ -55,7 +55,7 @@ describe("a modern question over HTTP", () => {
     for (const message of messages.slice(0, -1)) expect(message["method"]).toBe("notifications/progress");
   });
 
-  it("that fails in the house is answered with 200 all the same, under its id (MOD-25, MOD-67)", async () => {
+  it("that fails in the server is answered with 200 all the same, under its id (MOD-25, MOD-67)", async () => {
     await using pressmark = await openTestServer({ sampleContents });
     const missing = await post(pressmark, question("resources/read", { uri: `${base}nothing` }, "mine"));
     expect(await refusal(missing, "mine")).toEqual([200, -32602]);

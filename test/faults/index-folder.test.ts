@@ -126,7 +126,7 @@ describe("an index that cannot be opened at start", () => {
   it("because a file is in the place of a folder above it says so, and is there once it is moved away", async () => {
     writeFileSync(join(stage.cache, "pressmark"), "not of the index");
     const server = await stage.serve();
-    await expectUnavailable(server, "blocked", "something else is where the folder of the search index belongs");
+    await expectUnavailable(server, "blocked", "the path of the search index is not a folder");
     await expectFindings("something else is where");
     rmSync(join(stage.cache, "pressmark"));
     await stage.untilTrue(server, "tea");

@@ -118,7 +118,7 @@ export async function expectServed(target: Target): Promise<void> {
   expect(result?.["contents"]).toMatchObject([{ text: open.text }]);
 }
 
-/** No answer shows where the house stands, how it is built, or how it failed. */
+/** No answer shows where the server stands, how it is built, or how it failed. */
 export function expectDiscreet(text: string, { folder }: Pick<Target, "folder">, sent = ""): void {
   if (!sent.includes(folder)) expect(text).not.toContain(folder);
   expect(text).not.toMatch(

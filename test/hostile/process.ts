@@ -1,4 +1,4 @@
-/** Starts the house as a process of its own, asks what it weighs, and knows whether it still lives. */
+/** Starts the server as a process of its own, asks what it weighs, and knows whether it still lives. */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { rm } from "node:fs/promises";

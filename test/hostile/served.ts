@@ -1,4 +1,4 @@
-/** The house as a process of its own, so that its memory can be weighed and its death seen. */
+/** The server as a process of its own, so that its memory can be weighed and its death seen. */
 import { serve } from "./test-server.ts";
 import { type FromServer, stirredAt, type ToServer } from "./process.ts";
 

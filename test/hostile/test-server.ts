@@ -1,4 +1,4 @@
-/** The house that is attacked: a real folder and a memory behind every transport, with something in it that must not get out. */
+/** The server that is attacked: a real folder and a memory behind every transport, with something in it that must not get out. */
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";

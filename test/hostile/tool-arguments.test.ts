@@ -105,7 +105,7 @@ const uri = fc.oneof(
     .map((name) => ({ below: name })),
 );
 
-/** A URI below the house, whose place is known only when it stands. */
+/** A URI below the server, whose place is known only when it stands. */
 const placed = (given: unknown): unknown =>
   typeof given === "object" && given !== null && "below" in given ? `${bare()}/${String(given.below)}` : given;
 

@@ -1,4 +1,4 @@
-/** Prompts as the conformance suite describes them; what they embed, they read from the house. */
+/** Prompts as the conformance suite describes them; what they embed, they read from the server. */
 import type { Prompt, PromptMessage } from "../../src/protocol/prompts.ts";
 import type { Resources } from "../../src/resources.ts";
 import { inputPrompt } from "./fixture-input.ts";

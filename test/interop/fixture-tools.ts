@@ -1,4 +1,4 @@
-/** Tools as the conformance suite describes them; what they embed, they read from the house. */
+/** Tools as the conformance suite describes them; what they embed, they read from the server. */
 import { setTimeout as wait } from "node:timers/promises";
 import { ResourceError } from "../../src/errors.ts";
 import type { ContentBlock } from "../../src/protocol/blocks.ts";

@@ -1,4 +1,4 @@
-/** A server with everything that the official conformance suite asks a server for, on the real house and the real transport. */
+/** A server with everything that the official conformance suite asks a server for, on the real server and the real transport. */
 import { randomBytes } from "node:crypto";
 import { openPolicy } from "../../src/access/policy.ts";
 import { stack } from "../../src/layer.ts";

@@ -211,7 +211,7 @@ describe.skipIf(!isThere)(
     it.each([
       ["bad PromQL", "sum by (job) up", "invalid", /parse error/],
       ["an unknown function", "nope(up)", "invalid", /unknown function/],
-      ["more series than the cap", '{__name__=~".+"}', "too-large", /series, and 100 are given at once/],
+      ["more series than the cap", '{__name__=~".+"}', "too-large", /series; the limit is 100/],
     ])("has a clear answer for %s", async (_what, promql, kind, message) => {
       expect(await refusalOf(read("query", { promql, range: "1m" }))).toMatchObject({
         kind,
@@ -318,7 +318,7 @@ describe.skipIf(!isThere)(
       });
     });
 
-    it("is subscribed to through a house, across a stop of Prometheus", async () => {
+    it("is subscribed to through a server, across a stop of Prometheus", async () => {
       const config = join(folder, "metrics.yaml");
       writeFileSync(config, `mounts: { m: { source: metrics, url: "${prometheus.url}", intervalMs: 1000 } }\n`);
       const env = { XDG_STATE_HOME: join(folder, ".state"), XDG_CACHE_HOME: join(folder, ".cache"), HOME: folder };
@@ -361,7 +361,7 @@ describe.skipIf(!isThere)(
         );
         expect(refused).toMatchObject({
           kind: "denied",
-          message: expect.stringContaining("does not accept the credentials"),
+          message: expect.stringContaining("rejects the credentials"),
         });
         expect(logLine("error", refused.message, { cause: refused, deeper: refused.cause })).not.toContain("secret");
       } finally {

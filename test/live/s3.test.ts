@@ -116,7 +116,7 @@ describe.skipIf(!isThere)(`s3 (skipped where there is no Swift; Debian has it: $
     });
   });
 
-  it("serves only what begins with the prefix, through every door", async () => {
+  it("serves only what begins with the prefix, through every entry point", async () => {
     await newBucket();
     for (const key of ["public/a", "public/b/c", "private/a", "public-not/a"]) await put(key, key);
     const source = await open({ prefix: "public/" });
@@ -203,7 +203,7 @@ describe.skipIf(!isThere)(`s3 (skipped where there is no Swift; Debian has it: $
     await newBucket();
     const secret = "planted-secret-4711";
     const wrong = await refusalOf((await open({ secretAccessKey: secret })).list({ limit: 1 }, call));
-    expect(wrong).toMatchObject({ kind: "denied", message: expect.stringMatching(/does not accept the credentials/) });
+    expect(wrong).toMatchObject({ kind: "denied", message: expect.stringMatching(/rejects the credentials/) });
     const absent = await refusalOf((await open({ buckets: ["not-there"] })).list({ limit: 1 }, call));
     expect(absent).toMatchObject({ kind: "not-found", message: expect.stringMatching(/no such bucket/) });
     const gone = await refusalOf((await open({ endpoint: "http://127.0.0.1:9" })).list({ limit: 1 }, call));

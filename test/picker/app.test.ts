@@ -50,7 +50,7 @@ describe.skipIf(!hasBrowser)("the picker as an app (needs /usr/bin/chromium)", {
     await frame.getByRole("heading", { name: "Plan", exact: true }).waitFor();
     await row(frame, "plan.md").locator(".tick").click();
     await frame.getByRole("button", { name: "Use these" }).click();
-    await frame.getByText("Handed over").waitFor();
+    await frame.getByText("Passed to the host").waitFor();
     expect(await page.evaluate("handed")).toMatchObject([
       {
         how: "context",
@@ -103,7 +103,7 @@ describe.skipIf(!hasBrowser)("the picker as an app (needs /usr/bin/chromium)", {
     other.write("later.md", "# Later\n");
     await expect
       .poll(async () => {
-        await frame.getByRole("button", { name: "Look again" }).click();
+        await frame.getByRole("button", { name: "Refresh" }).click();
         return (
           (await row(frame, "later.md").count()) + (await frame.getByRole("heading", { name: "Welcome back" }).count())
         );
@@ -116,7 +116,7 @@ describe.skipIf(!hasBrowser)("the picker as an app (needs /usr/bin/chromium)", {
     await using stay = await open("modern", { message: { text: {} } });
     await row(stay.frame, "README.md").locator(".tick").click();
     await stay.frame.getByRole("button", { name: "Use these" }).click();
-    await stay.frame.getByText("Handed over").waitFor();
+    await stay.frame.getByText("Passed to the host").waitFor();
     expect(await stay.page.evaluate("handed")).toMatchObject([
       {
         how: "message",
@@ -127,7 +127,7 @@ describe.skipIf(!hasBrowser)("the picker as an app (needs /usr/bin/chromium)", {
     await using deaf = await open("modern", {});
     await row(deaf.frame, "README.md").locator(".tick").click();
     await deaf.frame.getByRole("button", { name: "Use these" }).click();
-    await deaf.frame.getByText("The host did not take them").waitFor();
+    await deaf.frame.getByText("The host did not accept them").waitFor();
   });
 });
 

@@ -53,8 +53,8 @@ onStage("the tray", files, { config }, (stage) => {
     await page.keyboard.press("Enter");
     await expect.poll(() => chosen(visit), soon).toEqual(["b.md", "a.md", "c & d.txt"]);
     expect(await focused(visit)).toBe("Move b.md up");
-    await page.getByRole("button", { name: "Take a.md out" }).focus();
-    for (const next of ["Take c & d.txt out", "Take b.md out", "Sets"]) {
+    await page.getByRole("button", { name: "Remove a.md" }).focus();
+    for (const next of ["Remove c & d.txt", "Remove b.md", "Sets"]) {
       await page.keyboard.press("Enter");
       await expect.poll(() => focused(visit), soon).toBe(next);
     }
@@ -125,12 +125,12 @@ onStage("the tray", files, { config }, (stage) => {
     await page.getByRole("textbox", { name: "Name" }).focus();
     await page.keyboard.type("no/such");
     await page.keyboard.press("Enter");
-    await page.locator(".sets").getByText("This did not work").waitFor();
+    await page.locator(".sets").getByText("This failed").waitFor();
     await page.keyboard.press("Control+a");
     await page.keyboard.type("keyed");
     await page.keyboard.press("Enter");
     await page.getByText("Saved as “keyed”").waitFor();
-    await page.getByRole("button", { name: "Take c & d.txt out" }).focus();
+    await page.getByRole("button", { name: "Remove c & d.txt" }).focus();
     await page.keyboard.press("Enter");
     await expect.poll(() => chosen(visit), soon).toEqual([]);
     await page.locator(".sets").getByRole("button", { name: "keyed" }).focus();

@@ -8,12 +8,12 @@ globalThis.chosen = [];
 picker.addEventListener("choose", ({ detail }) => globalThis.chosen.push(detail.resources.map(({ uri }) => uri)));
 globalThis.watched = [];
 globalThis.open = async () => {
-  const house = await connect(server);
+  const pressmark = await connect(server);
   picker.resources = {
-    ...house,
+    ...pressmark,
     watch(filter, call) {
       globalThis.watched.push(call.signal);
-      return house.watch(filter, call);
+      return pressmark.watch(filter, call);
     },
   };
 };

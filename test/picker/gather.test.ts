@@ -20,16 +20,16 @@ onStage("gathering", files, { isSearched: true }, (stage) => {
     await page.getByRole("tab", { name: "Gather" }).click();
     await page.getByRole("textbox", { name: "What is to be done?" }).fill(task);
     await page.getByRole("button", { name: "Gather up to 100,000 tokens" }).click();
-    await page.getByRole("heading", { name: "What went in" }).waitFor();
+    await page.getByRole("heading", { name: "Included" }).waitFor();
     const first = page.locator(".receipt > ol > li").first();
     expect(await first.locator(".line").textContent()).toBe(`retry.md${stage.uriOf("retry.md")}`);
     expect(await first.locator(".facts").textContent()).toMatch(/^lines 1-3 · \d+ tokens$/);
     expect(await first.locator(".why li").allTextContents()).toContain("is named in the task: retry.md");
     await first.locator(".line").click();
     await page.getByRole("heading", { name: "Retry", exact: true }).waitFor();
-    await page.getByRole("button", { name: "Copy what was gathered" }).click();
+    await page.getByRole("button", { name: "Copy the gathered text" }).click();
     await expect.poll(() => clipboard(visit), soon).toContain("The retry policy waits longer");
-    await page.getByRole("button", { name: "Choose all of it" }).click();
+    await page.getByRole("button", { name: "Choose all" }).click();
     await expect.poll(() => chosen(visit), soon).toContain("client.ts");
     expect(visit.troubles).toEqual([]);
   });
@@ -44,7 +44,7 @@ onStage("gathering", files, { isSearched: true }, (stage) => {
     await page.keyboard.press("Tab");
     await page.keyboard.type(task);
     await page.keyboard.press("Control+Enter");
-    await page.getByRole("heading", { name: "What was left out" }).waitFor();
+    await page.getByRole("heading", { name: "Left out" }).waitFor();
     const left = page.locator(".receipt > ul > li").filter({ hasText: "client.ts" });
     expect(await left.locator(".facts").textContent()).toBe("does not fit into the budget");
     await left.locator(".line").focus();
@@ -59,10 +59,10 @@ onStage("gathering", files, { isSearched: true }, (stage) => {
     await row(visit, "other.md").locator(".tick").click();
     await page.getByRole("tab", { name: "Gather" }).click();
     await page.getByRole("textbox", { name: "What is to be done?" }).fill(task);
-    const asked = page.locator(".receipt > ol > li").filter({ hasText: "was asked for" }).locator(".name");
+    const asked = page.locator(".receipt > ol > li").filter({ hasText: "was requested" }).locator(".name");
     await page.getByRole("button", { name: /^Gather up to/ }).click();
     await expect.poll(() => asked.allTextContents(), soon).toEqual(["other.md"]);
-    await page.getByRole("checkbox", { name: "Begin with what is chosen (1)" }).uncheck();
+    await page.getByRole("checkbox", { name: "Start with the chosen resources (1)" }).uncheck();
     await page.getByRole("button", { name: /^Gather up to/ }).click();
     await asked.waitFor({ state: "detached" });
     await page.locator(".receipt > ol > li").first().waitFor();
@@ -87,7 +87,7 @@ onStage("gathering", files, { isSearched: true }, (stage) => {
     try {
       await using visit = await other.open();
       await visit.page.getByRole("tab", { name: "Gather" }).click();
-      await visit.page.getByText("This server does not gather").waitFor();
+      await visit.page.getByText("This server cannot gather").waitFor();
       expect(visit.troubles).toEqual([]);
     } finally {
       await other.close();

@@ -50,7 +50,7 @@ onStage("what is hostile", hostileFiles, {}, (stage) => {
 async function settled({ page }: Visit): Promise<void> {
   await page.locator(".face > *").first().waitFor();
   await page.locator(".face").getByText("Loading…").waitFor({ state: "detached" });
-  expect(await page.getByText("It could not be shown in its own way").count()).toBe(0);
+  expect(await page.getByText("The view failed").count()).toBe(0);
 }
 
 /** What can be opened is opened, what looks like a link is clicked, the plot is pointed at. */

@@ -94,7 +94,7 @@ onStage("the picker", files, {}, (stage) => {
     expect(await facts.textContent()).toContain("9 B");
     stage.write("live.md", "# After\n");
     await page.getByRole("heading", { name: "After" }).waitFor();
-    await page.getByText("Updated while you looked, at ").waitFor();
+    await page.getByText("Updated at ").waitFor();
     // How large it was is not said of what is there now.
     expect(await facts.textContent()).toMatch(/^text\/markdown · changed (now|\d+ seconds? ago)$/);
     stage.write("newcomer.md", "# New\n");

@@ -95,7 +95,7 @@ onStage("data in the preview", files, { config, prepare: makeShop }, (stage) => 
     await using visit = await stage.open();
     const { page } = visit;
     await open(visit, "big.csv");
-    await page.getByText("read a part at a time").waitFor();
+    await page.getByText("read in parts").waitFor();
     await page.getByRole("cell", { name: "1", exact: true }).waitFor();
     const count = () => page.locator("table.data").getAttribute("aria-rowcount").then(Number);
     const before = await count();
@@ -161,7 +161,7 @@ onStage("data in the preview", files, { config, prepare: makeShop }, (stage) => 
     await page.getByText("2 rows").waitFor();
     expect(await page.locator("thead th").allTextContents()).toEqual(["#", "at", "kind", "code"]);
     await open(visit, "mixed.jsonl");
-    await page.getByText("1 line is no JSON").waitFor();
+    await page.getByText("1 line is not valid JSON").waitFor();
     expect(await page.locator("td").allTextContents()).toEqual(['{"at": 1}', "not json", "[1, 2]"]);
     await open(visit, "broken.json");
     await page.locator(".text pre", { hasText: '{"a": ' }).waitFor();
@@ -244,7 +244,7 @@ onStage("data in the preview", files, { config, prepare: makeShop }, (stage) => 
       "ON DELETE CASCADE",
     ]);
     expect(await page.getByRole("table", { name: "Indexes" }).textContent()).toContain("orders_by_time");
-    expect(await page.getByRole("table", { name: "Referred to by" }).textContent()).toContain("order_lines");
+    expect(await page.getByRole("table", { name: "Referenced by" }).textContent()).toContain("order_lines");
     await page.getByRole("img", { name: "Diagram: 3 tables, 2 relations" }).waitFor();
     await page.locator(".schema .code-keyword", { hasText: "CREATE" }).first().waitFor();
     await keys.getByRole("button", { name: "customers" }).click();

@@ -57,7 +57,7 @@ onStage("the preview", files, {}, (stage) => {
     await using visit = await stage.open();
     const { page } = visit;
     await show(visit, "long.ts");
-    await page.getByText("read a part at a time").waitFor();
+    await page.getByText("read in parts").waitFor();
     await page.locator(".code-keyword", { hasText: "export" }).first().waitFor();
     const line = page.locator(`.line[data-line="2500"]`);
     await scrollTo(visit, line);
@@ -106,7 +106,7 @@ onStage("the preview", files, {}, (stage) => {
     await using visit = await stage.open();
     const { page } = visit;
     await show(visit, "paper.pdf");
-    await page.getByText("The text of a document (application/pdf)").waitFor();
+    await page.getByText("Extracted text of a document (application/pdf)").waitFor();
     await page.locator(".text pre", { hasText: "合計 ¥1,200" }).waitFor();
     await show(visit, "minutes.docx");
     await page.locator(".markdown p", { hasText: "以上" }).waitFor();
@@ -128,7 +128,7 @@ onStage("the preview", files, {}, (stage) => {
   it("says why a document has no text", async () => {
     await using visit = await stage.open();
     await show(visit, "broken.pdf");
-    await visit.page.getByText("Its text could not be taken out:").waitFor();
+    await visit.page.getByText("The text could not be extracted:").waitFor();
     await visit.page.getByText("Binary content (application/pdf, 25 B)").waitFor();
     expect(visit.troubles).toEqual([]);
   });
@@ -191,8 +191,8 @@ onStage("the preview", files, {}, (stage) => {
     const { page } = visit;
     const answers = [
       ["There is nothing here", { status: 200, code: -32002 }],
-      ["You may not read this", { status: 403, code: 0 }],
-      ["cannot be reached just now", { status: 503, code: 0 }],
+      ["You do not have permission to read this", { status: 403, code: 0 }],
+      ["cannot be reached at present", { status: 503, code: 0 }],
     ] as const;
     await row(visit, "add.ts").waitFor();
     for (const [said, { status, code: number }] of answers) {
@@ -216,7 +216,7 @@ onStage("the preview", files, {}, (stage) => {
     await row(visit, "add.ts").waitFor();
     await page.route("**/picker/view-*", (route) => route.abort());
     await show(visit, "add.ts");
-    await page.getByText("It could not be shown in its own way").waitFor();
+    await page.getByText("The view failed").waitFor();
     await page.locator(".text pre", { hasText: "export function add" }).waitFor();
   });
 

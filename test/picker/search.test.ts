@@ -72,7 +72,7 @@ onStage(
       ] as const) {
         await page.getByLabel(label, { exact: true }).selectOption(value);
         await expect.poll(() => names(visit), { ...soon, message: `${label} ${value}` }).toEqual(left);
-        await page.getByRole("button", { name: "No filters" }).click();
+        await page.getByRole("button", { name: "Reset filters" }).click();
         await expect.poll(() => names(visit), soon).toHaveLength(6);
       }
       expect(visit.troubles).toEqual([]);
@@ -100,11 +100,11 @@ onStage(
       await using visit = await stage.open();
       const { page } = visit;
       await find(visit, "ubiquity");
-      await page.locator(".count", { hasText: "50 results · the best are shown" }).waitFor();
+      await page.locator(".count", { hasText: "50 results · only the best are shown" }).waitFor();
       await page.getByRole("button", { name: "Filters", exact: true }).click();
       await page.getByLabel("Type", { exact: true }).selectOption("pdf");
       await page
-        .locator(".count", { hasText: "Nothing found for “ubiquity” · the filters may leave something out" })
+        .locator(".count", { hasText: "Nothing found for “ubiquity” · the filters may hide some results" })
         .waitFor();
       expect(visit.troubles).toEqual([]);
     });
@@ -137,7 +137,7 @@ onStage(
       await using visit = await stage.open();
       await visit.page.getByRole("tree").waitFor();
       await visit.page.getByRole("combobox").fill("budget after:soon");
-      await visit.page.locator(".count", { hasText: /after:soon.* is no date/ }).waitFor();
+      await visit.page.locator(".count", { hasText: /after:soon.* is not a date/ }).waitFor();
       expect(visit.troubles).toEqual([]);
     });
 

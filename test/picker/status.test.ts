@@ -20,7 +20,7 @@ onStage("the state page", { "docs/plan.md": "# Plan\n" }, { config }, (stage) =>
     const state = page.getByRole("dialog", { name: /State/ });
     const mount = (name: string) => state.getByRole("row").filter({ hasText: name });
     await mount("shelf").getByText("works").waitFor();
-    await mount("gone").getByText("does not answer").waitFor();
+    await mount("gone").getByText("not responding").waitFor();
     await state.getByRole("row").filter({ hasText: "pressmark-picker 0" }).waitFor();
 
     const guest = await connect(stage.server.url, { era: "legacy", client: { name: "guest", version: "7" } });
@@ -72,7 +72,7 @@ onStage("the state page", { "docs/plan.md": "# Plan\n" }, { config }, (stage) =>
     await page.route("**/mcp", (route) => (isRead(route.request().postData()) ? route.abort() : route.continue()));
     await page.getByRole("button", { name: "State" }).click();
     const state = page.getByRole("dialog");
-    await state.getByRole("alert").getByText("The server does not say how it is").waitFor();
+    await state.getByRole("alert").getByText("The server status could not be loaded").waitFor();
     await page.unroute("**/mcp");
     await state.getByRole("button", { name: "Try again" }).click();
     await state.getByText("Connected clients").waitFor();
@@ -85,7 +85,7 @@ onStage("the state page", { "docs/plan.md": "# Plan\n" }, { config }, (stage) =>
     await visit.page.locator("header [aria-haspopup=dialog]").click();
     await visit.page
       .getByRole("dialog")
-      .getByText(/does not answer|応答なし/)
+      .getByText(/not responding|応答なし/)
       .waitFor();
     expect(await visit.violations()).toEqual([]);
   });

@@ -52,7 +52,7 @@ onStage(
       await row(visit, "shelf").click();
       await row(visit, "docs").click();
       await row(visit, "予算 plan.md").click();
-      const here = page.getByRole("navigation", { name: "Where you are" });
+      const here = page.getByRole("navigation", { name: "Current location" });
       expect(await here.getByRole("listitem").allTextContents()).toEqual(["shelf", "docs", "予算 plan.md"]);
       expect(await page.locator(".uri").textContent()).toBe(stage.uriOf("files/docs/予算 plan.md"));
       await page.locator(".here").getByRole("button", { name: "Copy URI" }).click();
@@ -142,7 +142,7 @@ onStage(
       await row(visit, "docs").click();
       await page.getByRole("treeitem", { name: "Loading…" }).waitFor();
       await (await held.promise).fulfill({ status: 500, body: "no" });
-      await page.getByRole("treeitem", { name: /This did not work\. Try again \(.*500/ }).waitFor();
+      await page.getByRole("treeitem", { name: /This failed\. Try again \(.*500/ }).waitFor();
       await page.unroute("**/mcp");
       await page.keyboard.press("Tab");
       await page.getByRole("tree").focus();
@@ -158,7 +158,7 @@ onStage(
       await row(visit, "live.md").waitFor();
       await page.route("**/mcp", (route) => route.abort());
       await row(visit, "docs").click();
-      const lost = page.getByRole("alert").filter({ hasText: "what it last said" });
+      const lost = page.getByRole("alert").filter({ hasText: "last known state" });
       await lost.waitFor();
       await row(visit, "live.md").waitFor();
       await page.unroute("**/mcp");
@@ -171,7 +171,7 @@ onStage(
       const { page } = visit;
       await page.route("**/mcp", (route) => route.fulfill({ status: 401, body: "" }));
       await page.reload();
-      await page.getByRole("alert").getByText("This server does not let you in").waitFor();
+      await page.getByRole("alert").getByText("Access denied").waitFor();
       await page.unroute("**/mcp");
       await page.getByRole("button", { name: "Try again" }).focus();
       await page.keyboard.press("Enter");
@@ -203,7 +203,7 @@ onStage(
         await refuseStatus(visit);
         await page.reload();
         await page.getByText("This server serves nothing yet").waitFor();
-        await page.getByText("Name a folder or a source in its config").waitFor();
+        await page.getByText("Add a folder or a source to its config").waitFor();
         expect(visit.troubles).toEqual([]);
       } finally {
         await bare.close();

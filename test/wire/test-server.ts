@@ -1,4 +1,4 @@
-/** The fixed little house that the transcripts were written for. Pure data: whoever plays a transcript puts it together. */
+/** The fixed little server that the transcripts were written for. Pure data: whoever plays a transcript puts it together. */
 
 export interface Room {
   readonly text?: string;

@@ -7,7 +7,7 @@ export type Step =
   | { readonly name: string; readonly ask: JsonRecord; readonly answer: JsonRecord }
   /** A question that goes on, and what is said at once. */
   | { readonly name: string; readonly begin: JsonRecord; readonly hears: readonly JsonRecord[] }
-  /** Something happens in the house (null removes), and what is said of it. */
+  /** Something happens in the server (null removes), and what is said of it. */
   | {
       readonly name: string;
       readonly change: { readonly path: string; readonly text: string | null };

@@ -1,6 +1,6 @@
 /**
- * What is asked of the operating system, twice: at once where the disk is this machine's own, through the thread pool where a
- * dead server could keep the answer waiting for ever. Asking at once costs a fifth of the CPU.
+ * Disk access in two variants: synchronous on a local disk, which needs a fifth of the CPU time, and through the thread pool on a remote disk,
+ * where a dead server could block a call for ever.
  */
 import * as fs from "node:fs";
 import type { BigIntStats, Stats } from "node:fs";
@@ -8,38 +8,40 @@ import { createTimeSlices } from "../../lib/time-slices.ts";
 import type { Maybe, Steps } from "./steps.ts";
 
 export interface Disk {
-  /** How old a time stamp must be before a later change is sure to bear another. */
+  /** A time stamp older than this is certain to differ after a later change. */
   readonly settleMs: number;
-  /** How long it may be taken for granted that the rules of a folder are what they were. */
+  /** How long the rules of a folder may be assumed unchanged without a check. */
   readonly trustMs: number;
   open(path: string, flags: number): Maybe<number>;
   close(fd: number): void;
   fstat(fd: number): Maybe<BigIntStats>;
-  /** Undefined where nothing is, or nothing that may be looked at. */
+  /** Undefined if nothing exists at the path, or it may not be accessed. */
   lstat(path: string): Maybe<BigIntStats | undefined>;
-  /** The same in small numbers, which are quicker to make. */
+  /** Same as `lstat`, with numbers instead of bigints, which is faster. */
   lstatSmall(path: string): Maybe<Stats | undefined>;
-  /** The same of what a link leads to. */
+  /** Same as `lstat`, but follows links. */
   stat(path: string): Maybe<BigIntStats | undefined>;
-  /** What becomes of what `lstat` says of each name in a folder, in small numbers. */
+  /** Calls `use` with the `lstat` result of each name in a folder. */
   lstats<T>(folder: string, names: readonly string[], use: (stats: Stats | undefined, name: string) => T): Maybe<T[]>;
   realpath(path: string): Maybe<string>;
   kind(path: string): Maybe<DiskKind>;
-  /** Whether a folder is quickly read. */
+  /** Whether a folder can be read quickly. */
   isSmall(folder: BigIntStats): boolean;
-  /** All that is in a small folder, in no order. */
+  /** All names in a small folder, unsorted. */
   kinds(folder: string): readonly { readonly name: string; readonly kind: Kind }[];
-  /** The names in a folder in the order of UTF-16 code units. `size` is what the folder itself takes on the disk. */
+  /** The names in a folder, sorted by UTF-16 code units. `size` is the size of the folder itself on the disk. */
   names(folder: string, size: number): Steps<string[]>;
-  /** All of a file that is about `size` long, or its first `maxBytes + 1`. The bytes may be overwritten by the next question. */
+  /** The whole file of about `size` bytes, or its first `maxBytes + 1` bytes. The next read may overwrite the buffer. */
   read(fd: number, size: number, maxBytes: number): Maybe<Buffer>;
-  /** The first `maxBytes` of a small file that is no one's to ask for; links count only if they are to be followed. Undefined where none is. */
+  /**
+   * The first `maxBytes` bytes of a small file for internal use. Undefined if there is none, or if it is a link and `follow` is not set.
+   */
   content(path: string, maxBytes: number, follow?: boolean): Maybe<SmallFile | undefined>;
 }
 
 export interface SmallFile {
   readonly stats: BigIntStats;
-  /** May be overwritten by the next question. */
+  /** The next read may overwrite it. */
   readonly bytes: Buffer;
 }
 
@@ -60,15 +62,15 @@ export function kindOf({ mode }: { readonly mode: bigint | number }): Kind {
   }
 }
 
-/** Above this a read goes through the thread pool on any disk. */
+/** Larger reads use the thread pool on every disk. */
 const smallBytes = 64 * 1024;
 
-/** A folder that takes more than this on the disk has thousands of names. */
+/** A folder that is larger than this on the disk has thousands of names. */
 const bigFolderBytes = 128 * 1024;
 
 const namesPerChunk = 4096;
 
-/** Clocks of two machines, and file systems that count in steps of two seconds. */
+/** Allows for clock differences between machines, and for file systems with two-second time stamps. */
 export const remoteSettleMs = 3000;
 
 const lstatOptions = { bigint: true, throwIfNoEntry: false } as const;
@@ -98,7 +100,7 @@ export function createLocalDisk(): Disk {
     read(fd, size, maxBytes) {
       if (size > smallBytes) return readWhole(fd, size, maxBytes);
       const length = fs.readSync(fd, scratch, 0, scratch.length, 0);
-      // It grew past what was said of it.
+      // The file has grown since `size` was measured.
       return length > smallBytes ? readWhole(fd, length, maxBytes) : scratch.subarray(0, length);
     },
     content: contentNow,
@@ -129,7 +131,7 @@ export function createRemoteDisk(): Disk {
   };
 }
 
-/** Neither a pipe nor a device is opened, and if one gets in between, it does not keep anyone waiting. */
+/** Never opens pipes or devices; O_NONBLOCK keeps a pipe that appears in between from blocking. */
 const contentFlags = fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0);
 
 function contentNow(path: string, maxBytes: number, follow = false): SmallFile | undefined {
@@ -236,20 +238,20 @@ async function statLater(path: string): Promise<BigIntStats | undefined> {
   }
 }
 
-/** What the kernel says of a path where nothing is, or nothing that can be reached. */
+/** Whether the error means that nothing exists at the path, or that it cannot be reached. */
 export function isNothing(cause: unknown): boolean {
   return nothingCodes.has((cause as NodeJS.ErrnoException).code ?? "");
 }
 
 const nothingCodes = new Set(["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG", "ENXIO", "ENODEV", "EILSEQ"]);
 
-/** Whether the system refuses. */
+/** Whether the error means that permission was denied. */
 export function isRefusal(cause: unknown): boolean {
   const { code } = cause as NodeJS.ErrnoException;
   return code === "EACCES" || code === "EPERM";
 }
 
-/** The names of a folder that may have very many, with pauses: neither reading nor sorting holds the event loop up. */
+/** The names of a folder that may have very many. Reads and sorts with pauses, so that the event loop is not blocked. */
 function* namesInChunks(folder: string): Steps<string[]> {
   const pause = createTimeSlices();
   let runs: string[][] = [];
@@ -307,13 +309,13 @@ async function readWhole(fd: number, size: number, maxBytes: number): Promise<Bu
   }
 }
 
-function answer<T>(ask: (done: (cause: NodeJS.ErrnoException | null, value: T) => void) => void): Promise<T> {
+function answer<T>(start: (done: (cause: NodeJS.ErrnoException | null, value: T) => void) => void): Promise<T> {
   return new Promise((resolve, reject) => {
-    ask((cause, value) => (cause ? reject(cause) : resolve(value)));
+    start((cause, value) => (cause ? reject(cause) : resolve(value)));
   });
 }
 
-/** File systems whose answers come from this machine. */
+/** Local file systems. */
 const localTypes = new Set([
   0xef53, // ext2, ext3, ext4
   0x58465342, // xfs
@@ -333,7 +335,7 @@ const localTypesOfMac = new Set([
   0x11, // hfs
 ]);
 
-/** File systems that hold no files of anyone: the kernel makes up what is read from them. */
+/** Virtual file systems, whose contents the kernel generates. */
 const madeUpTypes = new Set([
   0x9fa0, // proc
   0x62656572, // sysfs
@@ -355,11 +357,11 @@ const madeUpTypes = new Set([
   0x6e736673, // nsfs
 ]);
 
-/** What kind of file system the type number of `statfs` stands for. */
+/** The kind of file system for a type number of `statfs`. */
 export function diskKind(type: number, platform: NodeJS.Platform = process.platform): DiskKind {
   if (platform === "darwin") return localTypesOfMac.has(type) ? "local" : "remote";
   if (platform !== "linux") return "remote";
-  // Some systems give the number with its sign.
+  // Some systems return a negative number.
   const unsigned = type >>> 0;
   if (madeUpTypes.has(unsigned)) return "made-up";
   return localTypes.has(unsigned) ? "local" : "remote";

@@ -1,16 +1,16 @@
-/** Work that is written once and runs either straight through or, where the disk is slow, step by step. */
+/** Code that is written once and runs either synchronously or, on a slow disk, asynchronously. */
 
-/** Yields what must be waited for. On a disk that answers at once it never does. */
+/** Yields the promises to wait for. Never yields on a synchronous disk. */
 export type Steps<T> = Generator<Promise<unknown>, T, unknown>;
 
 export type Maybe<T> = T | Promise<T>;
 
-/** The value, waited for if need be. */
+/** The value, awaited if it is a promise. */
 export function* settled<T>(value: Maybe<T>): Steps<T> {
   return value instanceof Promise ? ((yield value) as T) : value;
 }
 
-/** Runs to the end: at once if nothing has to be waited for. */
+/** Runs to the end: synchronously if there is nothing to wait for. */
 export function run<T>(steps: Steps<T>): Maybe<T> {
   const first = steps.next();
   return first.done ? first.value : goOn(steps, first.value);
@@ -32,9 +32,9 @@ async function goOn<T>(steps: Steps<T>, first: Promise<unknown>): Promise<T> {
   }
 }
 
-/** For work that cannot have to wait: on a disk that answers at once, and without pauses. */
+/** Runs steps that must not wait: on a synchronous disk, without pauses. */
 export function runNow<T>(steps: Steps<T>): T {
   const step = steps.next();
   if (step.done) return step.value;
-  throw new Error("this work had to wait, and was not meant to");
+  throw new Error("synchronous steps yielded a promise");
 }

@@ -15,7 +15,7 @@ import type { FileSource } from "../../sources/file/test-folder.ts";
 
 const folder = useFolder();
 
-/** Whether a path is served, once all folders on its way are there. */
+/** Whether a path is served, after creating its folders. */
 function isServed(path: string): boolean {
   const rules = folder.rules(createLocalDisk());
   if (!rules.isPath(path)) return false;
@@ -56,9 +56,8 @@ describe("a path", () => {
     ["_netrc"],
   ])("does not serve %j", (path) => expect(isServed(path)).toBe(false));
 
-  it.each([["/a"], ["a/"], ["a//b"], ["."], [".."], ["a/../b"], ["a\0b"], ["a/./b"]])(
-    "takes %j for no path at all",
-    (path) => expect(isServed(path)).toBe(false),
+  it.each([["/a"], ["a/"], ["a//b"], ["."], [".."], ["a/../b"], ["a\0b"], ["a/./b"]])("rejects %j as a path", (path) =>
+    expect(isServed(path)).toBe(false),
   );
 });
 
@@ -71,14 +70,14 @@ describe("isSecretName", () => {
     [".git-credentials", ""],
     ["credentials", ".aws"],
     ["credentials", ".AWS"],
-  ])("knows %j in %j, hidden or not", (name, inFolder) => expect(isSecretName(name, inFolder)).toBe(true));
+  ])("treats %j in %j as a secret", (name, inFolder) => expect(isSecretName(name, inFolder)).toBe(true));
 
-  it("leaves a harmless name of another folder alone", () => {
+  it("serves the same name in another folder", () => {
     expect(isSecretName("credentials", "docs")).toBe(false);
   });
 });
 
-/** The paths that every door agrees on: listed, found by browsing, read, completed. */
+/** The paths on which all methods agree: listed, browsed, read, completed. */
 async function servedBy(source: FileSource): Promise<string[]> {
   const { call } = folder;
   const listed = (await collect((cursor) => source.list(asking(1000, cursor), call()))).map(({ path }) => path).sort();
@@ -102,7 +101,7 @@ async function servedBy(source: FileSource): Promise<string[]> {
   return listed;
 }
 
-describe("what is chosen", () => {
+describe("options", () => {
   const paths = [
     ".env",
     ".env.example",
@@ -128,17 +127,17 @@ describe("what is chosen", () => {
     folder.write(".gitignore", "dist/\n*.log\n");
     const source = await folder.open(options);
     const found = await servedBy(source);
-    // What is not listed is not there through any other door.
+    // A path that is not listed is not available through any other method.
     for (const path of paths)
       if (!found.includes(path)) await refusal(source.read({ path }, folder.call()), ["not-found"], path);
     return found.filter((path) => path !== ".gitignore");
   }
 
-  it("nothing: neither what is hidden, ignored, secret, nor other people's", async () => {
+  it("default: hides hidden, ignored and secret files, and those of other people", async () => {
     expect(await served({})).toEqual(["docs/a.md", "src/a.ts"]);
   });
 
-  it("dot-names that people write for each other are served, with what else is hidden in them left out", async () => {
+  it("serves dot-names that people write for each other, without the hidden files in them", async () => {
     for (const path of [
       ".editorconfig",
       "deep/.editorconfig",
@@ -154,7 +153,7 @@ describe("what is chosen", () => {
     expect(await servedBy(await folder.open({ exclude: [".github", ".editorconfig"] }))).toEqual([]);
   });
 
-  it("hidden names: all but git's own and secrets", async () => {
+  it("hidden: serves all but git's own files and secrets", async () => {
     expect(await served({ hidden: true })).toEqual([
       ".circleci/CODEOWNERS",
       ".circleci/workflows/ci.yml",
@@ -164,7 +163,7 @@ describe("what is chosen", () => {
     ]);
   });
 
-  it("no ignore files: what they name is served, secrets and hidden names are not", async () => {
+  it("ignore: false serves ignored files, but not secrets and hidden names", async () => {
     expect(await served({ ignore: false })).toEqual([
       "dist/api/v1.json",
       "dist/api/v2.json",
@@ -178,29 +177,29 @@ describe("what is chosen", () => {
   });
 
   it.each<[what: string, allow: string[], more: string[]]>([
-    ["a secret by its way", ["config/server.key"], ["config/server.key"]],
+    ["a secret by its path", ["config/server.key"], ["config/server.key"]],
     ["a secret by its name", ["server.key"], ["config/server.key"]],
-    ["no secret by a star", ["*", "*.key", "config/*", "config", "**/*.key", "src/id_*"], []],
-    ["a secret by its name, whatever stars come later", ["server.key", "*.key"], ["config/server.key"]],
+    ["no secret by a wildcard", ["*", "*.key", "config/*", "config", "**/*.key", "src/id_*"], []],
+    ["a secret by its name, despite later wildcards", ["server.key", "*.key"], ["config/server.key"]],
     ["one hidden name of many", [".env.example"], [".env.example"]],
-    ["a hidden folder with all in it", [".circleci"], [".circleci/CODEOWNERS", ".circleci/workflows/ci.yml"]],
+    ["a hidden folder with its contents", [".circleci"], [".circleci/CODEOWNERS", ".circleci/workflows/ci.yml"]],
     ["some of a hidden folder", [".circleci/workflows/*.yml"], [".circleci/workflows/ci.yml"]],
     ["one file of an ignored folder", ["dist/api/v2.json"], ["dist/api/v2.json"]],
-    ["what is somewhere in an ignored folder", ["dist/**/v1.json"], ["dist/api/v1.json"]],
-    ["an ignored folder but one", ["dist", "!dist/api/v1.json"], ["dist/api/v2.json", "dist/index.js"]],
+    ["a file at any depth in an ignored folder", ["dist/**/v1.json"], ["dist/api/v1.json"]],
+    ["an ignored folder except one file", ["dist", "!dist/api/v1.json"], ["dist/api/v2.json", "dist/index.js"]],
     ["one package of node_modules", ["node_modules/x"], ["node_modules/x/index.js"]],
     ["an ignored name", ["*.log"], ["docs/b.log"]],
     ["nothing of git's own", [".git", ".git/HEAD", "**/HEAD", ".git/**"], []],
-    ["nothing that is taken back", ["server.key", "!config/*.key"], []],
-  ])("allowed is %s", async (_, allow, more) => {
-    // A bare star allows everything that is no secret, where nothing on the way hides it.
+    ["nothing that is negated", ["server.key", "!config/*.key"], []],
+  ])("allow: %s", async (_, allow, more) => {
+    // A bare star allows everything that is not a secret, unless a parent folder is hidden.
     const expected = ["docs/a.md", "src/a.ts", ...more];
     const found = await served({ allow });
     if (allow.includes("*")) expect(found.filter((path) => /key|id_rsa|\.env|\.git\//.test(path))).toEqual([]);
     else expect(found).toEqual(expected.sort());
   });
 
-  it("excluded names are not served, unless they are allowed", async () => {
+  it("does not serve excluded names, unless they are allowed", async () => {
     expect(await served({ exclude: ["*.md"] })).toEqual(["src/a.ts"]);
     expect(await served({ exclude: ["/docs", "src/"], allow: ["docs/a.md"] })).toEqual(["docs/a.md"]);
     expect(await served({ exclude: ["!dist", "!*.log"] })).toEqual([
@@ -213,7 +212,7 @@ describe("what is chosen", () => {
     ]);
   });
 
-  it(".ignore is stronger than .gitignore, and .pressmarkignore than both, at whatever depth they stand", async () => {
+  it(".ignore overrides .gitignore, and .pressmarkignore overrides both, at any depth", async () => {
     folder.write("deep/.gitignore", "a\n!b\n!c\n");
     folder.write(".ignore", "!a\nb\nd\n");
     folder.write(".pressmarkignore", "c\n!d\n");
@@ -222,7 +221,7 @@ describe("what is chosen", () => {
     expect(await servedBy(await folder.open())).toEqual(["deep/a", "deep/d", "deep/e"]);
   });
 
-  it("a link is judged where it stands, and by where it leads", async () => {
+  it("judges a link by its own path and by its target", async () => {
     folder.write("real/a.txt", "");
     folder.write("secret-plans/b.txt", "");
     folder.write(".gitignore", "secret-plans\nignored-link\nfolders-only/\n");
@@ -232,7 +231,7 @@ describe("what is chosen", () => {
     const source = await folder.open();
     for (const path of ["ignored-link", "shown-link", "secret-plans/b.txt"])
       await refusal(source.read({ path }, folder.call()), ["not-found"], path);
-    // A rule of folders says nothing of a link, as in git.
+    // A rule for folders does not match a link, as in git.
     expect(await source.read({ path: "folders-only/a.txt" }, folder.call())).toHaveLength(1);
     expect(
       (await collect((cursor) => source.list(asking(100, cursor), folder.call()))).map(({ path }) => path),
@@ -249,7 +248,7 @@ async function untilListed(source: FileSource, expected: readonly string[]): Pro
 }
 
 describe("an ignore file", () => {
-  it("counts a moment after it is written, and no longer than it is there", async () => {
+  it("applies shortly after it is written, and until it is removed", async () => {
     folder.write("a/b/x.txt", "");
     folder.write("a/b/y.txt", "");
     const source = await folder.open();
@@ -258,7 +257,7 @@ describe("an ignore file", () => {
       await untilListed(source, both);
       folder.write("a/.gitignore", `x.txt\n#${turn}`);
       await untilListed(source, ["a/b/y.txt"]);
-      // Within the time that a stamp may be the same.
+      // Within the time in which the time stamp may stay the same.
       fs.writeFileSync(folder.at("a/.gitignore"), `y.txt\n#${turn}`);
       await untilListed(source, ["a/b/x.txt"]);
       fs.rmSync(folder.at("a/.gitignore"));
@@ -268,7 +267,7 @@ describe("an ignore file", () => {
     await refusal(source.read({ path: "a/b/x.txt" }, folder.call()), ["not-found"], "below an ignored folder");
   });
 
-  it("of the person, and of the repository around the folder, counts soon after it is written", async () => {
+  it("of the user, and of the enclosing repository, applies soon after it is written", async () => {
     folder.write("repository/.git/HEAD", "ref: refs/heads/main");
     folder.write("repository/served/a.txt", "");
     folder.write("repository/served/b.txt", "");
@@ -281,7 +280,7 @@ describe("an ignore file", () => {
     await untilListed(source, []);
   });
 
-  it("that is a link, a pipe, a folder or not to be read counts for nothing, and keeps no one waiting", async () => {
+  it("that is a link, a pipe, a folder or unreadable is ignored, and does not block", async () => {
     fs.writeFileSync(join(folder.above, "rules"), "*\n");
     folder.write("a/x.txt", "");
     folder.write("b/x.txt", "");
@@ -297,7 +296,7 @@ describe("an ignore file", () => {
     expect(await servedBy(await folder.open())).toEqual(listed);
   });
 
-  it("does not decide how long a question takes", async () => {
+  it("cannot make a request slow", async () => {
     const cruel = [
       "*a".repeat(100),
       `${"*a".repeat(60)}b`,
@@ -313,7 +312,7 @@ describe("an ignore file", () => {
     folder.write("a.log", "");
     folder.write("a/a/a/a/a/a/a/a/b.txt", "");
     const source = await folder.open();
-    // With a way that tries and goes back, this would not end.
+    // With backtracking, this would not end.
     expect(await servedBy(source)).toHaveLength(21);
     expect(folder.logged.some((message) => message.includes("ignore file"))).toBe(true);
   }, 60_000);
@@ -324,7 +323,7 @@ describe("a folder that is not on the disk", () => {
   const serves = (path: string, absent = noRules): boolean =>
     runNow(folder.rules(createLocalDisk(), {}, absent).serves(path, false));
 
-  it("is not served, unless someone asks about such folders: then the rules above it count", () => {
+  it("is not served unless the source supports absent folders: then the rules above it apply", () => {
     folder.write(".gitignore", "old/private\n*.log\n");
     expect(runNow(folder.rules(createLocalDisk()).serves("old/a.txt", false))).toBe(false);
     expect(serves("old/a.txt")).toBe(true);
@@ -332,7 +331,7 @@ describe("a folder that is not on the disk", () => {
       expect(serves(path), path).toBe(false);
   });
 
-  it("has the ignore files that are told of it", () => {
+  it("has the ignore files that the source provides", () => {
     folder.write("there/a.txt", "");
     const own = [{ rank: ranks.gitignore, rules: parseRules("b.txt\n") }];
     const absent: AbsentFolders = {
@@ -344,14 +343,14 @@ describe("a folder that is not on the disk", () => {
     expect(serves("there/b.txt", absent)).toBe(true);
   });
 
-  it("reads no ignore file through a link that stands in its place", () => {
+  it("reads no ignore file through a link at its path", () => {
     fs.mkdirSync(join(folder.above, "elsewhere/deep"), { recursive: true });
     fs.writeFileSync(join(folder.above, "elsewhere/deep/.gitignore"), "a.txt\n");
     folder.link("../elsewhere", "old");
     expect(serves("old/deep/a.txt")).toBe(true);
   });
 
-  it("is every folder where nothing is on the disk: neither the root's own ignore files count, nor those above it", () => {
+  it("is every folder if nothing is on the disk: neither the root's own ignore files apply, nor those above it", () => {
     folder.write("repository/.git/HEAD", "ref: refs/heads/main");
     folder.write("repository/.gitignore", "a.txt\n");
     folder.write("repository/bare/.gitignore", "b.txt\n");

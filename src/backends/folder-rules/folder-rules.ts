@@ -1,4 +1,4 @@
-/** What of a folder is served: the one object that every source over the folder asks, whichever way it reads the files. */
+/** Decides which files of a folder are served. Every source that serves a folder uses it, however it reads the files. */
 import type { BigIntStats } from "node:fs";
 import { basename } from "node:path";
 import { fileClockMs } from "../../lib/file-clock-ms.ts";
@@ -16,33 +16,33 @@ import { settled } from "../disk/steps.ts";
 import type { Steps } from "../disk/steps.ts";
 
 export interface FolderRules {
-  /** Whether a path consists of names. What does not is not served, and needs no look at the disk. */
+  /** Whether all segments of a path are valid names. Other paths are not served, without a look at the disk. */
   isPath(path: string): boolean;
-  /** Whether what is at this path is served, if it is a folder or if it is not. The path leads there by itself, without a link. */
+  /** Whether the file or folder at this path is served. The path must not contain links. */
   serves(path: string, isFolder: boolean): Steps<boolean>;
-  /** The same where it need not be looked at; undefined where it must. */
+  /** Same as `serves` without disk access; undefined if the disk must be checked. */
   trusted(path: string, isFolder: boolean): boolean | undefined;
-  /** The rules in the folder at this path, which leads there by itself. Undefined if it is not served. */
+  /** The rules in the folder at this path, which must not contain links. Undefined if the folder is not served. */
   rulesIn(path: string, stats?: BigIntStats): Steps<NameRules | undefined>;
-  /** The same where it need not be looked at; undefined where it must. */
+  /** Same as `rulesIn` without disk access; undefined if the disk must be checked. */
   trustedRules(path: string): NameRules | undefined;
-  /** The same for a folder that has just been read. `names` are all that are in it, in order. */
+  /** Same as `rulesIn` for a folder that has just been read. `names` are all its names, sorted. */
   rulesAmong(folder: ReadFolder, names: readonly string[]): Steps<NameRules | undefined>;
   verdict(rules: NameRules, name: string): Verdict;
-  /** Whether a change of this name may change what is served in its folder, and below. */
+  /** Whether a change of a file of this name may change what is served in its folder and below. */
   isRule(name: string): boolean;
-  /** The rules from outside the folder: the same object while they are the same. */
+  /** The rules from outside the folder: the same object while they are unchanged. */
   outer(): Steps<NameRules>;
-  /** Looks again at the folders that were asked about last. The number is another if other rules count in one of them than before. */
+  /** Checks the recently used folders again. The number changes when the rules of one of them have changed. */
   generation(): Steps<number>;
-  /** Lets go of all that is kept. */
+  /** Clears all caches. */
   clear(): void;
 }
 
 export interface ReadFolder {
   readonly path: string;
   readonly stats: BigIntStats;
-  /** Leads to the folder on the disk. */
+  /** Path by which the folder can be opened. */
   readonly handle: string;
 }
 
@@ -50,21 +50,21 @@ export interface FolderRulesOptions extends RuleChoice {
   readonly root: string;
   readonly person: Person;
   readonly disk: Disk;
-  /** Given by a source that also asks about folders that are not on the disk; without it, none of them is served. */
+  /** Provided by a source that also serves folders that are not on the disk; without it, none of them is served. */
   readonly absent?: AbsentFolders;
-  /** Something about an ignore file that a person should know. */
+  /** Reports a problem with an ignore file. */
   say?(message: string, path: string): void;
 }
 
 /** Folders that are not on the disk, such as those of an earlier commit. */
 export interface AbsentFolders {
-  /** Whether nothing of the root is on the disk: a bare repository, a clone without a checkout. */
+  /** Whether nothing of the root is on the disk: a bare repository, or a clone without a checkout. */
   areAll(): boolean;
   /** The ignore files of such a folder. */
   ownRules(path: string): Steps<readonly RankedRules[]>;
 }
 
-/** What is chosen where nothing is said. */
+/** Fills in the defaults. */
 export function chooseRules({
   ignore = true,
   hidden = false,
@@ -74,31 +74,31 @@ export function chooseRules({
   return { ignore, hidden, allow, exclude };
 }
 
-/** The rules that count in a folder, before or after its own ignore files. */
+/** The rules in a folder, with or without its own ignore files. */
 interface Above {
   readonly rules: NameRules;
   /** Whether the folder is not on the disk. */
   readonly isAbsent: boolean;
 }
 
-/** What is known of a folder: which ignore files are in it, and what came of them. */
+/** Cached information about a folder: its ignore files, and the resulting rules. */
 interface Known extends Above {
-  /** Which folder, in which state; undefined while a change might leave the state as it is. */
+  /** The identity and state of the folder; undefined while a change might not alter the time stamps. */
   readonly state: State | undefined;
   readonly above: NameRules;
   readonly files: readonly OwnFile[];
   readonly isRepository: boolean;
-  /** When all of it, and all above it, was last seen to be so. */
+  /** When it and all folders above it were last checked. */
   checkedMs: number;
 }
 
-/** The rest of what the system says is not worth keeping. */
+/** Only these fields of the stats are stored. */
 type State = Pick<BigIntStats, "dev" | "ino" | "mtimeNs" | "ctimeNs">;
 
 interface OwnFile {
   readonly name: string;
   readonly rank: Rank;
-  /** Present where the file is not in the folder itself. */
+  /** Set if the file is outside the folder. */
   readonly elsewhere?: string;
   readonly file: IgnoreFile | undefined;
 }
@@ -111,9 +111,9 @@ export const ruleFiles: readonly (readonly [name: string, rank: Rank])[] = [
 const ruleNames = [".git", ...ruleFiles.map(([name]) => name)];
 
 const maxKnown = 500;
-/** How often the rules outside the folder are looked at: those of the repository around it, and of the person. */
+/** How often the rules outside the folder are checked: those of the enclosing repository, and of the user. */
 const outerMs = 1000;
-/** How long it may be taken for granted that a folder is not on the disk, and which rules it has there. */
+/** How long a folder may be assumed to be absent from the disk, with the same rules. */
 const absentMs = 50;
 
 export function createFolderRules(options: FolderRulesOptions): FolderRules {
@@ -121,11 +121,11 @@ export function createFolderRules(options: FolderRulesOptions): FolderRules {
   const inside = root.endsWith("/") ? root : `${root}/`;
   const book = createRuleBook(options);
   const files = createIgnoreFiles(disk, (message, path) => options.say?.(message, nameFor(path)));
-  /** The least recently used first. */
+  /** Least recently used first. */
   const folders = new Map<string, Known>();
-  /** What was checked earlier is not taken for granted. */
+  /** Folders checked before this time must be checked again. */
   let trustedFromMs = 0;
-  /** How often other rules than before were found to count in a folder. */
+  /** Number of rule changes detected so far. */
   let changes = 0;
   let personal: RankedRules | undefined;
   let outside: { readonly rules: NameRules; readonly checkedMs: number } | undefined;
@@ -139,7 +139,7 @@ export function createFolderRules(options: FolderRulesOptions): FolderRules {
     return nowMs - checkedMs < trustMs && checkedMs >= trustedFromMs;
   }
 
-  /** A path as it may stand in the log. */
+  /** A path as it is logged. */
   function nameFor(path: string): string {
     return path.startsWith(inside) ? path.slice(inside.length) : path;
   }
@@ -152,27 +152,27 @@ export function createFolderRules(options: FolderRulesOptions): FolderRules {
     return rules;
   }
 
-  /** What counts in the root because of the folders above it, up to the one that a repository begins at. */
+  /** The rules that folders above the root impose on it, up to the top of the repository. */
   function* fromAbove(): Steps<NameRules> {
     const isAbsent = absent?.areAll() ?? false;
     let repository = isAbsent ? undefined : yield* repositoryAt(root, disk);
-    const ways: string[] = [];
+    const aboveRoot: string[] = [];
     let top = root;
     if (!repository && !isAbsent)
       for (const folder of foldersAbove(root)) {
-        ways.unshift(basename(top));
+        aboveRoot.unshift(basename(top));
         top = folder;
         repository = yield* repositoryAt(folder, disk);
         if (repository) break;
       }
     const global = yield* globalExcludes(person, repository && { folder: top, config: repository.config }, disk);
-    const said = global === undefined ? undefined : yield* files.read(global, true);
-    personal = said && { rank: ranks.person, rules: said.rules };
+    const globalFile = global === undefined ? undefined : yield* files.read(global, true);
+    personal = globalFile && { rank: ranks.person, rules: globalFile.rules };
     let rules = book.add(book.start, personal ? [personal] : [], false);
-    // Without a repository, and in the root itself, the folders above have nothing to say.
-    if (!repository || ways.length === 0) return rules;
+    // Outside a repository, and at its top, the folders above have no effect.
+    if (!repository || aboveRoot.length === 0) return rules;
     let at = top;
-    for (const [depth, name] of ways.entries()) {
+    for (const [depth, name] of aboveRoot.entries()) {
       const own: RankedRules[] = [];
       const exclude = depth === 0 ? yield* files.read(repository.exclude, true) : undefined;
       if (exclude) own.push({ rank: ranks.repository, rules: exclude.rules });
@@ -186,7 +186,7 @@ export function createFolderRules(options: FolderRulesOptions): FolderRules {
     return rules;
   }
 
-  /** What counts in a folder because of those above it. Undefined if it is not served. */
+  /** The rules that the parent folders impose on a folder. Undefined if it is not served. */
   function* above(path: string): Steps<Above | undefined> {
     if (path === "") return { rules: yield* outer(), isAbsent: absent?.areAll() ?? false };
     const parent = yield* find(parentOf(path));
@@ -201,7 +201,7 @@ export function createFolderRules(options: FolderRulesOptions): FolderRules {
     if (known && isTrusted(known, nowMs)) return known;
     const before = yield* above(path);
     if (!before || !ignore) return before;
-    // What is below an absent folder is absent: a link that leads elsewhere may stand in its place.
+    // Everything below an absent folder is absent, even if a link now exists at its path.
     const stats = given ?? (before.isAbsent ? undefined : yield* settled(disk.lstat(locate(path))));
     if (!stats || kindOf(stats) !== "folder") return absent && (yield* learnAbsent(path, before.rules, absent, nowMs));
     const folder = { path, stats, handle: locate(path) };
@@ -224,10 +224,10 @@ export function createFolderRules(options: FolderRulesOptions): FolderRules {
     const own = yield* ownRules(path);
     const rules = own.length === 0 ? before : book.add(before, own, false);
     const nothing = { state: undefined, files: [], isRepository: false };
-    return keep(path, { ...nothing, above: before, rules, isAbsent: true, checkedMs: nowMs });
+    return cache(path, { ...nothing, above: before, rules, isAbsent: true, checkedMs: nowMs });
   }
 
-  /** The folder has the same names as before: its ignore files may still have been written to. */
+  /** The folder's names are unchanged, but its ignore files may have been modified. */
   function* recheck({ path, handle }: ReadFolder, known: Known, before: NameRules, nowMs: number): Steps<Known> {
     let own: OwnFile[] | undefined;
     for (const [index, each] of known.files.entries()) {
@@ -239,12 +239,12 @@ export function createFolderRules(options: FolderRulesOptions): FolderRules {
       known.checkedMs = nowMs;
       return known;
     }
-    const kept = own ?? known.files;
-    const rules = kept.length === 0 ? before : add(before, kept, known.isRepository);
-    return keep(path, { ...known, above: before, rules, files: kept, checkedMs: nowMs });
+    const ownFiles = own ?? known.files;
+    const rules = ownFiles.length === 0 ? before : add(before, ownFiles, known.isRepository);
+    return cache(path, { ...known, above: before, rules, files: ownFiles, checkedMs: nowMs });
   }
 
-  /** Reads the ignore files that a folder has. */
+  /** Reads the ignore files of a folder. */
   function* learn(
     { path, stats, handle }: ReadFolder,
     before: NameRules,
@@ -252,7 +252,7 @@ export function createFolderRules(options: FolderRulesOptions): FolderRules {
     nowMs: number,
   ): Steps<Known> {
     const own: OwnFile[] = [];
-    // What it points to is told from where the folder is.
+    // The content of `.git` is relative to the folder.
     const repository = present.includes(".git") ? yield* repositoryAt(locate(path), disk) : undefined;
     if (repository) {
       const { exclude } = repository;
@@ -262,11 +262,11 @@ export function createFolderRules(options: FolderRulesOptions): FolderRules {
       if (present.includes(name)) own.push({ name, rank, file: yield* files.read(`${handle}/${name}`, false) });
     const isRepository = repository !== undefined;
     const rules = own.length === 0 ? before : add(before, own, isRepository);
-    // Whatever changes now gives the folder another stamp only if its last one is old enough.
+    // A change gives the folder a new time stamp only if the last one is old enough.
     const isSettled = fileClockMs() - Number(stats.ctimeMs) > disk.settleMs + 30;
     const { dev, ino, mtimeNs, ctimeNs } = stats;
     const state = isSettled ? { dev, ino, mtimeNs, ctimeNs } : undefined;
-    return keep(path, { state, above: before, rules, files: own, isRepository, isAbsent: false, checkedMs: nowMs });
+    return cache(path, { state, above: before, rules, files: own, isRepository, isAbsent: false, checkedMs: nowMs });
   }
 
   function add(before: NameRules, own: readonly OwnFile[], isRepository: boolean): NameRules {
@@ -275,9 +275,9 @@ export function createFolderRules(options: FolderRulesOptions): FolderRules {
     return book.add(before, ranked, isRepository);
   }
 
-  function keep(path: string, known: Known): Known {
+  function cache(path: string, known: Known): Known {
     const before = folders.get(path);
-    // What one door has noticed counts for all of them.
+    // A change detected by one method invalidates the results of all.
     if (before && before.rules !== known.rules) {
       trustedFromMs = known.checkedMs;
       changes += 1;
@@ -364,7 +364,7 @@ function isSameState(before: State | undefined, now: State): boolean {
   );
 }
 
-/** By halving: the names are in order. */
+/** Binary search: the names are sorted. */
 function hasName(names: readonly string[], name: string): boolean {
   let low = 0;
   let high = names.length;

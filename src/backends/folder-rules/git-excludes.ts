@@ -1,10 +1,10 @@
-/** Where git keeps the rules that stand in no folder of their own: a repository's, and a person's. No git runs for it. */
+/** Locates git's exclude files of a repository and of a user, without running git. */
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { Disk } from "../disk/disk.ts";
 import { settled } from "../disk/steps.ts";
 import type { Steps } from "../disk/steps.ts";
 
-/** Where a person's settings are looked for. */
+/** Where a user's settings are read from. */
 export interface Person {
   readonly home: string;
   /** `$XDG_CONFIG_HOME`. */
@@ -14,7 +14,7 @@ export interface Person {
 }
 
 export interface Repository {
-  /** Rules of this checkout that are not part of it. */
+  /** The exclude file of this checkout, which is not under version control. */
   readonly exclude: string;
   readonly config: string;
 }
@@ -27,7 +27,7 @@ export function personOf(env: Readonly<Record<string, string | undefined>>, home
 const maxPointerBytes = 8192;
 const maxConfigBytes = 1024 * 1024;
 
-/** The repository whose checkout a folder is. A `.git` may be a folder, or a file that says where it is (worktrees, submodules). */
+/** The repository whose checkout is this folder. `.git` may be a folder, or a file that points to one (worktrees, submodules). */
 export function* repositoryAt(folder: string, disk: Disk): Steps<Repository | undefined> {
   let own = join(folder, ".git");
   const pointer = yield* settled(disk.content(own, maxPointerBytes));
@@ -42,7 +42,7 @@ export function* repositoryAt(folder: string, disk: Disk): Steps<Repository | un
   return { exclude: join(shared, "info", "exclude"), config: join(shared, "config") };
 }
 
-/** The file of rules that count in every repository of a person, or undefined where they want none. */
+/** The user's global exclude file, or undefined if it is disabled. */
 export function* globalExcludes(
   { home, configHome = join(home, ".config"), gitConfig }: Person,
   repository: { readonly folder: string; readonly config: string } | undefined,
@@ -50,19 +50,19 @@ export function* globalExcludes(
 ): Steps<string | undefined> {
   const configs = gitConfig === undefined ? [join(configHome, "git", "config"), join(home, ".gitconfig")] : [gitConfig];
   if (repository) configs.push(repository.config);
-  let said: string | undefined;
+  let value: string | undefined;
   for (const config of configs) {
     const content = isAbsolute(config) ? yield* settled(disk.content(config, maxConfigBytes, true)) : undefined;
-    said = (content && excludesFileIn(content.bytes.toString("utf8"))) ?? said;
+    value = (content && excludesFileIn(content.bytes.toString("utf8"))) ?? value;
   }
-  if (said === undefined) return join(configHome, "git", "ignore");
-  if (said === "") return undefined;
-  if (said.startsWith("~/")) return join(home, said.slice(2));
-  if (isAbsolute(said)) return said;
-  return repository && !said.startsWith("~") ? resolve(repository.folder, said) : undefined;
+  if (value === undefined) return join(configHome, "git", "ignore");
+  if (value === "") return undefined;
+  if (value.startsWith("~/")) return join(home, value.slice(2));
+  if (isAbsolute(value)) return value;
+  return repository && !value.startsWith("~") ? resolve(repository.folder, value) : undefined;
 }
 
-/** All folders above one, the nearest first. */
+/** All folders above this one, nearest first. */
 export function* foldersAbove(folder: string): Generator<string> {
   for (let above = dirname(folder); above !== folder; above = dirname(folder)) yield (folder = above);
 }
@@ -70,14 +70,14 @@ export function* foldersAbove(folder: string): Generator<string> {
 /** The last `core.excludesFile` in the text of a git config. */
 export function excludesFileIn(config: string): string | undefined {
   let isCore = false;
-  let said: string | undefined;
+  let value: string | undefined;
   const lines = config.replace(/^\ufeff/, "").split("\n");
   for (let index = 0; index < lines.length; index += 1) {
     let line = (lines[index] as string).trim();
     if (line.startsWith("[")) {
       const end = line.indexOf("]");
       isCore = line.slice(1, Math.max(1, end)).trim().toLowerCase() === "core";
-      // A setting may stand behind the heading.
+      // A setting may follow the heading on the same line.
       line = line.slice(end + 1).trim();
     }
     const equals = line.indexOf("=");
@@ -85,23 +85,23 @@ export function excludesFileIn(config: string): string | undefined {
     const pieces = [line.slice(equals + 1)];
     while (isContinued(pieces.at(-1) as string) && index + 1 < lines.length)
       pieces.push((pieces.pop() as string).slice(0, -1), lines[(index += 1)] as string);
-    said = unquote(pieces.join(""));
+    value = unquote(pieces.join(""));
   }
-  return said;
+  return value;
 }
 
-/** Whether the line ends in a backslash that keeps its end. */
+/** Whether the line ends in a backslash that continues it. */
 function isContinued(value: string): boolean {
   let count = 0;
   while (value[value.length - 1 - count] === "\\") count += 1;
   return count % 2 === 1;
 }
 
-/** Quotes keep spaces and signs of comment; a backslash keeps what is behind it. */
+/** Quotes protect spaces and comment characters; a backslash protects the next character. */
 function unquote(value: string): string {
   let text = "";
-  /** How much of the text is more than spaces at its end. */
-  let kept = 0;
+  /** Length of the text without trailing spaces. */
+  let length = 0;
   let isQuoted = false;
   const trimmed = value.trimStart();
   for (let at = 0; at < trimmed.length; at += 1) {
@@ -113,9 +113,9 @@ function unquote(value: string): string {
     if (!isQuoted && (char === "#" || char === ";")) break;
     const escaped = char === "\\" ? trimmed[(at += 1)] : undefined;
     text += escaped === undefined ? char : (escapes.get(escaped) ?? escaped);
-    if (isQuoted || escaped !== undefined || !/\s/.test(char)) kept = text.length;
+    if (isQuoted || escaped !== undefined || !/\s/.test(char)) length = text.length;
   }
-  return text.slice(0, kept);
+  return text.slice(0, length);
 }
 
 const escapes: ReadonlyMap<string, string> = new Map([

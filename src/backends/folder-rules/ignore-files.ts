@@ -1,4 +1,4 @@
-/** Ignore files as they were last read, and read again only when they have changed. */
+/** Reads ignore files, and caches them until they change. */
 import type { BigIntStats } from "node:fs";
 import { fileClockMs } from "../../lib/file-clock-ms.ts";
 import { kindOf } from "../disk/disk.ts";
@@ -9,26 +9,26 @@ import { settled } from "../disk/steps.ts";
 import type { Steps } from "../disk/steps.ts";
 
 export interface IgnoreFile {
-  /** Which file, in which state; undefined while a change might leave the state as it is. */
+  /** The identity and state of the file; undefined while a change might not alter the time stamps. */
   readonly state: BigIntStats | undefined;
   /** The same object for the same text. */
   readonly rules: IgnoreRules;
 }
 
 export interface IgnoreFiles {
-  /** Undefined where no file is. Links count only where they are to be followed. */
+  /** Undefined if there is no file, or if it is a link and `follow` is not set. */
   read(path: string, follow: boolean): Steps<IgnoreFile | undefined>;
-  /** The same file if it has not changed, or as it is now. */
+  /** Returns `before` if the file is unchanged, else reads it again. */
   again(path: string, before: IgnoreFile | undefined, follow: boolean): Steps<IgnoreFile | undefined>;
   clear(): void;
 }
 
-/** No one writes more by hand; what a program writes must not fill the memory. */
+/** Larger than any hand-written file; limits the memory for generated ones. */
 const maxBytes = 512 * 1024;
-const maxKeptBytes = 4 * 1024 * 1024;
+const maxCachedBytes = 4 * 1024 * 1024;
 
 export function createIgnoreFiles(disk: Disk, say: (message: string, path: string) => void): IgnoreFiles {
-  /** By text, the least recently used first. */
+  /** By text, least recently used first. */
   const parsed = new Map<string, IgnoreRules>();
   let keptBytes = 0;
 
@@ -43,7 +43,7 @@ export function createIgnoreFiles(disk: Disk, say: (message: string, path: strin
     parsed.set(text, rules);
     keptBytes += text.length;
     for (const oldest of parsed.keys()) {
-      if (keptBytes <= maxKeptBytes || oldest === text) break;
+      if (keptBytes <= maxCachedBytes || oldest === text) break;
       parsed.delete(oldest);
       keptBytes -= oldest.length;
     }
@@ -55,8 +55,8 @@ export function createIgnoreFiles(disk: Disk, say: (message: string, path: strin
     if (!content) return undefined;
     const { stats, bytes } = content;
     const rules = parse(bytes.toString("latin1"));
-    if (Number(stats.size) > maxBytes) say("an ignore file is too large, so only its first 512 KiB count", path);
-    else if (rules.leftOut > 0) say("an ignore file has too many rules, so the last ones do not count", path);
+    if (Number(stats.size) > maxBytes) say("ignore file is too large; only its first 512 KiB are used", path);
+    else if (rules.leftOut > 0) say("ignore file has too many rules; the last ones are not used", path);
     const isSettled = fileClockMs() - Number(stats.ctimeMs) > disk.settleMs;
     return { state: isSettled ? stats : undefined, rules };
   }

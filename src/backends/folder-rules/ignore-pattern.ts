@@ -1,19 +1,19 @@
 /**
- * One line of an ignore file, read and matched as git does: by bytes, segment by segment. Neither regular expressions nor
- * backtracking: whoever writes the line does not decide how long it takes.
+ * Parses one line of an ignore file and matches it as git does: by bytes, segment by segment. Uses neither regular expressions nor
+ * backtracking, so that no pattern can be slow.
  */
 
-/** The bytes of UTF-8 as one character each: git knows no others. */
+/** UTF-8 bytes as one character each, because git matches bytes. */
 export type Bytes = string;
 
 export interface Rule {
-  /** Its place in the file: of those that match, the last one counts. */
+  /** Its position in the file: the last matching rule applies. */
   readonly order: number;
-  /** Whether it takes back what an earlier rule said. */
+  /** Whether it starts with "!" and cancels earlier rules. */
   readonly isNegated: boolean;
-  /** Whether it speaks of folders only. */
+  /** Whether it matches folders only. */
   readonly isFolderOnly: boolean;
-  /** Whether it speaks of a name wherever it stands below, instead of a way that begins at the file's own folder. */
+  /** Whether it matches a name at any depth, instead of a path relative to the file's folder. */
   readonly isFloating: boolean;
   readonly segments: readonly PatternSegment[];
 }
@@ -21,30 +21,30 @@ export interface Rule {
 export type PatternSegment =
   | { readonly kind: "literal"; readonly text: Bytes }
   | ({ readonly kind: "glob" } & Glob)
-  /** Any number of folders; as the last segment, all that is below. */
+  /** Any number of folders; as the last segment, everything below. */
   | { readonly kind: "deep" };
 
 interface Glob {
-  /** What stands between the stars. */
+  /** The parts between the stars. */
   readonly pieces: readonly Piece[];
   readonly hasStars: boolean;
-  /** Whether a star stands before the first piece, and behind the last. */
+  /** Whether there is a star before the first piece, and after the last. */
   readonly isOpenBefore: boolean;
   readonly isOpenBehind: boolean;
-  /** The length of the shortest name that fits. */
+  /** The length of the shortest matching name. */
   readonly minLength: number;
 }
 
-/** A text, or what is said of each byte where that is not only which one it is. */
+/** A literal text, or a test for each byte. */
 type Piece = string | readonly ByteTest[];
-/** One entry of 0 or 1 for each byte. */
+/** 256 entries of 0 or 1, one for each byte value. */
 type ByteTest = Uint8Array;
 
-/** No path is longer. */
+/** Longer than any path. */
 const maxLength = 4096;
 const maxSegments = 128;
 
-/** Undefined for what is no rule, or one that nothing can match. `line` is without its end. */
+/** Undefined if the line is not a rule, or can match nothing. `line` has no line end. */
 export function parseRule(line: Bytes, order: number): Rule | undefined {
   let text = withoutTrailingSpaces(line);
   if (text === "" || text.startsWith("#") || text.length > maxLength) return undefined;
@@ -57,7 +57,7 @@ export function parseRule(line: Bytes, order: number): Rule | undefined {
   const segments = parseSegments(text, isFloating);
   if (segments === undefined || segments.length > maxSegments) return undefined;
   const rule = { order, isNegated, isFolderOnly, segments };
-  // "**/name" says no more than "name".
+  // "**/name" is the same as "name".
   const [first, second, ...rest] = segments;
   if (first?.kind === "deep" && second && second.kind !== "deep" && rest.length === 0)
     return { ...rule, isFloating: true, segments: [second] };
@@ -75,7 +75,7 @@ export function matches(segment: PatternSegment, name: Bytes): boolean {
   }
 }
 
-/** The ending that a segment asks for and nothing else, as in "*.log": a dot, and no further one. */
+/** The extension, for a segment such as "*.log": a dot, and no second one. */
 export function endingOf(segment: PatternSegment): Bytes | undefined {
   if (segment.kind !== "glob" || segment.pieces.length !== 1 || !segment.isOpenBefore || segment.isOpenBehind)
     return undefined;
@@ -83,7 +83,7 @@ export function endingOf(segment: PatternSegment): Bytes | undefined {
   return typeof piece === "string" && piece.lastIndexOf(".") === 0 ? piece : undefined;
 }
 
-/** How many bytes of a segment are tried one by one, instead of being searched for as a text. */
+/** Number of bytes in a segment that are tested one by one, instead of by a text search. */
 export function slownessOf(segment: PatternSegment): number {
   if (segment.kind !== "glob") return 0;
   return segment.pieces.reduce((sum, piece) => sum + (typeof piece === "string" ? 0 : piece.length), 0);
@@ -95,7 +95,7 @@ export function toBytes(text: string): Bytes {
   return isPlain.test(text) ? text : Buffer.from(text, "utf8").toString("latin1");
 }
 
-/** A backslash keeps the space behind it. */
+/** A backslash protects the space after it. */
 function withoutTrailingSpaces(line: Bytes): Bytes {
   if (!line.endsWith(" ")) return line;
   let end = 0;
@@ -112,12 +112,12 @@ function parseSegments(text: Bytes, isFloating: boolean): PatternSegment[] | und
   for (let at = 0; at < text.length; at += 1) {
     const char = text[at] as string;
     const isEscaped = char === "\\";
-    const meant = isEscaped ? text[(at += 1)] : char;
-    if (meant === undefined) return undefined;
-    if (meant === "/") {
+    const current = isEscaped ? text[(at += 1)] : char;
+    if (current === undefined) return undefined;
+    if (current === "/") {
       if (!close()) return undefined;
     } else if (isEscaped) {
-      begun.literal(meant);
+      begun.literal(current);
     } else if (char === "*") {
       begun.star();
     } else if (char === "?") {
@@ -136,7 +136,7 @@ function parseSegments(text: Bytes, isFloating: boolean): PatternSegment[] | und
   function close(): boolean {
     const segment = begun.finish(isFloating);
     if (segment === undefined) return false;
-    // Two of them say no more than one.
+    // Two in a row are the same as one.
     if (segment.kind !== "deep" || segments.at(-1)?.kind !== "deep") segments.push(segment);
     begun = createSegment();
     return true;
@@ -153,7 +153,7 @@ function createSegment() {
       stars += 1;
       if (pieces.at(-1)?.length !== 0 || pieces.length === 1) pieces.push([]);
     },
-    /** Undefined for a segment without anything in it, which no name is. */
+    /** Undefined for an empty segment, which matches no name. */
     finish(isFloating: boolean): PatternSegment | undefined {
       const isEmpty = pieces.every((piece) => piece.length === 0);
       if (stars === 0 && isEmpty) return undefined;
@@ -161,14 +161,14 @@ function createSegment() {
       const [only] = pieces;
       if (stars === 0 && only?.every((test) => typeof test === "string"))
         return { kind: "literal", text: only.join("") };
-      const kept = pieces.filter((piece) => piece.length > 0);
+      const nonEmpty = pieces.filter((piece) => piece.length > 0);
       return {
         kind: "glob",
-        pieces: kept.map(toPiece),
+        pieces: nonEmpty.map(toPiece),
         hasStars: stars > 0,
         isOpenBefore: stars > 0 && pieces[0]?.length === 0,
         isOpenBehind: stars > 0 && pieces.at(-1)?.length === 0,
-        minLength: kept.reduce((sum, piece) => sum + piece.length, 0),
+        minLength: nonEmpty.reduce((sum, piece) => sum + piece.length, 0),
       };
     },
   };
@@ -187,22 +187,22 @@ function oneByte(char: string): ByteTest {
   return test;
 }
 
-/** `[a-z]`, from its bracket on. Undefined if it does not end, or names a class that is none: then nothing fits. */
+/** Parses `[a-z]`, starting at the bracket. Undefined if it is not closed, or has an unknown class: then nothing matches. */
 function parseClass(text: Bytes, from: number): { readonly test: ByteTest; readonly end: number } | undefined {
   const test = new Uint8Array(256);
   let at = from + 1;
   const isInverted = text[at] === "!" || text[at] === "^";
   if (isInverted) at += 1;
-  /** The byte that a range may begin with. */
+  /** The byte that may start a range. */
   let before: number | undefined;
-  // A bracket that stands first is one of the bytes.
+  // A closing bracket in first position is a literal.
   for (let isFirst = true; isFirst || text[at] !== "]"; isFirst = false, at += 1) {
     const char = text[at];
     if (char === undefined) return undefined;
     if (char === "\\") {
-      const meant = text[(at += 1)];
-      if (meant === undefined) return undefined;
-      test[(before = meant.charCodeAt(0))] = 1;
+      const current = text[(at += 1)];
+      if (current === undefined) return undefined;
+      test[(before = current.charCodeAt(0))] = 1;
     } else if (char === "-" && before !== undefined && text[at + 1] !== undefined && text[at + 1] !== "]") {
       if (text[(at += 1)] === "\\") at += 1;
       const last = text[at];
@@ -262,7 +262,7 @@ function matchesGlob({ pieces, hasStars, isOpenBefore, isOpenBehind, minLength }
     if (end < start || !fits(last, name, end)) return false;
     count -= 1;
   }
-  // What stands between is taken where it first occurs: whatever follows has the most room then.
+  // The earliest occurrence of each middle piece is best: it leaves the most text for the rest.
   for (; next < count; next += 1) {
     const piece = pieces[next] as Piece;
     const found = find(piece, name, start);

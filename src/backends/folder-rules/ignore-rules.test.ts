@@ -1,4 +1,4 @@
-/** What the ignore files leave over, held against git itself. */
+/** Compares the ignore rules with git itself. */
 import { execFileSync, spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { useFolder } from "../../sources/file/test-folder.ts";
 const folder = useFolder();
 const { at, call, open, write } = folder;
 
-// Where everything must run, a missing program is a failure and not a skip.
+// In CI, a missing program is a failure and not a skip.
 const hasGit = "CI" in process.env || spawnSync("git", ["--version"]).status === 0;
 
 async function listed(source: Source): Promise<string[]> {
@@ -28,7 +28,7 @@ function git(where: string, ...words: readonly string[]): string {
   });
 }
 
-/** What git would show of a checkout: all that is neither ignored nor git's own. */
+/** What git shows of a checkout: everything that is neither ignored nor git's own. */
 function shownByGit(where: string): string[] {
   return git(where, "ls-files", "-co", "--exclude-standard", "-z").split("\0").filter(Boolean).sort();
 }
@@ -38,53 +38,53 @@ function commit(where: string): void {
   git(where, "-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-q", "--allow-empty", "-m", "x");
 }
 
-/** One folder with its ignore file: the lines, the files, and what git is to be asked about. */
+/** One folder with its ignore file: the lines, the files, and the paths to check with git. */
 const tricky: readonly (readonly [what: string, lines: string, files: string])[] = [
-  ["a name alone speaks of every depth", "a", "a b/a c/d/a ab"],
-  ["a slash in front holds it to the folder", "/a", "a b/a"],
+  ["a plain name matches at every depth", "a", "a b/a c/d/a ab"],
+  ["a leading slash anchors it to the folder", "/a", "a b/a"],
   ["a slash in the middle does so, too", "b/a", "b/a c/b/a b/c/a"],
-  ["a slash behind speaks of folders only", "a/", "a b/a/c d/a/e/f"],
-  ["two stars in front speak of every depth", "**/a", "a b/a b/c/a ab"],
-  ["two stars in front of a way", "**/a/b", "a/b c/a/b c/d/a/b a/c/b"],
-  ["two stars behind speak of all below, not of the folder", "a/**", "a/b a/c/d b/a/c a/.gitignore2"],
-  ["two stars between speak of any number of folders", "a/**/b", "a/b a/c/b a/c/d/b c/a/b a/bc"],
-  ["several of them in one way", "a/**/b/**/c", "a/b/c a/x/b/y/c a/b/x/y/c a/x/c a/b/b/c"],
+  ["a trailing slash matches folders only", "a/", "a b/a/c d/a/e/f"],
+  ["two leading stars match at every depth", "**/a", "a b/a b/c/a ab"],
+  ["two stars before a path", "**/a/b", "a/b c/a/b c/d/a/b a/c/b"],
+  ["two trailing stars match everything below, not the folder", "a/**", "a/b a/c/d b/a/c a/.gitignore2"],
+  ["two stars in between match any number of folders", "a/**/b", "a/b a/c/b a/c/d/b c/a/b a/bc"],
+  ["several of them in one path", "a/**/b/**/c", "a/b/c a/x/b/y/c a/b/x/y/c a/x/c a/b/b/c"],
   ["two stars within a name are one", "a**b\nc/d**e", "ab axb c/de c/dxe c/d/e axyb"],
-  ["two stars alone speak of everything", "**\n!a\n!.gitignore", "a b c/a"],
-  ["a star speaks of no slash", "a/*\n!a/b", "a/b a/c a/d/e"],
-  ["a star in front, behind and between", "*a\nb*\nc*d", "xa bx cxd cd xc dx"],
+  ["two stars alone match everything", "**\n!a\n!.gitignore", "a b c/a"],
+  ["a star does not match a slash", "a/*\n!a/b", "a/b a/c a/d/e"],
+  ["a star at the start, at the end and in between", "*a\nb*\nc*d", "xa bx cxd cd xc dx"],
   ["many stars", "*a*b*c*\n*xy*y", "abc aybzc cba acb aabbcc zxy zxyy xyzy"],
-  ["a question mark is one byte", "a?\nb??", "ab a abc bé bxy bx c/ab"],
-  ["an exclamation mark takes back", "*.log\n!keep.log", "a.log keep.log b/keep.log b/c.log"],
-  ["the last one counts", "!a\na\n*.x\n!b.x\nb.x", "a b.x c/b.x"],
-  ["nothing is taken back below what is left out", "a/\n!a/b\n!b", "a/b b c/a/b"],
-  ["a way is opened step by step", "/*\n!/a\n/a/*\n!/a/b\n!.gitignore", "x a/x a/b/c a/d/e"],
-  ["a backslash keeps signs", "\\#a\n\\!b\n\\*c\nd\\?\ne\\\\f", "#a !b *c xc d? dx e\\f"],
-  ["a comment, and none", "#a\n a\nb#c", "#a a  a b#c"],
-  ["spaces behind do not count unless kept", "a  \nb\\ \nc d ", "a b b\\  c d"],
-  ["a tab behind counts", "a\t", "a b"],
+  ["a question mark matches one byte", "a?\nb??", "ab a abc bé bxy bx c/ab"],
+  ["an exclamation mark negates", "*.log\n!keep.log", "a.log keep.log b/keep.log b/c.log"],
+  ["the last match applies", "!a\na\n*.x\n!b.x\nb.x", "a b.x c/b.x"],
+  ["nothing is negated below an ignored folder", "a/\n!a/b\n!b", "a/b b c/a/b"],
+  ["a path is opened step by step", "/*\n!/a\n/a/*\n!/a/b\n!.gitignore", "x a/x a/b/c a/d/e"],
+  ["a backslash escapes special characters", "\\#a\n\\!b\n\\*c\nd\\?\ne\\\\f", "#a !b *c xc d? dx e\\f"],
+  ["a comment, and text that only looks like one", "#a\n a\nb#c", "#a a  a b#c"],
+  ["trailing spaces are ignored unless escaped", "a  \nb\\ \nc d ", "a b b\\  c d"],
+  ["a trailing tab is part of the pattern", "a\t", "a b"],
   ["ranges and sets", "[a-c]x\n[!d]y\n[^e]z\n[]]u\n[x-]v\n[a\\]]w", "ax bx dx dy ey ez fz ]u -v xv ]w bw"],
   [
     "named classes",
     "[[:digit:]]a\n[[:upper:]]b\n[[:foo:]]c\n[[:alpha:]-z]d\n[[:]e",
     "1a Aa Bb bb :c fc -d zd 1d [e :e",
   ],
-  ["what does not end matches nothing", "[a\nb\\\n[!", "a [a b b\\ [!"],
+  ["an unclosed pattern matches nothing", "[a\nb\\\n[!", "a [a b b\\ [!"],
   ["a slash within a set", "a[x/]b\nc[/]d", "axb c/d cd"],
   ["an escaped slash", "a\\/b\n\\/c", "a/b c x/c"],
   ["doubled slashes", "a//b\n//c", "a/b c"],
-  ["case counts", "ABC\n*.TXT", "abc ABC a.txt a.TXT"],
+  ["case is significant", "ABC\n*.TXT", "abc ABC a.txt a.TXT"],
   ["names beyond ASCII", "é*\n日本\n*.メモ", "éa e日 日本/x x.メモ x.memo"],
   ["sets of bytes beyond ASCII", "[é]a\n[!a]b", "éa xa éb ab bb"],
-  ["empty lines and lone signs", "\n/\n!\n!/\n\r\n", "a b"],
+  ["empty lines and lone special characters", "\n/\n!\n!/\n\r\n", "a b"],
   ["an escaped star before two", "\\**/a\na/\\**", "*/a *x/a b/a a/*b a/c"],
-  ["a folder that only a rule of folders names, taken back as a file", "a/\n!a", "a b/a/c"],
-  ["rules of a way and of a name mixed", "a/b\n!b\nb/c\n!a/b", "a/b b/c b/d/c a/c/b"],
-  ["three stars are two", "a/***/b\n***/c", "a/b a/x/b c x/c"],
-  ["braces and plus mean nothing", "{a,b}\na+", "a b {a,b} a+ aa"],
+  ["a folder matched only by a folder rule, negated as a file", "a/\n!a", "a b/a/c"],
+  ["path rules and name rules mixed", "a/b\n!b\nb/c\n!a/b", "a/b b/c b/d/c a/c/b"],
+  ["three stars equal two", "a/***/b\n***/c", "a/b a/x/b c x/c"],
+  ["braces and plus are literal", "{a,b}\na+", "a b {a,b} a+ aa"],
 ];
 
-describe.skipIf(!hasGit)("as git (skipped where there is no git to ask)", () => {
+describe.skipIf(!hasGit)("matches git (skipped without git)", () => {
   it.each(tricky)("%s", async (_, lines, files) => {
     git(folder.root, "init", "-q");
     write(".gitignore", lines);
@@ -93,7 +93,7 @@ describe.skipIf(!hasGit)("as git (skipped where there is no git to ask)", () => 
     expect(await listed(source)).toEqual(shownByGit(folder.root));
   });
 
-  it("rules with other ends of line, a byte order mark, and none at the end", async () => {
+  it("rules with other line ends, a byte order mark, and no final line end", async () => {
     git(folder.root, "init", "-q");
     write(".gitignore", "\ufeffa\r\nb\r\nc \r\nd");
     for (const name of ["a", "b", "c", "d", "e"]) write(name, "");
@@ -101,7 +101,7 @@ describe.skipIf(!hasGit)("as git (skipped where there is no git to ask)", () => 
     expect(shownByGit(folder.root)).toEqual([".gitignore", "e"]);
   });
 
-  it("whatever trees and rules there are", async () => {
+  it("for any tree and rules", async () => {
     const names = ["a", "b", "ab", "aa", "a.b", "b.a", ".a", "A", "é", "a b", "#a", "[a]"];
     const name = fc.constantFrom(...names);
     const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((parts) => parts.join("/"));
@@ -165,7 +165,7 @@ describe.skipIf(!hasGit)("as git (skipped where there is no git to ask)", () => 
     );
   }, 120_000);
 
-  it("a worktree, and a submodule, whose .git is a file: each has excludes of its own", async () => {
+  it("a worktree, and a submodule, whose .git is a file: each has its own excludes", async () => {
     const main = join(folder.above, "main");
     fs.mkdirSync(main);
     git(main, "init", "-q");
@@ -193,7 +193,7 @@ describe.skipIf(!hasGit)("as git (skipped where there is no git to ask)", () => 
     const tree = await listed(await open({ root: worktree, hidden: true }));
     expect(tree).toEqual(shownByGit(worktree).filter((path) => path !== "sub"));
     expect(tree).not.toContain("from-main");
-    // From above, the submodule is part of the folder, and its own rules count in it.
+    // From above, the submodule is part of the folder, and its own rules apply in it.
     expect(await listed(await open({ root: main }))).toEqual([
       "a",
       "from-sub",
@@ -203,7 +203,7 @@ describe.skipIf(!hasGit)("as git (skipped where there is no git to ask)", () => 
     ]);
   });
 
-  it("a folder inside a repository: what the folders above it say counts", async () => {
+  it("a folder inside a repository: the rules of the folders above it apply", async () => {
     git(folder.root, "init", "-q");
     write(".gitignore", "*.log\n/deep/*/x\nlocal\n");
     write("deep/.gitignore", "!keep.log\n/inner/y\n");
@@ -221,7 +221,7 @@ describe.skipIf(!hasGit)("as git (skipped where there is no git to ask)", () => 
     ['[core]\nexcludesfile = "~/mine" ; a comment\n', ".config/git/config"],
     ["[user]\nname = x\n[Core] EXCLUDESFILE=~/mi\\\nne # so\n", ".gitconfig"],
     ['[core "other"]\nexcludesfile = /nowhere\n[core]\n  excludesfile = ~/mine\n', ".gitconfig"],
-  ])("a person's own file is found where %j in %s says", async (config, where) => {
+  ])("finds the user's own file through %j in %s", async (config, where) => {
     git(folder.root, "init", "-q");
     writeHome(where, config);
     writeHome("mine", "*.mine\n");
@@ -238,7 +238,7 @@ function writeHome(path: string, text: string): void {
   fs.writeFileSync(join(folder.home, path), text);
 }
 
-/** Where a file is in the way of a folder, or the other way round, the first one stays. */
+/** If a file and a folder have the same path, the first one stays. */
 function tryToWrite(path: string, text: string): void {
   try {
     write(path, text);

@@ -1,27 +1,27 @@
-/** The rules of one ignore file, and how far each of them has come on the way down to a folder. */
+/** The rules of one ignore file, and which segments of each rule the path to a folder has matched. */
 import { endingOf, matches, parseRule, slownessOf, toBytes } from "./ignore-pattern.ts";
 import type { Bytes, Rule, PatternSegment } from "./ignore-pattern.ts";
 
-/** What one ignore file says. */
+/** The parsed rules of one ignore file. */
 export interface IgnoreRules {
-  /** Rules of a name wherever it stands: by that name, by its ending, and those that must be tried. Each list begins with the last rule. */
+  /** Rules for a name at any depth: by exact name, by extension, and those that must be tried. Each list has the last rule first. */
   readonly names: ReadonlyMap<Bytes, readonly Rule[]>;
   readonly endings: ReadonlyMap<Bytes, readonly Rule[]>;
   readonly globs: readonly Rule[];
-  /** Rules of a way that begins at the file's folder. */
+  /** Rules for a path relative to the file's folder. */
   readonly anchored: readonly Rule[];
-  /** The file as it counts here and there, by where its rules stand. */
+  /** Cache of the layers of this file, by their standings. */
   readonly layers: Map<string, RuleLayer>;
-  /** How many rules were left out because they are too many, or take too long. */
+  /** Number of rules left out because there are too many, or because they take too long. */
   readonly leftOut: number;
 }
 
-/** An ignore file as it counts in one folder. */
+/** The rules of an ignore file as they apply in one folder. */
 export interface RuleLayer {
-  /** No two have the same. */
+  /** Unique. */
   readonly id: number;
   readonly rules: IgnoreRules;
-  /** Rules that have led to this folder, each with the segment that is next; the same again by what that segment is. */
+  /** Rules that matched the path to this folder, each with its next segment; then the same, indexed by that segment. */
   readonly standings: readonly Standing[];
   readonly byName: ReadonlyMap<Bytes, readonly Standing[]>;
   readonly byTrying: readonly Standing[];
@@ -32,13 +32,13 @@ interface Standing {
   readonly next: number;
 }
 
-/** The rule that counts for a name if it is a file, or a folder. */
-export interface Found {
+/** The rule that applies to a name if it is a file, and if it is a folder. */
+export interface RuleMatch {
   readonly file: Rule | undefined;
   readonly folder: Rule | undefined;
 }
 
-/** A file of more rules is no one's, and each name is held against all of them that must be tried. */
+/** More than any real file has; each name is compared with all rules that must be tried. */
 const maxRules = 10_000;
 const maxTried = 2000;
 const maxSlowness = 16_384;
@@ -49,7 +49,7 @@ export function parseRules(text: Bytes): IgnoreRules {
   return sort(lines.map((line) => endOfLine(line)));
 }
 
-/** Rules that a person wrote one by one. */
+/** Rules from a list of patterns. */
 export function rulesOf(patterns: readonly string[]): IgnoreRules {
   return sort(patterns.map(toBytes));
 }
@@ -101,19 +101,19 @@ function push<T>(lists: Map<string, T[]>, key: string, value: T): void {
   else lists.set(key, [value]);
 }
 
-/** The file as it counts in its own folder. */
+/** The layer of the file in its own folder. */
 export function beginLayer(rules: IgnoreRules): RuleLayer {
   const standings: Standing[] = [];
   for (const rule of rules.anchored) reach(standings, standings.length, rule, 0);
   return layerOf(rules, standings);
 }
 
-/** Whether the file says nothing of this folder, nor of anything below. */
+/** Whether the file has no effect in this folder or below. */
 export function isSilent({ rules, standings }: RuleLayer): boolean {
   return standings.length === 0 && rules.names.size === 0 && rules.endings.size === 0 && rules.globs.length === 0;
 }
 
-/** The file as it counts in a folder of this folder. */
+/** The layer of the file in a subfolder. */
 export function enterLayer(layer: RuleLayer, name: Bytes): RuleLayer {
   if (layer.standings.length === 0) return layer;
   const standings: Standing[] = [];
@@ -129,7 +129,7 @@ export function enterLayer(layer: RuleLayer, name: Bytes): RuleLayer {
   return layerOf(layer.rules, standings);
 }
 
-/** Whether a rule that does not take back spells the way through a folder of this name. Any number of folders in front spells none. */
+/** Whether a rule that is not negated names a path through a folder of this name. "**" does not count as naming it. */
 export function leadsThrough(layer: RuleLayer, name: Bytes): boolean {
   for (const { rule, next } of standingsFor(layer, name)) {
     const segment = rule.segments[next] as PatternSegment;
@@ -141,8 +141,8 @@ export function leadsThrough(layer: RuleLayer, name: Bytes): boolean {
 
 const found: { file: Rule | undefined; folder: Rule | undefined } = { file: undefined, folder: undefined };
 
-/** The answer is good until the next question. */
-export function judge({ rules, byName, byTrying }: RuleLayer, name: Bytes): Found {
+/** The result object is reused by the next call. */
+export function judge({ rules, byName, byTrying }: RuleLayer, name: Bytes): RuleMatch {
   forget();
   const named = rules.names.get(name);
   if (named) for (const rule of named) consider(rule);
@@ -172,7 +172,7 @@ function consider(rule: Rule): void {
   if (!rule.isFolderOnly && (!found.file || rule.order > found.file.order)) found.file = rule;
 }
 
-/** Notes that a rule has come to this segment, unless it is noted from `from` on. Any number of folders may be none. */
+/** Records that a rule has reached this segment, unless recorded since `from`. "**" may match no folder. */
 function reach(standings: Standing[], from: number, rule: Rule, next: number): void {
   for (let index = from; index < standings.length; index += 1) if (standings[index]?.next === next) return;
   standings.push({ rule, next });
@@ -181,7 +181,7 @@ function reach(standings: Standing[], from: number, rule: Rule, next: number): v
 
 let lastId = 0;
 
-/** The same layer for the same standings, unless there have been very many. */
+/** Returns the same layer for the same standings, unless the cache is full. */
 function layerOf(rules: IgnoreRules, standings: readonly Standing[]): RuleLayer {
   if (standings.length > maxInterned) return createLayer(rules, standings);
   const key = standings.map(({ rule, next }) => `${rule.order}:${next}`).join(" ");
@@ -205,7 +205,7 @@ function createLayer(rules: IgnoreRules, standings: readonly Standing[]): RuleLa
   return { id: lastId, rules, standings, byName, byTrying };
 }
 
-/** Those that may have to do with a name, the standings of one rule side by side. */
+/** The standings that may match a name, with those of one rule side by side. */
 function standingsFor({ byName, byTrying }: RuleLayer, name: Bytes): readonly Standing[] {
   const named = byName.get(name);
   if (!named) return byTrying;

@@ -1,4 +1,4 @@
-/** How the names in one folder are judged. The same rules count for every way to ask for a name. */
+/** Decides which names in one folder are served. The same rules apply to every method that accesses a name. */
 import { toBytes } from "./ignore-pattern.ts";
 import type { Bytes } from "./ignore-pattern.ts";
 import { beginLayer, enterLayer, isSilent, judge, leadsThrough, rulesOf } from "./ignore-rules.ts";
@@ -6,24 +6,24 @@ import type { IgnoreRules, RuleLayer } from "./ignore-rules.ts";
 import { foldName, isSecret, secretsIn } from "./secret-names.ts";
 
 export interface RuleChoice {
-  /** Whether ignore files count, and `node_modules` is left out. */
+  /** Whether ignore files apply, and `node_modules` is left out. */
   readonly ignore: boolean;
-  /** Whether all names that begin with a dot are served, not only those of `shownDotNames`. */
+  /** Whether all names that begin with a dot are served, not only those in `shownDotNames`. */
   readonly hidden: boolean;
-  /** Patterns of what is served all the same. */
+  /** Patterns of names that are served despite other rules. */
   readonly allow: readonly string[];
-  /** Patterns of what is not served, whatever the ignore files say. */
+  /** Patterns of names that are not served, regardless of the ignore files. */
   readonly exclude: readonly string[];
 }
 
-/** As what a name is served: 0 not at all, 1 if it is a file (or a link), 2 if it is a folder, 3 either way. */
+/** How a name is served: 0 not at all, 1 as a file or link, 2 as a folder, 3 as either. */
 export type Verdict = 0 | 1 | 2 | 3;
 
 export const asFile = 1;
 export const asFolder = 2;
 const either = 3;
 
-/** Which file of rules is stronger than which; the first is the strongest. */
+/** Precedence of the rule files, strongest first. */
 export const ranks = { exclude: 0, pressmarkignore: 1, ignore: 2, gitignore: 3, repository: 4, person: 5 } as const;
 export type Rank = (typeof ranks)[keyof typeof ranks];
 
@@ -34,30 +34,30 @@ export interface RankedRules {
 
 /** The same object for the same rules. */
 export interface NameRules {
-  /** The strongest first, and of one rank that of the deepest folder. */
+  /** Strongest first; within one rank, deepest folder first. */
   readonly layers: readonly { readonly rank: Rank; readonly layer: RuleLayer }[];
-  /** What is allowed, and the part of it that may speak of secrets. */
+  /** The allow patterns, and those of them that may match secrets. */
   readonly allow: { readonly all: RuleLayer; readonly named: RuleLayer } | undefined;
-  /** False in a folder that is there only because something in it is allowed. */
+  /** False in a folder that is served only because something below it is allowed. */
   readonly isOpen: boolean;
-  /** Whether the folder itself is allowed, and so what is in it. */
+  /** Whether the folder itself is allowed, and therefore its contents. */
   readonly isAllowed: boolean;
-  /** Names that are secret in this folder and nowhere else. */
+  /** Names that are secret only in this folder. */
   readonly secrets: ReadonlySet<string> | undefined;
 }
 
 export interface RuleBook {
-  /** How the names of a folder are judged. */
+  /** How a name in a folder is served. */
   verdict(rules: NameRules, name: string): Verdict;
-  /** The rules at the very top, before any folder. */
+  /** The rules at the top, before any folder. */
   readonly start: NameRules;
-  /** The rules of the folder that is served: what was chosen for it counts from here on. */
+  /** The rules of the root of the mount, where the options of the mount start to apply. */
   begin(rules: NameRules): NameRules;
-  /** The rules in a folder of a folder, before its own ignore files. */
+  /** The rules in a subfolder, without its own ignore files. */
   enter(rules: NameRules, name: string): NameRules;
-  /** The same on the way down to the folder that is served: it is asked for, whatever the rules say of it. */
+  /** Same as `enter` for a folder above the root of the mount: it is entered whatever the rules say. */
   pass(rules: NameRules, name: string): NameRules;
-  /** The rules with a folder's own ignore files. A repository begins anew: what git says above it does not count in it. */
+  /** The rules with a folder's own ignore files. In a repository, git's rules from above it do not apply. */
   add(rules: NameRules, own: readonly RankedRules[], isRepository: boolean): NameRules;
 }
 
@@ -65,8 +65,8 @@ const maxInterned = 2000;
 const skipped = "node_modules";
 
 /**
- * Dot-names that are served by default: written by people, to be read by everyone who works on the project, without credentials or state of
- * a machine. Ignore files are not among them, as they name what is hidden (docs/decisions/008-one-set-of-rules.md).
+ * Dot-names that are served by default: written by people for everyone who works on the project, without credentials or machine state.
+ * Ignore files are not among them, because they name what is hidden (docs/decisions/008-one-set-of-rules.md).
  */
 const shownDotNames: ReadonlySet<string> = new Set([".github", ".editorconfig"]);
 
@@ -76,7 +76,7 @@ export function createRuleBook({ ignore, hidden, allow, exclude }: RuleChoice): 
   const allowed = allow.length === 0 ? undefined : { all: rulesOf(allow), named: rulesOf(allow.filter(maySaySecrets)) };
   const excluded = exclude.length === 0 ? undefined : rulesOf(exclude);
 
-  /** Equal rules are one object, so that whoever keeps what came of them can tell whether it still holds. */
+  /** Equal rules are one object, so that callers can compare them by identity. */
   function intern(rules: NameRules): NameRules {
     const layers = rules.layers.map(({ rank, layer }) => `${rank}:${layer.id}`).join(" ");
     const secrets = rules.secrets ? [...rules.secrets].join(" ") : "";
@@ -88,7 +88,7 @@ export function createRuleBook({ ignore, hidden, allow, exclude }: RuleChoice): 
     return rules;
   }
 
-  /** What the rules without exceptions say. */
+  /** The verdict without the allow patterns. */
   function usual(rules: NameRules, folded: string, bytes: Bytes): Verdict {
     if (!rules.isOpen || isSecret(folded, rules.secrets)) return 0;
     if (!hidden && folded.charCodeAt(0) === dot && !shownDotNames.has(folded)) return 0;
@@ -114,14 +114,14 @@ export function createRuleBook({ ignore, hidden, allow, exclude }: RuleChoice): 
     if (!layers) return 0;
     const isOfSecret = isSecret(folded, secrets);
     const { file, folder } = judge(isOfSecret ? layers.named : layers.all, bytes);
-    const unlessSaid = isAllowed && !isOfSecret;
+    const otherwise = isAllowed && !isOfSecret;
     let served = 0;
-    if (file ? !file.isNegated : unlessSaid) served |= asFile;
-    if (folder ? !folder.isNegated : unlessSaid) served |= asFolder;
+    if (file ? !file.isNegated : otherwise) served |= asFile;
+    if (folder ? !folder.isNegated : otherwise) served |= asFolder;
     return served as Verdict;
   }
 
-  /** Whether all is judged below as it is here, save in folders with a name of their own rules. */
+  /** Whether the rules below are the same as here, except in folders that rules name explicitly. */
   function isSteady({ layers, allow: exceptions, isOpen, secrets }: NameRules): boolean {
     return isOpen && !exceptions && !secrets && layers.every(({ layer }) => layer.standings.length === 0);
   }
@@ -129,7 +129,7 @@ export function createRuleBook({ ignore, hidden, allow, exclude }: RuleChoice): 
   function descend(rules: NameRules, name: string, isAsked: boolean): NameRules {
     let isPlain = steady.get(rules);
     if (isPlain === undefined) steady.set(rules, (isPlain = isSteady(rules)));
-    // What is not served is not entered, so that an open folder without exceptions is as open below.
+    // Folders that are not served are not entered, so an open folder without exceptions has the same rules below.
     if (isPlain && /^[!-\-/-~]/.test(name)) return rules;
     const bytes = toBytes(name);
     const folded = foldName(name);
@@ -171,22 +171,22 @@ export function createRuleBook({ ignore, hidden, allow, exclude }: RuleChoice): 
     pass: (rules, name) => descend(rules, name, true),
 
     add(rules, own, isRepository) {
-      const kept = isRepository ? rules.layers.filter(({ rank }) => rank < ranks.gitignore) : rules.layers;
+      const inherited = isRepository ? rules.layers.filter(({ rank }) => rank < ranks.gitignore) : rules.layers;
       const added = own.map(({ rank, rules: file }) => ({ rank, layer: beginLayer(file) }));
-      // The sort is stable: a folder's own come before those from above.
-      const layers = [...added.filter(({ layer }) => !isSilent(layer)), ...kept].sort((a, b) => a.rank - b.rank);
+      // The sort is stable: a folder's own rules come before those from above.
+      const layers = [...added.filter(({ layer }) => !isSilent(layer)), ...inherited].sort((a, b) => a.rank - b.rank);
       return intern({ ...rules, layers });
     },
   };
 }
 
-/** Whether this is a name at all: no way leads through `.`, `..`, or what a system takes for more than a name. */
+/** Whether this is a valid name: not `.`, `..`, or text that a system would treat as a path. */
 export function isName(name: string): boolean {
   if (name === "" || name === "." || name === ".." || name.includes("\0")) return false;
   return process.platform !== "win32" || !/[\\:]/.test(name);
 }
 
-/** A secret must be named as it is, and what takes back may do so in any way. */
+/** A secret must be named literally; a negated pattern may use wildcards. */
 function maySaySecrets(pattern: string): boolean {
   if (pattern.startsWith("!")) return true;
   const { names, anchored } = rulesOf([pattern]);

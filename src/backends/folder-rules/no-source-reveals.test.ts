@@ -1,7 +1,6 @@
 /**
- * No source reveals what the rules of a folder hide: files, history, documentation, skills and settings of one generated tree are
- * served at once, with an index over all of them, and everything that can be asked is asked. What is hidden is what the file source
- * does not serve.
+ * No source reveals what the folder rules hide. Files, history, documentation, skills and settings of one generated tree are served
+ * together, with a search index, and every possible request is made. Hidden is what the file source does not serve.
  */
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -45,7 +44,7 @@ afterAll(() => {
 });
 
 beforeEach(() => {
-  // What the person who runs the tests ignores is not their business.
+  // The ignore files of the user who runs the tests must not apply.
   vi.stubEnv("HOME", join(scratch, "home"));
   vi.stubEnv("XDG_CONFIG_HOME", undefined);
   vi.stubEnv("GIT_CONFIG_GLOBAL", undefined);
@@ -69,7 +68,7 @@ interface Served {
   readonly mounts: readonly Mount[];
 }
 
-/** All sources over one folder; a bare clone too, where HEAD has the same rules as the folder. */
+/** All sources over one folder; also a bare clone, if HEAD has the same rules as the folder. */
 async function serve({ root, git: run }: TestHistory, { exclude, unstaged }: Plan): Promise<Served> {
   const bare = `${root}.git`;
   if (unstaged.length === 0) run("clone", "--quiet", "--bare", root, bare);
@@ -118,7 +117,7 @@ async function check(planned: Plan): Promise<void> {
   const { answers, browsed } = await askEverything(pressmark, bases, history, call());
   expect(wordsIn(answers).filter((word) => !told.has(word))).toEqual([]);
 
-  // Paths in full, where they are given as such.
+  // Complete paths, where responses contain them.
   const named = new Set<string>();
   for (const answer of answers) {
     for (const [, text] of answer.matchAll(/"(?:path|from)\\":\\"((?:[^"\\]|\\\\.)+?)\\"/g))
@@ -136,7 +135,7 @@ async function check(planned: Plan): Promise<void> {
   const isFolder = (path: string) => [...folders].some((uri) => uri.endsWith(`/${path.replace(/\/$/, "")}`));
   expect([...named].filter((path) => !isNamed(path) && !isFolder(path))).toEqual([]);
 
-  // What is hidden answers by every address as what is not there.
+  // A hidden address behaves like a missing one.
   for (const { hash, files } of commits)
     for (const [path, content] of files) {
       const at = encode(path);
@@ -160,7 +159,7 @@ async function check(planned: Plan): Promise<void> {
     ])
       expect(await said(pressmark.read(`git://h/${uri}`, call())), uri).toBe('{"kind":"not-found"}');
 
-  // And what is not hidden is all there.
+  // Everything that is not hidden is available.
   for (const commit of shownCommits)
     for (const [path, content] of commit.files)
       if (isShown(path, content) && "text" in content)
@@ -171,12 +170,12 @@ async function check(planned: Plan): Promise<void> {
   for (const { name } of mounts) store.removeBelow(name, "");
 }
 
-describe("no source reveals what the rules of a folder hide", () => {
+describe("no source reveals what the folder rules hide", () => {
   beforeEach(() => {
     stop = new AbortController();
   });
 
-  it("whatever is committed, moved, branched, ignored and asked", async () => {
+  it("for any commits, moves, branches, ignore files and requests", async () => {
     await fc.assert(
       fc.asyncProperty(plan, async (planned) => {
         stop = new AbortController();
@@ -190,7 +189,7 @@ describe("no source reveals what the rules of a folder hide", () => {
     );
   }, 300_000);
 
-  it("to those who watch", async () => {
+  it("to a watch", async () => {
     const commits = [
       {
         back: 1,
@@ -222,7 +221,7 @@ describe("no source reveals what the rules of a folder hide", () => {
     const names = heard.flatMap((each) =>
       each.heard.flatMap((change) => plain(JSON.stringify(change)).match(words) ?? []),
     );
-    // A folder has changed, whatever changed in it.
+    // A folder is announced as changed for any change in it.
     expect([...new Set(names)].sort()).toEqual(["zqshown", "zqskill", "zqsrc"]);
   }, 60_000);
 });

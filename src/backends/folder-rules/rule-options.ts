@@ -1,4 +1,4 @@
-/** The options with which a mount changes the rules of its folder. Each source over a folder offers all of them, or some. */
+/** Options of a mount that change the rules of its folder. Each source that serves a folder offers some or all of them. */
 import type { z } from "zod";
 
 export function ruleOptions(zod: typeof z) {
@@ -7,14 +7,16 @@ export function ruleOptions(zod: typeof z) {
     ignore: zod
       .boolean()
       .default(true)
-      .describe("leave out what .gitignore, .ignore, .pressmarkignore and git's own excludes name, and node_modules"),
+      .describe(
+        "Leave out node_modules and everything that .gitignore, .ignore, .pressmarkignore and git's exclude files match",
+      ),
     hidden: zod
       .boolean()
       .default(false)
-      .describe("serve all names that begin with a dot, not only .github and .editorconfig"),
+      .describe("Serve all names that begin with a dot, not only .github and .editorconfig"),
     allow: patterns().describe(
-      "patterns, as in .gitignore, of what is served although hidden, ignored or a secret by its name",
+      "Patterns, as in .gitignore, of files to serve although they are hidden, ignored or have the name of a secret",
     ),
-    exclude: patterns().describe("patterns, as in .gitignore, of what is not served"),
+    exclude: patterns().describe("Patterns, as in .gitignore, of files not to serve"),
   };
 }

@@ -1,6 +1,6 @@
-/** Names that are not served whatever the rest is: what holds passwords, tokens and private keys. */
+/** Names that are never served by default: files with passwords, tokens and private keys. */
 
-/** All in lower case. */
+/** In lower case. */
 const secretNames = new Set([
   "id_rsa",
   "id_dsa",
@@ -24,7 +24,7 @@ const secretNames = new Set([
 
 const secretEndings = new Set([".pem", ".key", ".p8", ".p12", ".pfx", ".pk8", ".ppk", ".keystore", ".jks", ".kdbx"]);
 
-/** Names that are secret in one folder only. */
+/** Names that are secret only in one folder. */
 const secretIn: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   [".aws", new Set(["credentials", "config"])],
   [".docker", new Set(["config.json"])],
@@ -32,12 +32,12 @@ const secretIn: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   [".cargo", new Set(["credentials", "credentials.toml"])],
 ]);
 
-/** The names that are secret only in a folder of this name, in lower case. */
+/** The names that are secret only in a folder of this name (lower case). */
 export function secretsIn(folder: string): ReadonlySet<string> | undefined {
   return folder.charCodeAt(0) < 0x7f && folder.charCodeAt(0) !== dot ? undefined : secretIn.get(foldName(folder));
 }
 
-/** Whether a folded name speaks of a secret, hidden or not. `inFolder` are the names that are secret there and nowhere else. */
+/** Whether a folded name is that of a secret. `inFolder` are the names that are secret only in its folder. */
 export function isSecret(folded: string, inFolder: ReadonlySet<string> | undefined): boolean {
   const last = folded.lastIndexOf(".");
   return (
@@ -47,7 +47,7 @@ export function isSecret(folded: string, inFolder: ReadonlySet<string> | undefin
   );
 }
 
-/** A name as it is compared, so that neither case nor a look-alike of a letter makes another name of it. */
+/** Normalizes a name for comparison, so that neither case nor look-alike letters make a difference. */
 export function foldName(name: string): string {
   if (isFolded.test(name)) return name;
   return (isPlain.test(name) ? name : name.normalize("NFKC").replace(invisible, "")).toLowerCase();
@@ -55,6 +55,6 @@ export function foldName(name: string): string {
 
 const isPlain = /^[ -~]*$/;
 const isFolded = /^[ -@[-~]*$/;
-/** What some file systems take no notice of. */
+/** Invisible characters that some file systems ignore. */
 const invisible = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
 const dot = 0x2e;

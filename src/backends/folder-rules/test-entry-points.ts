@@ -1,11 +1,11 @@
-/** Every way to ask a server about the files and the history of a folder, and what it answers. */
+/** Sends every possible request about the files and the history of a folder, and collects the responses. */
 import { toResourceError } from "../../errors.ts";
 import { rootOf } from "../../protocol/tools/mounts.ts";
 import { type Call, directoryType, type Page, type Resource, type Resources } from "../../resources.ts";
 import { unquoteName } from "../../sources/git/unquote-name.ts";
 import { type TestHistory, words } from "./test-history.ts";
 
-/** The answer as text, or the error. */
+/** The response as text, or the error. */
 export async function said(asked: Promise<unknown>): Promise<string> {
   try {
     return JSON.stringify(await asked);
@@ -25,7 +25,7 @@ async function pages<T>(ask: (cursor: { cursor?: string }) => Promise<Page<T>>):
   return items;
 }
 
-/** Everything that is found by going from folder to folder. */
+/** Everything that is reachable by browsing. */
 async function browse(pressmark: Resources, uri: string, call: Call): Promise<Resource[]> {
   const found: Resource[] = [];
   const ahead = [uri];
@@ -45,7 +45,7 @@ export async function textAt(pressmark: Resources, uri: string, call: Call): Pro
 
 export const encode = (path: string) => path.split("/").map(encodeURIComponent).join("/");
 
-/** As it was meant: without the escapes of URIs and of git. */
+/** Without the escapes of URIs and of git. */
 export function plain(text: string): string {
   return text
     .replaceAll(/(?:%[0-9a-f]{2})+/gi, (escaped) => {
@@ -58,13 +58,13 @@ export function plain(text: string): string {
     .replaceAll(/(?:\\{1,2}[0-7]{3})+/g, (escaped) => unquoteName(`"${escaped.replaceAll("\\\\", "\\")}"`));
 }
 
-/** What a read gives, without the address that was asked for. */
+/** The content of a read, without the requested address. */
 async function readAt(pressmark: Resources, uri: string, call: Call): Promise<string> {
   const reading = pressmark.read(uri, call);
   return said(reading.then(({ contents }) => contents.map(({ uri: _uri, ...content }) => content)));
 }
 
-/** Asks a repository everything that its files and commits can be asked for. */
+/** Makes every possible request for the files and commits of a repository. */
 async function askHistory(
   pressmark: Resources,
   base: string,
@@ -91,7 +91,7 @@ async function askHistory(
   return answers;
 }
 
-/** Everything that is typed into templates, and what it may become. */
+/** Completion requests for all templates, and their suggestions. */
 async function askTemplates(pressmark: Resources, { branches }: TestHistory, call: Call): Promise<string[]> {
   const templates = await pages((cursor) => pressmark.templates(cursor, call));
   const answers = [JSON.stringify(templates)];
@@ -108,7 +108,7 @@ async function askTemplates(pressmark: Resources, { branches }: TestHistory, cal
 
 export interface Answers {
   readonly answers: readonly string[];
-  /** What is found by going from folder to folder, in all mounts. */
+  /** Everything reachable by browsing, in all mounts. */
   readonly browsed: readonly Resource[];
 }
 
@@ -140,7 +140,7 @@ export async function askEverything(
   return { answers, browsed };
 }
 
-/** The words of names, texts and subjects that answers hold, each once. */
+/** The marker words in the responses, each once. */
 export function wordsIn(answers: readonly string[]): string[] {
   return [...new Set(answers.flatMap((answer) => plain(answer).match(words) ?? []))];
 }

@@ -1,4 +1,4 @@
-/** Generated repositories for tests: what is in each commit, written by git itself, and what of it the file source would serve. */
+/** Generated repositories for tests: what is in each commit, written by git itself, and which of it the file source would serve. */
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,7 +9,7 @@ import type { Runtime } from "../../source.ts";
 import file from "../../sources/file.ts";
 import { asking, collect } from "../../testing/pages.ts";
 
-/** Names are made of words that occur nowhere else: `zq…`. Texts hold marks, `mk…`, and subjects of commits `ms…`. */
+/** Names consist of words that occur nowhere else: `zq…`. Texts contain markers, `mk…`, and commit subjects `ms…`. */
 export const words = /zq[\p{L}\p{N}]+|mk\d+|ms\d+/gu;
 
 const folderNames = ["zqsrc", "zqlib", "zq日本", "zqprivate", ".zqdot", ".github", "node_modules", "zqbuild"];
@@ -39,7 +39,7 @@ const ruleFile = fc
 type Step =
   | { readonly kind: "write"; readonly path: string }
   | { readonly kind: "remove"; readonly which: number }
-  /** With a small change, so that git takes it for the same file. */
+  /** With a small change, so that git detects a rename. */
   | { readonly kind: "move"; readonly which: number; readonly to: string }
   | { readonly kind: "rules"; readonly path: string; readonly lines: readonly string[] }
   | { readonly kind: "link"; readonly which: number; readonly name: number };
@@ -63,11 +63,11 @@ export interface Plan {
   readonly commits: readonly {
     /** How many commits back its parent is. */
     readonly back: number;
-    /** A second parent, whose files come in where the first has none. */
+    /** A second parent, whose files are added where the first has none. */
     readonly merged: number | undefined;
     readonly steps: readonly Step[];
   }[];
-  /** Ignore files that are written and not committed. */
+  /** Ignore files that are written but not committed. */
   readonly unstaged: readonly { readonly path: string; readonly lines: readonly string[] }[];
   readonly exclude: readonly string[];
 }
@@ -99,7 +99,7 @@ export interface TestCommit {
 
 export interface TestHistory {
   readonly root: string;
-  /** The oldest first. */
+  /** Oldest first. */
   readonly commits: readonly TestCommit[];
   readonly branches: readonly string[];
   /** The files of the checkout. */
@@ -117,7 +117,7 @@ const always: Files = new Map([
   ["skills/zqskill/zqkey.pem", { text: "mk5\n" }],
 ]);
 
-/** Writes what a plan comes to; the last commit is checked out. */
+/** Writes a plan; the last commit is checked out. */
 export function writeHistory({ commits: planned, unstaged }: Plan, root: string): TestHistory {
   let marks = 100;
   const texts: { files: Files; parents: readonly number[]; subject: string }[] = [
@@ -235,13 +235,13 @@ function dirExists(root: string, path: string): boolean {
 
 export interface Visible {
   readonly paths: ReadonlySet<string>;
-  /** The words in the names of what is served, folders among it. */
+  /** The words in the names of served files and folders. */
   readonly words: ReadonlySet<string>;
 }
 
 /**
- * What the file source serves in a copy of the checkout that also holds every file of every commit: the rules of now, for all of
- * history. Ignore files of earlier commits do not count.
+ * What the file source serves in a copy of the checkout that also contains every file of every commit: the current rules, for the whole
+ * history. Ignore files of earlier commits do not apply.
  */
 export async function visibleIn(
   { root, commits, checkout }: TestHistory,
@@ -253,7 +253,7 @@ export async function visibleIn(
   rmSync(copy, { recursive: true, force: true });
   cpSync(root, copy, { recursive: true, filter: (path) => !path.startsWith(join(root, ".git/objects")) });
   for (const files of [...commits.map((commit) => commit.files), checkout]) {
-    // A link may lead to what is in no commit.
+    // A link may point to a file that is in no commit.
     const targets = [...files.values()].flatMap((content) => ("link" in content ? [content.link] : []));
     for (const path of [...files.keys(), ...targets]) {
       mkdirSync(dirname(join(copy, path)), { recursive: true });
@@ -279,7 +279,7 @@ export async function visibleIn(
 }
 
 export interface Told {
-  /** The words that may be told: in names of what is served, in what it holds, and in subjects of commits that change some of it. */
+  /** The words that may be revealed: in names and contents of served files, and in subjects of commits that change them. */
   readonly told: ReadonlySet<string>;
   isShown(path: string, content: Content): boolean;
   readonly shownCommits: readonly TestCommit[];

@@ -155,7 +155,7 @@ describe("pressmark drive", () => {
     const said = JSON.stringify([refused, (refused as Error).cause, String((refused as Error).stack)]);
     for (const secret of fake.accounts.secrets) expect(said).not.toContain(secret);
     const { out } = await stand.run(["drive", "status"], { env });
-    expect(out).toMatch(/^owner@example\.org {2}file {2}no credentials could be had/);
+    expect(out).toMatch(/^owner@example\.org {2}file {2}cannot get credentials/);
   });
 
   it("does not wait long for the token server, and reports that it is unreachable", async () => {
@@ -179,7 +179,7 @@ describe("pressmark drive", () => {
     const { code, out, err } = await login();
     expect([code, out]).toEqual([expect.any(Number), ""]);
     expect(code).not.toBe(0);
-    expect(err).toContain('nothing was agreed to ("access_denied")');
+    expect(err).toContain('access was not granted ("access_denied")');
   });
 
   it("takes the answer to its own question, and no other", async () => {

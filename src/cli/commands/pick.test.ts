@@ -141,7 +141,7 @@ describe("pick", () => {
       `## ${key}\n\nLines 1-4:\n\n\`\`\`md\n# Key\n\ninvisible\npassword: "[masked]"\n\`\`\`\n`,
     );
     expect(printed.indexOf(`## ${readme}\n`)).toBeGreaterThan(printed.indexOf(`## ${key}\n`));
-    expect(said).toMatch(/docs\/key\.md:1-4 \(\d+ tokens, 1 masked, 1 invisible removed\): was asked for/);
+    expect(said).toMatch(/docs\/key\.md:1-4 \(\d+ tokens, 1 masked, 1 invisible removed\): was requested/);
     expect(said).toMatch(/\d+ of 8000 tokens \(o200k_base\)\n$/);
   });
 

@@ -84,7 +84,7 @@ describe("search", () => {
   it("does not exist if the config disables it", async () => {
     stand.write("off/pressmark.config.yaml", "search: { enabled: false }\n");
     const { code, err } = await search(["--folder", "off", "tea"]);
-    expect({ code, err }).toEqual({ code: 1, err: "pressmark: nothing here can be searched\n" });
+    expect({ code, err }).toEqual({ code: 1, err: "pressmark: no mount can be searched\n" });
   });
 });
 

@@ -82,7 +82,7 @@ describe("a value that is set in a JSON text", () => {
   it("is refused where something on the way is no object, or the text is none", () => {
     expect(() => edited("[]")).toThrow("the file is not an object; change it by hand");
     expect(() => edited('{ "mcpServers": 1 }')).toThrow('"mcpServers" is not an object; change it by hand');
-    expect(() => edited("{ nonsense")).toThrow('a key in " must stand here');
+    expect(() => edited("{ nonsense")).toThrow('expected a key in "');
   });
 
   it("is all that changes, whatever the text holds and however it is laid out", () => {

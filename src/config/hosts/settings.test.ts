@@ -160,7 +160,7 @@ describe("the settings of a host", () => {
     const file = fileOf("claude-code", "user");
     writeFileSync(file.file, '{\n  "token": "hunter2"\n  oops }');
     expect(() => planChange(file, http)).toThrow(
-      `${file.file}:3:3: "," or "}" must stand here; Claude Code cannot read it either, so fix it first`,
+      `${file.file}:3:3: expected "," or "}"; Claude Code cannot read it either, so fix it first`,
     );
     const codex = fileOf("codex", "user");
     mkdirSync(dirname(codex.file));

@@ -2,12 +2,12 @@
 import { sheetsOf } from "./xlsx.ts";
 import type { Zip } from "./zip.ts";
 
-/** JSON: the name and the CSV of each sheet, as the workbook shows them. */
+/** JSON: the name and the CSV of each sheet, in workbook order. */
 export function xlsxToCsv(zip: Zip): string {
   return JSON.stringify(Array.from(sheetsOf(zip), ({ name, rows }) => ({ name, csv: sheetToCsv(rows) })));
 }
 
-/** RFC 4180, but for the end of a line, which is that of a text. */
+/** RFC 4180, but with line feeds. */
 export function sheetToCsv(rows: readonly (readonly string[])[]): string {
   return rows.map((row) => `${row.map(format).join(",")}\n`).join("");
 }

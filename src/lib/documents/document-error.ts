@@ -1,13 +1,13 @@
-/** Why no text can be taken out of a document, in words for a person. */
+/** Why no text can be extracted from a document, for people. */
 
 export type DocumentFault =
-  /** It is not what it says it is, or is broken. */
+  /** It is damaged, or has another type than stated. */
   | "malformed"
-  /** A password is needed. */
+  /** It needs a password. */
   | "protected"
-  /** It unpacks to more than is good for anyone. */
+  /** It is too large when unpacked. */
   | "too-large"
-  /** There is none in it. */
+  /** It contains no text. */
   | "no-text"
   /** A package that reads it is not installed. */
   | "missing-package";

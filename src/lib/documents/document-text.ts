@@ -1,4 +1,4 @@
-/** The text of a document, by its type. Each reader is loaded when the first document of its kind comes. */
+/** The text of a document, by its type. Each reader is loaded on first use. */
 import { DocumentError } from "./document-error.ts";
 import { openZip, type Zip } from "./zip.ts";
 
@@ -7,10 +7,10 @@ export interface DocumentText {
   readonly text: string;
 }
 
-/** A workbook of which each sheet is wanted by itself. */
+/** A workbook whose sheets are returned separately. */
 export const sheetsType = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet;sheets";
 
-/** Throws a DocumentError for what has no text that could be had. */
+/** Throws a DocumentError if there is no text. */
 export async function documentText(bytes: Uint8Array, mimeType: string): Promise<DocumentText> {
   if (mimeType === "application/pdf") {
     const { pdfToText } = await import("./pdf.ts");
@@ -31,5 +31,5 @@ async function packagedText(zip: Zip, mimeType: string): Promise<string> {
   if (mimeType.includes("wordprocessingml")) return (await import("./docx.ts")).docxToMarkdown(zip);
   if (mimeType.includes("spreadsheetml")) return (await import("./xlsx.ts")).xlsxToMarkdown(zip);
   if (mimeType.includes("presentationml")) return (await import("./pptx.ts")).pptxToMarkdown(zip);
-  throw new DocumentError("malformed", "it is of a type that no text is known for");
+  throw new DocumentError("malformed", "text cannot be extracted from this type");
 }

@@ -1,4 +1,4 @@
-/** The types of documents that have a text other than their bytes. */
+/** The types of documents from which text is extracted. */
 
 const office = "application/vnd.openxmlformats-officedocument";
 const openDocument = "application/vnd.oasis.opendocument";

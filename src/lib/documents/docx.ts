@@ -1,4 +1,4 @@
-/** A Word document as Markdown: headings, paragraphs, lists, tables, links and notes, in the order of reading. */
+/** A Word document as Markdown: headings, paragraphs, lists, tables, links and notes, in reading order. */
 import { createMarkdownBlocks, markdownHeading, oneLine, table } from "./markdown.ts";
 import { mainPart, readXml, type Relationship, relationshipsOf } from "./package-parts.ts";
 import { fromCode, scanXml } from "./xml.ts";
@@ -20,7 +20,7 @@ interface Styles {
   headingLevel(style: string | undefined): number | undefined;
 }
 
-/** Whether the lists of a number are numbered, level by level. */
+/** Whether a list is numbered, by list id and level. */
 type Numbering = ReadonlyMap<string, ReadonlyMap<number, boolean>>;
 
 export function docxToMarkdown(zip: Zip): string {
@@ -51,7 +51,7 @@ interface BodyOptions {
   add(block: string, joins?: boolean): void;
 }
 
-/** Elements that hold what is not part of the text: readings above characters, moved or deleted passages, a second rendering. */
+/** Elements that are not part of the text: ruby, moved or deleted passages, alternative renderings. */
 const skipped = new Set([
   "rt",
   "moveFrom",
@@ -111,7 +111,7 @@ function readBody(xml: string, { styles, numbering, related, add }: BodyOptions)
     const { rows } = tables.pop() ?? { rows: [] };
     const cell = tables.at(-1)?.rows.at(-1);
     if (!cell) return add(table(rows));
-    // A table in a cell: its rows as lines.
+    // A nested table: its rows become lines.
     const before = cell.pop() ?? "";
     cell.push([before, ...rows.map((row) => row.map((each) => oneLine(each)).join(" / "))].filter(Boolean).join("\n"));
   }
@@ -138,7 +138,7 @@ function readBody(xml: string, { styles, numbering, related, add }: BodyOptions)
           break;
         case "numId": {
           const id = tag.get("val");
-          // Zero takes a paragraph out of the list of its style.
+          // Zero removes a paragraph from the list of its style.
           if (paragraph && id !== undefined && id !== "0") paragraph.list = { id, level: paragraph.listLevel };
           break;
         }
@@ -206,13 +206,13 @@ function endLink(
   paragraph.text = `${paragraph.text.slice(0, link.from)}[${shown}](${link.target})`;
 }
 
-/** Characters of a symbol font stand in a private area, and mean nothing without the font. */
+/** Characters of a symbol font are in the private use area, and mean nothing without the font. */
 function symbol(hex: string | undefined): string {
   const code = Number.parseInt(hex ?? "", 16);
   return code >= 0xe000 && code <= 0xf8ff ? "" : fromCode(code);
 }
 
-/** The notes of a document by id; the first two are the lines between text and notes. */
+/** The notes of a document by id; the first two are separator lines. */
 function readNotes(xml: string | undefined, options: Omit<BodyOptions, "add">): Map<string, string> {
   const notes = new Map<string, string>();
   for (const piece of (xml ?? "").split(/<\/(?:\w+:)?(?:foot|end)note>/).slice(0, -1)) {

@@ -1,4 +1,4 @@
-/** The names that HTML has for characters, as far as pages use them. */
+/** The named character references of HTML, as far as pages use them. */
 import { fromCode } from "./xml.ts";
 
 /** Latin-1 from 160 on, one name each. */
@@ -28,7 +28,7 @@ const names = new Map<string, string>([
   }),
 ]);
 
-/** What is no name of a character stays as it is. */
+/** Unknown names stay unchanged. */
 export function decodeHtmlEntities(text: string): string {
   if (!text.includes("&")) return text;
   return text.replaceAll(

@@ -30,14 +30,14 @@ describe("a web page as Markdown", () => {
     expect(htmlToMarkdown(html)).toBe(markdown);
   });
 
-  it("leaves out what only a browser needs", () => {
+  it("omits what only a browser needs", () => {
     const html =
       "<!doctype html><head><style>p { color: red }</style><script>if (a</b/) '</p>'</script></head><!-- <p>no</p> -->" +
       "<noscript><p>no</p></noscript><svg><title>no</title><text>no</text></svg><template><p>no</p></template><p>yes</p>";
     expect(htmlToMarkdown(html)).toBe("yes\n");
   });
 
-  it("takes tags that are broken as they come", () => {
+  it("accepts broken tags", () => {
     for (const html of [
       "<p",
       "<a href='",
@@ -64,12 +64,12 @@ describe("the encoding of a web page", () => {
     ["iso-2022-jp", "iso-2022-jp"],
     ["utf-8", "shift_jis"],
     ["shift_jis", "no-such-thing"],
-  ] as const)("is %s where the page says %s", (encoding, said) => {
-    const bytes = encodeText(page(said), encoding);
-    expect(decodeHtml(bytes ?? new Uint8Array())).toBe(page(said));
+  ] as const)("is %s if the page declares %s", (encoding, given) => {
+    const bytes = encodeText(page(given), encoding);
+    expect(decodeHtml(bytes ?? new Uint8Array())).toBe(page(given));
   });
 
-  it("is what the page says where it looks like nothing known", () => {
+  it("is the declared one if the bytes match no known encoding", () => {
     const bytes = Uint8Array.from([...Buffer.from('<meta charset="koi8-r"><p>'), 0xf0, 0xd2, 0xc9, 0xd7, 0xc5, 0xd4]);
     expect(decodeHtml(bytes)).toBe('<meta charset="koi8-r"><p>Привет');
   });

@@ -1,9 +1,9 @@
-/** A web page as Markdown: what a reader sees of it, without what only a browser needs. */
+/** A web page as Markdown: the visible content only. */
 import { findEncoding } from "../text-encoding.ts";
 import { decodeHtmlEntities } from "./html-entities.ts";
 import { createMarkdownBlocks, markdownHeading, oneLine, table } from "./markdown.ts";
 
-/** Whole elements that are not for reading. Of those that hold no markup the end is looked for by name. */
+/** Elements that are dropped completely. For raw text elements, the end tag is searched by name. */
 const dropped = new Set([
   "script",
   "style",
@@ -30,7 +30,7 @@ interface Tag {
   readonly name: string;
   readonly isEnd: boolean;
   readonly isEmpty: boolean;
-  /** Behind the name. */
+  /** After the name. */
   readonly rest: string;
 }
 
@@ -38,13 +38,13 @@ export function htmlToMarkdown(html: string): string {
   const blocks = createMarkdownBlocks();
   const lists: { readonly isNumbered: boolean; count: number }[] = [];
   const tables: { readonly rows: string[][] }[] = [];
-  /** The link that is open. The line before it is set aside: to cut it out of a long line again and again would take long. */
+  /** The open link. The line before it is stored separately: cutting it out of a long line repeatedly would be slow. */
   let link: { readonly href: string; readonly before: string } | undefined;
   let title = "";
   let line = "";
-  /** Kept beside it, because looking at the end of a string that grows means putting it together each time. */
+  /** Stored separately, because reading the end of a growing string would flatten it each time. */
   let endsInSpace = true;
-  /** What the line is: a heading of a level, an item of a list. */
+  /** The kind of line: heading level, or list item. */
   let level = 0;
   let isItem = false;
   let quotes = 0;
@@ -152,7 +152,7 @@ export function htmlToMarkdown(html: string): string {
         break;
       }
       case "a":
-        // Links do not stand in links: the one before was left open.
+        // Links cannot be nested: the previous one was not closed.
         endLink();
         if (isEmpty) break;
         link = { href: decodeHtmlEntities(attributeOf(rest, "href") ?? ""), before: line };
@@ -221,7 +221,7 @@ export function htmlToMarkdown(html: string): string {
   });
   flush();
   const body = blocks.toString();
-  // The first heading often says the same.
+  // The first heading often repeats the title.
   return title === "" || body.startsWith(`# ${title}\n`) ? body : `# ${title}\n${body === "" ? "" : `\n${body}`}`;
 }
 
@@ -281,7 +281,7 @@ function endOfTag(html: string, from: number): number {
   for (let at = from; at < html.length; at += 1) {
     const code = html.charCodeAt(at);
     if (code === 0x3e) return at;
-    // A quotation mark counts where a value may begin.
+    // A quotation mark counts only where a value may begin.
     if ((code !== 0x22 && code !== 0x27) || html.charCodeAt(at - 1) !== 0x3d) continue;
     const close = html.indexOf(code === 0x22 ? '"' : "'", at + 1);
     if (close < 0) continue;
@@ -317,7 +317,7 @@ function lastWord(text: string): string {
   return text.slice(text.search(/(?<!\S)\S*$/));
 }
 
-/** White space is one space; a line that ends between two wide characters ends nothing. */
+/** Collapses white space; a line break between two wide characters is removed. */
 function collapse(text: string): string {
   return text.replaceAll(/[\t\n\f\r ]+/g, (space, at: number) => {
     const isBreak =
@@ -344,14 +344,14 @@ function shortTarget(src: string): string {
   return /^\s*data:/i.test(src) ? "" : decodeHtmlEntities(src).trim().replaceAll(/\s/g, "%20");
 }
 
-/** The text of a page: by its mark, in UTF-8 if it is that, by what it says of itself, and else by what it looks like. */
+/** Decodes a page: by its byte order mark, as UTF-8 if valid, by its declared charset, else by detection. */
 export function decodeHtml(bytes: Uint8Array): string {
   const found = findEncoding(bytes);
   if (found?.encoding === "utf-8" || found?.markBytes)
     return decodeLeniently(bytes.subarray(found.markBytes), found.encoding);
   const head = new TextDecoder("windows-1252").decode(bytes.subarray(0, 4096));
-  const said = /<meta[^>]{1,400}?charset\s*=\s*["']?([\w-]{2,30})/i.exec(head)?.[1];
-  return decodeLeniently(bytes, said ?? found?.encoding ?? "windows-1252", found?.encoding);
+  const given = /<meta[^>]{1,400}?charset\s*=\s*["']?([\w-]{2,30})/i.exec(head)?.[1];
+  return decodeLeniently(bytes, given ?? found?.encoding ?? "windows-1252", found?.encoding);
 }
 
 function decodeLeniently(bytes: Uint8Array, encoding: string, otherwise = "windows-1252"): string {

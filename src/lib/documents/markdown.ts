@@ -1,17 +1,17 @@
-/** Blocks of Markdown, gathered one after the other. */
+/** Collects Markdown blocks. */
 import { DocumentError } from "./document-error.ts";
 
 export interface MarkdownBlocks {
-  /** Nothing is added for a block without any text. Blocks that `joins` stand on the next line instead of after an empty one. */
+  /** Ignores an empty block. A block that `joins` follows on the next line instead of after an empty one. */
   add(block: string, joins?: boolean): void;
   toString(): string;
 }
 
-/** More than this no one reads, and a small document can be made to give it. */
+/** A limit, because a small document can expand to this much. */
 const maxLength = 32 * 1024 * 1024;
 const maxCells = 5_000_000;
 
-/** Counts what the cells of a document hold before it is put together: one string may stand in a million of them. */
+/** Counts the cells before they are joined: one string may be used in a million of them. */
 export function createCellCount(): (cells: number, length: number) => void {
   let cells = 0;
   let length = 0;
@@ -50,7 +50,7 @@ export function markdownHeading(level: number, text: string): string {
   return title === "" ? "" : `${"#".repeat(Math.min(6, Math.max(1, level)))} ${title}`;
 }
 
-/** The first row is the head. Rows may be of different length. */
+/** The first row is the head. Rows may have different lengths. */
 export function table(rows: readonly (readonly string[])[]): string {
   const trimmed = rows.map(withoutTail);
   const width = trimmed.reduce((widest, row) => Math.max(widest, row.length), 0);

@@ -1,11 +1,11 @@
-/** An OpenDocument text, sheet or presentation as Markdown. All three keep what they say in one file, in the same words. */
+/** An OpenDocument text, sheet or presentation as Markdown. All three use one content file with the same elements. */
 import { DocumentError } from "./document-error.ts";
 import { createMarkdownBlocks, createCellCount, markdownHeading, oneLine, table } from "./markdown.ts";
 import { readXml } from "./package-parts.ts";
 import { scanXml } from "./xml.ts";
 import type { Zip } from "./zip.ts";
 
-/** Readings, comments, what was deleted, the figures of notes, and where indexes got their lines from. */
+/** Ruby, comments, deletions, note numbers, and index sources. */
 const skipped = new Set([
   "ruby-text",
   "annotation",
@@ -16,7 +16,7 @@ const skipped = new Set([
   "note-citation",
 ]);
 
-/** A sheet may say of one cell that it stands a million times. */
+/** A sheet may repeat one cell a million times. */
 const maxRepeats = 1000;
 
 interface Cell {
@@ -41,7 +41,7 @@ export function odfToMarkdown(zip: Zip): string {
   let skipping = 0;
   let page = 0;
   const count = createCellCount();
-  /** What a note says, while inside one. */
+  /** The text of a note, while inside one. */
   let note: string[] | undefined;
 
   const write = (text: string): void => {
@@ -144,7 +144,7 @@ export function odfToMarkdown(zip: Zip): string {
       }
     },
     text(text) {
-      // Line breaks in the file are none of the text.
+      // Line breaks in the file are not part of the text.
       if (skipping === 0 && paragraphs.length > 0) write(text.replaceAll(/\s+/g, " "));
     },
   });

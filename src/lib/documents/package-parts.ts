@@ -1,4 +1,4 @@
-/** What the parts of an Office Open XML package share: relationships, and the way from one part to another. */
+/** Relationships between the parts of an Office Open XML package. */
 import { DocumentError } from "./document-error.ts";
 import { decodeXml, scanXml } from "./xml.ts";
 import type { Zip } from "./zip.ts";
@@ -16,7 +16,7 @@ export function readXml(zip: Zip, path: string): string | undefined {
   return bytes && decodeXml(bytes);
 }
 
-/** The relationships of a part, by id; of the package itself for "". */
+/** The relationships of a part, by id; those of the package for "". */
 export function relationshipsOf(zip: Zip, part: string): ReadonlyMap<string, Relationship> {
   const slash = part.lastIndexOf("/") + 1;
   const folder = part.slice(0, slash);
@@ -40,10 +40,10 @@ export function relationshipsOf(zip: Zip, part: string): ReadonlyMap<string, Rel
   return found;
 }
 
-/** The part that a package is about. */
+/** The main part of a package. */
 export function mainPart(zip: Zip): string {
   for (const { type, target } of relationshipsOf(zip, "").values()) if (type === "officeDocument") return target;
-  throw new DocumentError("malformed", "it does not say which of its parts is the document");
+  throw new DocumentError("malformed", "its main part is not declared");
 }
 
 function resolvePart(folder: string, target: string): string {

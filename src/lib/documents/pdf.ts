@@ -1,4 +1,4 @@
-/** The text of a PDF, page by page. The package that reads it is installed by those who want it. */
+/** The text of a PDF, page by page. Needs an optional package. */
 import { DocumentError } from "./document-error.ts";
 
 type Unpdf = Pick<typeof import("unpdf"), "getDocumentProxy">;
@@ -41,11 +41,7 @@ async function loadOrSay(load: () => Promise<Unpdf>): Promise<Unpdf> {
     return await load();
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw cause;
-    throw new DocumentError(
-      "missing-package",
-      'PDF files need the package "unpdf"; install it with "npm install unpdf"',
-      cause,
-    );
+    throw new DocumentError("missing-package", 'PDF files need the package "unpdf"; run: npm install unpdf', cause);
   }
 }
 
@@ -56,11 +52,11 @@ async function open<T>(opening: () => Promise<T>): Promise<T> {
     const isProtected = (cause as Error).name === "PasswordException";
     throw isProtected
       ? new DocumentError("protected", "it is protected by a password", cause)
-      : new DocumentError("malformed", "it is no PDF, or is broken", cause);
+      : new DocumentError("malformed", "it is not a PDF, or is damaged", cause);
   }
 }
 
-/** Fonts of PDF files often map a kanji to the radical that looks like it, which no search finds. All else stays as it is. */
+/** Fonts in PDF files often map a kanji to the similar radical, which no search finds. Everything else stays unchanged. */
 function unradical(text: string): string {
   return text.replaceAll(/[\u2f00-\u2fd5\u2e9f\u2ef3]/g, (radical) => radical.normalize("NFKC"));
 }

@@ -1,11 +1,11 @@
-/** A presentation as Markdown: slides in their order, each with its notes. */
+/** A presentation as Markdown: slides in order, each with its notes. */
 import { createMarkdownBlocks, markdownHeading, oneLine, table } from "./markdown.ts";
 import { mainPart, readXml, relationshipsOf } from "./package-parts.ts";
 import { scanXml } from "./xml.ts";
 import type { Zip } from "./zip.ts";
 
 interface Shape {
-  /** The kind of place it fills on the slide: "title", "body", "sldNum". */
+  /** The kind of placeholder on the slide: "title", "body", "sldNum". */
   placeholder: string | undefined;
   readonly paragraphs: { readonly text: string; readonly level: number }[];
   readonly rows: string[][];
@@ -38,7 +38,7 @@ export function pptxToMarkdown(zip: Zip): string {
   return blocks.toString();
 }
 
-/** Numbers, dates and lines that stand on every slide. */
+/** Numbers, dates and footers that appear on every slide. */
 const furniture = new Set(["sldNum", "dt", "ftr", "hdr", "sldImg"]);
 
 function addShape({ paragraphs, rows }: Shape, add: (block: string, joins?: boolean) => void): void {
@@ -71,7 +71,7 @@ function readShapes(xml: string): Shape[] {
   let skipping = 0;
   scanXml(xml, {
     open(name, tag) {
-      // The same once more, for programs that do not know the first.
+      // An alternative for programs that do not support the first form.
       if (skipping > 0 || name === "Fallback") {
         skipping += 1;
         return;

@@ -1,12 +1,12 @@
-/** Real documents, made in a test: the files that programs write, with nothing in them that a reader does not need. */
+/** Minimal real documents, created in tests. */
 import { deflateRawSync } from "node:zlib";
 
 export interface ZipEntry {
   readonly content: string | Uint8Array;
-  /** Packed already: what is written is this, whatever the content says. */
+  /** Already compressed: written instead of the content. */
   readonly packed?: Uint8Array;
   readonly isEncrypted?: boolean;
-  /** Not packed at all. */
+  /** Not compressed. */
   readonly isStored?: boolean;
 }
 
@@ -19,18 +19,18 @@ export function zip(entries: Readonly<Record<string, string | Uint8Array | ZipEn
       typeof given === "string" || given instanceof Uint8Array ? ({ content: given } satisfies ZipEntry) : given;
     const bytes = Buffer.from(content as string);
     const body = packed ?? (isStored ? bytes : deflateRawSync(bytes));
-    const spelled = Buffer.from(name);
+    const written = Buffer.from(name);
     const common = Buffer.alloc(26);
     common.writeUInt16LE(20, 0);
     common.writeUInt16LE(0x800 | (isEncrypted ? 1 : 0), 2);
     common.writeUInt16LE(isStored ? 0 : 8, 4);
     common.writeUInt32LE(body.length, 14);
     common.writeUInt32LE(bytes.length, 18);
-    common.writeUInt16LE(spelled.length, 22);
-    const local = Buffer.concat([Buffer.from("PK\x03\x04"), common, spelled, body]);
+    common.writeUInt16LE(written.length, 22);
+    const local = Buffer.concat([Buffer.from("PK\x03\x04"), common, written, body]);
     const tail = Buffer.alloc(14);
     tail.writeUInt32LE(at, 10);
-    centrals.push(Buffer.concat([Buffer.from("PK\x01\x02\x14\0"), common, tail, spelled]));
+    centrals.push(Buffer.concat([Buffer.from("PK\x01\x02\x14\0"), common, tail, written]));
     locals.push(local);
     at += local.length;
   }
@@ -47,7 +47,7 @@ export function zip(entries: Readonly<Record<string, string | Uint8Array | ZipEn
 const declaration = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 const relationshipTypes = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
 
-/** Targets that begin with "http" lie outside. */
+/** Targets that start with "http" are external. */
 export function relationships(of: Readonly<Record<string, readonly [type: string, target: string]>>): string {
   const each = Object.entries(of).map(
     ([id, [type, target]]) =>
@@ -56,7 +56,7 @@ export function relationships(of: Readonly<Record<string, readonly [type: string
   return `${declaration}<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${each.join("")}</Relationships>`;
 }
 
-/** `body` is what stands in `w:body`. */
+/** `body` is the content of `w:body`. */
 export function docx(body: string, more: Readonly<Record<string, string | ZipEntry>> = {}): Buffer {
   return zip({
     "_rels/.rels": relationships({ rId1: ["officeDocument", "word/document.xml"] }),
@@ -71,7 +71,7 @@ export function docx(body: string, more: Readonly<Record<string, string | ZipEnt
   });
 }
 
-/** Each sheet is what stands in `sheetData`. */
+/** Each sheet is the content of `sheetData`. */
 export function xlsx(
   sheets: Readonly<Record<string, string>>,
   { strings = "", styles = "", book = "" }: { strings?: string; styles?: string; book?: string } = {},
@@ -100,7 +100,7 @@ export function xlsx(
   });
 }
 
-/** Slides in the order they are shown; the files are numbered the other way round. */
+/** Slides in display order; the files are numbered in reverse. */
 export function pptx(slides: readonly { readonly shapes: string; readonly notes?: string }[]): Buffer {
   const number = (at: number): number => slides.length - at;
   return zip({
@@ -142,7 +142,7 @@ export function shape(placeholder: string | undefined, paragraphs: readonly stri
   return `<p:sp>${place}<p:txBody>${texts}</p:txBody></p:sp>`;
 }
 
-/** `body` is what stands in `office:text`, or in another element if it says so. */
+/** `body` is the content of `office:text`, or of the element of `kind`. */
 export function odf(body: string, kind: "text" | "spreadsheet" | "presentation" = "text"): Buffer {
   return zip({
     mimetype: { content: `application/vnd.oasis.opendocument.${kind}`, isStored: true },
@@ -150,7 +150,7 @@ export function odf(body: string, kind: "text" | "spreadsheet" | "presentation" 
   });
 }
 
-/** Pages of lines. The font has no shapes, only the table from its numbers to characters, which is what text is read by. */
+/** Pages of lines. The font has no shapes, only the table from its codes to characters. */
 export function pdf(
   pages: readonly (readonly string[])[],
   { filter }: { filter?: (stream: Buffer) => Buffer } = {},

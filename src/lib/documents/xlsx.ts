@@ -1,4 +1,4 @@
-/** A workbook as Markdown: a heading and a table per sheet, with what the cells show rather than how it is stored. */
+/** A workbook as Markdown: a heading and a table per sheet, with displayed values instead of stored ones. */
 import { createMarkdownBlocks, createCellCount, markdownHeading, table } from "./markdown.ts";
 import { mainPart, readXml, relationshipsOf } from "./package-parts.ts";
 import { scanXml } from "./xml.ts";
@@ -28,7 +28,7 @@ export function xlsxToMarkdown(zip: Zip): string {
   return blocks.toString();
 }
 
-/** One after the other, as the workbook shows them. */
+/** In workbook order. */
 export function* sheetsOf(zip: Zip): Generator<Sheet> {
   const main = mainPart(zip);
   const related = relationshipsOf(zip, main);
@@ -61,7 +61,7 @@ function readBook(xml: string): Book {
   return { sheets, startsIn1904 };
 }
 
-/** Readings that stand above the characters are not part of a string. */
+/** Phonetic readings are not part of a string. */
 function readStrings(xml: string | undefined): string[] {
   const strings: string[] = [];
   let text = "";
@@ -172,7 +172,7 @@ function columnOf(reference: string | undefined): number | undefined {
   return column < maxColumns ? column : undefined;
 }
 
-/** Which styles show their number as a date, by index. */
+/** Which styles display numbers as dates, by index. */
 function readDateStyles(xml: string | undefined): (DateKind | undefined)[] {
   const formats = new Map<number, string>();
   const kinds: (DateKind | undefined)[] = [];
@@ -197,12 +197,12 @@ function readDateStyles(xml: string | undefined): (DateKind | undefined)[] {
 function builtInDate(id: number): DateKind | undefined {
   if (id === 22) return "both";
   if ((id >= 18 && id <= 21) || (id >= 45 && id <= 47) || id === 32 || id === 33) return "time";
-  // 27 to 36 and 50 to 58 are dates in the languages of East Asia.
+  // 27 to 36 and 50 to 58 are dates in East Asian locales.
   return (id >= 14 && id <= 17) || (id >= 27 && id <= 36) || (id >= 50 && id <= 58) ? "date" : undefined;
 }
 
 function dateKind(format: string): DateKind | undefined {
-  // Without what is quoted or escaped, and without colours, conditions and languages; elapsed hours stay.
+  // Without quoted and escaped text, colours, conditions and locales; elapsed hours stay.
   const bare = format
     .replaceAll(/"[^"]*"|\\.|_./g, "")
     .replaceAll(/\[(?!h+\]|m+\]|s+\])[^[\]]*\]/gi, "")
@@ -210,7 +210,7 @@ function dateKind(format: string): DateKind | undefined {
   const hasTime = /[hs]/i.test(bare);
   const hasDate = /[ydge]/i.test(bare.replaceAll(/general/gi, "")) || (/m/i.test(bare) && !hasTime);
   if (!hasTime && !hasDate) return undefined;
-  // "0.00E+00" has an e as well, and is a number.
+  // "0.00E+00" contains an e too, but is a number.
   if (/[0#?]/.test(bare.replaceAll(/s\.0+/gi, ""))) return undefined;
   return hasTime && hasDate ? "both" : hasTime ? "time" : "date";
 }
@@ -219,7 +219,7 @@ const dayMs = 86_400_000;
 
 function showDate(serial: number, kind: DateKind, startsIn1904: boolean): string | undefined {
   if (serial < 0 || serial > 2_958_466) return undefined;
-  // The first system counts a 29 February 1900, which never was.
+  // The 1900 system counts a 29 February 1900, which did not exist.
   const days = startsIn1904 ? serial + 1462 : serial < 60 ? serial + 1 : serial;
   const iso = new Date(Math.round((days - 25_569) * dayMs)).toISOString();
   const time = iso.slice(11, iso.endsWith(".000Z") ? 19 : 23);

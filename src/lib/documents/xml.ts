@@ -1,16 +1,18 @@
-/** XML as it stands in office documents, one tag after the other. No document type, so no entities of its own and no bombs. */
+/**
+ * A tag-by-tag parser for the XML in office documents. Document types are rejected, so there are no custom entities and no entity bombs.
+ */
 import { DocumentError } from "./document-error.ts";
 
 export interface XmlHandler {
-  /** `name` is without its prefix. */
+  /** `name` has no prefix. */
   open(name: string, tag: XmlTag): void;
-  /** Also told right after an empty element. */
+  /** Also called for an empty element. */
   close(name: string): void;
   text?(text: string): void;
 }
 
 export interface XmlTag {
-  /** The value of an attribute, by its name without a prefix, or with it where two would be alike. */
+  /** The value of an attribute, by its name without prefix, or with it if two would be equal. */
   get(name: string): string | undefined;
 }
 
@@ -43,7 +45,7 @@ export function scanXml(source: string, { open, close, text }: XmlHandler): void
       const name = localName(space < 0 ? tag : tag.slice(0, space));
       open(name, { get: (wanted) => (space < 0 ? undefined : attributeOf(tag, space, wanted)) });
       if (isEmpty) close(name);
-      else if ((depth += 1) > maxDepth) throw new DocumentError("too-large", "its elements are nested too deep");
+      else if ((depth += 1) > maxDepth) throw new DocumentError("too-large", "its elements are nested too deeply");
     }
     at = end + 1;
   }
@@ -56,7 +58,7 @@ const slash = 0x2f;
 function skipDeclaration(source: string, start: number, text: XmlHandler["text"]): number {
   if (source.startsWith("<!--", start)) return after(source, "-->", start + 4);
   if (!source.startsWith("<![CDATA[", start))
-    throw new DocumentError("malformed", "it declares a document type, which documents of this kind do not");
+    throw new DocumentError("malformed", "it declares a document type, which is not allowed");
   const end = after(source, "]]>", start);
   text?.(source.slice(start + 9, end - 3));
   return end;
@@ -68,7 +70,7 @@ function after(source: string, mark: string, from: number): number {
   return found + mark.length;
 }
 
-/** A ">" may stand in the value of an attribute. */
+/** An attribute value may contain ">". */
 function endOfTag(source: string, from: number): number {
   for (let at = from; at < source.length; at += 1) {
     const code = source.charCodeAt(at);
@@ -122,12 +124,12 @@ export function fromCode(code: number): string {
   return isCharacter ? String.fromCodePoint(code) : "\ufffd";
 }
 
-/** The text of an XML file, by its byte order mark or else in UTF-8. */
+/** Decodes an XML file by its byte order mark, else as UTF-8. */
 export function decodeXml(bytes: Uint8Array): string {
   const isWide = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
   return new TextDecoder(isWide ? (bytes[0] === 0xff ? "utf-16le" : "utf-16be") : "utf-8").decode(bytes);
 }
 
 function cutOff(): DocumentError {
-  return new DocumentError("malformed", "its XML is cut off");
+  return new DocumentError("malformed", "its XML is truncated");
 }

@@ -1,4 +1,4 @@
-/** A ZIP file's entries, each unpacked when it is asked for, and never more of them than was agreed. */
+/** The entries of a ZIP file, each unpacked on request, within a size limit. */
 import { inflateRawSync } from "node:zlib";
 import { DocumentError } from "./document-error.ts";
 
@@ -10,7 +10,7 @@ export interface Zip {
 
 export interface ZipLimits {
   readonly maxEntries?: number;
-  /** Of all that is unpacked together. */
+  /** Limit for everything that is unpacked. */
   readonly maxBytes?: number;
 }
 
@@ -34,17 +34,17 @@ export function openZip(bytes: Uint8Array, { maxEntries = 10_000, maxBytes = 256
   function unpack(name: string, { method, isEncrypted, packedBytes, at }: Entry): Uint8Array {
     if (isEncrypted) throw new DocumentError("protected", "it is protected by a password");
     if (at + 30 > bytes.length || view.getUint32(at, true) !== localMark)
-      throw malformed("an entry is not where it should be");
+      throw malformed("an entry is not at its stated position");
     const start = at + 30 + view.getUint16(at + 26, true) + view.getUint16(at + 28, true);
     const packed = bytes.subarray(start, start + packedBytes);
-    if (packed.length < packedBytes) throw malformed("it is cut off");
+    if (packed.length < packedBytes) throw malformed("it is truncated");
     if (method === 0) {
       left -= packed.length;
       if (left < 0) throw tooLarge(maxBytes);
       return packed;
     }
     if (method !== 8)
-      throw malformed(`the entry ${JSON.stringify(name.slice(0, 80))} is packed in a way that is not known`);
+      throw malformed(`the entry ${JSON.stringify(name.slice(0, 80))} uses an unknown compression method`);
     try {
       const unpacked = inflateRawSync(packed, { maxOutputLength: Math.max(1, left) });
       left -= unpacked.length;
@@ -69,11 +69,11 @@ function readDirectory(bytes: Uint8Array, view: DataView, maxEntries: number): M
   const count = view.getUint16(end + 10, true);
   let at = view.getUint32(end + 16, true);
   if (count > maxEntries) throw new DocumentError("too-large", `it has more than ${maxEntries} entries`);
-  if (at === 0xffffffff) throw malformed("it is a ZIP file of a kind that documents are not");
+  if (at === 0xffffffff) throw malformed("it is a kind of ZIP file that is not supported");
   const entries = new Map<string, Entry>();
   const decoder = new TextDecoder();
   for (let index = 0; index < count; index += 1) {
-    if (at + 46 > bytes.length || view.getUint32(at, true) !== centralMark) throw malformed("its directory is broken");
+    if (at + 46 > bytes.length || view.getUint32(at, true) !== centralMark) throw malformed("its directory is damaged");
     const nameBytes = view.getUint16(at + 28, true);
     const extraBytes = view.getUint16(at + 30, true);
     const name = decoder.decode(bytes.subarray(at + 46, at + 46 + nameBytes)).replaceAll("\\", "/");
@@ -88,11 +88,11 @@ function readDirectory(bytes: Uint8Array, view: DataView, maxEntries: number): M
   return entries;
 }
 
-/** The end stands last, but for a comment. */
+/** The end record comes last, except for a comment. */
 function findEnd(view: DataView): number {
   const lowest = Math.max(0, view.byteLength - endBytes - 0xffff);
   for (let at = view.byteLength - endBytes; at >= lowest; at -= 1) if (view.getUint32(at, true) === endMark) return at;
-  throw malformed("it is no ZIP file, or is cut off");
+  throw malformed("it is not a ZIP file, or is truncated");
 }
 
 function malformed(message: string, cause?: unknown): DocumentError {

@@ -1,4 +1,4 @@
-/** What is said of a resource beside its content: annotations, sizes, and whatever the server adds. */
+/** Metadata of a resource: annotations, sizes, and whatever the server adds. */
 import type { ComponentChild } from "preact";
 import type { PreviewState } from "../state.ts";
 import { ago, unitText, type Language } from "../texts.ts";
@@ -70,8 +70,8 @@ export default function AboutView({ preview: { resource, contents, isPartial }, 
   function modified(iso: string): string {
     const atMs = Date.parse(iso);
     if (Number.isNaN(atMs)) return iso;
-    const said = new Intl.DateTimeFormat(code, { dateStyle: "long", timeStyle: "medium" }).format(atMs);
-    return `${said} (${ago(iso, now, code)})`;
+    const formatted = new Intl.DateTimeFormat(code, { dateStyle: "long", timeStyle: "medium" }).format(atMs);
+    return `${formatted} (${ago(iso, now, code)})`;
   }
 
   function priorityView(value: number): ComponentChild {
@@ -118,7 +118,7 @@ function Meta({
   readonly meta: Readonly<Record<string, unknown>>;
   readonly texts: Language["texts"];
 }) {
-  // It came as JSON, and is JSON again.
+  // Converted through JSON, because it came as JSON.
   const value: Json = parseJsonView(JSON.stringify(meta))?.value ?? {};
   return <JsonTree {...{ value, texts }} />;
 }

@@ -1,4 +1,4 @@
-/** One of a few ways to show the same. */
+/** A choice between a few forms of display. */
 
 interface ChoicesProps {
   readonly label: string;

@@ -20,14 +20,14 @@ describe("the view of a content", () => {
     expect(viewFor(bareType(type), "x", true)).toBe(view);
   });
 
-  it("is the text itself where it is too long, or not all there yet", () => {
+  it("is the plain text if it is too long, or incomplete", () => {
     expect(viewFor("text/markdown", "x".repeat(300_000), true)).toBeUndefined();
     expect(
       ["text/markdown", "application/json", "text/csv", "text/x-go"].map((type) => viewFor(type, "x", false)),
     ).toEqual([undefined, undefined, "separated", "code"]);
   });
 
-  it("is an image only for kinds that a browser shows", () => {
+  it("is an image only for types that a browser shows", () => {
     expect(["image/png", "image/svg+xml", "image/tiff", "text/html", "image/svg+xml2"].map(isPicture)).toEqual([
       true,
       true,

@@ -1,4 +1,4 @@
-/** Which renderer shows what. None of them is loaded before it is needed. */
+/** Chooses the renderer of a content. Renderers are loaded on demand. */
 import { cutAt } from "../../lib/cut-at.ts";
 import type { Load } from "./lazily.tsx";
 import type { ViewProps } from "./view.ts";
@@ -16,14 +16,14 @@ export const views = {
 } satisfies Record<string, Load<ViewProps>>;
 
 const pictures = /^image\/(?:png|jpeg|gif|webp|avif|bmp|svg\+xml|x-icon|vnd\.microsoft\.icon)$/;
-/** What is longer is shown as it is written: it would take too long to be made into anything else. */
+/** Longer texts are shown as they are, because rendering would take too long. */
 const maxLength: Readonly<Partial<Record<ViewName, number>>> = {
   markdown: 256 * 1024,
   json: 8 * 1024 * 1024,
   diagram: 256 * 1024,
 };
 
-/** Without what follows a semicolon, in lower case. */
+/** The type without parameters, in lowercase. */
 export function bareType(type = ""): string {
   return cutAt(type, /;/).trim().toLowerCase();
 }
@@ -32,11 +32,11 @@ export function isPicture(type: string): boolean {
   return pictures.test(type);
 }
 
-/** Undefined for what is best shown as it is. */
+/** Undefined if it is best shown as plain text. */
 export function viewFor(type: string, text: string, isWhole: boolean): ViewName | undefined {
   const name = viewOf(type);
   if (name === undefined || text.length > (maxLength[name] ?? Infinity)) return undefined;
-  // Half of these is none.
+  // Incomplete texts of these types cannot be parsed.
   return !isWhole && (name === "markdown" || name === "json" || name === "diagram") ? undefined : name;
 }
 

@@ -1,4 +1,4 @@
-/** Code with numbered lines, in colours as far as there is time for them. */
+/** Code with line numbers, highlighted as far as time allows. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { colourBlock, highlightedLines, type HighlightRun } from "./highlight.ts";
 import { useSight } from "./use-sight.ts";
@@ -25,7 +25,7 @@ export default function CodeView({ text, type }: ViewProps) {
   );
 }
 
-/** In a fence of Markdown: all at once, without numbers. */
+/** In a fence of Markdown: highlighted in one step, without numbers. */
 export function CodeBlock({ text, language }: { readonly text: string; readonly language: string }) {
   const coloured = useColours(text, language);
   return (
@@ -59,17 +59,17 @@ function Coloured({ text, kind }: HighlightRun) {
 }
 
 interface Colours {
-  /** The text that these are the beginning of. */
+  /** The text that these runs begin. */
   readonly of: string;
   readonly runs: readonly HighlightRun[];
-  /** Before the last block, which may go on where more of the text comes. */
+  /** Runs before the last block, which may change when more of the text is loaded. */
   readonly settled: readonly HighlightRun[];
 }
 
 const none: Colours = { of: "", runs: [], settled: [] };
 const maxLength = 512 * 1024;
 
-/** The colours of the text from its beginning, block by block, each when the page has nothing else to do. */
+/** Highlights the text from its beginning, block by block, while the page is idle. */
 function useColours(text: string, type: string): readonly HighlightRun[] {
   const [found, setFound] = useState(none);
   useEffect(() => {
@@ -85,7 +85,7 @@ function useColours(text: string, type: string): readonly HighlightRun[] {
       runs = [...runs, ...block.runs];
       to = block.to;
       const isOver = to >= Math.min(text.length, maxLength);
-      // To draw again takes time in proportion to all of it.
+      // Drawing takes time in proportion to everything drawn so far.
       if (isOver || to >= 2 * shown) {
         shown = to;
         setFound({ of: text, runs, settled });
@@ -95,7 +95,7 @@ function useColours(text: string, type: string): readonly HighlightRun[] {
     if (to < Math.min(text.length, maxLength)) waiting = whenIdle(colour);
     return () => cancelIdle(waiting);
   }, [text, type]);
-  // Until the new text is coloured, the old colours stand where it goes on as it was.
+  // Until the new text is highlighted, old runs are used for the common beginning.
   return text.startsWith(found.of) ? found.runs : none.runs;
 }
 
@@ -103,7 +103,7 @@ function lengthOf(runs: readonly HighlightRun[]): number {
   return runs.reduce((sum, { text }) => sum + text.length, 0);
 }
 
-// Safari has no such thing as idle time.
+// Safari has no requestIdleCallback.
 function whenIdle(act: () => void): number {
   return typeof requestIdleCallback === "function"
     ? requestIdleCallback(act, { timeout: 1000 })

@@ -1,4 +1,4 @@
-/** One content: as an image, by the renderer of its kind, or as text. */
+/** One content: as an image, with the renderer of its type, or as text. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { PreviewContent } from "../shown.ts";
 import type { Language } from "../texts.ts";
@@ -49,7 +49,7 @@ function RenderedView({ shown: { text, type, uri, isWhole }, name, language, fol
   );
 }
 
-/** As an image, in which nothing can run and which can fetch nothing. */
+/** As an image element, which runs no scripts and fetches nothing. */
 function Picture({ shown, name }: Pick<ContentProps, "shown" | "name">) {
   const [address, setAddress] = useState<string>();
   const { type } = shown;
@@ -64,12 +64,12 @@ function Picture({ shown, name }: Pick<ContentProps, "shown" | "name">) {
   return address === undefined ? null : <img class="shown-picture" src={address} alt={name} />;
 }
 
-/** Inside a host, images may come from `data:` addresses alone. */
+/** Inside a host, images may come from `data:` addresses only. */
 function takesData(): boolean {
   return document.documentElement.dataset["pictures"] === "data";
 }
 
-/** Gives what ends it. */
+/** Returns a function that cancels it. */
 function readAddress(blob: Blob, done: (address: string) => void): () => void {
   const reader = new FileReader();
   reader.addEventListener("load", () => done(String(reader.result)));

@@ -1,4 +1,4 @@
-/** A table of any length: what is far from being seen is room of the same height. */
+/** A table of any length: rows far outside the view are replaced by space of the same height. */
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { PickerTexts } from "../texts.ts";
 import { isNumber } from "./series.ts";
@@ -14,7 +14,7 @@ interface TableProps {
 const rowsAtOnce = 50;
 const rowHeightPx = 29;
 const maxColumns = 100;
-/** A cell that is longer is cut: nobody reads it in a table. */
+/** Longer cells are cut. */
 const maxCell = 1000;
 
 export function DataTable({ head, rows, label, texts }: TableProps) {
@@ -116,13 +116,13 @@ interface Column {
 
 const looked = 200;
 
-/** As wide as the first rows need, so that scrolling moves nothing. */
+/** As wide as the first rows need, so that columns do not change while scrolling. */
 function columnsOf(head: TableProps["head"], rows: TableProps["rows"]): readonly Column[] {
   const first = rows.slice(0, looked);
   return Array.from({ length: Math.min(maxColumns, widest(head, rows)) }, (_, index) => {
     const cells = first.map((row) => row[index] ?? "");
     const filled = cells.filter((cell) => cell !== "");
-    // What stands at the top is bold.
+    // The header is bold.
     const widths = [roughWidth(head[index] ?? "") * 1.2, ...cells.map(roughWidth)];
     return {
       name: cut(head[index] ?? ""),

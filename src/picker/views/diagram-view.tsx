@@ -1,4 +1,4 @@
-/** Mermaid: diagrams of entities and relations are drawn, other kinds are shown as they are written. */
+/** Mermaid: draws entity-relationship diagrams, and shows other kinds as text. */
 import { useMemo } from "preact/hooks";
 import type { PickerTexts } from "../texts.ts";
 import { isErDiagram, parseErDiagram } from "./er.ts";

@@ -1,4 +1,4 @@
-/** A diff: each file with what was added and removed, told by signs and in words as well as by colour. */
+/** A diff: added and removed lines of each file, marked by signs and words as well as by colour. */
 import type { ComponentChild } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { PickerTexts } from "../texts.ts";

@@ -1,4 +1,4 @@
-/** A unified diff as values: files, and in each the runs of lines that were added, removed or left. */
+/** Parses a unified diff: files, and in each the runs of added, removed and unchanged lines. */
 import { cutAt } from "../../lib/cut-at.ts";
 
 export type LineKind = "added" | "removed" | "same" | "hunk" | "note";
@@ -12,7 +12,7 @@ export interface DiffLine {
 }
 
 export interface FileDiff {
-  /** What it is called afterwards, or was before where it is gone; empty for what stands before the first file. */
+  /** The new name, or the old one of a removed file; empty for text before the first file. */
   readonly name: string;
   readonly was?: string;
   readonly added: number;
@@ -22,7 +22,7 @@ export interface FileDiff {
 
 const hunk = /^@@+ -(\d{1,9})(?:,(\d{1,9}))? (?:-\d+(?:,\d+)? )*\+(\d{1,9})(?:,(\d{1,9}))? @@+/;
 
-/** Of a line that names files. */
+/** Maximum length of a line with file names. */
 const maxName = 1000;
 
 export function parseDiff(text: string): readonly FileDiff[] {
@@ -30,7 +30,7 @@ export function parseDiff(text: string): readonly FileDiff[] {
   let lines: DiffLine[] = [];
   let hasHunk = false;
   let [before, after] = [0, 0];
-  /** How many lines of the hunk are still to come: within it, nothing is a heading. */
+  /** Remaining lines of the hunk: within it, no line is a header. */
   let [leftBefore, leftAfter] = [0, 0];
   let [name, was]: [string, string | undefined] = ["", undefined];
 
@@ -68,7 +68,7 @@ export function parseDiff(text: string): readonly FileDiff[] {
       name = newNameIn(line.slice(0, maxName));
       lines.push({ kind: "note", text: line });
     } else if (line.startsWith("--- ") && all[index + 1]?.startsWith("+++ ")) {
-      // Without a line of its own, this is where the next file begins.
+      // Without a "diff" line, the next file begins here.
       if (hasHunk) flush();
       was = nameOf(line);
       if (was !== undefined && name === "") name = was;
@@ -100,14 +100,14 @@ export function parseDiff(text: string): readonly FileDiff[] {
   }
 }
 
-/** Of `diff --git a/old b/new`, with quotes where the names need them; otherwise all of it. */
+/** The new name of `diff --git a/old b/new`, with quotes if needed; otherwise the whole line. */
 function newNameIn(line: string): string {
   const last = Math.max(line.lastIndexOf(" b/"), line.lastIndexOf(' "b/'));
   if (last < 0 || !/^diff --git "?a\//.test(line)) return line.slice("diff ".length);
   return line.slice(line.indexOf("b/", last) + 2).replace(/"$/, "");
 }
 
-/** Undefined for what is nothing, `/dev/null`. */
+/** Undefined for `/dev/null`. */
 function nameOf(line: string): string | undefined {
   const path = cutAt(line.slice(4), /\t/).replaceAll(/^"|"$/g, "");
   return path === "/dev/null" ? undefined : path.replace(/^[ab]\//, "");
@@ -118,7 +118,7 @@ export interface RunOfLines {
   readonly lines: readonly DiffLine[];
 }
 
-/** Lines of one kind that follow each other. */
+/** Groups consecutive lines of one kind. */
 export function diffRuns(lines: readonly DiffLine[]): readonly RunOfLines[] {
   const runs: { kind: LineKind; lines: DiffLine[] }[] = [];
   for (const line of lines) {

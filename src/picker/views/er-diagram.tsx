@@ -1,4 +1,4 @@
-/** Entities and relations, drawn; and the same in words for those who do not see it. */
+/** An entity-relationship diagram, and the same as text for screen readers. */
 import { useMemo, useState } from "preact/hooks";
 import type { PickerTexts } from "../texts.ts";
 import type { Diagram, End } from "./er.ts";
@@ -9,11 +9,11 @@ import {
   type LayoutLine,
   type LineEnd,
   rowHeight,
-  spelled,
+  attributeText,
   textWidth,
 } from "./er-layout.ts";
 
-/** A wider one is not made to fit: nothing could be read. */
+/** A wider diagram is not scaled to fit, because it would be illegible. */
 const maxFitted = 1500;
 
 export function ErDiagram({ diagram, texts }: { readonly diagram: Diagram; readonly texts: PickerTexts }) {
@@ -78,7 +78,7 @@ function EntityBox({ box, texts }: { readonly box: Box; readonly texts: PickerTe
       {attributes.length > 0 && <line class="er-rule" x2={width} y1={headHeight} y2={headHeight} />}
       {attributes.map((each, index) => {
         const { type, keys } = each;
-        const name = spelled(each);
+        const name = attributeText(each);
         const base = headHeight + index * rowHeight + 17;
         const marks = keys.join(" ");
         const room = Math.max(4, letters - textWidth(name) - (marks === "" ? 1 : marks.length + 2));
@@ -117,7 +117,7 @@ function Connection({ relation, path, ends: [from, to] }: LayoutLine) {
   );
 }
 
-/** A foot for many, a bar for one, a ring for none. */
+/** A crow's foot for many, a bar for one, a ring for none. */
 function markOf({ x, y, side }: LineEnd, end: End): string {
   const at = (distance: number): number => x + side * distance;
   const bar = (distance: number): string => `M${at(distance)} ${y - 6}v12`;

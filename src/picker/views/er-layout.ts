@@ -1,10 +1,10 @@
-/** Where the boxes of a diagram stand, and how the lines run between them: what others refer to on the left, what refers to it on the right. */
+/** Lays out the boxes and lines of a diagram: referenced entities on the left, referring ones on the right. */
 import type { Attribute, Diagram, Entity, Relation } from "./er.ts";
 
 export interface Box {
   readonly entity: Entity;
   readonly attributes: readonly Attribute[];
-  /** How many attributes have no room. */
+  /** Number of attributes that are not shown. */
   readonly hidden: number;
   readonly x: number;
   readonly y: number;
@@ -15,7 +15,7 @@ export interface Box {
 export interface LayoutLine {
   readonly relation: Relation;
   readonly path: string;
-  /** Where it leaves and arrives, and to which side: 1 is to the right. */
+  /** Start and end, and their directions: 1 is to the right. */
   readonly ends: readonly [LineEnd, LineEnd];
   readonly middle: readonly [x: number, y: number];
 }
@@ -38,14 +38,14 @@ export const headHeight = 28;
 const letterWidth = 7.3;
 const maxAttributes = 24;
 const gap = { x: 110, y: 28, margin: 16 };
-/** A column that would be higher is two. */
+/** A higher column is split in two. */
 const maxColumnHeight = 1500;
-/** Those that nothing relates to stand below, in rows of about this width. */
+/** Unrelated entities are placed below, in rows of about this width. */
 const rowWidth = 1100;
 
 type Sized = Omit<Box, "x" | "y">;
 
-/** What takes room in a column: a box, or a line on its way past. */
+/** An item in a column: a box, or a line that passes. */
 interface Slot {
   readonly id: string;
   readonly width: number;
@@ -53,7 +53,7 @@ interface Slot {
   readonly box?: Sized;
 }
 
-/** A stretch that a line runs along between two columns' boxes. */
+/** A horizontal stretch of a line between the boxes of a column. */
 interface Passage {
   readonly left: number;
   readonly right: number;
@@ -61,7 +61,7 @@ interface Passage {
 }
 
 const passageHeight = 6;
-/** A diagram of more would be nothing but lines; they may then run behind boxes. */
+/** With more lines than this, they may run behind boxes. */
 const maxPassages = 3000;
 
 export function layOut({ entities, relations }: Diagram): Layout {
@@ -91,7 +91,7 @@ export function layOut({ entities, relations }: Diagram): Layout {
   return {
     boxes,
     lines: linesOf(drawn, placed, (line) => (ways[line] ?? []).flatMap((id) => passages.get(id) ?? [])),
-    // Lines that turn back need room of their own.
+    // Extra space for lines that turn back.
     width: Math.max(0, ...boxes.map((box) => box.x + box.width)) + gap.margin + 60,
     height: Math.max(0, ...boxes.map((box) => box.y + box.height)) + gap.margin,
   };
@@ -101,7 +101,7 @@ function slotOf(id: string, box: Sized | undefined): Slot {
   return box ? { id, width: box.width, height: box.height, box } : { id, width: 0, height: passageHeight };
 }
 
-/** A line over several columns has a place of its own in each that it passes. Ways begin and end with what they relate. */
+/** A line over several columns gets its own slot in each column that it passes. Paths begin and end with the related entities. */
 function withPassages(layers: readonly (readonly string[])[], relations: readonly Relation[]) {
   const depth = new Map(layers.flatMap((layer, index) => layer.map((id) => [id, index] as const)));
   const filled = layers.map((layer) => [...layer]);
@@ -124,7 +124,9 @@ function withPassages(layers: readonly (readonly string[])[], relations: readonl
 function sizeOf(entity: Entity): Sized {
   const attributes = entity.attributes.slice(0, maxAttributes);
   const hidden = entity.attributes.length - attributes.length;
-  const rows = attributes.map((each) => textWidth(each.type) + textWidth(spelled(each)) + each.keys.length * 3 + 4);
+  const rows = attributes.map(
+    (each) => textWidth(each.type) + textWidth(attributeText(each)) + each.keys.length * 3 + 4,
+  );
   const width = Math.max(textWidth(entity.label) + 2, ...rows) * letterWidth + 12;
   return {
     entity,
@@ -135,8 +137,8 @@ function sizeOf(entity: Entity): Sized {
   };
 }
 
-/** A name that could be no word stands beside the word that stands for it. */
-export function spelled({ name, comment = "" }: Attribute): string {
+/** The name of an attribute, followed by its comment. */
+export function attributeText({ name, comment = "" }: Attribute): string {
   return comment === "" ? name : `${name} (${comment.slice(0, 40)})`;
 }
 
@@ -147,7 +149,7 @@ export function textWidth(text: string): number {
   return width;
 }
 
-/** Each as far to the right as the longest way to it; a way that leads back to itself is cut where that is seen. */
+/** Puts each entity as far to the right as the longest path to it; cycles are cut. */
 function layersOf(ids: readonly string[], relations: readonly Relation[]): readonly (readonly string[])[] {
   const next = new Map<string, string[]>(ids.map((id) => [id, []]));
   for (const { from, to } of relations) if (from !== to) next.get(from)?.push(to);
@@ -180,7 +182,7 @@ function layersOf(ids: readonly string[], relations: readonly Relation[]): reado
   return layers;
 }
 
-/** Each beside what it is related to, as far as that can be had by looking a few times. */
+/** Moves each entity near those it is related to, in a few passes. */
 function ordered(
   layers: readonly (readonly string[])[],
   ways: readonly (readonly string[])[],
@@ -243,7 +245,7 @@ function linesOf(
   passagesOf: (line: number) => readonly Passage[],
 ): readonly LayoutLine[] {
   const sides = relations.map(({ from, to }) => sidesOf(boxes.get(from), boxes.get(to)));
-  /** Lines that meet at one side of a box share its height, in the order of where they come from. */
+  /** Lines at one side of a box are spread over its height, in the order of their other ends. */
   const ports = new Map<string, { readonly line: number; readonly end: 0 | 1; readonly otherY: number }[]>();
   for (const [line, { from, to }] of relations.entries()) {
     const passages = passagesOf(line);
@@ -290,7 +292,7 @@ function lineOf(relation: Relation, from: LineEnd, to: LineEnd, passages: readon
     const reach = side === toSide ? 56 : Math.max(30, Math.abs(toX - x) / 2);
     const [near, far] = [x + side * reach, toX + toSide * reach];
     path += `C${near} ${y} ${far} ${toY} ${toX} ${toY}`;
-    // Halfway along the first curve: there is no box.
+    // The middle of the first curve, where there is no box.
     middle ??= [(x + 3 * near + 3 * far + toX) / 8, (y + toY) / 2];
     [x, y] = [toX, toY];
   };

@@ -21,7 +21,7 @@ erDiagram
 `;
 
 describe("diagrams of entities", () => {
-  it("are read with their columns, keys and relations, and without anything that would act", () => {
+  it("are parsed with their columns, keys and relations, and without any active content", () => {
     expect(parseErDiagram(shop)).toEqual({
       entities: [
         {
@@ -55,13 +55,13 @@ describe("diagrams of entities", () => {
     expect(isErDiagram(text)).toBe(is);
   });
 
-  it("are not drawn where there is nothing to draw, or far too much", () => {
+  it("are not drawn if they are empty, or far too large", () => {
     expect(parseErDiagram("erDiagram\n")).toBeUndefined();
     const many = Array.from({ length: 400 }, (_, index) => `  E${index}`).join("\n");
     expect(parseErDiagram(`erDiagram\n${many}`)).toBeUndefined();
   });
 
-  it("take no longer for a text that is made to take long", () => {
+  it("take linear time for hostile texts", () => {
     for (const piece of ["PK  ", "---\n\n", "[ ", '"', "A||--o{", "a b PK,", "{\n", "}\n", "%%\n", " "])
       expect(() => parseErDiagram(`erDiagram\nA {\n${piece.repeat(60_000)}\n}\n${piece.repeat(60_000)}`)).not.toThrow();
   });
@@ -139,7 +139,7 @@ describe("the layout of a diagram", () => {
       ]),
     );
     for (const { relation, path } of lines) {
-      // The level stretches: from where a curve ends to where the next begins.
+      // The horizontal stretches: from the end of a curve to the start of the next.
       for (const [, x, y, to] of path.matchAll(/ ([\d.]+) ([\d.]+)H([\d.]+)/g)) {
         const [left = 0, right = 0] = [Number(x), Number(to)].toSorted((one, other) => one - other);
         const crossed = boxes.filter(
@@ -154,7 +154,7 @@ describe("the layout of a diagram", () => {
     expect(lines.filter(({ path }) => path.includes("H")).length).toBe(2);
   });
 
-  it("what is referred to stands left of what refers to it", () => {
+  it("referenced entities are left of those that refer to them", () => {
     const { boxes } = layOut(
       chain([
         ["b", "c"],

@@ -1,6 +1,6 @@
-/** Entities and what relates them, out of a Mermaid `erDiagram`. Lines that are not understood are left out; nothing in them is acted on. */
+/** Parses entities and relations of a Mermaid `erDiagram`. Unknown lines are ignored, and nothing in them is executed. */
 
-/** How many of one stand for one of the other. */
+/** Cardinality of one end of a relation. */
 export type End = "one" | "none or one" | "one or more" | "any";
 
 export interface Attribute {
@@ -23,7 +23,7 @@ export interface Relation {
   readonly fromEnd: End;
   readonly toEnd: End;
   readonly label: string;
-  /** Whether one cannot be without the other; drawn as a line, otherwise as dots. */
+  /** True for an identifying relation; drawn as a solid line, otherwise dotted. */
   readonly isFirm: boolean;
 }
 
@@ -59,7 +59,7 @@ export function isErDiagram(text: string): boolean {
   return bodyOf(text) !== undefined;
 }
 
-/** The lines after `erDiagram`, before which only remarks and settings may stand. */
+/** The lines after `erDiagram`, which only comments and settings may precede. */
 function bodyOf(text: string): readonly string[] | undefined {
   const lines = text.split("\n").map((line) => line.slice(0, maxLine).trim());
   let at = lines.findIndex((line) => !isAside(line));
@@ -72,7 +72,7 @@ function isAside(line: string): boolean {
   return line === "" || line.startsWith("%%");
 }
 
-/** Undefined where there is nothing to draw, or far too much. */
+/** Undefined if it is empty, or far too large. */
 export function parseErDiagram(text: string): Diagram | undefined {
   const found = new Map<string, { label: string; attributes: Attribute[] }>();
   const relations: Relation[] = [];

@@ -1,4 +1,4 @@
-/** The languages that code is coloured in, and what they are called in MIME types and in fences of Markdown. */
+/** Languages for highlighting, and their names in MIME types and in fences of Markdown. */
 import bash from "highlight.js/lib/languages/bash";
 import c from "highlight.js/lib/languages/c";
 import cpp from "highlight.js/lib/languages/cpp";
@@ -99,7 +99,7 @@ export const grammars = {
   yaml,
 };
 
-/** Beside the names above. */
+/** Additional names. */
 const names: Readonly<Record<keyof typeof grammars, string>> = {
   bash: "x-shellscript x-sh sh shell zsh fish ksh console x-batch dos bat cmd",
   c: "x-c h",
@@ -157,8 +157,8 @@ const known = new Map(
   ),
 );
 
-/** By a MIME type or a word; undefined where it is none that we know. */
-export function grammarOf(said: string): string | undefined {
-  const word = said.toLowerCase().replace(/^(?:text|application|image)\//, "");
+/** By a MIME type or a name; undefined if unknown. */
+export function grammarOf(name: string): string | undefined {
+  const word = name.toLowerCase().replace(/^(?:text|application|image)\//, "");
   return known.get(word) ?? known.get(word.replace(/^.*\+/, ""));
 }

@@ -27,17 +27,17 @@ describe("code", () => {
     ["application/sql", "SELECT 1", ["keyword:SELECT", "number:1"]],
     ["sh", 'echo "$A"', ["type:echo", 'string:"', "variable:$A", 'string:"']],
     ["application/atom+xml", "<a b='c'/>", ["keyword:<a ", "variable:b", "keyword:=", "string:'c'", "keyword:/>"]],
-  ])("of %s is told apart", (type, text, expected) => {
+  ])("of %s is highlighted", (type, text, expected) => {
     expect(told(text, type)).toEqual(expected);
   });
 
-  it("in a language that is not known is not told apart", () => {
+  it("in an unknown language is not highlighted", () => {
     expect(["text/x-unheard-of", "constructor", "__proto__", ""].map((said) => runsOf("x", said))).toEqual(
       Array(4).fill(undefined),
     );
   });
 
-  it("is all there, in every language, whatever the text is", () => {
+  it("is complete, in every language, whatever the text", () => {
     const texts = [
       "",
       "<script>alert(1)</script>",
@@ -55,7 +55,7 @@ describe("code", () => {
       }
   });
 
-  it("of many blocks is coloured as one, where they can be told apart, and within a long comment", () => {
+  it("of many blocks is highlighted as one, also within a long comment", () => {
     const line = 'const name = "value"; // remark\n';
     const comment = `/*\n${"quoted \" and 'again\n".repeat(1500)}*/\n`;
     for (const text of [line.repeat(2000), comment + line, line.repeat(400) + comment + line.repeat(400)]) {
@@ -66,7 +66,7 @@ describe("code", () => {
     }
   });
 
-  it("that takes long is coloured as far as there is time, and the rest is there all the same", () => {
+  it("that takes long is highlighted as far as time allows, and the rest is complete", () => {
     for (const line of ["a_".repeat(10_000), "a_".repeat(499), "\n".repeat(5000)]) {
       const text = `const a = 1;\n${`${line}\n`.repeat(20)}const b = 2;\n`;
       expect(
@@ -77,7 +77,7 @@ describe("code", () => {
     }
   });
 
-  it("is known by the names that MIME types and fences have for it", () => {
+  it("is recognised by the names in MIME types and fences", () => {
     expect(
       [
         "text/x-rust",

@@ -1,9 +1,9 @@
-/** Code in colours: what stands where, as values. The library would make HTML of it; here it is only asked what it found. */
+/** Highlights code as plain values. The library would produce HTML; only its scopes are used here. */
 import core from "highlight.js/lib/core";
 import type { Emitter } from "highlight.js";
 import { grammars, grammarOf } from "./grammars.ts";
 
-/** A piece of the text, and what it is: one of a fixed set of words, which the style sheet knows. */
+/** A piece of the text and its kind: one of a fixed set of words, which the style sheet uses. */
 export interface HighlightRun {
   readonly text: string;
   readonly kind?: RunKind;
@@ -43,31 +43,31 @@ const kinds = {
 } as const;
 type RunKind = (typeof kinds)[keyof typeof kinds];
 
-/** There is no time for more. Thrown into the library, which then gives what it has. */
+/** Thrown into the library when time is up; the library then returns what it has. */
 class TimeUp extends Error {}
 
-/** When `Runs` takes no more, as `performance.now()` counts. */
+/** Time after which `Runs` stops, in terms of `performance.now()`. */
 let deadlineMs = Infinity;
 
-/** Takes down what the library finds. A class, because the library makes it with `new`. */
+/** Collects the scopes that the library finds. A class, because the library creates it with `new`. */
 class Runs implements Emitter {
   readonly runs: HighlightRun[] = [];
   length = 0;
-  /** Behind the last line that ended outside of everything: from there on, a grammar can begin anew. */
+  /** End of the last line that ended outside every scope: highlighting can restart there. */
   lastEnd = 0;
   private readonly scopes: (RunKind | undefined)[] = [];
 
   addText(text: string): void {
-    this.say(text, this.scopes.at(-1));
+    this.push(text, this.scopes.at(-1));
   }
   startScope(name: string): void {
-    // What has no colour of its own has that of what it stands in.
+    // A scope without its own colour gets that of the enclosing scope.
     this.scopes.push(kindOf(name) ?? this.scopes.at(-1));
   }
   endScope(): void {
     this.scopes.pop();
   }
-  // What the library calls these in some places.
+  // Older names of these methods in the library.
   openNode(name: string): void {
     this.startScope(name);
   }
@@ -76,11 +76,11 @@ class Runs implements Emitter {
   }
   __addSublanguage(other: Emitter): void {
     if (!(other instanceof Runs)) return;
-    // Then the other may lack its end.
+    // The sublanguage is incomplete if the time was up.
     if (performance.now() > deadlineMs) throw new TimeUp();
-    for (const { text, kind } of other.runs) this.say(text, kind ?? this.scopes.at(-1));
+    for (const { text, kind } of other.runs) this.push(text, kind ?? this.scopes.at(-1));
   }
-  private say(text: string, kind: RunKind | undefined): void {
+  private push(text: string, kind: RunKind | undefined): void {
     if (performance.now() > deadlineMs) throw new TimeUp();
     const feed = this.scopes.length === 0 ? text.lastIndexOf("\n") : -1;
     if (feed >= 0) this.lastEnd = this.length + feed + 1;
@@ -99,25 +99,25 @@ const highlighter = core.newInstance();
 highlighter.configure({ __emitter: Runs });
 for (const [name, grammar] of Object.entries(grammars)) highlighter.registerLanguage(name, grammar);
 
-/** Some texts take a grammar a time that grows much faster than they do: so much is given to it at once, and so much time. */
+/** Some grammars take superlinear time on some texts: limits the length of a block and its time. */
 const blockLength = 4 * 1024;
 const blockMs = 100;
-/** Where everything stands within something, as in a long comment, twice as much is tried if it took no longer than this. */
+/** If a block ends within a scope, such as a long comment, twice as much is tried if it took no longer than this. */
 const patienceMs = 15;
 const maxBlock = 64 * 1024;
-/** A line that is longer was written by no person, and stays as it is. */
+/** Longer lines are probably generated, and are not highlighted. */
 const maxLine = 500;
 
 export interface Block {
-  /** Together they are the text from where it was begun. */
+  /** Together they are the text of the block. */
   readonly runs: readonly HighlightRun[];
-  /** Where the next block begins. */
+  /** Start of the next block. */
   readonly to: number;
 }
 
-/** Colours the text from here on, as far as there is time for at once. Undefined where nothing is known of the language. */
-export function colourBlock(text: string, from: number, said: string): Block | undefined {
-  const language = grammarOf(said);
+/** Highlights the text from here, as far as the time of one block allows. Undefined for an unknown language. */
+export function colourBlock(text: string, from: number, name: string): Block | undefined {
+  const language = grammarOf(name);
   if (language === undefined) return undefined;
   for (let length = blockLength; ; length *= 2) {
     const end = endOfLines(text, from, length);
@@ -137,11 +137,11 @@ function highlight(text: string, language: string): Runs {
   deadlineMs = performance.now() + blockMs;
   const { _emitter: found } = highlighter.highlight(text, { language, ignoreIllegals: true });
   if (!(found instanceof Runs)) return new Runs();
-  // What is coloured may never be other than what was read.
+  // The highlighted text must equal the original.
   return text.startsWith(found.runs.map((each) => each.text).join("")) ? found : new Runs();
 }
 
-/** Where the lines end that are about so long together, before the first one that is not worth the time. */
+/** End of the lines of about this total length, before the first line that is too long. */
 function endOfLines(text: string, from: number, length: number): number {
   let end = from;
   while (end < text.length && end - from < length) {
@@ -158,17 +158,17 @@ function endOfLine(text: string, from: number): number {
 }
 
 function upTo(runs: readonly HighlightRun[], length: number): readonly HighlightRun[] {
-  const kept: HighlightRun[] = [];
+  const head: HighlightRun[] = [];
   let left = length;
   for (const { text, kind } of runs) {
     if (left <= 0) break;
-    kept.push(run(text.slice(0, left), kind));
+    head.push(run(text.slice(0, left), kind));
     left -= text.length;
   }
-  return kept;
+  return head;
 }
 
-/** The same in lines, each with its end. */
+/** Splits the runs into lines, each with its line end. */
 export function highlightedLines(runs: readonly HighlightRun[]): readonly (readonly HighlightRun[])[] {
   const lines: HighlightRun[][] = [];
   let line: HighlightRun[] = [];

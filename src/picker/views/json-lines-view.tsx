@@ -1,4 +1,4 @@
-/** JSON line by line: a table where every line is an object, and a list of trees otherwise. A line that is no JSON is shown as it is. */
+/** JSON lines: a table if every line is an object, otherwise a list of trees. Invalid lines are shown as text. */
 import { useMemo, useState } from "preact/hooks";
 import { Choices } from "./choices.tsx";
 import { DataTable } from "./data-table.tsx";
@@ -31,7 +31,7 @@ export default function JsonLinesView({ text, name, isWhole, language: { texts }
 
 function linesIn(text: string, isWhole: boolean) {
   const lines = text.split("\n");
-  // The last line may go on in the part that is yet to be read.
+  // The last line may continue in the next part.
   if (!isWhole) lines.pop();
   const filled = lines.filter((line) => line.trim() !== "");
   let bad = 0;
@@ -43,7 +43,7 @@ function linesIn(text: string, isWhole: boolean) {
   return { values, bad, isCut: filled.length > maxLines };
 }
 
-/** Not all are objects: each a cell of its own. */
+/** Not all are objects: one cell per line. */
 function singles(values: readonly Json[]) {
   const rows = values.map((value) => [typeof value === "string" ? value : compact(value, 1000)]);
   return { head: ["JSON"], rows };

@@ -1,4 +1,4 @@
-/** JSON as a tree that opens where one looks. What is closed is not drawn, however deep or long it is. */
+/** JSON as a tree. Closed parts are not drawn, however deep or long they are. */
 import { useState } from "preact/hooks";
 import type { PickerTexts } from "../texts.ts";
 import { compact, isJsonList, isJsonRecord, type Json, leaf } from "./json.ts";

@@ -1,4 +1,4 @@
-/** JSON: what it tells of as a plot, a schema or a table where it is one, and as a tree otherwise. */
+/** JSON: as a plot, a schema or a table if it has that form, otherwise as a tree. */
 import type { ComponentChild } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { Choices } from "./choices.tsx";

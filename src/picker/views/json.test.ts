@@ -5,7 +5,7 @@ import { recordsIn, recordsOf } from "./records.ts";
 const valueOf = (text: string): Json | undefined => parseJsonView(text)?.value;
 
 describe("JSON", () => {
-  it("keeps numbers that a computer would round as they are written", () => {
+  it("keeps numbers as written that would be rounded", () => {
     expect(
       valueOf('{"id": 12345678901234567890, "fine": 12345678.123456789012, "small": 1.50, "large": 1e400}'),
     ).toEqual({
@@ -16,11 +16,11 @@ describe("JSON", () => {
     });
   });
 
-  it("is nothing where the text is none", () => {
+  it("is undefined for invalid text", () => {
     expect([parseJsonView("{"), parseJsonView(""), parseJsonView("// no")]).toEqual([undefined, undefined, undefined]);
   });
 
-  it("bears any depth, with and without numbers that must be kept", () => {
+  it("supports any depth, with and without exact numbers", () => {
     for (const inner of ["1", "12345678901234567890"]) {
       const deep = parseJsonView("[".repeat(100_000) + inner + "]".repeat(100_000));
       if (deep) expect(compact(deep.value, 100)).toContain("[[");
@@ -29,13 +29,13 @@ describe("JSON", () => {
     expect(compact(valueOf(`${"[".repeat(depth)}${"]".repeat(depth)}`) ?? null, 100)).toBe("[[[[[[[[…]]]]]]]]");
   });
 
-  it("takes no longer for numbers that are made to take long", () => {
+  it("takes linear time for hostile numbers", () => {
     for (const piece of ["1.", "9", "1e", "1.e"])
       expect(parseJsonView(JSON.stringify(piece.repeat(400_000)))).toBeDefined();
     expect(parseJsonView("9".repeat(400_000))).toBeDefined();
   });
 
-  it("is said on one line, and no longer than is wanted", () => {
+  it("is formatted on one line, up to a maximum length", () => {
     expect(compact(valueOf('{"a":[1,null,true,"x"],"b":{}}') ?? null, 100)).toBe(
       '{"a": [1, null, true, "x"], "b": {}}',
     );
@@ -44,7 +44,7 @@ describe("JSON", () => {
 });
 
 describe("records", () => {
-  it("are a table of all names there are, in the order in which they come", () => {
+  it("are a table of all names, in order of appearance", () => {
     expect(
       recordsOf([
         { a: 1, b: "x" },
@@ -59,7 +59,7 @@ describe("records", () => {
     });
   });
 
-  it("take the names of objects for nothing but names", () => {
+  it("treat special object keys as plain names", () => {
     const found = recordsIn(valueOf('[{"__proto__":{"polluted":1},"constructor":2,"hasOwnProperty":3}]') ?? null);
     expect(found).toEqual({
       head: ["__proto__", "constructor", "hasOwnProperty"],
@@ -68,7 +68,7 @@ describe("records", () => {
     expect("polluted" in {}).toBe(false);
   });
 
-  it("are found in what a database answers", () => {
+  it("are found in the result of a database", () => {
     expect(recordsIn({ columns: [{ name: "id", type: "int" }], rows: [[1], [2]] })).toEqual({
       head: ["id"],
       rows: [["1"], ["2"]],
@@ -76,7 +76,7 @@ describe("records", () => {
     expect(recordsIn({ table: "t", rows: [{ id: 1 }] })).toEqual({ head: ["id"], rows: [["1"]] });
   });
 
-  it("are none in lists of anything else", () => {
+  it("are not found in other lists", () => {
     expect([[], [1], [{}, 1], "x", { a: 1 }].map((value) => recordsIn(value as Json))).toEqual(
       Array(5).fill(undefined),
     );

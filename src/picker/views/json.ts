@@ -1,8 +1,8 @@
-/** JSON as values, with numbers as they are written: what a model reads is not what a computer rounds it to. */
+/** Parses JSON with numbers as written, because a model reads them unrounded. */
 
 export type Json = null | boolean | string | number | Exact | readonly Json[] | { readonly [name: string]: Json };
 
-/** A number that would not survive being one. */
+/** A number that would lose digits as a JavaScript number. */
 export class Exact {
   readonly source: string;
   constructor(source: string) {
@@ -10,15 +10,15 @@ export class Exact {
   }
 }
 
-/** Of numbers within that many digits none is lost. */
+/** Shorter numbers lose no digits. */
 const mayLose = /[\d.]{16}|\d[eE][-+]?\d/;
 
-/** Undefined for what is no JSON. */
+/** Undefined for invalid JSON. */
 export function parseJsonView(text: string): { readonly value: Json } | undefined {
   try {
     return { value: JSON.parse(text, mayLose.test(text) ? keepExact : undefined) as Json };
   } catch (cause) {
-    // Exact numbers are found by going down, which ends somewhere; the values themselves are not.
+    // Exact numbers need recursion, which may overflow; plain parsing does not.
     return cause instanceof RangeError ? parsePlainly(text) : undefined;
   }
 }
@@ -47,7 +47,7 @@ export function isJsonRecord(value: Json | undefined): value is { readonly [name
 
 const deepest = 6;
 
-/** On one line, and no longer than is wanted. */
+/** On one line, up to a maximum length. */
 export function compact(value: Json, maxLength: number): string {
   let text = "";
   const add = (each: Json, depth: number): void => {
@@ -78,7 +78,7 @@ export function compact(value: Json, maxLength: number): string {
   return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 }
 
-/** What has nothing in it, as JSON writes it. */
+/** A scalar as JSON writes it. */
 export function leaf(value: null | boolean | string | number | Exact): string {
   return value instanceof Exact ? value.source : JSON.stringify(value);
 }

@@ -1,15 +1,15 @@
-/** A part of the page that is loaded when it is first needed. */
+/** A component that is loaded when it is first needed. */
 import type { ComponentChild } from "preact";
 import { useEffect, useErrorBoundary, useMemo, useState } from "preact/hooks";
 
 export type Load<P> = () => Promise<{ readonly default: (props: P) => ComponentChild }>;
 
 interface LazilyProps<P> {
-  /** The same function each time. */
+  /** Must be the same function each time. */
   readonly load: Load<P>;
   /** Drawn again only when this is another object. */
   readonly props: P;
-  /** Shown until it is there, and where it cannot be had or breaks. */
+  /** Shown until it is loaded, and if loading or drawing fails. */
   readonly meanwhile: (state: "loading" | "failed") => ComponentChild;
 }
 
@@ -23,7 +23,7 @@ export function Lazily<P>({ load, props, meanwhile }: LazilyProps<P>) {
   const Part = loaded.get(load) as ((props: P) => ComponentChild) | undefined;
   useEffect(() => {
     if (broken !== undefined) forget();
-    // What broke on one content need not break on the next.
+    // An error with one content need not occur with the next.
   }, [props]);
   useEffect(() => {
     let isWanted = true;
@@ -39,7 +39,7 @@ export function Lazily<P>({ load, props, meanwhile }: LazilyProps<P>) {
       isWanted = false;
     };
   }, [load]);
-  // The same element again is not drawn again, whatever else changes on the page.
+  // Memoised: the same element is not drawn again, whatever else changes on the page.
   const element = useMemo(() => Part && <Part {...(props as P & object)} />, [Part, props]);
   if (broken !== undefined || failed === load) return <>{meanwhile("failed")}</>;
   return <>{element ?? meanwhile("loading")}</>;

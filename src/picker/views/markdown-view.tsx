@@ -1,4 +1,4 @@
-/** Markdown on the page: elements of a fixed set, made one by one. No text becomes HTML, and nothing is fetched. */
+/** Renders Markdown with a fixed set of elements. No text becomes HTML, and nothing is fetched. */
 import { cutAt } from "../../lib/cut-at.ts";
 import type { ComponentChild } from "preact";
 import { useMemo } from "preact/hooks";
@@ -9,7 +9,7 @@ import { Lazily } from "./lazily.tsx";
 import type { ViewProps } from "./view.ts";
 
 interface Links {
-  /** Where the text stands: what its links are relative to. */
+  /** URI of the text, for relative links. */
   readonly base: string;
   /** Opens another resource. */
   readonly follow: (uri: string) => void;
@@ -28,7 +28,7 @@ export default function MarkdownView({ text, uri, follow, language: { texts } }:
 function blockView(block: MarkdownBlock, links: Links): ComponentChild {
   switch (block.kind) {
     case "heading": {
-      // The page has a first heading of its own.
+      // The page has its own first heading.
       const Tag = `h${Math.min(6, block.level + 1)}` as "h2";
       return <Tag>{inlineViews(block.inlines, links)}</Tag>;
     }
@@ -88,7 +88,7 @@ function Fence({ text, language = "", texts }: FenceProps) {
   return <Lazily load={loadCode} props={props} meanwhile={plain} />;
 }
 
-/** One paragraph alone is the item itself. */
+/** A single paragraph becomes the item itself. */
 function itemViews(blocks: readonly MarkdownBlock[], links: Links): ComponentChild[] {
   return blocks.map((block, index) =>
     index === 0 && block.kind === "paragraph" ? <>{inlineViews(block.inlines, links)}</> : blockView(block, links),
@@ -118,7 +118,7 @@ function inlineViews(inlines: readonly Inline[], links: Links): ComponentChild[]
   });
 }
 
-/** To a page of the web, or to another resource; what leads anywhere else is text. */
+/** A link to a web page or to another resource; any other link is shown as text. */
 function linkView(to: string, children: ComponentChild[], { base, follow }: Links): ComponentChild {
   const target = URL.canParse(to) ? to : to.startsWith("#") ? undefined : URL.parse(to, base)?.href;
   if (target === undefined) return <span>{children}</span>;

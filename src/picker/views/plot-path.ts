@@ -1,4 +1,4 @@
-/** A line through points, as the path of an SVG: no more of it than can be seen. */
+/** Computes the SVG path of a plot line, reduced to what is visible. */
 import type { PlotPoint } from "./series.ts";
 
 interface Place {
@@ -7,14 +7,14 @@ interface Place {
   readonly width: number;
 }
 
-/** From how long a silence on there is a gap: several times what is usual between two points. */
+/** Minimum time without points that counts as a gap: several times the usual interval. */
 export function gapsOf(points: readonly PlotPoint[]): number {
   const steps = points.slice(1).map(([atMs], index) => atMs - (points[index]?.[0] ?? 0));
   const usual = steps.toSorted((one, other) => one - other)[Math.floor(steps.length / 2)];
   return usual === undefined ? Infinity : usual * 3;
 }
 
-/** Of the points that fall on one dot of the screen, the first, the lowest, the highest and the last. */
+/** Of the points on one pixel, keeps the first, the lowest, the highest and the last. */
 export function plotPath(points: readonly PlotPoint[], gapMs: number, { x, y, width }: Place): string {
   const path: string[] = [];
   let before: number | undefined;
@@ -36,7 +36,7 @@ export function plotPath(points: readonly PlotPoint[], gapMs: number, { x, y, wi
     const place = Math.round(x(atMs));
     if (isStart) {
       flush();
-      // A point alone is a dot.
+      // A single point is drawn as a dot.
       path.push(`M${at(x(atMs), value)}h0.01`);
     } else if (!isDense) path.push(`L${at(x(atMs), value)}`);
     if (!isDense) continue;

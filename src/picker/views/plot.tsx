@@ -1,4 +1,4 @@
-/** Values over time as lines. The values at one moment are read by pointing at it, or with the arrow keys. */
+/** Values over time as lines. The values at one moment are shown by pointing at it, or with the arrow keys. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Language } from "../texts.ts";
 import { gapsOf, plotPath } from "./plot-path.ts";
@@ -10,7 +10,7 @@ interface PlotProps {
   readonly language: Language;
 }
 
-/** More are there, and drawn when they are asked for. */
+/** Further series are drawn on request. */
 const drawnAtFirst = 10;
 const maxSeries = 100;
 const colours = 8;
@@ -33,7 +33,7 @@ export default function Plot({ series: all, language: { texts, code } }: PlotPro
     margin.left + ((atMs - time.from) / (time.to - time.from)) * (width - margin.left - margin.right);
   const y = (each: number): number =>
     height - margin.bottom - ((each - value.from) / (value.to - value.from)) * (height - margin.top - margin.bottom);
-  // They stay while one points.
+  // Memoised: they do not change while the pointer moves.
   const lines = useMemo(
     () =>
       series.map(
@@ -156,7 +156,7 @@ export default function Plot({ series: all, language: { texts, code } }: PlotPro
   }
 }
 
-/** A colour, and a pattern where colours come round again. */
+/** A colour, and a dash pattern where colours repeat. */
 function lineOf(order: number): string {
   return `series series-${order % colours} dash-${Math.floor(order / colours) % 4}`;
 }
@@ -166,7 +166,7 @@ function timesOf(series: readonly PlotSeries[]): readonly number[] {
   return [...all].toSorted((one, other) => one - other);
 }
 
-/** Of what is sorted by time, the index of that which is nearest. */
+/** Index of the nearest item in a list sorted by time. */
 function nearest<T>(sorted: readonly T[], timeOf: (each: T) => number, wanted: number): number {
   const at = (index: number, otherwise: number): number => {
     const each = sorted[index];

@@ -1,4 +1,4 @@
-/** Many objects of one kind as a table. */
+/** Converts objects of one kind to a table. */
 import { compact, isJsonList, isJsonRecord, type Json } from "./json.ts";
 
 export interface Records {
@@ -9,7 +9,7 @@ export interface Records {
 const maxColumns = 200;
 const maxCell = 1000;
 
-/** Of a list of objects, or of an object that holds one table and little else; undefined for anything else. */
+/** From a list of objects, or an object that holds one table and little else; undefined for anything else. */
 export function recordsIn(value: Json): Records | undefined {
   if (isJsonList(value)) return recordsOf(value);
   if (!isJsonRecord(value)) return undefined;
@@ -22,10 +22,10 @@ export function recordsIn(value: Json): Records | undefined {
   return rows !== undefined && isJsonList(rows) ? recordsOf(rows) : undefined;
 }
 
-/** Undefined unless all of them are objects, and have few enough names between them. */
+/** Undefined unless all are objects with few enough different names. */
 export function recordsOf(values: readonly Json[]): Records | undefined {
   if (values.length === 0) return undefined;
-  // Names are hostile: a map takes any of them for what it is.
+  // Names are untrusted: a map has no special keys.
   const places = new Map<string, number>();
   const rows: string[][] = [];
   for (const value of values) {

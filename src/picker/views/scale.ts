@@ -1,11 +1,11 @@
-/** Where the lines of a plot's axes stand, and what is written at them. */
+/** Computes the ticks and labels of a plot's axes. */
 
 export interface Scale {
   readonly from: number;
   readonly to: number;
 }
 
-/** A little more than what is there; never nothing. */
+/** A little larger than the range of the values; never empty. */
 export function scaleOf(values: Iterable<number>): Scale {
   let [from, to] = [Infinity, -Infinity];
   for (const value of values)
@@ -15,13 +15,13 @@ export function scaleOf(values: Iterable<number>): Scale {
     }
   if (from > to) return { from: 0, to: 1 };
   if (from === to) return { from: from - (Math.abs(from) || 1) / 2, to: to + (Math.abs(to) || 1) / 2 };
-  // A scale that begins near nothing begins there.
+  // A scale that begins near zero begins at zero.
   if (from > 0 && from < to / 3) from = 0;
   const step = stepOf(from, to, 5);
   return { from: Math.floor(from / step) * step, to: Math.ceil(to / step) * step };
 }
 
-/** Round numbers between the ends, about so many. */
+/** About this many round numbers between the ends. */
 export function ticksOf({ from, to }: Scale, count: number): readonly number[] {
   const step = stepOf(from, to, count);
   const first = Math.ceil(from / step - 1e-9);
@@ -62,7 +62,7 @@ const steps = [
   365 * day,
 ];
 
-/** Round times of the person's own zone. */
+/** Round times of the person's time zone. */
 export function timeTicksOf({ from, to }: Scale, count: number): readonly number[] {
   const rough = (to - from) / count;
   const step = steps.find((each) => each >= rough) ?? Math.ceil(rough / (365 * day)) * 365 * day;
@@ -74,7 +74,7 @@ export function timeTicksOf({ from, to }: Scale, count: number): readonly number
   );
 }
 
-/** As short as the span allows. */
+/** As short as the range allows. */
 export function timeFormatOf({ from, to }: Scale, code: string): Intl.DateTimeFormat {
   const span = to - from;
   if (span <= 10 * minute)

@@ -1,4 +1,4 @@
-/** A table of a database: its columns, keys and indexes, and the tables around it. */
+/** A database table: its columns, keys and indexes, and related tables. */
 import type { ComponentChild } from "preact";
 import { useMemo } from "preact/hooks";
 import { CodeBlock } from "./code-view.tsx";
@@ -19,7 +19,7 @@ export default function SchemaView({ schema, uri, language: { texts, code }, fol
     ...(schema.owner === "" ? [] : [texts.shown.ownedBy(schema.owner)]),
   ];
 
-  /** The schema of the table beside this one; in words where its name may need other marks in a URI. */
+  /** Link to the schema of a related table; plain text if its name may need escaping in a URI. */
   function tableLink({ table, schema: of }: SchemaKey): ComponentChild {
     const isBeside = uri.endsWith("/schema") && /^[a-z_][a-z0-9_]*$/i.test(table) && of === "";
     if (!isBeside) return <code>{of === "" ? table : `${of}.${table}`}</code>;
@@ -96,7 +96,7 @@ interface SectionProps {
   readonly rows: readonly (readonly ComponentChild[])[];
 }
 
-/** Columns that hold nothing are left out. */
+/** Empty columns are left out. */
 function Section({ title, head, rows }: SectionProps) {
   if (rows.length === 0) return null;
   const shown = head.map((_, index) => rows.some((row) => Boolean(row[index])));

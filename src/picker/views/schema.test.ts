@@ -31,7 +31,7 @@ const orders = {
 };
 
 describe("the schema of a table", () => {
-  it("is read with what each column is a key of", () => {
+  it("is parsed with the keys of each column", () => {
     const schema = parseSchema(orders);
     expect(schema?.columns.map(({ name, keys, default: value }) => [name, keys, value])).toEqual([
       ["id", ["PK", "FK"], ""],
@@ -44,7 +44,7 @@ describe("the schema of a table", () => {
     ]);
   });
 
-  it("is drawn among its neighbours, each relation once", () => {
+  it("is drawn with its related tables, each relation once", () => {
     const schema = parseSchema(orders);
     const { entities, relations } = schema ? diagramOf(schema) : { entities: [], relations: [] };
     expect(entities.map(({ label }) => label)).toEqual(["orders", "customers", "order_lines"]);
@@ -55,7 +55,7 @@ describe("the schema of a table", () => {
     ]);
   });
 
-  it("is none in anything else", () => {
+  it("is not found in anything else", () => {
     const others: readonly Json[] = [
       null,
       [],

@@ -1,4 +1,4 @@
-/** What a database's schema resource says of a table, taken in as far as it has the form that it should have. */
+/** Parses the schema resource of a database table defensively. */
 import { isJsonList, isJsonRecord, type Json } from "./json.ts";
 import type { Diagram, Entity, Relation } from "./er.ts";
 
@@ -21,7 +21,7 @@ export interface SchemaKey {
 
 export interface Schema {
   readonly table: string;
-  /** What the database calls it: a table, a view … */
+  /** The kind that the database reports: a table, a view … */
   readonly kind: string;
   readonly comment: string;
   readonly owner: string;
@@ -34,7 +34,7 @@ export interface Schema {
   readonly definition: string;
 }
 
-/** Undefined for what is no description of a table. */
+/** Undefined if it does not describe a table. */
 export function parseSchema(value: Json): Schema | undefined {
   if (!isJsonRecord(value) || value["columns"] === undefined || !isJsonList(value["columns"])) return undefined;
   const { database, table, kind, foreignKeys, indexes } = value;
@@ -106,7 +106,7 @@ export function parseSchema(value: Json): Schema | undefined {
   };
 }
 
-/** The table among those that it refers to, and those that refer to it. */
+/** The table with those that it references, and those that reference it. */
 export function diagramOf({ table, columns, foreignKeys, referencedBy }: Schema): Diagram {
   const own: Entity = { id: "", label: table, attributes: columns };
   const others = new Map<string, Entity>();
@@ -121,7 +121,7 @@ export function diagramOf({ table, columns, foreignKeys, referencedBy }: Schema)
       const isOptional = columns.some(({ name, nullable }) => nullable && key.columns.includes(name));
       return relation(meet(key, key.table === table), own.id, key.columns, isOptional);
     }),
-    // What refers to itself has been said already.
+    // A reference to itself is already included.
     ...referencedBy
       .filter((key) => key.table !== table)
       .map((key) => relation(own.id, meet(key, false), key.columns, false)),
@@ -135,8 +135,8 @@ function relation(from: string, to: string, names: readonly string[], isOptional
 }
 
 function rule(name: string, value: Json | undefined): string {
-  const said = text(value);
-  return said === "" || said.toLowerCase() === "no action" ? "" : `${name} ${said}`;
+  const action = text(value);
+  return action === "" || action.toLowerCase() === "no action" ? "" : `${name} ${action}`;
 }
 
 function text(value: Json | undefined): string {

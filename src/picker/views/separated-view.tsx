@@ -1,4 +1,4 @@
-/** CSV and TSV: a table, and a plot above it where it tells of times. */
+/** CSV and TSV: a table, with a plot above it if it has a column of times. */
 import { useMemo } from "preact/hooks";
 import { DataTable } from "./data-table.tsx";
 import { Lazily } from "./lazily.tsx";

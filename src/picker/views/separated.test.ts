@@ -52,11 +52,11 @@ describe("separated values", () => {
     expect(rowsOf(text)).toEqual(expected);
   });
 
-  it("a tab separates where the type says so, and a comma does not", () => {
+  it("a tab separates if the type says so, and a comma does not", () => {
     expect(rowsOf("a,b\tc\n", "text/tab-separated-values")).toEqual([["a,b", "c"]]);
   });
 
-  it("a line that may go on in the next part is left for it", () => {
+  it("an incomplete last line is left for the next part", () => {
     expect(rowsOf("a,b\n1,2\n3,", "text/csv", false)).toEqual([
       ["a", "b"],
       ["1", "2"],
@@ -68,12 +68,12 @@ describe("separated values", () => {
     ]);
   });
 
-  it("stops after so many rows, and says so", () => {
+  it("stops after a number of rows, and reports that", () => {
     const { rows, isCut } = parseSeparated("x\n".repeat(maxRows + 10), "text/csv", true);
     expect([rows.length, isCut]).toEqual([maxRows, true]);
   });
 
-  it("takes no longer for a text that is made to take long", () => {
+  it("takes linear time for hostile texts", () => {
     for (const piece of ['"', '""', ",", '"a"b', '\n"', "\r", '","', ';"'])
       expect(parseSeparated(piece.repeat(200_000), "text/csv", true)).toBeDefined();
   });

@@ -1,9 +1,9 @@
-/** Values separated by commas, semicolons or tabs. Takes time in proportion to the text; whatever stands in a field is text. */
+/** Parses values separated by commas, semicolons or tabs. Takes linear time; every field is text. */
 
 export interface Separated {
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** Whether there were more than are here. */
+  /** True if there are more rows than these. */
   readonly isCut: boolean;
 }
 
@@ -27,7 +27,7 @@ export function parseSeparated(text: string, type: string, isWhole: boolean): Se
     const isEnd = at >= text.length;
     if (text[at] === "\r") at += 1;
     if (text[at] === "\n") at += 1;
-    // The last line may go on in the part that is yet to be read.
+    // The last line may continue in the next part.
     if (isEnd && !isWhole) break;
     if (row.length > 1 || row[0] !== "") rows.push(row);
     row = [];
@@ -63,12 +63,12 @@ export function parseSeparated(text: string, type: string, isWhole: boolean): Se
       if (text[at] !== '"') break;
       field += '"';
     }
-    // What follows the closing mark belongs to the field, as spreadsheets have it.
+    // Text after the closing quote belongs to the field, as in spreadsheets.
     return field + takePlain();
   }
 }
 
-/** That which the first line has most of. */
+/** The separator that occurs most often in the first line. */
 function separatorOf(beginning: string): string {
   const line = /^[^\r\n]*/.exec(beginning.replaceAll(/"[^"]*"/g, ""))?.[0] ?? "";
   const counted = [",", ";", "\t"].map((mark) => ({ mark, count: line.split(mark).length }));

@@ -7,7 +7,7 @@ const matrix = (result: unknown) => ({ status: "success", data: { resultType: "m
 const day = (number: number): number => new Date(2026, 10, number).getTime();
 
 describe("values over time", () => {
-  it("are what Prometheus answers, each called by what is its own", () => {
+  it("are parsed from Prometheus results, each labelled by what distinguishes it", () => {
     const found = seriesOfMatrix(
       matrix([
         {
@@ -47,7 +47,7 @@ describe("values over time", () => {
     );
   });
 
-  it("are none in anything else, and gaps where a value or a time cannot be drawn", () => {
+  it("are not found in anything else, and have gaps where a value or a time is invalid", () => {
     expect([{}, null, [], { resultType: "vector", result: [] }].map(seriesOfMatrix)).toEqual(Array(4).fill(undefined));
     const values = [[1, "1e308"], [2, {}], [3, ""], ["4", "4"], [1e300, "1"], null];
     expect(seriesOfMatrix(matrix([{ values }, 7]))).toEqual([
@@ -88,7 +88,7 @@ describe("values over time", () => {
     ]);
   });
 
-  it("are told apart by a column of words where there is one value to a row", () => {
+  it("are separated by a column of words if there is one value per row", () => {
     const rows = [
       ["日時", "host", "value"],
       ["2026/11/1", "a", "1"],
@@ -161,11 +161,11 @@ describe("values over time", () => {
         ["2026-11-03", "c", "1", "1"],
       ],
     ],
-  ])("are not seen where there are %s", (_name, head, rows) => {
+  ])("are not found with %s", (_name, head, rows) => {
     expect(seriesOfTable(head, rows)).toBeUndefined();
   });
 
-  it("are looked for in a time that does not depend on how long a cell is", () => {
+  it("are detected in a time that does not depend on the length of a cell", () => {
     const cell = `${"1".repeat(300_000)}x`;
     expect(
       seriesOfTable(
@@ -175,7 +175,7 @@ describe("values over time", () => {
     ).toBeUndefined();
   });
 
-  it("may be named in seconds and milliseconds where the column is one of times", () => {
+  it("may have times in seconds and milliseconds if the column is named as one of times", () => {
     const found = seriesOfTable(
       ["ts", "n"],
       [
@@ -189,7 +189,7 @@ describe("values over time", () => {
 });
 
 describe("the axes of a plot", () => {
-  it("begin and end at round numbers, and at nothing where that is near", () => {
+  it("begin and end at round numbers, and at zero if that is near", () => {
     expect(scaleOf([3, 47])).toEqual({ from: 0, to: 50 });
     expect(scaleOf([90, 98])).toEqual({ from: 90, to: 98 });
     expect(scaleOf([5, 5])).toEqual({ from: 2.5, to: 7.5 });
@@ -214,7 +214,7 @@ describe("the axes of a plot", () => {
 describe("the line of a plot", () => {
   const place = { x: (atMs: number) => atMs, y: (value: number) => value, width: 100 };
 
-  it("breaks where values are missing, and where nothing was said for long", () => {
+  it("breaks where values are missing, and at long gaps", () => {
     const all: readonly PlotPoint[] = [
       [0, 1],
       [1, 2],
@@ -226,7 +226,7 @@ describe("the line of a plot", () => {
     expect(plotPath(all, gapsOf(all), place)).toBe("M0.0 1.0h0.01L1.0 2.0M3.0 4.0h0.01L4.0 5.0M50.0 6.0h0.01");
   });
 
-  it("keeps the highest and the lowest of what falls on one dot", () => {
+  it("keeps the highest and the lowest of the points on one pixel", () => {
     const all = Array.from({ length: 10_000 }, (_, index): PlotPoint => [
       index / 100,
       index === 5050 ? 1000 : index % 3,

@@ -1,19 +1,19 @@
-/** Values over time, out of what Prometheus answers and out of tables with a column of times. */
+/** Extracts values over time from Prometheus results and from tables with a column of times. */
 
 export interface PlotSeries {
   readonly label: string;
-  /** Milliseconds since 1970 and a value, in the order of time. What is no number is a gap. */
+  /** Milliseconds since 1970 and a value, in order of time. A value that is not a number is a gap. */
   readonly points: readonly PlotPoint[];
 }
 
 export type PlotPoint = readonly [atMs: number, value: number];
 
-/** No calendar goes further. */
+/** The largest time of JavaScript's Date. */
 const lastMs = 8.64e15;
-/** What is further from nothing cannot be drawn beside anything. */
+/** Larger values cannot be drawn. */
 const largest = 1e150;
 
-/** What Prometheus answers to a question over a range of time; undefined for anything else. */
+/** From a Prometheus range query result; undefined for anything else. */
 export function seriesOfMatrix(value: unknown): readonly PlotSeries[] | undefined {
   const data = isRecord(value) && isRecord(value["data"]) ? value["data"] : value;
   if (!isRecord(data) || data["resultType"] !== "matrix" || !Array.isArray(data["result"])) return undefined;
@@ -31,7 +31,7 @@ export function seriesOfMatrix(value: unknown): readonly PlotSeries[] | undefine
   }));
 }
 
-/** What is the same of all of them is said of none, as long as something is left to say. */
+/** Labels that are equal in all series are left out, unless nothing would remain. */
 function labelsOf(metrics: readonly Readonly<Record<string, unknown>>[]): readonly string[] {
   const isShared = (name: string, value: unknown): boolean =>
     metrics.length > 1 && metrics.every((metric) => Object.hasOwn(metric, name) && metric[name] === value);
@@ -48,13 +48,13 @@ function labelsOf(metrics: readonly Readonly<Record<string, unknown>>[]): readon
 const timeNames =
   /^(?:time|times|timestamp|date|datetime|date_time|day|month|ts|at|when|created_at|日時|日付|時刻|年月日|年月)$/i;
 const valueNames = /^(?:value|val|v|値|数値)$/i;
-/** No number that anyone wrote is longer. */
+/** Maximum length of a number. */
 const maxNumber = 40;
 const looked = 100;
 const maxGroups = 50;
 const fewest = 3;
 
-/** One for each column of numbers; or, where one column says of what a value is, one for each of these. Undefined where none can be seen. */
+/** One for each column of numbers; or one for each value of a column of words. Undefined if there are none. */
 export function seriesOfTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],
@@ -103,7 +103,7 @@ function isTimes(name: string, cells: readonly string[]): boolean {
 const written =
   /^(\d{4})[-/](\d{1,2})(?:[-/](\d{1,2}))?(?:[T ](\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?) ?(Z|[-+]\d{2}:?\d{2})?)?$/;
 
-/** Seconds or milliseconds since 1970, or a date as it is written; without a zone, the person's own. */
+/** Seconds or milliseconds since 1970, or a written date; without a zone, in the person's own. */
 function timeOf(cell: string): number | undefined {
   const text = cell.trim();
   if (/^\d{9,13}(?:\.\d+)?$/.test(text)) return Number(text) * (Number(text) < 1e11 ? 1000 : 1);

@@ -1,4 +1,4 @@
-/** Text as it is. A long one is drawn as far as it has been scrolled. */
+/** Plain text. A long one is drawn as far as it has been scrolled. */
 import { useMemo, useState } from "preact/hooks";
 import { piecesOf } from "../pieces.ts";
 import { useSight } from "./use-sight.ts";

@@ -1,19 +1,19 @@
-/** Which of many blocks, one above the other and each as high as it turns out to be, are near to what is seen. */
+/** Computes which of many stacked blocks of varying height are near the view. */
 import { useEffect, useRef, useState } from "preact/hooks";
 
 const marginPx = 800;
 
 export interface BlockList {
   readonly first: number;
-  /** Behind the last. */
+  /** Index after the last. */
   readonly end: number;
-  /** Of those above, and of those below. */
+  /** Height of the blocks above and below. */
   readonly room: readonly [above: number, below: number];
-  /** Says how high one is. */
+  /** Reports the height of a block. */
   measured(index: number, height: number): void;
 }
 
-/** For an element that stands in the part of the page that scrolls. */
+/** For an element in the scrolling part of the page. */
 export function useBlocks(count: number, usualHeight: number) {
   const element = useRef<HTMLTableElement>(null);
   const heights = useRef(new Map<number, number>());

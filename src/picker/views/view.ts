@@ -1,15 +1,15 @@
-/** What every renderer is given. Each is a file of its own, loaded when content of its kind is looked at. */
+/** The props of every renderer. Each is in its own file, loaded on demand. */
 import type { ComponentChild } from "preact";
 import type { Language } from "../texts.ts";
 
 export interface ViewProps {
-  /** All that has been read so far. */
+  /** Everything read so far. */
   readonly text: string;
-  /** The MIME type without what follows a semicolon, in lower case. */
+  /** The MIME type without parameters, in lowercase. */
   readonly type: string;
   readonly uri: string;
   readonly name: string;
-  /** Whether nothing more is to come. */
+  /** True if everything has been read. */
   readonly isWhole: boolean;
   readonly language: Language;
   /** Opens another resource. */

@@ -80,8 +80,8 @@ describe("gather_context", () => {
     expect(structuredContent).toMatchObject({
       included: [{ uri: `${base}docs/tea.md` }, { uri: `${base}docs/kettle.md` }],
       leftOut: [
-        { uri: gone, why: "is not here" },
-        { uri: hidden, why: "is not here" },
+        { uri: gone, why: "was not found" },
+        { uri: hidden, why: "was not found" },
       ],
     });
   });

@@ -389,7 +389,7 @@ describe("an index", () => {
       ],
     });
     expect(index.ready("files")).toBe(0);
-    expect(index.problem("files")).toContain("something else is where the folder of the search index belongs");
+    expect(index.problem("files")).toContain("the path of the search index is not a folder");
     expect(index.problem("others")).toBeUndefined();
     expect(await found(index, "tea")).toEqual([]);
     rmSync(blocked);
@@ -408,6 +408,25 @@ describe("an index", () => {
     expect(await found(index, "tea")).toEqual(["a.md"]);
     expect(readFileSync(join(place, "lock.db.aside", "mine.txt"), "utf8")).toBe("not of the index");
     expect(said).toContain("moved aside");
+  });
+
+  it("tries a mount again that failed in a way that nobody expected", async () => {
+    write("a.md", "green tea");
+    const mount = await filesMount();
+    let isBroken = true;
+    const source: Source = {
+      ...mount.source,
+      async list(ask, call) {
+        if (isBroken) throw new TypeError("nobody expected this");
+        return mount.source.list(ask, call);
+      },
+    };
+    const index = keep();
+    index.serve([{ ...mount, source, onMainThread: true }]);
+    await until(index, () => index.status?.mounts[0]?.state === "failing");
+    isBroken = false;
+    await until(index, () => index.ready("files") === 1);
+    expect(await found(index, "tea")).toEqual(["a.md"]);
   });
 
   it("counts changes that nobody has looked at yet", async () => {

@@ -46,7 +46,7 @@ describe("a set that is included", () => {
       "docs/style.md",
     ]);
     expect(items.at(-1)!.uri).toBe(`${base}docs/kettle.md`);
-    expect(receipt.included[0]!.why).toContain(`is in ${uri}, which was asked for`);
+    expect(receipt.included[0]!.why).toContain(`is in ${uri}, which was requested`);
     expect(JSON.stringify(receipt)).not.toMatch(/secrets|missing/);
   });
 
@@ -64,7 +64,7 @@ describe("a set that is included", () => {
     for (const missing of ["set://closed", "set://nowhere"]) {
       const ask = { task: "the kettle boils", budget: 2000, include: [missing] };
       const { receipt } = await gather(pressmark.resources, ask, callOf("reader"));
-      expect(receipt.leftOut).toEqual([{ uri: missing, why: "is not here" }]);
+      expect(receipt.leftOut).toEqual([{ uri: missing, why: "was not found" }]);
     }
   });
 
@@ -90,7 +90,7 @@ it("a set that the task names stands for what is in it, too", async () => {
   const ask = { task: `follow ${uri} when you boil water`, budget: 2000 };
   const { items, receipt } = await gather(pressmark.resources, ask, callOf("reader"));
   expect(items.map((item) => item.uri.slice(base.length))).toContain("docs/house.md");
-  expect(JSON.stringify(receipt)).toContain(`is in ${uri}, which was asked for`);
+  expect(JSON.stringify(receipt)).toContain(`is in ${uri}, which was requested`);
   expect(items.some((item) => item.uri === uri)).toBe(false);
 });
 
@@ -124,9 +124,9 @@ describe("on the command line", () => {
     expect(code).toBe(0);
     for (const text of ["How it is written.", "What stands where.", "It boils."]) expect(out).toContain(text);
     expect(out.indexOf("It boils.")).toBeGreaterThan(out.indexOf("What stands where."));
-    expect(err).toContain(`is in ${uri}, which was asked for`);
+    expect(err).toContain(`is in ${uri}, which was requested`);
     const { err: said } = await stand.run(["gather", "boil", "--include", "set://nowhere"]);
-    expect(said).toContain("left out: set://nowhere is not here");
+    expect(said).toContain("left out: set://nowhere was not found");
   });
 
   it("the doctor names what is missing of a set", async () => {

@@ -1,4 +1,4 @@
-/** Where results stand in their mount, and what may be asked there. */
+/** Addresses of results within their mount, and the query parameters allowed there. */
 import { invalid, notFound, quote } from "../../errors.ts";
 import { nearest } from "../../lib/nearest.ts";
 import type { Address, SourceTemplate } from "../../source.ts";
@@ -26,7 +26,7 @@ export type AnalysisAddress =
 const idPattern = /^[0-9a-f]{44}$/;
 const mostRecent = 100;
 
-/** What leads nowhere throws "not-found". */
+/** Throws "not-found" for an address that no resource can have. */
 export function parseAnalysisAddress({ path, query = {} }: Address): AnalysisAddress {
   const names = Object.keys(query);
   const only = (...known: readonly string[]): void => {
@@ -53,7 +53,7 @@ export function parseAnalysisAddress({ path, query = {} }: Address): AnalysisAdd
   return { kind: "section", id, section: known, format: formatOf(query) };
 }
 
-/** The `after` of a page that goes on behind this one. */
+/** The `after` that continues behind this result. */
 export function formatAfter({ stored, id }: { readonly stored: number; readonly id: string }): string {
   return `${stored}-${id}`;
 }
@@ -61,11 +61,11 @@ export function formatAfter({ stored, id }: { readonly stored: number; readonly 
 function recentOf({ task, after, limit }: Readonly<Record<string, string>>) {
   const known = taskTypes.find((each) => each === task);
   if (task !== undefined && known === undefined) {
-    const meant = nearest(task, taskTypes);
-    throw invalid(`"task" is one of ${taskTypes.join(", ")}${meant ? `; did you mean ${quote(meant)}?` : ""}`);
+    const intended = nearest(task, taskTypes);
+    throw invalid(`"task" is one of ${taskTypes.join(", ")}${intended ? `; did you mean ${quote(intended)}?` : ""}`);
   }
   const mark = after === undefined ? undefined : /^(\d{1,15})-([0-9a-f]{44})$/.exec(after);
-  if (mark === null) throw invalid('"after" is not from a page that was given; take it as it is');
+  if (mark === null) throw invalid('"after" was not returned by an earlier page; copy it unchanged');
   const count = limit === undefined ? mostRecent : /^\d{1,4}$/.test(limit) ? Number(limit) : 0;
   if (count < 1 || count > mostRecent) throw invalid(`"limit" is a whole number from 1 to ${mostRecent}`);
   return {
@@ -89,25 +89,25 @@ export const analysisTemplates: readonly SourceTemplate[] = [
   {
     template: "results{?task,after,limit,format}",
     name: "Results",
-    description: `What was stored last, up to ${mostRecent} at once, of all tasks or of one type; after goes on behind a page`,
+    description: `The results stored last, up to ${mostRecent} per page, of all tasks or of one type; after continues behind a page`,
     mimeType: "application/json",
   },
   {
     template: "results/{id}{?format}",
     name: "Result",
-    description: "What several models came to: consensus, votes, agreement and cost; format=markdown to read it",
+    description: "Result of several models: consensus, votes, agreement and cost; format=markdown for people",
     mimeType: "application/json",
   },
   {
     template: "results/{id}/{section}{?format}",
     name: "Section of a result",
-    description: "One of consensus, votes, flow and events; format=markdown to read it",
+    description: "One of consensus, votes, flow and events; format=markdown for people",
     mimeType: "application/json",
   },
   {
     template: "statistics{?format}",
     name: "Statistics",
-    description: "How often a result was there, and what that saved; format=markdown to read it",
+    description: "How often a stored result was reused, and what that saved; format=markdown for people",
     mimeType: "application/json",
   },
 ];

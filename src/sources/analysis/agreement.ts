@@ -1,13 +1,13 @@
-/** How far the models agree, measured so that it means something in Japanese as in English. */
+/** How far the models agree, measured in the same way for Japanese and for English. */
 import { tokenize } from "../../search/tokens.ts";
 import type { ModelsResult } from "./result.ts";
 
 export interface Agreement {
-  /** What `recomputed` is made of. */
+  /** How `recomputed` is calculated. */
   readonly method: string;
-  /** The mean of what the producer says of its votes. */
+  /** The mean of the agreement that the producer reports for its votes. */
   readonly producer: number;
-  /** The mean of the votes' own scores below. */
+  /** The mean of the recomputed agreement of the votes below. */
   readonly recomputed: number;
   readonly votes: readonly VoteAgreement[];
 }
@@ -16,13 +16,13 @@ export interface VoteAgreement {
   readonly provider: string;
   readonly model: string;
   readonly producer: number;
-  /** The mean of the two below, each against the consensus. */
+  /** The mean of the two below, each compared with the consensus. */
   readonly recomputed: number;
   readonly segments: number;
   readonly bigrams: number;
 }
 
-/** Of a longer text the beginning is compared. */
+/** Only the beginning of a longer text is compared. */
 const maxLength = 8000;
 const method = `Dice coefficient with the consensus, mean of word segments (Intl.Segmenter) and of words and bigrams (as searched), first ${maxLength} characters, ICU ${process.versions["icu"] ?? ""}`;
 
@@ -60,7 +60,7 @@ function bagOf(terms: Iterable<string>): Bag {
   return bag;
 }
 
-/** Twice what both have, of all that they have. Two texts without a word agree if neither says anything. */
+/** Twice the shared tokens divided by all tokens. Two texts without tokens agree only if both are empty. */
 function dice(one: Bag, other: Bag): number {
   let all = 0;
   for (const bag of [one, other]) for (const count of bag.values()) all += count;

@@ -1,8 +1,8 @@
-/** What both actions work with: the question as it was put, and how a result is told. */
+/** Shared by both actions: the question in canonical form, and the times of a result. */
 import type { Call } from "../../resources.ts";
 import type { SourceActionResult, Entry, Runtime } from "../../source.ts";
 import type { Computations } from "./computations.ts";
-import type { AskedGround, Grounding } from "./grounding.ts";
+import type { RequestedGround, Grounding } from "./grounding.ts";
 import type { AnalysisOptions } from "./options.ts";
 import type { AnalysisQuestion, TaskType } from "./question.ts";
 import type { StoredResult, AnalysisStore, Summary } from "./store.ts";
@@ -11,14 +11,14 @@ import type { AnalysisCounts } from "./analysis-counts.ts";
 export interface AnalysisActions {
   readonly options: AnalysisOptions;
   readonly store: AnalysisStore;
-  readonly flights: Computations;
+  readonly computations: Computations;
   readonly grounding: Grounding;
-  readonly tally: AnalysisCounts;
+  readonly counts: AnalysisCounts;
   readonly now: Runtime["now"];
-  /** Resolves when the store can be asked, and the time of all who share it is known. */
+  /** Resolves when the store is ready and the clock of all its users is known. */
   begin(): Promise<void>;
   entryOf(summary: Summary): Entry;
-  /** Something was written. */
+  /** Called after each write. */
   wrote(): void;
 }
 
@@ -28,30 +28,30 @@ export interface AskedQuestion {
   readonly options?: Readonly<Record<string, unknown>> | undefined;
   readonly providers?: readonly string[] | undefined;
   readonly models?: readonly string[] | undefined;
-  readonly grounding?: readonly AskedGround[] | undefined;
+  readonly grounding?: readonly RequestedGround[] | undefined;
 }
 
-/** With the versions of now where none were said. */
+/** Adds the current versions where none were given. */
 export async function toQuestion(
-  asked: AskedQuestion,
+  requested: AskedQuestion,
   { grounding }: AnalysisActions,
   call: Call,
 ): Promise<AnalysisQuestion> {
-  const { prompt, taskType, options = {}, providers = [], models = [] } = asked;
-  const grounds = await grounding.stamp(asked.grounding ?? [], call);
+  const { prompt, taskType, options = {}, providers = [], models = [] } = requested;
+  const grounds = await grounding.stamp(requested.grounding ?? [], call);
   return { prompt, taskType, options, providers, models, grounding: grounds };
 }
 
-export function tellHit(kept: StoredResult, { now, entryOf }: AnalysisActions): SourceActionResult {
-  return { value: { status: "hit", ...told(kept, now()) }, entries: [entryOf(kept)] };
+export function tellHit(cached: StoredResult, { now, entryOf }: AnalysisActions): SourceActionResult {
+  return { value: { status: "hit", ...describeResult(cached, now()) }, entries: [entryOf(cached)] };
 }
 
-export function tellStale(kept: StoredResult, reason: string, { now, entryOf }: AnalysisActions): SourceActionResult {
-  return { value: { status: "stale", reason, ...told(kept, now()) }, entries: [entryOf(kept)] };
+export function tellStale(cached: StoredResult, reason: string, { now, entryOf }: AnalysisActions): SourceActionResult {
+  return { value: { status: "stale", reason, ...describeResult(cached, now()) }, entries: [entryOf(cached)] };
 }
 
-/** How long it stays fresh, and what it is worth. */
-export function tellTimes({ id, key, stored, expires }: Summary, now: number): Readonly<Record<string, unknown>> {
+/** Id, key and times of a result. */
+export function resultTimes({ id, key, stored, expires }: Summary, now: number): Readonly<Record<string, unknown>> {
   return {
     id,
     key,
@@ -61,9 +61,9 @@ export function tellTimes({ id, key, stored, expires }: Summary, now: number): R
   };
 }
 
-function told(kept: StoredResult, now: number): Readonly<Record<string, unknown>> {
-  const { task, expires, quality, agreement, result } = kept;
-  return { ...tellTimes(kept, now), task_type: task, stale: expires <= now, quality, agreement, result };
+function describeResult(cached: StoredResult, now: number): Readonly<Record<string, unknown>> {
+  const { task, expires, quality, agreement, result } = cached;
+  return { ...resultTimes(cached, now), task_type: task, stale: expires <= now, quality, agreement, result };
 }
 
 export function iso(ms: number): string {

@@ -1,4 +1,4 @@
-/** How often an answer was there, and what that saved: counted as it happens, written a second later, so that asking costs no write. */
+/** Counts how often a stored result was reused and what that saved. Counts are written a second later, so that a lookup costs no write. */
 import type { Runtime } from "../../source.ts";
 import { type TaskType, taskTypes } from "./question.ts";
 import type { AnalysisStore, Tallies } from "./store.ts";
@@ -20,19 +20,19 @@ export type CountedEvent =
   | "ms_saved";
 
 export interface Numbers {
-  /** Of all that were answered, the share that needed no model. 0 where no one has asked. */
+  /** The share of all lookups that needed no model. 0 if there were none. */
   readonly hit_rate: number;
   readonly answered: number;
-  /** Fresh; computed by another while one waited; expired, and served all the same. */
+  /** Fresh; computed by another caller during the wait; expired, but returned. */
   readonly hits: number;
   readonly shared: number;
   readonly stale: number;
-  /** The asker was to compute it; there was nothing, and the asker did not want to. */
+  /** The caller was told to compute it; nothing was stored, and the caller did not want to compute. */
   readonly computed: number;
   readonly missed: number;
   readonly waited: number;
   readonly stored: number;
-  /** Of these, below the gate. */
+  /** How many of these are below the gate. */
   readonly doubtful: number;
   readonly failed: number;
   readonly outdated: number;
@@ -45,7 +45,7 @@ export interface Numbers {
 export interface Statistics extends Numbers {
   readonly results: number;
   readonly bytes: number;
-  /** Dropped, as what they rested on has changed. */
+  /** Dropped because a resource that they rest on has changed. */
   readonly invalidated: number;
   readonly by_task_type: Readonly<Record<TaskType, Numbers>>;
 }
@@ -87,7 +87,8 @@ export function createAnalysisCounts(
     isFlushing = true;
     await wait(flushMs, closing.signal).catch(() => undefined);
     isFlushing = false;
-    if (!closing.signal.aborted) await flush().catch((cause: unknown) => log("warn", "counts wait", { cause }));
+    if (!closing.signal.aborted)
+      await flush().catch((cause: unknown) => log("warn", "cannot write the counts; will try again", { cause }));
   }
 
   return {
@@ -111,7 +112,7 @@ export function createAnalysisCounts(
 
     async close() {
       closing.abort();
-      await flush().catch((cause: unknown) => log("warn", "what was counted last is lost", { cause }));
+      await flush().catch((cause: unknown) => log("warn", "the last counts are lost", { cause }));
     },
   };
 }
@@ -125,10 +126,10 @@ function summed(all: readonly Tallies[string][]): Tallies[string] {
 function toNumbers(counts: Tallies[string]): Numbers {
   const of = (name: CountedEvent) => counts[name] ?? 0;
   const served = of("hits") + of("shared") + of("stale");
-  const answered = served + of("computed") + of("missed");
+  const completed = served + of("computed") + of("missed");
   return {
-    hit_rate: answered === 0 ? 0 : served / answered,
-    answered,
+    hit_rate: completed === 0 ? 0 : served / completed,
+    answered: completed,
     hits: of("hits"),
     shared: of("shared"),
     stale: of("stale"),

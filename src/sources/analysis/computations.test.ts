@@ -8,13 +8,13 @@ const open = useServers();
 type Answer = Readonly<Record<string, unknown>>;
 const statuses = (answers: readonly Answer[]) => answers.map(({ status }) => status).sort();
 
-it("one of fifty is told to compute, the others get what it came to", async () => {
+it("one of fifty callers computes, the others get its result", async () => {
   const { find, keep, clock, json } = open();
-  const asked = Array.from({ length: 50 }, () => find({ waitMs: 20_000 }));
-  const { lease } = await asked[0]!;
+  const requested = Array.from({ length: 50 }, () => find({ waitMs: 20_000 }));
+  const { lease } = await requested[0]!;
   await clock.advance(1000);
   await keep({ prompt: undefined, taskType: undefined, lease });
-  const answers = await Promise.all(asked);
+  const answers = await Promise.all(requested);
   expect(statuses(answers)).toEqual(["compute", ...Array.from({ length: 49 }, () => "hit")]);
   expect(new Set(answers.slice(1).map(({ id }) => id)).size).toBe(1);
   expect((await json("analysis://statistics")).value).toMatchObject({
@@ -24,7 +24,7 @@ it("one of fifty is told to compute, the others get what it came to", async () =
   });
 });
 
-it("who has waited long enough is told to come back, and who does not compute is told that there is none", async () => {
+it("a caller whose wait ends is told to try again, and one that does not compute is told that there is none", async () => {
   const { find, clock } = open();
   expect(await find({ claim: false })).toMatchObject({ status: "miss" });
   await find();
@@ -34,7 +34,7 @@ it("who has waited long enough is told to come back, and who does not compute is
   expect(await find()).toMatchObject({ status: "wait" });
 });
 
-it("a producer that is never heard of again is replaced when its lease ends", async () => {
+it("a producer that never reports is replaced when its lease ends", async () => {
   const { find, clock } = open({ options: { leaseMs: 10_000 } });
   const first = await find();
   const waiting = find({ waitMs: 20_000 });
@@ -46,7 +46,7 @@ it("a producer that is never heard of again is replaced when its lease ends", as
   expect(second["lease"]).not.toBe(first["lease"]);
 });
 
-it("a producer that is still at it keeps its lease, and only with the lease", async () => {
+it("a producer that still computes renews its lease, and only with the lease", async () => {
   const { find, clock } = open({ options: { leaseMs: 10_000 } });
   const { lease } = await find();
   await clock.advance(9000);
@@ -58,7 +58,7 @@ it("a producer that is still at it keeps its lease, and only with the lease", as
   expect(await find({ lease })).toMatchObject({ status: "wait" });
 });
 
-it("the lease of one question is none for another", async () => {
+it("the lease of one question is not valid for another", async () => {
   const { find } = open();
   const { lease } = await find();
   const other = await find({ prompt: "something else", lease });
@@ -66,7 +66,7 @@ it("the lease of one question is none for another", async () => {
   expect(other["lease"]).not.toBe(lease);
 });
 
-it("a run that failed is not kept, and the next who waits is told to compute", async () => {
+it("a failed computation is not stored, and the next waiting caller computes", async () => {
   const { find, act, clock, json } = open();
   const { lease } = await find();
   const waiting = [find({ waitMs: 20_000 }), find({ waitMs: 20_000 })];
@@ -79,14 +79,14 @@ it("a run that failed is not kept, and the next who waits is told to compute", a
   await refusal(act("store_analysis", { lease, failed: "again" }), ["invalid"], "a lease that has ended");
 });
 
-it("an expired result stands in, marked stale, when the producer is down", async () => {
+it("an expired result is returned, marked stale, when the producer is down", async () => {
   const { find, keep, act, clock, json } = open();
   const { id } = await keep();
   await clock.advance(3_600_000);
   const { lease } = await find();
   const waiting = find({ waitMs: 20_000 });
   await clock.settle();
-  const told = await act("store_analysis", { lease, failed: "the models are overloaded" });
+  const reported = await act("store_analysis", { lease, failed: "the models are overloaded" });
   await clock.settle();
   const marked = {
     status: "stale",
@@ -96,7 +96,7 @@ it("an expired result stands in, marked stale, when the producer is down", async
     reason: "the models are overloaded",
     result: resultOf(),
   };
-  expect(told).toMatchObject(marked);
+  expect(reported).toMatchObject(marked);
   expect(await waiting).toMatchObject(marked);
   expect(await find({ acceptStale: true })).toMatchObject({ status: "stale", id, stale: true });
   expect(await find()).toMatchObject({ status: "compute" });
@@ -106,12 +106,16 @@ it("an expired result stands in, marked stale, when the producer is down", async
   expect(await find({ acceptStale: true, claim: false })).toMatchObject({ status: "miss" });
 });
 
-it("who leaves does not wait on, and takes nothing from the others", async () => {
+it("a cancelled caller stops waiting, and takes nothing from the others", async () => {
   const { find, keep, act, call, clock } = open();
   const { lease } = await find();
   const leaving = new AbortController();
-  const asked = { prompt: "How should the services talk?", taskType: "basic" };
-  const left = refusal(act("find_analysis", asked, { ...call, signal: leaving.signal }), ["cancelled"], "who leaves");
+  const requested = { prompt: "How should the services talk?", taskType: "basic" };
+  const left = refusal(
+    act("find_analysis", requested, { ...call, signal: leaving.signal }),
+    ["cancelled"],
+    "who leaves",
+  );
   const stays = find({ waitMs: 20_000 });
   await clock.settle();
   leaving.abort();
@@ -120,10 +124,10 @@ it("who leaves does not wait on, and takes nothing from the others", async () =>
   expect(await stays).toMatchObject({ status: "hit" });
 });
 
-it("a result for a lease that is not known needs its question", async () => {
+it("a result for an unknown lease needs its question", async () => {
   const { keep, find } = open();
   const { message } = await refusal(keep({ lease: "x", prompt: undefined }), ["invalid"], "an unknown lease");
-  expect(message).toContain('"lease" is not known');
+  expect(message).toContain('"lease" is unknown');
   expect(await keep({ lease: "x" })).toMatchObject({ status: "stored" });
   expect(await find()).toMatchObject({ status: "hit" });
 });

@@ -1,38 +1,38 @@
-/** One computation per question at a time, in all processes: one asker is told to compute, the others wait for what comes of it. */
+/** One computation per question at a time, across all processes: one caller computes, the others wait for its result. */
 import type { Call } from "../../resources.ts";
 import type { Runtime } from "../../source.ts";
 import type { AnalysisQuestion } from "./question.ts";
 import type { StoredResult, ComputationLease, AnalysisStore } from "./store.ts";
 
 export type AnalysisLookup =
-  /** `isShared`: it was computed while this one waited. */
+  /** `isShared`: another caller computed it while this one waited. */
   | { readonly status: "hit"; readonly kept: StoredResult; readonly isShared: boolean }
   | { readonly status: "stale"; readonly kept: StoredResult; readonly reason: string }
   | { readonly status: "compute"; readonly lease: ComputationLease }
-  /** Someone else computes, and has not finished in the time that there was. */
+  /** Another caller computes, and has not finished within the wait. */
   | { readonly status: "wait"; readonly leftMs: number }
   | { readonly status: "miss" };
 
 export interface ComputationRequest {
   readonly key: Buffer;
   readonly question: AnalysisQuestion;
-  /** Whether the asker will compute what is not there. */
+  /** Whether the caller will compute a missing result. */
   readonly claims: boolean;
-  /** Whether one that has expired is better than none, at once. */
+  /** Whether to return an expired result immediately rather than none. */
   readonly takesStale: boolean;
   readonly waitMs: number;
 }
 
 export interface Computations {
-  find(ask: ComputationRequest, call: Call): Promise<AnalysisLookup>;
-  /** What was kept, or failed: those here who wait for it look at once; all of them, where it is not known which. */
-  landed(key?: string): void;
+  find(request: ComputationRequest, call: Call): Promise<AnalysisLookup>;
+  /** A result was stored, or a computation failed: waiting callers check immediately; all of them if the key is unknown. */
+  settled(key?: string): void;
 }
 
-/** How often those who wait look for what others have written; more seldom where they are told of it. */
+/** How often waiting callers check for writes of other processes; less often if the store reports writes. */
 const firstLookMs = 50;
 const longestLookMs = { looking: 400, told: 2000 };
-/** No more than this wait at a time; others are told to come back. */
+/** More callers than this do not wait; they are told to try again. */
 const maxWaiting = 10_000;
 
 export function createComputations(
@@ -44,7 +44,7 @@ export function createComputations(
   let waitingCount = 0;
   let landings = 0;
 
-  /** Resolves when something landed here, or it is time to look again. */
+  /** Resolves when a computation here has ended, or when it is time to check again. */
   async function pause(key: string, ms: number, signal: AbortSignal): Promise<void> {
     const woken = new AbortController();
     const wake = (): void => woken.abort();
@@ -59,8 +59,8 @@ export function createComputations(
     }
   }
 
-  async function find(ask: ComputationRequest, { signal }: Call): Promise<AnalysisLookup> {
-    const { key, question, claims, takesStale, waitMs } = ask;
+  async function find(request: ComputationRequest, { signal }: Call): Promise<AnalysisLookup> {
+    const { key, question, claims, takesStale, waitMs } = request;
     const name = key.toString("hex");
     const begunMs = monotonicMs();
     for (let lookMs = firstLookMs, isFirst = true; ; lookMs = Math.min(longestMs, lookMs * 2), isFirst = false) {
@@ -69,9 +69,9 @@ export function createComputations(
       if (kept && kept.expires > now()) return { status: "hit", kept, isShared: !isFirst };
       const isHeld = lease !== undefined && lease.failedMsAgo === undefined && lease.leftMs > 0;
       if (kept && takesStale) return { status: "stale", kept, reason: "it has expired" };
-      // Whoever waited for one that failed is better served with the old one than with the next failure.
+      // After a failed computation, waiting callers get the old result instead of the next failure.
       if (kept && !isFirst && lease?.failedMsAgo !== undefined && lease.failedMsAgo <= monotonicMs() - begunMs)
-        return { status: "stale", kept, reason: lease.reason ?? "it could not be computed anew" };
+        return { status: "stale", kept, reason: lease.reason ?? "computing it again failed" };
       if (!isHeld) {
         if (!claims) return { status: "miss" };
         const { taken, kept: fresh } = await store.claim(key, question);
@@ -81,7 +81,7 @@ export function createComputations(
       }
       const leftMs = begunMs + waitMs - monotonicMs();
       if (leftMs <= 0 || waitingCount >= maxWaiting) return { status: "wait", leftMs: lease.leftMs };
-      // It may have landed since that was true.
+      // A result may have been stored in the meantime.
       if (landings !== seen) continue;
       waitingCount += 1;
       try {
@@ -94,7 +94,7 @@ export function createComputations(
 
   return {
     find,
-    landed(key) {
+    settled(key) {
       landings += 1;
       const groups = key === undefined ? [...waiting.values()] : [waiting.get(key) ?? []];
       for (const wake of groups.flatMap((group) => [...group])) wake();

@@ -17,24 +17,24 @@ import type {
 
 export interface StoreOptions {
   readonly database: Database;
-  /** Of all results together. What is next to die makes room. */
+  /** Limit for all results together. Those that expire next are dropped first. */
   readonly maxBytes: number;
-  /** How long who computes has before another is asked. The same for all who share the database. */
+  /** How long a caller may compute before another caller takes over. The same for all processes that share the database. */
   readonly leaseMs: number;
-  /** Of all that is being computed. */
+  /** Limit for all running computations together. */
   readonly maxLeaseBytes?: number;
   newId?(now: number): string;
-  /** Where the body of a key stands. Where two keys have one place, the later one has it. */
+  /** The number under which the body of a key is stored. If two keys have the same number, the later one overwrites. */
   placeOf?(key: Uint8Array): number;
 }
 
 const maxEvents = 200;
 const purgedAtOnce = 200;
-/** A lease that ended is still known for so long, so that who comes late hears why. */
+/** An ended lease is remembered this long, so that a late caller gets the reason. */
 const leaseMemoryMs = 3_600_000;
-/** By how much the clocks of two machines that agreed on one may differ. */
+/** How far the clocks of two machines may differ. */
 const clockErrorMs = 10_000;
-/** What may be computed at the same time. */
+/** Limit of concurrent computations. */
 const maxLeases = 10_000;
 
 const listed = `number, ${columns.join(", ")}`;
@@ -43,14 +43,14 @@ const overwritten = columns.filter((name) => name !== "id" && name !== "key");
 export function createAnalysisStore(options: StoreOptions): AnalysisStore {
   const { database, maxBytes, leaseMs, maxLeaseBytes = 64 * 1024 ** 2, newId = timedId, placeOf = headOf } = options;
   const { now, leaseClockMs, agree, read, write, listen, close } = database;
-  /** Of the database that was last asked for changes. */
+  /** The generation of the database at the last check for changes. */
   let watchedGeneration = database.generation;
 
-  /** One way down one tree, which is as quick among a million as among a thousand. */
+  /** One lookup in one index: equally fast among a million results and a thousand. */
   function* keptAt(key: Uint8Array): Work<StoredResult | undefined> {
     const row = yield* get("select body from bodies where place = ? and key = ?", placeOf(key), key);
-    const kept = row && (JSON.parse(String(row["body"])) as StoredResult);
-    return kept && kept.dies > now() ? kept : undefined;
+    const cached = row && (JSON.parse(String(row["body"])) as StoredResult);
+    return cached && cached.dies > now() ? cached : undefined;
   }
 
   function* note(number: number, what: string, detail?: string): Work<void> {
@@ -69,7 +69,7 @@ export function createAnalysisStore(options: StoreOptions): AnalysisStore {
     );
   }
 
-  /** Says how many went. */
+  /** Returns how many were deleted. */
   function* purgeDead(): Work<number> {
     const dead = yield* all(
       `select ${removed} from results where dies <= ? order by dies limit ${purgedAtOnce}`,
@@ -84,7 +84,7 @@ export function createAnalysisStore(options: StoreOptions): AnalysisStore {
     return dead.length;
   }
 
-  /** Not all at once, as the limit may be another than it was. Says how many went. */
+  /** Deletes in steps, because the limit may have been lowered. Returns how many were deleted. */
   function* makeRoom(newest: number): Work<number> {
     for (let count = 0; ; count += 1) {
       if (count === purgedAtOnce || (yield* totalOf("bytes")) <= maxBytes) return count;
@@ -99,7 +99,7 @@ export function createAnalysisStore(options: StoreOptions): AnalysisStore {
     return Number(held?.["count"]) < maxLeases && Number(held?.["bytes"] ?? 0) + bytes <= maxLeaseBytes;
   }
 
-  /** No lease ends later: one that does is of a clock that has begun anew since, or was set back. */
+  /** No lease may end later: one that does was written by a clock that has been set back since. */
   function latestEndMs(): number {
     return leaseClockMs() + leaseMs + clockErrorMs;
   }
@@ -121,8 +121,8 @@ export function createAnalysisStore(options: StoreOptions): AnalysisStore {
   }
 
   function* claim(key: Buffer, question: AnalysisQuestion): Work<Claim> {
-    const kept = yield* keptAt(key);
-    if (kept && kept.expires > now()) return { kept };
+    const cached = yield* keptAt(key);
+    if (cached && cached.expires > now()) return { kept: cached };
     const held = yield* leaseOf(key);
     if (held && held.leftMs > 0 && held.failedMsAgo === undefined) return { held };
     const text = JSON.stringify(question);
@@ -130,7 +130,7 @@ export function createAnalysisStore(options: StoreOptions): AnalysisStore {
     if (!(yield* hasRoomFor(bytes))) {
       yield* all("delete from leases where until <= ? or until > ?", leaseClockMs(), latestEndMs());
       if (!(yield* hasRoomFor(bytes)))
-        throw new ResourceError("busy", "too much is being computed already; come back in a minute", {
+        throw new ResourceError("busy", "too many computations are running; try again in a minute", {
           details: { retryAfterMs: 60_000 },
         });
     }
@@ -159,7 +159,7 @@ export function createAnalysisStore(options: StoreOptions): AnalysisStore {
         key,
       ),
     );
-    // In the order of the columns.
+    // In column order.
     const summary: Summary = {
       id: before ? String(before["id"]) : newId(now()),
       key: key.toString("hex"),
@@ -217,9 +217,9 @@ export function createAnalysisStore(options: StoreOptions): AnalysisStore {
 
     look: (key) =>
       read(function* () {
-        const kept = yield* keptAt(key);
+        const cached = yield* keptAt(key);
         const lease = yield* leaseOf(key);
-        return { ...(kept && { kept }), ...(lease && { lease }) };
+        return { ...(cached && { kept: cached }), ...(lease && { lease }) };
       }),
 
     find: (id) =>
@@ -300,8 +300,8 @@ export function createAnalysisStore(options: StoreOptions): AnalysisStore {
           const key = row["key"] as Uint8Array;
           const held = yield* get("select number from results where key = ?", key);
           if (held) yield* note(Number(held["number"]), "failed", reason);
-          const kept = yield* keptAt(key);
-          return { key: Buffer.from(key).toString("hex"), ...(kept && { kept }) };
+          const cached = yield* keptAt(key);
+          return { key: Buffer.from(key).toString("hex"), ...(cached && { kept: cached }) };
         },
         { tells: (failed) => failed?.key },
       ),
@@ -379,7 +379,7 @@ export function createAnalysisStore(options: StoreOptions): AnalysisStore {
           })),
         };
       });
-      // The numbers of another database say nothing about this one.
+      // Change numbers of another database do not apply to this one.
       const isOther = after !== undefined && database.generation !== watchedGeneration;
       watchedGeneration = database.generation;
       return isOther ? { ...answer, changes: "lost" as const } : answer;
@@ -403,7 +403,7 @@ export function createAnalysisStore(options: StoreOptions): AnalysisStore {
   };
 }
 
-/** Newer ones stand first, and none can be guessed. */
+/** Newer ids sort first, and ids cannot be guessed. */
 function timedId(now: number): string {
   return (2 ** 48 - 1 - now).toString(16).padStart(12, "0") + randomBytes(16).toString("hex");
 }
@@ -413,7 +413,7 @@ function digestOf(uri: string): Uint8Array {
   return createHash("sha256").update(uri).digest();
 }
 
-/** As much of a key as a number can hold. */
+/** The first bytes of a key, as many as a number can hold. */
 export function headOf(key: Uint8Array): number {
   const view = new DataView(key.buffer, key.byteOffset);
   return view.getUint32(0) * 2 ** 21 + (view.getUint32(4) >>> 11);

@@ -1,4 +1,4 @@
-/** `find_analysis`: producers ask before they compute. */
+/** `find_analysis`: producers call it before they compute. */
 import type { SourceActionResult, SourceAction } from "../../source.ts";
 import { type AskedQuestion, type AnalysisActions, iso, tellHit, tellStale, toQuestion } from "./analysis-actions.ts";
 import type { AnalysisLookup } from "./computations.ts";
@@ -12,11 +12,11 @@ interface Finding extends AskedQuestion {
   readonly lease?: string | undefined;
 }
 
-/** Below the time that a question may take. */
+/** Below the time limit of a call. */
 const maxWaitMs = 25_000;
 
 export function createFindAnalysis(analysisActions: AnalysisActions): SourceAction<Finding> {
-  const { options, store, flights, tally, now } = analysisActions;
+  const { options, store, computations, counts, now } = analysisActions;
 
   function toAnswer(found: AnalysisLookup): SourceActionResult {
     switch (found.status) {
@@ -38,7 +38,7 @@ export function createFindAnalysis(analysisActions: AnalysisActions): SourceActi
   return {
     title: "Find an analysis",
     description:
-      'Ask for the answer of several models to a question before you put it to them. "hit" and "stale" come with the result: use it. "compute": you are the one to compute it; then call store_analysis with the lease, also if it failed. "wait": another computes it; ask again.',
+      'Look up the stored result of several models for a question before you ask them. "hit" and "stale" come with the result: use it. "compute": you compute it; then call store_analysis with the lease, also if it failed. "wait": another caller computes it; call again.',
     input: (zod) =>
       zod.strictObject({
         ...questionShape(zod),
@@ -46,50 +46,50 @@ export function createFindAnalysis(analysisActions: AnalysisActions): SourceActi
         acceptStale: zod
           .boolean()
           .default(false)
-          .describe("Take one that has expired at once, as when the models cannot be reached"),
+          .describe("Accept an expired result immediately, for example when the models cannot be reached"),
         waitMs: zod
           .int()
           .min(0)
           .max(maxWaitMs)
           .default(20_000)
-          .describe("How long to wait for another who computes it already, in milliseconds"),
-        lease: zod.string().max(100).optional().describe("The lease that you have, to keep it while you still compute"),
+          .describe("How long to wait for another caller who already computes it, in milliseconds"),
+        lease: zod.string().max(100).optional().describe("Your lease, to renew it while you still compute"),
       }),
 
-    async run(asked, call) {
-      const { claim, acceptStale, waitMs, lease: token } = asked;
+    async run(requested, call) {
+      const { claim, acceptStale, waitMs, lease: token } = requested;
       await analysisActions.begin();
-      const question = await toQuestion(asked, analysisActions, call);
+      const question = await toQuestion(requested, analysisActions, call);
       const key = keyOf(question);
       const lease = token === undefined ? undefined : await store.renew(token, key);
-      const ask = {
+      const request = {
         key,
         question,
         claims: claim && options.store,
         takesStale: acceptStale,
         waitMs,
       };
-      const found: AnalysisLookup = lease ? { status: "compute", lease } : await flights.find(ask, call);
-      if (!lease) count(tally, question.taskType, found);
+      const found: AnalysisLookup = lease ? { status: "compute", lease } : await computations.find(request, call);
+      if (!lease) count(counts, question.taskType, found);
       const { value, ...rest } = toAnswer(found);
       return { value: { ...value, key: key.toString("hex") }, ...rest };
     },
   };
 }
 
-function count(tally: AnalysisCounts, task: TaskType, found: AnalysisLookup): void {
+function count(counts: AnalysisCounts, task: TaskType, found: AnalysisLookup): void {
   switch (found.status) {
     case "hit":
     case "stale": {
       const { cost, time } = found.kept;
       const name = found.status === "stale" ? "stale" : found.isShared ? "shared" : "hits";
-      return tally.count(task, { [name]: 1, cost_saved: cost, ms_saved: time });
+      return counts.count(task, { [name]: 1, cost_saved: cost, ms_saved: time });
     }
     case "compute":
-      return tally.count(task, { computed: 1 });
+      return counts.count(task, { computed: 1 });
     case "wait":
-      return tally.count(task, { waited: 1 });
+      return counts.count(task, { waited: 1 });
     case "miss":
-      return tally.count(task, { missed: 1 });
+      return counts.count(task, { missed: 1 });
   }
 }

@@ -16,7 +16,7 @@ function library(more: Parameters<typeof open>[0] = {}) {
 
 const grounding = [{ uri: "notes://guide.md" }];
 
-it("an answer is dropped when what it rests on changes, through the house's own watch", async () => {
+it("a result is dropped when a resource that it rests on changes, through the server's own watch", async () => {
   const { memory, keep, find, pressmark, call, clock, json } = library();
   const changes = collectChanges(await pressmark.watch({ list: true }, call));
   const { id, key } = await keep({ grounding });
@@ -36,7 +36,7 @@ it("an answer is dropped when what it rests on changes, through the house's own 
   expect(anew["key"]).not.toBe(key);
 });
 
-it("is told of a change of its version even where no watch told of it", async () => {
+it("detects a changed version even if no watch reported it", async () => {
   const { keep, find, memory } = library();
   await keep({ grounding });
   expect(await find({ grounding })).toMatchObject({ status: "hit" });
@@ -46,7 +46,7 @@ it("is told of a change of its version even where no watch told of it", async ()
   expect(await find({ grounding })).toMatchObject({ status: "hit" });
 });
 
-it("an answer that was computed while what it rests on changed is not kept", async () => {
+it("a result is not stored if a resource that it rests on changed during the computation", async () => {
   const { keep, find, memory, json } = library();
   const { lease } = await find({ grounding });
   memory.set("guide.md", "second edition");
@@ -54,9 +54,9 @@ it("an answer that was computed while what it rests on changed is not kept", asy
   expect((await json("analysis://statistics")).value).toMatchObject({ outdated: 1, results: 0 });
 });
 
-it("after a restart what answers rest on is looked at, and followed again", async () => {
+it("after a restart the resources that results rest on are checked, and followed again", async () => {
   const first = library();
-  await first.keep({ prompt: "changed meanwhile", grounding });
+  await first.keep({ prompt: "changed in the meantime", grounding });
   const { id } = await first.keep({ prompt: "changes later", grounding: [{ uri: "notes://other.md" }] });
   await first.pressmark.close();
   const memory = createMemory({ "guide.md": "second edition", "other.md": "another" });
@@ -71,7 +71,7 @@ it("after a restart what answers rest on is looked at, and followed again", asyn
   expect(await left()).toEqual([]);
 });
 
-it("what went while no one looked takes along what rested on it, also where no one does more than ask", async () => {
+it("a resource removed while nothing watched drops its results, even if callers only look up", async () => {
   const first = library();
   await first.keep({ grounding });
   await first.pressmark.close();
@@ -82,21 +82,21 @@ it("what went while no one looked takes along what rested on it, also where no o
   expect((await second.store.tallies()).results).toBe(0);
 });
 
-it("what others read at the same address takes nothing away", async () => {
+it("other content at the same address for other callers drops nothing", async () => {
   const own: Source = {
     list: async () => ({ items: [] }),
     read: async (_at, { caller }) => [{ body: { text: `the guide of ${caller.id}` } }],
   };
   const { act, call, clock, json } = open({ others: [{ name: "own", base: "own://", source: own }] });
   for (const id of ["ann", "ben"]) {
-    const asked = { prompt: "How?", taskType: "basic", grounding: [{ uri: "own://guide" }], result: resultOf() };
-    await act("store_analysis", asked, { ...call, caller: { id } });
+    const requested = { prompt: "How?", taskType: "basic", grounding: [{ uri: "own://guide" }], result: resultOf() };
+    await act("store_analysis", requested, { ...call, caller: { id } });
     await clock.advance(1000);
   }
   expect((await json("analysis://statistics")).value).toMatchObject({ results: 2, invalidated: 0 });
 });
 
-it("what is served elsewhere counts by the version that is sent, and goes with any change that is heard of", async () => {
+it("a resource served elsewhere counts by the version sent, and any reported change drops its results", async () => {
   const { keep, find, memory, clock } = library();
   const elsewhere = [{ uri: "https://example.com/spec", version: "etag-1" }];
   await keep({ grounding: elsewhere });
@@ -113,18 +113,18 @@ it("what is served elsewhere counts by the version that is sent, and goes with a
   expect(await find({ grounding: own, claim: false })).toMatchObject({ status: "miss" });
 });
 
-it("what the caller may not see answers like what is not there", async () => {
+it("a hidden resource gives the same error as a missing one", async () => {
   const { keep } = library({
     policy: { maySee: (_caller, mount, { path }) => mount !== "notes" || path !== "secret" },
   });
-  const asked = (uri: string) => refusal(keep({ grounding: [{ uri }] }), ["invalid"], uri);
-  const hidden = await asked("notes://secret");
-  const missing = await asked("notes://nowhere");
+  const requested = (uri: string) => refusal(keep({ grounding: [{ uri }] }), ["invalid"], uri);
+  const hidden = await requested("notes://secret");
+  const missing = await requested("notes://nowhere");
   expect(hidden.message.replace("secret", "nowhere")).toBe(missing.message);
   expect(hidden.message).toContain('"grounding[0].uri"');
 });
 
-it("the same resource twice is refused", async () => {
+it("the same resource twice is rejected", async () => {
   const { keep } = library();
   const { message } = await refusal(keep({ grounding: [...grounding, ...grounding] }), ["invalid"], "twice");
   expect(message).toContain('"grounding[1].uri"');

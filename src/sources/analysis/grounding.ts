@@ -1,4 +1,4 @@
-/** What answers rest on: its version when it was asked, and word of its change, upon which the answers are dropped. */
+/** The resources that results rest on: their versions at the time of the question. When one changes, the results are dropped. */
 import { createHash } from "node:crypto";
 import { invalid, quote, toResourceError } from "../../errors.ts";
 import type { Body, Call, Caller } from "../../resources.ts";
@@ -6,24 +6,24 @@ import type { Runtime } from "../../source.ts";
 import type { Evidence } from "./question.ts";
 import type { AnalysisStore } from "./store.ts";
 
-export interface AskedGround {
+export interface RequestedGround {
   readonly uri: string;
   readonly version?: string | undefined;
 }
 
 export interface Grounding {
-  /** Each with a version: the one that was said, or that of the content as this caller may read it now. */
-  stamp(asked: readonly AskedGround[], call: Call): Promise<readonly Evidence[]>;
-  /** Whether those that were stamped here are still the same. */
+  /** Each with a version: the given one, or that of the content that this caller can read now. */
+  stamp(requested: readonly RequestedGround[], call: Call): Promise<readonly Evidence[]>;
+  /** Whether the resources stamped here still have the same versions. */
   isSame(grounds: readonly Evidence[], call: Call): Promise<boolean>;
-  /** From here on, results that rest on these are dropped when they change. */
+  /** From now on, results that rest on these are dropped when they change. */
   follow(uris: readonly string[], caller: Caller): void;
-  /** Follows what results in the store rest on, and nothing that none does any more. */
+  /** Follows the resources that stored results rest on, and stops following all others. */
   followStored(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** So many are followed; of the others, a change is noticed when someone asks. */
+/** Most resources that are followed; a change of any other is noticed at the next lookup. */
 const maxFollowed = 10_000;
 
 export function createGrounding(
@@ -33,7 +33,7 @@ export function createGrounding(
   const followed = new Map<string, { readonly uri: string; readonly stop: AbortController }>();
   const running = new Set<Promise<void>>();
 
-  /** Undefined for what is not there, or not for this caller. */
+  /** Undefined if the resource does not exist or this caller may not read it. */
   async function versionOf(uri: string, call: Call): Promise<string | undefined> {
     if (!pressmark) return undefined;
     try {
@@ -50,29 +50,31 @@ export function createGrounding(
     }
   }
 
-  async function stampOne({ uri, version }: AskedGround, field: string, call: Call): Promise<Evidence> {
+  async function stampOne({ uri, version }: RequestedGround, field: string, call: Call): Promise<Evidence> {
     if (version !== undefined) return { uri, version, isStamped: false };
     const found = await versionOf(uri, call);
     if (found === undefined)
-      throw invalid(`"${field}.uri": no resource at ${quote(uri)} is served here; send its "version" with it`);
+      throw invalid(`"${field}.uri": no resource at ${quote(uri)} is served here; send its "version" too`);
     return { uri, version: found, isStamped: true };
   }
 
-  /** Drops what this caller had rest on another version, or on what is gone; after a change also that of which it cannot be told. */
+  /**
+   * Drops this caller's results that rest on another version or on a missing resource; after a change, also if the version cannot be read.
+   */
   async function judge(uri: string, call: Call, hasChanged: boolean): Promise<void> {
     const version = await versionOf(uri, call).catch((cause: unknown) => {
-      // It has changed, even if it cannot be read just now.
+      // It has changed, even if it cannot be read now.
       if (!hasChanged || call.signal.aborted) throw cause;
       return undefined;
     });
     const count = await store.dropGrounded(uri, version, hasChanged ? "all" : "stamped", call.caller);
-    if (count > 0) log("info", "results were dropped, as what they rest on has changed", { uri, count });
+    if (count > 0) log("info", "results dropped: a resource that they rest on has changed", { uri, count });
   }
 
   async function listen(uri: string, caller: Caller, signal: AbortSignal): Promise<void> {
     const call: Call = { caller, signal };
     const watch = await pressmark?.watch({ uris: [uri] }, call);
-    // It may have changed before the watch was armed.
+    // It may have changed before the watch was active.
     await judge(uri, call, false);
     if (!watch || watch.uris.length === 0) return;
     for await (const _ of watch) {
@@ -89,7 +91,7 @@ export function createGrounding(
     const over = listen(uri, caller, stop.signal)
       .catch((cause: unknown) => {
         const isOver = stop.signal.aborted || toResourceError(cause).kind === "cancelled";
-        if (!isOver) log("warn", "what a result rests on cannot be followed just now", { uri, cause });
+        if (!isOver) log("warn", "cannot follow a resource that a result rests on; will try again", { uri, cause });
       })
       .finally(() => {
         stop.abort();
@@ -100,11 +102,11 @@ export function createGrounding(
   }
 
   return {
-    async stamp(asked, call) {
+    async stamp(requested, call) {
       const grounds: Evidence[] = [];
       const seen = new Set<string>();
-      for (const [index, each] of asked.entries()) {
-        if (seen.has(each.uri)) throw invalid(`"grounding[${index}].uri" is there twice`);
+      for (const [index, each] of requested.entries()) {
+        if (seen.has(each.uri)) throw invalid(`"grounding[${index}].uri" appears twice`);
         seen.add(each.uri);
         grounds.push(await stampOne(each, `grounding[${index}]`, call));
       }

@@ -1,4 +1,4 @@
-/** Results for people: Markdown in the language that the answer is written in. */
+/** Results for people: Markdown in the language of the result. */
 import { iso } from "./analysis-actions.ts";
 import type { ModelsResult } from "./result.ts";
 import type { StoreEvent, StoredResult } from "./store.ts";
@@ -22,7 +22,7 @@ const words = {
     recomputed: "Agreement (recomputed)",
     cost: "Cost",
     tokens: "Tokens",
-    kept: "Kept until",
+    kept: "Fresh until",
     stale: "Stale: it has expired",
     passed: "above the gate",
     doubtful: "below the gate",
@@ -63,38 +63,38 @@ const words = {
 
 export type ResultSection = "consensus" | "votes" | "flow" | "events";
 
-export function resultMarkdown(kept: StoredResult, events: readonly StoreEvent[], now: number): string {
-  const say = words[answerLanguageOf(kept.result.consensus.content)];
-  const { grounding } = kept.question;
+export function resultMarkdown(stored: StoredResult, events: readonly StoreEvent[], now: number): string {
+  const say = words[answerLanguageOf(stored.result.consensus.content)];
+  const { grounding } = stored.question;
   return blocks(
-    `# ${inline(kept.title)}`,
-    line(kept, now),
+    `# ${inline(stored.title)}`,
+    line(stored, now),
     `## ${say.question}`,
-    quoted(kept.question.prompt),
-    ...consensusBlocks(kept),
-    ...votesBlocks(kept),
+    quoted(stored.question.prompt),
+    ...consensusBlocks(stored),
+    ...votesBlocks(stored),
     ...(grounding.length > 0 ? [`## ${say.rests}`, grounding.map(({ uri }) => `- ${code(uri)}`).join("\n")] : []),
-    ...(kept.result.flow_details ? flowBlocks(kept) : []),
-    ...eventsBlocks(kept, events),
+    ...(stored.result.flow_details ? flowBlocks(stored) : []),
+    ...eventsBlocks(stored, events),
   );
 }
 
 export function sectionMarkdown(
   section: ResultSection,
-  kept: StoredResult,
+  stored: StoredResult,
   events: readonly StoreEvent[],
   now: number,
 ): string {
-  const head = [`# ${inline(kept.title)}`, line(kept, now)];
+  const head = [`# ${inline(stored.title)}`, line(stored, now)];
   switch (section) {
     case "consensus":
-      return blocks(...head, ...consensusBlocks(kept));
+      return blocks(...head, ...consensusBlocks(stored));
     case "votes":
-      return blocks(...head, ...votesBlocks(kept));
+      return blocks(...head, ...votesBlocks(stored));
     case "flow":
-      return blocks(...head, ...flowBlocks(kept));
+      return blocks(...head, ...flowBlocks(stored));
     case "events":
-      return blocks(...head, ...eventsBlocks(kept, events));
+      return blocks(...head, ...eventsBlocks(stored, events));
   }
 }
 
@@ -103,7 +103,7 @@ export function statisticsMarkdown(statistics: Statistics): string {
     cells([name, String(answered), percent(hit_rate), money(cost_saved), money(cost_spent)]);
   return blocks(
     "# Results of analyses",
-    `${statistics.results} results, ${statistics.invalidated} dropped since what they rested on had changed.`,
+    `${statistics.results} results; ${statistics.invalidated} were dropped because a resource that they rested on changed.`,
     [
       cells(["Task type", "Answered", "Hit rate", "Cost saved", "Cost spent"]),
       cells(["---", "---:", "---:", "---:", "---:"]),
@@ -187,7 +187,7 @@ function eventsBlocks({ result }: StoredResult, events: readonly StoreEvent[]): 
   ];
 }
 
-/** Kana tell Japanese from what it shares its other letters with. */
+/** Only Japanese uses kana, so they distinguish it from Chinese. */
 export function answerLanguageOf(text: string): Language {
   const kana = text.match(/[\p{Script=Hiragana}\p{Script=Katakana}]/gu)?.length ?? 0;
   const letters = text.match(/\p{L}/gu)?.length ?? 0;
@@ -198,7 +198,7 @@ function blocks(...all: readonly string[]): string {
   return `${all.join("\n\n")}\n`;
 }
 
-/** What a model wrote may be Markdown itself: as a quotation it keeps its look and cannot pass for ours. */
+/** A model's text may itself be Markdown: as a quotation it keeps its format and cannot be mistaken for ours. */
 function quoted(text: string): string {
   return text
     .trim()
@@ -219,7 +219,7 @@ function cells(values: readonly string[]): string {
   return `| ${values.join(" | ")} |`;
 }
 
-/** On one line, and nothing in it means anything to Markdown. */
+/** On one line, with all Markdown characters escaped. */
 function inline(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").replaceAll(/[\\`*_[\]<>|#]/g, String.raw`\$&`);
 }

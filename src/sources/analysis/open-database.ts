@@ -1,15 +1,15 @@
-/** Which database results are kept in: a file, or a server that many machines share. */
+/** Opens the database for results: a file, or a server that many machines share. */
 import { invalid } from "../../errors.ts";
 import type { Runtime } from "../../source.ts";
 import type { AnalysisOptions } from "./options.ts";
 import type { Database } from "./sql.ts";
 import { createFile } from "./sqlite-database.ts";
 
-/** Nothing is opened or connected before the first question. */
+/** Nothing is opened or connected before the first call. */
 export async function openAnalysisDatabase(options: AnalysisOptions, runtime: Runtime): Promise<Database> {
   const { path, url, password, ca, schema, timeoutMs, maxConnections } = options;
   if (url === undefined) {
-    if (path === undefined) throw invalid('"path" or "url" must say where results are kept');
+    if (path === undefined) throw invalid('set "path" or "url" to the database that stores the results');
     return createFile(path, runtime);
   }
   const { parseUrl, tlsOptions } = await import("../postgres/url.ts");

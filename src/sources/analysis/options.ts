@@ -1,6 +1,6 @@
-/** What a mount of results may be told. */
+/** Options of a mount of results. */
 import type { z } from "zod";
-import { proofOptions } from "../postgres/options.ts";
+import { authenticationOptions } from "../postgres/options.ts";
 import type { TaskType } from "./question.ts";
 import type { QualityLimits } from "./result.ts";
 
@@ -37,21 +37,21 @@ export function analysisOptions(zod: typeof z): z.ZodType<AnalysisOptions> {
   const share = (initial: number) => zod.number().min(0).max(1).default(initial);
   const ttlMs = zod
     .object({
-      simple: lifetime(15 * minuteMs).describe("of simple tasks"),
-      basic: lifetime(hourMs).describe("of basic tasks"),
-      premium: lifetime(6 * hourMs).describe("of premium tasks"),
-      critical: lifetime(dayMs).describe("of critical tasks"),
+      simple: lifetime(15 * minuteMs).describe("Time for simple tasks"),
+      basic: lifetime(hourMs).describe("Time for basic tasks"),
+      premium: lifetime(6 * hourMs).describe("Time for premium tasks"),
+      critical: lifetime(dayMs).describe("Time for critical tasks"),
     })
     .strict();
   const gate = zod
     .object({
-      confidence: share(0.7).describe("how sure the consensus must be"),
-      consensus: share(0.6).describe("how far the votes must agree"),
-      providers: zod.int().min(1).max(64).default(2).describe("how many providers must have voted"),
+      confidence: share(0.7).describe("Lowest confidence of the consensus"),
+      consensus: share(0.6).describe("Lowest agreement of the votes"),
+      providers: zod.int().min(1).max(64).default(2).describe("Fewest providers that must have voted"),
       by: zod
         .enum(["higher", "producer", "recomputed"])
         .default("higher")
-        .describe("whose measure of agreement counts: the producer's, the one made here, or the higher of the two"),
+        .describe("Which measure of agreement counts: the producer's, the one computed here, or the higher of the two"),
     })
     .strict();
   return zod
@@ -60,78 +60,76 @@ export function analysisOptions(zod: typeof z): z.ZodType<AnalysisOptions> {
         .string()
         .min(1)
         .optional()
-        .describe("the file that results are kept in; it is made where it is missing")
+        .describe("File that stores the results; created if missing")
         .meta({ format: "path" }),
       url: zod
         .string()
         .min(1)
         .optional()
         .describe(
-          "instead, the PostgreSQL database, where many machines share them: postgres://user@host:5432/database?sslmode=verify-full",
+          "PostgreSQL database instead of a file, shared by many machines: postgres://user@host:5432/database?sslmode=verify-full",
         ),
-      ...proofOptions(zod),
+      ...authenticationOptions(zod),
       schema: zod
         .string()
-        .regex(/^[a-z_][a-z0-9_]{0,62}$/, 'is written with small letters, digits and "_"')
+        .regex(/^[a-z_][a-z0-9_]{0,62}$/, 'must consist of small letters, digits and "_"')
         .default("pressmark_analysis")
-        .describe("the schema in the database, which is made where it is missing"),
+        .describe("Schema in the database; created if missing"),
       timeoutMs: zod
         .int()
         .min(100)
         .max(60_000)
         .default(5000)
-        .describe("how long one statement of the database may take, and a question that is no action"),
-      maxConnections: zod
-        .int()
-        .min(1)
-        .max(20)
-        .default(3)
-        .describe("how many connections are open at once, beside one to listen"),
-      store: zod.boolean().default(true).describe("whether callers may store results, or only find and read them"),
-      ttlMs: ttlMs.prefault({}).describe("for how long a result is fresh, in milliseconds"),
+        .describe("Time limit of one database statement, and of a call that is no action"),
+      maxConnections: zod.int().min(1).max(20).default(3).describe("Most open connections, plus one for notifications"),
+      store: zod
+        .boolean()
+        .default(true)
+        .describe("Whether callers may store results; otherwise they can only find and read them"),
+      ttlMs: ttlMs.prefault({}).describe("How long a result is fresh, in milliseconds"),
       doubtfulMs: zod
         .int()
         .min(0)
         .max(5 * minuteMs)
         .default(5 * minuteMs)
-        .describe("for how long a result below the gate is kept, in milliseconds"),
+        .describe("How long a result below the gate is stored, in milliseconds"),
       staleMs: zod
         .int()
         .min(0)
         .max(365 * dayMs)
         .default(dayMs)
-        .describe("for how long after that it may stand in, marked stale, where no new one can be had"),
+        .describe("How long after expiry a result may still be returned, marked stale, if there is no new one"),
       leaseMs: zod
         .int()
         .min(1000)
         .max(hourMs)
         .default(5 * minuteMs)
         .describe(
-          "how long a producer may take before another one is asked, unless it says that it is still at it; the same for all who share the store",
+          "How long a producer may compute before another one takes over, unless it renews its lease; the same for all processes that share the store",
         ),
-      gate: gate.prefault({}).describe("what a result must reach to be kept for its whole time"),
+      gate: gate.prefault({}).describe("What a result must reach to be stored for its full time"),
       maxResultBytes: zod
         .int()
         .min(1024)
         .max(16 * 1024 ** 2)
         .default(2 * 1024 ** 2)
-        .describe("how large one result may be"),
+        .describe("Largest size of one result"),
       maxBytes: zod
         .int()
         .min(1024 ** 2)
         .max(1024 ** 4)
         .default(4 * 1024 ** 3)
-        .describe("how large all results together may be; those that end next make room"),
+        .describe("Largest size of all results together; those that expire next are dropped first"),
       pollMs: zod
         .int()
         .min(100)
         .max(3_600_000)
         .default(1000)
-        .describe("how often to look, while watched, for what other processes have written"),
+        .describe("How often to check, while watched, for writes of other processes"),
     })
     .strict()
     .refine(({ path, url }) => (path === undefined) !== (url === undefined), {
       path: ["path"],
-      error: 'is missing, or not alone: results are kept either in a file, "path", or in a database, "url"',
+      error: 'set exactly one of "path", a file, and "url", a database',
     });
 }

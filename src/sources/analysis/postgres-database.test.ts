@@ -1,4 +1,4 @@
-/** Results in a PostgreSQL server that several machines share: who may, who hears of what, and what happens when it goes. */
+/** Results in a PostgreSQL server that several machines share: permissions, notifications, and lost connections. */
 import { afterEach, describe, expect, it } from "vitest";
 import { toResourceError } from "../../errors.ts";
 import { createRuntime } from "../../server/runtime.ts";
@@ -28,7 +28,7 @@ describe.skipIf(kind.missing)(`results in PostgreSQL (${kind.missing ?? "real"})
     for (const source of opened.splice(0)) await source.close?.();
   });
 
-  /** One that looks by itself so seldom that all it knows in time is what it was told. */
+  /** An instance that polls so rarely that everything it knows in time comes from notifications. */
   async function open(
     where: Where,
     more: Readonly<Record<string, unknown>> = {},
@@ -47,7 +47,7 @@ describe.skipIf(kind.missing)(`results in PostgreSQL (${kind.missing ?? "real"})
     };
   }
 
-  it("others hear at once of what is written, written again and dropped", async () => {
+  it("other processes see immediately what is written, written again and dropped", async () => {
     const { where } = place();
     const [one, other] = [await open(where), await open(where)];
     const heard = collectChanges(await one.source.watch!(call()));
@@ -66,7 +66,7 @@ describe.skipIf(kind.missing)(`results in PostgreSQL (${kind.missing ?? "real"})
     await heard.until(saying("gone", id), "that it is gone");
   });
 
-  it("that a result has expired is told by everyone's own clock", async () => {
+  it("each process detects expiry by its own clock", async () => {
     const { where } = place();
     const [one, other] = [await open(where), await open(where, { ttlMs: { basic: 1000 } })];
     const { id } = await other.keep();
@@ -75,7 +75,7 @@ describe.skipIf(kind.missing)(`results in PostgreSQL (${kind.missing ?? "real"})
     expect(await one.find({ acceptStale: true })).toMatchObject({ status: "stale", id });
   });
 
-  it("who waits in another process gets what is stored, and who waits for a failure is told to compute", async () => {
+  it("a waiting caller in another process gets the stored result, or is told to compute after a failure", async () => {
     const { where } = place();
     const [one, other] = [await open(where), await open(where)];
     const { lease } = await one.find();
@@ -89,7 +89,7 @@ describe.skipIf(kind.missing)(`results in PostgreSQL (${kind.missing ?? "real"})
     expect(await next).toMatchObject({ status: "compute" });
   });
 
-  it("goes on where it was when the server comes back, and tells again of what others write", async () => {
+  it("continues when the server comes back, and reports writes of others again", async () => {
     const { where } = place();
     const warned = Promise.withResolvers<void>();
     const [one, other] = [await open(where, {}, () => warned.resolve()), await open(where)];
@@ -105,15 +105,15 @@ describe.skipIf(kind.missing)(`results in PostgreSQL (${kind.missing ?? "real"})
     await heard.until(saying("appeared", later), "that it appeared");
   });
 
-  it("closes at once, whatever is under way", async () => {
+  it("closes immediately, whatever is running", async () => {
     const { where } = place();
     const opening = await open(where);
-    const asked = opening.find().then(
+    const requested = opening.find().then(
       () => "answered",
       (cause: unknown) => toResourceError(cause).kind,
     );
     await opening.source.close?.();
-    expect(["answered", "cancelled"]).toContain(await asked);
+    expect(["answered", "cancelled"]).toContain(await requested);
     for (let turns = 0; turns < 8; turns += 1) {
       const { source, find } = await open(where);
       await find({ claim: false });
@@ -122,7 +122,7 @@ describe.skipIf(kind.missing)(`results in PostgreSQL (${kind.missing ?? "real"})
     }
   });
 
-  it("machines whose clocks are an hour apart agree on what is fresh, and on who computes", async () => {
+  it("machines whose clocks differ by an hour agree on freshness and on who computes", async () => {
     const { where } = place();
     const [one, late] = [await openAt(where), await openAt(where, 1_700_003_600_000)];
     const stores = [one, late].map(({ database }) =>
@@ -130,14 +130,14 @@ describe.skipIf(kind.missing)(`results in PostgreSQL (${kind.missing ?? "real"})
     );
     await Promise.all(stores.map((store) => store.agree()));
     expect(Math.abs(one.database.now() - late.database.now())).toBeLessThan(60_000);
-    const asked = { ...question, options: {}, providers: [], models: [], grounding: [] };
-    const key = keyOf(asked);
-    const { taken } = await stores[0]!.claim(key, asked);
-    expect((await stores[1]!.claim(key, asked)).held?.token).toBe(taken!.token);
+    const requested = { ...question, options: {}, providers: [], models: [], grounding: [] };
+    const key = keyOf(requested);
+    const { taken } = await stores[0]!.claim(key, requested);
+    expect((await stores[1]!.claim(key, requested)).held?.token).toBe(taken!.token);
     await Promise.all(stores.map((store) => store.close()));
   });
 
-  it("a role that may not make its schema is told what an administrator should run, and then it works", async () => {
+  it("a role that may not create its schema is told what an administrator should run, and then it works", async () => {
     const { schema } = place().where as { readonly schema: string };
     await server().run("postgres", `CREATE ROLE small_${schema} LOGIN PASSWORD 'planted-secret'`);
     const where = { url: server().url("postgres", `small_${schema}`, "planted-secret"), schema };
@@ -153,13 +153,13 @@ describe.skipIf(kind.missing)(`results in PostgreSQL (${kind.missing ?? "real"})
     expect(refused.message).toContain(`may not write to the schema "${schema}"`);
   });
 
-  it("what is no such database is refused in words that hold no password", async () => {
+  it("any other database is rejected with errors that contain no password", async () => {
     const { schema, url } = place().where as { readonly schema: string; readonly url: string };
     await server().run("postgres", `CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.format (number int)`);
     const { password, port } = server();
     for (const [where, expected] of [
       [{ url, schema }, 'choose another "schema"'],
-      [{ url: url.replace(password, "planted-secret"), schema }, "refuses the user or the password"],
+      [{ url: url.replace(password, "planted-secret"), schema }, "rejects the user or the password"],
       [{ url: `postgres://postgres:planted-secret@127.0.0.1:${port}/nowhere`, schema }, 'check "url"'],
       [{ url: "postgres://postgres:planted-secret@127.0.0.1:1/nowhere", schema }, "no database listens there"],
     ] as const) {
@@ -168,15 +168,15 @@ describe.skipIf(kind.missing)(`results in PostgreSQL (${kind.missing ?? "real"})
       expect(`${error.message} ${String(error.cause)}`).not.toMatch(new RegExp(`planted-secret|${password}`));
     }
     await expect(open({ url: "http://x:planted-secret@y/z", schema })).rejects.toThrow(
-      /^"url" must begin with postgres/,
+      /^"url" must start with postgres/,
     );
   });
 });
 
 it.each([
-  [{}, "is missing, or not alone"],
-  [{ path: "x", url: "postgres://h/d" }, "is missing, or not alone"],
-  [{ url: "postgres://h/d", schema: 'x"; drop' }, "is written with small letters"],
-])("a mount names a file or a database, and a schema that is a plain name (%j)", (options, says) => {
+  [{}, "set exactly one of"],
+  [{ path: "x", url: "postgres://h/d" }, "set exactly one of"],
+  [{ url: "postgres://h/d", schema: 'x"; drop' }, "must consist of small letters"],
+])("a mount needs a file or a database, and a plain schema name (%j)", (options, says) => {
   expect(() => optionsFor(options as Where)).toThrow(says);
 });

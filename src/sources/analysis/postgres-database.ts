@@ -1,4 +1,4 @@
-/** The PostgreSQL database that results are kept in: its own schema, made where it is missing, written to from many machines. */
+/** The PostgreSQL database that stores results: its own schema, created if missing, written to by many machines. */
 import { createHash } from "node:crypto";
 import type pg from "pg";
 import { quote, ResourceError } from "../../errors.ts";
@@ -6,7 +6,7 @@ import type { Runtime } from "../../source.ts";
 import { type ConnectionOptions, createPool } from "../postgres/pool.ts";
 import type { Database, SqlRow, Statement, SqlValue, Work, Writing } from "./sql.ts";
 
-/** Changes whenever results are kept in another way. */
+/** Changes whenever the stored format changes. */
 const format = 1;
 
 const tables = `
@@ -47,11 +47,11 @@ export interface PostgresDatabaseOptions extends ConnectionOptions {
   readonly runtime: Pick<Runtime, "monotonicMs" | "wait" | "log">;
 }
 
-/** How often the clock of the database is looked at. */
+/** How often the clock of the database is read. */
 const compareMs = 600_000;
 const clock = "extract(epoch from clock_timestamp()) * 1000";
 
-/** How long one waits before a connection that broke is made again. */
+/** First delay before a broken connection is opened again. */
 const firstBackMs = 500;
 const longestBackMs = 30_000;
 
@@ -63,11 +63,11 @@ export function createPostgresDatabase(options: PostgresDatabaseOptions): Databa
   const [alone, byKey] = lockClasses(schema);
   const listening = new Set<Promise<void>>();
   let isPrepared: Promise<void> | undefined;
-  /** The time of the database when the monotonic clock of this process began; it was compared at `comparedMs`. */
+  /** Database time at which the monotonic clock of this process started; measured at `comparedMs`. */
   let beginningMs = 0;
   let comparedMs = 0;
 
-  // Nothing of this stays behind in a connection that others get after us, as behind a pooler.
+  // `set local` leaves nothing behind in a connection that others use next, as with a pooler.
   const begin = (mode: string): string =>
     [
       `begin transaction isolation level ${mode}`,
@@ -99,14 +99,14 @@ export function createPostgresDatabase(options: PostgresDatabaseOptions): Databa
     }
   }
 
-  /** Whom the database refuses is the mount, not the caller. */
+  /** The database refuses the mount, not the caller, so it is not "denied". */
   function toStoreError(error: ResourceError): ResourceError {
     const { cause, kind, message } = error;
     if (kind !== "denied") return error;
     const isForbidden = cause instanceof Error && cause.message.startsWith("42501");
     return lasting(
       isForbidden
-        ? `the role of this mount may not write to the schema ${quote(schema)}; let its owner give the schema, and all that is in it, to that role`
+        ? `the role of this mount may not write to the schema ${quote(schema)}; its owner must make that role the owner of the schema and everything in it`
         : message,
       cause,
     );
@@ -121,9 +121,7 @@ export function createPostgresDatabase(options: PostgresDatabaseOptions): Databa
       );
       const { encoding, role, made, now } = found.rows[0] as SqlRow;
       if (encoding !== "UTF8")
-        throw lasting(
-          `the database keeps texts as ${quote(String(encoding))}; results need one that is made with UTF8`,
-        );
+        throw lasting(`the database uses the encoding ${quote(String(encoding))}; results need a database with UTF8`);
       compare(Number(now));
       if (made !== true)
         try {
@@ -138,7 +136,7 @@ export function createPostgresDatabase(options: PostgresDatabaseOptions): Databa
         }
       const { rows } = await client.query("select number from format");
       if (Number((rows[0] as SqlRow | undefined)?.["number"]) !== format)
-        throw lasting(`the schema ${quote(schema)} holds what another version keeps; choose another "schema"`);
+        throw lasting(`the schema ${quote(schema)} was created by another version; choose another "schema"`);
     });
   }
 
@@ -149,7 +147,7 @@ export function createPostgresDatabase(options: PostgresDatabaseOptions): Databa
 
   const databaseMs = (): number => Math.round(beginningMs + runtime.monotonicMs());
 
-  /** Someone may have set the clock of the database. */
+  /** The clock of the database may have been set. */
   async function compareAgain(): Promise<void> {
     if (runtime.monotonicMs() - comparedMs < compareMs) return;
     comparedMs = runtime.monotonicMs();
@@ -166,18 +164,18 @@ export function createPostgresDatabase(options: PostgresDatabaseOptions): Databa
     return isPrepared;
   }
 
-  /** Until the signal ends; resolves when the connection is over. */
-  async function hearOut(hear: (what: string) => void, signal: AbortSignal, onArmed: () => void): Promise<void> {
+  /** Runs until the signal ends or the connection is lost. */
+  async function listenOnce(hear: (what: string) => void, signal: AbortSignal, onArmed: () => void): Promise<void> {
     await agree();
     const session = await attach(signal);
     const leave = (): void => void session.end();
     signal.addEventListener("abort", leave, { once: true });
     try {
-      // It may have ended while the connection was made, and no one says so again.
+      // The connection may have ended while it was being opened; no event reports it later.
       if (signal.aborted) return;
       await session.listen(channel, (payload) => hear(/^[0-9a-f]{64}$/.test(payload) ? payload : ""));
       onArmed();
-      // What was written before is not told any more.
+      // Earlier writes are not reported, so check everything once.
       hear("");
       await session.over;
     } finally {
@@ -190,9 +188,9 @@ export function createPostgresDatabase(options: PostgresDatabaseOptions): Databa
     let backMs = firstBackMs;
     while (!signal.aborted) {
       let why: unknown;
-      await hearOut(hear, signal, () => (backMs = firstBackMs)).catch((cause: unknown) => (why = cause));
+      await listenOnce(hear, signal, () => (backMs = firstBackMs)).catch((cause: unknown) => (why = cause));
       if (signal.aborted) return;
-      runtime.log("warn", "what others write is not told just now; it is looked for instead", {
+      runtime.log("warn", "notifications of other processes are not received at present; polling instead", {
         ...(why !== undefined && { cause: toError(why) }),
       });
       await runtime.wait(backMs, signal).catch(() => undefined);
@@ -212,12 +210,12 @@ export function createPostgresDatabase(options: PostgresDatabaseOptions): Databa
 
     async write<T>(work: () => Work<T>, { key, isSmall, tells }: Writing<T> = {}) {
       await agree();
-      // In one order, so that no two wait for each other; the order of changes is that in which they are seen.
+      // Locks are taken in a fixed order to avoid deadlocks; changes are numbered in the order in which they become visible.
       const locks = [...(key ? [lock(byKey, headOf(key))] : []), ...(isSmall ? [] : [lock(alone, 0)])];
       return transact([beginWriting, ...locks].join("; "), async (client) => {
         const answer = await perform(work(), client);
-        const told = tells?.(answer);
-        if (told !== undefined) await client.query("select pg_notify($1, $2)", [channel, told]);
+        const reported = tells?.(answer);
+        if (reported !== undefined) await client.query("select pg_notify($1, $2)", [channel, reported]);
         return answer;
       });
     },
@@ -237,17 +235,17 @@ export function createPostgresDatabase(options: PostgresDatabaseOptions): Databa
 
 async function perform<T>(work: Work<T>, client: pg.ClientBase): Promise<T> {
   let step = work.next();
-  while (!step.done) step = work.next(await ask(step.value, client));
+  while (!step.done) step = work.next(await runStatement(step.value, client));
   return step.value;
 }
 
-async function ask({ text, values }: Statement, client: pg.ClientBase): Promise<readonly SqlRow[]> {
+async function runStatement({ text, values }: Statement, client: pg.ClientBase): Promise<readonly SqlRow[]> {
   let count = 0;
   const numbered = text.replaceAll("?", () => `$${(count += 1)}`);
   return (await client.query(numbered, values.map(storable))).rows as SqlRow[];
 }
 
-/** No text of PostgreSQL holds a NUL. */
+/** A PostgreSQL text cannot contain NUL. */
 function storable(value: SqlValue): SqlValue {
   return typeof value === "string" ? value.replaceAll("\0", "\ufffd") : value;
 }
@@ -256,13 +254,13 @@ function lock(area: number, which: number): string {
   return `select pg_advisory_xact_lock(${area}, ${which})`;
 }
 
-/** Numbers that other users of the database will not hit upon: one for who writes alone, one for who writes of a key. */
+/** Advisory lock classes that other users of the database are unlikely to use: one for exclusive writes, one for writes of a key. */
 function lockClasses(schema: string): readonly [number, number] {
   const digest = createHash("sha256").update(`pressmark analysis ${schema}`).digest();
   return [digest.readInt32BE(0), digest.readInt32BE(4)];
 }
 
-/** Two keys with one head only wait for each other. */
+/** Two keys with the same head only wait for each other. */
 function headOf(key: Uint8Array): number {
   return new DataView(key.buffer, key.byteOffset).getInt32(0);
 }

@@ -23,7 +23,7 @@ afterEach(async () => {
 
 interface Given {
   readonly leaseMs?: number;
-  /** How far its wall clock is ahead of that of this machine. */
+  /** How far its wall clock is ahead of this machine's. */
   readonly aheadMs?: number;
 }
 
@@ -52,7 +52,7 @@ async function kill(child: ChildProcess): Promise<void> {
   await once(child, "exit");
 }
 
-async function told(child: ChildProcess): Promise<Told> {
+async function nextMessage(child: ChildProcess): Promise<Told> {
   child.send("go");
   const [message] = (await once(child, "message")) as [Told];
   return message;
@@ -67,8 +67,8 @@ describe.each(kinds)("several processes and $name", (kind) => {
     const askers = await Promise.all(Array.from({ length: 5 }, () => start("ask", where, 10)));
     const answers = await Promise.all(
       askers.map(async (asker) => {
-        const said = await told(asker);
-        return said.kind === "answers" ? said.answers : [];
+        const stated = await nextMessage(asker);
+        return stated.kind === "answers" ? stated.answers : [];
       }),
     );
     expect(answers.flat().toSorted()).toEqual(["compute", ...Array.from({ length: 49 }, () => "hit")]);
@@ -78,19 +78,19 @@ describe.each(kinds)("several processes and $name", (kind) => {
     const { where } = place();
     const hourMs = 3_600_000;
     const holder = await start("claim", where, 0, { leaseMs: 60_000, aheadMs: hourMs });
-    expect(await told(holder)).toEqual({ kind: "found", status: "compute" });
+    expect(await nextMessage(holder)).toEqual({ kind: "found", status: "compute" });
     const others = [
       await start("claim", where, 0, { leaseMs: 60_000, aheadMs: -hourMs }),
       await start("claim", where, 0, { leaseMs: 60_000, aheadMs: 24 * hourMs }),
     ];
-    for (const other of others) expect(await told(other)).toEqual({ kind: "found", status: "wait" });
+    for (const other of others) expect(await nextMessage(other)).toEqual({ kind: "found", status: "wait" });
 
     const short = place().where;
     const lost = await start("claim", short, 0, { leaseMs: 2000, aheadMs: hourMs });
-    expect(await told(lost)).toEqual({ kind: "found", status: "compute" });
+    expect(await nextMessage(lost)).toEqual({ kind: "found", status: "compute" });
     await kill(lost);
     const next = await start("claim", short, 20_000, { leaseMs: 2000, aheadMs: -hourMs });
-    expect(await told(next)).toEqual({ kind: "found", status: "compute" });
+    expect(await nextMessage(next)).toEqual({ kind: "found", status: "compute" });
   });
 
   run(
@@ -102,8 +102,8 @@ describe.each(kinds)("several processes and $name", (kind) => {
       const writers = await Promise.all([start("write", where), start("write", where)]);
       const done = Promise.withResolvers<void>();
       for (const writer of writers) {
-        writer.on("message", (said: Told) => {
-          if (said.kind === "stored") stored.push(said.id);
+        writer.on("message", (stated: Told) => {
+          if (stated.kind === "stored") stored.push(stated.id);
           if (stored.length >= 12) done.resolve();
         });
         writer.send("go");

@@ -1,4 +1,4 @@
-/** What was asked of the models, and the key under which its answer is found again. */
+/** The question put to the models, and the key of its stored result. */
 import { createHash } from "node:crypto";
 import type { z } from "zod";
 import { canonicalJson } from "../../lib/canonical-json.ts";
@@ -6,12 +6,12 @@ import { canonicalJson } from "../../lib/canonical-json.ts";
 export const taskTypes = ["simple", "basic", "premium", "critical"] as const;
 export type TaskType = (typeof taskTypes)[number];
 
-/** A resource that an answer rests on. */
+/** A resource that a result rests on. */
 export interface Evidence {
   readonly uri: string;
   /** Equal versions mean equal content. */
   readonly version: string;
-  /** Whether the version was made here, from the content, and not by who asks. */
+  /** Whether the version was computed here from the content, not sent by the caller. */
   readonly isStamped: boolean;
 }
 
@@ -26,12 +26,12 @@ export interface AnalysisQuestion {
 
 const maxPromptLength = 1_000_000;
 
-/** The fields of a question, for the schemas of those who ask and those who store. */
+/** The fields of a question, for both actions. */
 export function questionShape(zod: typeof z) {
   const names = zod.array(zod.string().min(1).max(200)).max(64);
   return {
-    prompt: zod.string().min(1).max(maxPromptLength).describe("What the models are asked, word for word"),
-    taskType: zod.enum(taskTypes).describe("What is at stake: it decides for how long the answer is kept"),
+    prompt: zod.string().min(1).max(maxPromptLength).describe("The prompt for the models, word for word"),
+    taskType: zod.enum(taskTypes).describe("Importance of the task: it decides how long the result is stored"),
     options: zod
       .object({
         mode: zod.enum(["parallel", "sequential"]).optional(),
@@ -42,44 +42,44 @@ export function questionShape(zod: typeof z) {
       .catchall(zod.union([zod.string().max(10_000), zod.number(), zod.boolean(), zod.null()]))
       .refine((options) => !Object.hasOwn(options, "taskType"), {
         path: ["taskType"],
-        error: 'stands beside "options", not in it',
+        error: 'must be beside "options", not inside',
       })
       .refine(({ minProviders = 1, maxProviders = 64 }) => minProviders <= maxProviders, {
         path: ["minProviders"],
         error: 'must not be more than "maxProviders"',
       })
       .optional()
-      .describe("How they are asked; whatever changes the answer belongs here"),
-    providers: names.optional().describe("Who is asked; the order does not count"),
-    models: names.optional().describe("Which models are asked; the order does not count"),
+      .describe("Settings of the models; include everything that changes the result"),
+    providers: names.optional().describe("Providers to use; the order does not matter"),
+    models: names.optional().describe("Models to use; the order does not matter"),
     grounding: zod
       .array(
         zod.strictObject({
-          uri: zod.string().min(1).max(8192).describe("A resource that the answer rests on"),
+          uri: zod.string().min(1).max(8192).describe("A resource that the result rests on"),
           version: zod
             .string()
             .min(1)
             .max(500)
             .optional()
-            .describe("Its version; that of its content here unless said"),
+            .describe("Its version. Default: computed from its content here"),
         }),
       )
       .max(100)
       .optional()
-      .describe("What the models are given to read: when one of these changes, the answer is dropped"),
+      .describe("Resources that the models are given: when one of them changes, the result is dropped"),
   };
 }
 
-/** SHA-256 of canonical JSON: the same question has the same key, in whatever order and width of letters it was written. */
+/** SHA-256 of canonical JSON: the same question has the same key, whatever the field order and character width. */
 export function keyOf({ prompt, taskType, options, providers, models, grounding }: AnalysisQuestion): Buffer {
-  const asked = {
+  const requested = {
     prompt: prompt.normalize("NFKC"),
     options: { ...options, taskType },
     providers: sorted(providers),
     models: sorted(models),
     grounding: grounding.map(({ uri, version }) => [uri, version]).sort(([a = ""], [b = ""]) => (a < b ? -1 : 1)),
   };
-  return createHash("sha256").update(canonicalJson(asked)).digest();
+  return createHash("sha256").update(canonicalJson(requested)).digest();
 }
 
 function sorted(names: readonly string[]): string[] {

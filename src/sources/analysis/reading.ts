@@ -1,4 +1,4 @@
-/** Results, their sections and statistics, as JSON or to be read. */
+/** Reads results, their sections and statistics, as JSON or Markdown. */
 import { notFound } from "../../errors.ts";
 import type { Part, Runtime } from "../../source.ts";
 import { type AnalysisFormat, type AnalysisAddress, formatAfter, analysisTypeOf } from "./addresses.ts";
@@ -9,18 +9,18 @@ import type { AnalysisCounts } from "./analysis-counts.ts";
 
 export interface AnalysisReadOptions {
   readonly store: Pick<AnalysisStore, "find" | "events" | "recent">;
-  readonly tally: Pick<AnalysisCounts, "read">;
+  readonly counts: Pick<AnalysisCounts, "read">;
   readonly now: Runtime["now"];
 }
 
 type Readable = Exclude<AnalysisAddress, { readonly kind: "mount" | "results" }>;
 
-/** Kept by no one for longer than the result itself is fresh, and for no one else. */
+/** The content may be cached as long as the result is fresh, for this caller only. */
 export async function readAnalysis(place: Readable, path: string, options: AnalysisReadOptions): Promise<Part> {
-  const { store, tally, now } = options;
+  const { store, counts, now } = options;
   switch (place.kind) {
     case "statistics": {
-      const statistics = await tally.read();
+      const statistics = await counts.read();
       return toPart(place.format, statistics, () => statisticsMarkdown(statistics), 0);
     }
     case "recent": {
@@ -37,17 +37,17 @@ export async function readAnalysis(place: Readable, path: string, options: Analy
     }
     case "result":
     case "section": {
-      const kept = await store.find(place.id);
-      if (!kept) throw notFound(path);
+      const cached = await store.find(place.id);
+      if (!cached) throw notFound(path);
       const events = await store.events(place.id);
-      const ttlMs = Math.max(0, kept.expires - now());
+      const ttlMs = Math.max(0, cached.expires - now());
       const part =
         place.kind === "result"
-          ? toPart(place.format, toJson(kept, now()), () => resultMarkdown(kept, events, now()), ttlMs)
+          ? toPart(place.format, toJson(cached, now()), () => resultMarkdown(cached, events, now()), ttlMs)
           : toPart(
               place.format,
-              sectionJson(place.section, kept, events),
-              () => sectionMarkdown(place.section, kept, events, now()),
+              sectionJson(place.section, cached, events),
+              () => sectionMarkdown(place.section, cached, events, now()),
               ttlMs,
             );
       return ttlMs > 0 ? part : { ...part, meta: { "pressmark/stale": true } };
@@ -83,8 +83,8 @@ function toLine(
   };
 }
 
-function toJson(kept: StoredResult, now: number) {
-  const { id, key, task, stored, expires, question, quality, agreement, result } = kept;
+function toJson(cached: StoredResult, now: number) {
+  const { id, key, task, stored, expires, question, quality, agreement, result } = cached;
   const { prompt, options, providers, models, grounding } = question;
   return {
     id,

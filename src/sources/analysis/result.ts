@@ -1,4 +1,4 @@
-/** What the models came to, as its producers name it, and whether it is good enough to be kept. */
+/** The result of the models in the producer's format, and the check whether it is good enough to store. */
 import type { z } from "zod";
 import type { Agreement } from "./agreement.ts";
 
@@ -32,7 +32,7 @@ export interface ModelsResult {
     | undefined;
 }
 
-/** What a producer adds is kept as it is. */
+/** Additional fields of a producer are stored unchanged. */
 export function resultSchema(zod: typeof z): z.ZodType<ModelsResult> {
   const text = zod.string().max(1_000_000);
   const name = zod.string().min(1).max(200);
@@ -80,17 +80,17 @@ export interface QualityLimits {
   readonly confidence: number;
   readonly consensus: number;
   readonly providers: number;
-  /** Whose measure of consensus counts. */
+  /** Which measure of consensus counts. */
   readonly by: "higher" | "producer" | "recomputed";
 }
 
 export interface Quality {
   readonly passed: boolean;
   readonly confidence: number;
-  /** The one that was held against the gate. */
+  /** The value that was compared with the gate. */
   readonly consensus: number;
   readonly providers: number;
-  /** What was too little, each a sentence. */
+  /** One sentence for each value that was too low. */
   readonly reasons: readonly string[];
 }
 

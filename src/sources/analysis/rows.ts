@@ -1,4 +1,4 @@
-/** What the statements of the store have in common: rows as its words, counts, and word of each change. */
+/** Shared by the statements of the store: row conversion, counters, and the log of changes. */
 import type { TaskType } from "./question.ts";
 import { all, get, type SqlRow, type SqlValue, type Work } from "./sql.ts";
 import type { StoreChange, Summary } from "./store.ts";
@@ -20,10 +20,10 @@ export const columns = [
   "bytes",
   "place",
 ] as const;
-/** What must be known of a result to remove it. */
+/** Columns needed to remove a result. */
 export const removed = "number, id, bytes, place, results.key";
 
-/** So many changes are remembered. */
+/** Most changes that are remembered. */
 const maxChanges = 10_000;
 
 export function* announce(kind: StoreChange["kind"], id: string): Work<void> {
@@ -31,7 +31,7 @@ export function* announce(kind: StoreChange["kind"], id: string): Work<void> {
   yield* all("delete from changes where seq <= ?", Number(row?.["seq"]) - maxChanges);
 }
 
-/** With all that belongs to them. The rows have the columns of `removed`. */
+/** Removes results with everything that belongs to them. The rows have the columns of `removed`. */
 export function* remove(rows: readonly SqlRow[]): Work<void> {
   for (const { number, id, bytes, place, key } of rows) {
     for (const table of ["results", "grounds", "events"])
@@ -56,7 +56,7 @@ export function* totalOf(name: string): Work<number> {
   return Number((yield* get("select value from tallies where task = '' and name = ?", name))?.["value"] ?? 0);
 }
 
-/** In the order of the columns, as far as they say it. */
+/** In column order, as far as the summary has them. */
 export function valuesOf(summary: Summary, key: Uint8Array): SqlValue[] {
   return Object.values({ ...summary, key, passed: summary.passed ? 1 : 0 });
 }

@@ -12,7 +12,7 @@ const japanese = "決済サービスと在庫サービスの間にはキュー�
 const close = "決済サービスと在庫サービスの間には、メッセージキューを置くべきです。";
 const far = "データベースを共有するのがよいでしょう。";
 
-it("agreement is measured in Japanese, where splitting at spaces finds none", () => {
+it("agreement is measured in Japanese, where splitting at spaces finds no words", () => {
   const { recomputed, producer, votes, method } = measureAgreement(
     resultOf({
       content: japanese,
@@ -33,7 +33,7 @@ it("agreement is measured in Japanese, where splitting at spaces finds none", ()
   expect(method).toMatch(/Dice.*segments.*bigrams/);
 });
 
-it("agreement is measured in English, whatever the case, the endings and the width of letters", () => {
+it("agreement is measured in English, whatever the case, endings and character width", () => {
   const { votes } = measureAgreement(
     resultOf({
       content: "Queues decouple services",
@@ -46,7 +46,7 @@ it("agreement is measured in English, whatever the case, the endings and the wid
   expect(votes.map((vote) => vote.recomputed)).toEqual([1, 0]);
 });
 
-it("a result in Japanese whose producer measured nothing passes by what was measured here", async () => {
+it("a Japanese result without the producer's measure passes by the measure computed here", async () => {
   const result = resultOf({
     content: japanese,
     agreement: 0,
@@ -60,7 +60,7 @@ it("a result in Japanese whose producer measured nothing passes by what was meas
   expect(await strict.keep({ result })).toMatchObject({ quality: { passed: false, consensus: 0 } });
 });
 
-it("each section is JSON, with what belongs to it", async () => {
+it("each section is JSON, with its own content", async () => {
   const { keep, json } = open();
   const { id } = await keep();
   const section = async (name: string) => (await json(`analysis://results/${id}/${name}`)).value;
@@ -81,7 +81,7 @@ it("each section is JSON, with what belongs to it", async () => {
   ]);
 });
 
-it("reads in the language of the answer", async () => {
+it("is rendered in the language of the result", async () => {
   const { keep, text } = open();
   const { id } = await keep({ prompt: "間に何を置く?", result: resultOf({ content: japanese }) });
   const page = await text(`analysis://results/${id}?format=markdown`);
@@ -93,7 +93,7 @@ it("reads in the language of the answer", async () => {
   expect(answerLanguageOf("Die Lösung heißt カ, sagt man in einem langen deutschen Satz.")).toBe("en");
 });
 
-it("nothing that a model wrote passes for what the page says", async () => {
+it("text of a model cannot be mistaken for text of the page", async () => {
   const { keep, text } = open();
   const content = "done\n# A heading of its own\r\n| a | table |\u2028## And another";
   const { id } = await keep({
@@ -128,7 +128,7 @@ it("nothing that a model wrote passes for what the page says", async () => {
   expect(page).toContain(String.raw`| a\|b | a\|b-large |`);
 });
 
-it("any number of marks in what a model wrote can be read", async () => {
+it("any number of Markdown characters in a model's text is readable", async () => {
   const { keep, text } = open();
   const steps = ["`a".repeat(300_000)];
   const result = { ...resultOf(), flow_details: { user_query: "How?", llm_interactions: steps } };
@@ -136,7 +136,7 @@ it("any number of marks in what a model wrote can be read", async () => {
   expect(await text(`analysis://results/${id}/flow?format=markdown`)).toContain("\n```\n`a`a");
 });
 
-it("the latest of a task type are a page that goes on where it ended", async () => {
+it("the latest results of a task type come in pages that continue each other", async () => {
   const { keep, json, text, clock, pressmark, call } = open();
   for (let count = 0; count < 5; count += 1) {
     await keep({ prompt: `question ${count}`, taskType: count % 2 === 0 ? "premium" : "basic" });
@@ -155,7 +155,7 @@ it("the latest of a task type are a page that goes on where it ended", async () 
     await refusal(pressmark.read(`analysis://results?${query}`, call), ["invalid"], query);
 });
 
-it("statistics say how often a result was there, and what that saved, by task type", async () => {
+it("statistics show how often a result was reused, and what that saved, by task type", async () => {
   const { keep, find, json, text, clock } = open();
   await find({ taskType: "premium" });
   await keep({ taskType: "premium", result: resultOf({ cost: 2 }) });

@@ -1,9 +1,9 @@
-/** Work on a database, written once for every kind of it: statements are handed out one by one, and their rows handed back. */
+/** Database work, written once for every engine: a generator yields statements one by one and receives their rows. */
 
 export type SqlValue = string | number | Uint8Array | null;
 export type SqlRow = Readonly<Record<string, unknown>>;
 
-/** Values are never part of the text: each stands where a "?" is. */
+/** Values are never part of the text: each replaces a "?". */
 export interface Statement {
   readonly text: string;
   readonly values: readonly SqlValue[];
@@ -20,30 +20,30 @@ export function* get(text: string, ...values: readonly SqlValue[]): Work<SqlRow 
 }
 
 export interface Writing<T> {
-  /** Of this key no one else writes, or makes up their mind to, meanwhile. */
+  /** Nothing else writes, or decides to write, this key in the meantime. */
   readonly key?: Uint8Array;
-  /** Whether it concerns that key alone, so that what is written of others may go on meanwhile. */
+  /** Whether it concerns that key alone, so that writes for other keys can run concurrently. */
   readonly isSmall?: boolean;
-  /** Whether it is on the disk when this resolves. */
+  /** Whether it is on disk when this resolves. */
   readonly isLasting?: boolean;
-  /** What the other processes should look at now: a key, or "" for anything. */
+  /** What other processes should check now: a key, or "" for anything. */
   tells?(answer: T): string | undefined;
 }
 
 export interface Database {
-  /** The time that all agree on who share the database, in milliseconds since the epoch. */
+  /** The time that all users of the database share, in milliseconds since the epoch. */
   now(): number;
-  /** Whole milliseconds that measure leases, the same for all who share the database; setting the clock of a machine does not move it. */
+  /** Whole milliseconds for leases, the same for all users of the database and independent of clock adjustments. */
   leaseClockMs(): number;
-  /** Resolves once that is known. */
+  /** Resolves when that time is known. */
   agree(): Promise<void>;
-  /** Another number after each time that the database was found to be another one than before. Absent where that cannot be seen. */
+  /** Increases each time the database was replaced by another one. Absent if this cannot be detected. */
   readonly generation?: number;
-  /** All that one piece of work reads is of one moment. */
+  /** Everything that one piece of work reads comes from one snapshot. */
   read<T>(work: () => Work<T>): Promise<T>;
-  /** Whole or not at all, one after another. */
+  /** Atomic, one after another. */
   write<T>(work: () => Work<T>, writing?: Writing<T>): Promise<T>;
-  /** Tells what other processes wrote, as `tells` says it, until the signal ends. Absent where one must look again and again. */
+  /** Reports writes of other processes, as returned by `tells`, until the signal ends. Absent if the database must be polled. */
   listen?(hear: (what: string) => void, signal: AbortSignal): void;
   close(): Promise<void>;
 }

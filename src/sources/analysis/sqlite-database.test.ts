@@ -1,4 +1,4 @@
-/** The file of results is removed or replaced while it is open. */
+/** The results file is removed or replaced while it is open. */
 import { copyFileSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -44,7 +44,7 @@ it("what is stored after the file was removed is in the new one", async () => {
   expect(stored()).toEqual(["after"]);
 });
 
-it("what is stored after the file was replaced is in the one that is there", async () => {
+it("what is stored after the file was replaced is in the current one", async () => {
   await store("before");
   await file.close();
   copyFileSync(path, `${path}.copy`);
@@ -56,7 +56,7 @@ it("what is stored after the file was replaced is in the one that is there", asy
   expect(stored()).toEqual(["before", "after"]);
 });
 
-it("changes of a file that was removed are not told from those of the new one", async () => {
+it("changes of a removed file are not confused with those of the new one", async () => {
   const results = createAnalysisStore({ database: file, maxBytes: 1e9, leaseMs: 1000 });
   await store("before");
   const { last } = await results.changes();
@@ -67,7 +67,7 @@ it("changes of a file that was removed are not told from those of the new one", 
   expect(await results.changes(last)).toEqual({ last, changes: [] });
 });
 
-it("a store during which the file is removed is refused", async () => {
+it("a store during which the file is removed is rejected", async () => {
   await store("before");
   const removing = file.write(
     function* () {
@@ -76,5 +76,5 @@ it("a store during which the file is removed is refused", async () => {
     },
     { isLasting: true },
   );
-  await expect(removing).rejects.toThrow("was removed or replaced meanwhile");
+  await expect(removing).rejects.toThrow("was removed or replaced");
 });

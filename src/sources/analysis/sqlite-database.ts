@@ -1,11 +1,11 @@
-/** The file that results are kept in: made where it is missing, written by many processes, each write whole or not at all. */
+/** The SQLite file that stores results: created if missing, written atomically by many processes. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { ResourceError } from "../../errors.ts";
 import { fileIdentity } from "../../lib/file-identity.ts";
 import type { Runtime } from "../../source.ts";
 import type { Database, SqlRow, Statement, Work } from "./sql.ts";
 
-/** Changes whenever a file is kept in another way. */
+/** Changes whenever the file format changes. */
 const format = 2;
 
 const tables = `
@@ -38,7 +38,7 @@ const tables = `
   create table changes (seq integer primary key autoincrement, kind text not null, id text not null) strict;
 `;
 
-/** For so long a write waits for its turn in one piece, then others here get theirs. */
+/** A write blocks this long for its lock, then other work of this process runs. */
 const busyMs = 20;
 const patienceMs = 10_000;
 
@@ -51,7 +51,7 @@ export function createFile(
 
   let generation = 0;
 
-  /** Whether the path still leads to the file that is open: what is written to a removed file is gone with this process. */
+  /** Whether the path still leads to the open file: writes to a removed file would be lost. */
   const isThere = ({ identity }: NonNullable<typeof open>) => fileIdentity(path) === identity;
 
   function close(): void {
@@ -63,7 +63,7 @@ export function createFile(
   async function withFile<T>(work: (file: NonNullable<typeof open>) => T): Promise<T> {
     const untilMs = monotonicMs() + patienceMs;
     for (;;) {
-      if (closing.signal.aborted) throw new ResourceError("cancelled", "the house is closing");
+      if (closing.signal.aborted) throw new ResourceError("cancelled", "the server is shutting down");
       try {
         if (open && !isThere(open)) {
           close();
@@ -77,28 +77,28 @@ export function createFile(
       } catch (cause) {
         if (!isBusy(cause) || monotonicMs() >= untilMs) throw toStoreError(cause);
       }
-      // Others are not asked for at once by all who wait.
+      // A random delay, so that waiting processes do not all retry at the same moment.
       await wait(5 + Math.random() * 20, closing.signal).catch(() => undefined);
     }
   }
 
   return {
     now,
-    // A file is shared by the processes of one machine, and so is this clock; it begins anew when the machine starts.
+    // The processes of one machine share the file and this clock, which restarts with the machine.
     leaseClockMs: () => Math.floor(monotonicMs()),
     agree: async () => undefined,
     get generation() {
       return generation;
     },
-    read: (work) => withFile(({ database, ask }) => within(database, "begin", () => perform(work(), ask))),
+    read: (work) => withFile(({ database, ask: request }) => within(database, "begin", () => perform(work(), request))),
     write: (work, { isLasting } = {}) =>
       withFile((file) => {
-        const { database, ask } = file;
+        const { database, ask: request } = file;
         if (isLasting) database.exec("pragma synchronous = full");
         try {
-          const answer = within(database, "begin immediate", () => perform(work(), ask));
+          const answer = within(database, "begin immediate", () => perform(work(), request));
           if (isLasting && !isThere(file))
-            throw new ResourceError("unavailable", "the file of results was removed or replaced meanwhile; try again");
+            throw new ResourceError("unavailable", "the results file was removed or replaced; try again");
           return answer;
         } finally {
           if (isLasting) database.exec("pragma synchronous = normal");
@@ -113,7 +113,7 @@ export function createFile(
 
 type Ask = (statement: Statement) => readonly SqlRow[];
 
-/** Each statement is prepared once. */
+/** Prepares each statement once. */
 function statementsOf(database: DatabaseSync): Ask {
   const known = new Map<string, StatementSync>();
   return ({ text, values }) => {
@@ -123,9 +123,9 @@ function statementsOf(database: DatabaseSync): Ask {
   };
 }
 
-function perform<T>(work: Work<T>, ask: Ask): T {
+function perform<T>(work: Work<T>, request: Ask): T {
   let step = work.next();
-  while (!step.done) step = work.next(ask(step.value));
+  while (!step.done) step = work.next(request(step.value));
   return step.value;
 }
 
@@ -146,7 +146,7 @@ function openFile(path: string): DatabaseSync {
   const { closeSync, mkdirSync, openSync } = process.getBuiltinModule("node:fs");
   const { dirname } = process.getBuiltinModule("node:path");
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  // For its owner alone, and so are the files that SQLite lays beside it.
+  // Only the owner may read it and the files that SQLite creates beside it.
   closeSync(openSync(path, "a", 0o600));
   const database = new DatabaseSync(path, { timeout: busyMs });
   try {
@@ -156,13 +156,13 @@ function openFile(path: string): DatabaseSync {
     const formatOf = () => database.prepare("pragma user_version").get()?.["user_version"];
     if (formatOf() === 0)
       within(database, "begin immediate", () => {
-        // Another process may have made them meanwhile.
+        // Another process may have created them in the meantime.
         if (formatOf() === 0) database.exec(`${tables} pragma user_version = ${format}`);
       });
     if (formatOf() !== format)
       throw new ResourceError(
         "unavailable",
-        'the file holds what another version keeps, or something else; choose another "path"',
+        'the file was created by another version, or is not a results file; choose another "path"',
         { passing: false },
       );
     return database;
@@ -184,23 +184,23 @@ function toStoreError(cause: unknown): ResourceError {
   switch (codeOf(cause)) {
     case 5:
     case 6:
-      return new ResourceError("unavailable", "the file of results is being written to by others; try again", {
+      return new ResourceError("unavailable", "the results file is locked by other writers; try again", {
         cause,
       });
     case 11:
-      return lasting("the file of results is damaged; move it away, and a new one is made");
+      return lasting("the results file is damaged; move it away, and a new one will be created");
     case 13:
-      return lasting("the disk is full, so nothing can be kept");
+      return lasting("the disk is full, so nothing can be stored");
     case 26:
-      return lasting('the file is no database of results; choose another "path"');
+      return lasting('the file is not a results database; choose another "path"');
     case 8:
     case 14:
-      return lasting("the file of results cannot be opened for writing; check who may write there");
+      return lasting("the results file cannot be opened for writing; check its permissions");
     case 10:
-      return new ResourceError("unavailable", "the file of results cannot be read just now; try again", { cause });
+      return new ResourceError("unavailable", "the results file cannot be read at present; try again", { cause });
     default:
       if (/^E[A-Z]+$/.test(String((cause as { readonly code?: unknown }).code)))
-        return lasting("the file of results cannot be opened; check its folder and who may write there");
-      return new ResourceError("unexpected", "the file of results cannot be used; the log says more", { cause });
+        return lasting("the results file cannot be opened; check its folder and permissions");
+      return new ResourceError("unexpected", "the results file cannot be used; see the log", { cause });
   }
 }

@@ -1,9 +1,9 @@
-/** `store_analysis`: producers store what they computed, or say that it came to nothing. */
+/** `store_analysis`: producers store a computed result, or report a failure. */
 import { invalid, ResourceError } from "../../errors.ts";
 import type { Call } from "../../resources.ts";
 import type { SourceActionResult, SourceAction } from "../../source.ts";
 import { measureAgreement } from "./agreement.ts";
-import { type AskedQuestion, type AnalysisActions, tellStale, tellTimes, toQuestion } from "./analysis-actions.ts";
+import { type AskedQuestion, type AnalysisActions, tellStale, resultTimes, toQuestion } from "./analysis-actions.ts";
 import { keyOf, type AnalysisQuestion, questionShape } from "./question.ts";
 import { judgeQuality, type ModelsResult, resultSchema } from "./result.ts";
 
@@ -13,27 +13,29 @@ type Storing = { readonly [Field in keyof AskedQuestion]?: AskedQuestion[Field] 
   readonly failed?: string | undefined;
 };
 
-const outdated = "what it rests on has changed meanwhile";
+const outdated = "a resource that it rests on has changed in the meantime";
 
 export function createStoreAnalysis(analysisActions: AnalysisActions): SourceAction<Storing> {
-  const { options, store, flights, grounding, tally, now, entryOf, wrote } = analysisActions;
+  const { options, store, computations, grounding, counts, now, entryOf, wrote } = analysisActions;
 
-  /** The question as it was when it was asked: what it rests on may have changed since. */
+  /** The question as it was at lookup: the resources that it rests on may have changed since. */
   async function questionOf(storing: Storing, call: Call): Promise<{ question: AnalysisQuestion; isLeased: boolean }> {
     const lease = storing.lease === undefined ? undefined : await store.lease(storing.lease);
     if (lease) return { question: lease.question, isLeased: true };
     const { prompt, taskType } = storing;
     if (prompt === undefined || taskType === undefined)
-      throw invalid('"lease" is not known, or no longer: send "prompt" and "taskType" with the result, as you asked');
+      throw invalid(
+        '"lease" is unknown or has ended: send "prompt" and "taskType" with the result, as in find_analysis',
+      );
     return { question: await toQuestion({ ...storing, prompt, taskType }, analysisActions, call), isLeased: false };
   }
 
   async function giveUp(token: string, reason: string): Promise<SourceActionResult> {
     const lease = await store.lease(token);
     const failed = lease && (await store.fail(token, reason));
-    if (!lease || !failed) throw invalid('"lease" is not known, or no longer: nothing waits for it');
-    flights.landed(failed.key);
-    tally.count(lease.question.taskType, { failed: 1 });
+    if (!lease || !failed) throw invalid('"lease" is unknown or has ended: nothing waits for it');
+    computations.settled(failed.key);
+    counts.count(lease.question.taskType, { failed: 1 });
     return failed.kept ? tellStale(failed.kept, reason, analysisActions) : { value: { status: "failed" } };
   }
 
@@ -48,7 +50,7 @@ export function createStoreAnalysis(analysisActions: AnalysisActions): SourceAct
     const { taskType: task } = question;
     const ttlMs = quality.passed ? options.ttlMs[task] : Math.min(options.ttlMs[task], options.doubtfulMs);
     const expires = now() + ttlMs;
-    const kept = await store.keep({
+    const stored = await store.keep({
       key: keyOf(question),
       task,
       title: titleOf(question.prompt),
@@ -63,40 +65,43 @@ export function createStoreAnalysis(analysisActions: AnalysisActions): SourceAct
       events: eventsOf(result),
     });
     wrote();
-    flights.landed(kept.key);
+    computations.settled(stored.key);
     grounding.follow(
       question.grounding.map(({ uri }) => uri),
       call.caller,
     );
-    tally.count(task, {
+    counts.count(task, {
       stored: 1,
       ...(!quality.passed && { doubtful: 1 }),
       cost_spent: result.total_cost,
       ms_spent: result.processing_time_ms,
     });
-    return { value: { status: "stored", ...tellTimes(kept, now()), quality, agreement }, entries: [entryOf(kept)] };
+    return {
+      value: { status: "stored", ...resultTimes(stored, now()), quality, agreement },
+      entries: [entryOf(stored)],
+    };
   }
 
   return {
     title: "Store an analysis",
     description:
-      "Store what several models came to, so that the same question need not be put to them again; or say that it failed, so that no one waits for it. Send the lease that find_analysis gave you, or the question as you would ask it there.",
+      "Store the result of several models, so that the same question need not be computed again; or report a failure, so that no one waits for it. Send the lease from find_analysis, or the question as you would send it there.",
     endpoint: "analysis",
     input: (zod) =>
       zod
         .strictObject({
-          lease: zod.string().max(100).optional().describe('What find_analysis gave you with "compute"'),
+          lease: zod.string().max(100).optional().describe('The lease that find_analysis returned with "compute"'),
           ...zod.object(questionShape(zod)).partial().shape,
-          result: resultSchema(zod).optional().describe("The consensus, the votes, and what they cost"),
-          failed: zod.string().min(1).max(2000).optional().describe("Why there is no result; nothing is kept then"),
+          result: resultSchema(zod).optional().describe("The consensus, the votes, and their cost"),
+          failed: zod.string().min(1).max(2000).optional().describe("Why there is no result; nothing is stored then"),
         })
         .refine(({ result, failed }) => (result === undefined) !== (failed === undefined), {
           path: ["result"],
-          error: 'is missing, or not alone: send either "result" or "failed"',
+          error: 'send exactly one of "result" and "failed"',
         })
         .refine(({ failed, lease }) => failed === undefined || lease !== undefined, {
           path: ["lease"],
-          error: 'is missing: "failed" says that the computation of a lease came to nothing',
+          error: 'is missing: "failed" reports a failed computation, and needs its lease',
         })
         .refine((sent) => sent.lease !== undefined || (sent.prompt !== undefined && sent.taskType !== undefined), {
           path: ["prompt"],
@@ -109,19 +114,19 @@ export function createStoreAnalysis(analysisActions: AnalysisActions): SourceAct
       if (token !== undefined && failed !== undefined) return giveUp(token, failed);
       if (result === undefined) throw invalid('"result" is missing');
       if (Buffer.byteLength(JSON.stringify(result)) > options.maxResultBytes)
-        throw new ResourceError("too-large", `"result" may have ${options.maxResultBytes} bytes at most`);
+        throw new ResourceError("too-large", `"result" may have at most ${options.maxResultBytes} bytes`);
       const { question, isLeased } = await questionOf(storing, call);
       if (token === undefined || !isLeased || (await grounding.isSame(question.grounding, call)))
         return keep(result, question, storing, call);
       await store.fail(token, outdated);
-      flights.landed(keyOf(question).toString("hex"));
-      tally.count(question.taskType, { outdated: 1 });
-      return { value: { status: "outdated", reason: `${outdated}; ask again` } };
+      computations.settled(keyOf(question).toString("hex"));
+      counts.count(question.taskType, { outdated: 1 });
+      return { value: { status: "outdated", reason: `${outdated}; call find_analysis again` } };
     },
   };
 }
 
-/** What its producer says went otherwise than planned. */
+/** Deviations from the plan, as the producer reports them. */
 function eventsOf({ debug }: ModelsResult): { readonly what: string; readonly detail?: string }[] {
   const { tier_escalated, provider_errors: errors } = debug;
   const isGroup = typeof errors === "object" && !Array.isArray(errors);
@@ -132,7 +137,7 @@ function eventsOf({ debug }: ModelsResult): { readonly what: string; readonly de
   ];
 }
 
-/** One line of what was asked. */
+/** The prompt on one line. */
 function titleOf(prompt: string): string {
   const plain = prompt
     .slice(0, 1000)

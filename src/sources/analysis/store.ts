@@ -1,10 +1,10 @@
-/** Where results are kept: all that is asked of it, each question answered as of one moment. */
+/** The store of results: every method reads one consistent state. */
 import type { Caller } from "../../resources.ts";
 import type { Agreement } from "./agreement.ts";
 import type { AnalysisQuestion, TaskType } from "./question.ts";
 import type { Quality, ModelsResult } from "./result.ts";
 
-/** What lists say of a result. Times are milliseconds since the epoch. */
+/** A result as listed. Times are milliseconds since the epoch. */
 export interface Summary {
   readonly id: string;
   readonly key: string;
@@ -13,7 +13,7 @@ export interface Summary {
   readonly stored: number;
   /** From here on it is stale. */
   readonly expires: number;
-  /** From here on it is not there. */
+  /** From here on it no longer exists. */
   readonly dies: number;
   readonly passed: boolean;
   readonly confidence: number;
@@ -38,18 +38,18 @@ export interface StoreEvent {
   readonly detail?: string;
 }
 
-/** That someone computes the answer of a key. */
+/** The right to compute the result of a key. */
 export interface ComputationLease {
   readonly token: string;
-  /** How long it lasts from now on; 0 when it has ended. */
+  /** Remaining time; 0 when it has ended. */
   readonly leftMs: number;
   readonly question: AnalysisQuestion;
-  /** How long ago it was given up, and why. */
+  /** How long ago it failed, and why. */
   readonly failedMsAgo?: number;
   readonly reason?: string;
 }
 
-/** A resource that results rest on, and a caller who stored one of these. */
+/** A resource that results rest on, and a caller who stored one of them. */
 export interface StoredGround {
   readonly uri: string;
   readonly caller: Caller;
@@ -59,7 +59,7 @@ export interface ResultToStore extends ResultBody, Pick<Summary, "task" | "title
   readonly key: Buffer;
   readonly caller: Caller;
   readonly token?: string | undefined;
-  /** What happened while it was computed. */
+  /** What happened during the computation. */
   readonly events: readonly Omit<StoreEvent, "at">[];
 }
 
@@ -78,56 +78,56 @@ export interface Claim {
 }
 
 export interface AnalysisStore {
-  /** Resolves once it is known what time it is for all who share the store. */
+  /** Resolves when the shared time of the store is known. */
   agree(): Promise<void>;
-  /** What is kept under a key, and who computes it. */
+  /** The stored result of a key, and who computes it. */
   look(key: Buffer): Promise<{ readonly kept?: StoredResult; readonly lease?: ComputationLease }>;
   find(id: string): Promise<StoredResult | undefined>;
   summary(id: string): Promise<Summary | undefined>;
   events(id: string): Promise<readonly StoreEvent[]>;
   /** By id, behind `after`. */
   page(after: string, limit: number): Promise<readonly Summary[]>;
-  /** Newest first, behind the one of `after`. */
-  recent(ask: {
+  /** Newest first, behind `after`. */
+  recent(request: {
     task?: TaskType;
     after?: readonly [stored: number, id: string];
     limit: number;
   }): Promise<readonly Summary[]>;
-  /** Those that begin so. */
+  /** Ids with this prefix. */
   ids(prefix: string, limit: number): Promise<readonly string[]>;
 
-  /** Taken if no fresh result is there and no one else has it; "taken" is told to one of all who ask, in all processes. */
+  /** Takes the lease if there is no fresh result and no other lease; only one caller in all processes gets "taken". */
   claim(key: Buffer, question: AnalysisQuestion): Promise<Claim>;
-  /** Undefined if it ended, and another has it or it was never given for this key. */
+  /** Undefined if it has ended and another caller holds it, or if it was never given for this key. */
   renew(token: string, key: Buffer): Promise<ComputationLease | undefined>;
   lease(token: string): Promise<ComputationLease | undefined>;
-  /** The lease ends; what was kept before stays. Undefined if the lease is not known, or has failed before. */
+  /** Ends the lease; an earlier result stays. Undefined if the lease is unknown or has failed before. */
   fail(token: string, reason: string): Promise<{ readonly key: string; readonly kept?: StoredResult } | undefined>;
 
-  /** In place of what was there under its key, with the same id. */
+  /** Replaces an earlier result of the key, with the same id. */
   keep(keeping: ResultToStore): Promise<Summary>;
   /**
-   * What this caller stored and rests on this URI in another version than this is gone; without a version, in any: others may read
-   * something else there. Versions that were not stamped here cannot be compared: they go with "all". Says how many went.
+   * Removes results that this caller stored and that rest on another version of this URI; without a version, on any version: other callers
+   * may read other content there. Versions not stamped here cannot be compared: "all" removes them too. Returns how many were removed.
    */
   dropGrounded(uri: string, version: string | undefined, which: "stamped" | "all", caller: Caller): Promise<number>;
   isGround(uri: string): Promise<boolean>;
   grounds(limit: number): Promise<readonly StoredGround[]>;
-  /** What has died, or is more than there is room for, is gone. Says whether there may be more. */
+  /** Removes expired results, and those above the size limit. Returns whether there may be more. */
   purge(): Promise<boolean>;
 
   count(tallies: Tallies): Promise<void>;
   tallies(): Promise<{ readonly tallies: Tallies; readonly results: number; readonly bytes: number }>;
 
-  /** Changes behind this number; "lost" where they are no longer known. Without a number only where they stand now. */
+  /** Changes after this number; "lost" if they are no longer known. Without a number, only the current number. */
   changes(after?: number): Promise<{ readonly last: number; readonly changes: readonly StoreChange[] | "lost" }>;
-  /** Ids whose time to live ended between, and when the next one does. */
+  /** Ids that became stale in this period, and when the next one will. */
   expired(
     from: number,
     to: number,
     limit: number,
   ): Promise<{ readonly ids: readonly string[]; readonly next?: number }>;
-  /** Tells of what other processes wrote, until the signal ends: its key, or "" for anything. Absent where one must look again and again. */
+  /** Reports writes of other processes until the signal ends: the key, or "" for anything. Absent if the store must be polled. */
   listen?(hear: (what: string) => void, signal: AbortSignal): void;
   close(): Promise<void>;
 }

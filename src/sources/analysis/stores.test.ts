@@ -1,4 +1,4 @@
-/** What is asked of a store of results, of each kind that there is. */
+/** The contract of a results store, for each kind. */
 import { afterEach, describe, expect, it } from "vitest";
 import { refusal } from "../../testing/refusal.ts";
 import { measureAgreement } from "./agreement.ts";
@@ -66,7 +66,7 @@ describe.each(kinds)("results in $name", (kind) => {
     const { store, advance, keeping } = await open();
     const question = questionOf("one");
     const key = keyOf(question);
-    // Whoever claims it then need not wait for a connection.
+    // A claim then need not wait for a connection.
     await Promise.all(Array.from({ length: 20 }, () => store.look(key)));
     const claims = await Promise.all(Array.from({ length: 20 }, () => store.claim(key, question)));
     const [taken] = claims.flatMap((claim) => (claim.taken ? [claim.taken] : []));

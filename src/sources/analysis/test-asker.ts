@@ -1,4 +1,4 @@
-/** A process of the tests that shares a database of results with others: it asks, claims a question, or writes until it is killed. */
+/** A test process that shares a results database with others: it looks up, claims a question, or writes until it is killed. */
 import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import { wait } from "../../lib/wait.ts";
 import type { Runtime } from "../../source.ts";
@@ -15,19 +15,19 @@ const [, , job, where = "{}", count = "10"] = process.argv;
 const runtime: Runtime = { now: () => Date.now(), monotonicMs, wait, log: () => undefined };
 const source = await definition.open(optionsFor(JSON.parse(where)), runtime);
 const call = { caller: { id: "asker" }, signal: new AbortController().signal };
-const tell = (told: Told) => void process.send?.(told);
+const tell = (reported: Told) => void process.send?.(reported);
 const { find_analysis: find, store_analysis: keep } = source.actions ?? {};
 
-async function ask(): Promise<string> {
-  const asked = { ...question, claim: true, acceptStale: false, waitMs: 20_000 };
-  const { status, lease } = (await find?.run(asked, call))?.value ?? {};
+async function request(): Promise<string> {
+  const requested = { ...question, claim: true, acceptStale: false, waitMs: 20_000 };
+  const { status, lease } = (await find?.run(requested, call))?.value ?? {};
   if (status === "compute") await keep?.run({ lease, result: resultOf() }, call);
   return String(status);
 }
 
 process.once("message", async () => {
   if (job === "ask") {
-    tell({ kind: "answers", answers: await Promise.all(Array.from({ length: Number(count) }, ask)) });
+    tell({ kind: "answers", answers: await Promise.all(Array.from({ length: Number(count) }, request)) });
     await source.close?.();
     process.disconnect();
   } else if (job === "claim") {

@@ -15,9 +15,9 @@ export interface Said {
   readonly cost?: number;
 }
 
-export function resultOf(said: Said = {}): ModelsResult {
-  const { content = "Use a queue between the two services.", confidence = 0.9, agreement = 0.8, cost = 0.05 } = said;
-  const votes = said.votes ?? [
+export function resultOf(given: Said = {}): ModelsResult {
+  const { content = "Use a queue between the two services.", confidence = 0.9, agreement = 0.8, cost = 0.05 } = given;
+  const votes = given.votes ?? [
     ["anthropic", content],
     ["openai", content],
   ];
@@ -44,7 +44,7 @@ export function resultOf(said: Said = {}): ModelsResult {
 
 export const question = { prompt: "How should the services talk?", taskType: "basic" } as const;
 
-/** Where results are kept, as a mount says it. */
+/** The location of the results, as in the options of a mount. */
 export type Where = { readonly path: string } | { readonly url: string; readonly schema: string };
 
 export function optionsFor(where: Where, more: Readonly<Record<string, unknown>> = {}): AnalysisOptions {

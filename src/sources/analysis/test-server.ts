@@ -1,4 +1,4 @@
-/** A house with a mount of results, for tests. */
+/** A server with a mount of results, for tests. */
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { afterEach } from "vitest";
@@ -22,7 +22,7 @@ export interface Built {
   readonly runtime?: Runtime;
 }
 
-/** A house with results at `analysis://`, and time that is moved by hand unless other tools are given. */
+/** A server with results at `analysis://`, and a clock moved by hand unless another runtime is given. */
 function build({ path = temporaryFile(), options = {}, others = [], policy = openPolicy, ...more }: Built = {}) {
   const clock = createClock();
   const stop = new AbortController();
@@ -50,8 +50,8 @@ function build({ path = temporaryFile(), options = {}, others = [], policy = ope
     cursorKey: new Uint8Array(32),
   });
   const call: Call = { caller: { id: "test" }, signal: stop.signal };
-  const act = async (name: string, input: unknown, asked = call) =>
-    (await pressmark.act?.({ mount: "wall", name }, input, asked))?.value ?? {};
+  const act = async (name: string, input: unknown, requested = call) =>
+    (await pressmark.act?.({ mount: "wall", name }, input, requested))?.value ?? {};
   return {
     path,
     clock,
@@ -75,7 +75,7 @@ function build({ path = temporaryFile(), options = {}, others = [], policy = ope
   };
 }
 
-/** What is opened through it is closed, and its file removed, after each test. */
+/** Closes what was opened, and removes its file, after each test. */
 export function useServers(): typeof build {
   const opened: ReturnType<typeof build>[] = [];
   afterEach(async () => {

@@ -1,4 +1,4 @@
-/** Both kinds of database that results are kept in, each empty and with time that is moved by hand, for tests. */
+/** Both kinds of results database, each empty and with a clock moved by hand, for tests. */
 import { rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { dirname } from "node:path";
@@ -12,7 +12,7 @@ import { optionsFor, temporaryFile, type Where } from "./test-results.ts";
 
 export interface Kind {
   readonly name: "a file" | "PostgreSQL";
-  /** What is missing to have one, as a sentence. */
+  /** Why it is not available, as a sentence. */
   readonly missing?: string | undefined;
 }
 
@@ -20,12 +20,12 @@ export const kinds: readonly Kind[] = [{ name: "a file" }, { name: "PostgreSQL",
 
 export interface Place {
   readonly where: Where;
-  /** The words with which the database says how it goes about a statement. */
+  /** The query plan of a statement. */
   explain(statement: Statement): Promise<string>;
   count(rows: string): Promise<number>;
 }
 
-/** What is opened is removed after all tests. */
+/** Removes what was opened after all tests. */
 export function usePlaces({ name, missing }: Kind): { place(): Place; server(): PostgresServer } {
   let server: PostgresServer | undefined;
   const files: string[] = [];
@@ -41,7 +41,7 @@ export function usePlaces({ name, missing }: Kind): { place(): Place; server(): 
   function file(): Place {
     const path = temporaryFile();
     files.push(path);
-    const ask = (text: string, values: readonly unknown[] = []) => {
+    const run = (text: string, values: readonly unknown[] = []) => {
       const opened = new DatabaseSync(path);
       try {
         return opened.prepare(text).all(...(values as string[]));
@@ -52,19 +52,19 @@ export function usePlaces({ name, missing }: Kind): { place(): Place; server(): 
     return {
       where: { path },
       explain: async ({ text, values }) =>
-        ask(`explain query plan ${text}`, values)
+        run(`explain query plan ${text}`, values)
           .map(({ detail }) => String(detail))
           .join("\n"),
-      count: async (rows) => Number(ask(`select count(*) as count from ${rows}`)[0]?.["count"]),
+      count: async (rows) => Number(run(`select count(*) as count from ${rows}`)[0]?.["count"]),
     };
   }
 
   function database(from: PostgresServer): Place {
     const schema = `results_${(made += 1)}`;
-    const ask = async (text: string, values: readonly unknown[] = []) => {
+    const run = async (text: string, values: readonly unknown[] = []) => {
       const client = await from.connect("postgres");
       try {
-        // What could be done without looking at everything, however little there is.
+        // Shows whether an index could be used, however small the tables are.
         for (const setting of [`search_path = ${schema}`, "enable_seqscan = off", "enable_sort = off"])
           await client.query(`set ${setting}`);
         return (await client.query(text, values as unknown[])).rows as Record<string, unknown>[];
@@ -77,16 +77,16 @@ export function usePlaces({ name, missing }: Kind): { place(): Place; server(): 
       async explain({ text, values }) {
         let count = 0;
         const numbered = text.replaceAll("?", () => `$${(count += 1)}`);
-        return (await ask(`explain ${numbered}`, values)).map((row) => String(row["QUERY PLAN"])).join("\n");
+        return (await run(`explain ${numbered}`, values)).map((row) => String(row["QUERY PLAN"])).join("\n");
       },
-      count: async (rows) => Number((await ask(`select count(*) from ${rows}`))[0]?.["count"]),
+      count: async (rows) => Number((await run(`select count(*) from ${rows}`))[0]?.["count"]),
     };
   }
 
   return {
     place: () => (server ? database(server) : file()),
     server() {
-      if (!server) throw new Error("there is no server");
+      if (!server) throw new Error("no server available");
       return server;
     },
   };
@@ -94,10 +94,10 @@ export function usePlaces({ name, missing }: Kind): { place(): Place; server(): 
 
 export interface Opened {
   readonly database: Database;
-  /** What was asked of it. */
+  /** Statements that were run. */
   readonly asked: Statement[];
   advance(ms: number): void;
-  /** Sets the wall clock forward, or back where this is negative. */
+  /** Sets the wall clock forward, or back with a negative value. */
   setWallClock(byMs: number): void;
 }
 
@@ -112,9 +112,9 @@ export async function openAt(where: Where, startMs = 1_700_000_000_000): Promise
     log: () => undefined,
   };
   const database = await openAnalysisDatabase(optionsFor(where), runtime);
-  const asked: Statement[] = [];
+  const requested: Statement[] = [];
   return {
-    asked,
+    asked: requested,
     advance: (ms) => void (passedMs += ms),
     setWallClock: (byMs) => void (wallMs += byMs),
     database: {
@@ -124,7 +124,7 @@ export async function openAt(where: Where, startMs = 1_700_000_000_000): Promise
           const steps = work();
           let step = steps.next();
           while (!step.done) {
-            asked.push(step.value);
+            requested.push(step.value);
             step = steps.next(yield step.value);
           }
           return step.value;

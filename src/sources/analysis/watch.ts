@@ -1,4 +1,4 @@
-/** What is written, expires and is dropped, in this process and in others. */
+/** Detects results that are written, expire or are dropped, in this process and in others. */
 import type { SourceChange, Runtime } from "../../source.ts";
 import type { DatabaseWatch } from "../database/shared-watch.ts";
 import type { AnalysisStore } from "./store.ts";
@@ -11,11 +11,11 @@ export interface AnalysisWatchOptions {
   onWrite(wrote: () => void, signal: AbortSignal): void;
 }
 
-/** Of more than this at once it is not said one by one. */
+/** More changes than this are reported as one general change. */
 const maxTold = 1000;
 
 export function createAnalysisWatch({ store, runtime: { now, wait }, pollMs, onWrite }: AnalysisWatchOptions) {
-  return async function lookOut({ armed, tell, signal }: DatabaseWatch): Promise<void> {
+  return async function detectChanges({ armed, tell, signal }: DatabaseWatch): Promise<void> {
     let isWritten = false;
     let waiting: AbortController | undefined;
     onWrite(() => {

@@ -1,4 +1,4 @@
-/** Which file or variable decides each value, and which others it overrides. */
+/** Determines which file or variable sets each value, and which others it overrides. */
 import { ResourceError } from "../../errors.ts";
 import { createTimeSlices } from "../../lib/time-slices.ts";
 import type { SettingFact, SettingFacts } from "./facts.ts";
@@ -13,21 +13,21 @@ export interface EnvironmentValue {
 export interface EffectiveOptions {
   readonly files: ConfigFiles;
   readonly facts: SettingFacts;
-  /** Paths of files, and "env"; the first decides. What it does not name has no say. */
+  /** File paths and "env", in order of precedence. Files that are not named are ignored. */
   readonly precedence: readonly string[];
-  /** Which variable stands for which name in files. */
+  /** Environment variable → the name in files that it overrides. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
 interface Decided extends SettingFact {
-  /** What would decide if it were not for this, in order. */
+  /** The overridden values, in order of precedence. */
   readonly overrides?: readonly Omit<SettingFact, "name">[];
 }
 
 export interface Effective {
   readonly precedence: readonly string[];
   readonly values: readonly Decided[];
-  /** Files that have a say, and could not be asked. */
+  /** Files in the order of precedence that could not be read. */
   readonly broken?: readonly { readonly file: string; readonly says: string }[];
 }
 
@@ -47,21 +47,21 @@ export function createEffective({ files, facts, precedence, variables }: Effecti
     for (const each of precedence) {
       if (each === "env")
         for (const { name, value } of environment) {
-          const meant = nameOf(name);
-          add(meant, facts.of(meant, value, { variable: name }));
+          const fileName = nameOf(name);
+          add(fileName, facts.of(fileName, value, { variable: name }));
         }
       const file = files.all.find(({ path }) => path === each);
       if (!file) continue;
       try {
         for (const { path, value, line } of await files.read(file)) {
-          const spelled = formatName(path);
-          const name = file.format === "dotenv" ? nameOf(spelled) : spelled;
+          const formatted = formatName(path);
+          const name = file.format === "dotenv" ? nameOf(formatted) : formatted;
           add(name, facts.of(name, value, { file: file.path, line }));
           await turn();
         }
       } catch (cause) {
         if (!(cause instanceof ResourceError)) throw cause;
-        // What is not there has no say.
+        // A missing file sets nothing.
         if (cause.kind !== "not-found") broken.push({ file: file.path, says: cause.message });
       }
     }

@@ -1,20 +1,20 @@
-/** What may be said of a value: all of it where its name is known to be harmless, otherwise that it is set and whether it is another. */
+/** Decides what may be shown of a value: all of it if its name is known to be harmless, else only that it is set, and a fingerprint. */
 import { createGlob, isGlob } from "../../lib/glob.ts";
 import { seemsRandom } from "../../lib/looks-random.ts";
 import { findSecrets, mask } from "../../lib/secrets.ts";
 import type { Scalar } from "./leaf.ts";
 
-/** Where a value comes from. */
+/** Where a value is set. */
 export type Origin = { readonly variable: string } | { readonly file: string; readonly line: number };
 
 export interface SettingFact {
   readonly name: string;
-  /** Whether there is anything in it. */
+  /** Whether the value is not empty. */
   readonly set: boolean;
   readonly source: Origin;
-  /** Equal for equal values, for as long as this house runs. */
+  /** Equal for equal values while this process runs. */
   readonly fingerprint?: string;
-  /** Only of what may be shown. */
+  /** Only if the value may be shown. */
   readonly value?: Scalar;
 }
 
@@ -22,7 +22,7 @@ export interface SettingFacts {
   of(name: string, value: Scalar, source: Origin): SettingFact;
 }
 
-/** What programs are commonly set up with, and no one minds being read. */
+/** Common settings that are not secret. */
 const harmless = new Set(
   (
     "NODE_ENV APP_ENV RAILS_ENV RACK_ENV FLASK_ENV DJANGO_ENV ENV ENVIRONMENT STAGE CI TZ LANG LANGUAGE TERM COLORTERM " +
@@ -34,10 +34,10 @@ const secretWords =
   /secret|passw|passphrase|passcode|pwd|token|credential|(?:api|access|private|signing|encryption|master|license|service|account|shared|storage)[_.-]?key|(?:^|[_.-])key(?:$|[_.-])|key$|auth(?!or)|cookie|session|salt|signature|(?:^|[_.-])(?:pat|sig|pin|otp|mfa|jwt|pem|pfx|dsn|sas)(?:$|[_.-])|bearer|webhook|connection[_.-]?string|private/i;
 
 const maxShown = 4096;
-/** Nothing shorter is taken for a secret, whatever it is called. */
+/** Shorter values are never treated as secrets, whatever their name. */
 const shortest = 8;
 
-/** `show` are names, or patterns of them, of values that are shown. */
+/** `show` are names, or patterns of names, whose values are shown. */
 export function createFacts(show: readonly string[], key: Uint8Array): SettingFacts {
   const exact = new Set(show);
   const patterns = show.filter(isGlob).map(createGlob);
@@ -52,22 +52,22 @@ export function createFacts(show: readonly string[], key: Uint8Array): SettingFa
     of(name, value, source) {
       const isSet = value !== null && value !== "";
       const safe = "variable" in source ? { variable: withoutSecret(source.variable) } : source;
-      const said = { name: withoutSecret(name), set: isSet, source: safe };
-      if (!isSet) return said;
+      const base = { name: withoutSecret(name), set: isSet, source: safe };
+      if (!isSet) return base;
       const isLong = typeof value === "string" && value.length > maxShown;
       const shown = !isLong && mayShow(name, value) ? shownAs(name, value) : undefined;
-      return shown === undefined ? { ...said, fingerprint: fingerprintOf(value, key) } : { ...said, value: shown };
+      return shown === undefined ? { ...base, fingerprint: fingerprintOf(value, key) } : { ...base, value: shown };
     },
   };
 }
 
-/** Whether a part of it would be taken for a secret if it were called one. */
+/** Whether a part of it looks like a random secret. */
 function isDrawnByLot(value: string): boolean {
   const parts = value.split(/[\s"'`,;&]+/).filter((part) => part.length >= shortest);
   return parts.some((part) => findSecrets(`secret="${part}"`).length > 0);
 }
 
-/** A name as it may be shown: a token may be used as one, and a broken file may make one of a piece of a key. */
+/** A name as it may be shown: a token may be used as a name, and a broken file may turn a piece of a key into one. */
 export function withoutSecret(name: string): string {
   return findSecrets(name).length > 0 || seemsRandom(name) ? mask : name;
 }
@@ -77,7 +77,7 @@ function fingerprintOf(value: Scalar, key: Uint8Array): string {
   return createHmac("sha256", key).update(String(value)).digest("hex").slice(0, 16);
 }
 
-/** The value without credentials; undefined where it cannot be told from them. */
+/** The value without credentials; undefined if they cannot be separated. */
 function shownAs(name: string, value: Exclude<Scalar, null>): Scalar | undefined {
   if (typeof value !== "string") return value;
   const plain = withoutCredentials(value);
@@ -86,14 +86,14 @@ function shownAs(name: string, value: Exclude<Scalar, null>): Scalar | undefined
   return plain;
 }
 
-/** `Password=…` in a connection string, `"token": "…"` in a text of its own format. */
+/** Detects `Password=…` in a connection string, or `"token": "…"` in an embedded text. */
 function holdsNamedSecret(text: string): boolean {
   return /(?:secret|passw(?:or)?d|pwd|passphrase|token|api_?key|access_?key|account_?key|sig|signature|credential)["']?\s{0,4}[=:]\s{0,4}["']?[^\s"'&;,]/i.test(
     text,
   );
 }
 
-/** URLs without whom they log in as. Undefined where it is not clear what is a password and what a path. */
+/** Removes credentials from URLs. Undefined if password and path cannot be separated. */
 function withoutCredentials(text: string): string | undefined {
   let plain = "";
   let at = 0;
@@ -106,7 +106,7 @@ function withoutCredentials(text: string): string | undefined {
     const url = text.slice(from, isFollowed ? next : end);
     const authority = /^[^/?#]*/.exec(url)?.[0] ?? "";
     const rest = url.slice(authority.length);
-    // A password with a slash in it would leave its end in the path, or look like two URLs.
+    // A password that contains a slash would leave its end in the path, or look like two URLs.
     if (/[^/]@/.test(rest) || (isFollowed && !/[,;|&=]/.test(url))) return undefined;
     plain += text.slice(at, from);
     at = from + authority.lastIndexOf("@") + 1;

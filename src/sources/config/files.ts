@@ -1,4 +1,4 @@
-/** The files that the config names, and no others: read through the same narrow way as every file. */
+/** Reads the files named in the options, and no others, with the same path checks as the file source. */
 import { realpathSync, statfsSync } from "node:fs";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
@@ -21,16 +21,16 @@ import { FormatError, type ConfigValue } from "./leaf.ts";
 import { parseFile } from "./parse-file.ts";
 
 export interface NamedFile {
-  /** Below the root, without dots. */
+  /** Below the root, without dot segments. */
   readonly path: string;
   readonly format: ConfigFormat;
 }
 
 export interface ConfigFiles {
   readonly all: readonly NamedFile[];
-  /** Throws "not-found" where no file is, "invalid" with the line for one that is broken. */
+  /** Throws "not-found" if there is no file, "invalid" with the line if it is broken. */
   read(file: NamedFile): Promise<readonly ConfigValue[]>;
-  /** Another one for another content; undefined where no file is. */
+  /** A signature that changes with the content; undefined if there is no file. */
   look(file: NamedFile): Promise<string | undefined>;
 }
 
@@ -40,20 +40,20 @@ export interface FilesOptions {
   readonly maxBytes: number;
 }
 
-interface Way {
+interface FileAccess {
   readonly disk: Disk;
   readonly confine: Confine;
 }
 
 export function openFiles({ root: configured, files, maxBytes }: FilesOptions): ConfigFiles {
-  let opened: Way | undefined;
+  let opened: FileAccess | undefined;
 
-  function open(): Way {
+  function open(): FileAccess {
     let root: string;
     try {
       root = realpathSync.native(resolve(configured));
     } catch (cause) {
-      throw new ResourceError("unavailable", "the folder of this mount is not there just now", { cause });
+      throw new ResourceError("unavailable", "the folder of this mount does not exist at the moment", { cause });
     }
     const disk = diskKind(statfsSync(root).type) === "remote" ? createRemoteDisk() : createLocalDisk();
     const person = personOf(process.env, homedir());
@@ -65,30 +65,30 @@ export function openFiles({ root: configured, files, maxBytes }: FilesOptions): 
 
   async function visit<T>(
     path: string,
-    use: (place: ServedPath, way: Way) => Steps<T | undefined>,
+    use: (location: ServedPath, access: FileAccess) => Steps<T | undefined>,
   ): Promise<T | undefined> {
-    const way = (opened ??= open());
+    const access = (opened ??= open());
     try {
-      return await run(way.confine.visit(path, (place) => use(place, way)));
+      return await run(access.confine.visit(path, (location) => use(location, access)));
     } catch (cause) {
       if (cause instanceof ResourceError) throw cause;
       if (isNothing(cause)) return undefined;
-      if (isRefusal(cause)) throw new ResourceError("denied", `the system refuses ${quote(path)}`, { cause });
-      throw new ResourceError("unavailable", `${quote(path)} cannot be read just now; try again`, { cause });
+      if (isRefusal(cause)) throw new ResourceError("denied", `permission denied: ${quote(path)}`, { cause });
+      throw new ResourceError("unavailable", `${quote(path)} cannot be read at the moment; try again`, { cause });
     }
   }
 
   async function textOf({ path }: NamedFile): Promise<string | undefined> {
-    return visit(path, function* (place, { confine, disk }) {
-      const fd = place.kind === "file" ? yield* confine.open(place) : undefined;
+    return visit(path, function* (location, { confine, disk }) {
+      const fd = location.kind === "file" ? yield* confine.open(location) : undefined;
       if (fd === undefined) return undefined;
       try {
-        const size = Number(place.stats.size);
+        const size = Number(location.stats.size);
         const bytes = size > maxBytes ? undefined : yield* settled(disk.read(fd, size, maxBytes));
         if (bytes && bytes.length <= maxBytes) return decode(path, bytes);
         throw new ResourceError(
           "too-large",
-          `${quote(path)} has more than ${maxBytes} bytes; raise "maxBytes" if it is meant to be this large`,
+          `${quote(path)} has more than ${maxBytes} bytes; raise "maxBytes" if this size is intended`,
           { details: { reason: "too-large", maxBytes } },
         );
       } finally {
@@ -107,10 +107,10 @@ export function openFiles({ root: configured, files, maxBytes }: FilesOptions): 
         return await parseFile(text, file.format);
       } catch (cause) {
         if (cause instanceof ResourceError) throw cause;
-        // Whatever else a parser throws may repeat what it was given.
+        // Other errors of a parser may contain parts of the file.
         const { line, message } =
-          cause instanceof FormatError ? cause : new FormatError(1, `it is no ${file.format} that can be understood`);
-        throw invalid(`${quote(file.path)} is broken at line ${line}: ${message}`, {
+          cause instanceof FormatError ? cause : new FormatError(1, `it is not valid ${file.format}`);
+        throw invalid(`${quote(file.path)} is invalid at line ${line}: ${message}`, {
           file: file.path,
           line,
           says: message,
@@ -127,18 +127,18 @@ export function openFiles({ root: configured, files, maxBytes }: FilesOptions): 
 }
 
 /**
- * The patterns that allow one file, hidden or not: to name it in the config is to allow it. A mounted volume of Kubernetes has its files as
- * links to files of the same name in a folder whose name begins with two dots, which is swapped for another one when they change.
+ * The patterns that allow one file, hidden or not: naming it in the config allows it. In a Kubernetes volume, files are links to files of
+ * the same name in a folder whose name begins with two dots, which is replaced when they change.
  */
 function allowing(path: string): string[] {
-  const spelled = path.replaceAll(/[\\*?[\]!# ]/g, "\\$&");
-  const slash = spelled.lastIndexOf("/") + 1;
-  return [`/${spelled}`, `/${spelled.slice(0, slash)}..*/${spelled.slice(slash)}`];
+  const escaped = path.replaceAll(/[\\*?[\]!# ]/g, "\\$&");
+  const slash = escaped.lastIndexOf("/") + 1;
+  return [`/${escaped}`, `/${escaped.slice(0, slash)}..*/${escaped.slice(slash)}`];
 }
 
 function decode(path: string, bytes: Buffer): string {
   const found = findEncoding(bytes);
   const text = found && decodeExactly(bytes.subarray(found.markBytes), found.encoding);
-  if (text === undefined) throw invalid(`${quote(path)} is no text, so nothing can be said of it`);
+  if (text === undefined) throw invalid(`${quote(path)} is not text, so its settings cannot be read`);
   return text;
 }

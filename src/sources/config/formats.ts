@@ -1,4 +1,4 @@
-/** Which format a file is in, and what it says. */
+/** Selects the format of a configuration file, and parses it. */
 import type { ConfigValue } from "./leaf.ts";
 
 export const configFormats = ["dotenv", "json", "yaml", "toml", "ini", "properties"] as const;
@@ -18,7 +18,7 @@ const endings: Readonly<Record<string, ConfigFormat>> = {
   properties: "properties",
 };
 
-/** By its name; undefined where that does not say. */
+/** By the file name; undefined if that does not show the format. */
 export function configFormatOf(path: string): ConfigFormat | undefined {
   const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
   if (/^\.env(?:$|[.-])/.test(name)) return "dotenv";
@@ -26,7 +26,7 @@ export function configFormatOf(path: string): ConfigFormat | undefined {
   return name.includes(".") && Object.hasOwn(endings, ending) ? endings[ending] : undefined;
 }
 
-/** Throws a FormatError for a text that is not in this format. */
+/** Throws a FormatError if the text is not in this format. */
 export async function parse(text: string, format: ConfigFormat): Promise<readonly ConfigValue[]> {
   switch (format) {
     case "json":

@@ -1,16 +1,16 @@
-/** What every format comes to: values by name, each with the line it stands on. */
+/** The common result of all formats: values by name, each with its line. */
 
 export type Scalar = string | number | boolean | null;
 
 export interface ConfigValue {
-  /** From the outside in: keys, and places in lists. */
+  /** From the outside in: keys, and list indexes. */
   readonly path: readonly (string | number)[];
   readonly value: Scalar;
   /** Counted from 1. */
   readonly line: number;
 }
 
-/** A file that is not what its format asks for. The message is a sentence that repeats nothing of the file. */
+/** A file that violates its format. The message contains nothing of the file. */
 export class FormatError extends Error {
   override readonly name = "FormatError";
   readonly line: number;
@@ -26,10 +26,10 @@ export interface Leaves {
   add(path: readonly (string | number)[], value: Scalar, line: number): void;
 }
 
-/** Aliases make much of little. */
+/** Limits the expansion of aliases. */
 const maxLeaves = 20_000;
 export const maxConfigDepth = 64;
-/** With all that it lies in: a long name with many values below it would make much of little, too. */
+/** Including its parents: otherwise a long name with many values below it would expand, too. */
 const maxNameLength = 1000;
 
 export function createLeaves(): Leaves {
@@ -37,8 +37,8 @@ export function createLeaves(): Leaves {
   return {
     all,
     add(path, value, line) {
-      if (all.length >= maxLeaves) throw new FormatError(line, `it holds more than ${maxLeaves} values`);
-      if (path.length > maxConfigDepth) throw new FormatError(line, "values lie too deep within each other");
+      if (all.length >= maxLeaves) throw new FormatError(line, `it contains more than ${maxLeaves} values`);
+      if (path.length > maxConfigDepth) throw new FormatError(line, "values are nested too deeply");
       if (lengthOf(path) > maxNameLength) throw new FormatError(line, "a name is too long");
       all.push({ path, value, line });
     },

@@ -1,4 +1,4 @@
-/** JSON, with the comments that editors allow in it. */
+/** Parses JSON with comments. */
 import { type JsonNode, JsonTextError, parseJsonText } from "../../lib/json-text.ts";
 import { createPlaceFinder } from "../../lib/text-position.ts";
 import { createLeaves, FormatError, type ConfigValue } from "./leaf.ts";
@@ -12,7 +12,7 @@ export function parseJsonConfig(text: string): readonly ConfigValue[] {
     if (node.kind === "scalar") return leaves.add(path, node.value, line);
     if (node.kind === "array")
       return node.items.forEach((item, index) => visit(item, [...path, index], lineAt(item.start)));
-    // Of two members of one key the last counts.
+    // Of two members with the same key the last applies.
     const members = new Map(node.members.map((member) => [member.key, member]));
     for (const { key, name, value } of members.values()) visit(value, [...path, key], lineAt(name.start));
   }

@@ -1,25 +1,25 @@
-/** The formats that are made of lines: dotenv, INI and properties. */
+/** Parses the line-based formats: dotenv, INI and properties. */
 import { createLeaves, FormatError, type ConfigValue } from "./leaf.ts";
 
-/** Of a name that is there twice the last counts. */
+/** If a name occurs twice, the last value applies. */
 function lastOfEach(leaves: readonly ConfigValue[]): readonly ConfigValue[] {
   return [...new Map(leaves.map((leaf) => [JSON.stringify(leaf.path), leaf])).values()];
 }
 
 const dotenvName = /^[ \t]*(?:export[ \t]+)?([A-Za-z_][\w.-]*)[ \t]*=[ \t]*/;
-/** Of INI: a longer name is none. */
+/** For INI: a longer text is not a name. */
 const maxName = 500;
 const pemStart = /^["']?-----BEGIN [A-Z0-9 ]{1,80}-----/;
 const pemEnd = /-----END [A-Z0-9 ]{1,80}-----/;
 
-/** A key that is written into a value as it is: without this its lines would be taken for names. Undefined where it does not end. */
+/** A PEM key pasted into a value: otherwise its lines would be parsed as names. Undefined if the key is not closed. */
 function restOfKey(first: string, lines: readonly string[], from: number): readonly string[] | undefined {
   if (pemEnd.test(first)) return [];
   for (let at = from; at < lines.length; at += 1) if (pemEnd.test(lines[at]!)) return lines.slice(from, at + 1);
   return undefined;
 }
 
-/** `export NAME=value`, in quotes of any kind over several lines; references to other names stay as they are written. */
+/** `export NAME=value`, with any quotes, over several lines; references to other names are not expanded. */
 export function parseDotenv(text: string): readonly ConfigValue[] {
   const lines = text.split("\n").map((line) => line.replace(/\r$/, ""));
   const leaves = createLeaves();
@@ -28,7 +28,7 @@ export function parseDotenv(text: string): readonly ConfigValue[] {
     if (/^[ \t]*(?:#|$)/.test(line)) continue;
     const begun = at + 1;
     const found = dotenvName.exec(line);
-    if (!found) throw new FormatError(begun, 'it is no "NAME=value", and no comment');
+    if (!found) throw new FormatError(begun, 'it is neither "NAME=value" nor a comment');
     const name = found[1] as string;
     const rest = line.slice(found[0].length);
     const quote = rest[0];
@@ -37,7 +37,7 @@ export function parseDotenv(text: string): readonly ConfigValue[] {
       let end = closing(pieces[0] as string, quote);
       while (end < 0) {
         at += 1;
-        if (at >= lines.length) throw new FormatError(begun, "a value begins with a quote that does not end");
+        if (at >= lines.length) throw new FormatError(begun, "a quoted value is not closed");
         const piece = lines[at] as string;
         end = closing(piece, quote);
         pieces.push(piece);
@@ -46,7 +46,7 @@ export function parseDotenv(text: string): readonly ConfigValue[] {
       leaves.add([name], quote === '"' ? unescape(value) : value, begun);
     } else if (pemStart.test(rest)) {
       const more = restOfKey(rest, lines, at + 1);
-      if (!more) throw new FormatError(begun, "a key begins that does not end");
+      if (!more) throw new FormatError(begun, "a PEM key is not closed");
       at += more.length;
       leaves.add([name], [rest, ...more].join("\n"), begun);
     } else leaves.add([name], before(rest, rest.search(/(?:^|[ \t])#/)).trim(), begun);
@@ -54,12 +54,12 @@ export function parseDotenv(text: string): readonly ConfigValue[] {
   return lastOfEach(leaves.all);
 }
 
-/** Up to there; all of it for -1. */
+/** The text before `at`; all of it for -1. */
 function before(text: string, at: number): string {
   return at < 0 ? text : text.slice(0, at);
 }
 
-/** Where on this line the quote ends, or -1. */
+/** The position of the closing quote on this line, or -1. */
 function closing(text: string, quote: string): number {
   for (let at = 0; at < text.length; at += 1) {
     if (text[at] === "\\" && quote === '"') at += 1;
@@ -70,12 +70,12 @@ function closing(text: string, quote: string): number {
 
 function unescape(text: string): string {
   return text.replaceAll(/\\([nrt"\\])/g, (_, letter: string) => {
-    const meant: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };
-    return meant[letter] ?? letter;
+    const escapes: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };
+    return escapes[letter] ?? letter;
   });
 }
 
-/** Sections in brackets, `name = value` or `name: value`; a line that is indented and no such pair goes on with the value before. */
+/** Sections in brackets, `name = value` or `name: value`; an indented line that is not such a pair continues the value before. */
 export function parseIni(text: string): readonly ConfigValue[] {
   const leaves = createLeaves();
   let section: readonly string[] = [];
@@ -97,7 +97,7 @@ export function parseIni(text: string): readonly ConfigValue[] {
       section = sectionOf((header[1] as string).trim());
       continue;
     }
-    // Deeper than the name it belongs to: the rest of a value, whatever it looks like.
+    // Indented deeper than its name: a continued value, whatever it looks like.
     if (open && indent > open.indent) {
       open.value += `\n${body}`;
       continue;
@@ -105,7 +105,7 @@ export function parseIni(text: string): readonly ConfigValue[] {
     const sign = body.search(/[=:[\]]/);
     const isPair = sign > 0 && sign <= maxName && (body[sign] === "=" || body[sign] === ":");
     if (!isPair && !/^[\w.-]{1,200}$/.test(body))
-      throw new FormatError(number, 'it is no "name = value", and no section');
+      throw new FormatError(number, 'it is neither "name = value" nor a section');
     close();
     if (!isPair) {
       leaves.add([...section, body], true, number);
@@ -113,7 +113,7 @@ export function parseIni(text: string): readonly ConfigValue[] {
     }
     const value = body.slice(sign + 1).trimStart();
     const more = pemStart.test(value) ? restOfKey(value, lines, at + 1) : [];
-    if (!more) throw new FormatError(number, "a key begins that does not end");
+    if (!more) throw new FormatError(number, "a PEM key is not closed");
     at += more.length;
     open = { path: [...section, body.slice(0, sign).trim()], value: [value, ...more].join("\n"), line: number, indent };
   }
@@ -121,7 +121,7 @@ export function parseIni(text: string): readonly ConfigValue[] {
   return lastOfEach(leaves.all);
 }
 
-/** `remote "origin"` is one within the other. */
+/** `remote "origin"` is two nested sections. */
 function sectionOf(name: string): readonly string[] {
   const found = /^(\S+)[ \t]+"(.*)"$/.exec(name);
   return found ? [found[1] as string, found[2] as string] : name.split(".");
@@ -130,7 +130,7 @@ function sectionOf(name: string): readonly string[] {
 function unquoted(value: string): string {
   const found = /^(["'])([\s\S]*)\1$/.exec(value);
   if (found) return found[2] as string;
-  // A comment behind the value ends with its last line.
+  // A comment after the value ends with its last line.
   const last = value.lastIndexOf("\n") + 1;
   const comment = value.slice(last).search(/[ \t][;#]/);
   return before(value, comment < 0 ? -1 : last + comment).trim();
@@ -153,11 +153,11 @@ export function parseProperties(text: string): readonly ConfigValue[] {
     }
     const line = pieces.join("");
     const found = /^((?:[^\\=: \t\f]|\\.)+)(?:[ \t\f]*[=:][ \t\f]*|[ \t\f]+|$)/.exec(line);
-    if (!found) throw new FormatError(begun, "a name must stand before the value");
+    if (!found) throw new FormatError(begun, "the value has no name");
     const name = decode(found[1] as string, begun);
     const value = decode(line.slice(found[0].length), begun);
     const more = pemStart.test(value) ? restOfKey(value, lines, at + 1) : [];
-    if (!more) throw new FormatError(begun, "a key begins that does not end");
+    if (!more) throw new FormatError(begun, "a PEM key is not closed");
     at += more.length;
     leaves.add(name.split("."), [value, ...more].join("\n"), begun);
   }
@@ -177,7 +177,7 @@ function decode(text: string, line: number): string {
       if (escape.length < 5) throw new FormatError(line, "an escape needs four digits");
       return String.fromCharCode(Number.parseInt(escape.slice(1), 16));
     }
-    const meant: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", f: "\f" };
-    return meant[escape] ?? escape;
+    const escapes: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", f: "\f" };
+    return escapes[escape] ?? escape;
   });
 }

@@ -1,4 +1,4 @@
-/** TOML: the package reads the values, and a walk along the text finds the lines they stand on. */
+/** Parses TOML: a package reads the values, and a scan of the text locates their lines. */
 import { ResourceError } from "../../errors.ts";
 import { isPackageMissing } from "../../lib/missing-package.ts";
 import { createLeaves, FormatError, type ConfigValue, maxConfigDepth, formatName } from "./leaf.ts";
@@ -7,7 +7,7 @@ type Path = readonly (string | number)[];
 
 const neededPackage = "smol-toml";
 
-/** `load` is how the package is reached. */
+/** `load` imports the package. */
 export async function parseToml(
   text: string,
   load: () => Promise<typeof import("smol-toml")> = () => import("smol-toml"),
@@ -17,8 +17,8 @@ export async function parseToml(
   try {
     root = parse(text, { integersAsBigInt: "asNeeded", maxDepth: maxConfigDepth, unsafeKeyBehaviour: "keep" });
   } catch (cause) {
-    // What the parser says repeats the text.
-    if (cause instanceof TomlError) throw new FormatError(cause.line, "it is no valid TOML");
+    // The parser's own message contains parts of the text.
+    if (cause instanceof TomlError) throw new FormatError(cause.line, "it is not valid TOML");
     throw cause;
   }
   const lines = findLines(text);
@@ -53,7 +53,7 @@ function toScalar(value: unknown): ConfigValue["value"] {
   return value instanceof Date ? value.toISOString() : String(value);
 }
 
-/** By name, of a text that is known to be valid: where its tables begin, and its keys. */
+/** The line of each table and key, by name, in a text that is known to be valid. */
 function findLines(text: string): ReadonlyMap<string, number> {
   const lines = new Map<string, number>();
   const counts = new Map<string, number>();
@@ -61,7 +61,7 @@ function findLines(text: string): ReadonlyMap<string, number> {
   let at = 0;
   let line = 1;
 
-  /** Moves on, and counts the lines that are passed. */
+  /** Moves on, and counts lines. */
   function moveTo(next: number): void {
     for (; at < next; at += 1) if (text[at] === "\n") line += 1;
   }
@@ -83,7 +83,7 @@ function findLines(text: string): ReadonlyMap<string, number> {
     let end = from + mark.length;
     while (end < text.length && !text.startsWith(mark, end)) end += quote === '"' && text[end] === "\\" ? 2 : 1;
     end += mark.length;
-    // Up to two more quotes belong to a long text.
+    // Up to two more quotes belong to a multi-line string.
     while (mark.length === 3 && text[end] === quote) end += 1;
     return end;
   }
@@ -94,8 +94,8 @@ function findLines(text: string): ReadonlyMap<string, number> {
       while (text[at] === " " || text[at] === "\t") at += 1;
       if (text[at] === '"' || text[at] === "'") {
         const end = stringEnd(at);
-        const spelled = text.slice(at, end);
-        key.push(spelled.startsWith("'") ? spelled.slice(1, -1) : unquote(spelled));
+        const quoted = text.slice(at, end);
+        key.push(quoted.startsWith("'") ? quoted.slice(1, -1) : unquote(quoted));
         at = end;
       } else {
         const bare = /[\w-]*/y;
@@ -110,7 +110,7 @@ function findLines(text: string): ReadonlyMap<string, number> {
     }
   }
 
-  /** Behind a value, whatever it holds. */
+  /** Skips any value. */
   function skipValue(): void {
     for (let depth = 0; at < text.length;) {
       const character = text[at] as string;
@@ -127,7 +127,7 @@ function findLines(text: string): ReadonlyMap<string, number> {
     }
   }
 
-  /** Where the last table of each list of tables on the way is meant. */
+  /** Resolves a key to the last table of each array of tables in it. */
   function locate(key: readonly string[]): Path {
     let path: Path = [];
     for (const each of key) {
@@ -158,16 +158,16 @@ function findLines(text: string): ReadonlyMap<string, number> {
       lines.set(formatName([...table, ...key]), begun);
       skipValue();
     }
-    // A text that this walk does not understand must not keep it here.
+    // Ends the loop if the scan makes no progress.
     if (at <= from) return lines;
   }
   return lines;
 }
 
-function unquote(spelled: string): string {
+function unquote(quoted: string): string {
   try {
-    return JSON.parse(spelled) as string;
+    return JSON.parse(quoted) as string;
   } catch {
-    return spelled.slice(1, -1);
+    return quoted.slice(1, -1);
   }
 }

@@ -1,17 +1,17 @@
-/** YAML: one document, its aliases followed, its merge keys (`<<`) merged. */
+/** Parses YAML: one document, with aliases and merge keys (`<<`) resolved. */
 import type { CST, Node, Pair, YAMLMap } from "yaml";
 import { createPlaceFinder } from "../../lib/text-position.ts";
 import { createLeaves, FormatError, type ConfigValue, maxConfigDepth } from "./leaf.ts";
 
 type Path = readonly (string | number)[];
 
-/** What the parser says of its own accord may repeat the text. */
+/** The parser's own messages may contain parts of the text. */
 const sentences: Readonly<Record<string, string>> = {
-  BAD_INDENT: "the indentation does not fit what is around it, or a bracket is not closed",
+  BAD_INDENT: "the indentation does not match its surroundings, or a bracket is not closed",
   TAB_AS_INDENT: "indent with spaces, not with tabs",
 };
 
-/** So many words and marks are looked at. */
+/** Limit of tokens. */
 const maxLexemes = 150_000;
 
 export async function parseYaml(text: string): Promise<readonly ConfigValue[]> {
@@ -19,18 +19,18 @@ export async function parseYaml(text: string): Promise<readonly ConfigValue[]> {
   const placeAt = createPlaceFinder(text);
   const lineAt = (offset: number) => placeAt(offset).line;
   const tokens = readTokens(yaml, text, lineAt);
-  // Its own look for keys that are there twice compares every key with every other.
+  // The parser's own check for duplicate keys is quadratic.
   const composer = new yaml.Composer({ prettyErrors: false, logLevel: "silent", uniqueKeys: false });
   const { document, another } = withoutTraces(() => {
     const [first, second] = composer.compose(tokens, true, text.length);
     return { document: first, another: second };
   });
   const [error] = document?.errors ?? [];
-  if (error) throw new FormatError(lineAt(error.pos[0]), sentences[error.code] ?? "it is no valid YAML");
+  if (error) throw new FormatError(lineAt(error.pos[0]), sentences[error.code] ?? "it is not valid YAML");
   if (!document || another)
-    throw new FormatError(lineAt(another?.range[0] ?? 0), "one file holds one document; remove the others");
+    throw new FormatError(lineAt(another?.range[0] ?? 0), "a file may contain only one document; remove the others");
   const leaves = createLeaves();
-  /** Found in one pass: to look each of them up would take a pass each. */
+  /** Resolved in one pass: a separate lookup for each alias would be quadratic. */
   const targets = new Map<unknown, Node | undefined>();
   const anchors = new Map<string, Node>();
   yaml.visit(document, (_, node) => {
@@ -41,18 +41,18 @@ export async function parseYaml(text: string): Promise<readonly ConfigValue[]> {
 
   function resolve(node: unknown, line: number, within: readonly Node[]): Node | undefined {
     const found = yaml.isAlias(node) ? targets.get(node) : (node as Node | null | undefined);
-    if (found && within.includes(found)) throw new FormatError(line, "an alias leads back to itself");
+    if (found && within.includes(found)) throw new FormatError(line, "an alias refers to itself");
     return found ?? undefined;
   }
 
-  /** Its own keys, then those of the maps it merges, the first of a name. */
+  /** Its own keys, then those of the maps it merges; the first of each name applies. */
   function pairsOf(map: YAMLMap, line: number, within: readonly Node[]): ReadonlyMap<string, Pair> {
     const pairs = new Map<string, Pair>();
     const merged: YAMLMap[] = [];
     for (const pair of map.items) {
       const key = keyOf(pair.key);
       if (key !== "<<") {
-        if (pairs.has(key)) throw new FormatError(lineOf(pair.key, line), "a key is there twice; keep one");
+        if (pairs.has(key)) throw new FormatError(lineOf(pair.key, line), "a key occurs twice; remove one");
         pairs.set(key, pair);
       } else {
         const value = resolve(pair.value, line, within);
@@ -68,9 +68,9 @@ export async function parseYaml(text: string): Promise<readonly ConfigValue[]> {
 
   function deeper(within: readonly Node[], node: Node, line: number): readonly Node[] {
     steps += 1;
-    // Aliases of aliases of nothing give no values, and still take their time.
-    if (steps > 50_000) throw new FormatError(line, "its aliases unfold into too much; write it out");
-    if (within.length > maxConfigDepth) throw new FormatError(line, "values lie too deep within each other");
+    // Aliases of empty aliases produce no values, but still take time.
+    if (steps > 50_000) throw new FormatError(line, "its aliases expand too much; write out the values");
+    if (within.length > maxConfigDepth) throw new FormatError(line, "values are nested too deeply");
     return [...within, node];
   }
 
@@ -102,7 +102,7 @@ export async function parseYaml(text: string): Promise<readonly ConfigValue[]> {
   return leaves.all;
 }
 
-/** A text may hold thousands of errors, and to trace each of them takes longer than all the rest. */
+/** A text may cause thousands of errors, and their stack traces would take longer than everything else. */
 function withoutTraces<T>(work: () => T): T {
   const before = Error.stackTraceLimit;
   Error.stackTraceLimit = 0;
@@ -113,7 +113,7 @@ function withoutTraces<T>(work: () => T): T {
   }
 }
 
-/** The text in its grammar. */
+/** The syntax tokens of the text. */
 function readTokens(
   yaml: typeof import("yaml"),
   text: string,
@@ -125,12 +125,12 @@ function readTokens(
   let at = 0;
   for (const lexeme of new yaml.Lexer().lex(text)) {
     for (const token of parser.next(lexeme)) {
-      if (token.type === "error") throw new FormatError(lineAt(token.offset), "it is no valid YAML");
+      if (token.type === "error") throw new FormatError(lineAt(token.offset), "it is not valid YAML");
       tokens.push(token);
     }
     count += 1;
     at += lexeme.length;
-    if (count > maxLexemes) throw new FormatError(lineAt(at), "it holds more than is looked through");
+    if (count > maxLexemes) throw new FormatError(lineAt(at), "it contains too many tokens");
   }
   return [...tokens, ...parser.end()];
 }

@@ -29,7 +29,7 @@ describe("a setting", () => {
     "secret_name: my-app",
     "title: A project with a long name",
     "url: https://example.org/path",
-  ])("is none: %s", async (yaml) => expect(await secretsOf(yaml)).toEqual([]));
+  ])("is not a secret: %s", async (yaml) => expect(await secretsOf(yaml)).toEqual([]));
 
   it("is named with its line, also in a list", async () => {
     expect(await secretsOf("users:\n  - name: ada\n    password: sunshine road\n")).toEqual(["users[0].password:3"]);

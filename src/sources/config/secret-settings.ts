@@ -1,4 +1,4 @@
-/** Which settings of a file are secrets, by their names and by how they look. */
+/** Finds the settings of a file that are secrets, by their names and values. */
 import { isPlaceholder } from "../../lib/looks-random.ts";
 import { findSecrets } from "../../lib/secrets.ts";
 import type { ConfigValue } from "./leaf.ts";
@@ -6,7 +6,7 @@ import { formatName } from "./leaf.ts";
 
 export interface SecretSetting {
   readonly name: string;
-  /** Never to be shown. */
+  /** Must never be shown. */
   readonly value: string;
   /** Counted from 1. */
   readonly line: number;
@@ -15,7 +15,7 @@ export interface SecretSetting {
 /** People choose passwords themselves, so these need not look random. */
 const passwordName = /passw|passphrase|pwd/i;
 const keyName = /secret|credential|(?:api|access|private|signing|encryption|master)[_.-]?key$|(?:^|[_.-])token$/i;
-/** What is shorter would be found in any text. */
+/** Shorter values would match in any text. */
 const shortest = 6;
 
 export function secretSettings(leaves: readonly ConfigValue[]): readonly SecretSetting[] {

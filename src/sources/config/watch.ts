@@ -1,4 +1,4 @@
-/** What changes in the named files: the system says that something was written beside them, a look says what. */
+/** Watches the named files: a system event triggers a check that determines what changed. */
 import { type FSWatcher, watch } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import type { SourceChange, Runtime } from "../../source.ts";
@@ -25,10 +25,10 @@ export function createConfigWatch({ root, files, pollMs, wait }: ConfigWatchOpti
     return new Map(seen);
   }
 
-  return async function lookOut({ armed, tell, signal }: DatabaseWatch): Promise<void> {
+  return async function runWatch({ armed, tell, signal }: DatabaseWatch): Promise<void> {
     let isWritten = false;
     let waiting: AbortController | undefined;
-    // Before the first look, so that nothing falls between.
+    // Before the first check, so that no change is missed.
     const watchers = watchFolders(root, files, () => {
       isWritten = true;
       waiting?.abort();
@@ -55,7 +55,7 @@ export function createConfigWatch({ root, files, pollMs, wait }: ConfigWatchOpti
   };
 }
 
-/** A file may be replaced by another: so its folder is watched. What cannot be watched is looked at now and then. */
+/** Watches the folders, because a file may be replaced by another. Folders that cannot be watched are polled. */
 function watchFolders(root: string, files: ConfigFiles, written: () => void): readonly FSWatcher[] {
   const names = new Map<string, Set<string>>();
   for (const { path } of files.all) {
@@ -65,7 +65,7 @@ function watchFolders(root: string, files: ConfigFiles, written: () => void): re
   return [...names].flatMap(([folder, own]) => {
     try {
       const watcher = watch(folder, { persistent: false }, (_, changed) => {
-        // A name that begins with two dots is what links of mounted volumes are swapped through.
+        // Links of mounted volumes are switched through a name that begins with two dots.
         if (changed === null || own.has(changed) || changed.startsWith("..")) written();
       });
       watcher.on("error", () => watcher.close());

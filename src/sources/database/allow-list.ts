@@ -1,4 +1,4 @@
-/** Which schemas and tables may be spoken of. One decision for every door. */
+/** Which schemas and tables are served. Every request is checked against the same rules. */
 import { invalid, quote } from "../../errors.ts";
 import { createGlob, type Glob, GlobError } from "../../lib/glob.ts";
 
@@ -14,32 +14,32 @@ export function parseTableRef(text: string): TableRef {
 }
 
 export interface AllowOptions {
-  /** Patterns of schemas; all of them unless said. */
+  /** Patterns of schemas. Default: all. */
   readonly schemas?: readonly string[] | undefined;
   readonly tables?:
     | { readonly include?: readonly string[] | undefined; readonly exclude?: readonly string[] | undefined }
     | undefined;
-  /** Of which tables rows are served: all, none, or those of these patterns. */
+  /** Tables whose rows are served: all, none, or those that match the patterns. */
   readonly rows: boolean | readonly string[];
-  /** There are no schemas, and a dot is part of a name. */
+  /** The database has no schemas, and a dot is part of a name. */
   readonly isFlat?: boolean;
 }
 
 export interface AllowList {
-  /** Whether anything of this schema may be spoken of. */
+  /** Whether anything of this schema is served. */
   schema(name: string): boolean;
   table(ref: TableRef): boolean;
-  /** Whether its rows are served; then it may be spoken of, too. */
+  /** Whether its rows are served; then the table is served, too. */
   rows(ref: TableRef): boolean;
-  /** Whether `tables` leaves it out, whatever its schema. */
+  /** Whether `tables` excludes it, whatever its schema. */
   leavesOut(ref: TableRef): boolean;
   /** Whether `tables` or `rows` names it without a wildcard. */
   names(ref: TableRef): boolean;
-  /** Whether schemas, or tables, are left out. */
+  /** Whether schemas, or tables, are excluded. */
   readonly restricts: { readonly schemas: boolean; readonly tables: boolean };
-  /** No table's rows are served. */
+  /** Whether rows of any table are served. */
   readonly hasRows: boolean;
-  /** How the names of all tables that may be spoken of begin, where that is known: what is asked for can be narrowed. */
+  /** Prefixes of the names of all served tables, if known, to narrow a query. */
   readonly beginnings: readonly Beginning[] | undefined;
 }
 
@@ -85,7 +85,7 @@ function pathOf({ schema, table }: TableRef): string {
   return `${asSegment(schema)}/${asSegment(table)}`;
 }
 
-/** A slash in a name is no border between two. */
+/** A slash in a name is not a separator. */
 function asSegment(name: string): string {
   return name.replaceAll("/", "\0");
 }
@@ -94,7 +94,7 @@ function tableGlob(pattern: string, isFlat: boolean): Glob {
   return toGlob((isFlat ? ["*", pattern] : splitPattern(pattern)).map(asSegment).join("/"));
 }
 
-/** The first dot stands between schema and table. */
+/** The first dot separates schema and table. */
 function splitPattern(pattern: string): [schema: string, table: string] {
   const dot = pattern.indexOf(".");
   return dot < 0 ? ["*", pattern] : [pattern.slice(0, dot), pattern.slice(dot + 1)];
@@ -104,7 +104,7 @@ function toGlob(pattern: string): Glob {
   try {
     return createGlob(pattern);
   } catch (cause) {
-    if (cause instanceof GlobError) throw invalid(`the pattern ${quote(pattern)} cannot be meant: ${cause.message}`);
+    if (cause instanceof GlobError) throw invalid(`invalid pattern ${quote(pattern)}: ${cause.message}`);
     throw cause;
   }
 }
@@ -120,7 +120,7 @@ function beginningsOf(
   });
 }
 
-/** Up to the first character that may stand for others, or be written in two ways. */
+/** The part before the first character that may match others or be written in two ways. */
 function beginningOf(pattern: string): string {
   return /^[ -)+->@-Z\]-z|}~]*/.exec(pattern.normalize("NFC"))?.[0] ?? "";
 }

@@ -1,4 +1,4 @@
-/** A table as the statement that would make it, for a person to read. */
+/** A table as the SQL statement that would create it, for people to read. */
 import {
   type TableColumn,
   type ForeignKey,
@@ -9,7 +9,7 @@ import {
 } from "./description.ts";
 import { plainIdentifier } from "./segments.ts";
 
-/** Made from what is said of the table, unless the database kept the statement itself. */
+/** Generated from the description, unless the database stores the statement. */
 export function toDdl(table: TableDescription): string {
   const body = table.definition ?? createStatement(table);
   const indexes = table.indexes.flatMap(({ definition }) => (definition === undefined ? [] : [`${definition};`]));

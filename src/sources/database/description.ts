@@ -1,4 +1,4 @@
-/** What is said of a table, whichever database it is in: the JSON that a schema resource holds. */
+/** The description of a table in any database: the JSON of a schema resource. */
 import { plainIdentifier } from "./segments.ts";
 
 export const schemaType = "application/json;format=Pressmark::DatabaseSchema";
@@ -17,7 +17,7 @@ export interface TableColumn {
   readonly nullable: boolean;
   readonly default?: string;
   readonly generated?: string;
-  /** Whether what is generated is stored; otherwise it is made when it is read. */
+  /** Whether a generated value is stored; otherwise it is computed on each read. */
   readonly stored?: boolean;
   readonly identity?: "always" | "by default";
   readonly collation?: string;
@@ -28,7 +28,7 @@ export interface Constraint {
   readonly name: string;
   readonly kind: "unique" | "check" | "exclusion";
   readonly columns: readonly string[];
-  /** As it stands in DDL. */
+  /** As in DDL. */
   readonly definition: string;
 }
 
@@ -40,7 +40,7 @@ export interface ForeignKey {
   readonly onDelete?: string;
 }
 
-/** A foreign key of another table that leads here. */
+/** A foreign key of another table that refers to this one. */
 export interface Reference {
   readonly schema?: string;
   readonly table: string;
@@ -51,20 +51,20 @@ export interface Reference {
 export interface TableIndex {
   readonly name: string;
   readonly unique: boolean;
-  /** What is indexed, in order: columns, or expressions. */
+  /** Indexed columns or expressions, in order. */
   readonly columns: readonly string[];
   readonly definition?: string;
 }
 
 export interface TableDescription {
   readonly database: string;
-  /** Absent where the database has no schemas. */
+  /** Absent if the database has no schemas. */
   readonly schema?: string;
   readonly table: string;
   readonly kind: TableKind;
   readonly owner?: string;
   readonly comment?: string;
-  /** What the database believes; it may be far off. */
+  /** An estimate of the database; it may be far off. */
   readonly rowEstimate?: number;
   readonly columns: readonly TableColumn[];
   readonly primaryKey?: readonly string[];
@@ -72,11 +72,11 @@ export interface TableDescription {
   readonly foreignKeys: readonly ForeignKey[];
   readonly referencedBy: readonly Reference[];
   readonly indexes: readonly TableIndex[];
-  /** Behind the closing bracket: WITHOUT ROWID, PARTITION BY … */
+  /** After the closing bracket: WITHOUT ROWID, PARTITION BY … */
   readonly suffix?: string;
-  /** The query of a view. Absent where it names what is not served. */
+  /** The query of a view. Absent if it names what is not served. */
   readonly query?: string;
-  /** The statement that makes it; made from the rest where the database does not keep it. */
+  /** The statement that creates it; generated if the database does not store it. */
   readonly definition?: string;
 }
 

@@ -1,11 +1,11 @@
-/** Tables and what leads from one to another, as a Mermaid diagram. */
+/** Tables and their foreign keys as a Mermaid diagram. */
 import { type TableColumn, fullName, isView, type TableDescription } from "./description.ts";
 
-/** Above so many tables, only the columns that are part of a key are drawn. */
+/** Above this number of tables, only key columns are drawn. */
 const fewTables = 40;
 const maxColumns = 60;
 
-/** Only tables that are given are drawn, and only keys between them. */
+/** Draws only the given tables, and only keys between them. */
 export function toDiagram(tables: readonly TableDescription[]): string {
   const drawn = tables.filter((table) => !isView(table));
   const ids = new Map(drawn.map((table, index) => [fullName(table), idOf(table.table, index)]));
@@ -21,7 +21,7 @@ export function toDiagram(tables: readonly TableDescription[]): string {
     for (const key of table.foreignKeys) {
       const target = ids.get(fullName(key.references));
       if (target === undefined) continue;
-      // Each of ours leads to one of theirs, or to none where it may be empty.
+      // Each row refers to one row there, or to none if the column may be null.
       const isOptional = key.columns.some((name) => table.columns.find((column) => column.name === name)?.nullable);
       const theirs = isOptional ? "|o" : "||";
       const ours = isUnique(table, key.columns) ? "o|" : "o{";
@@ -60,7 +60,7 @@ function isUnique(table: TableDescription, columns: readonly string[]): boolean 
   );
 }
 
-/** A name where the diagram's language takes it as one; a number otherwise, with the name beside it. */
+/** The name if Mermaid accepts it as an identifier; otherwise a number, with the name beside it. */
 function idOf(name: string, index: number): string {
   return /^[A-Za-z][A-Za-z0-9_]*$/.test(name) &&
     !/^(?:t\d+|erdiagram|direction|style|class\w*|title|acc\w+|only|one|many|zero|optionally|to|u|o)$/i.test(name)

@@ -1,4 +1,4 @@
-/** The shapes that what is said of a table can take. */
+/** The formats of a table description. */
 import { notFound, quote, ResourceError } from "../../errors.ts";
 import type { Address } from "../../source.ts";
 import { schemaType } from "./description.ts";
@@ -7,7 +7,7 @@ export type TableFormat = "json" | "ddl" | "markdown";
 
 export const tableFormats: readonly TableFormat[] = ["json", "ddl", "markdown"];
 
-/** A query that is not known here leads nowhere. */
+/** Throws "not-found" for an unknown query parameter. */
 export function tableFormatOf(
   { path, query = {} }: Address,
   unlessSaid: TableFormat,
@@ -18,7 +18,7 @@ export function tableFormatOf(
   if (format === undefined) return unlessSaid;
   const found = known.find((each) => each === format);
   if (found === undefined)
-    throw new ResourceError("invalid", `format is one of ${known.join(", ")}, not ${quote(format, 40)}`);
+    throw new ResourceError("invalid", `format must be one of ${known.join(", ")}, not ${quote(format, 40)}`);
   return found;
 }
 

@@ -1,4 +1,4 @@
-/** What the person who runs the server should know of views that are not served. */
+/** The problem report about views that are not served. */
 import type { SourceProblem } from "../../source.ts";
 
 const maxNamed = 10;
@@ -7,7 +7,7 @@ export function leftOutProblem(views: readonly string[]): SourceProblem {
   const more = views.length > maxNamed ? `, and ${views.length - maxNamed} more` : "";
   return {
     path: "",
-    says: `leaves out views that read what "tables" leaves out: ${views.slice(0, maxNamed).join(", ")}${more}`,
-    advice: 'to serve one all the same, write its name without a wildcard into "tables.include"',
+    says: `leaves out views that read what "tables" excludes: ${views.slice(0, maxNamed).join(", ")}${more}`,
+    advice: 'to serve one anyway, add its name without a wildcard to "tables.include"',
   };
 }

@@ -1,4 +1,4 @@
-/** A schema on one page: what is in it, and how it hangs together. */
+/** A schema on one page: its tables and their relations. */
 import { fullName, type EnumDescription, isView, type TableDescription } from "./description.ts";
 import { toDiagram } from "./diagram.ts";
 
@@ -10,7 +10,7 @@ export interface Overview {
   readonly enums: readonly EnumDescription[];
   /** Names only. */
   readonly functions: readonly string[];
-  /** How many tables, at least, are not described here, because there are too many. */
+  /** How many tables, at least, are missing here because there are too many. */
   readonly leftOut: number;
 }
 
@@ -27,8 +27,8 @@ export function overviewMarkdown({ database, schema, comment, tables, enums, fun
       [enums.length, "enum"],
       [functions.length, "function"],
     ]),
-    ...(leftOut > 0 ? [`${leftOut} or more others are not described here.`] : []),
-    ...(stored.length > 0 ? ["## How they hang together", fenced("mermaid", toDiagram(stored))] : []),
+    ...(leftOut > 0 ? [`At least ${leftOut} more are not described here.`] : []),
+    ...(stored.length > 0 ? ["## Relations", fenced("mermaid", toDiagram(stored))] : []),
     ...(stored.length > 0 ? ["## Tables", ...stored.map(tableSection)] : []),
     ...(views.length > 0 ? ["## Views", ...views.map(tableSection)] : []),
     ...(enums.length > 0 ? ["## Enums", enums.map(enumLine).join("\n")] : []),
@@ -88,21 +88,21 @@ function codes(names: readonly string[]): string {
 }
 
 function enumLine({ name, values, comment }: EnumDescription): string {
-  const said = comment === undefined ? "" : ` – ${inline(comment)}`;
-  return `- ${code(name)}: ${values.slice(0, 100).map(code).join(", ")}${values.length > 100 ? ", …" : ""}${said}`;
+  const given = comment === undefined ? "" : ` – ${inline(comment)}`;
+  return `- ${code(name)}: ${values.slice(0, 100).map(code).join(", ")}${values.length > 100 ? ", …" : ""}${given}`;
 }
 
 function counted(kinds: readonly (readonly [count: number, what: string])[]): string {
   const some = kinds.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}${count === 1 ? "" : "s"}`);
-  return some.length === 0 ? "Nothing is in it." : `${some.join(", ")}.`;
+  return some.length === 0 ? "It is empty." : `${some.join(", ")}.`;
 }
 
-/** On one line, and never a mark of Markdown. */
+/** On one line, with Markdown characters escaped. */
 function inline(text: string): string {
   return shorten(text).replaceAll(/[\\`*_{}[\]<>|#~!&]/g, "\\$&");
 }
 
-/** What a code span holds is taken as it is, but for the marks that would end it or the cell. */
+/** In a code span, only the characters that would end it or the table cell need escaping. */
 function code(text: string): string {
   const short = shorten(text).replaceAll("|", "\\|");
   const ticks = short.includes("`") ? "``" : "`";

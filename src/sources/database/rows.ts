@@ -1,48 +1,48 @@
-/** Rows of a table, page by page: what may be asked for, and what is given. */
+/** Rows of a table, page by page: the request parameters and the response. */
 import { invalid, quote } from "../../errors.ts";
 import type { Part } from "../../source.ts";
 
 export interface RowLimits {
-  /** How many rows are given at once. */
+  /** Most rows on one page. */
   readonly maxRows: number;
-  /** How many bytes of values are given at once; of a single row always something. */
+  /** Most bytes of values on one page; a single row is always returned, at least in part. */
   readonly maxBytes: number;
 }
 
-/** So many characters, or bytes, of one value are given. */
+/** Most characters, or bytes, of one value in a response. */
 export const maxValueLength = 10_000;
 
-/** Rows from a place on, or one row by its key. The key's values are the database's own texts. */
-export type RowsAsk =
+/** Rows from a position, or one row by its key. Key values are texts in the database's own format. */
+export type RowsRequest =
   | { readonly limit: number; readonly after?: readonly string[] }
   | { readonly limit: 1; readonly key: readonly string[] };
 
 export interface RowsPage {
   readonly columns: readonly { readonly name: string; readonly type: string }[];
-  /** What rows are found again by; absent where they cannot be. */
+  /** The columns that identify a row; absent if there are none. */
   readonly key?: readonly string[];
-  /** Values in the order of the columns. */
+  /** Values in column order. */
   readonly rows: readonly (readonly unknown[])[];
-  /** Values that are longer than what is given: row, column, and how long they are. */
+  /** Values that were cut: row, column, and full length. */
   readonly cut: readonly (readonly [row: number, column: string, length: number])[];
-  /** The key of the last row, where more follow. */
+  /** The key of the last row, if more follow. */
   readonly next?: readonly string[];
-  /** Whether more follow although there is no key to go on from. */
+  /** Whether more rows follow although no key allows to continue. */
   readonly more?: boolean;
 }
 
 const maxKeyLength = 8192;
 
-/** Undefined for a query that rows are not asked for with. */
-export function parseRowsAsk(
+/** Undefined for a query that is not a request for rows. */
+export function parseRowsRequest(
   query: Readonly<Record<string, string>>,
   { maxRows }: RowLimits,
   unlessSaid = Math.min(50, maxRows),
-): RowsAsk | undefined {
+): RowsRequest | undefined {
   const { limit, after, key, ...strange } = query;
   if (Object.keys(strange).length > 0) return undefined;
   if (key !== undefined) {
-    if (limit !== undefined || after !== undefined) throw invalid("a key names one row; leave limit and after out");
+    if (limit !== undefined || after !== undefined) throw invalid("a key selects one row; remove limit and after");
     return { limit: 1, key: parseKey(key, "key") };
   }
   return {
@@ -53,28 +53,28 @@ export function parseRowsAsk(
 
 function parseLimit(limit: string, maxRows: number): number {
   const count = /^[1-9]\d{0,8}$/.test(limit) ? Number(limit) : 0;
-  if (count < 1) throw invalid(`limit is a whole number from 1 to ${maxRows}, not ${quote(limit, 40)}`);
+  if (count < 1) throw invalid(`limit must be a whole number from 1 to ${maxRows}, not ${quote(limit, 40)}`);
   return Math.min(count, maxRows);
 }
 
-/** One spelling for the texts of a key, whatever they hold. */
+/** A unique text for the values of a key, whatever they contain. */
 export function formatKey(values: readonly string[]): string {
-  // A single plain value stands as it is, so that a person may write it.
+  // A single plain value is not encoded, so that a person can write it.
   const [only] = values;
   if (values.length === 1 && only !== undefined && /^[\w-][\w.:-]{0,199}$/.test(only)) return only;
   return `~${Buffer.from(JSON.stringify(values), "utf8").toString("base64url")}`;
 }
 
-function parseKey(spelled: string, what: string): readonly string[] {
-  const refused = () => invalid(`${what} is no key of a row; take it from the page before, as it is`);
-  if (spelled === "" || spelled.length > maxKeyLength) throw refused();
-  if (!spelled.startsWith("~")) return [spelled];
+function parseKey(written: string, what: string): readonly string[] {
+  const refused = () => invalid(`${what} is not a key of a row; copy it unchanged from the previous page`);
+  if (written === "" || written.length > maxKeyLength) throw refused();
+  if (!written.startsWith("~")) return [written];
   try {
-    const values: unknown = JSON.parse(Buffer.from(spelled.slice(1), "base64url").toString("utf8"));
+    const values: unknown = JSON.parse(Buffer.from(written.slice(1), "base64url").toString("utf8"));
     const isKey = Array.isArray(values) && values.every((each) => typeof each === "string" && !each.includes("\0"));
     if (isKey && values.length > 0) return values as string[];
   } catch {
-    // Whatever it is, it is no key.
+    // Not a key.
   }
   throw refused();
 }
@@ -100,13 +100,13 @@ export function rowsPart(about: Readonly<Record<string, string>>, page: RowsPage
   };
 }
 
-/** A number as JSON may say it without loss; otherwise its text. */
+/** A number if JSON can represent it without loss; otherwise its text. */
 export function numberOrText(text: string): number | string {
   const value = Number(text);
   return Number.isFinite(value) && (Number.isSafeInteger(value) || !Number.isInteger(value)) ? value : text;
 }
 
-/** JSON that the database holds as what it says; what is nested absurdly stays a text. */
+/** Parsed JSON; a text if it is nested too deeply. */
 export function jsonOrText(text: string): unknown {
   if ((text.match(/[[{]/g)?.length ?? 0) > 500) return text;
   try {

@@ -1,4 +1,4 @@
-/** One look-out for all who watch a source: the first starts it, the last ends it. */
+/** One change detector for all watches of a source: the first watch starts it, the last one ends it. */
 import { ResourceError } from "../../errors.ts";
 import {
   createEventListener,
@@ -10,9 +10,9 @@ import {
 import type { SourceChange } from "../../source.ts";
 
 export interface SharedWatch {
-  /** Resolves once armed. Ends with the signal; throws when the look-out cannot go on. */
+  /** Resolves when the watch is active. Ends with the signal; throws if changes can no longer be detected. */
   watch(signal: AbortSignal): Promise<AsyncIterable<SourceChange>>;
-  /** Afterwards nothing runs. */
+  /** Nothing runs after it resolves. */
   close(): Promise<void>;
 }
 
@@ -29,22 +29,22 @@ interface Run {
   readonly armed: Promise<void>;
 }
 
-/** A reader this far behind, or so many changes at once, are told as one: look again. */
+/** Beyond this many queued changes, one general change replaces them. */
 const maxQueued = 10_000;
 const lost: SourceChange = { kind: "lost" };
 
-/** `look` goes on until the signal ends and nothing of it is left, or throws when it cannot go on. */
-export function createSharedWatch(look: (lookOut: DatabaseWatch) => Promise<void>): SharedWatch {
+/** `look` runs until the signal ends, or throws when it cannot continue. */
+export function createSharedWatch(look: (detector: DatabaseWatch) => Promise<void>): SharedWatch {
   let current: Run | undefined;
   let isClosed = false;
-  /** Every look-out of which something may be left. */
+  /** Detectors that may still be running. */
   const running = new Set<Promise<void>>();
 
   function begin(): Run {
     const listeners = new Set<EventListener<SourceChange>>();
     const stop = new AbortController();
     const { promise: armed, resolve, reject } = Promise.withResolvers<void>();
-    // Whoever waits for it hears of it; there may be no one.
+    // Waiting callers receive the error; there may be none.
     armed.catch(() => undefined);
     const over = look({
       signal: stop.signal,

@@ -37,7 +37,7 @@ describe("addresses", () => {
     ).toEqual({ "x.md": "en/x.md", "ja/x.md": "ja/x.md", "y.ja.md": "ja/y.md", "ja/z.md": "en/ja/z.md" });
   });
 
-  it("keep the marks of what comes second to the same place", () => {
+  it("keep the marks if the address is already taken", () => {
     expect(addressesOf(document("ja/x.md", "ja"), document("x.ja.md", "ja"), document("x.md", "ja"))).toEqual({
       "x.md": "ja/x.md",
       "ja/x.md": "ja/ja/x.md",
@@ -55,11 +55,11 @@ describe("addresses", () => {
   const segment = fc.constantFrom("ja", "en", "x", "x.md", "x.ja.md", "y.ja", "zh-CN");
   const path = fc.array(segment, { minLength: 1, maxLength: 4 }).map((segments) => segments.join("/"));
   const folder = fc.uniqueArray(path, { maxLength: 20 }).map((paths) =>
-    // On a disk nothing is both a file and a folder.
+    // On a disk no path is both a file and a folder.
     paths.filter((one) => !paths.some((other) => other.startsWith(`${one}/`))),
   );
 
-  it("are each there once, in order, and lead from directory to directory, whatever the files are called", () => {
+  it("are unique, sorted, and reachable through directories, for any file names", () => {
     fc.assert(
       fc.property(
         folder,
@@ -96,7 +96,7 @@ const twinsOf = (...documents: readonly DocumentHead[]) =>
   Object.fromEntries(arrange(documents).placed.map(({ address, twins }) => [address, Object.fromEntries(twins)]));
 
 describe("twins", () => {
-  it("have the same path but for their marks", () => {
+  it("have the same path except for their marks", () => {
     expect(
       twinsOf(document("x.md", "en"), document("ja/x.md", "ja"), document("x.ko.md", "ko"), document("y.md", "en")),
     ).toEqual({
@@ -107,14 +107,14 @@ describe("twins", () => {
     });
   });
 
-  it("may have other names, if a language bar links them", () => {
+  it("may have different names, if a language bar links them", () => {
     expect(twinsOf(document("setup.md", "en", ["導入.md"]), document("導入.md", "ja"))).toEqual({
       "en/setup.md": { ja: "ja/導入.md" },
       "ja/導入.md": { en: "en/setup.md" },
     });
   });
 
-  it("are never two of one language, whatever a bar says", () => {
+  it("are never two of one language, whatever a bar links", () => {
     expect(
       twinsOf(
         document("a.md", "en", ["b.md", "ja/a.md", "c.md"]),

@@ -1,10 +1,10 @@
-/** From files to addresses, each file at one and no two at the same, and which of them are one document in several languages. */
+/** Assigns a unique address to each file, and groups the translations of one document. */
 import { compareAddresses } from "../../lib/address-order.ts";
 import type { DocumentHead } from "./head.ts";
 
 export interface Placed {
   readonly document: DocumentHead;
-  /** `{lang}/{path}`, without the marks of the language where that is possible. */
+  /** `{lang}/{path}`, without language marks if possible. */
   readonly address: string;
   /** Language → address of the same document in other languages. */
   readonly twins: ReadonlyMap<string, string>;
@@ -15,7 +15,7 @@ export interface Arrangement {
   readonly placed: readonly Placed[];
   readonly byAddress: ReadonlyMap<string, Placed>;
   readonly byFile: ReadonlyMap<string, Placed>;
-  /** Directory → the names in it, in order. The mount itself is "". */
+  /** Directory → its names, in order. The mount itself is "". */
   readonly directories: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -38,9 +38,9 @@ export function arrange(documents: readonly DocumentHead[]): Arrangement {
 }
 
 /**
- * Each asks for its path without marks, and gets it unless a file stands there by its own name, or one that comes before it asks for the
- * same; then its whole path is its address. No two can meet there: a path without marks of the language never has one, and a whole
- * path that was asked for without always does.
+ * Each file gets its path without language marks as its address, unless another file has that path as its own, or an earlier one has taken
+ * it; then its full path is its address. Full paths cannot collide: an address without marks never contains one, and the full path of such
+ * a file always does.
  */
 function placeAll(documents: readonly DocumentHead[]): Map<DocumentHead, string> {
   const addresses = new Map<DocumentHead, string>();
@@ -50,7 +50,7 @@ function placeAll(documents: readonly DocumentHead[]): Map<DocumentHead, string>
     address: `${document.lang}/${document.bare}`,
   }));
   const isMarked = ({ document, address }: (typeof wishes)[number]) => address !== whole(document);
-  // Those who ask for their whole path come first.
+  // Files with their full path come first.
   wishes.sort((left, right) => Number(isMarked(left)) - Number(isMarked(right)));
   for (const { document, address } of wishes) put(document, taken.has(address) ? whole(document) : address);
   while (separate());
@@ -61,7 +61,10 @@ function placeAll(documents: readonly DocumentHead[]): Map<DocumentHead, string>
     taken.set(address, document);
   }
 
-  /** Nothing is both a document and a directory. Whether anything had to move: whole paths never meet, so this comes to an end. */
+  /**
+   * No address may be both a document and a directory. Returns whether any address had to change; full paths never collide, so this
+   * terminates.
+   */
   function separate(): boolean {
     let isMoved = false;
     for (const [address, document] of taken)
@@ -83,10 +86,10 @@ function whole({ lang, file }: DocumentHead): string {
   return `${lang}/${file}`;
 }
 
-/** A document in more languages than this is none. */
+/** Limit of languages for one document. */
 const maxTwins = 64;
 
-/** The documents that are one: by their path without marks, and by the language bars. Never two of one language. */
+/** Groups translations: by their path without marks, and by language bars. Never two of one language. */
 function pair(documents: readonly DocumentHead[]): ReadonlyMap<DocumentHead, readonly DocumentHead[]> {
   const groups = new Map<DocumentHead, DocumentHead[]>();
   const byPath = new Map<string, DocumentHead>();

@@ -1,8 +1,8 @@
-/** Code within a line of Markdown: between two runs of backticks of the same length. */
+/** Replaces code within a line of Markdown: between two runs of backticks of the same length. */
 export function replaceCodeSpans(line: string, replace: (code: string) => string): string {
   if (!line.includes("`")) return line;
   const runs = [...line.matchAll(/`+/g)];
-  /** Of each run, the next one that is as long. */
+  /** For each run, the next one of the same length. */
   const closing: (number | undefined)[] = [];
   const nearest = new Map<number, number>();
   for (let at = runs.length - 1; at >= 0; at -= 1) {

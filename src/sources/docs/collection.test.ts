@@ -9,7 +9,7 @@ import { createRules } from "./rules.ts";
 const folder = useFolder();
 const { at, call, open, write } = folder;
 
-/** A collection, and which files of it were opened and how often it was listed. */
+/** A collection, with the files it opened and the number of times it listed the folder. */
 async function watched(): Promise<{ collection: DocumentCollection; reads: string[]; lists: () => number }> {
   const source = await open();
   const reads: string[] = [];
@@ -43,7 +43,7 @@ async function settle(collection: DocumentCollection): Promise<void> {
 }
 
 describe("a collection", () => {
-  it("opens each file once for as long as it is the same", async () => {
+  it("opens each file once until it changes", async () => {
     for (let index = 0; index < 300; index += 1) write(`d${index % 7}/${index}.md`, `# ${index}\n`);
     write("code.ts", "");
     const { collection, reads } = await watched();
@@ -52,18 +52,18 @@ describe("a collection", () => {
     reads.length = 0;
     const before = await collection.look(call());
     expect(reads).toEqual([]);
-    expect(await collection.look(call()), "the very same, where nothing changed").toBe(before);
+    expect(await collection.look(call()), "the same object, if nothing changed").toBe(before);
     write("d0/0.md", "# Another\n");
     const after = await collection.look(call());
     expect(reads).toEqual(["d0/0.md"]);
     expect(after.byFile.get("d0/0.md")?.document.title).toBe("Another");
   });
 
-  it("looks once for all who ask at the same time, and again for those who ask later", async () => {
+  it("checks once for concurrent callers, and again for later ones", async () => {
     write("a.md", "# A\n");
     const { collection, lists } = await watched();
     await Promise.all(Array.from({ length: 20 }, () => collection.look(call())));
-    // The first began at once; the others asked when it had begun already.
+    // The first check began immediately; the other calls came after its start.
     expect(lists()).toBe(2);
     write("b.md", "# B\n");
     expect((await collection.look(call())).placed).toHaveLength(2);
@@ -71,7 +71,7 @@ describe("a collection", () => {
     expect(lists()).toBe(3);
   });
 
-  it("lets one who leaves go, and goes on for the others", async () => {
+  it("rejects for a caller that leaves, and continues for the others", async () => {
     write("a.md", "# A\n");
     const { collection } = await watched();
     const leaving = new AbortController();
@@ -82,7 +82,7 @@ describe("a collection", () => {
     expect((await stayed).placed).toHaveLength(1);
   });
 
-  it("is not found empty when the folder is gone", async () => {
+  it("fails instead of being empty when the folder is gone", async () => {
     write("a.md", "# A\n");
     const { collection } = await watched();
     await collection.look(call());
@@ -93,7 +93,7 @@ describe("a collection", () => {
     expect((await collection.look(call())).placed).toHaveLength(1);
   });
 
-  it("stops looking when it is closed", async () => {
+  it("stops a check when it is closed", async () => {
     for (let index = 0; index < 50; index += 1) write(`${index}.md`, "x");
     const { collection } = await watched();
     const looking = collection.look(call());

@@ -1,4 +1,4 @@
-/** The documents of a folder, kept as they were found and looked at again when someone asks. */
+/** The documents of a folder, cached and checked again on request. */
 import { ResourceError } from "../../errors.ts";
 import type { Call } from "../../resources.ts";
 import type { Address, Entry, Source, Runtime } from "../../source.ts";
@@ -9,9 +9,9 @@ import { describeDocument, type DocumentHead, headBytes, type HeadOptions } from
 export type DocumentFiles = Required<Pick<Source, "list" | "read" | "stat" | "watch" | "close">>;
 
 export interface DocumentCollection {
-  /** The documents as they are now, or were at most so long ago. */
+  /** The documents at present, or as they were at most this long ago. */
   look(call: Pick<Call, "signal">, maxAgeMs?: number): Promise<Arrangement>;
-  /** What is at an address: a document as the folder says it now, or a directory with these names. Undefined where nothing is. */
+  /** The document at an address in its current state, or a directory with its names. Undefined if there is neither. */
   find(address: string, call: Call): Promise<FoundDocument | undefined>;
   close(): void;
 }
@@ -21,16 +21,16 @@ export type FoundDocument = { readonly placed: Placed } | { readonly names: read
 export interface CollectionOptions extends HeadOptions {
   readonly files: DocumentFiles;
   readonly runtime: Pick<Runtime, "wait" | "log">;
-  /** After each look: what there is. */
+  /** Called after each check with the result. */
   looked(arrangement: Arrangement): void;
 }
 
-/** More are left out, and the log says so. */
+/** Further documents are left out, with a warning in the log. */
 const maxDocuments = 200_000;
 const pageSize = 5000;
-/** So long others wait for their turn at most. */
+/** Longest time that other work is blocked. */
 const sliceMs = 8;
-/** Where nothing is found, it is looked again at most this share of the time; but no one waits longer than this for it. */
+/** After failed lookups, checking takes at most this share of the time; but no caller waits longer than this for it. */
 const missShare = 0.2;
 const maxRestMs = 1000;
 
@@ -45,7 +45,7 @@ export function createCollection({ files, runtime, looked, ...options }: Collect
   let next: Promise<Arrangement> | undefined;
   let saidMany = false;
 
-  /** A look that begins now or later, shared by all who ask meanwhile. */
+  /** Starts a check now or later, shared by concurrent callers. */
   function begin(): Promise<Arrangement> {
     if (!running) {
       running = lookNow().finally(() => {
@@ -102,12 +102,12 @@ export function createCollection({ files, runtime, looked, ...options }: Collect
   function sayMany(): void {
     if (saidMany) return;
     saidMany = true;
-    runtime.log("warn", "the folder has more documents than are served; the rest is left out", {
+    runtime.log("warn", "the folder has too many documents; the rest is left out", {
       documents: maxDocuments,
     });
   }
 
-  /** Undefined for what is no longer there. */
+  /** Undefined if the file no longer exists. */
   async function learn(entry: Entry, format: DocumentFormat): Promise<DocumentHead | undefined> {
     try {
       return await describeDocument(entry, format, format === "document" ? undefined : await headOf(entry), options);
@@ -122,7 +122,7 @@ export function createCollection({ files, runtime, looked, ...options }: Collect
     return whole ?? (size === 0 ? undefined : textOf({ path, query: { bytes: `0-${headBytes - 1}` } }));
   }
 
-  /** Undefined for what is no text, too large to be read at once, or another than it was a moment ago. */
+  /** Undefined if it is not text, is too large, or has changed in between. */
   async function textOf(at: Address): Promise<string | undefined> {
     try {
       const [part] = await files.read(at, call);
@@ -138,19 +138,19 @@ export function createCollection({ files, runtime, looked, ...options }: Collect
     return patiently(begin(), signal);
   }
 
-  /** For what was not found: sure to see what is there now, and not dearer for being asked again and again. */
+  /** For a failed lookup: includes everything that exists now, at a limited cost for repeated calls. */
   async function lookAgain(signal: AbortSignal): Promise<Arrangement> {
     const restMs = begunMs + Math.min(tookMs / missShare, maxRestMs) - performance.now();
     if (tookMs > sliceMs && restMs > 0) await runtime.wait(restMs, signal);
     return patiently(begin(), signal);
   }
 
-  /** What the folder says of a document now; undefined if it is gone, or another than it was. */
-  async function check(placed: Placed, asked: Call): Promise<Placed | undefined> {
+  /** The current state of a document; undefined if it is gone or has changed. */
+  async function check(placed: Placed, callerCall: Call): Promise<Placed | undefined> {
     const { document } = placed;
     let entry: Entry;
     try {
-      entry = await files.stat({ path: document.file }, asked);
+      entry = await files.stat({ path: document.file }, callerCall);
     } catch (cause) {
       if (cause instanceof ResourceError && (cause.kind === "not-found" || cause.kind === "denied")) return undefined;
       throw cause;
@@ -160,35 +160,35 @@ export function createCollection({ files, runtime, looked, ...options }: Collect
     return now?.lang === document.lang ? { ...placed, document: now } : undefined;
   }
 
-  async function findIn(among: Arrangement, address: string, asked: Call): Promise<FoundDocument | undefined> {
+  async function findIn(among: Arrangement, address: string, callerCall: Call): Promise<FoundDocument | undefined> {
     const names = among.directories.get(address);
     if (names) return { names };
     const known = among.byAddress.get(address);
-    const placed = known && (await check(known, asked));
+    const placed = known && (await check(known, callerCall));
     return placed && { placed };
   }
 
   return {
     look,
 
-    async find(address, asked) {
-      const found = await findIn(arrangement ?? (await look(asked)), address, asked);
-      return found ?? findIn(await lookAgain(asked.signal), address, asked);
+    async find(address, callerCall) {
+      const found = await findIn(arrangement ?? (await look(callerCall)), address, callerCall);
+      return found ?? findIn(await lookAgain(callerCall.signal), address, callerCall);
     },
 
     close: () => closing.abort(),
   };
 }
 
-/** A version that is not known may be any. */
+/** An unknown version counts as changed. */
 function isUnchanged(before: Entry, now: Entry): boolean {
   return before.version !== undefined && before.version === now.version;
 }
 
-/** Rejects when the caller leaves; the look goes on for the others. */
+/** Rejects when the caller leaves; the check continues for the others. */
 function patiently<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const leave = (): void => reject(new ResourceError("cancelled", "the question was withdrawn"));
+    const leave = (): void => reject(new ResourceError("cancelled", "cancelled"));
     if (signal.aborted) leave();
     signal.addEventListener("abort", leave, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));

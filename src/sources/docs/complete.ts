@@ -1,11 +1,11 @@
-/** What may stand for the language, the path and the heading of a document. */
+/** Completion of the language, path and heading of a document. */
 import type { Call } from "../../resources.ts";
 import type { SourceCompletionRequest, Suggestion } from "../../source.ts";
 import type { DocumentCollection } from "./collection.ts";
 import type { DocumentReader } from "./reading.ts";
 
 const maxSuggestions = 100;
-/** So old what is known may be. */
+/** Suggestions may be this old. */
 const maxAgeMs = 2000;
 
 export async function completeDocument(
@@ -27,7 +27,7 @@ export async function completeDocument(
       return [];
   }
 
-  /** Those that the chosen document is there in, if one is chosen. */
+  /** The languages of the chosen document, or of all documents if none is chosen. */
   async function languages(): Promise<Suggestion[]> {
     const { directories, byAddress } = await collection.look(call, maxAgeMs);
     const all = best(directories.get("") ?? [], value);
@@ -46,8 +46,8 @@ export async function completeDocument(
       for (const name of best(directories.get(folder) ?? [], value.slice(slash + 1))) {
         const at = `${folder}/${name}`;
         const whole = at.slice(each.length + 1);
-        const spelled = directories.has(at) ? `${whole}/` : whole;
-        if (!found.has(spelled)) found.set(spelled, { value: spelled, reveals: { path: at } });
+        const completed = directories.has(at) ? `${whole}/` : whole;
+        if (!found.has(completed)) found.set(completed, { value: completed, reveals: { path: at } });
       }
     }
     return [...found.values()].slice(0, maxSuggestions);
@@ -63,7 +63,7 @@ export async function completeDocument(
   }
 }
 
-/** Those that begin as typed, then those that do but for case, then those that hold it. */
+/** Prefix matches, then prefix matches that ignore case, then substring matches. */
 function best(names: readonly string[], typed: string): string[] {
   const folded = typed.toLowerCase();
   const rank = (name: string) => (name.startsWith(typed) ? 0 : name.toLowerCase().startsWith(folded) ? 1 : 2);

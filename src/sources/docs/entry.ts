@@ -1,4 +1,4 @@
-/** What is said of a document in a list. */
+/** The list entry of a document. */
 import { directoryType } from "../../resources.ts";
 import type { Address, Entry } from "../../source.ts";
 import type { Placed } from "./arrange.ts";
@@ -6,11 +6,11 @@ import { baseLanguageOf } from "./language.ts";
 import { twinStep } from "./rules.ts";
 
 export interface EntryOptions {
-  /** The language that is preferred. */
+  /** The preferred language. */
   readonly prefer?: string | undefined;
   /** The commit time of a file. */
   timeOf(file: string): string | undefined;
-  /** The address of the file that a link leads to. */
+  /** The address of the file that a link points to. */
   addressOf(file: string): string | undefined;
 }
 
@@ -56,7 +56,7 @@ export function createDescribe({ prefer, timeOf, addressOf }: EntryOptions): Des
   };
 }
 
-/** Without the dust of binary fractions. */
+/** Rounded: 0.1 + 0.2 must print as 0.3. */
 function lower(priority: number): number {
   return Math.max(0, Math.round((priority - twinStep) * 100) / 100);
 }
@@ -81,7 +81,7 @@ export function directoryEntry(path: string, names: readonly string[]): Entry {
   };
 }
 
-/** A language in its own words. */
+/** The name of a language in that language. */
 function languageTitle(lang: string): string | undefined {
   try {
     return new Intl.DisplayNames([lang], { type: "language" }).of(lang);

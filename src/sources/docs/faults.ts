@@ -1,4 +1,4 @@
-/** What is wrong with the documents themselves: links that lead nowhere, halves of pairs. */
+/** Finds problems in the documents themselves: broken links, and translations without a counterpart. */
 import { quote, ResourceError } from "../../errors.ts";
 import type { Call } from "../../resources.ts";
 import type { SourceProblem } from "../../source.ts";
@@ -9,16 +9,16 @@ import type { DocumentHead } from "./head.ts";
 import { findHeadings } from "./headings.ts";
 import { findLinks, followLink } from "./links.ts";
 
-/** Whoever has more of them knows by then. */
+/** More problems are of no use to a reader. */
 const maxFaults = 1000;
 const maxDocuments = 5000;
 const maxMs = 15_000;
 
 const checked: ReadonlySet<DocumentFormat> = new Set<DocumentFormat>(["markdown", "asciidoc", "rst"]);
-/** A link to a page often leaves out what its file ends in. */
+/** A link to a page often omits the file extension. */
 const endings = ["", ".md", ".mdx", ".adoc", ".rst", "/index.md", "/README.md", "/index.mdx"];
 
-/** In the order of addresses, those of each document by line. Bounded in number and in time. */
+/** In address order, then by line. Limited in number and time. */
 export async function findFaults(
   { placed, byFile }: Pick<Arrangement, "placed" | "byFile">,
   files: DocumentFiles,
@@ -59,18 +59,18 @@ export async function findFaults(
   function isThere(path: string): Promise<boolean> {
     let known = exists.get(path);
     if (!known) {
-      const asked = byFile.has(path)
+      const existence = byFile.has(path)
         ? Promise.resolve(true)
         : files.stat({ path }, call).then(
             () => true,
             () => false,
           );
-      exists.set(path, (known = asked));
+      exists.set(path, (known = existence));
     }
     return known;
   }
 
-  /** True where it cannot be told. */
+  /** True if unknown. */
   async function hasAnchor(file: string, fragment: string): Promise<boolean> {
     if (fragment === "" || fragment === "top") return true;
     let known = anchors.get(file);
@@ -93,20 +93,20 @@ export async function findFaults(
       const [part] = await files.read({ path: file }, call);
       return part && "text" in part.body ? part.body.text : undefined;
     } catch (cause) {
-      // Too large, or gone since.
+      // Too large, or deleted since.
       if (cause instanceof ResourceError) return undefined;
       throw cause;
     }
   }
 }
 
-const leadsNowhere = (target: string) => `links to ${target}, where nothing is that is served`;
-const lacksHeading = (target: string) => `links to ${target}, and no heading there has that name`;
+const leadsNowhere = (target: string) => `links to ${target}, which does not exist or is not served`;
+const lacksHeading = (target: string) => `links to ${target}, but no heading there has that name`;
 
 function pairFaults({ document, twins }: Placed, hasPairs: boolean): SourceProblem[] {
   const { file: path, lang, mark } = document;
   if (mark === undefined) return [];
-  if (mark !== lang) return [{ path, line: 1, says: `is marked as ${quote(mark)} and written in ${quote(lang)}` }];
+  if (mark !== lang) return [{ path, line: 1, says: `is marked as ${quote(mark)} but written in ${quote(lang)}` }];
   if (!hasPairs || twins.size > 0) return [];
-  return [{ path, line: 1, says: `is marked as ${quote(mark)} and has no counterpart in another language` }];
+  return [{ path, line: 1, says: `is marked as ${quote(mark)} but has no counterpart in another language` }];
 }

@@ -1,8 +1,8 @@
-/** Which files are documentation, and what is known of each kind. */
+/** Determines which files are documents, and their format. */
 import { documentTypes } from "../../lib/documents/document-types.ts";
 import { mimeOfName } from "../../lib/mime.ts";
 
-/** "document": a PDF or an office document, whose text must be taken out first. */
+/** "document": a PDF or an office document, whose text must be extracted first. */
 export type DocumentFormat = "markdown" | "asciidoc" | "rst" | "text" | "html" | "document";
 
 const byType: Readonly<Record<string, DocumentFormat>> = {
@@ -13,7 +13,7 @@ const byType: Readonly<Record<string, DocumentFormat>> = {
   "text/html": "html",
 };
 
-/** Undefined for what is no documentation. */
+/** Undefined for other files. */
 export function documentFormatOf(path: string): DocumentFormat | undefined {
   const name = path.slice(path.lastIndexOf("/") + 1);
   const type = mimeOfName(name);
@@ -21,14 +21,14 @@ export function documentFormatOf(path: string): DocumentFormat | undefined {
   return byType[type] ?? (documentTypes.has(type) ? "document" : undefined);
 }
 
-/** The name without the ending that says what it is. */
+/** The name without its extension. */
 export function stemOf(path: string): string {
   const name = path.slice(path.lastIndexOf("/") + 1);
   const dot = name.lastIndexOf(".");
   return dot > 0 ? name.slice(0, dot) : name;
 }
 
-/** Where a path written in a file leads, from the root on; undefined where it leads out of it, or is the root itself. */
+/** Resolves a path written in a file to a path below the root; undefined if it is outside, or the root itself. */
 export function resolveFrom(file: string, target: string): string | undefined {
   const segments = file.split("/").slice(0, -1);
   for (const segment of target.split("/")) {

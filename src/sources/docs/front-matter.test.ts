@@ -4,7 +4,7 @@ import { parseDocumentFrontMatter } from "./front-matter.ts";
 const yaml = (text: string) => parseDocumentFrontMatter(`---\n${text}\n---\n# Title\n`, "markdown");
 
 describe("front matter", () => {
-  it("says title, language, priority and audience", async () => {
+  it("gives title, language, priority and audience", async () => {
     expect(await yaml("title: 設定\nlang: ja\npriority: 0.9\naudience: [assistant, user]\nother: 1")).toEqual({
       title: "設定",
       lang: "ja",
@@ -20,7 +20,7 @@ describe("front matter", () => {
     expect(await parseDocumentFrontMatter("---\r\nlang: ja\r\n---\r\n", "markdown")).toEqual({ lang: "ja" });
   });
 
-  it("that makes no sense says nothing", async () => {
+  it("that is invalid is ignored", async () => {
     expect(await yaml("title: {a: 1}\nlang: ../etc\npriority: 7\naudience: everyone")).toEqual({});
     expect(await yaml("priority: high\nlang: 5\ntitle: '  '\naudience: []")).toEqual({});
     expect(await yaml("title: [")).toEqual({});
@@ -29,7 +29,7 @@ describe("front matter", () => {
     expect(await parseDocumentFrontMatter("text\n---\ntitle: x\n---\n", "markdown")).toEqual({});
   });
 
-  it("that is hostile says nothing, and soon", async () => {
+  it("that is hostile is ignored quickly", async () => {
     const lines = ["a: &a [x,x,x,x,x,x,x,x,x]"];
     for (let index = 0; index < 20; index += 1) {
       const [one, two] = ["abcdefghijklmnopqrstuvwxyz"[index], "abcdefghijklmnopqrstuvwxyz"[index + 1]];
@@ -45,7 +45,7 @@ describe("front matter", () => {
     expect(await yaml("__proto__: {title: x}\nconstructor: {lang: ja}\ntitle: own")).toEqual({ title: "own" });
   });
 
-  it("of other formats is what they have instead", async () => {
+  it("is read from the fields of other formats", async () => {
     expect(
       await parseDocumentFrontMatter("= Title\n:lang: ja\n:priority: 0.4\n:audience: user, assistant\n", "asciidoc"),
     ).toEqual({

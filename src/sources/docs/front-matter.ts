@@ -1,4 +1,4 @@
-/** What a document says of itself in its first lines. */
+/** Parses the metadata in the first lines of a document. */
 import { decodeHtmlEntities } from "../../lib/documents/html-entities.ts";
 import type { Annotations } from "../../resources.ts";
 import type { DocumentFormat } from "./formats.ts";
@@ -12,11 +12,11 @@ export interface DocumentFrontMatter {
   readonly audience?: NonNullable<Annotations["audience"]>;
 }
 
-/** Longer ones are none: to parse so much takes some hundredths of a second at most. */
+/** Longer ones are ignored: parsing this much takes tens of milliseconds at most. */
 const maxYaml = 2 * 1024;
 const maxTitle = 200;
 
-/** What is not understood counts as not said. */
+/** Invalid fields count as absent. */
 export async function parseDocumentFrontMatter(head: string, format: DocumentFormat): Promise<DocumentFrontMatter> {
   if (format === "html") return ofHtml(head);
   const matter = frontMatterOf(head);
@@ -31,7 +31,7 @@ async function ofYaml(text: string): Promise<DocumentFrontMatter> {
   try {
     const { contents } = parseDocument(known, { prettyErrors: false, logLevel: "silent", uniqueKeys: false });
     if (!isMap(contents)) return {};
-    // Only what stands here as it is: aliases are not followed, so nothing can unfold.
+    // Only literal values: aliases are not resolved, so nothing can expand.
     return sort((name) => {
       const value: unknown = contents.get(name, true);
       if (isScalar(value)) return value.value;
@@ -39,14 +39,14 @@ async function ofYaml(text: string): Promise<DocumentFrontMatter> {
       return undefined;
     });
   } catch {
-    // Nested deeper than the parser can follow.
+    // Nested too deeply for the parser.
     return {};
   }
 }
 
 const knownField = /^["']?(?:title|lang|language|priority|audience)["']?[ \t]*:/;
 
-/** The lines of the fields that count, each with what is indented below it: to parse all of it would take its time. */
+/** The lines of known fields with the indented lines below them: parsing everything would be slow. */
 function knownFields(text: string): string {
   let isKnown = false;
   return text
@@ -86,7 +86,7 @@ function sort(field: (name: string) => unknown): DocumentFrontMatter {
   };
 }
 
-/** One line, and never a long one. */
+/** One line of limited length. */
 export function toTitle(value: unknown): string | undefined {
   if (typeof value !== "string" && typeof value !== "number") return undefined;
   const line = String(value)

@@ -28,15 +28,15 @@ function run(args: readonly string[], input?: string): string {
   return execFileSync("git", args, { cwd: collection.root, encoding: "utf8", ...(input !== undefined && { input }) });
 }
 
-/** Gives the last commit a signature, which a program of the repository's choice would check. */
+/** Signs the last commit; the repository names a program that would check the signature. */
 function sign(): void {
   const signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n";
   const signed = run(["cat-file", "commit", "HEAD"]).replace("\n\n", `\n${signature}\n`);
   run(["update-ref", "HEAD", run(["hash-object", "-t", "commit", "-w", "--stdin"], signed).trim()]);
 }
 
-describe("the times of commits", () => {
-  it("are those of the last commit of each file, whatever its name, seen from the folder", async () => {
+describe("commit times", () => {
+  it("are those of the last commit of each file, for any name, relative to the folder", async () => {
     git(["init", "-q"]);
     write("docs/設定 メモ.md", "1");
     write("docs/a.md", "1");
@@ -78,7 +78,7 @@ describe("the times of commits", () => {
     expect([asked, times.of("a.md")]).toEqual([2, "2022-01-01T00:00:00.000Z"]);
   });
 
-  it("are not there without a repository, without a commit, in a folder that is gone and beyond the bounds", async () => {
+  it("are absent without a repository, without a commit, in a deleted folder and beyond the limits", async () => {
     write("a.md", "1");
     const none = create();
     await none.refresh(() => ["a.md"]);
@@ -98,7 +98,7 @@ describe("the times of commits", () => {
     expect([short.of("a.md"), short.of("b.md")]).toEqual([undefined, "2021-01-01T00:00:00.000Z"]);
   });
 
-  it("are read without running anything that the repository names", async () => {
+  it("are read without running any program that the repository names", async () => {
     git(["init", "-q"]);
     write("a.md", "1");
     write(".gitattributes", "*.md diff=evil filter=evil\n");

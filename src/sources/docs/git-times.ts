@@ -1,4 +1,4 @@
-/** When each file was last committed: one bounded look at the history, in a repository that may be anyone's. */
+/** The last commit time of each file: one bounded read of the history, safe for an untrusted repository. */
 import { realpathSync, statfsSync } from "node:fs";
 import { dirname, relative, sep } from "node:path";
 import { createLocalDisk, createRemoteDisk, diskKind } from "../../backends/disk/disk.ts";
@@ -8,31 +8,31 @@ import { reachOf } from "../git/reach.ts";
 import { findRepository, type GitRepository } from "../git/repository.ts";
 
 export interface GitTimes {
-  /** The commit time of a file, in ISO 8601, as far as it is known. */
+  /** The commit time of a file, in ISO 8601, if known. */
   of(file: string): string | undefined;
-  /** Looks again if the branch has moved. Resolves when that is known; never rejects. */
+  /** Reads the history again if the branch has moved. Resolves when that is done; never rejects. */
   refresh(files: () => Iterable<string>): Promise<void>;
   close(): void;
 }
 
 export interface GitTimesOptions {
   readonly root: string;
-  /** The commit whose history it is; HEAD unless said. */
+  /** The commit whose history is read. Default: HEAD. */
   readonly ref?: string | undefined;
   readonly maxCommits?: number;
   readonly maxBytes?: number;
   readonly timeoutMs?: number;
 }
 
-/** A repository as git is asked about it. */
+/** A repository and the git program to read it. */
 interface History {
   readonly program: GitProgram;
   readonly mirror: Mirror;
-  /** What stands before the names of the folder's files. */
+  /** Prefix of the folder's files in the repository. */
   readonly prefix: string;
 }
 
-/** Behind a commit's mark follows its time. */
+/** Followed by the time of the commit. */
 const commitMark = "\u0001";
 
 export function createGitTimes({
@@ -60,8 +60,8 @@ export function createGitTimes({
     mirror.confine();
     const gitDir = await mirror.ready();
     mirror.head();
-    const asked = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`];
-    const commit = (await program.run(asked, { gitDir, signal })).bytes.toString("latin1").trim();
+    const revParse = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`];
+    const commit = (await program.run(revParse, { gitDir, signal })).bytes.toString("latin1").trim();
     if (commit === known) return;
     times = await read(history, gitDir, commit, new Set(files()));
     known = commit;
@@ -84,7 +84,7 @@ export function createGitTimes({
         const pieces = (rest + decoder.decode(piece, { stream: true })).split("\0");
         rest = pieces.pop() ?? "";
         for (const each of pieces) {
-          // The first name of a commit stands on a line of its own.
+          // The first name of a commit starts on a new line.
           const said = each.startsWith("\n") ? each.slice(1) : each;
           if (said.startsWith(commitMark)) time = toTime(said.slice(1));
           else if (time !== undefined && said.startsWith(prefix)) {
@@ -104,7 +104,7 @@ export function createGitTimes({
 
     async refresh(files) {
       if (isHopeless || signal.aborted) return;
-      // A repository without a commit, without git, or one that takes too long: the times of the files will do.
+      // No commit, no git, or a history that takes too long: the file times are used instead.
       running ??= refresh(files)
         .catch(() => undefined)
         .finally(() => {
@@ -120,22 +120,22 @@ export function createGitTimes({
   };
 }
 
-/** Undefined where the folder is in no repository. */
+/** Undefined if the folder is not in a repository. */
 function openHistory(root: string): History | undefined {
   const found = findAbove(root);
   if (!found) return undefined;
-  const { repository, way } = found;
+  const { repository, folderPath } = found;
   const program = createProgram([repository.root, repository.gitDir, repository.commonDir]);
   const isLocal = diskKind(statfsSync(repository.commonDir).type) === "local";
   const disk = isLocal ? createLocalDisk() : createRemoteDisk();
   const mirror = createMirror({ repository, reach: reachOf(repository), program, disk, remade: () => undefined });
-  return { program, mirror, prefix: way.map((name) => `${name}/`).join("") };
+  return { program, mirror, prefix: folderPath.map((name) => `${name}/`).join("") };
 }
 
-/** The nearest repository, from the folder upwards, and the way from there back to the folder. */
+/** The nearest repository at or above the folder, and the path from it to the folder. */
 export function findAbove(
   configured: string,
-): { readonly repository: GitRepository; readonly way: readonly string[] } | undefined {
+): { readonly repository: GitRepository; readonly folderPath: readonly string[] } | undefined {
   const root = realpathSync.native(configured);
   for (let folder = root; ; folder = dirname(folder)) {
     const repository = findRepository(folder);
@@ -143,7 +143,7 @@ export function findAbove(
     if (repository)
       return {
         repository,
-        way: relative(folder, root)
+        folderPath: relative(folder, root)
           .split(sep)
           .filter((name) => name !== ""),
       };

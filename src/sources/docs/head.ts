@@ -1,4 +1,4 @@
-/** What is known of a document from its path and its first lines. */
+/** The metadata of a document from its path and its first lines. */
 import type { Entry } from "../../source.ts";
 import type { DocumentFormat } from "./formats.ts";
 import { stemOf } from "./formats.ts";
@@ -14,15 +14,15 @@ export interface DocumentHead {
   /** Its path in the folder. */
   readonly file: string;
   readonly format: DocumentFormat;
-  /** As the folder says it. */
+  /** The entry of the folder source. */
   readonly entry: Entry;
   readonly lang: string;
-  /** The language that its path speaks of. */
+  /** The language mark in its path. */
   readonly mark?: string;
-  /** The path without the marks of its language. */
+  /** The path without its language marks. */
   readonly bare: string;
   readonly title: string;
-  /** What it says itself of how much it matters, and to whom. */
+  /** Priority and audience from its front matter. */
   readonly said: Pick<DocumentFrontMatter, "priority" | "audience">;
   readonly verdict: DocumentRating;
   /** Files that its language bar links to. */
@@ -32,14 +32,14 @@ export interface DocumentHead {
 export interface HeadOptions {
   readonly marks: LanguageMarks;
   readonly rules: (path: string) => DocumentRating;
-  /** The language of what does not tell. */
+  /** The language of documents without any indication. */
   readonly fallback: string;
 }
 
-/** So much of a file is looked at. */
+/** This much of a file is read. */
 export const headBytes = 16 * 1024;
 
-/** `head` is undefined for what has no text of its own. */
+/** `head` is undefined for a document without readable text. */
 export async function describeDocument(
   entry: Entry,
   format: DocumentFormat,
@@ -65,7 +65,7 @@ export async function describeDocument(
   };
 }
 
-/** A copy: a piece of a string keeps all of it, and the heads of ten thousand documents are much. */
+/** A copy: a substring would keep the whole text in memory. */
 function detached(text: string): string {
   return Buffer.from(text, "utf8").toString("utf8");
 }

@@ -24,11 +24,11 @@ describe("slugs", () => {
     ["C++ / C#", "c--c"],
   ])("%s becomes %s", (title, slug) => expect(slugOf(title)).toBe(slug));
 
-  it("that repeat get -1, -2, and never meet another heading", () => {
+  it("that repeat get -1, -2, and never collide with another heading", () => {
     expect(slugs("# A\n# A\n# A-1\n# A\n# 設定\n# 設定\n")).toEqual(["a", "a-1", "a-1-1", "a-2", "設定", "設定-1"]);
   });
 
-  it("are made of what a reader sees", () => {
+  it("are made of the visible text", () => {
     expect(
       slugs(
         [
@@ -58,7 +58,7 @@ describe("slugs", () => {
 });
 
 describe("headings", () => {
-  it("of Markdown are found with hashes and with lines below, outside of code and comments", () => {
+  it("of Markdown are found with hashes and with underlines, outside of code and comments", () => {
     const text = [
       "---",
       "title: x",
@@ -93,19 +93,19 @@ describe("headings", () => {
     expect(outline(text)).toEqual(["5: # Top", "17: ## Second", "20: ## two lines of one title", "27: ### "]);
   });
 
-  it("of AsciiDoc are found outside of listings, with their own names", () => {
+  it("of AsciiDoc are found outside of listings, with their own ids", () => {
     const text = "= 文書\n:lang: ja\n\n[[intro]]\n== はじめに\n\n----\n== no\n----\n\n[#second]\n=== Two\n// == no\n";
     expect(outline(text, "asciidoc")).toEqual(["1: # 文書", "5: ## はじめに", "12: ### Two"]);
     expect(slugs(text, "asciidoc")).toEqual(["文書", "intro", "second"]);
   });
 
-  it("of reStructuredText are levels in the order of their signs", () => {
+  it("of reStructuredText have levels in the order of their characters", () => {
     const text =
       "=====\nTitle\n=====\n\nはじめに\n========\n\nText::\n\n    not a title\n    ----\n\nDeeper\n------\n\nAgain\n=====\n";
     expect(outline(text, "rst")).toEqual(["2: # Title", "5: ## はじめに", "13: ### Deeper", "16: ## Again"]);
   });
 
-  it("are found quickly, whatever the text", () => {
+  it("are found quickly in any text", () => {
     for (const text of [
       "#".repeat(200_000),
       "# ".repeat(100_000),
@@ -123,7 +123,7 @@ describe("a section", () => {
   const text = "# A\nintro\n## B\nb\n### C\nc\n## 設定\n中身\n\n# D\nend";
   const headings = headingsOf(text, "markdown");
 
-  it("goes on to the next heading of its level or above", () => {
+  it("ends at the next heading of the same or a higher level", () => {
     expect(sectionOf(text, headings, "b")).toMatchObject({ text: "## B\nb\n### C\nc\n", lines: [3, 6] });
     expect(sectionOf(text, headings, "設定")).toMatchObject({ text: "## 設定\n中身\n\n", lines: [7, 9] });
     expect(sectionOf(text, headings, "a")?.text).toBe(text.slice(0, text.indexOf("# D")));

@@ -1,4 +1,4 @@
-/** The headings of a text, their slugs, and the section below each. */
+/** The headings of a text, their slugs, and the section of each. */
 import { decodeHtmlEntities } from "../../lib/documents/html-entities.ts";
 import { callInThread, ThreadOverrun } from "../../lib/threads.ts";
 import { replaceCodeSpans } from "./code-spans.ts";
@@ -7,33 +7,33 @@ import { toTitle } from "./front-matter.ts";
 import { proseLines } from "./prose.ts";
 
 export interface Heading {
-  /** From 1, the highest. */
+  /** 1 is the highest. */
   readonly level: number;
   readonly title: string;
-  /** As GitHub makes them: unique in the document. */
+  /** As GitHub generates them: unique in the document. */
   readonly slug: string;
   /** Counted from 1. */
   readonly line: number;
 }
 
-/** A heading before it has a slug. */
+/** A heading without its slug. */
 interface Found {
   readonly level: number;
   readonly raw: string;
   readonly line: number;
-  /** What the author calls it. */
+  /** The id that the author gave it. */
   readonly id?: string | undefined;
 }
 
-/** No one reads more of them. */
+/** Further headings are ignored. */
 const maxHeadings = 10_000;
-/** So much of a title is looked at. */
+/** Further characters of a title are ignored. */
 const maxTitle = 400;
 
-/** To look through so much takes some hundredths of a second at most. */
+/** Scanning this much takes tens of milliseconds at most. */
 const maxHere = 64 * 1024;
 
-/** The same; those of a long text are found in a thread, where it keeps no one waiting. None where that takes too long. */
+/** Same as `listHeadings`, but scans a long text in a thread, which does not block the server. Empty if that takes too long. */
 export async function findHeadings(text: string, format: DocumentFormat): Promise<readonly Heading[]> {
   if (text.length <= maxHere) return headingsOf(text, format);
   try {
@@ -67,7 +67,7 @@ export interface DocumentSection {
   readonly lines: readonly [first: number, last: number];
 }
 
-/** From the heading to the next one of its level or above. */
+/** From the heading to the next one of the same or a higher level. */
 export function sectionOf(text: string, headings: readonly Heading[], slug: string): DocumentSection | undefined {
   const index = headings.findIndex((each) => each.slug === slug);
   const heading = headings[index];
@@ -85,7 +85,7 @@ function offsetOf(text: string, line: number): number {
   return at;
 }
 
-/** Letters, digits, marks and what joins words stay, in lower case; spaces become hyphens. */
+/** Keeps letters, digits, marks and connectors in lower case; spaces become hyphens. */
 export function slugOf(title: string): string {
   return title
     .trim()
@@ -94,7 +94,7 @@ export function slugOf(title: string): string {
     .replaceAll(" ", "-");
 }
 
-/** The same slug again gets -1, then -2. */
+/** A repeated slug gets -1, then -2. */
 function createSlugs(): (slug: string) => string {
   const times = new Map<string, number>();
   return (slug) => {
@@ -107,7 +107,7 @@ function createSlugs(): (slug: string) => string {
   };
 }
 
-/** What a reader sees of it. */
+/** The text without markup. */
 function plainTitle(raw: string): string {
   return decodeHtmlEntities(
     replaceCodeSpans(raw.slice(0, maxTitle), (code) => code)
@@ -141,7 +141,7 @@ function splitId(raw: string): { readonly raw: string; readonly id?: string } {
 }
 
 function* markdownHeadings(text: string): Generator<Found> {
-  /** The lines of the paragraph above, which an underline would make a heading. */
+  /** The lines of the preceding paragraph, which an underline would turn into a heading. */
   let above: { readonly line: number; raw: string } | undefined;
   let last = 0;
   for (const { number, text: line } of proseLines(text, "markdown")) {
@@ -164,7 +164,7 @@ function* markdownHeadings(text: string): Generator<Found> {
   }
 }
 
-/** Without the hashes that may stand behind a title as well. */
+/** Without the closing hashes of a title. */
 function withoutClosing(raw: string): string {
   let end = raw.length;
   while (end > 0 && raw[end - 1] === "#") end -= 1;
@@ -184,7 +184,7 @@ function* asciidocHeadings(text: string): Generator<Found> {
   }
 }
 
-/** A line of one sign, repeated. */
+/** A line of one repeated character. */
 function adornmentOf(line: string): string | undefined {
   const bare = line.trimEnd();
   const sign = bare.charAt(0);
@@ -193,7 +193,7 @@ function adornmentOf(line: string): string | undefined {
 }
 
 function* rstHeadings(text: string): Generator<Found> {
-  /** A sign, and whether it stands above the title as well: each pair is a level, in the order in which they come. */
+  /** A character, and whether it is also above the title: each pair is a level, in order of appearance. */
   const styles: string[] = [];
   let [before, title]: [string, string] = ["", ""];
   let last = 0;
@@ -204,7 +204,7 @@ function* rstHeadings(text: string): Generator<Found> {
     const isTitle = title.trim() !== "" && adornmentOf(title) === undefined;
     if (sign !== undefined && isTitle && line.trimEnd().length >= Math.min(title.trim().length, 4)) {
       const isOver = adornmentOf(before) === sign;
-      // A paragraph that ends in such a line is a title only if it is one line.
+      // A paragraph that ends in such a line is a title only if it has one line.
       if (isOver || before.trim() === "") {
         const style = `${sign}${isOver ? sign : ""}`;
         if (!styles.includes(style)) styles.push(style);

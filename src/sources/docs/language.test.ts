@@ -72,19 +72,19 @@ const corpus: readonly (readonly [says: string, text: string, lang: string, form
   ],
 ];
 
-describe("the letters of a text", () => {
+describe("detection by letters", () => {
   for (const [says, text, lang, format = "markdown"] of corpus)
     it(`tell ${says}`, () => {
       expect(detectLanguage(text, format).lang).toBe(lang);
     });
 
-  it("are not believed where there are too few", () => {
+  it("is not sure if there are too few", () => {
     expect(detectLanguage("API v2", "markdown")).toEqual({ lang: "other", isSure: false });
     expect(detectLanguage("目次", "markdown")).toEqual({ lang: "zh", isSure: false });
     expect(detectLanguage("もくじ", "markdown")).toEqual({ lang: "ja", isSure: true });
   });
 
-  it("are counted quickly, whatever the text", () => {
+  it("is quick for any text", () => {
     for (const text of [
       "`".repeat(100_000),
       "<".repeat(100_000),
@@ -96,7 +96,7 @@ describe("the letters of a text", () => {
   });
 });
 
-describe("marks in a path", () => {
+describe("language marks in a path", () => {
   const marks = createLanguageMarks();
 
   it.each([
@@ -112,25 +112,25 @@ describe("marks in a path", () => {
     ["guide.ja.ja.md", "ja", "guide.md"],
     ["en/guide.ja.md", "ja", "en/guide.md"],
     ["pt-BR/x.md", "pt-BR", "x.md"],
-  ])("%s speaks of %s, and is %s without it", (path, lang, bare) => {
+  ])("%s has the mark %s, and is %s without it", (path, lang, bare) => {
     expect(marks.read(path)).toBe(lang);
     expect(marks.strip(path, lang)).toBe(bare);
     expect(marks.strip(bare, lang), "a second time").toBe(bare);
   });
 
   it.each(["guide.md", "what-is-it.md", "sign-in.md", "src/go/x.md", "ja.md", "v2/x.md", "a/b-tr.md", "日本語.md"])(
-    "%s speaks of none",
+    "%s has no mark",
     (path) => expect(marks.read(path)).toBeUndefined(),
   );
 
-  it("count only for the languages that are named", () => {
+  it("are recognized only for the configured languages", () => {
     const few = createLanguageMarks(["ja", "en"]);
     expect(few.read("it/vpn.md")).toBeUndefined();
     expect(few.read("en-US/vpn.md")).toBe("en-US");
     expect(marks.read("it/vpn.md")).toBe("it");
   });
 
-  it("are tags in one spelling, or none", () => {
+  it("are canonical tags, or invalid", () => {
     expect(["JA", "zh_cn", "en-us", "jp"].map(canonicalTag)).toEqual(["ja", "zh-CN", "en-US", "ja"]);
     expect(["", "x", "../..", "ja/x", "a".repeat(100), "en--us"].map(canonicalTag)).toEqual(Array(6).fill(undefined));
   });
@@ -141,24 +141,24 @@ const sure = (lang: "ja" | "zh" | "ko" | "other") => ({ lang, isSure: true });
 describe("the language of a document", () => {
   const ask = { path: "x.md", mark: undefined, fallback: "en" };
 
-  it("is what it says itself, before anything else", () => {
+  it("is that of its metadata first", () => {
     expect(decideLanguage({ ...ask, said: "fr", mark: "ja", detected: sure("ko") })).toBe("fr");
   });
 
-  it("is told by its letters, also against a mark: a copy that is not translated yet", () => {
+  it("is detected by its letters, even against a mark: an untranslated copy", () => {
     expect(decideLanguage({ ...ask, mark: "ja", detected: sure("other") })).toBe("en");
     expect(decideLanguage({ ...ask, mark: "en", detected: sure("ja") })).toBe("ja");
     expect(decideLanguage({ ...ask, fallback: "ja", detected: sure("other") })).toBe("en");
   });
 
-  it("is told by a mark where letters cannot tell", () => {
+  it("is that of its mark if letters do not show it", () => {
     expect(decideLanguage({ ...ask, mark: "de", detected: sure("other") })).toBe("de");
     expect(decideLanguage({ ...ask, mark: "zh-TW", detected: sure("zh") })).toBe("zh-TW");
     expect(decideLanguage({ ...ask, mark: "ja", detected: { lang: "zh", isSure: false } })).toBe("ja");
     expect(decideLanguage({ ...ask, mark: "ja", detected: { lang: "other", isSure: false } })).toBe("ja");
   });
 
-  it("is that of the collection, or of the name, where nothing else tells", () => {
+  it("is that of the collection, or of the name, if nothing else shows it", () => {
     expect(decideLanguage({ ...ask, fallback: "de", detected: sure("other") })).toBe("de");
     expect(decideLanguage({ ...ask, path: "仕様書（案）について.pdf" })).toBe("ja");
     expect(decideLanguage({ ...ask, path: "spec.pdf", fallback: "ja" })).toBe("ja");

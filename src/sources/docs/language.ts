@@ -1,14 +1,14 @@
-/** Which language a document is in: by what it says of itself, by the marks in its path, by its letters. */
+/** Detects the language of a document: by its metadata, by marks in its path, by its letters. */
 import { type DocumentFormat, stemOf } from "./formats.ts";
 import { proseLines } from "./prose.ts";
 
-/** The languages whose marks count unless the configuration names others. */
+/** Languages whose marks are recognized by default. */
 export const knownLanguages: readonly string[] =
   "ar cs da de el en es fa fi fr he hi hu id it ja ko nb nl pl pt ro ru sv th tr uk vi zh".split(" ");
 
 const aliases: Readonly<Record<string, string>> = { jp: "ja", cn: "zh-CN", tw: "zh-TW", kr: "ko", br: "pt-BR" };
 
-/** Words of English that end names (`what-is-it.md`): behind a hyphen they are no marks. */
+/** English words that end names (`what-is-it.md`): after a hyphen they are not language marks. */
 const words = new Set(["br", "da", "de", "el", "es", "fa", "he", "hi", "id", "it", "nb", "no", "th", "tr"]);
 
 const scripts = new Set(["ja", "zh", "ko"]);
@@ -18,7 +18,7 @@ export function baseLanguageOf(tag: string): string {
   return hyphen < 0 ? tag : tag.slice(0, hyphen);
 }
 
-/** The tag in its one spelling; undefined for what is none. */
+/** The tag in canonical form; undefined if it is invalid. */
 export function canonicalTag(text: string): string | undefined {
   const tag = aliases[text.toLowerCase()] ?? text.replaceAll("_", "-");
   if (!/^[a-z]{2,3}(?:-[a-z0-9]{2,8}){0,3}$/i.test(tag)) return undefined;
@@ -30,13 +30,15 @@ export function canonicalTag(text: string): string | undefined {
 }
 
 export interface LanguageMarks {
-  /** The language that the path speaks of, the nearest mark first. */
+  /** The language that the path names; the last mark wins. */
   read(path: string): string | undefined;
   /** The path without the marks of this language. */
   strip(path: string, lang: string): string;
 }
 
-/** Marks are folders (`ja/guide.md`, `docs/zh-CN/guide.md`) and ends of names (`guide.ja.md`, `guide_ja.md`, `guide-ja.md`, `README.ja`). */
+/**
+ * Marks are folders (`ja/guide.md`, `docs/zh-CN/guide.md`) and ends of names (`guide.ja.md`, `guide_ja.md`, `guide-ja.md`, `README.ja`).
+ */
 export function createLanguageMarks(languages: readonly string[] = knownLanguages): LanguageMarks {
   const counted = new Set(languages.flatMap((each) => canonicalTag(each) ?? []));
   const bases = new Set([...counted].map(baseLanguageOf));
@@ -44,7 +46,7 @@ export function createLanguageMarks(languages: readonly string[] = knownLanguage
   function tagOf(text: string): string | undefined {
     if (!/^[a-z]{2}(?:[-_][a-z]{2,4})?$/i.test(text)) return undefined;
     const named = text.toLowerCase();
-    // An old code for a language ("in", "iw") is a word more often than not.
+    // An old language code ("in", "iw") is usually a word.
     if (!bases.has(baseLanguageOf(aliases[named] ?? named.slice(0, 2)))) return undefined;
     return canonicalTag(text);
   }
@@ -81,15 +83,15 @@ export function createLanguageMarks(languages: readonly string[] = knownLanguage
     strip(path, lang) {
       const segments = path.split("/");
       const name = segments.pop() ?? "";
-      const kept = segments.filter((segment) => tagOf(segment) !== lang);
+      const folders = segments.filter((segment) => tagOf(segment) !== lang);
       let bare = name;
       for (let split = splitName(bare); split?.tag === lang; split = splitName(bare)) ({ bare } = split);
-      return [...kept, bare].join("/");
+      return [...folders, bare].join("/");
     },
   };
 }
 
-/** How many letters of which kind. */
+/** The number of letters by script. */
 interface Letters {
   kana: number;
   han: number;
@@ -100,18 +102,18 @@ interface Letters {
 export interface Detected {
   /** "other": none of the three. */
   readonly lang: "ja" | "zh" | "ko" | "other";
-  /** Whether there was enough to tell. */
+  /** Whether there was enough text. */
   readonly isSure: boolean;
 }
 
-/** From this share of all letters on, a text with words of other scripts in it is written in this one. */
+/** From this share of all letters on, a text that mixes scripts counts as this language. */
 const leastShare = 0.1;
-/** Han alone may be a few words of Japanese. */
+/** Fewer Han characters may also be a short Japanese text. */
 const fewHan = 60;
 const fewLetters = 12;
-/** Japanese has more kana than this among its characters, Chinese that names something Japanese has fewer. */
+/** Japanese has a higher share of kana; Chinese text with Japanese names has a lower one. */
 const leastKana = 0.05;
-/** So much of a text is enough to tell. */
+/** Number of letters that is enough. */
 const maxCounted = 8000;
 
 export function detectLanguage(text: string, format: DocumentFormat): Detected {
@@ -134,7 +136,7 @@ function judge({ kana, han, hangul, other }: Letters): Detected {
   return { lang: "zh", isSure: han >= fewHan };
 }
 
-/** Names and addresses in code are English whatever is written around them. */
+/** Removes code: it is English in any language. */
 function withoutCode(line: string): string {
   if (!/[`<(/]/.test(line)) return line;
   return line
@@ -168,26 +170,26 @@ function count(text: string, letters: Letters): void {
       letters.kana += 1;
     else if ((code >= 0x3400 && code <= 0x9fff) || (code >= 0xf900 && code <= 0xfaff) || code === 0x3005)
       letters.han += 1;
-    // The planes of rare characters: the first half of a pair.
+    // Rare characters: the first half of a surrogate pair.
     else if (code >= 0xd840 && code <= 0xd88f) letters.han += 1;
     else if ((code >= 0xac00 && code <= 0xd7af) || code <= 0x11ff || (code >= 0x3131 && code <= 0x318e))
       letters.hangul += 1;
   }
 }
 
-export interface LanguageAsk {
+export interface LanguageEvidence {
   readonly path: string;
-  /** What the document says itself. */
+  /** The language in its metadata. */
   readonly said?: string | undefined;
   readonly mark: string | undefined;
-  /** Absent where the text is not at hand. */
+  /** Absent if the text is not available. */
   readonly detected?: Detected | undefined;
-  /** The language of what does not tell. */
+  /** The language of documents without any indication. */
   readonly fallback: string;
 }
 
-/** What a document says itself counts first, then its letters; a mark says what letters cannot. */
-export function decideLanguage({ path, said, mark, detected, fallback }: LanguageAsk): string {
+/** The document's metadata counts first, then its letters; a mark decides what letters cannot. */
+export function decideLanguage({ path, said, mark, detected, fallback }: LanguageEvidence): string {
   if (said !== undefined) return said;
   const letters = detected ?? detectLanguage(stemOf(path), "text");
   const markBase = mark === undefined ? undefined : baseLanguageOf(mark);

@@ -38,7 +38,7 @@ describe("links", () => {
     expect(targets("see `A <a.rst>`_\n\n.. image:: c.png\n", "rst")).toEqual(["1 a.rst", "3 c.png"]);
   });
 
-  it("lead from the folder of their file, and never out of the root", () => {
+  it("are resolved from the folder of their file, and never leave the root", () => {
     expect(followLink("docs/a.md", "../README.md#top")).toEqual({ path: "README.md", fragment: "top" });
     expect(followLink("docs/a.md", "%E8%A8%AD%E5%AE%9A.md?x=1")).toEqual({ path: "docs/設定.md", fragment: "" });
     expect(followLink("docs/a.md", "#設定")).toEqual({ path: "docs/a.md", fragment: "設定" });
@@ -54,7 +54,7 @@ describe("links", () => {
       expect(followLink("docs/a.md", elsewhere), elsewhere).toBeUndefined();
   });
 
-  it("are found quickly, whatever the text", () => {
+  it("are found quickly in any text", () => {
     for (const text of [
       "[".repeat(200_000),
       "](".repeat(100_000),

@@ -1,4 +1,4 @@
-/** The links of a text, and those among the first that lead to the same text in another language. */
+/** The links of a text, and its language bar: early links to the same text in other languages. */
 import { cutAt } from "../../lib/cut-at.ts";
 import { callInThread, ThreadOverrun } from "../../lib/threads.ts";
 import { replaceCodeSpans } from "./code-spans.ts";
@@ -6,9 +6,9 @@ import { type DocumentFormat, resolveFrom } from "./formats.ts";
 import { frontMatterOf, proseLines } from "./prose.ts";
 
 export interface DocumentLink {
-  /** As it is written. */
+  /** As written. */
   readonly target: string;
-  /** What a reader sees of it; "" where that is told elsewhere. */
+  /** The visible text; "" if it is defined elsewhere. */
   readonly text: string;
   /** Counted from 1. */
   readonly line: number;
@@ -21,7 +21,7 @@ const html = { pattern: href, target: [1, 2], text: 3 };
 
 interface Form {
   readonly pattern: RegExp;
-  /** The groups that hold the target, whichever is there. */
+  /** The groups that may contain the target. */
   readonly target: readonly number[];
   readonly text?: number;
 }
@@ -44,7 +44,7 @@ const forms: Readonly<Record<DocumentFormat, readonly Form[]>> = {
   document: [],
 };
 
-/** No one follows more of them. */
+/** Further links are ignored. */
 const maxLinks = 5000;
 
 export function* linksOf(text: string, format: DocumentFormat): Generator<DocumentLink> {
@@ -55,17 +55,17 @@ export function* linksOf(text: string, format: DocumentFormat): Generator<Docume
       for (const found of bare.matchAll(form.pattern)) {
         const written = form.target.map((group) => found[group]).find((each) => each !== undefined);
         if (written === undefined || written === "") continue;
-        const said = form.text === undefined ? "" : (found[form.text] ?? "");
-        yield { target: written.replace(/^<|>$/g, ""), text: said.trim(), line: number };
+        const label = form.text === undefined ? "" : (found[form.text] ?? "");
+        yield { target: written.replace(/^<|>$/g, ""), text: label.trim(), line: number };
         if ((count += 1) === maxLinks) return;
       }
   }
 }
 
-/** To look through so much takes some hundredths of a second at most. */
+/** Scanning this much takes tens of milliseconds at most. */
 const maxHere = 64 * 1024;
 
-/** All of them; those of a long text are found in a thread. None where that takes too long. */
+/** All links; those of a long text are found in a thread. Empty if that takes too long. */
 export async function findLinks(text: string, format: DocumentFormat): Promise<readonly DocumentLink[]> {
   if (text.length <= maxHere) return listLinks(text, format);
   try {
@@ -76,12 +76,12 @@ export async function findLinks(text: string, format: DocumentFormat): Promise<r
   }
 }
 
-/** Called in the thread, too. */
+/** Also called in the thread. */
 export function listLinks(text: string, format: DocumentFormat): readonly DocumentLink[] {
   return [...linksOf(text, format)];
 }
 
-/** Where a link leads inside the root: the file's path and the part of it. Undefined for what leads elsewhere. */
+/** The target of a link below the root: the file's path and the fragment. Undefined for other targets. */
 export function followLink(
   file: string,
   written: string,
@@ -103,7 +103,7 @@ function decode(text: string): string {
   }
 }
 
-/** A language by one of its names, alone or in a few words (`日本語版はこちら`, `Read this in English`). */
+/** A language by one of its names, alone or in a short phrase (`日本語版はこちら`, `Read this in English`). */
 const languageName = new RegExp(
   [
     String.raw`日本語|英語|中国語|韓国語|中文|汉语|漢語|한국어|영어|日文|英文|русский|українська|ไทย|हिन्दी|العربية|עברית|فارسی`,
@@ -114,7 +114,7 @@ const languageName = new RegExp(
   "i",
 );
 
-/** So many lines may hold the bar. */
+/** The bar may be within this many lines. */
 const barLines = 15;
 const maxBarText = 4096;
 const maxBar = 16;

@@ -1,14 +1,14 @@
-/** The lines of a text that are meant as text: without front matter, code and comments. */
+/** The lines of a text that are prose: without front matter, code and comments. */
 import type { DocumentFormat } from "./formats.ts";
 
 export interface ProseLine {
   /** Counted from 1. */
   readonly number: number;
-  /** Without what ends it. */
+  /** Without the line end. */
   readonly text: string;
 }
 
-/** Where the front matter ends: the offset behind its last line, and its text; undefined where there is none. */
+/** The front matter and the offset after its last line; undefined if there is none. */
 export function frontMatterOf(text: string): { readonly yaml: string; readonly end: number } | undefined {
   const open = /^(---)[ \t]*\r?\n/.exec(text);
   if (!open) return undefined;
@@ -23,13 +23,13 @@ export function frontMatterOf(text: string): { readonly yaml: string; readonly e
   return undefined;
 }
 
-/** A code block of Markdown or AsciiDoc that is open: what closes it. */
+/** An open code block of Markdown or AsciiDoc, and what closes it. */
 interface Fence {
   readonly mark: string;
   readonly least: number;
 }
 
-/** Longer lines are cut: no one wrote them. */
+/** Longer lines are cut: they are not prose. */
 const maxLine = 20_000;
 
 export function* proseLines(text: string, format: DocumentFormat): Generator<ProseLine> {
@@ -38,7 +38,7 @@ export function* proseLines(text: string, format: DocumentFormat): Generator<Pro
   let at = 0;
   let fence: Fence | undefined;
   let isComment = false;
-  /** The indentation of what a literal block of reStructuredText belongs to; -1 outside of one. */
+  /** The indentation of the paragraph before a literal block of reStructuredText; -1 outside of one. */
   let literal = -1;
   while (at < text.length) {
     const feed = text.indexOf("\n", at);
@@ -68,9 +68,9 @@ export function* proseLines(text: string, format: DocumentFormat): Generator<Pro
       yield { number: here, text: line };
       continue;
     }
-    const kept = withoutComments(line, isComment);
-    isComment = kept.isOpen;
-    yield { number: here, text: kept.text };
+    const prose = withoutComments(line, isComment);
+    isComment = prose.isOpen;
+    yield { number: here, text: prose.text };
   }
 }
 
@@ -83,7 +83,7 @@ function markdownFence(line: string): Fence | undefined {
 
 function asciidocFence(line: string): Fence | undefined {
   const [marks] = /^(?:-{4,}|\.{4,}|\+{4,}|\/{4,}|```)/.exec(line) ?? [];
-  // At most one word stands behind them.
+  // At most one word may follow.
   if (marks === undefined || /\s/.test(line.slice(marks.length).trimStart())) return undefined;
   const mark = marks.charAt(0);
   return { mark, least: mark === "`" ? 3 : 4 };

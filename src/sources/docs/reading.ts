@@ -1,4 +1,4 @@
-/** What a document gives when it is read: all of it, a part, or one section. */
+/** Reads a document: all of it, a range, or one section. */
 import { invalid, notFound, quote, ResourceError } from "../../errors.ts";
 import type { Call } from "../../resources.ts";
 import type { Part } from "../../source.ts";
@@ -15,7 +15,7 @@ type Query = Readonly<Record<string, string>>;
 
 export interface DocumentReader {
   read(placed: Placed, query: Query | undefined, call: Call): Promise<readonly Part[]>;
-  /** The section that a query asks for. One that is not there throws "not-found". */
+  /** The section that a query names. Throws "not-found" if it does not exist. */
   section(placed: Placed, slug: string, call: Call): Promise<DocumentSection & { readonly mimeType: string }>;
   headings(placed: Placed, call: Call): Promise<readonly Heading[]>;
 }
@@ -25,22 +25,22 @@ export interface DocumentReaderOptions extends Pick<EntryOptions, "addressOf"> {
   readonly describe: Describe;
 }
 
-/** More headings than this are not named in an answer. */
+/** Further headings are not listed in a response. */
 const maxOutline = 500;
 
-/** Throws "not-found" for a query that is not known here. */
+/** Throws "not-found" for an unknown query. */
 export function parseDocumentQuery(address: string, query: Query | undefined): Query | undefined {
   const names = Object.keys(query ?? {});
   if (names.length === 0) return undefined;
   if (!names.every((name) => name === "heading" || name === "lines" || name === "bytes" || name === "as"))
     throw notFound(address);
   if (names.includes("heading") && names.length > 1)
-    throw invalid('a section is asked for by its heading alone, as in "heading=install", without a range');
+    throw invalid('request a section by its heading alone, as in "heading=install", without a range');
   return query;
 }
 
 export function createDocumentReader({ files, describe, addressOf }: DocumentReaderOptions): DocumentReader {
-  async function ask(placed: Placed, query: Query | undefined, call: Call): Promise<readonly Part[]> {
+  async function readFile(placed: Placed, query: Query | undefined, call: Call): Promise<readonly Part[]> {
     const { file } = placed.document;
     try {
       return await files.read(query ? { path: file, query } : { path: file }, call);
@@ -49,14 +49,14 @@ export function createDocumentReader({ files, describe, addressOf }: DocumentRea
     }
   }
 
-  /** The text with headings, and what it is written in. */
+  /** The text with its headings and its format. */
   async function text(
     placed: Placed,
     call: Call,
   ): Promise<{ part: Part; text: string; format: DocumentFormat } | undefined> {
     const { format } = placed.document;
     const isTakenOut = format === "html" || format === "document";
-    const [part] = await ask(placed, isTakenOut ? { as: "text" } : undefined, call);
+    const [part] = await readFile(placed, isTakenOut ? { as: "text" } : undefined, call);
     if (!part || !("text" in part.body)) return undefined;
     return { part, text: part.body.text, format: isTakenOut ? formatOfText(part) : format };
   }
@@ -87,7 +87,7 @@ export function createDocumentReader({ files, describe, addressOf }: DocumentRea
         return [{ body: { text: cut }, mimeType, meta: { ...meta, ...own, ...named }, ...(reveals && { reveals }) }];
       }
       const isWhole = query?.["lines"] === undefined && query?.["bytes"] === undefined;
-      const parts = await ask(placed, query, call);
+      const parts = await readFile(placed, query, call);
       return Promise.all(
         parts.map(async ({ reveals: _reveals, ...part }) => {
           const format = query ? formatOfText(part) : placed.document.format;
@@ -104,7 +104,7 @@ function formatOfText({ mimeType }: Part): DocumentFormat {
   return mimeType === "text/markdown" ? "markdown" : "text";
 }
 
-/** The folder speaks of files; who asked knows addresses. */
+/** Replaces file paths in error messages by addresses, which the caller knows. */
 function inOwnWords(cause: ResourceError, { document, address }: Placed): ResourceError {
   const { kind, passing, details } = cause;
   const message = cause.message.replaceAll(quote(document.file), quote(address));

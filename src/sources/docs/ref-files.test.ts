@@ -21,7 +21,7 @@ async function textAt(source: Source, path: string, query?: Readonly<Record<stri
   return part && "text" in part.body ? part.body.text : "";
 }
 
-/** The folder `docs` at the tag v1, and moved on since. */
+/** The folder `docs` at the tag v1, with later commits. */
 function build(): void {
   git(["init", "-q"]);
   write("README.md", english);
@@ -42,7 +42,7 @@ function build(): void {
 }
 
 describe("a collection at a ref", () => {
-  it("is the folder as it was then, with the times of then", async () => {
+  it("is the folder at that commit, with its commit times", async () => {
     build();
     const source = await open({ root: at("docs"), ref: "v1" });
     const entries = await list(source);
@@ -80,7 +80,7 @@ describe("a collection at a ref", () => {
     expect(await textAt(source, "en/guide.md")).toBe("# Another\n");
   });
 
-  it("that is not there is named, and so is a folder without a repository", async () => {
+  it("that does not exist is named in the error, and so is a folder without a repository", async () => {
     write("docs/a.md", english);
     await refusal(open({ root: at("docs"), ref: "v1" }), ["invalid"], "no repository");
     build();
@@ -92,7 +92,7 @@ describe("a collection at a ref", () => {
     expect(fs.existsSync(join(collection.root, "x"))).toBe(false);
   });
 
-  it("is too large in its own words", async () => {
+  it("names its own addresses in an error about a large file", async () => {
     build();
     const source = await open({ root: at("docs"), ref: "v1", maxBytes: 20 });
     const error = await refusal(source.read({ path: "en/guide.md" }, call()), ["too-large"], "guide.md");

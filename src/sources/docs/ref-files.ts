@@ -1,4 +1,4 @@
-/** The files of a folder as they are at a branch, a tag or a commit: what a collection needs of them. */
+/** The files of a folder at a branch, tag or commit, as the collection needs them. */
 import { realpathSync } from "node:fs";
 import type { RuleChoice } from "../../backends/folder-rules/name-rules.ts";
 import { invalid, quote, ResourceError } from "../../errors.ts";
@@ -18,15 +18,19 @@ export interface RefFilesOptions extends Partial<RuleChoice> {
 export async function openRefFiles(options: RefFilesOptions, runtime: Runtime): Promise<DocumentFiles> {
   const { root, ref, ...folder } = options;
   const found = findAbove(root);
-  if (!found) throw invalid(`${quote(root)} is in no git repository, so there is no ${quote(ref)}; remove "ref"`);
-  const { repository, way } = found;
+  if (!found)
+    throw invalid(`${quote(root)} is not in a git repository, so ${quote(ref)} cannot be resolved; remove "ref"`);
+  const { repository, folderPath } = found;
   const { openGit } = await import("../git.ts");
-  const source = openGit(repository, folder, runtime, { root: realpathSync.native(root), way }) as Required<GitSource>;
+  const source = openGit(repository, folder, runtime, {
+    root: realpathSync.native(root),
+    folderPath,
+  }) as Required<GitSource>;
 
-  const at = (kind: "tree" | "blob", path: string) => pathOf([kind, ref, ...way, ...segmentsOf(path)]);
+  const at = (kind: "tree" | "blob", path: string) => pathOf([kind, ref, ...folderPath, ...segmentsOf(path)]);
 
-  /** Git speaks of its own addresses. */
-  async function ask<T>(path: string, work: Promise<T>): Promise<T> {
+  /** Errors of git name its own addresses; these are replaced. */
+  async function withOwnPaths<T>(path: string, work: Promise<T>): Promise<T> {
     try {
       return await work;
     } catch (cause) {
@@ -42,30 +46,30 @@ export async function openRefFiles(options: RefFilesOptions, runtime: Runtime): 
   return {
     async list() {
       try {
-        const files = await source.filesAt(ref, way);
+        const files = await source.filesAt(ref, folderPath);
         const items = files.map(({ path, hash, size }) => toFile(path, { path, size, version: hash }));
         return { items: items.sort((one, other) => compareAddresses(one.path, other.path)) };
       } catch (cause) {
         if (!(cause instanceof ResourceError) || cause.kind !== "not-found") throw cause;
-        const says = `there is no ${quote(ref)} with this folder in the repository`;
-        throw new ResourceError("unavailable", says, { cause });
+        const message = `the repository has no ${quote(ref)} that contains this folder`;
+        throw new ResourceError("unavailable", message, { cause });
       }
     },
 
     async read({ path, query }, call) {
-      const parts = await ask(path, source.read({ path: at("blob", path), ...(query && { query }) }, call));
+      const parts = await withOwnPaths(path, source.read({ path: at("blob", path), ...(query && { query }) }, call));
       return parts.map(({ reveals: _reveals, ...part }) => part);
     },
 
     async stat({ path, query }, call) {
-      const entry = await ask(path, source.stat({ path: at("blob", path), ...(query && { query }) }, call));
+      const entry = await withOwnPaths(path, source.stat({ path: at("blob", path), ...(query && { query }) }, call));
       return { ...toFile(path, entry), ...(query && { query }) };
     },
 
     async watch(call) {
       const changes = await source.watch(call);
-      return (async function* heard(): AsyncGenerator<SourceChange> {
-        // Which files a ref brings when it moves is seen by looking.
+      return (async function* fileChanges(): AsyncGenerator<SourceChange> {
+        // When a ref moves, the changed files are found by a new check.
         for await (const change of changes) yield change.kind === "lost" ? change : { kind: "changed", path: "" };
       })();
     },

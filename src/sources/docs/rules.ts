@@ -1,4 +1,4 @@
-/** How much a document matters, and to whom: the first rule that fits its path. */
+/** Priority and audience of a document: from the first rule that matches its path. */
 import { invalid, quote } from "../../errors.ts";
 import { createGlob, GlobError } from "../../lib/glob.ts";
 import type { Annotations } from "../../resources.ts";
@@ -6,7 +6,7 @@ import { documentFormatOf } from "./formats.ts";
 
 export type Audience = NonNullable<Annotations["audience"]>;
 
-/** As it is written in a configuration. */
+/** As written in the config. */
 export interface RuleOption {
   readonly match: string | readonly string[];
   readonly priority?: number | undefined;
@@ -14,30 +14,30 @@ export interface RuleOption {
 }
 
 export interface DocumentRating {
-  /** The rule that fitted: its name, or its pattern. */
+  /** The matching rule: its name, or its pattern. */
   readonly rule: string;
   readonly priority: number;
   readonly audience: Audience;
 }
 
 interface Rule extends DocumentRating {
-  /** Asked with a path in lower case. */
+  /** The path must be in lower case. */
   fits(path: string): boolean;
 }
 
 const everyone: Audience = ["user", "assistant"];
 
-/** What fits no rule. */
+/** If no rule matches. */
 const otherwise: DocumentRating = { rule: "default", priority: 0.5, audience: everyone };
 
-/** A rule of ours: names alone, since each document of thousands is asked for all of them. */
+/** A built-in rule. Uses names instead of patterns for speed, because all rules are tried for thousands of documents. */
 interface BuiltIn extends DocumentRating {
-  /** Names of folders, and of files without their endings (`{name,name.*,**\/name/**}`). */
+  /** Names of folders, and of files without their extensions (`{name,name.*,**\/name/**}`). */
   readonly names: string;
-  /** What a file's name holds (`*part*`). */
+  /** Parts of file names (`*part*`). */
   readonly parts?: string;
   readonly endings?: string;
-  /** Whether the parts do not count in a PDF's name. */
+  /** Whether the parts do not apply to PDFs. */
   readonly textOnly?: boolean;
 }
 
@@ -89,10 +89,10 @@ const builtIn: readonly BuiltIn[] = [
   },
 ];
 
-/** How much less a text matters that is also there in the language that is preferred. */
+/** How much lower the priority of a text is that also exists in the preferred language. */
 export const twinStep = 0.2;
 
-/** Those of the configuration come first. A pattern without a slash fits a name at any depth; case does not count. */
+/** The configured rules come first. A pattern without a slash matches a name at any depth; case is ignored. */
 export function createRules(configured: readonly RuleOption[]): (path: string) => DocumentRating {
   const rules = [...configured.flatMap(toRules), ...builtIn.map(toBuiltIn)];
   return (path) => {
@@ -109,7 +109,7 @@ function toRules({ match, priority = otherwise.priority, audience = everyone }: 
       return { rule: pattern, priority, audience, fits: matches };
     } catch (cause) {
       if (!(cause instanceof GlobError)) throw cause;
-      throw invalid(`the rule ${quote(pattern)} cannot be understood: ${cause.message}`);
+      throw invalid(`the rule ${quote(pattern)} is invalid: ${cause.message}`);
     }
   });
 }

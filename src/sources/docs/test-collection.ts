@@ -16,7 +16,7 @@ export interface TestCollection extends Pick<
 > {
   /** Closed after the test. */
   open(options?: Readonly<Record<string, unknown>>): Promise<DocsSource>;
-  /** Runs git in the folder, as someone, at a time. */
+  /** Runs git in the folder, as a test user, at a given time. */
   git(args: readonly string[], time?: string): void;
 }
 

@@ -1,11 +1,11 @@
-/** From changes of files to changes of addresses: a document that changes its language moves. */
+/** Translates file changes to address changes: a document whose language changes moves. */
 import type { Call } from "../../resources.ts";
 import type { SourceChange, Runtime } from "../../source.ts";
 import type { Arrangement } from "./arrange.ts";
 import type { DocumentCollection, DocumentFiles } from "./collection.ts";
 
-/** While files change without end, so much of the time is spent on looking. */
-const lookShare = 0.2;
+/** Under continuous changes, checking takes at most this share of the time. */
+const checkShare = 0.2;
 const maxRestMs = 2000;
 
 /** Resolves once armed. */
@@ -16,17 +16,17 @@ export async function watchDocuments(
   call: Call,
 ): Promise<AsyncIterable<SourceChange>> {
   const changes = await files.watch(call);
-  // Behind the arming, so that nothing falls between.
+  // After arming, so that no change is missed.
   const begun = call.signal.aborted ? undefined : await collection.look(call);
   return follow();
 
   async function* follow(): AsyncGenerator<SourceChange> {
     if (!begun) return;
     let before = begun;
-    const heard = createEar(changes);
+    const batches = createBatches(changes);
     try {
       for (;;) {
-        const batch = await heard.take();
+        const batch = await batches.take();
         if (!batch) return;
         if (batch.isLost) yield { kind: "lost" };
         const startMs = performance.now();
@@ -34,54 +34,54 @@ export async function watchDocuments(
         const tookMs = performance.now() - startMs;
         for (const change of compare(before, now, batch.paths)) yield change;
         before = now;
-        if (tookMs > 10) await runtime.wait(Math.min(maxRestMs, tookMs / lookShare), call.signal);
+        if (tookMs > 10) await runtime.wait(Math.min(maxRestMs, tookMs / checkShare), call.signal);
       }
     } catch (cause) {
       if (!call.signal.aborted) throw cause;
     } finally {
-      heard.leave();
+      batches.leave();
     }
   }
 }
 
 interface Batch {
-  /** The files that something was said of. */
+  /** The changed files. */
   readonly paths: ReadonlySet<string>;
   readonly isLost: boolean;
 }
 
-/** Takes what is said as it comes, so that nothing piles up while it is looked at. */
-function createEar(changes: AsyncIterable<SourceChange>): { take(): Promise<Batch | undefined>; leave(): void } {
+/** Collects changes as they arrive, merged, so that nothing piles up during a check. */
+function createBatches(changes: AsyncIterable<SourceChange>): { take(): Promise<Batch | undefined>; leave(): void } {
   const iterator = changes[Symbol.asyncIterator]();
   let paths = new Set<string>();
   let isLost = false;
-  /** Resolves with the next thing that is said, or when nothing more will be. */
-  let said = Promise.withResolvers<void>();
+  /** Resolves with the next change, or at the end. */
+  let arrival = Promise.withResolvers<void>();
   let isOver = false;
-  const over = hear().finally(() => {
+  const over = collect().finally(() => {
     isOver = true;
-    said.resolve();
+    arrival.resolve();
   });
-  // Whoever takes hears of it.
+  // The rejection is reported to the next `take`.
   over.catch(() => undefined);
 
-  async function hear(): Promise<void> {
+  async function collect(): Promise<void> {
     for (let step = await iterator.next(); !step.done; step = await iterator.next()) {
       if (step.value.kind === "lost") isLost = true;
       else paths.add(step.value.path);
-      said.resolve();
+      arrival.resolve();
     }
   }
 
   return {
     async take() {
-      await said.promise;
+      await arrival.promise;
       if (paths.size === 0 && !isLost) return void (await over);
       const batch: Batch = { paths, isLost };
       paths = new Set();
       isLost = false;
-      said = Promise.withResolvers();
-      if (isOver) said.resolve();
+      arrival = Promise.withResolvers();
+      if (isOver) arrival.resolve();
       return batch;
     },
     leave: () => void iterator.return?.(),

@@ -1,4 +1,4 @@
-/** What a path that is being typed may become. */
+/** Completion of file paths. */
 import { directoryType } from "../../resources.ts";
 import type { Suggestion } from "../../source.ts";
 import type { Confine } from "./confine.ts";
@@ -8,7 +8,7 @@ import type { FileWalk } from "./walk.ts";
 
 const maxSuggestions = 100;
 
-/** Names in the folder typed so far: those that begin as typed, then those that do but for case, then those that hold it. */
+/** Names in the folder typed so far: prefix matches, then prefix matches that ignore case, then substring matches. */
 export function* completePath(
   typed: string,
   { confine, names, walk }: { readonly confine: Confine; readonly names: Names; readonly walk: FileWalk },
@@ -16,8 +16,8 @@ export function* completePath(
   const slash = typed.lastIndexOf("/");
   const folder = typed.slice(0, Math.max(0, slash));
   if (slash === 0) return [];
-  const all = yield* confine.visit(folder, function* (place) {
-    return place.kind === "folder" ? (yield* names.of(place)).names : [];
+  const all = yield* confine.visit(folder, function* (location) {
+    return location.kind === "folder" ? (yield* names.of(location)).names : [];
   });
   const suggestions: Suggestion[] = [];
   for (const name of best(all ?? [], typed.slice(slash + 1))) {
@@ -42,7 +42,7 @@ function* best(names: readonly string[], typed: string): Generator<string> {
       continue;
     }
     const at = name.toLowerCase().indexOf(folded);
-    // More than enough to choose from, even where some turn out not to be there.
+    // More than enough to choose from, even if some turn out not to exist.
     if (at === 0 && alike.length < 2 * maxSuggestions) alike.push(name);
     else if (at > 0 && holding.length < 2 * maxSuggestions) holding.push(name);
   }

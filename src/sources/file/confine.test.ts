@@ -28,7 +28,7 @@ function textOf([part]: readonly Part[]): string {
   return part && "text" in part.body ? part.body.text : "no text";
 }
 
-/** Every door answers as if nothing were there. */
+/** Every method responds as if nothing existed at the path. */
 async function expectNothing(source: FileSource, path: string): Promise<void> {
   for (const asked of [
     source.read({ path }, call()),
@@ -47,7 +47,7 @@ async function expectNothing(source: FileSource, path: string): Promise<void> {
 }
 
 describe("a path", () => {
-  it("leaves out what is hidden, secret or other people's, at every door", async () => {
+  it("leaves out hidden, secret and foreign files in every method", async () => {
     const kept = [".env", "a/.git/config", "node_modules/x/index.js", "id_rsa", "certs/server.PEM", "a/.hidden/b.txt"];
     for (const path of [...kept, "a/b.txt", "id_rsa.pub"]) write(path, "secret");
     const source = await open();
@@ -62,7 +62,7 @@ describe("a path", () => {
 });
 
 describe("a link", () => {
-  it("to a file or a folder inside is read through, and only files are listed", async () => {
+  it("to a file or a folder inside is followed, and only files are listed", async () => {
     write("real/a.txt", "alpha");
     link("real/a.txt", "to-file.txt");
     link("real", "to-folder");
@@ -83,7 +83,7 @@ describe("a link", () => {
     ]);
   });
 
-  it("that leads out of the root leads nowhere", async () => {
+  it("that leaves the root is not followed", async () => {
     fs.mkdirSync(join(folder.above, "root2"));
     fs.writeFileSync(join(folder.above, "root2", "a.txt"), "outside");
     fs.writeFileSync(join(folder.above, "outside.txt"), "outside");
@@ -114,7 +114,7 @@ describe("a link", () => {
     expect(pathsOf(await listAll(source))).toEqual(["inside/a.txt"]);
   });
 
-  it("that leads in a circle, nowhere, or to what is not served leads nowhere", async () => {
+  it("that is circular, broken, or points to a hidden file is not followed", async () => {
     write(".env", "SECRET=1");
     write(".hidden/a.txt", "hidden");
     write("id_rsa", "key");
@@ -130,7 +130,7 @@ describe("a link", () => {
     expect(await listAll(source)).toEqual([]);
   });
 
-  it("to a device, a pipe, a socket or what the kernel makes up leads nowhere, and never waits", async () => {
+  it("to a device, a pipe, a socket or a virtual file is not followed, and never blocks", async () => {
     execFileSync("mkfifo", [at("pipe")]);
     const socket = createServer().listen(at("socket"));
     await new Promise((resolve) => socket.once("listening", resolve));
@@ -151,7 +151,7 @@ describe("a link", () => {
 });
 
 describe("while others write", () => {
-  it("a file that a link replaces again and again never shows what is outside", async () => {
+  it("a file that is repeatedly replaced by a link never reveals outside files", async () => {
     fs.writeFileSync(join(folder.above, "outside.txt"), "outside");
     write("a.txt", "inside");
     const source = await open();
@@ -181,7 +181,7 @@ describe("while others write", () => {
     expect([...seen.keys()].sort().filter((said) => said !== "not-found")).toEqual(["inside"]);
   }, 60_000);
 
-  it("a folder that a link replaces again and again never shows what is outside", async () => {
+  it("a folder that is repeatedly replaced by a link never reveals outside files", async () => {
     fs.mkdirSync(join(folder.above, "outside"));
     for (let index = 0; index < 50; index += 1)
       fs.writeFileSync(join(folder.above, "outside", `${index}.txt`), "outside!");
@@ -212,7 +212,7 @@ describe("while others write", () => {
     expect(listed).toBeGreaterThan(0);
   }, 60_000);
 
-  it("a file that is saved by renaming is there at every moment", async () => {
+  it("a file that is saved by renaming exists at every moment", async () => {
     write("a.txt", "version 0");
     const source = await open();
     const racer = race(`
@@ -257,11 +257,11 @@ describe.each([
       kindAt: (path: string) => run(confine.visit(path, ({ kind }) => settled(kind))),
       read: (path: string) =>
         run(
-          confine.visit(path, function* (place) {
-            const fd = yield* confine.open(place);
+          confine.visit(path, function* (location) {
+            const fd = yield* confine.open(location);
             if (fd === undefined) return undefined;
             try {
-              return (yield* settled(disk.read(fd, Number(place.stats.size), 1000))).toString();
+              return (yield* settled(disk.read(fd, Number(location.stats.size), 1000))).toString();
             } finally {
               disk.close(fd);
             }
@@ -272,7 +272,7 @@ describe.each([
     };
   }
 
-  it("the same is there, and the same is not", async () => {
+  it("serves and hides the same files", async () => {
     fs.writeFileSync(join(folder.above, "outside.txt"), "outside");
     fs.mkdirSync(join(folder.above, "root2"));
     fs.writeFileSync(join(folder.above, "root2", "a.txt"), "outside");
@@ -319,7 +319,7 @@ describe.each([
       expect(await kindAt(path), path).toBeUndefined();
   });
 
-  it("a folder is read again when it has changed, however large it is", async () => {
+  it("reads a folder again when it has changed, whatever its size", async () => {
     const { list } = stand();
     for (let index = 0; index < 800; index += 1) write(`${"long".repeat(50)}-${index}`, "");
     const first = await list();

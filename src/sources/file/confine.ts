@@ -1,4 +1,4 @@
-/** The one way from a path to a thing on the disk: below the root and served by its real name, or not there at all. */
+/** The only access from a path to a file on the disk: it must be below the root and served under its real name, else it does not exist. */
 import { constants, existsSync, readlinkSync } from "node:fs";
 import type { BigIntStats } from "node:fs";
 import { isNothing, kindOf } from "../../backends/disk/disk.ts";
@@ -7,15 +7,15 @@ import type { FolderRules } from "../../backends/folder-rules/folder-rules.ts";
 import { settled } from "../../backends/disk/steps.ts";
 import type { Steps } from "../../backends/disk/steps.ts";
 
-/** A file or a folder that was found to be served. Good for the time of the visit. */
+/** A file or folder that may be served. Valid during the visit. */
 export interface ServedPath {
   readonly kind: "file" | "folder";
   readonly stats: BigIntStats;
-  /** Whether the path leads here by itself, without a link on the way. */
+  /** Whether the path contains no links. */
   readonly direct: boolean;
-  /** The path that leads here by itself. */
+  /** The path without links. */
   readonly path: string;
-  /** Leads to the thing that was judged, whatever has happened to its path since. */
+  /** Refers to the file that was checked, even if its path has been replaced since. */
   readonly handle: string;
 }
 
@@ -24,24 +24,24 @@ export interface Confine {
   readonly root: string;
   /** Where a path would be on the disk. */
   locate(path: string): string;
-  /** Undefined, without a call to `use`, where nothing is that is served. */
-  visit<T>(path: string, use: (place: ServedPath) => Steps<T>): Steps<T | undefined>;
+  /** Returns undefined without calling `use` if nothing is served at the path. */
+  visit<T>(path: string, use: (location: ServedPath) => Steps<T>): Steps<T | undefined>;
   /** Opens a visited file for reading; undefined if it has been replaced. */
-  open(place: ServedPath): Steps<number | undefined>;
+  open(location: ServedPath): Steps<number | undefined>;
 }
 
 export interface ConfineOptions {
   /**
-   * Whether descriptors can be followed by name (`/proc/self/fd`). With them, what is replaced between the look and the
-   * reading changes nothing; without, each step is looked at twice.
+   * Whether file descriptors can be opened by name (`/proc/self/fd`). With them, a replacement between check and read has no effect;
+   * without them, each step is checked twice.
    */
   readonly handles?: boolean;
 }
 
-/** Opens nothing, only points: no device, pipe or server notices. */
+/** Only refers to the file without opening it: no device, pipe or server is affected. */
 const O_PATH = 0o10000000;
 
-/** A file that is replaced again and again under the eyes of a reader is there all the same. */
+/** A file that is replaced again and again during a read is still served. */
 const attempts = 8;
 
 export function hasHandles(): boolean {
@@ -55,25 +55,25 @@ export function createConfine(
   { handles = hasHandles() }: ConfineOptions = {},
 ): Confine {
   const inside = root.endsWith("/") ? root : `${root}/`;
-  /** Whether a device holds files, or what the kernel makes up. */
+  /** Device → whether it holds real files, not a virtual file system. */
   const devices = new Map<bigint, boolean>();
 
   function locate(path: string): string {
     return path === "" ? root : inside + path;
   }
 
-  /** The path below the root of what is on the disk, or undefined if it is elsewhere. */
+  /** The path below the root of a path on the disk, or undefined if it is elsewhere. */
   function pathOf(real: string): string | undefined {
     if (real === root) return "";
     return real.startsWith(inside) ? real.slice(inside.length) : undefined;
   }
 
   /**
-   * Whether links lead here, and each of them stands where it is served. "direct" if there is none: the thing was moved just
-   * now, or the file system takes one spelling of a name for another.
+   * Whether links lead here, and each of them is in a served location. "direct" if there is none: the file was moved in between, or the
+   * file system accepts several spellings of a name.
    */
-  function* wayOf(path: string): Steps<"links" | "direct" | "unserved"> {
-    let way: "links" | "direct" = "direct";
+  function* reachedVia(path: string): Steps<"links" | "direct" | "unserved"> {
+    let via: "links" | "direct" = "direct";
     let at = "";
     for (const name of path.split("/")) {
       const next = at === "" ? name : `${at}/${name}`;
@@ -85,17 +85,22 @@ export function createConfine(
         const real = yield* realPath(locate(next));
         const led = real === undefined ? undefined : pathOf(real);
         if (led === undefined) return "unserved";
-        way = "links";
+        via = "links";
         at = led;
       } else {
         at = next;
       }
     }
-    return way;
+    return via;
   }
 
-  /** Undefined for what is not served, or is neither a file nor a folder. */
-  function* toPlace(stats: BigIntStats, path: string, direct: boolean, handle: string): Steps<ServedPath | undefined> {
+  /** Undefined if it is not served, or is neither a file nor a folder. */
+  function* toServedPath(
+    stats: BigIntStats,
+    path: string,
+    direct: boolean,
+    handle: string,
+  ): Steps<ServedPath | undefined> {
     const kind = kindOf(stats);
     if (kind !== "file" && kind !== "folder") return undefined;
     const isFolder = kind === "folder";
@@ -109,24 +114,24 @@ export function createConfine(
     return isOfFiles ? { kind, stats, direct, path, handle } : undefined;
   }
 
-  /** "again" when the thing moved while it was looked at. */
+  /** "again" if the file moved during the check. */
   function* lookAt(path: string, fd: number): Steps<ServedPath | undefined | "again"> {
     const wanted = locate(path);
     const handle = `/proc/self/fd/${fd}`;
     const real = readlinkSync(handle);
     const asked = disk.fstat(fd);
     const stats = asked instanceof Promise ? yield* settled(asked) : asked;
-    // The kernel's word for a thing without a name; a name may end so as well.
+    // The kernel marks a deleted file this way; but a real name may also end so.
     if (real.endsWith(" (deleted)") && !isSame(stats, yield* settled(disk.lstat(real)))) return "again";
-    if (real === wanted) return yield* toPlace(stats, path, true, handle);
+    if (real === wanted) return yield* toServedPath(stats, path, true, handle);
     const led = pathOf(real);
     if (led === undefined) return undefined;
-    const way = yield* wayOf(path);
-    if (way === "links") return yield* toPlace(stats, led, false, handle);
-    return way === "direct" ? "again" : undefined;
+    const via = yield* reachedVia(path);
+    if (via === "links") return yield* toServedPath(stats, led, false, handle);
+    return via === "direct" ? "again" : undefined;
   }
 
-  function* visitByHandle<T>(path: string, use: (place: ServedPath) => Steps<T>): Steps<T | undefined> {
+  function* visitByHandle<T>(path: string, use: (location: ServedPath) => Steps<T>): Steps<T | undefined> {
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       let fd: number | undefined;
       try {
@@ -137,9 +142,9 @@ export function createConfine(
         throw cause;
       }
       try {
-        const place = yield* lookAt(path, fd);
-        if (place === undefined) return undefined;
-        if (place !== "again") return yield* use(place);
+        const location = yield* lookAt(path, fd);
+        if (location === undefined) return undefined;
+        if (location !== "again") return yield* use(location);
       } finally {
         disk.close(fd);
       }
@@ -165,16 +170,16 @@ export function createConfine(
     }
   }
 
-  function* visitByPath<T>(path: string, use: (place: ServedPath) => Steps<T>): Steps<T | undefined> {
+  function* visitByPath<T>(path: string, use: (location: ServedPath) => Steps<T>): Steps<T | undefined> {
     const wanted = locate(path);
     const real = yield* realPath(wanted);
     const led = real === undefined ? undefined : pathOf(real);
     if (real === undefined || led === undefined) return undefined;
     const direct = real === wanted;
-    if (!direct && (yield* wayOf(path)) !== "links") return undefined;
+    if (!direct && (yield* reachedVia(path)) !== "links") return undefined;
     const stats = yield* settled(disk.lstat(real));
-    const place = stats && (yield* toPlace(stats, led, direct, real));
-    return place && (yield* use(place));
+    const location = stats && (yield* toServedPath(stats, led, direct, real));
+    return location && (yield* use(location));
   }
 
   return {

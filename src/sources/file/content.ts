@@ -1,4 +1,4 @@
-/** What the bytes of a file are: text where that says exactly the same, bytes otherwise. */
+/** Classifies the bytes of a file: text if it decodes without loss, else binary. */
 import { isAscii, isUtf8 } from "node:buffer";
 import { isTextType, mimeOfName } from "../../lib/mime.ts";
 import { isSure, mayBe, sniff } from "../../lib/sniff.ts";
@@ -7,13 +7,13 @@ import type { Part } from "../../source.ts";
 
 export interface ContentKind {
   readonly mimeType: string;
-  /** Absent for what is no text. */
+  /** Absent for binary content. */
   readonly text?: FoundEncoding;
 }
 
 const escape = 0x1b;
 
-/** The bytes are copied: they may be overwritten afterwards. */
+/** Copies the bytes, because the buffer may be overwritten later. */
 export function toPart(name: string, bytes: Buffer): Part {
   const named = mimeOfName(name);
   const isSevenBit = isAscii(bytes);
@@ -29,7 +29,7 @@ export function toPart(name: string, bytes: Buffer): Part {
   return meta ? { body: { text }, mimeType: kind.mimeType, meta } : { body: { text }, mimeType: kind.mimeType };
 }
 
-/** What content is, judged by its name and its beginning; `mayGoOn` if that is not all of it. */
+/** The type of content, judged by its name and its beginning; `mayGoOn` if there is more content after `head`. */
 export function classifyContent(name: string, head: Uint8Array, mayGoOn: boolean): ContentKind {
   const named = mimeOfName(name);
   if (isOfItsName(head, named)) return { mimeType: named as string };
@@ -43,7 +43,7 @@ export function bytesPart(bytes: Uint8Array, mimeType: string): Part {
 
 const encodingMetas = new Map<string, Readonly<Record<string, unknown>>>();
 
-/** The encoding's name, with `-bom` where a byte order mark was taken off. Plain UTF-8 goes without saying. */
+/** The encoding's name, with `-bom` if a byte order mark was removed. Undefined for plain UTF-8. */
 export function encodingMeta({ encoding, markBytes }: FoundEncoding): Readonly<Record<string, unknown>> | undefined {
   const name = markBytes > 0 ? `${encoding}-bom` : encoding;
   if (name === "utf-8") return undefined;
@@ -60,7 +60,7 @@ function textType(named: string | undefined): string {
   return named !== undefined && isTextType(named) ? named : "text/plain";
 }
 
-/** Whether name and content agree on something that is no text, though it could be read as such: a plain PDF. */
+/** Whether name and content agree on a binary type although the bytes are valid text, such as a plain PDF. */
 function isOfItsName(bytes: Uint8Array, named: string | undefined): boolean {
   return named !== undefined && bytes.length > 0 && !isTextType(named) && sniff(bytes) === named;
 }

@@ -1,4 +1,4 @@
-/** A range of what is at hand already, asked for as of a file. */
+/** Ranges of a part that is already in memory. */
 import type { Address, Part } from "../../source.ts";
 import type { ContentKind } from "./content.ts";
 import { parseAsk, readRange, type Stretch } from "./range.ts";
@@ -8,7 +8,7 @@ export interface CutOptions {
   readonly signal: AbortSignal;
 }
 
-/** The lines or bytes that the query names, counted in the part as it is: a text in UTF-8. Undefined where it names none. */
+/** The lines or bytes that the query names, counted in the part as UTF-8. Undefined if it names none. */
 export async function cutPart(
   part: Part,
   { path, query = {} }: Address,

@@ -4,7 +4,7 @@ import { diskKind } from "../../backends/disk/disk.ts";
 import { toIso, versionOf } from "./entry.ts";
 
 describe("toIso", () => {
-  it("says what a date says, for every moment", () => {
+  it("equals Date.toISOString for every time", () => {
     fc.assert(
       fc.property(fc.date({ noInvalidDate: true }), (date) => {
         expect(toIso(date.getTime())).toBe(date.toISOString());
@@ -12,7 +12,7 @@ describe("toIso", () => {
     );
   });
 
-  it("says something of a moment that no date can hold", () => {
+  it("handles a time outside the range of dates", () => {
     for (const ms of [Number.NaN, Infinity, 1e300]) expect(toIso(ms)).toBe("1970-01-01T00:00:00.000Z");
   });
 });
@@ -21,7 +21,7 @@ const number = fc.nat({ max: Number.MAX_SAFE_INTEGER - 1 });
 const time = fc.nat({ max: 4_000_000_000_000_000 }).map((micros) => micros / 1000);
 
 describe("versionOf", () => {
-  it("is the same for the same facts, and another if any of them is a little different", () => {
+  it("is equal for equal facts, and differs if any of them differs", () => {
     const any = fc.record({ dev: number, ino: number, size: number, mtimeMs: time, ctimeMs: time });
     fc.assert(
       fc.property(any, fc.boolean(), (facts, isUnset) => {
@@ -37,7 +37,7 @@ describe("versionOf", () => {
 });
 
 describe("diskKind", () => {
-  it("knows this machine's own disks from others, and from what the kernel makes up", () => {
+  it("distinguishes local disks from remote ones, and from virtual file systems", () => {
     expect(diskKind(0xef53, "linux")).toBe("local");
     expect(diskKind(0x9123683e | 0, "linux")).toBe("local");
     expect(diskKind(0x6969, "linux")).toBe("remote");

@@ -1,4 +1,4 @@
-/** What is said of a file or a folder without opening it. */
+/** Metadata of a file or folder, without opening it. */
 import type { BigIntStats, Stats } from "node:fs";
 import { documentTypes } from "../../lib/documents/document-types.ts";
 import { mimeOfName } from "../../lib/mime.ts";
@@ -6,13 +6,13 @@ import { directoryType } from "../../resources.ts";
 import type { Entry } from "../../source.ts";
 import { iconsOf } from "./icons.ts";
 
-/** Said of each document, so that a client knows to ask for its text. */
+/** Added to each document, so that a client knows that its text can be requested. */
 const asTextMeta: Readonly<Record<string, unknown>> = { "pressmark/as": ["text"] };
 
-/** What the system says of a file, as far as it is told on. Where many are looked at, big integers would cost more than the looking. */
+/** The stats of a file that are used. Plain numbers: bigints would cost more than the system call when many files are listed. */
 export type FileFacts = Pick<Stats, "dev" | "ino" | "size" | "mtimeMs" | "ctimeMs">;
 
-/** The same numbers as the system gives when it is asked for small ones. */
+/** The same numbers as from a stat call without bigints. */
 export function fileFactsOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): FileFacts {
   return { dev: Number(dev), ino: Number(ino), size: Number(size), mtimeMs: toMs(mtimeNs), ctimeMs: toMs(ctimeNs) };
 }
@@ -21,13 +21,13 @@ function toMs(ns: bigint): number {
   return Number(ns / 1_000_000_000n) * 1000 + Number(ns % 1_000_000_000n) / 1e6;
 }
 
-/** With a version if that is sure to be another after the next change. */
+/** Includes a version if it is certain to differ after the next change. */
 export function fileEntry(path: string, name: string, facts: FileFacts, hasVersion: boolean, icons: boolean): Entry {
   const { size } = facts;
   const annotations = { lastModified: toIso(facts.mtimeMs) };
   const mimeType = mimeOfName(name);
   const version = hasVersion ? versionOf(facts) : undefined;
-  // Most are like these, and written down at once they take the least.
+  // The common case, as one object literal for speed.
   if (mimeType !== undefined && !icons && !documentTypes.has(mimeType))
     return version === undefined
       ? { path, name, size, annotations, mimeType }
@@ -56,7 +56,7 @@ let lastChange = Number.NaN;
 let changeText = "";
 
 /**
- * Another for whatever changes a file. Said in whole numbers, which are quickly spelled; the two times are mostly one, until a
+ * Differs after every change of a file. Built from whole numbers, which are formatted quickly; the two times are usually equal, until a
  * program sets the first or someone moves the file.
  */
 export function versionOf({ dev, ino, size, mtimeMs, ctimeMs }: FileFacts): string {
@@ -76,10 +76,10 @@ export function versionOf({ dev, ino, size, mtimeMs, ctimeMs }: FileFacts): stri
 const maxDateMs = 8.64e15;
 let lastSecond = Number.NaN;
 let lastText = "";
-/** How dates end, from `.000Z` to `.999Z`, as far as they were needed. */
+/** Cached date endings, from `.000Z` to `.999Z`. */
 const endings: string[] = [];
 
-/** The same as `Date.prototype.toISOString`, at a fraction of its cost where many times are of one second, as in a checkout. */
+/** Same as `Date.prototype.toISOString`, but much faster for many times within one second, as in a checkout. */
 export function toIso(ms: number): string {
   if (!(Math.abs(ms) <= maxDateMs)) return new Date(0).toISOString();
   const whole = Math.floor(ms);

@@ -1,6 +1,6 @@
 /**
- * The process that takes text out of documents, one after the other. It reads requests from its standard input and writes responses to
- * its standard output, and ends when its input does. A thread of its own ends it at once when a document takes too much memory.
+ * The process that extracts text from documents, one at a time. It reads requests from standard input, writes responses to standard output,
+ * and ends when its input ends. A watchdog thread kills it when a document takes too much memory.
  */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
@@ -8,11 +8,11 @@ import { DocumentError } from "../../lib/documents/document-error.ts";
 import { documentText } from "../../lib/documents/document-text.ts";
 import { createFrameReader, encodeHeader, type Request, type Response } from "./extract-frames.ts";
 
-// Whatever a reader of documents prints would be taken for a response.
+// Printed text would be taken for a response.
 for (const name of ["log", "info", "debug", "warn", "error", "trace"] as const) console[name] = () => undefined;
 
 const [maxMiB, parent] = process.argv.slice(2).map(Number);
-/** 1 while a document is read. */
+/** 1 while a document is being read. */
 const busy = new Int32Array(new SharedArrayBuffer(4));
 const watchdog = new Worker(new URL("./extract-watchdog.ts", import.meta.url), {
   workerData: { busy, maxBytes: maxMiB! * 1024 * 1024, parent },
@@ -22,7 +22,7 @@ await once(watchdog, "online");
 
 const read = createFrameReader<Request>(({ mimeType }, bytes) => void answer(mimeType, new Uint8Array(bytes.buffer)));
 process.stdin.on("data", (piece: Buffer) => {
-  // From the first bytes of a document on.
+  // Set from the first bytes of a document on.
   setBusy(1);
   read(piece);
 });
@@ -46,7 +46,7 @@ async function extract(
     const result =
       cause instanceof DocumentError
         ? { fault: cause.fault, message: cause.message }
-        : ({ fault: "malformed", message: "it is broken in a way that no one foresaw" } as const);
+        : ({ fault: "malformed", message: "it is damaged" } as const);
     return { result, text: new Uint8Array() };
   }
 }

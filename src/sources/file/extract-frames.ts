@@ -1,17 +1,17 @@
-/** How a process that reads documents is spoken to: the length of a header, the header as JSON, and as many bytes as it says. */
+/** Wire format between server and extraction process: the length of a header, the header as JSON, and as many bytes as the header says. */
 import type { DocumentFault } from "../../lib/documents/document-error.ts";
 
 export interface Request {
   readonly mimeType: string;
-  /** Of the document, which follows. */
+  /** Length of the document that follows. */
   readonly byteLength: number;
 }
 
 export interface Response {
   readonly result: { readonly mimeType: string } | { readonly fault: DocumentFault; readonly message: string };
-  /** What the process holds now. */
+  /** Current memory of the process. */
   readonly rssBytes: number;
-  /** Of the text, which follows. */
+  /** Length of the text that follows. */
   readonly byteLength: number;
 }
 
@@ -24,7 +24,7 @@ export function encodeHeader(header: Request | Response): Buffer {
   return Buffer.concat([length, json]);
 }
 
-/** Takes pieces as they come, and calls `take` with each header and its bytes, which stand alone in their buffer. */
+/** Accepts chunks of any size, and calls `take` with each header and its bytes, which have a buffer of their own. */
 export function createFrameReader<Header extends { readonly byteLength: number }>(
   take: (header: Header, bytes: Buffer) => void,
 ): (piece: Buffer) => void {

@@ -1,4 +1,4 @@
-/** What comes of taking the text out of a document. */
+/** Results and failures of extracting the text of a document. */
 import { type ErrorKind, quote, ResourceError } from "../../errors.ts";
 import type { DocumentFault } from "../../lib/documents/document-error.ts";
 
@@ -8,10 +8,10 @@ export interface ExtractedText {
   readonly text: Buffer;
 }
 
-/** Why there is no text. The sentence is completed with the path of each caller: others may know the document under another. */
+/** Why there is no text. The path is inserted for each caller, because callers may know the document under different paths. */
 export interface Failure {
   readonly kind: ErrorKind;
-  /** What stands before the path, and behind it. */
+  /** The text before and after the path. */
   readonly sentence: readonly [before: string, after: string];
   readonly details?: Readonly<Record<string, unknown>>;
   readonly cause?: unknown;
@@ -29,7 +29,7 @@ export function toError({ kind, sentence: [before, after], details, cause }: Fai
 
 export const cancelled: Failure = { kind: "cancelled", sentence: ["reading ", " was cancelled"] };
 
-/** The document that was asked for is no longer there under this version. */
+/** The document has changed since the requested version. */
 export const changed: Failure = {
   kind: "unavailable",
   sentence: ["", " changed while it was read; try again"],
@@ -47,17 +47,17 @@ export function tooMuchMemory(maxMiB: number): Failure {
 function overrun(reason: "time" | "memory", what: string): Failure {
   return {
     kind: "too-large",
-    sentence: ["taking the text out of ", ` took more than ${what}; ask without "as"`],
+    sentence: ["extracting the text of ", ` took more than ${what}; read it without "as"`],
     details: { reason: `too-much-${reason}` },
   };
 }
 
 export function broken(cause?: unknown): Failure {
-  return { kind: "unexpected", sentence: ["the text of ", " could not be taken out"], cause };
+  return { kind: "unexpected", sentence: ["the text of ", " could not be extracted"], cause };
 }
 
 export function toFailure(fault: DocumentFault, message: string): Failure {
-  const sentence = ["no text can be taken out of ", `: ${message}`] as const;
+  const sentence = ["cannot extract text from ", `: ${message}`] as const;
   if (fault === "missing-package") return { kind: "unsupported", sentence };
   return { kind: fault === "too-large" ? "too-large" : "invalid", sentence, details: { reason: fault } };
 }

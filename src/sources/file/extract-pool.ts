@@ -1,7 +1,7 @@
 /**
- * Takes the text out of documents in two processes that all mounts share. Each ends when it takes too much memory, and the limits of
- * both together are the budget of the whole program. One of them always comes free for the next document within a few seconds:
- * what takes longer, or more memory than it has, waits for the other one and is read again there.
+ * Extracts the text of documents in two processes that all mounts share. Each is killed above its memory limit; together the limits are the
+ * memory budget of the program. The first process gives up on a document after a few seconds, so that the next one is not delayed; a
+ * document that needs more time or memory is read again in the second.
  */
 import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import {
@@ -17,32 +17,32 @@ import { createExtractProcess, type ExtractProcess } from "./extract-process.ts"
 
 export interface ExtractJob {
   readonly mimeType: string;
-  /** How long the document may take, from its turn on. */
+  /** Time limit for the document, counted from the start of its extraction. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** The document, asked for when its turn has come, so that no document waits in memory. Undefined if it is another by now. */
+  /** Loads the document when its extraction starts, so that queued documents take no memory. Undefined if it has changed. */
   load(): Promise<Buffer | undefined>;
   settle(outcome: Outcome): void;
 }
 
 export interface ExtractPool {
   add(job: ExtractJob): void;
-  /** Whoever adds documents joins first. */
+  /** Must be called before adding documents. */
   join(): void;
-  /** When the last one has left, nothing runs. */
+  /** After the last leave, no process runs. */
   leave(): void;
 }
 
 export interface ExtractPoolOptions {
-  /** Resident memory of each process: that for quick documents, and that for all others. */
+  /** Limit of the resident memory of each process: the one for quick documents, and the one for all others. */
   readonly maxMiB?: readonly [quick: number, large: number];
-  /** How long a document may keep the first process while others wait. */
+  /** How long a document may use the first process while others wait. */
   readonly sliceMs?: number;
-  /** How long an idle process is kept: starting one takes some hundredths of a second. */
+  /** How long an idle process is kept: starting one takes tens of milliseconds. */
   readonly idleMs?: number;
 }
 
-/** Together 496 MiB: the rest of the 512 that are promised is for what is taken between two looks at the memory. */
+/** Together 496 MiB: the rest of the promised 512 covers growth between two memory checks. */
 const defaultMiB = [176, 320] as const;
 
 interface Lane {
@@ -55,7 +55,7 @@ interface Lane {
 interface Running {
   readonly job: ExtractJob;
   readonly startMs: number;
-  /** Ends it with this, or with nothing if it is to be read again. */
+  /** Ends it with this failure, or without one if it will be read again. */
   end(reason: Failure | undefined): void;
 }
 
@@ -67,7 +67,7 @@ export function createExtractPool({
   const quick: Lane = { maxMiB: quickMiB, process: undefined, running: undefined, idleTimer: undefined };
   const large: Lane = { maxMiB: largeMiB, process: undefined, running: undefined, idleTimer: undefined };
   const queue: ExtractJob[] = [];
-  /** What the first process could not do. */
+  /** Documents that the first process gave up on. */
   const largeQueue: ExtractJob[] = [];
   let users = 0;
 
@@ -174,7 +174,7 @@ function isMemory(outcome: Outcome): boolean {
 
 let shared: ExtractPool | undefined;
 
-/** The one that all mounts of this program share. */
+/** The pool that all mounts of this program share. */
 export function sharedExtractPool(): ExtractPool {
   return (shared ??= createExtractPool());
 }

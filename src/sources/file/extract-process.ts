@@ -1,4 +1,4 @@
-/** One process that takes text out of documents, as it is seen from here. */
+/** Handle of one process that extracts text from documents. */
 import { fileURLToPath } from "node:url";
 import { createFrameReader, encodeHeader, type Response } from "./extract-frames.ts";
 import { broken, type Failure, type Outcome, toFailure, tooMuchMemory } from "./extract-outcome.ts";
@@ -6,32 +6,32 @@ import { broken, type Failure, type Outcome, toFailure, tooMuchMemory } from "./
 export interface ExtractProcess {
   /** One document at a time. */
   run(mimeType: string, bytes: Buffer, settle: (outcome: Outcome) => void): void;
-  /** Ends the process. The document that it reads is not settled. */
+  /** Kills the process. `settle` is not called for the current document. */
   stop(): void;
 }
 
 export interface ExtractProcessOptions {
-  /** Of resident memory, with what the process takes by itself. */
+  /** Limit of resident memory, including that of the process itself. */
   readonly maxMiB: number;
-  /** Called once, when it can read no more documents. */
+  /** Called once, when the process can read no more documents. */
   ended(): void;
 }
 
-/** What a process takes before it reads anything, which is not in the heap. */
+/** Memory of an idle process outside the heap. */
 const restMiB = 80;
 const documentsPerProcess = 200;
-/** A process that holds so much of its limit after a document reads no more of them. */
+/** A process that still uses this share of its limit after a document is retired. */
 const retiredAt = 0.75;
-/** How a process ends that runs out of memory: by its own thread or by the system, or because its heap is full. */
+/** Signals of a process that ran out of memory: killed by its watchdog or the system, or because its heap is full. */
 const memorySignals: ReadonlySet<string> = new Set(["SIGKILL", "SIGABRT", "SIGTRAP", "SIGILL"]);
 
 export function createExtractProcess({ maxMiB, ended }: ExtractProcessOptions): ExtractProcess {
-  // Processes cost milliseconds to load, and serving starts without them.
+  // Loaded late: the module takes milliseconds to load, and most servers never need it.
   const { spawn } = process.getBuiltinModule("node:child_process");
   const program = fileURLToPath(new URL("./extract-child.ts", import.meta.url));
   const flags = [`--max-old-space-size=${maxMiB - restMiB}`, "--max-semi-space-size=8"];
   const child = spawn(process.execPath, [...flags, program, `${maxMiB}`, `${process.pid}`], {
-    // One arena: what one thread of the process frees, another can use.
+    // One arena: memory freed by one thread can be reused by another.
     env: { MALLOC_ARENA_MAX: "1" },
     stdio: ["pipe", "pipe", "ignore"],
     windowsHide: true,
@@ -57,7 +57,7 @@ export function createExtractProcess({ maxMiB, ended }: ExtractProcessOptions): 
   const take = createFrameReader<Response>(({ result, rssBytes }, bytes) => {
     const settle = settleRunning;
     settleRunning = undefined;
-    // What documents leave behind must not count against the next one.
+    // Memory left over from earlier documents must not count against the next one.
     if (rssBytes > maxMiB * retiredAt * 1024 * 1024 || documents >= documentsPerProcess) stop();
     settle?.("fault" in result ? toFailure(result.fault, result.message) : { ...result, text: bytes });
   });
@@ -68,7 +68,7 @@ export function createExtractProcess({ maxMiB, ended }: ExtractProcessOptions): 
       fail(broken(cause));
     }
   });
-  // That it has ended is said by "exit".
+  // Ignored: the "exit" event reports the end of the process.
   child.stdin.on("error", () => undefined);
   child.stdout.on("error", () => undefined);
   child.once("error", (cause) => fail(broken(cause)));
@@ -76,7 +76,7 @@ export function createExtractProcess({ maxMiB, ended }: ExtractProcessOptions): 
     const isMemory = signal === null ? code === 134 : memorySignals.has(signal);
     fail(isMemory ? tooMuchMemory(maxMiB) : broken());
   });
-  // Nothing that is idle keeps the program running; whoever waits for a document has a timer.
+  // An idle process does not keep the program running; a pending document has a timer that does.
   child.unref();
   for (const stream of [child.stdin, child.stdout]) (stream as unknown as { unref(): void }).unref();
 

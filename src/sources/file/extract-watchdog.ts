@@ -1,17 +1,17 @@
 /**
- * Ends its process when a document takes too much memory, or when the process that asked is gone. A thread, because the one that reads a
- * document is too busy to look at itself.
+ * Kills its process when a document takes too much memory, or when the parent process is gone. Runs in its own thread, because the main
+ * thread is busy with the document.
  */
 import { workerData } from "node:worker_threads";
 
 interface Watched {
-  /** 1 while a document is read. */
+  /** 1 while a document is being read. */
   readonly busy: Int32Array<SharedArrayBuffer>;
   readonly maxBytes: number;
   readonly parent: number;
 }
 
-/** Memory is filled at some MiB per millisecond. */
+/** Memory can grow by several MiB per millisecond. */
 const everyMs = 4;
 
 const { busy, maxBytes, parent } = workerData as Watched;

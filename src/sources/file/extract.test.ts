@@ -25,13 +25,13 @@ const document = (name: string, bytes: Uint8Array, mimeType = word) => ({
   bytes: Buffer.from(Uint8Array.from(bytes).buffer),
 });
 
-/** To find the pages of so large a document takes more than a minute. */
+/** Finding the pages of such a large document takes more than a minute. */
 const endless = pdf(Array.from({ length: 20_000 }, () => ["1"]));
 const endlessDocument = (name: string) => document(name, endless, "application/pdf");
 
 async function readText(source: FileSource, path: string, query: Record<string, string> = {}): Promise<Part> {
   const [part] = await source.read({ path, query: { as: "text", ...query } }, call());
-  if (!part || !("text" in part.body)) throw new Error(`${path} gave no text`);
+  if (!part || !("text" in part.body)) throw new Error(`${path} is not text`);
   return part;
 }
 
@@ -52,7 +52,7 @@ describe("the text of a document", () => {
       "## Slide 1: 題\n\n### Notes\n\n話\n",
     ],
     ["a.html", Buffer.from("<h1>見出し</h1><p>本文"), "text/markdown", "# 見出し\n\n本文\n"],
-  ])("of %s is given when asked for, and its bytes otherwise", async (name, bytes, mimeType, text) => {
+  ])("of %s is returned on request, and its bytes otherwise", async (name, bytes, mimeType, text) => {
     write(name, bytes);
     const source = await open();
     expect(await readText(source, name)).toEqual({ body: { text }, mimeType });
@@ -60,7 +60,7 @@ describe("the text of a document", () => {
     expect(whole?.mimeType).not.toBe(mimeType);
   });
 
-  it("is listed as something that can be asked for", async () => {
+  it("is announced in the list entry", async () => {
     for (const name of ["a.pdf", "b.docx", "c.html", "d.txt", "e.png"]) write(name, "x");
     const { items } = await (await open()).list({ limit: 10 }, call());
     expect(items.map(({ meta }) => meta)).toEqual([
@@ -72,7 +72,7 @@ describe("the text of a document", () => {
     ]);
   });
 
-  it("combines with lines and bytes, and each answer names the next", async () => {
+  it("combines with lines and bytes, and each response names the next range", async () => {
     write("a.docx", docx(["一", "二", "三"].map(paragraph).join("")));
     const source = await open();
     const part = await readText(source, "a.docx", { lines: "1-2" });
@@ -87,7 +87,7 @@ describe("the text of a document", () => {
     expect(details).toEqual({ reason: "beyond-end", total: 5 });
   });
 
-  it("that is too long comes in parts, from a document that is itself above the limit", async () => {
+  it("that is too long is read in parts, from a document that is itself above the limit", async () => {
     write("a.html", Array.from({ length: 300 }, (_, at) => `<p>段落 ${at}</p>`).join(""));
     const source = await open({ maxBytes: 1000 });
     const { details } = await refusal(readText(source, "a.html"), ["too-large"], "a.html");
@@ -104,17 +104,17 @@ describe("the text of a document", () => {
     expect((await readText(source, "a.txt", { lines: "2-2" })).body).toEqual({ text: "text\n" });
   });
 
-  it("of what has none is refused", async () => {
+  it("of a file without text is rejected", async () => {
     write("a.png", Buffer.from("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "latin1"));
     write("a.docx", Buffer.from("PK\x03\x04 nothing \0"));
     const source = await open();
     const png = await refusal(readText(source, "a.png"), ["invalid"], "a.png");
-    expect(png.message).toBe('no text can be taken out of "a.png", which is image/png; ask without "as"');
+    expect(png.message).toBe('cannot extract text from "a.png", which is image/png; read it without "as"');
     const broken = await refusal(readText(source, "a.docx"), ["invalid"], "a.docx");
-    expect(broken.message).toBe('no text can be taken out of "a.docx": it is no ZIP file, or is cut off');
+    expect(broken.message).toBe('cannot extract text from "a.docx": it is not a ZIP file, or is truncated');
   });
 
-  it("is that of the document as it is when its turn comes", async () => {
+  it("is that of the document when its extraction starts", async () => {
     for (const name of ["b.pdf", "c.pdf"]) write(name, endless);
     write("a.docx", docx(paragraph("before")));
     const source = await open();
@@ -129,7 +129,7 @@ describe("the text of a document", () => {
     expect((await asked).body).toEqual({ text: "and after\n" });
   });
 
-  it("is another when the document is", async () => {
+  it("changes with the document", async () => {
     const source = await open();
     for (const text of ["一", "二", "三"]) {
       write("a.docx", docx(paragraph(text)));
@@ -138,7 +138,7 @@ describe("the text of a document", () => {
   });
 });
 
-describe("the processes that take it out", () => {
+describe("the extraction processes", () => {
   const opened: Extract[] = [];
   afterEach(() => {
     for (const extract of opened.splice(0)) extract.close();
@@ -152,17 +152,17 @@ describe("the processes that take it out", () => {
 
   const never = new AbortController().signal;
 
-  it("are ended when a document takes too long, and others go on", async () => {
+  it("are killed when a document takes too long, and others continue", async () => {
     const extract = create({ timeoutMs: 3000 });
     const slow = extract.text(endlessDocument("endless"), never);
     const quick = extract.text(document("quick", docx(paragraph("早い"))), never);
     const { message, passing, details } = await refusal(slow, ["too-large"], "endless");
-    expect(message).toBe('taking the text out of "endless" took more than 3000 ms; ask without "as"');
+    expect(message).toBe('extracting the text of "endless" took more than 3000 ms; read it without "as"');
     expect({ passing, details }).toEqual({ passing: false, details: { reason: "too-much-time" } });
     expect((await quick).text.toString()).toBe("早い\n");
   });
 
-  it("read a document again that took too much memory beside others, with more of it", async () => {
+  it("read a document again with more memory if it took too much", async () => {
     const cell = '<c t="inlineStr"><is><t>値</t></is></c>';
     const sheet = xlsx({ a: `<row>${cell.repeat(10)}</row>`.repeat(30_000) });
     const extract = create({ pool: { maxMiB: [110, 400] } });
@@ -170,7 +170,7 @@ describe("the processes that take it out", () => {
     expect(text.toString()).toMatch(/^## a\n\n\| 値 \|/);
   });
 
-  it("take no more memory than one budget for all mounts, and read what is harmless beside what is not", async () => {
+  it("stay within one memory budget for all mounts, and read harmless documents next to hostile ones", async () => {
     const pool = createExtractPool();
     const mounts = Array.from({ length: 7 }, () => createExtract({ pool, timeoutMs: 60_000 }));
     opened.push(...mounts);
@@ -198,7 +198,7 @@ describe("the processes that take it out", () => {
     expect(peak).toBeLessThan(512 * 1024 * 1024);
   }, 120_000);
 
-  it("do not let documents that take long keep others waiting", async () => {
+  it("do not let slow documents delay others", async () => {
     const extract = create({ pool: { sliceMs: 200 }, timeoutMs: 600_000 });
     const stop = new AbortController();
     const settled = new Set<string>();
@@ -213,7 +213,7 @@ describe("the processes that take it out", () => {
     await Promise.all(slow);
   }, 60_000);
 
-  it("ask for a document when its turn has come, and never for one that no one wants any more", async () => {
+  it("load a document when its extraction starts, and never one that is no longer wanted", async () => {
     const extract = create({ timeoutMs: 600_000 });
     const stop = new AbortController();
     const busy = ["a", "b"].map((name) => extract.text(endlessDocument(name), stop.signal).catch(() => undefined));
@@ -237,14 +237,14 @@ describe("the processes that take it out", () => {
     expect(asked).toEqual(["stayed"]);
   });
 
-  it("say that a document is another by now, and do not remember it", async () => {
+  it("report that a document has changed, and do not cache that", async () => {
     const extract = create();
     const asked = { ...document("a", docx("")), bytes: async () => undefined };
     expect(isChanged(await refusal(extract.text(asked, never), ["unavailable"], "a"))).toBe(true);
     expect(extract.knows("a")).toBe(false);
   });
 
-  it("remember what came of a version, good or bad", async () => {
+  it("cache the result of a version, including failures", async () => {
     const extract = create();
     expect(extract.knows("good")).toBe(false);
     const first = await extract.text(document("good", docx(paragraph("良い"))), never);
@@ -256,7 +256,7 @@ describe("the processes that take it out", () => {
     await expect(extract.text({ path: "bad", mimeType: word, version: "bad" }, never)).rejects.toEqual(failure);
   });
 
-  it("name a document as whoever asks does, and no one else", async () => {
+  it("name a document by the path of its caller only", async () => {
     const extract = create();
     const asked = { ...document("mine", Buffer.from("nothing")), version: "same" };
     const first = extract.text(asked, never);
@@ -266,7 +266,7 @@ describe("the processes that take it out", () => {
       expect((await refusal(each, ["invalid"], "yours")).message).toMatch(/"yours"(?!.*mine)/);
   });
 
-  it("forget what was asked for longest ago", async () => {
+  it("drop the least recently used result", async () => {
     const extract = create({ maxKeptBytes: 3000 });
     for (const name of ["a", "b", "c"]) await extract.text(document(name, docx(paragraph(name.repeat(700)))), never);
     expect(["a", "b", "c"].map(extract.knows)).toEqual([false, true, true]);
@@ -274,7 +274,7 @@ describe("the processes that take it out", () => {
     expect((await refusal(gone, ["unavailable"], "a")).passing).toBe(true);
   });
 
-  it("read a document once for all who ask at the same time, and go on while one of them waits", async () => {
+  it("read a document once for concurrent callers, and continue while one of them waits", async () => {
     const extract = create();
     const leaving = new AbortController();
     const left = extract.text(document("a", docx(paragraph("一"))), leaving.signal);
@@ -284,7 +284,7 @@ describe("the processes that take it out", () => {
     expect((await stayed).text.toString()).toBe("一\n");
   });
 
-  it("are ended when no one waits any more, and what was given up is not remembered", async () => {
+  it("are killed when no caller is left, and the abandoned result is not cached", async () => {
     const extract = create();
     const leaving = new AbortController();
     const left = extract.text(endlessDocument("a"), leaving.signal);
@@ -295,7 +295,7 @@ describe("the processes that take it out", () => {
     expect((await extract.text(document("a", docx(paragraph("一"))), never)).text.toString()).toBe("一\n");
   });
 
-  it("send away those who would wait too long", async () => {
+  it("reject callers that would wait too long", async () => {
     const extract = create();
     const stop = new AbortController();
     const asked = Array.from({ length: 65 }, (_, at) => extract.text(endlessDocument(`${at}`), stop.signal));
@@ -305,7 +305,7 @@ describe("the processes that take it out", () => {
     await Promise.allSettled(asked);
   });
 
-  it("are gone when it is closed, and whoever waits is told", async () => {
+  it("end when it is closed, and waiting callers get an error", async () => {
     const extract = create();
     const waiting = extract.text(endlessDocument("a"), never);
     extract.close();
@@ -313,7 +313,7 @@ describe("the processes that take it out", () => {
     await refusal(extract.text(document("b", docx("")), never), ["cancelled"], "afterwards");
   });
 
-  it("end with the program that started them, whatever they are at", async () => {
+  it("end with the program that started them, in any state", async () => {
     const script = `
       const { createExtract } = await import(${JSON.stringify(new URL("./extract.ts", import.meta.url).href)});
       const { docx } = await import(${JSON.stringify(new URL("../../lib/documents/test-documents.ts", import.meta.url).href)});
@@ -329,7 +329,7 @@ describe("the processes that take it out", () => {
   });
 });
 
-it("a message arrives whole, however it is cut", () => {
+it("a message arrives complete, however it is split", () => {
   const message = fc.record({ mimeType: fc.string(), bytes: fc.uint8Array({ maxLength: 40 }) });
   fc.assert(
     fc.property(fc.array(message), fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1 }), (messages, cuts) => {
@@ -348,7 +348,7 @@ it("a message arrives whole, however it is cut", () => {
   );
 });
 
-/** A page that unpacks to far more than it may. */
+/** A page that decompresses to far more than the limit. */
 function pdfBomb(): Buffer {
   return pdf([["x"]], { filter: () => deflateSync(Buffer.alloc(450 * 1024 * 1024, " ")) });
 }
@@ -357,7 +357,7 @@ function rowBomb(): Buffer {
   return xlsx({ a: "<row><c><v>1</v></c></row>".repeat(4_000_000) });
 }
 
-/** Resident, of all processes below this one. */
+/** Resident memory of all child processes. */
 function memoryOfChildren(of: number = process.pid): number {
   return childrenOf(of).reduce((sum, child) => sum + residentOf(child) + memoryOfChildren(child), 0);
 }

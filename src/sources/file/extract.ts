@@ -1,4 +1,4 @@
-/** The text of the documents of one mount: taken out once for all who ask, and kept by version. */
+/** The text of the documents of one mount: extracted once for concurrent callers, and cached by version. */
 import { type ErrorKind, quote, ResourceError } from "../../errors.ts";
 import { documentTypes } from "../../lib/documents/document-types.ts";
 import { monotonicMs } from "../../lib/monotonic-ms.ts";
@@ -13,9 +13,9 @@ import {
 import { type ExtractPool, sharedExtractPool } from "./extract-pool.ts";
 
 export interface Extract {
-  /** Whether the text of this version is at hand, or that there is none. */
+  /** Whether the text of this version, or its failure, is cached. */
   knows(version: string | undefined): boolean;
-  /** The text of a document. Asked for twice at the same time, it is taken out once. */
+  /** The text of a document. Concurrent calls share one extraction. */
   text(document: DocumentRequest, signal: AbortSignal): Promise<ExtractedText>;
   /** Afterwards nothing runs. */
   close(): void;
@@ -27,7 +27,7 @@ export interface DocumentRequest {
   readonly mimeType: string;
   /** Equal versions mean equal documents of the same type. */
   readonly version: string | undefined;
-  /** The document, or how to get it when its turn has come. Absent if its text is known. */
+  /** The document, or a function that loads it when its extraction starts. Absent if its text is cached. */
   readonly bytes?: Buffer | (() => Promise<Buffer | undefined>) | undefined;
 }
 
@@ -41,26 +41,26 @@ export function isDocumentType(mimeType: string): boolean {
   return documentTypes.has(mimeType);
 }
 
-/** Whether a document was another one when its turn came. */
+/** Whether the document had changed when its extraction started. */
 export function isChanged(cause: unknown): boolean {
   return cause instanceof ResourceError && cause.details?.["reason"] === changed.details?.["reason"];
 }
 
 interface Job {
   readonly answer: Promise<Outcome>;
-  /** How many still want the answer. */
+  /** Number of callers that wait for the result. */
   waiting: number;
   readonly stop: AbortController;
 }
 
-/** Documents of one mount that wait or are read. */
+/** Limit of queued and running documents of one mount. */
 const maxJobs = 64;
-/** Faults of the document, which would be the same the next time. */
+/** Failures of the document itself, which would happen again. */
 const lasting: ReadonlySet<ErrorKind> = new Set(["invalid", "too-large"]);
-/** A document that took too long may have come at a bad moment. */
+/** Timeouts are cached only this long: the machine may have been busy. */
 const failureMs = 300_000;
 
-interface Kept {
+interface CachedOutcome {
   readonly outcome: Outcome;
   readonly untilMs: number;
 }
@@ -70,44 +70,44 @@ export function createExtract({
   maxKeptBytes = 32 * 1024 * 1024,
   pool = sharedExtractPool(),
 }: ExtractOptions = {}): Extract {
-  /** By version, the least recently used first. */
-  const kept = new Map<string, Kept>();
+  /** By version, least recently used first. */
+  const cached = new Map<string, CachedOutcome>();
   let keptBytes = 0;
   const jobs = new Set<Job>();
   const jobsByVersion = new Map<string, Job>();
   let isClosed = false;
   pool.join();
 
-  function keep(version: string, outcome: Outcome): void {
+  function store(version: string, outcome: Outcome): void {
     drop(version);
-    kept.set(version, { outcome, untilMs: isExtractionFailure(outcome) ? monotonicMs() + failureMs : Infinity });
+    cached.set(version, { outcome, untilMs: isExtractionFailure(outcome) ? monotonicMs() + failureMs : Infinity });
     keptBytes += costOf(outcome);
-    for (const oldest of kept.keys()) {
+    for (const oldest of cached.keys()) {
       if (keptBytes <= maxKeptBytes) return;
       drop(oldest);
     }
   }
 
   function drop(version: string): void {
-    const known = kept.get(version);
+    const known = cached.get(version);
     if (known === undefined) return;
-    kept.delete(version);
+    cached.delete(version);
     keptBytes -= costOf(known.outcome);
   }
 
-  /** What came of a version before; it counts as used. */
+  /** The cached result of a version; marks it as used. */
   function find(version: string | undefined): Outcome | undefined {
-    const known = version === undefined ? undefined : kept.get(version);
+    const known = version === undefined ? undefined : cached.get(version);
     if (version === undefined || known === undefined) return undefined;
     if (known.untilMs < monotonicMs()) return void drop(version);
-    kept.delete(version);
-    kept.set(version, known);
+    cached.delete(version);
+    cached.set(version, known);
     return known.outcome;
   }
 
   function enqueue({ version, mimeType, bytes }: DocumentRequest): Job {
     if (jobs.size >= maxJobs)
-      throw new ResourceError("busy", "many documents are being read just now; come back in a second", {
+      throw new ResourceError("busy", "too many documents are being read; try again in a second", {
         details: { retryAfterMs: 1000 },
       });
     const { promise, resolve } = Promise.withResolvers<Outcome>();
@@ -124,7 +124,7 @@ export function createExtract({
         jobs.delete(job);
         if (version !== undefined && jobsByVersion.get(version) === job) jobsByVersion.delete(version);
         if (version !== undefined && (!isExtractionFailure(outcome) || lasting.has(outcome.kind)))
-          keep(version, outcome);
+          store(version, outcome);
         resolve(outcome);
       },
     });
@@ -134,7 +134,7 @@ export function createExtract({
   function leave(job: Job, version: string | undefined): void {
     job.waiting -= 1;
     if (job.waiting > 0) return;
-    // Whoever asks from now on asks anew.
+    // Later callers start a new extraction.
     if (version !== undefined && jobsByVersion.get(version) === job) jobsByVersion.delete(version);
     job.stop.abort();
   }
@@ -164,7 +164,7 @@ export function createExtract({
       if (!outcome) {
         const job = version === undefined ? undefined : jobsByVersion.get(version);
         if (!job && !bytes)
-          throw new ResourceError("unavailable", `the text of ${quote(path)} was let go just now; try again`);
+          throw new ResourceError("unavailable", `the text of ${quote(path)} is no longer cached; try again`);
         outcome = await waitFor(job ?? enqueue(document), version, signal);
       }
       if (isExtractionFailure(outcome)) throw toError(outcome, path);
@@ -176,7 +176,7 @@ export function createExtract({
       isClosed = true;
       for (const job of jobs) job.stop.abort();
       pool.leave();
-      kept.clear();
+      cached.clear();
       keptBytes = 0;
     },
   };

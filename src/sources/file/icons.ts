@@ -1,4 +1,4 @@
-/** Small pictures of kinds, for those who want one with each entry. */
+/** Icons for file types. */
 import { directoryType } from "../../resources.ts";
 import type { Icon } from "../../resources.ts";
 
@@ -15,15 +15,15 @@ const shapes = {
 type Shape = keyof typeof shapes;
 
 const icons = Object.fromEntries(
-  Object.entries(shapes).map(([shape, way]) => [shape, [toIcon(way)]]),
+  Object.entries(shapes).map(([shape, outline]) => [shape, [toIcon(outline)]]),
 ) as unknown as Readonly<Record<Shape, readonly Icon[]>>;
 
-function toIcon(way: string): Icon {
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="none" stroke="#777" d="${way}"/></svg>`;
+function toIcon(outline: string): Icon {
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="none" stroke="#777" d="${outline}"/></svg>`;
   return { src: `data:image/svg+xml,${encodeURIComponent(svg)}`, mimeType: "image/svg+xml", sizes: ["any"] };
 }
 
-/** The same object for the same kind. */
+/** The same object for the same type. */
 export function iconsOf(mimeType: string | undefined): readonly Icon[] {
   return icons[shapeOf(mimeType)];
 }

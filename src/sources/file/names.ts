@@ -1,4 +1,4 @@
-/** The served names of a folder in address order, kept for folders so large that reading them again would be felt. */
+/** The served names of a folder in address order, cached for folders that are slow to read. */
 import type { BigIntStats } from "node:fs";
 import { createTimeSlices } from "../../lib/time-slices.ts";
 import { fileClockMs } from "../../lib/file-clock-ms.ts";
@@ -11,33 +11,33 @@ import type { Steps } from "../../backends/disk/steps.ts";
 
 export interface FolderNames {
   readonly names: readonly string[];
-  /** Those that are served only if they are files (or links), or only if they are folders. */
+  /** Names that are served only as files (or links), or only as folders. */
   readonly only: ReadonlyMap<string, typeof asFile | typeof asFolder>;
 }
 
 export interface Names {
-  of(place: ServedPath): Steps<FolderNames>;
-  /** Lets go of all that is kept. */
+  of(location: ServedPath): Steps<FolderNames>;
+  /** Clears the cache. */
   clear(): void;
 }
 
-interface Kept extends FolderNames {
-  /** Which folder, in which state. */
+interface CachedNames extends FolderNames {
+  /** Identity and state of the folder. */
   readonly stats: Pick<BigIntStats, "dev" | "mtimeNs" | "ctimeNs">;
   readonly rules: NameRules | undefined;
 }
 
-/** A folder with fewer names is kept only until some others have been read: the next page begins where this one ends. */
+/** A folder with fewer names is cached only until some others have been read, so that the next page can use it. */
 const minLarge = 2000;
-const maxSmallKept = 16;
-const maxKeptInAll = 200_000;
+const maxSmallCached = 16;
+const maxCachedNames = 200_000;
 
 const nothing: FolderNames = { names: [], only: new Map() };
 
 export function createNames(disk: Disk, folderRules: FolderRules): Names {
-  /** By inode, the least recently used first. */
-  const large = new Map<bigint, Kept>();
-  const small = new Map<bigint, Kept>();
+  /** By inode, least recently used first. */
+  const large = new Map<bigint, CachedNames>();
+  const small = new Map<bigint, CachedNames>();
   let keptInAll = 0;
 
   function forget(key: bigint): void {
@@ -46,12 +46,12 @@ export function createNames(disk: Disk, folderRules: FolderRules): Names {
     small.delete(key);
   }
 
-  function keep(key: bigint, value: Kept): void {
+  function store(key: bigint, value: CachedNames): void {
     forget(key);
     if (value.names.length < minLarge) {
       small.set(key, value);
       for (const oldest of small.keys()) {
-        if (small.size <= maxSmallKept) break;
+        if (small.size <= maxSmallCached) break;
         small.delete(oldest);
       }
       return;
@@ -59,7 +59,7 @@ export function createNames(disk: Disk, folderRules: FolderRules): Names {
     large.set(key, value);
     keptInAll += value.names.length;
     for (const oldest of large.keys()) {
-      if (keptInAll <= maxKeptInAll) break;
+      if (keptInAll <= maxCachedNames) break;
       forget(oldest);
     }
   }
@@ -68,16 +68,16 @@ export function createNames(disk: Disk, folderRules: FolderRules): Names {
     const known = large.get(stats.ino) ?? small.get(stats.ino);
     if (!known || !isSameState(known.stats, stats)) return undefined;
     if (known.rules !== (yield* folderRules.rulesIn(path, stats))) return undefined;
-    keep(stats.ino, known);
+    store(stats.ino, known);
     return known;
   }
 
-  function* read(place: ServedPath): Steps<FolderNames> {
-    const { stats, handle } = place;
-    // Its own stamp is older than the reading: what changes meanwhile gives the folder another.
+  function* read(location: ServedPath): Steps<FolderNames> {
+    const { stats, handle } = location;
+    // The folder's time stamp is older than this read, so a concurrent change gives it another.
     const isSettled = fileClockMs() - Number(stats.ctimeMs) > disk.settleMs + 30;
     const all = yield* disk.names(handle, Number(stats.size));
-    const rules = yield* folderRules.rulesAmong(place, all);
+    const rules = yield* folderRules.rulesAmong(location, all);
     if (!rules) return nothing;
     const pause = createTimeSlices();
     const names: string[] = [];
@@ -86,7 +86,7 @@ export function createNames(disk: Disk, folderRules: FolderRules): Names {
     let judged = 0;
     for (const name of all) {
       const verdict = folderRules.verdict(rules, name);
-      // Names that are not UTF-8 are shown alike, and might stand beside one that really is written so.
+      // Names that are not UTF-8 look alike, and may equal a real name with the replacement character.
       if (verdict !== 0 && name !== before) {
         names.push((before = name));
         if (verdict === asFile || verdict === asFolder) (only ??= new Map()).set(name, verdict);
@@ -96,14 +96,14 @@ export function createNames(disk: Disk, folderRules: FolderRules): Names {
     }
     const found = { names, only: only ?? nothing.only };
     const { dev, ino, mtimeNs, ctimeNs } = stats;
-    if (isSettled) keep(ino, { ...found, stats: { dev, mtimeNs, ctimeNs }, rules });
+    if (isSettled) store(ino, { ...found, stats: { dev, mtimeNs, ctimeNs }, rules });
     else forget(ino);
     return found;
   }
 
   return {
-    *of(place) {
-      return (yield* ifKept(place)) ?? (yield* read(place));
+    *of(location) {
+      return (yield* ifKept(location)) ?? (yield* read(location));
     },
 
     clear() {
@@ -114,6 +114,6 @@ export function createNames(disk: Disk, folderRules: FolderRules): Names {
   };
 }
 
-function isSameState(before: Kept["stats"], { dev, mtimeNs, ctimeNs }: BigIntStats): boolean {
+function isSameState(before: CachedNames["stats"], { dev, mtimeNs, ctimeNs }: BigIntStats): boolean {
   return before.ctimeNs === ctimeNs && before.mtimeNs === mtimeNs && before.dev === dev;
 }

@@ -1,14 +1,14 @@
-/** Finding lines in a file that is too large to hold: a count of line feeds per block, made as far as it was needed. */
+/** Locates lines in a file that is too large for memory: an index of line feeds per block, built as far as needed. */
 import { ResourceError } from "../../errors.ts";
 import type { Encoding } from "../../lib/text-encoding.ts";
 import type { Stretch } from "./range.ts";
 
-/** How many line feeds there are before each block that was looked through. */
+/** Number of line feeds before each indexed block. */
 export interface LineIndex {
   readonly before: number[];
 }
 
-export interface LinesAsk {
+export interface LinesRequest {
   readonly encoding: Encoding;
   readonly index: LineIndex;
   readonly maxBytes: number;
@@ -17,20 +17,20 @@ export interface LinesAsk {
 
 export type TakenLines =
   | {
-      /** Where the first line begins. */
+      /** Offset of the first line. */
       readonly from: number;
       readonly data: Buffer;
-      /** The last line given; undefined if not even one fits. */
+      /** The last complete line; undefined if not even one fits. */
       readonly last: number | undefined;
-      /** How many lines there are, where that is known. */
+      /** Total number of lines, if known. */
       readonly total: number | undefined;
     }
-  /** There are only so many lines. */
+  /** The file has only this many lines. */
   | { readonly total: number };
 
 export const blockBytes = 256 * 1024;
 
-/** So far a file is looked through for a line. */
+/** A file is scanned this far for a line. */
 const maxScanned = 16 * 1024 ** 3;
 
 export function createLineIndex(): LineIndex {
@@ -40,40 +40,40 @@ export function createLineIndex(): LineIndex {
 export async function takeIndexedLines(
   stretch: Stretch,
   { first, last }: { readonly first: number; readonly last: number },
-  ask: LinesAsk,
+  request: LinesRequest,
 ): Promise<TakenLines> {
-  const from = await findLine(stretch, first, ask);
+  const from = await findLine(stretch, first, request);
   if (typeof from !== "number") return from;
   const wanted = last - first + 1;
   const pieces: Buffer[] = [];
   let length = 0;
   let lines = 0;
-  /** Where the last whole line ends. */
+  /** End of the last complete line. */
   let end = 0;
-  while (lines < wanted && length <= ask.maxBytes && from + length < stretch.size) {
-    throwIfCancelled(ask.signal);
-    const left = ask.maxBytes + 1 - length;
+  while (lines < wanted && length <= request.maxBytes && from + length < stretch.size) {
+    throwIfCancelled(request.signal);
+    const left = request.maxBytes + 1 - length;
     const piece = await stretch.read(
       from + length,
       evenly(Math.min(left, pieces.length === 0 ? 16 * 1024 : blockBytes)),
     );
     if (piece.length === 0) break;
-    const feeds = findFeeds(piece, ask.encoding, wanted - lines);
+    const feeds = findFeeds(piece, request.encoding, wanted - lines);
     lines += feeds.count;
     if (feeds.count > 0) end = length + feeds.end;
     pieces.push(piece);
     length += piece.length;
   }
   const isAtEnd = from + length >= stretch.size;
-  if (lines < wanted && isAtEnd && end < length && length <= ask.maxBytes) {
+  if (lines < wanted && isAtEnd && end < length && length <= request.maxBytes) {
     // The last line has no line feed.
     lines += 1;
     end = length;
   }
   const all = Buffer.concat(pieces, length);
-  if (end > ask.maxBytes) {
-    // Read in pieces, it may have come to a line more than fits.
-    const fitting = findFeeds(all.subarray(0, ask.maxBytes), ask.encoding, Infinity);
+  if (end > request.maxBytes) {
+    // Because it was read in blocks, it may contain one line more than fits.
+    const fitting = findFeeds(all.subarray(0, request.maxBytes), request.encoding, Infinity);
     lines = fitting.count;
     end = fitting.end;
   }
@@ -87,43 +87,47 @@ export async function takeIndexedLines(
   };
 }
 
-/** Where a line begins, or how many there are. */
-async function findLine(stretch: Stretch, line: number, ask: LinesAsk): Promise<number | { readonly total: number }> {
+/** The offset of a line, or the total number of lines. */
+async function findLine(
+  stretch: Stretch,
+  line: number,
+  request: LinesRequest,
+): Promise<number | { readonly total: number }> {
   const feeds = line - 1;
   if (feeds === 0) return stretch.size > 0 ? 0 : { total: 0 };
-  const { before } = ask.index;
+  const { before } = request.index;
   while ((before.at(-1) as number) < feeds) {
     const block = before.length - 1;
     const at = block * blockBytes;
-    if (at >= stretch.size) return { total: await countLines(stretch, ask) };
+    if (at >= stretch.size) return { total: await countLines(stretch, request) };
     if (at >= maxScanned) throw tooFar(stretch.size);
-    throwIfCancelled(ask.signal);
-    const { count } = findFeeds(await stretch.read(at, blockBytes), ask.encoding, Infinity);
-    // Another question may have come this far meanwhile.
+    throwIfCancelled(request.signal);
+    const { count } = findFeeds(await stretch.read(at, blockBytes), request.encoding, Infinity);
+    // A concurrent read may have added this block already.
     if (before.length - 1 === block) before.push((before[block] as number) + count);
   }
   let low = 0;
   let high = before.length - 1;
-  // The last block that has fewer before it.
+  // Binary search for the last block with fewer line feeds before it.
   while (low < high) {
     const middle = (low + high + 1) >>> 1;
     if ((before[middle] as number) < feeds) low = middle;
     else high = middle - 1;
   }
   const at = low * blockBytes;
-  const { end } = findFeeds(await stretch.read(at, blockBytes), ask.encoding, feeds - (before[low] as number));
+  const { end } = findFeeds(await stretch.read(at, blockBytes), request.encoding, feeds - (before[low] as number));
   return at + end < stretch.size ? at + end : { total: feeds };
 }
 
-/** All lines of what has been looked through to its end. */
-async function countLines(stretch: Stretch, { index, encoding }: LinesAsk): Promise<number> {
+/** The number of lines of a completely indexed file. */
+async function countLines(stretch: Stretch, { index, encoding }: LinesRequest): Promise<number> {
   const feeds = index.before.at(-1) as number;
   const tail = await stretch.read(Math.max(0, stretch.size - 2), 2);
   const { end } = findFeeds(tail, encoding, Infinity);
   return end === tail.length && end > 0 ? feeds : feeds + 1;
 }
 
-/** Line feeds in bytes that begin with a whole unit: how many, at most `max`, and where the last of them ends. */
+/** Counts line feeds in bytes that begin with a whole code unit: at most `max`, with the end of the last one. */
 export function findFeeds(bytes: Uint8Array, encoding: Encoding, max: number): { count: number; end: number } {
   let count = 0;
   let end = 0;
@@ -145,17 +149,17 @@ export function findFeeds(bytes: Uint8Array, encoding: Encoding, max: number): {
   return { count, end };
 }
 
-/** So that units of two bytes are not torn. */
+/** Keeps two-byte units whole. */
 function evenly(length: number): number {
   return length % 2 === 0 ? length : length + 1;
 }
 
 function throwIfCancelled(signal: AbortSignal): void {
-  if (signal.aborted) throw new ResourceError("cancelled", "the question was withdrawn", { cause: signal.reason });
+  if (signal.aborted) throw new ResourceError("cancelled", "cancelled", { cause: signal.reason });
 }
 
 function tooFar(size: number): ResourceError {
-  return new ResourceError("too-large", "the file is too large for its lines to be counted; ask for bytes", {
+  return new ResourceError("too-large", "the file is too large to count its lines; request a range of bytes", {
     details: { reason: "too-large", size, ranges: ["bytes=0-1048575"] },
   });
 }

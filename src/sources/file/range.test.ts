@@ -54,7 +54,7 @@ async function readOn(source: FileSource, path: string, first: string): Promise<
 }
 
 describe("lines", () => {
-  it("count from 1 and include both ends, with their ends as they are", async () => {
+  it("count from 1 and include both ends, with unchanged line ends", async () => {
     write("a.txt", "one\ntwo\r\nthree\nfour");
     const source = await open();
     const cases: [string, string, SaidRange][] = [
@@ -70,7 +70,7 @@ describe("lines", () => {
     }
   });
 
-  it.each(encodings)("of %s are decoded, each by itself and from one to the next", async (encoding) => {
+  it.each(encodings)("of %s are decoded, one by one and in sequence", async (encoding) => {
     write("a.md", encode(poem, encoding));
     const source = await open();
     const lines = poem.split(/(?<=\n)/);
@@ -84,7 +84,7 @@ describe("lines", () => {
     expect((await readOn(source, "a.md", "lines=1-2")).map(textOf).join("")).toBe(poem);
   });
 
-  it("end where an answer may not be longer, and go on from there", async () => {
+  it("end at the size limit, and continue from there", async () => {
     const text = Array.from({ length: 500 }, (_, line) => `${line} ${"長い行".repeat(line % 7)}\n`).join("");
     write("a.txt", text);
     const source = await open({ maxBytes: 1000 });
@@ -97,7 +97,7 @@ describe("lines", () => {
     }
   });
 
-  it("that are longer than an answer may be are given in pieces", async () => {
+  it("that are longer than the limit are returned in pieces", async () => {
     const text = `short\n${"あいう".repeat(400)}\nend\n`;
     write("a.txt", text);
     const source = await open({ maxBytes: 1000 });
@@ -106,7 +106,7 @@ describe("lines", () => {
     expect(`short\n${parts.map(textOf).join("")}`).toBe(text);
   });
 
-  it("beyond the end name how many there are", async () => {
+  it("beyond the end fail with the number of lines", async () => {
     const source = await open();
     for (const [content, lines] of [
       ["", 0],
@@ -122,13 +122,13 @@ describe("lines", () => {
     }
   });
 
-  it("of what is no text are refused, in words that say what to ask for", async () => {
+  it("of binary content are rejected, with a message that says what to request", async () => {
     write("a.png", Buffer.from("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "latin1"));
     const { message } = await refusal(readPart(await open(), "a.png", "lines=1-3"), ["invalid"], "lines");
-    expect(message).toBe('"a.png" is no text, so it has no lines; ask for bytes, as in "bytes=0-1023"');
+    expect(message).toBe('"a.png" is not text, so it has no lines; request bytes, as in "bytes=0-1023"');
   });
 
-  it("that hold what is no text are given as bytes", async () => {
+  it("that contain binary content are returned as bytes", async () => {
     const broken = Buffer.from("\xff\xff\n", "latin1");
     write("a.log", Buffer.concat([Buffer.from("fine\n".repeat(20_000)), broken, Buffer.from("fine\n")]));
     const source = await open();
@@ -140,7 +140,7 @@ describe("lines", () => {
 });
 
 describe("bytes", () => {
-  it("of what is no text are exact", async () => {
+  it("of binary content are exact", async () => {
     const content = Buffer.from([0, 1, 2, 255, 254, 3]);
     write("a.bin", content);
     const source = await open();
@@ -156,7 +156,7 @@ describe("bytes", () => {
     expect((await readPart(await open(), "a.png", "bytes=8-11")).mimeType).toBe("image/png");
   });
 
-  it.each(encodings)("of %s text are whole characters, each given once and none lost", async (encoding) => {
+  it.each(encodings)("of %s text are whole characters, each returned once and none lost", async (encoding) => {
     const text = `${poem}🦊${poem}`.replaceAll("🦊", encoding.startsWith("utf") ? "🦊" : "狐");
     const content = encode(text, encoding);
     write("a.txt", content);
@@ -168,7 +168,7 @@ describe("bytes", () => {
         const end = Math.min(content.length, begin + width) - 1;
         const part = await readPart(source, "a.txt", `bytes=${begin}-${end}`);
         const [from, to] = saidOf(part).bytes as [number, number];
-        // Where no character begins in a range, it gives the one that goes on there.
+        // If no character begins in a range, it contains the one that covers it.
         if (from < next) continue;
         expect(from).toBe(next);
         expect(to).toBeGreaterThanOrEqual(Math.min(end, content.length - 1));
@@ -188,7 +188,7 @@ describe("bytes", () => {
     expect(parts.map(textOf).join("")).toBe(text);
   });
 
-  it("are as many as an answer may have", async () => {
+  it("are limited by the size limit", async () => {
     write("a.txt", "0123456789".repeat(1000));
     const source = await open({ maxBytes: 1000 });
     const part = await readPart(source, "a.txt", "bytes=10-");
@@ -197,7 +197,7 @@ describe("bytes", () => {
     expect(saidOf(await readPart(source, "a.txt", "bytes=0-4999")).next).toBe("bytes=1000-4999");
   });
 
-  it("beyond the end name how many there are", async () => {
+  it("beyond the end fail with the number of bytes", async () => {
     write("a.txt", "abc");
     const { message, details } = await refusal(readPart(await open(), "a.txt", "bytes=3-"), ["invalid"], "bytes");
     expect(message).toContain('"a.txt" has 3 bytes, so there is none at 3');
@@ -225,14 +225,14 @@ describe("a range", () => {
     "lines=1-2&bytes=0-1",
     "as=html",
     "as=",
-  ])("that is none is refused, and shown how: %s", async (query) => {
+  ])("that is invalid is rejected with an example: %s", async (query) => {
     write("a.txt", "a\nb\nc\n");
     const { message } = await refusal(readPart(await open(), "a.txt", query), ["invalid"], query);
-    expect(message).toMatch(/"lines=10-40"|"bytes=0-1023"|"as" takes "text"/);
+    expect(message).toMatch(/"lines=10-40"|"bytes=0-1023"|"as" must be "text"/);
     expect(message.length).toBeLessThan(300);
   });
 
-  it("of what is not there, of a folder, and with another query is not found", async () => {
+  it("of a missing file, of a folder, and with an unknown query is not found", async () => {
     write("d/a.txt", "a");
     const source = await open();
     await refusal(readPart(source, "b.txt", "lines=1-"), ["not-found"], "b.txt");
@@ -243,7 +243,7 @@ describe("a range", () => {
     await refusal(source.stat({ path: "d/a.txt", query: { other: "1" } }, call()), ["not-found"], "other");
   });
 
-  it("has the version of its file, so that it can be kept, and no size of its own", async () => {
+  it("has the version of its file, so that it can be cached, and no size", async () => {
     write("a.txt", "a\nb\n");
     const source = await open();
     const query = { lines: "1-1" };
@@ -254,7 +254,7 @@ describe("a range", () => {
     expect(entry.size).toBeUndefined();
   });
 
-  it("behind a link says where it really stands", async () => {
+  it("behind a link has the real path", async () => {
     write("a.txt", "a\nb\n");
     folder.link("a.txt", "b.txt");
     const source = await open();
@@ -262,7 +262,7 @@ describe("a range", () => {
     expect((await readPart(source, "b.txt", "as=text")).reveals).toEqual({ path: "a.txt" });
   });
 
-  it("of a file that was changed is read anew", async () => {
+  it("of a changed file is read again", async () => {
     const source = await open();
     for (const word of ["one", "two", "six"]) {
       write("a.txt", `${`${word}\n`.repeat(100_000)}`);
@@ -271,9 +271,9 @@ describe("a range", () => {
   });
 });
 
-describe("a file far too large to hold", () => {
-  it("gives lines and bytes from anywhere without being read as a whole", async () => {
-    // A hole of 40 GiB: whoever reads all of it does not come to an end.
+describe("a file far too large for memory", () => {
+  it("gives lines and bytes at any position without being read completely", async () => {
+    // A hole of 40 GiB, which would take too long to read completely.
     const size = 40 * 1024 ** 3;
     const head = Array.from({ length: 10_000 }, (_, line) => `${line + 1}: 行\n`).join("");
     const tail = "the end\n";
@@ -290,7 +290,7 @@ describe("a file far too large to hold", () => {
     expect(details).toMatchObject({ reason: "too-large", size, maxBytes: 5_242_880, next: "lines=1-1000" });
   });
 
-  it("is looked through for its lines once, a block at a time, and no longer than the caller waits", async () => {
+  it("is scanned for its lines once, block by block, and only while the caller waits", async () => {
     const lines = Array.from({ length: 300_000 }, (_, line) => `line ${line + 1}\n`).join("");
     const content = Buffer.from(lines);
     let bytesRead = 0;
@@ -321,7 +321,7 @@ describe("a file far too large to hold", () => {
     await refusal(ask(299_999), ["cancelled"], "after the end");
   });
 
-  it("finds every line that a plain split finds, however blocks and lines fall", async () => {
+  it("finds the same lines as a plain split, for any block boundaries", async () => {
     const line = fc.string({ maxLength: 12, unit: fc.constantFrom("a", "\r", "é", "水", "🦊") });
     await fc.assert(
       fc.asyncProperty(
@@ -352,7 +352,7 @@ describe("a file far too large to hold", () => {
 });
 
 describe("a file above the limit", () => {
-  it("says what to read instead: the template, and ranges that fit its kind", async () => {
+  it("names what to read instead: the template, and ranges for its type", async () => {
     write("a.log", "a line\n".repeat(1000));
     write("a.bin", new Uint8Array(5000));
     write("a.html", `<p>${"x".repeat(5000)}</p>`);

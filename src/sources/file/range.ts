@@ -1,4 +1,4 @@
-/** Which part of a file is asked for, and that part: whole lines, or whole characters between two bytes. */
+/** Parses the requested range of a file and reads it: whole lines, or whole characters between two byte offsets. */
 import { invalid, quote } from "../../errors.ts";
 import { characterBytes, decodeExactly, type Encoding, endsCharacter } from "../../lib/text-encoding.ts";
 import type { Part } from "../../source.ts";
@@ -6,71 +6,71 @@ import { bytesPart, type ContentKind, encodingMeta } from "./content.ts";
 import { createLineIndex, type LineIndex, takeIndexedLines } from "./range-lines.ts";
 import type { Maybe } from "../../backends/disk/steps.ts";
 
-/** `last` is infinite where the range has no end of its own. */
+/** `last` is infinite for an open range. */
 export interface ContentRange {
   readonly unit: "lines" | "bytes";
   readonly first: number;
   readonly last: number;
 }
 
-/** What the query of an address asks for. */
+/** The parsed query of an address. */
 export interface ReadAsk {
   readonly range?: ContentRange;
   readonly asText: boolean;
 }
 
-/** Bytes that are read piece by piece. */
+/** Bytes that are read block by block. */
 export interface Stretch {
   readonly size: number;
-  /** Fewer than asked for only at the end. Not overwritten by later reads. */
+  /** Fewer bytes than requested only at the end. Later reads do not overwrite the buffer. */
   read(from: number, length: number): Maybe<Buffer>;
 }
 
 export interface RangeOptions {
-  /** As it may stand in an error. */
+  /** The path for error messages. */
   readonly path: string;
   readonly kind: ContentKind;
   readonly maxBytes: number;
   readonly signal: AbortSignal;
-  /** What is known of the lines already; what is found out is added to it. */
+  /** The known line positions; extended by the read. */
   readonly index?: LineIndex | undefined;
-  /** What stands before a range in a query, as `as=text&`. */
+  /** Query parameters before the range, such as `as=text&`. */
   readonly prefix?: string;
 }
 
 const forms = {
   lines: {
     from: 1,
-    says: '"lines" takes two line numbers, counted from 1, as in "lines=10-40", or "lines=10-" to the end',
+    message: '"lines" takes two line numbers, counted from 1, as in "lines=10-40", or "lines=10-" to the end',
   },
   bytes: {
     from: 0,
-    says: '"bytes" takes two offsets, counted from 0, as in "bytes=0-1023", or "bytes=1024-" to the end',
+    message: '"bytes" takes two offsets, counted from 0, as in "bytes=0-1023", or "bytes=1024-" to the end',
   },
 } as const;
 
-/** Undefined for a query that means nothing here. Throws "invalid" for one that is meant for this and is wrong. */
+/** Undefined for unknown parameters. Throws "invalid" for known parameters with an invalid value. */
 export function parseAsk(query: Readonly<Record<string, string>>): ReadAsk | undefined {
   for (const name in query) if (name !== "lines" && name !== "bytes" && name !== "as") return undefined;
   const { lines, bytes, as } = query;
-  if (as !== undefined && as !== "text") throw invalid(`"as" takes "text", and ${quote(as)} is not known here`);
+  if (as !== undefined && as !== "text") throw invalid(`"as" must be "text", not ${quote(as)}`);
   if (lines !== undefined && bytes !== undefined)
-    throw invalid('a range is in lines or in bytes: ask for "lines=10-40" or for "bytes=0-1023"');
+    throw invalid('give either "lines" or "bytes", as in "lines=10-40" or "bytes=0-1023"');
   const asText = as !== undefined;
   if (lines !== undefined) return { range: parseRange("lines", lines), asText };
   return bytes === undefined ? { asText } : { range: parseRange("bytes", bytes), asText };
 }
 
 function parseRange(unit: ContentRange["unit"], value: string): ContentRange {
-  const { from, says } = forms[unit];
+  const { from, message } = forms[unit];
   const found = /^(\d{1,15})-(\d{0,15})$/.exec(value);
   const first = Number(found?.[1]);
   const last = found?.[2] === "" ? Infinity : Number(found?.[2]);
-  if (!found || first < from || last < first) throw invalid(`${says}; ${quote(value, 40)} is no such range`);
+  if (!found || first < from || last < first) throw invalid(`${message}; ${quote(value, 40)} is not a valid range`);
   return { unit, first, last };
 }
 
-/** A range as it stands in a query. */
+/** A range as it appears in a query. */
 export function formatContentRange({ unit, first, last }: ContentRange): string {
   return `${unit}=${first}-${last === Infinity ? "" : last}`;
 }
@@ -81,18 +81,18 @@ export async function readRange(stretch: Stretch, range: ContentRange, options: 
 
 async function readLines(stretch: Stretch, range: ContentRange, options: RangeOptions): Promise<Part> {
   const { path, kind, maxBytes, signal, prefix = "", index = createLineIndex() } = options;
-  if (!kind.text) throw invalid(`${quote(path)} is no text, so it has no lines; ask for bytes, as in "bytes=0-1023"`);
+  if (!kind.text) throw invalid(`${quote(path)} is not text, so it has no lines; request bytes, as in "bytes=0-1023"`);
   const taken = await takeIndexedLines(stretch, range, { encoding: kind.text.encoding, index, maxBytes, signal });
   if ("total" in taken && !("data" in taken)) {
     const { total } = taken;
     throw invalid(
-      `${quote(path)} has ${total} ${total === 1 ? "line" : "lines"}, so there is none at ${range.first}; ${forms.lines.says}`,
+      `${quote(path)} has ${total} ${total === 1 ? "line" : "lines"}, so there is none at ${range.first}; ${forms.lines.message}`,
       { reason: "beyond-end", total },
     );
   }
   const { from, data, last, total } = taken;
   if (last === undefined) {
-    // Not even one line fits: it is given in pieces.
+    // Not even one line fits: it is returned in pieces.
     const piece = { unit: "bytes", first: from, last: from + maxBytes - 1 } as const;
     return readBytes(stretch, piece, options);
   }
@@ -111,7 +111,7 @@ async function readBytes(stretch: Stretch, range: ContentRange, options: RangeOp
   const { path, kind, maxBytes, prefix = "" } = options;
   const { size } = stretch;
   if (range.first >= size)
-    throw invalid(`${quote(path)} has ${size} bytes, so there is none at ${range.first}; ${forms.bytes.says}`, {
+    throw invalid(`${quote(path)} has ${size} bytes, so there is none at ${range.first}; ${forms.bytes.message}`, {
       reason: "beyond-end",
       total: size,
     });
@@ -139,7 +139,7 @@ async function readBytes(stretch: Stretch, range: ContentRange, options: RangeOp
 }
 
 function toPart(data: Buffer, from: number, { mimeType, text: found }: ContentKind, range: object): Part {
-  // The mark belongs to the first character.
+  // The byte order mark belongs to the first character.
   const markBytes = found && from === 0 ? Math.min(found.markBytes, data.length) : 0;
   const text = found && decodeExactly(data.subarray(markBytes), found.encoding);
   const meta = { "pressmark/range": range };
@@ -147,12 +147,12 @@ function toPart(data: Buffer, from: number, { mimeType, text: found }: ContentKi
   return { body: { text }, mimeType, meta: { ...encodingMeta({ ...found, markBytes }), ...meta } };
 }
 
-/** So far back it is looked for a place where a character is sure to begin. */
+/** How far back to look for a certain start of a character. */
 const lookBack = { near: 4, far: 64 * 1024 };
 
 /**
- * The characters that begin between two offsets, so that ranges one after the other give each character once. Where none begins,
- * the one that goes on there.
+ * The characters that begin between two offsets, so that consecutive ranges contain each character once. If none begins there, the one that
+ * covers the range.
  */
 async function wholeCharacters(
   stretch: Stretch,
@@ -161,7 +161,7 @@ async function wholeCharacters(
   encoding: Encoding,
 ): Promise<{ readonly data: Buffer; readonly from: number }> {
   const margin = isSelfSynchronising(encoding) ? lookBack.near : lookBack.far;
-  // Units of two bytes begin at even offsets.
+  // Two-byte units begin at even offsets.
   const base = Math.max(0, begin - (begin % 2) - margin);
   const ahead = encoding === "iso-2022-jp" ? margin : lookBack.near;
   const window = await stretch.read(base, end + ahead - base);
@@ -175,27 +175,27 @@ function isSelfSynchronising(encoding: Encoding): boolean {
   return encoding === "utf-8" || encoding === "utf-16le" || encoding === "utf-16be" || encoding === "windows-1252";
 }
 
-/** The first place from here on where a character begins, or the end. */
+/** The first start of a character from here on, or the end. */
 function boundaryFrom(window: Uint8Array, at: number, encoding: Encoding, isStart: boolean): number {
   if (isStart && at <= 0) return 0;
-  let place = syncBefore(window, at, encoding);
-  while (place < at && place < window.length) place += characterBytes(window, place, encoding);
-  return place;
+  let offset = syncBefore(window, at, encoding);
+  while (offset < at && offset < window.length) offset += characterBytes(window, offset, encoding);
+  return offset;
 }
 
-/** The last place up to here where a character is sure to begin. */
+/** The last certain start of a character up to here. */
 function syncBefore(window: Uint8Array, at: number, encoding: Encoding): number {
-  let place = Math.min(at, window.length);
-  if (encoding === "windows-1252") return place;
+  let offset = Math.min(at, window.length);
+  if (encoding === "windows-1252") return offset;
   if (encoding === "utf-8") {
-    for (let back = 0; back < 3 && place > 0 && ((window[place] ?? 0) & 0xc0) === 0x80; back += 1) place -= 1;
-    return place;
+    for (let back = 0; back < 3 && offset > 0 && ((window[offset] ?? 0) & 0xc0) === 0x80; back += 1) offset -= 1;
+    return offset;
   }
   if (encoding === "utf-16le" || encoding === "utf-16be") {
-    place -= place % 2;
+    offset -= offset % 2;
     const high = (unit: number): number => window[unit + (encoding === "utf-16le" ? 1 : 0)] ?? 0;
-    return place >= 2 && (high(place) & 0xfc) === 0xdc ? place - 2 : place;
+    return offset >= 2 && (high(offset) & 0xfc) === 0xdc ? offset - 2 : offset;
   }
-  while (place > 0 && !endsCharacter(window[place - 1] as number, encoding)) place -= 1;
-  return place;
+  while (offset > 0 && !endsCharacter(window[offset - 1] as number, encoding)) offset -= 1;
+  return offset;
 }

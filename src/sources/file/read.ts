@@ -1,4 +1,4 @@
-/** What a file gives when it is read: all of it, a range, or the text of a document. */
+/** Reads a file: all of it, a range, or the text of a document. */
 import { read as readFd } from "node:fs";
 import { invalid, quote, ResourceError } from "../../errors.ts";
 import type { Address, Entry, Part } from "../../source.ts";
@@ -10,16 +10,16 @@ import { type ContentRange, type ReadAsk, readRange, formatContentRange, type St
 import { createLineIndex, type LineIndex } from "./range-lines.ts";
 import { run, settled, type Steps } from "../../backends/disk/steps.ts";
 
-/** The template that names every range. */
+/** The template with all query parameters. */
 export const fileTemplate = "{+path}{?lines,bytes,as}";
 
 export interface FileReader {
-  /** All of a file. Undefined where no file is. */
+  /** The whole file. Undefined if there is no file. */
   whole(path: string): Steps<Part[] | undefined>;
-  /** A part of it, or its text. */
-  part(path: string, ask: ReadAsk, signal: AbortSignal): Steps<Part[] | undefined>;
-  /** What is said of a file, or of what is asked of it. Undefined where a folder is asked for its lines. */
-  entry(at: Address, place: ServedPath, ask: ReadAsk | undefined): Entry | undefined;
+  /** A range of the file, or its text. */
+  part(path: string, readQuery: ReadAsk, signal: AbortSignal): Steps<Part[] | undefined>;
+  /** The entry for a file, or for a range of it. Undefined for a range of a folder. */
+  entry(at: Address, location: ServedPath, readQuery: ReadAsk | undefined): Entry | undefined;
 }
 
 export interface FileReaderOptions {
@@ -27,87 +27,92 @@ export interface FileReaderOptions {
   readonly disk: Disk;
   readonly maxBytes: number;
   readonly extract: Extract;
-  entry(path: string, place: ServedPath): Entry;
+  entry(path: string, location: ServedPath): Entry;
 }
 
-/** A file that is open, for as long as the visit lasts. */
+/** A file that is open during the visit. */
 interface OpenFile {
-  readonly place: ServedPath;
+  readonly location: ServedPath;
   readonly fd: number;
   readonly size: number;
   readonly name: string;
 }
 
-/** A document whose text is wanted. */
+/** A document whose text is requested. */
 interface Document {
-  readonly place: ServedPath;
+  readonly location: ServedPath;
   readonly mimeType: string;
   readonly version: string | undefined;
 }
 
-/** What a question about a part of a file came to. */
+/** The result of a request for a part of a file. */
 type Found =
   | { readonly parts: Part[] }
   | { readonly document: Document }
-  /** It is text as it stands, and all of it is wanted. */
+  /** The file is plain text, and all of it is requested. */
   | { readonly isPlain: true };
 
-/** Said of a file that was replaced between the look and the opening. */
+/** The file was replaced between check and opening. */
 const again = "again";
 const attempts = 8;
 
-/** So much of a file is looked at in order to judge what it is. */
+/** How much of a file is read to detect its type. */
 const headBytes = 64 * 1024;
-/** A document above this is not read for its text. */
+/** Larger documents are not read for their text. */
 const maxDocumentBytes = 64 * 1024 * 1024;
 const maxIndexes = 16;
 
 export function createFileReader({ confine, disk, maxBytes, extract, entry }: FileReaderOptions): FileReader {
-  /** By version, the least recently used first. */
+  /** By version, least recently used first. */
   const indexes = new Map<string, LineIndex>();
 
   function* wholeOnce(path: string): Steps<Part[] | typeof again | undefined> {
-    return yield* confine.visit<Part[] | typeof again>(path, function* (place) {
-      refuseFolder(path, place);
-      const fd = yield* confine.open(place);
+    return yield* confine.visit<Part[] | typeof again>(path, function* (location) {
+      refuseFolder(path, location);
+      const fd = yield* confine.open(location);
       if (fd === undefined) return again;
       try {
-        const size = Number(place.stats.size);
+        const size = Number(location.stats.size);
         const bytes = size > maxBytes ? undefined : yield* settled(disk.read(fd, size, maxBytes));
         const name = nameOf(path);
-        if (bytes && bytes.length <= maxBytes) return toParts(place, toPart(name, bytes));
+        if (bytes && bytes.length <= maxBytes) return toParts(location, toPart(name, bytes));
         const length = Math.max(size, bytes?.length ?? 0);
-        throw tooLarge(path, length, yield* kindOf({ place, fd, size: length, name }));
+        throw tooLarge(path, length, yield* kindOf({ location, fd, size: length, name }));
       } finally {
         disk.close(fd);
       }
     });
   }
 
-  function* partOnce(path: string, ask: ReadAsk, signal: AbortSignal): Steps<Found | typeof again | undefined> {
-    return yield* confine.visit<Found | typeof again>(path, function* (place) {
-      refuseFolder(path, place);
-      const fd = yield* confine.open(place);
+  function* partOnce(path: string, readQuery: ReadAsk, signal: AbortSignal): Steps<Found | typeof again | undefined> {
+    return yield* confine.visit<Found | typeof again>(path, function* (location) {
+      refuseFolder(path, location);
+      const fd = yield* confine.open(location);
       if (fd === undefined) return again;
       try {
-        return yield* readPart(path, ask, { place, fd, size: Number(place.stats.size), name: nameOf(path) }, signal);
+        return yield* readPart(
+          path,
+          readQuery,
+          { location, fd, size: Number(location.stats.size), name: nameOf(path) },
+          signal,
+        );
       } finally {
         disk.close(fd);
       }
     });
   }
 
-  function* readPart(path: string, ask: ReadAsk, file: OpenFile, signal: AbortSignal): Steps<Found> {
-    const { place, fd, size } = file;
+  function* readPart(path: string, readQuery: ReadAsk, file: OpenFile, signal: AbortSignal): Steps<Found> {
+    const { location, fd, size } = file;
     const kind = yield* kindOf(file);
-    if (ask.asText && isDocumentType(kind.mimeType)) return { document: documentOf(path, kind.mimeType, file) };
-    if (ask.asText && !kind.text)
-      throw invalid(`no text can be taken out of ${quote(path)}, which is ${kind.mimeType}; ask without "as"`);
-    if (!ask.range) return { isPlain: true };
+    if (readQuery.asText && isDocumentType(kind.mimeType)) return { document: documentOf(path, kind.mimeType, file) };
+    if (readQuery.asText && !kind.text)
+      throw invalid(`cannot extract text from ${quote(path)}, which is ${kind.mimeType}; read it without "as"`);
+    if (!readQuery.range) return { isPlain: true };
     const stretch: Stretch = { size, read: (from, length) => readAt(fd, from, Math.min(length, size - from)) };
-    const index = indexOf(entry(path, place).version);
-    const part = yield* settled(readRange(stretch, ask.range, { path, kind, maxBytes, signal, index }));
-    return { parts: toParts(place, part) };
+    const index = indexOf(entry(path, location).version);
+    const part = yield* settled(readRange(stretch, readQuery.range, { path, kind, maxBytes, signal, index }));
+    return { parts: toParts(location, part) };
   }
 
   function indexOf(version: string | undefined): LineIndex {
@@ -122,29 +127,29 @@ export function createFileReader({ confine, disk, maxBytes, extract, entry }: Fi
     return known;
   }
 
-  function documentOf(path: string, mimeType: string, { place, size }: OpenFile): Document {
-    const version = versionOf(path, place, mimeType);
+  function documentOf(path: string, mimeType: string, { location, size }: OpenFile): Document {
+    const version = versionOf(path, location, mimeType);
     if (!extract.knows(version) && size > maxDocumentBytes)
       throw new ResourceError(
         "too-large",
-        `${quote(path)} has ${size} bytes, and text is taken out of at most ${maxDocumentBytes}; ask for bytes`,
+        `${quote(path)} has ${size} bytes; text is extracted from at most ${maxDocumentBytes}; request a range of bytes`,
         { details: { reason: "too-large", size, maxBytes: maxDocumentBytes, template: fileTemplate } },
       );
-    return { place, mimeType, version };
+    return { location, mimeType, version };
   }
 
-  function versionOf(path: string, place: ServedPath, mimeType: string): string | undefined {
-    const { version } = entry(path, place);
-    // One file may have two names, of which each says another type.
+  function versionOf(path: string, location: ServedPath, mimeType: string): string | undefined {
+    const { version } = entry(path, location);
+    // One file may have two names with different types.
     return version === undefined ? undefined : `${version} ${mimeType}`;
   }
 
-  /** Undefined if there is another document by now, or none. */
+  /** Undefined if the document has changed or is gone. */
   function* documentBytes(path: string, { mimeType, version }: Document): Steps<Buffer | undefined> {
-    return yield* confine.visit<Buffer | undefined>(path, function* (place) {
-      if (place.kind === "folder" || versionOf(path, place, mimeType) !== version) return undefined;
-      const size = Number(place.stats.size);
-      const fd = size > maxDocumentBytes ? undefined : yield* confine.open(place);
+    return yield* confine.visit<Buffer | undefined>(path, function* (location) {
+      if (location.kind === "folder" || versionOf(path, location, mimeType) !== version) return undefined;
+      const size = Number(location.stats.size);
+      const fd = size > maxDocumentBytes ? undefined : yield* confine.open(location);
       if (fd === undefined) return undefined;
       try {
         return yield* settled(readAt(fd, 0, size));
@@ -166,7 +171,7 @@ export function createFileReader({ confine, disk, maxBytes, extract, entry }: Fi
     return readRange(stretch, range, { path, kind, maxBytes, signal, prefix: "as=text&" });
   }
 
-  /** Says what can be read instead. */
+  /** The error details list ranges that can be read instead. */
   function tooLarge(path: string, size: number, { text, mimeType }: ContentKind, prefix = ""): ResourceError {
     const most = Math.min(maxBytes, 1024 * 1024);
     const ranges = [
@@ -177,7 +182,7 @@ export function createFileReader({ confine, disk, maxBytes, extract, entry }: Fi
     if (prefix === "" && isDocumentType(mimeType)) ranges.unshift("as=text");
     return new ResourceError(
       "too-large",
-      `${quote(path)} has ${size} bytes; at most ${maxBytes} are read at once; ask for a part, as in ${quote(`?${ranges[0]}`)}`,
+      `${quote(path)} has ${size} bytes; at most ${maxBytes} can be read in one request; request a part, as in ${quote(`?${ranges[0]}`)}`,
       { details: { reason: "too-large", size, maxBytes, template: fileTemplate, next: ranges[0], ranges } },
     );
   }
@@ -193,16 +198,16 @@ export function createFileReader({ confine, disk, maxBytes, extract, entry }: Fi
   return {
     whole,
 
-    *part(path, ask, signal) {
+    *part(path, readQuery, signal) {
       for (let attempt = 0; attempt < attempts; attempt += 1) {
-        const found = yield* partOnce(path, ask, signal);
+        const found = yield* partOnce(path, readQuery, signal);
         if (found === undefined) return undefined;
         if (found === again) continue;
         if ("parts" in found) return found.parts;
         if ("isPlain" in found) return yield* whole(path);
         try {
-          const part = yield* settled(textPart(path, found.document, ask.range, signal));
-          return toParts(found.document.place, part);
+          const part = yield* settled(textPart(path, found.document, readQuery.range, signal));
+          return toParts(found.document.location, part);
         } catch (cause) {
           if (!isChanged(cause)) throw cause;
         }
@@ -210,11 +215,11 @@ export function createFileReader({ confine, disk, maxBytes, extract, entry }: Fi
       return undefined;
     },
 
-    entry({ path, query }, place, ask) {
-      const said = entry(path, place);
-      if (!ask || !query) return said;
-      if (place.kind === "folder") return undefined;
-      const { size: _size, mimeType: _mimeType, ...rest } = said;
+    entry({ path, query }, location, readQuery) {
+      const described = entry(path, location);
+      if (!readQuery || !query) return described;
+      if (location.kind === "folder") return undefined;
+      const { size: _size, mimeType: _mimeType, ...rest } = described;
       return { ...rest, query };
     },
   };
@@ -238,7 +243,7 @@ function toParts({ direct, path }: ServedPath, part: Part): Part[] {
   return [direct ? part : { ...part, reveals: { path } }];
 }
 
-/** Fewer bytes only where the file ends. */
+/** Fewer bytes only at the end of the file. */
 async function readAt(fd: number, from: number, length: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafeSlow(Math.max(0, length));
   for (let end = 0; end < buffer.length;) {

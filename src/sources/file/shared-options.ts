@@ -1,4 +1,4 @@
-/** What every source over files lets be said of them: what is left out, and how changes are noticed. */
+/** Options shared by all sources that serve files. */
 import type { z } from "zod";
 import { ruleOptions } from "../../backends/folder-rules/rule-options.ts";
 
@@ -8,12 +8,14 @@ export function sharedOptions(zod: typeof z) {
     watch: zod
       .enum(["auto", "poll"])
       .default("auto")
-      .describe('how changes are noticed: "poll" looks again and again, as network folders may need'),
+      .describe(
+        'How changes are detected: "auto" uses system events, "poll" checks regularly, as network folders may need',
+      ),
     pollMs: zod
       .int()
       .min(100)
       .max(3_600_000)
       .default(2000)
-      .describe("how long to wait between two looks where changes are polled"),
+      .describe("Polling interval where changes are not announced, in milliseconds"),
   };
 }

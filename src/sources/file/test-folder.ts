@@ -17,24 +17,24 @@ import type { AbsentFolders, FolderRules } from "../../backends/folder-rules/fol
 export type FileSource = Required<Omit<Source, "search">>;
 
 export interface TestFolder {
-  /** The folder that is served. */
+  /** The served folder. */
   readonly root: string;
-  /** The folder it stands in, where a test may put what must not be seen. */
+  /** Its parent folder, for files that must not be served. */
   readonly above: string;
   readonly logged: readonly string[];
   call(): Call;
   stop(): void;
   /** Closed after the test. */
   open(options?: Readonly<Record<string, unknown>>): Promise<FileSource>;
-  /** The rules of the folder, as a source would have them. */
+  /** The rules of the folder, as a source would create them. */
   rules(disk: Disk, chosen?: Partial<RuleChoice>, absent?: AbsentFolders): FolderRules;
-  /** Where the person's own settings would be. */
+  /** The user's home folder. */
   readonly home: string;
   /** Where a path is on the disk. */
   at(path: string): string;
   write(path: string, content: string | Uint8Array): void;
   link(target: string, path: string): void;
-  /** Another process that races with this one; it has `fs` and `root`, and its work must be bounded. */
+  /** Another process that runs concurrently; its script has `fs` and `root`, and must end by itself. */
   race(script: string): { readonly over: Promise<void>; isOver(): boolean };
 }
 
@@ -48,7 +48,7 @@ export function useFolder(): TestFolder {
   beforeEach(() => {
     above = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "pressmark-file-")));
     fs.mkdirSync(join(above, "root"));
-    // What the person who runs the tests ignores is not their business.
+    // The ignore files of the user who runs the tests must not apply.
     vi.stubEnv("HOME", join(above, "home"));
     vi.stubEnv("XDG_CONFIG_HOME", undefined);
     vi.stubEnv("GIT_CONFIG_GLOBAL", undefined);
@@ -81,7 +81,7 @@ export function useFolder(): TestFolder {
       const source = await file.open(file.options(z).parse({ root: folder.root, ...options }), {
         now: Date.now,
         monotonicMs,
-        wait: () => Promise.reject(new Error("no source of files waits")),
+        wait: () => Promise.reject(new Error("a file source never waits")),
         log: (_, message) => logged.push(message),
       });
       opened.push(source);
@@ -114,10 +114,10 @@ export function useFolder(): TestFolder {
         racer.once("exit", (code) => {
           isOver = true;
           if (code === 0) resolve();
-          else reject(new Error(`the racer ended with ${code}`));
+          else reject(new Error(`the racing process ended with ${code}`));
         });
       });
-      // It is looked at when the race is over, and may fail before.
+      // It is awaited after the race, and may fail before.
       over.catch(() => undefined);
       return { over, isOver: () => isOver };
     },

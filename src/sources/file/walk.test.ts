@@ -15,7 +15,7 @@ async function counts(options: Readonly<Record<string, unknown>> = {}): Promise<
 }
 
 describe("the folders among the children of a folder", () => {
-  it("say how many children they have, and count nothing that is not served", async () => {
+  it("have the number of their served children", async () => {
     for (const path of ["a/1", "a/2", "a/b/3", "c/.hidden", "c/x.log", "c/id_rsa", "d/node_modules/x", "d/e"])
       write(path, "");
     write("c/.gitignore", "*.log\nfolders/\n");
@@ -25,7 +25,7 @@ describe("the folders among the children of a folder", () => {
     expect(await counts({ hidden: true })).toEqual({ a: 3, c: 3, d: 1, empty: 0 });
   });
 
-  it("say nothing where a link must be followed first, or where they are very many", async () => {
+  it("have no number if a link must be followed first, or if there are very many", async () => {
     write("a/1", "");
     write("b/1", "");
     link("../.env", "a/link");
@@ -36,7 +36,7 @@ describe("the folders among the children of a folder", () => {
 });
 
 describe("icons", () => {
-  it("are given to those who ask for them, the same for the same kind, and small", async () => {
+  it("are included on request, the same for the same type, and small", async () => {
     const kinds = ["a.ts", "b.ts", "c.md", "d.png", "e.json", "f.pdf", "g.mp3", "h", "i/j"];
     for (const path of kinds) write(path, "");
     const source = await open({ icons: true });

@@ -1,4 +1,4 @@
-/** All files below a folder in address order, a page at a time: only the folders on the way to the current file are held. */
+/** Lists all files below a folder in address order, page by page. Holds only the folders on the path to the current file in memory. */
 import type { Stats } from "node:fs";
 import { ResourceError } from "../../errors.ts";
 import { fileClockMs } from "../../lib/file-clock-ms.ts";
@@ -20,18 +20,18 @@ import type { Steps } from "../../backends/disk/steps.ts";
 export interface WalkPageRequest {
   readonly cursor?: string | undefined;
   readonly limit: number;
-  /** False where no entry needs a version. */
+  /** False if no entry needs a version. */
   readonly versions?: boolean | undefined;
   readonly signal: AbortSignal;
 }
 
 export interface FileWalk {
-  /** Files after the cursor's path. Folders that are links are not entered. Undefined if there is no root. */
-  files(ask: WalkPageRequest): Steps<Page<Entry> | undefined>;
-  /** What is directly in a folder, after the cursor's name. Undefined if there is no such folder. */
-  children(path: string, ask: WalkPageRequest): Steps<Page<Entry> | undefined>;
-  entry(path: string, place: ServedPath): Entry;
-  /** What is at a path, through links; undefined where nothing is, or nothing that may be looked at. */
+  /** Files after the cursor's path. Does not enter links to folders. Undefined if the root does not exist. */
+  files(request: WalkPageRequest): Steps<Page<Entry> | undefined>;
+  /** The direct children of a folder, after the cursor's name. Undefined if the folder does not exist. */
+  children(path: string, request: WalkPageRequest): Steps<Page<Entry> | undefined>;
+  entry(path: string, location: ServedPath): Entry;
+  /** The entry at a path, following links; undefined if nothing exists there, or it may not be accessed. */
   find(path: string): Steps<Entry | undefined>;
 }
 
@@ -41,67 +41,67 @@ export interface FileWalkOptions {
   readonly disk: Disk;
   readonly names: Names;
   readonly folderRules: FolderRules;
-  /** Whether each entry has a small picture of its kind. */
+  /** Whether each entry gets an icon. */
   readonly icons?: boolean;
-  /** A folder that the system refuses to open: it is left out. */
+  /** Reports a folder without read permission, which is left out. */
   refused(path: string): void;
-  /** A name that no text can spell: it is left out. */
+  /** Reports a name that is not valid UTF-8, which is left out. */
   unspeakable(path: string): void;
 }
 
-/** One folder on the way. */
+/** One folder on the path to the current file. */
 interface Frame {
   readonly path: string;
   readonly depth: number;
-  /** The segments of the cursor that are still ahead; none once the walk has passed it. */
+  /** The remaining segments of the cursor; none once the walk has passed it. */
   readonly cursor: readonly string[];
   names?: readonly string[];
   only?: FolderNames["only"];
-  /** Where the folder really stands, when a link leads there. */
+  /** The real path of the folder, if a link leads there. */
   real?: string;
   /** The index of the next name. */
   next: number;
-  /** What was found of the names from the index `aheadFrom` on. */
+  /** Results for the names from index `aheadFrom` on. */
   ahead: readonly Look[];
   aheadFrom: number;
-  /** How many names are looked at next. */
+  /** How many names are checked next. */
   window: number;
 }
 
-/** What holds for one page. */
+/** State of one page. */
 interface PageState {
-  /** Whether folders are gone into. */
+  /** Whether subfolders are entered. */
   readonly deep: boolean;
   readonly versions: boolean;
-  /** The folders above the last one that was looked into, as they were afterwards. */
+  /** State of the folders above the last folder, after it was checked. */
   above: { readonly parent: string; readonly stamp: readonly Stats[] } | undefined;
 }
 
-/** What is behind a name: what is to be said of it, a folder to go into, a link to follow, or nothing that is served. */
+/** The result for a name: an entry, a folder to enter, a link to follow, or nothing that is served. */
 type Look = Entry | "folder" | "link" | "gone" | "unserved";
 
 const maxLimit = 10_000;
 /**
- * How many names of a folder are looked at at once: few at first, since all but the first of them are for nothing where folders
- * are gone into that fill the page, and more and more where there are files.
+ * How many names of a folder are checked together. Few at first, because entering the first subfolder may fill the page; more and more
+ * while there are files.
  */
 const firstLook = 16;
 const lookAhead = 256;
-/** How long the folders above must have been left alone for their paths to be trusted. */
+/** The parent folders must be unchanged for this long for plain paths to be safe. */
 const quietMs = 50;
 
-/** With more folders on one page, what is in them is not counted. */
+/** With more folders on one page, their children are not counted. */
 const maxCounted = 200;
 
 export function createWalk(options: FileWalkOptions): FileWalk {
   const { root, confine, disk, names, folderRules, icons = false, refused, unspeakable } = options;
 
   function isSettled({ ctimeMs }: FileFacts, now: number): boolean {
-    // Whatever changes a file moves its ctime, and no program can set that.
+    // Every change of a file updates its ctime, and no program can set that.
     return now - ctimeMs >= disk.settleMs;
   }
 
-  /** With a version if the next change of a file is sure to bear another time than now. */
+  /** Includes a version if the next change of the file is certain to have another time stamp. */
   function describe(
     kind: "file" | "folder",
     path: string,
@@ -122,14 +122,14 @@ export function createWalk(options: FileWalkOptions): FileWalk {
     return direct ? found : { ...found, reveals: { path: real } };
   }
 
-  /** Changes when anything is moved or replaced on the way down to a folder. Undefined if something was, shortly before `began`. */
+  /** Changes when anything on the path to a folder is moved or replaced. Undefined if that happened shortly before `began`. */
   function* stampAbove(path: string, began: number): Steps<readonly Stats[] | undefined> {
     const stamp: Stats[] = [];
     for (let above = path; above !== "";) {
       above = above.slice(0, Math.max(0, above.lastIndexOf("/")));
-      // What moves now is dated so much later than what was quiet that small numbers tell them apart.
-      const asked = disk.lstatSmall(confine.locate(above));
-      const stats = asked instanceof Promise ? yield* settled(asked) : asked;
+      // Number precision is enough: a move now is dated much later than a folder that was unchanged before.
+      const pending = disk.lstatSmall(confine.locate(above));
+      const stats = pending instanceof Promise ? yield* settled(pending) : pending;
       if (!stats || kindOf(stats) !== "folder" || began - stats.ctimeMs < quietMs) return undefined;
       stamp.push(stats);
     }
@@ -137,33 +137,33 @@ export function createWalk(options: FileWalkOptions): FileWalk {
   }
 
   /**
-   * What is at these names of a visited folder. A path through its handle is safe whatever happens, and costs twice as much
-   * as a plain one; a plain one is as safe while nothing above the folder moves.
+   * Checks these names of a visited folder. A path through its handle is always safe, but costs twice as much as a plain one; a plain path
+   * is safe while nothing above the folder is moved.
    */
   function* lookAt(
     frame: Frame,
-    place: ServedPath,
+    location: ServedPath,
     some: readonly string[],
     began: number,
     page: PageState,
   ): Steps<readonly Look[]> {
-    // What the system says of a file takes several times the room of what is made of it.
+    // Converts immediately: stats take several times the memory of the result.
     const use = (stats: Stats | undefined, name: string) => toLook(frame, name, stats, began, page);
-    const isWorthIt = place.direct && disk.settleMs < quietMs && some.length > 3 * frame.depth;
+    const isWorthIt = location.direct && disk.settleMs < quietMs && some.length > 3 * frame.depth;
     if (isWorthIt) {
       const parent = frame.path.slice(0, Math.max(0, frame.path.lastIndexOf("/")));
-      // Nothing has moved since the last folder in the same place, if nothing has until after this one.
+      // The stamp of the previous folder with the same parent is still valid if it is unchanged after this one.
       const isNeighbour = page.above?.parent === parent && frame.path !== "";
       const before = isNeighbour ? page.above?.stamp : yield* stampAbove(frame.path, began);
       if (before !== undefined) {
-        const asked = disk.lstats(confine.locate(frame.path), some, use);
-        const looks = asked instanceof Promise ? yield* settled(asked) : asked;
+        const pending = disk.lstats(confine.locate(frame.path), some, use);
+        const looks = pending instanceof Promise ? yield* settled(pending) : pending;
         const after = yield* stampAbove(frame.path, began);
         page.above = after && { parent, stamp: after };
         if (isSameStamp(before, after)) return looks;
       }
     }
-    return yield* settled(disk.lstats(place.handle, some, use));
+    return yield* settled(disk.lstats(location.handle, some, use));
   }
 
   function toLook(
@@ -182,7 +182,7 @@ export function createWalk(options: FileWalkOptions): FileWalk {
     return describe(kind, join(folder, name), name, stats, versions ? began : undefined);
   }
 
-  /** A page whose folders say how many children they have. */
+  /** Adds the number of children to the folders of a page. */
   function* withCounts(page: Page<Entry> | undefined): Steps<Page<Entry> | undefined> {
     if (!page) return undefined;
     const folders = page.items.filter(({ mimeType }) => mimeType === directoryType);
@@ -208,12 +208,12 @@ export function createWalk(options: FileWalkOptions): FileWalk {
     }
   }
 
-  /** Undefined where it is not quickly told: in large folders, and where links must be followed first. */
-  function* count(place: ServedPath): Steps<number | undefined> {
-    if (place.kind !== "folder" || !disk.isSmall(place.stats)) return undefined;
-    const kinds = disk.kinds(place.handle);
+  /** Undefined if counting is slow: in large folders, and where links must be followed. */
+  function* count(location: ServedPath): Steps<number | undefined> {
+    if (location.kind !== "folder" || !disk.isSmall(location.stats)) return undefined;
+    const kinds = disk.kinds(location.handle);
     const ruleNames = kinds.flatMap(({ name }) => (folderRules.isRule(name) ? [name] : [])).sort();
-    const rules = yield* folderRules.rulesAmong(place, ruleNames);
+    const rules = yield* folderRules.rulesAmong(location, ruleNames);
     if (!rules) return undefined;
     let served = 0;
     for (const { name, kind } of kinds) {
@@ -224,18 +224,18 @@ export function createWalk(options: FileWalkOptions): FileWalk {
     return served;
   }
 
-  /** Looks at the next names of a frame; false when there are none. */
+  /** Checks the next names of a frame; false at the end. */
   function* lookOn(frame: Frame, wanted: number, page: PageState): Steps<boolean> {
     const began = fileClockMs();
-    const found = yield* confine.visit(frame.path, function* (place) {
-      if (place.kind !== "folder" || (page.deep && !place.direct)) return false;
+    const found = yield* confine.visit(frame.path, function* (location) {
+      if (location.kind !== "folder" || (page.deep && !location.direct)) return false;
       if (!frame.names) {
-        if (!place.direct) frame.real = place.path;
-        ({ names: frame.names, only: frame.only } = yield* names.of(place));
+        if (!location.direct) frame.real = location.path;
+        ({ names: frame.names, only: frame.only } = yield* names.of(location));
         frame.next = firstFrom(frame.names, frame.cursor[0]);
       }
       const some = frame.names.slice(frame.next, frame.next + Math.min(frame.window, Math.max(firstLook, wanted)));
-      frame.ahead = yield* lookAt(frame, place, some, began, page);
+      frame.ahead = yield* lookAt(frame, location, some, began, page);
       frame.aheadFrom = frame.next;
       const isOfFiles = frame.ahead.at(-1) !== "folder";
       frame.window = isOfFiles ? Math.max(firstLook, Math.min(lookAhead, frame.window * 4)) : firstLook;
@@ -246,19 +246,19 @@ export function createWalk(options: FileWalkOptions): FileWalk {
 
   function* find(path: string): Steps<Entry | undefined> {
     try {
-      return yield* confine.visit(path, (place) => settled(entry(path, place)));
+      return yield* confine.visit(path, (location) => settled(entry(path, location)));
     } catch (cause) {
       if (isNothing(cause) || isRefusal(cause)) return undefined;
       throw cause;
     }
   }
 
-  function* take(ask: WalkPageRequest, first: Frame, deep: boolean): Steps<Page<Entry> | undefined> {
-    const limit = Math.max(1, Math.min(maxLimit, Math.trunc(ask.limit) || 1));
+  function* take(request: WalkPageRequest, first: Frame, deep: boolean): Steps<Page<Entry> | undefined> {
+    const limit = Math.max(1, Math.min(maxLimit, Math.trunc(request.limit) || 1));
     const pause = createTimeSlices();
     const items: Entry[] = [];
     const frames = [first];
-    const page: PageState = { deep, versions: ask.versions !== false, above: undefined };
+    const page: PageState = { deep, versions: request.versions !== false, above: undefined };
     for (let frame = frames.at(-1); frame; frame = frames.at(-1)) {
       if (frame.next >= frame.aheadFrom + frame.ahead.length) {
         if (frame.names && frame.next >= frame.names.length) {
@@ -267,7 +267,7 @@ export function createWalk(options: FileWalkOptions): FileWalk {
         }
         const waiting = pause();
         if (waiting) yield waiting;
-        if (ask.signal.aborted) throw new ResourceError("cancelled", "the question was withdrawn");
+        if (request.signal.aborted) throw new ResourceError("cancelled", "cancelled");
         let isMore = false;
         try {
           isMore = yield* lookOn(frame, limit - items.length, page);
@@ -294,7 +294,7 @@ export function createWalk(options: FileWalkOptions): FileWalk {
         frames.push(createFrame(inner, frame.depth + 1, atCursor ? frame.cursor.slice(1) : []));
         continue;
       }
-      // The cursor itself was given before, and so was whatever stands where one of its folders was.
+      // The cursor itself was on an earlier page, also if another file is now in its place.
       if (atCursor) continue;
       let found: Entry | undefined = look === "link" ? yield* find(join(frame.path, name)) : look;
       if (!found || (deep && found.size === undefined)) continue;
@@ -309,10 +309,11 @@ export function createWalk(options: FileWalkOptions): FileWalk {
   }
 
   return {
-    files: (ask) => take(ask, createFrame("", 0, ask.cursor === undefined ? [] : ask.cursor.split("/")), true),
-    *children(path, ask) {
-      const frame = createFrame(path, path.split("/").length, ask.cursor === undefined ? [] : [ask.cursor]);
-      return yield* withCounts(yield* take(ask, frame, false));
+    files: (request) =>
+      take(request, createFrame("", 0, request.cursor === undefined ? [] : request.cursor.split("/")), true),
+    *children(path, request) {
+      const frame = createFrame(path, path.split("/").length, request.cursor === undefined ? [] : [request.cursor]);
+      return yield* withCounts(yield* take(request, frame, false));
     },
     entry,
     find,
@@ -331,7 +332,7 @@ function join(folder: string, name: string): string {
 }
 
 function createFrame(path: string, depth: number, cursor: readonly string[]): Frame {
-  // A cursor that goes on below a name leads into its folder.
+  // If the cursor is below this name, its folder is entered.
   return { path, depth, cursor, next: 0, ahead: [], aheadFrom: 0, window: cursor.length > 1 ? 1 : firstLook };
 }
 

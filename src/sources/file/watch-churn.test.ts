@@ -1,4 +1,4 @@
-/** What is announced of a folder that changes all the time: each change once, and nothing else. */
+/** Announcements for a folder that changes all the time: each change once, and nothing else. */
 import * as fs from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -13,7 +13,7 @@ const folder = useFolder();
 const { at, call, open, write } = folder;
 
 const folders = 5;
-/** Names that are numbers, up to more than a process has files open: announcements of a folder itself once came under such a name. */
+/** Numeric names, up to more than the number of open descriptors: events of a folder itself once had such a name. */
 const filesPerFolder = 60;
 
 const fileDeeds = {
@@ -48,7 +48,7 @@ type Deed = typeof deed extends fc.Arbitrary<infer T> ? T : never;
 const pathsIn = (name: string) => Array.from({ length: filesPerFolder }, (_, file) => `${name}/${file}`);
 const isThere = (path: string) => fs.existsSync(at(path));
 
-/** Returns the paths that are another afterwards. */
+/** Returns the changed paths. */
 function perform({ name, folder: inside, file }: Deed): string[] {
   const path = `${inside}/${file}`;
   const all = pathsIn(inside);
@@ -85,7 +85,7 @@ function perform({ name, folder: inside, file }: Deed): string[] {
   }
 }
 
-/** Announces as the router does, with a clock that stands still until all that was done has been heard. */
+/** Announces as the router does, with a clock that stands still until all events have arrived. */
 async function listenToAll(paths: readonly string[]) {
   const clock = createClock();
   const source = await open();
@@ -110,7 +110,7 @@ async function listenToAll(paths: readonly string[]) {
   await watchers.join((change) => hub.publish("m", change), call().signal);
   let marks = 0;
   return {
-    /** What was announced since the last call. */
+    /** Announcements since the last call. */
     async announced(): Promise<string[]> {
       marks += 1;
       const mark = `mark-${marks}`;
@@ -127,7 +127,7 @@ async function listenToAll(paths: readonly string[]) {
 
 describe("each change is announced once", () => {
   it.each([1, 2, 3])(
-    "whatever is done to files and folders (seed %i)",
+    "for any operations on files and folders (seed %i)",
     async (seed) => {
       const paths = Array.from({ length: folders }, (_, index) => pathsIn(String(index))).flat();
       for (const path of paths) write(path, "one");
@@ -140,7 +140,7 @@ describe("each change is announced once", () => {
     60_000,
   );
 
-  it("however often the system reports it, and a further change is announced", async () => {
+  it("however often the system reports it, and a later change is announced", async () => {
     write("a.txt", "one");
     const { stateOf } = await (await open()).watch(call());
     const clock = createClock();
@@ -176,7 +176,7 @@ describe("the state of a file", () => {
     ["appended to", () => fileDeeds.append("a.txt")],
     ["removed", () => fileDeeds.remove("a.txt")],
     ["removed and made again", () => fileDeeds["remove and make again"]("a.txt")],
-  ])("is another once it is %s", async (_, change) => {
+  ])("changes when it is %s", async (_, change) => {
     write("a.txt", "another");
     const { stateOf } = await (await open()).watch(call());
     await expect.poll(() => stateOf!("a.txt")).not.toBe(0);
@@ -189,7 +189,7 @@ describe("the state of a file", () => {
     expect(stateOf!("a.txt")).not.toBe(before);
   });
 
-  it("is not known while a change might leave it as it is, nor where nothing is", async () => {
+  it("is unknown while a change might not alter it, and for a missing file", async () => {
     const { stateOf } = await (await open()).watch(call());
     write("a.txt", "one");
     await expect

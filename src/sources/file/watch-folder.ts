@@ -1,4 +1,4 @@
-/** One watched folder: what is known of it, and how the system watches it. */
+/** One watched folder: its state, and its watch by the operating system. */
 import * as fs from "node:fs";
 import type { ServedPath } from "./confine.ts";
 import { direntKind } from "../../backends/disk/disk.ts";
@@ -10,18 +10,18 @@ export type Hear = (event: string, name: string | null) => void;
 
 export interface WatchedFolder {
   readonly path: string;
-  /** Which folder this is, so that another in its place is noticed. */
+  /** Identifies the folder, so that a replacement is detected. */
   readonly identity: string;
   readonly names: WatchedNames;
-  /** How its names are judged. */
+  /** The rules for its names. */
   rules: NameRules;
-  /** Whether a repository begins here: some of its rules stand where no watch is. */
+  /** Whether it is the top of a repository: some of its rules are in files that are not watched. */
   isRepository: boolean;
-  /** Absent where the folder is only polled. */
+  /** Absent if the folder is only polled. */
   watch?: { close(): void };
 }
 
-/** Of a folder that has not been read: nothing in it is served. */
+/** Rules of a folder that has not been read: nothing in it is served. */
 export const noRules: NameRules = {
   layers: [],
   allow: undefined,
@@ -30,7 +30,7 @@ export const noRules: NameRules = {
   secrets: undefined,
 };
 
-/** All that is in a folder that may have very much in it, without an object of the system for each at once. */
+/** All names in a possibly very large folder, without creating all directory entries at once. */
 export function* kindsIn(folder: string): Generator<{ readonly name: string; readonly kind: Kind }> {
   const dir = fs.opendirSync(folder, { bufferSize: 1024 });
   try {
@@ -40,11 +40,12 @@ export function* kindsIn(folder: string): Generator<{ readonly name: string; rea
   }
 }
 
-/** The name under which Linux announces changes of the watched folder itself. No file has it. */
+/** The name under which Linux announces changes of the watched folder itself. No file can have it. */
 export const itself = ".";
 
 export function watchFolder(folder: string, hear: Hear, fail: () => void): { close(): void } {
-  // What is announced of the folder itself bears the last segment of this path. A handle ends in a number, which may be a file's name.
+  // Linux reports events of the folder itself under the last segment of this path. A handle would end in a number, which may be a file's
+  // name.
   const path = process.platform === "linux" ? `${folder}/${itself}` : folder;
   const watcher = fs.watch(path, { persistent: true, encoding: "utf8" });
   watcher.on("change", (event, name) => hear(event, name === null ? null : String(name)));
@@ -60,7 +61,7 @@ export function systemMaxQueued(): number {
   }
 }
 
-/** Numbers of deleted folders are given out again at once; their times of birth are not. */
+/** Inode numbers of deleted folders are reused immediately; birth times are not. */
 export function identity({ stats }: ServedPath): string {
   return `${stats.dev}-${stats.ino}-${stats.birthtimeNs}`;
 }

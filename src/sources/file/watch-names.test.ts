@@ -20,7 +20,7 @@ const name = fc
   )
   .filter((text) => !text.includes("/"));
 
-it("folded and unfolded again, names and what was seen of them are the same", () => {
+it("names and signatures survive compression", () => {
   fc.assert(
     fc.property(fc.dictionary(name, fc.double({ noNaN: true, min: 0 })), fc.array(name), (wanted, removed) => {
       const names = createWatchedNames();
@@ -40,7 +40,7 @@ it("folded and unfolded again, names and what was seen of them are the same", ()
   );
 });
 
-it("names that are filled in at once are there, and are not unfolded by it", () => {
+it("names that are filled in together are stored compressed", () => {
   fc.assert(
     fc.property(fc.uniqueArray(name), (all) => {
       const names = createWatchedNames();

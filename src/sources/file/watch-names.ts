@@ -1,15 +1,15 @@
-/** The names in a watched folder and, where it is polled, what was seen of each: folded into few bytes while nothing happens there. */
+/** The names in a watched folder and, if it is polled, a signature for each. Compressed while nothing changes there. */
 
-/** A plain record: there is one for each of many thousand folders. */
+/** A plain record, because there are many thousands of them. */
 export interface WatchedNames {
   /**
-   * The names in order, each as a sign for how much of the one before it begins with, the rest, and a slash, which no name
-   * contains; empty while they are unfolded.
+   * The names in order, each as a code for the length of the prefix shared with the previous name, the rest, and a slash; empty while
+   * uncompressed.
    */
   text: string;
-  /** What was seen of each, in the same order; absent where nothing was. */
+  /** The signatures in the same order; absent if there are none. */
   seen: Float64Array | undefined;
-  /** The same while the names are unfolded. */
+  /** The names and signatures while uncompressed. */
   unfolded: Map<string, number> | undefined;
 }
 
@@ -17,7 +17,7 @@ export function createWatchedNames(): WatchedNames {
   return { text: "", seen: undefined, unfolded: undefined };
 }
 
-/** Puts names where none were, without unfolding any. */
+/** Stores names in an empty record without decompressing it. */
 export function fillNames(names: WatchedNames, all: Iterable<string>): void {
   names.text = shorten([...all].sort());
 }
@@ -30,7 +30,7 @@ export function hasName(names: WatchedNames, name: string): boolean {
   return unfold(names).has(name);
 }
 
-/** What was seen when the name was added; 0 where nothing was. */
+/** The signature stored with the name; 0 if there is none. */
 export function seenOf(names: WatchedNames, name: string): number {
   return unfold(names).get(name) ?? 0;
 }
@@ -47,7 +47,7 @@ export function listNames({ unfolded, text }: WatchedNames): readonly string[] {
   return unfolded ? [...unfolded.keys()] : lengthen(text);
 }
 
-/** Whoever asks for one of the names unfolds them again. */
+/** Compresses the names; the next access decompresses them. */
 export function foldNames(names: WatchedNames): void {
   const { unfolded } = names;
   if (!unfolded) return;
@@ -68,7 +68,7 @@ function unfold(names: WatchedNames): Map<string, number> {
   return unfolded;
 }
 
-/** More than this of a beginning is not counted: one byte holds it. */
+/** Longest shared prefix that is encoded: it must fit into one byte. */
 const maxShared = 255;
 
 function shorten(sorted: readonly string[]): string {
@@ -81,7 +81,7 @@ function shorten(sorted: readonly string[]): string {
     parts.push(String.fromCharCode(shared), name.slice(shared), "/");
     before = name;
   }
-  // Joined, and not added up: a sum would keep all its parts.
+  // Joined, not concatenated: a concatenated string would keep all its parts in memory.
   return parts.join("");
 }
 

@@ -10,7 +10,7 @@ function stand() {
   return { quiet, looked };
 }
 
-it("what is heard of is looked at together, once it has been quiet for a while", () => {
+it("hands over paths together after a quiet period", () => {
   const { quiet, looked } = stand();
   quiet.hear("a");
   vi.advanceTimersByTime(99);
@@ -27,7 +27,7 @@ it("what is heard of is looked at together, once it has been quiet for a while",
   expect(looked).toEqual([["a", "b"], ["a"]]);
 });
 
-it("what is never quiet is looked at all the same", () => {
+it("hands over paths that are never quiet after the longest wait", () => {
   const { quiet, looked } = stand();
   for (let passedMs = 0; passedMs < 1000; passedMs += 50) {
     quiet.hear("a");
@@ -37,7 +37,7 @@ it("what is never quiet is looked at all the same", () => {
   expect(looked).toEqual([["a"]]);
 });
 
-it("nothing is looked at once it is closed", () => {
+it("hands over nothing after close", () => {
   const { quiet, looked } = stand();
   quiet.hear("a");
   quiet.close();

@@ -1,20 +1,20 @@
-/** Paths that are looked at together once nothing has been heard of any of them for a while. */
+/** Collects paths until no event has arrived for any of them for a while, then hands them over together. */
 
 export interface Quiet {
-  /** How many wait. */
+  /** Number of waiting paths. */
   readonly size: number;
   has(path: string): boolean;
-  /** Something was heard of a path: the quiet begins anew. */
+  /** Records an event for a path, and restarts the quiet period. */
   hear(path: string): void;
-  /** Nothing is looked at afterwards. */
+  /** `look` is not called afterwards. */
   close(): void;
 }
 
 export interface QuietOptions {
   readonly quietMs: number;
-  /** The longest that anything waits for a quiet that does not come. */
+  /** The longest time that a path waits if the events do not stop. */
   readonly maxHoldMs: number;
-  /** Called with all that waited, which no longer do. */
+  /** Called with all waiting paths, which are then removed. */
   look(paths: readonly string[]): void;
 }
 

@@ -12,7 +12,7 @@ import type { WatchTree, WatchTreeOptions } from "./watch-tree.ts";
 const folder = useFolder();
 const { at, write } = folder;
 
-/** As the thread has it: nothing is taken for granted. */
+/** As in the thread: nothing is assumed unchanged. */
 const disk: Disk = { ...createLocalDisk(), trustMs: 0 };
 
 let tree: WatchTree | undefined;
@@ -56,7 +56,7 @@ function stand(options: Partial<WatchTreeOptions>) {
   };
 }
 
-it("tells that announcements wait to be looked at before it tells what they are, and then that none does", async () => {
+it("reports that events wait before it reports changes, and then that none waits", async () => {
   const told: unknown[] = [];
   const { until } = stand({ busy: (isBusy) => told.push(isBusy) });
   for (let index = 0; index < 50; index += 1) write(`prepared/${index}`, "");
@@ -69,11 +69,11 @@ function noMoreWatches(): never {
   throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
 }
 
-/** Too rarely to be of help. */
+/** Too rarely to matter. */
 const hardlyEver = { pollMs: 1_000_000 };
 
-describe("what is replaced", () => {
-  it("a folder in the place of another is watched instead of it", async () => {
+describe("replacements", () => {
+  it("a folder that replaces another is watched instead", async () => {
     write("deep/b.txt", "one");
     const { until } = stand(hardlyEver);
     fs.renameSync(at("deep"), `${folder.above}/elsewhere`);
@@ -84,14 +84,14 @@ describe("what is replaced", () => {
     await until("appeared", "deep/d.txt");
   });
 
-  it("the root that is moved away is missed at once", async () => {
+  it("a root that is moved away is noticed immediately", async () => {
     write("a.txt", "");
     const { untilLost } = stand(hardlyEver);
     fs.renameSync(folder.root, `${folder.above}/moved`);
     await untilLost();
   });
 
-  it("a file in the place of a folder, and a folder in the place of a file, are told as such", async () => {
+  it("a file that replaces a folder, and a folder that replaces a file, are reported", async () => {
     write("a/b.txt", "");
     write("c", "");
     const { until } = stand(hardlyEver);
@@ -118,8 +118,8 @@ function isOfIgnored(change: SourceChange): boolean {
   return "path" in change && /built|log/.test(change.path);
 }
 
-describe("while an ignore file is written anew", () => {
-  it("the rules of before hold, and what else happens is told at once", async () => {
+describe("while an ignore file is rewritten", () => {
+  it("the old rules apply, and other changes are reported immediately", async () => {
     writeIgnored();
     const told = stand({ ...hardlyEver, ruleQuietMs: 1_000_000, maxRuleHoldMs: 1_000_000 });
     fs.rmSync(at(".gitignore"));
@@ -132,7 +132,7 @@ describe("while an ignore file is written anew", () => {
     expect(told.heard.filter(isOfIgnored)).toEqual([]);
   });
 
-  it("it counts once it is left alone, and new folders are judged by it", async () => {
+  it("the new rules apply after a quiet period, also to new folders", async () => {
     writeIgnored();
     const { until } = stand({ ...hardlyEver, ruleQuietMs: 20 });
     fs.rmSync(at(".gitignore"));
@@ -143,7 +143,7 @@ describe("while an ignore file is written anew", () => {
     await until("gone", "new/b.log");
   });
 
-  it("it counts in the end, even if it is never left alone", async () => {
+  it("the new rules apply eventually, even without a quiet period", async () => {
     writeIgnored();
     const { until } = stand({ ...hardlyEver, ruleQuietMs: 1_000_000, maxRuleHoldMs: 20 });
     fs.rmSync(at(".gitignore"));
@@ -152,7 +152,7 @@ describe("while an ignore file is written anew", () => {
     await until("appeared", "new/b.log");
   });
 
-  it("the rules of before hold in folders that are polled, too", async () => {
+  it("the old rules apply in polled folders, too", async () => {
     writeIgnored();
     const folderRules = folder.rules(disk);
     const { promise: isMissed, resolve: missed } = Promise.withResolvers<void>();
@@ -178,8 +178,8 @@ describe("while an ignore file is written anew", () => {
   });
 });
 
-describe("where the system has no more watches", () => {
-  it("the rest is polled, and told of all the same", async () => {
+describe("if the system has no more watches", () => {
+  it("the rest is polled, and changes are reported", async () => {
     write("a.txt", "one");
     write("deep/b.txt", "one");
     const { until, polled } = stand({ watch: noMoreWatches, pollMs: 5 });
@@ -197,7 +197,7 @@ describe("where the system has no more watches", () => {
     await until("appeared", "deep/b.txt");
   });
 
-  it("a folder that another replaces between two polls is noticed", async () => {
+  it("a folder that is replaced between two polls is noticed", async () => {
     write("deep/b.txt", "one");
     const { until } = stand({ watch: noMoreWatches, pollMs: 5 });
     fs.renameSync(at("deep"), `${folder.above}/elsewhere`);
@@ -207,8 +207,8 @@ describe("where the system has no more watches", () => {
   });
 });
 
-describe("on any doubt", () => {
-  it("so many announcements at once that some may have been dropped mean that all is looked at again", async () => {
+describe("when events may be lost", () => {
+  it("after too many events in one turn, everything is compared again", async () => {
     const { until, untilLost, heard } = stand({ maxQueued: 100 });
     for (let index = 0; index < 200; index += 1) write(`${index}.txt`, "");
     await untilLost();
@@ -219,7 +219,7 @@ describe("on any doubt", () => {
     expect(heard.filter(({ kind }) => kind === "lost").length).toBeGreaterThan(0);
   });
 
-  it("a watch that fails is replaced by looking again and again", async () => {
+  it("a watch that fails is replaced by polling", async () => {
     write("deep/b.txt", "one");
     const failing: (() => void)[] = [];
     const { until, untilLost } = stand({
@@ -237,7 +237,7 @@ describe("on any doubt", () => {
     await until("changed", "deep/b.txt");
   });
 
-  it("what is changed on another machine is found by looking", async () => {
+  it("changes from another machine are found by polling", async () => {
     write("a.txt", "one");
     const { until, polled } = stand({ watch: () => ({ close() {} }), pollAll: true, pollMs: 5 });
     write("a.txt", "two");

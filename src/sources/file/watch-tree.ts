@@ -1,4 +1,4 @@
-/** Every folder below a root with the names in it, kept true by one watch per folder; tells what appears, goes and changes. */
+/** Watches every folder below a root, keeps their names up to date, and reports what appears, disappears and changes. */
 import type { SourceChange } from "../../source.ts";
 import type { Confine, ServedPath } from "./confine.ts";
 import type { Disk } from "../../backends/disk/disk.ts";
@@ -7,7 +7,7 @@ import type { FolderRules } from "../../backends/folder-rules/folder-rules.ts";
 import { runNow } from "../../backends/disk/steps.ts";
 import { identity, itself, kindsIn, noRules, systemMaxQueued, watchFolder } from "./watch-folder.ts";
 import type { WatchedFolder, Hear } from "./watch-folder.ts";
-import { createWatchLook } from "./watch-look.ts";
+import { createDiskState } from "./disk-state.ts";
 import {
   addName,
   createWatchedNames,
@@ -22,61 +22,61 @@ import {
 import { createQuiet } from "./watch-quiet.ts";
 
 export interface WatchTree {
-  /** Afterwards every folder that is there is watched, or polled where it cannot be watched. */
+  /** Afterwards every existing folder is watched, or polled if it cannot be watched. */
   arm(): void;
   close(): void;
 }
 
 export interface WatchTreeOptions {
   readonly confine: Confine;
-  /** One that answers at once. */
+  /** Must be synchronous. */
   readonly disk: Disk;
   readonly folderRules: FolderRules;
-  /** Changes in the order in which they were found, some at a time. */
+  /** Called with changes in the order of detection, in batches. */
   tell(changes: readonly SourceChange[]): void;
-  /** Told when announcements begin to wait to be looked at, and when none does any more. */
+  /** Called when events start to wait for processing, and when none is left. */
   busy?(isBusy: boolean): void;
-  /** How many folders are polled because the system has no more watches. */
+  /** Called with the number of folders that are polled because the system has no more watches. */
   polling(folders: number): void;
-  /** Also look again and again: changes made on another machine are not announced by this one. */
+  /** Also polls: the system does not announce changes made by other machines. */
   readonly pollAll?: boolean;
   readonly pollMs?: number;
-  /** Begins to watch one folder; undefined where folders are only polled. */
+  /** Starts to watch one folder; undefined if folders are only polled. */
   readonly watch?: (folder: string, hear: Hear, fail: () => void) => { close(): void } | undefined;
-  /** How many announcements the system keeps for one who does not listen. Beyond it they are dropped without a word. */
+  /** Size of the system's event queue. It drops further events silently. */
   readonly maxQueued?: number;
-  /** With more to tell at once, "lost" is told instead. */
+  /** If there are more changes in one batch, "lost" is reported instead. */
   readonly maxTold?: number;
   /**
-   * How long ignore files must be left alone before they count: whoever writes one anew may remove it first, and for that
-   * moment nothing is ignored.
+   * Ignore files must be unchanged for this long before they apply: an editor may remove and rewrite the file, and nothing would be ignored
+   * in between.
    */
   readonly ruleQuietMs?: number;
-  /** The longest that rules are waited for which change again and again. */
+  /** The longest wait for rules that keep changing. */
   readonly maxRuleHoldMs?: number;
 }
 
-/** What is compared below a folder: all, what is new in it, or that for which other rules count than before. */
+/** What is compared below a folder: everything, new names, or names affected by changed rules. */
 type Depth = "all" | "new" | "ruled";
 
 const sliceMs = 5;
-/** With more names unfolded than this, all are folded. */
+/** Above this number of uncompressed names, all are compressed. */
 const maxUnfolded = 200_000;
 
 export function createWatchTree(options: WatchTreeOptions): WatchTree {
   const { confine, disk, folderRules, tell, polling, pollAll = false, pollMs = 2000, watch = watchFolder } = options;
   const { maxTold = 20_000, ruleQuietMs = 100, maxRuleHoldMs = 1000 } = options;
   const maxQueued = options.maxQueued ?? systemMaxQueued();
-  const { visit, kindAt, kindServed, identityAt, signature } = createWatchLook(confine, disk);
+  const { visit, kindAt, kindServed, identityAt, signature } = createDiskState(confine, disk);
   const folders = new Map<string, WatchedFolder>();
-  /** What was announced and not yet looked at: path → whether it may have been moved, made or removed. */
+  /** Unprocessed events: path → whether the name may have been moved, created or removed. */
   const announced = new Map<string, boolean>();
-  /** Folders for which other rules may count, not yet judged by them: for so long the rules of before hold. */
+  /** Folders whose rules may have changed. Until they are processed, the old rules apply. */
   const ruled = createQuiet({ quietMs: ruleQuietMs, maxHoldMs: maxRuleHoldMs, look: judge });
-  /** Folders that are entered once the rules are settled: path → whether it may have been moved, made or removed. */
+  /** Folders to enter once the rules are stable: path → whether it may have been moved, created or removed. */
   const waiting = new Map<string, boolean>();
   const polled = new Set<WatchedFolder>();
-  /** Folders whose names are unfolded, or may be. */
+  /** Folders whose names may be uncompressed. */
   const touched = new Set<WatchedFolder>();
   let changes: SourceChange[] = [];
   let draining = false;
@@ -100,7 +100,7 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     changes = [];
   }
 
-  /** Names that no one has touched for a while take up as little as can be. */
+  /** Compresses names that have not been used for a while. */
   function foldTouched(): void {
     for (const { names } of touched) foldNames(names);
     touched.clear();
@@ -110,12 +110,12 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     if (changes.length <= maxTold) changes.push({ kind, path });
   }
 
-  /** All that is served in the folder is told for itself. */
+  /** Everything served in the folder is reported separately. */
   function sayFolder(kind: "appeared" | "gone", path: string): void {
     if (changes.length <= maxTold) changes.push({ kind, path, eachBelow: true });
   }
 
-  /** What the system announces is noted at once and looked at later, so that its queue never runs full. */
+  /** Events are only recorded here and processed later, so that the system's queue does not overflow. */
   function hear(folder: WatchedFolder, event: string, name: string | null): void {
     announcedThisTurn += 1;
     if (name === null) doubt = true;
@@ -124,7 +124,7 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
       const path = join(folder.path, name);
       if (event === "rename" || !announced.has(path)) announced.set(path, event === "rename");
     }
-    // Word of the root itself comes under no name that can be told from others on every system.
+    // Events of the root itself have no distinct name on some systems.
     if (folder.path === "" && event === "rename") announced.set("", true);
     schedule();
   }
@@ -139,7 +139,7 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
   function drain(): void {
     draining = false;
     if (closed) return;
-    // So many at one go, and some of them may have been dropped.
+    // With this many in one turn, the system may have dropped some.
     if (announcedThisTurn >= maxQueued / 2) doubt = true;
     announcedThisTurn = 0;
     if (doubt) reconcile();
@@ -154,12 +154,12 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     else settle();
   }
 
-  /** What was looked at has been told. */
+  /** Everything processed has been reported. */
   function settle(): void {
     if (announced.size === 0 && waiting.size === 0 && ruled.size === 0) setBusy(false);
   }
 
-  /** Something may have been missed: all names are compared again. */
+  /** Events may have been missed: compares all names again. */
   function reconcile(): void {
     doubt = false;
     announced.clear();
@@ -168,7 +168,7 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     changes = [lost];
   }
 
-  /** Other rules may count in these folders: tells of what comes and goes by them. */
+  /** The rules of these folders may have changed: reports what appears and disappears because of that. */
   function judge(paths: readonly string[]): void {
     for (const path of paths) {
       const folder = folders.get(path);
@@ -181,12 +181,12 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     settle();
   }
 
-  /** Notices other rules that no one has announced yet. */
+  /** Detects changed rules that were not announced. */
   function checkRules({ path, rules }: WatchedFolder): void {
     if (!ruled.has(path) && ruleBelow(path) !== rules) ruled.hear(path);
   }
 
-  /** Whether other rules may come to count in a folder, because of its own ignore files or of those above. */
+  /** Whether the rules of a folder may be about to change, through its own ignore files or those above. */
   function isUnsettled(path: string): boolean {
     if (ruled.size === 0) return false;
     for (let at = path; ; at = parentOf(at)) {
@@ -235,7 +235,8 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
       say("gone", path);
       drop(folder, name);
     } else if (!wasFolder && kind === undefined && identityAt(folder.path) !== folder.identity) {
-      // It went with its folder before it was looked at. Someone may have seen it there, and the folder does not tell of it.
+      // It was removed together with its folder before it was processed. A client may have seen it, and the folder's own removal does not
+      // cover it.
       say("gone", path);
     }
   }
@@ -251,20 +252,20 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
   }
 
   /**
-   * Begins to watch a folder, or compares it with what was known of it. Watched before it is read: what is made in between is
-   * seen by one or the other. False if there is no such folder.
+   * Starts to watch a folder, or compares it with its known state. Watches before reading, so that nothing created in between is missed.
+   * False if the folder does not exist.
    */
   function enter(path: string, isTold: boolean, parent?: WatchedFolder, depth: Depth = "all"): boolean {
-    const entered = visit(path, (place) => {
-      if (place.kind !== "folder" || !place.direct) return undefined;
+    const entered = visit(path, (location) => {
+      if (location.kind !== "folder" || !location.direct) return undefined;
       const known = folders.get(path);
-      if (known && known.identity !== identity(place)) leave(path, parent);
+      if (known && known.identity !== identity(location)) leave(path, parent);
       const isNew = !folders.has(path);
-      const folder = folders.get(path) ?? begin(path, place);
+      const folder = folders.get(path) ?? begin(path, location);
       if (isNew && path !== "" && isTold) sayFolder("appeared", path);
       if (parent && !hasName(parent.names, nameOf(path))) note(parent, nameOf(path));
       const rules = folder.rules;
-      const found = read(folder, place);
+      const found = read(folder, location);
       if (depth !== "new" || isNew || folder.rules === rules) return { folder, found };
       folder.rules = rules;
       if (!ruled.has(path)) ruled.hear(path);
@@ -278,17 +279,17 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     return true;
   }
 
-  function begin(path: string, place: ServedPath): WatchedFolder {
+  function begin(path: string, location: ServedPath): WatchedFolder {
     const folder: WatchedFolder = {
       path,
-      identity: identity(place),
+      identity: identity(location),
       names: createWatchedNames(),
       rules: noRules,
       isRepository: false,
     };
     folders.set(path, folder);
     try {
-      const begun = watch(place.handle, (event, name) => hear(folder, event, name), failed);
+      const begun = watch(location.handle, (event, name) => hear(folder, event, name), failed);
       if (begun) folder.watch = begun;
     } catch {
       // No more watches, or none on this file system.
@@ -314,12 +315,12 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     const rulesHere = kinds.flatMap(({ name }) => (folderRules.isRule(name) ? [name] : [])).sort();
     folder.isRepository = rulesHere.includes(".git");
     folder.rules = runNow(folderRules.rulesAmong({ path, stats, handle }, rulesHere)) ?? noRules;
-    for (const { name, kind: told } of kinds) {
+    for (const { name, kind: reported } of kinds) {
       const verdict = folderRules.verdict(folder.rules, name);
       if (verdict === 0) continue;
-      // A name that is no valid UTF-8 is shown like this one, and is not there under it.
-      const isSure = (told === "file" || told === "folder") && !name.includes("\ufffd");
-      const kind = isSure ? kindServed(told, "", verdict) : kindAt(join(path, name), verdict);
+      // A name that is not valid UTF-8 is displayed like this one, but cannot be opened by it.
+      const isSure = (reported === "file" || reported === "folder") && !name.includes("\ufffd");
+      const kind = isSure ? kindServed(reported, "", verdict) : kindAt(join(path, name), verdict);
       if (kind) found.set(name, kind);
     }
     return found;
@@ -368,7 +369,7 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
       if (known && depth !== "all" && !isOther(known, depth)) continue;
       if (!enter(path, isTold, folder, depth === "new" ? "all" : depth) && hasName(names, name)) drop(folder, name);
     }
-    // So many at once are best folded before the next.
+    // This many names are compressed before the next folder.
     if (!isTold || isPolled || (names.unfolded?.size ?? 0) > maxUnfolded) foldNames(names);
   }
 
@@ -376,7 +377,7 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     return (depth === "ruled" && ruleBelow(path) !== rules) || identityAt(path) !== before;
   }
 
-  /** Ends the watch of a folder and of all below it: with it, all that was in it is gone. */
+  /** Stops watching a folder and everything below it, and reports its contents as gone. */
   function leave(path: string, parent?: WatchedFolder): void {
     const folder = folders.get(path);
     if (!folder) return;
@@ -393,10 +394,7 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     if (path !== "") sayFolder("gone", path);
   }
 
-  /**
-   * Looks at what no watch tells of: the root itself, which may be moved with all above it, rules that stand elsewhere, and the
-   * folders that are polled.
-   */
+  /** Checks what watches do not cover: the root itself, which may be moved with its parents, rules outside the root, and polled folders. */
   function lookAgain(): void {
     const begun = performance.now();
     if (identityAt("") !== folders.get("")?.identity) {
@@ -412,7 +410,7 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
     settle();
     if (announced.size === 0) foldTouched();
     const tookMs = performance.now() - begun;
-    // A tree that takes long to look at is looked at more rarely.
+    // A tree that is slow to check is checked less often.
     timer = setTimeout(lookAgain, Math.max(pollMs, tookMs * 10));
   }
 

@@ -1,4 +1,4 @@
-/** The thread that watches: it does nothing else, so that what the system announces is taken before its queue runs full. */
+/** The thread that watches. It does nothing else, so that it reads events before the system's queue overflows. */
 import { parentPort, workerData } from "node:worker_threads";
 import { releaseMemoryWhenIdle } from "../../lib/release-memory.ts";
 import type { SourceChange } from "../../source.ts";
@@ -10,8 +10,8 @@ import type { FromWatchWorker, WorkerData } from "./watch.ts";
 import { createWatchTree } from "./watch-tree.ts";
 
 const { root, choice, person, announced, polled, pollMs } = workerData as WorkerData;
-// A thread of its own may wait for a slow server; only its own news would be late. It takes nothing for granted: what it does
-// not notice now is not announced again.
+// This thread may block on a slow server, which only delays its own events. `trustMs` is 0, because a change missed now is not announced
+// again.
 const disk: Disk = { ...createLocalDisk(), trustMs: 0, ...(polled && { settleMs: remoteSettleMs }) };
 
 const folderRules = createFolderRules({ ...choice, root, disk, person });
@@ -35,7 +35,7 @@ function post(message: FromWatchWorker): void {
   parentPort?.postMessage(message, []);
 }
 
-/** One string costs less to hand over than thousands. */
+/** One string is cheaper to transfer than thousands. */
 function pack(changes: readonly SourceChange[]): string {
   return changes.map(packOne).join("\0");
 }

@@ -10,7 +10,7 @@ import { useFolder } from "./test-folder.ts";
 const folder = useFolder();
 const { at, call, link, open, write } = folder;
 
-// Where everything must run, a missing program is a failure and not a skip.
+// In CI, a missing program is a failure and not a skip.
 const hasGit = "CI" in process.env || spawnSync("git", ["--version"]).status === 0;
 
 const kindIs = (kind: SourceChange["kind"], path: string) => (change: SourceChange) =>
@@ -29,7 +29,7 @@ async function hear(options: Readonly<Record<string, unknown>> = {}) {
     untilSo: (isSo: () => boolean) => until((change) => change === heard.at(-1) && isSo(), "all of it"),
     untilLost: (times: number) =>
       until(() => heard.filter(({ kind }) => kind === "lost").length >= times, `"lost" for the ${times}. time`),
-    /** Resolves when all that was done before has been heard. */
+    /** Resolves when all earlier changes have been received. */
     async settle() {
       write("~settled", "");
       await until(kindIs("appeared", "~settled"), "settled");
@@ -37,7 +37,7 @@ async function hear(options: Readonly<Record<string, unknown>> = {}) {
   };
 }
 
-/** The files that are there if all that was said is true of what was there before. */
+/** The files after applying the received changes to the earlier state. */
 function replayed(before: ReadonlySet<string>, heard: readonly SourceChange[]): Set<string> {
   const paths = new Set(before);
   for (const change of heard) {
@@ -53,7 +53,7 @@ async function served(): Promise<Set<string>> {
 }
 
 describe("watch", () => {
-  it("tells of what is made, changed, renamed and removed", async () => {
+  it("reports what is created, changed, renamed and removed", async () => {
     write("a.txt", "");
     const { until } = await hear();
     write("b.txt", "");
@@ -67,7 +67,7 @@ describe("watch", () => {
     await until("gone", "b.txt");
   });
 
-  it("tells of a file saved by renaming that it changed, and of nothing else", async () => {
+  it("reports a file saved by renaming as changed, and nothing else", async () => {
     write("a.txt", "one");
     const { heard, settle } = await hear();
     write(".a.txt.swp", "two");
@@ -78,7 +78,7 @@ describe("watch", () => {
     ]);
   });
 
-  it("never tells of what is not served", async () => {
+  it("never reports hidden files", async () => {
     const { heard, settle } = await hear();
     write(".env", "SECRET=1");
     write("node_modules/x/index.js", "");
@@ -93,7 +93,7 @@ describe("watch", () => {
     expect(heard.filter((change) => !("path" in change) || change.path !== "~settled")).toEqual([]);
   });
 
-  it("hears each of a thousand files made at once in new folders, and what is done to them later", async () => {
+  it("reports a thousand files created together in new folders, and later changes of them", async () => {
     const { until } = await hear();
     const paths: string[] = [];
     for (let index = 0; index < 1000; index += 1) paths.push(`new/${index % 10}/${index % 100}/${index}.txt`);
@@ -107,7 +107,7 @@ describe("watch", () => {
     await until("gone", "new");
   }, 30_000);
 
-  it("tells of all in a folder that is moved in, within or out", async () => {
+  it("reports all files in a folder that is moved in, within or out", async () => {
     fs.mkdirSync(join(folder.above, "outside/deep"), { recursive: true });
     fs.writeFileSync(join(folder.above, "outside/deep/a.txt"), "");
     const { until } = await hear();
@@ -126,7 +126,7 @@ describe("watch", () => {
     await until("gone", "within/deep");
   });
 
-  it("hears of a file that is removed and made again, and of a folder that is", async () => {
+  it("reports a file that is removed and created again, and such a folder", async () => {
     write("a.txt", "one");
     write("folder/b.txt", "one");
     const { until, untilThere } = await hear();
@@ -140,7 +140,7 @@ describe("watch", () => {
     await until("appeared", "folder/d.txt");
   });
 
-  it("says that it lost sight when the folder itself is replaced, and sees the new one", async () => {
+  it("reports lost when the root is replaced, and watches the new one", async () => {
     write("a.txt", "");
     const { until, untilLost } = await hear();
     fs.renameSync(folder.root, join(folder.above, "moved"));
@@ -151,7 +151,7 @@ describe("watch", () => {
     await until("appeared", "b.txt");
   }, 20_000);
 
-  it("tells of every one of ten thousand changes at once", async () => {
+  it("reports each of ten thousand simultaneous changes", async () => {
     const paths: string[] = [];
     for (let index = 0; index < 10_000; index += 1) paths.push(`${index % 100}/${index}.txt`);
     for (const path of paths) write(path, "");
@@ -159,12 +159,12 @@ describe("watch", () => {
     for (const path of paths) fs.appendFileSync(at(path), "x");
     await settle();
     const told = heardOf();
-    // Whoever is told to look again has missed nothing either.
+    // After "lost", nothing counts as missed.
     if (!heard.some(({ kind }) => kind === "lost")) expect(paths.filter((path) => !told.has(path))).toEqual([]);
   }, 60_000);
 
   it.skipIf(!hasGit)(
-    "tells of all that a switch of branches changes (skipped where there is no git)",
+    "reports all changes of a branch switch (skipped without git)",
     async () => {
       git("init", "-q", "-b", "one");
       for (let index = 0; index < 300; index += 1) write(`shared/${index % 7}/${index}.txt`, "one");
@@ -186,7 +186,7 @@ describe("watch", () => {
       expect(now).not.toEqual(before);
       const isTrue = () =>
         isDeepStrictEqual(replayed(before, heard), now) && [...now].every((path) => paths().has(path));
-      // Whoever is told to look again has missed nothing either.
+      // After "lost", nothing counts as missed.
       await untilSo(() => heard.some(({ kind }) => kind === "lost") || isTrue());
       await settle();
       expect([...paths()].filter((path) => path.startsWith(".git"))).toEqual([]);
@@ -197,7 +197,7 @@ describe("watch", () => {
 });
 
 describe("what is served", () => {
-  it("comes and goes with the ignore files, and nothing else is told", async () => {
+  it("appears and disappears with the ignore files, and nothing else is reported", async () => {
     for (const path of ["a/x.log", "a/y.txt", "a/deep/z.log", "b/x.log", "ignored/c.txt"]) write(path, "");
     write(".gitignore", "ignored/\n");
     const { heard, until, settle } = await hear();
@@ -223,7 +223,7 @@ describe("what is served", () => {
     expect(heard.filter(({ kind }) => kind === "lost" || kind === "changed")).toEqual([]);
   });
 
-  it("comes and goes with the excludes of the repository and of the person, which are looked at now and then", async () => {
+  it("appears and disappears with the excludes of the repository and of the user, which are polled", async () => {
     write(".git/HEAD", "ref: refs/heads/main");
     for (const path of ["a.txt", "b.txt", "c.txt"]) write(path, "");
     const { until } = await hear({ pollMs: 100 });
@@ -236,7 +236,7 @@ describe("what is served", () => {
     await until("appeared", "a.txt");
   });
 
-  it("that changes by very many at once is told as lost", async () => {
+  it("is reported as lost if very many files change together", async () => {
     for (let index = 0; index < 25_000; index += 1) write(`many/${index % 50}/${index}`, "");
     const { until, untilLost } = await hear();
     write(".gitignore", "many\n");
@@ -247,7 +247,7 @@ describe("what is served", () => {
 });
 
 describe("polling", () => {
-  it("finds what is made, changed, removed and moved, and what is no longer ignored", async () => {
+  it("finds what is created, changed, removed and moved, and what is no longer ignored", async () => {
     write("a/b.txt", "one");
     write(".gitignore", "ignored\n");
     write("ignored/x.txt", "");
@@ -266,7 +266,7 @@ describe("polling", () => {
   }, 30_000);
 });
 
-/** The ids of the threads that watch, as the system names them. */
+/** The ids of the watching threads, from the system. */
 function watchingThreads(): string[] {
   return fs.readdirSync("/proc/self/task").filter((id) => {
     try {
@@ -290,7 +290,7 @@ function watchingOptions() {
 }
 
 describe.runIf(process.platform === "linux")("the thread", () => {
-  it("starts with the first watch, is shared, ends with the last, and is gone when the source is closed", async () => {
+  it("starts with the first watch, is shared, and ends with the last or with the source", async () => {
     const source = await open();
     expect(watchingThreads()).toEqual([]);
     const [first, second, third] = [new AbortController(), new AbortController(), new AbortController()];
@@ -315,11 +315,11 @@ describe.runIf(process.platform === "linux")("the thread", () => {
     expect(watchingThreads()).toEqual([]);
   });
 
-  it("keeps no process from ending once no one watches", () => {
+  it("does not keep the process running after the last watch", () => {
     const options = watchingOptions();
     const script = `
-      const { createWatching } = await import(${JSON.stringify(new URL("./watch.ts", import.meta.url).href)});
-      const watching = createWatching({ ...${JSON.stringify(options)}, log() {} });
+      const { createFolderWatcher } = await import(${JSON.stringify(new URL("./watch.ts", import.meta.url).href)});
+      const watching = createFolderWatcher({ ...${JSON.stringify(options)}, log() {} });
       const stop = new AbortController();
       const changes = await watching.watch(stop.signal);
       stop.abort();
@@ -332,15 +332,15 @@ describe.runIf(process.platform === "linux")("the thread", () => {
     expect(said).toBe("ended\n");
   });
 
-  it("that runs out of memory ends by itself, and those who listen are told to ask again", async () => {
+  it("ends if it runs out of memory, and watchers get an error", async () => {
     for (let index = 0; index < 30; index += 1) fs.mkdirSync(at(`${index}`));
     for (let index = 0; index < 30_000; index += 1)
       fs.writeFileSync(at(`${index % 30}/${index}${"long".repeat(50)}`), "");
-    // In a process of its own: settings of this one may outrank the limit.
+    // In a separate process: settings of this one may override the limit.
     const options = { ...watchingOptions(), maxHeapMb: 8 };
     const script = `
-      const { createWatching } = await import(${JSON.stringify(new URL("./watch.ts", import.meta.url).href)});
-      const watching = createWatching({ ...${JSON.stringify(options)}, log() {} });
+      const { createFolderWatcher } = await import(${JSON.stringify(new URL("./watch.ts", import.meta.url).href)});
+      const watching = createFolderWatcher({ ...${JSON.stringify(options)}, log() {} });
       const said = await watching.watch(new AbortController().signal).then(() => "armed", ({ kind, passing, cause }) => [kind, passing, cause?.code]);
       await watching.close();
       console.log(JSON.stringify(said));`;

@@ -1,4 +1,4 @@
-/** The house's side of the watching thread: starts it for the first who asks, shares it, and ends it with the last. */
+/** The main thread's side of the watching thread: starts it for the first watcher, shares it, and stops it after the last. */
 import type { Worker } from "node:worker_threads";
 import { ResourceError } from "../../errors.ts";
 import {
@@ -16,19 +16,19 @@ export interface WorkerData {
   readonly root: string;
   readonly choice: RuleChoice;
   readonly person: Person;
-  /** Whether the system's announcements are listened to, and whether everything is looked at again and again. */
+  /** Whether to use system events, and whether to poll. */
   readonly announced: boolean;
   readonly polled: boolean;
   readonly pollMs: number;
 }
 
-/** Changes are packed: a letter and a path each, with NUL between. A capital letter stands for `eachBelow`. */
+/** Changes are packed: a letter and a path each, separated by NUL. An upper-case letter stands for `eachBelow`. */
 export type FromWatchWorker =
   | { readonly armed: true }
   | { readonly changes: string }
-  /** Whether announcements wait to be looked at. */
+  /** Whether events wait for processing. */
   | { readonly busy: boolean }
-  /** How many folders had to be polled for want of watches. */
+  /** Number of folders that are polled because there are no more watches. */
   | { readonly polling: number };
 
 export interface FolderWatcher {
@@ -40,18 +40,18 @@ export interface FolderWatcher {
 
 export interface FolderWatcherOptions extends WorkerData {
   readonly log: Runtime["log"];
-  /** As `SourceWatch.stateOf`. Absent where the disk may keep one waiting. */
+  /** As `SourceWatch.stateOf`. Absent if the disk may block. */
   readonly stateOf?: (path: string) => number;
-  /** What the thread may hold. Beyond it the thread ends, and those who listen are to ask again. */
+  /** Memory limit of the thread. Above it the thread ends, and watchers must start again. */
   readonly maxHeapMb?: number;
 }
 
-/** A reader this far behind is told to look again instead. */
+/** A reader this far behind gets "lost" instead. */
 const maxQueued = 50_000;
 
 const lost: SourceChange = { kind: "lost" };
 
-/** One life of the thread. */
+/** One run of the thread. */
 interface Run {
   readonly worker: Worker;
   readonly listeners: Set<EventListener<SourceChange>>;
@@ -63,19 +63,19 @@ interface Run {
 export function createFolderWatcher(options: FolderWatcherOptions): FolderWatcher {
   const { log, stateOf, maxHeapMb = 256, ...workerData } = options;
   let current: Run | undefined;
-  /** Settled when the last thread that was stopped is no more. */
+  /** Settles when the last stopped thread has ended. */
   let stopped = Promise.resolve();
   let closed = false;
 
   function start(): Run {
-    // Threads cost milliseconds to load, and serving starts without them.
+    // Loaded late: threads take milliseconds to load, and a server starts without them.
     const { Worker: Thread } = process.getBuiltinModule("node:worker_threads");
     const worker = new Thread(new URL("./watch-worker.ts", import.meta.url), {
       workerData: workerData satisfies WorkerData,
       name: "pressmark-file-watch",
       env: {},
       execArgv: [],
-      // Names are short-lived and many while folders are read; a small nursery keeps the thread small.
+      // There are many short-lived names while folders are read; a small young generation keeps the thread small.
       resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: 2 },
     });
     const listeners = new Set<EventListener<SourceChange>>();
@@ -86,9 +86,13 @@ export function createFolderWatcher(options: FolderWatcherOptions): FolderWatche
         else if ("armed" in message) resolve();
         else if ("busy" in message) run.isBusy = message.busy;
         else if (message.polling > 0)
-          log("warn", "the system has no more watches, so some folders are polled; raise fs.inotify.max_user_watches", {
-            folders: message.polling,
-          });
+          log(
+            "warn",
+            "the system has no more file watches; some folders are polled; raise fs.inotify.max_user_watches",
+            {
+              folders: message.polling,
+            },
+          );
       });
       worker.on("error", fail);
       worker.once("exit", () => fail(undefined));
@@ -102,7 +106,7 @@ export function createFolderWatcher(options: FolderWatcherOptions): FolderWatche
         reject(failure);
       }
     });
-    // Whoever waits for it hears of it; there may be no one.
+    // The rejection is reported to waiting callers; there may be none.
     armed.catch(() => undefined);
     const run: Run = { worker, listeners, armed, gone, isBusy: false };
     return run;
@@ -144,9 +148,9 @@ export function createFolderWatcher(options: FolderWatcherOptions): FolderWatche
         leave();
         throw listener.failure;
       }
-      const heard = eventsOf(listener, leave);
+      const events = eventsOf(listener, leave);
       return {
-        [Symbol.asyncIterator]: () => heard,
+        [Symbol.asyncIterator]: () => events,
         ...(stateOf && { stateOf }),
         get pending() {
           return listener.queue.length + (run.isBusy ? 1 : 0);

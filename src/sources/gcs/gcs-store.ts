@@ -1,4 +1,4 @@
-/** Google Cloud Storage over its JSON interface. */
+/** Google Cloud Storage through its JSON API. */
 import { createHash } from "node:crypto";
 import { ResourceError } from "../../errors.ts";
 import { skipEmpty } from "../objects/list-page.ts";
@@ -8,15 +8,15 @@ import type { GoogleIdentity } from "./identity.ts";
 
 export interface GcsOptions {
   readonly endpoint: string;
-  /** Needed to name all buckets. */
+  /** Needed to list all buckets. */
   readonly project: string | undefined;
-  /** Undefined where nothing is proved. */
+  /** Undefined for requests without credentials. */
   readonly identity: GoogleIdentity | undefined;
   readonly timeoutMs: number;
   readonly now: () => number;
 }
 
-/** An object as the interface describes it. Numbers are texts. */
+/** An object as the API describes it. Numbers are texts. */
 interface Described {
   readonly name?: string;
   readonly size?: string;
@@ -47,26 +47,26 @@ export function createGcsStore({ endpoint, project, identity, timeoutMs, now }: 
   const apiOf = (...way: readonly string[]) =>
     new URL(`/storage/v1/b${way.map((step) => `/${encodeStrictly(step)}`).join("")}`, origin);
 
-  async function ask(url: URL, signal: AbortSignal, range?: string): Promise<Response> {
+  async function request(url: URL, signal: AbortSignal, range?: string): Promise<Response> {
     const headers = new Headers(identity ? await identity.headers(url.href) : {});
     if (range !== undefined) headers.set("Range", range);
-    // Otherwise a packed object is unpacked before it is sent, and is of another size than it is said to be.
+    // Otherwise a gzip object is unpacked before it is sent, and differs from its stated size.
     headers.set("Accept-Encoding", "gzip");
     const response = await send(new Request(url, { headers }), { timeoutMs }, signal);
     if (response.ok) return response;
     await response.body?.cancel();
-    // A name that cannot be is none that is there.
+    // An object with an invalid name does not exist.
     throw refusalFor(response.status === 400 ? 404 : response.status);
   }
 
   async function json<T>(url: URL, signal: AbortSignal): Promise<T> {
-    const text = (await takeBody(await ask(url, signal), maxJsonBytes, signal)).toString("utf8");
+    const text = (await takeBody(await request(url, signal), maxJsonBytes, signal)).toString("utf8");
     try {
       const value: unknown = JSON.parse(text);
       if (typeof value !== "object" || value === null || Array.isArray(value)) throw new TypeError("no object");
       return value as T;
     } catch (cause) {
-      throw new ResourceError("unavailable", "the store answered with what is no description", { cause });
+      throw new ResourceError("unavailable", "the store returned an invalid object description", { cause });
     }
   }
 
@@ -87,10 +87,10 @@ export function createGcsStore({ endpoint, project, identity, timeoutMs, now }: 
   return {
     async buckets(signal) {
       if (project === undefined)
-        throw new ResourceError("invalid", "name the buckets, or the project whose buckets are meant");
+        throw new ResourceError("invalid", "set buckets, or the project whose buckets are served");
       const names: string[] = [];
       let token: string | undefined;
-      // A thousand to a page, if the store keeps to its own rules; and no more of them than any project has.
+      // A page holds a thousand; the limit exceeds the buckets of any project.
       for (let pages = 0; pages < maxBucketPages; pages += 1) {
         const url = apiOf();
         url.searchParams.set("project", project);
@@ -101,7 +101,7 @@ export function createGcsStore({ endpoint, project, identity, timeoutMs, now }: 
         token = page.nextPageToken;
         if (token === undefined) return names;
       }
-      throw new ResourceError("unavailable", "the store names buckets without end", { passing: false });
+      throw new ResourceError("unavailable", "the store returns pages of buckets without end", { passing: false });
     },
 
     list: ({ bucket, prefix, folded, after, limit }, signal) =>
@@ -109,7 +109,7 @@ export function createGcsStore({ endpoint, project, identity, timeoutMs, now }: 
         const url = apiOf(bucket, "o");
         const query = url.searchParams;
         query.set("fields", "items(name,size,generation,updated),prefixes,nextPageToken");
-        // The offset is included: one more is asked for, and what was there before is left out.
+        // The offset is inclusive: request one more and skip the known object.
         query.set("maxResults", String(after === undefined ? limit : limit + 1));
         if (prefix !== "") query.set("prefix", prefix);
         if (folded) query.set("delimiter", "/");
@@ -134,13 +134,13 @@ export function createGcsStore({ endpoint, project, identity, timeoutMs, now }: 
       const same = objectUrl({ ...where, mark: head.mark }, { alt: "media" });
       return {
         ...head,
-        bytes: async (most) => takeSome(await ask(same, signal), most, signal),
+        bytes: async (most) => takeSome(await request(same, signal), most, signal),
         cancel: async () => undefined,
       };
     },
 
     async slice(where, first, last, signal) {
-      const response = await ask(objectUrl(where, { alt: "media" }), signal, `bytes=${first}-${last}`);
+      const response = await request(objectUrl(where, { alt: "media" }), signal, `bytes=${first}-${last}`);
       return takeBody(response, last - first + 1, signal);
     },
 
@@ -150,7 +150,7 @@ export function createGcsStore({ endpoint, project, identity, timeoutMs, now }: 
   };
 }
 
-/** A link that proves itself, after Google's fourth way of signing. */
+/** A signed URL, with Google's V4 signing process. */
 async function sign(
   { bucket, key, version }: ObjectWhere,
   seconds: number,
@@ -176,18 +176,18 @@ async function sign(
   return `${origin.origin}${path}?${query}&X-Goog-Signature=${Buffer.from(signature, "base64").toString("hex")}`;
 }
 
-/** Whatever is no list is an empty one. */
-function listOf<T>(said: readonly T[] | undefined): readonly T[] {
-  return Array.isArray(said) ? said.filter((each) => each !== null && each !== undefined) : [];
+/** Anything but a list counts as an empty one. */
+function listOf<T>(given: readonly T[] | undefined): readonly T[] {
+  return Array.isArray(given) ? given.filter((each) => each !== null && each !== undefined) : [];
 }
 
 function toObject({ name = "", size, generation, updated }: Described): StoredObject {
   return { key: name, size: Number(size ?? 0), version: generation, lastModified: updated };
 }
 
-function headOf(said: Described): ObjectHead {
+function headOf(given: Described): ObjectHead {
   const { size, contentType, contentEncoding, updated, metadata, generation, etag, md5Hash, crc32c, storageClass } =
-    said;
+    given;
   const facts = { generation, etag, md5: md5Hash, crc32c, storageClass, metadata, lastModified: updated };
   const known = Object.entries(facts).filter(([, value]) => value !== undefined);
   return {

@@ -1,8 +1,8 @@
-/** Who we are to Google: a key file, or what the machine is signed in as. */
+/** Credentials for Google: a key file, or the application default credentials of the machine. */
 import { ResourceError } from "../../errors.ts";
 
 export interface GoogleIdentity {
-  /** What proves a question to this address. */
+  /** Authorization headers for a request to this address. */
   headers(url: string): Promise<Headers>;
   email(): Promise<string>;
   /** Base64. */
@@ -11,7 +11,7 @@ export interface GoogleIdentity {
 
 const scope = "https://www.googleapis.com/auth/devstorage.read_only";
 
-/** The package is loaded, and the key read, when they are first needed. */
+/** Loads the package and the key on first use. */
 export function createGoogleIdentity(keyFile: string | undefined): GoogleIdentity {
   let loading: ReturnType<typeof load> | undefined;
   const auth = () => (loading ??= load(keyFile));
@@ -24,7 +24,7 @@ export function createGoogleIdentity(keyFile: string | undefined): GoogleIdentit
         if (cause instanceof ResourceError) throw cause;
         throw new ResourceError(
           "denied",
-          "no credentials could be had; name a keyFile, set GOOGLE_APPLICATION_CREDENTIALS, or run: gcloud auth application-default login",
+          "cannot get credentials; set keyFile or GOOGLE_APPLICATION_CREDENTIALS, or run: gcloud auth application-default login",
           { cause },
         );
       }
@@ -47,7 +47,7 @@ async function signing<T>(work: () => Promise<T>): Promise<T> {
 }
 
 function cannotSign(cause?: unknown): ResourceError {
-  return new ResourceError("unsupported", "no link can be signed: only a service account can", { cause });
+  return new ResourceError("unsupported", "cannot sign a link: this needs a service account", { cause });
 }
 
 async function load(keyFile: string | undefined) {
@@ -57,12 +57,12 @@ async function load(keyFile: string | undefined) {
   } catch (cause) {
     throw new ResourceError(
       "unsupported",
-      "the source gcs needs a package that is not there; run: npm install google-auth-library",
+      "the source gcs needs a missing package; run: npm install google-auth-library",
       { cause },
     );
   }
   const auth = new library.GoogleAuth({ scopes: [scope], ...(keyFile !== undefined && { keyFilename: keyFile }) });
-  // A service account proves itself by its own key, without asking for a token first.
+  // A service account signs with its own key, without requesting a token first.
   auth.useJWTAccessWithScope = true;
   return auth;
 }

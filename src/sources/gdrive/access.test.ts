@@ -1,4 +1,4 @@
-/** Where Drive decides who sees what, through the doors that are easily forgotten. */
+/** Access decided by Drive, in the cases that are easily forgotten. */
 import { afterEach, expect, it } from "vitest";
 import type { Change } from "../../resources.ts";
 import { as, judged, openTestServer, type TestServer } from "./test-server.ts";
@@ -15,7 +15,7 @@ const next = async (heard: AsyncIterator<Change> | undefined) => (await heard?.n
 
 const look = (call = alice) => pressmark.resources.list({}, call);
 
-it("a folder changes for those alone who may see what came, went or was renamed in it", async () => {
+it("a folder changes only for those who may see what was added, removed or renamed in it", async () => {
   pressmark = await openTestServer((fake) => {
     fake.put("f", { name: "F", mimeType: "application/vnd.google-apps.folder", ...forBoth });
     fake.put("g", { name: "G", mimeType: "application/vnd.google-apps.folder", ...forBoth });
@@ -53,7 +53,7 @@ it("a folder changes for those alone who may see what came, went or was renamed 
   fake.trash("secret");
   poll();
   await hears(hers, "gdrive://folder/g");
-  // All of it was about what is not for him: the first that he hears is what is.
+  // All changes concerned hidden files: the first change that he sees is a visible one.
   fake.document("shared", "1", { ...forBoth, parent: "g" });
   poll();
   const heard = [await next(his), await next(his)];
@@ -63,16 +63,16 @@ it("a folder changes for those alone who may see what came, went or was renamed 
   over.abort();
 });
 
-it("what is not for a caller leaves room for what is, when a title is completed", async () => {
+it("hidden files do not displace visible ones in the completion of titles", async () => {
   pressmark = await openTestServer((fake) => {
     for (let count = 0; count < 300; count += 1) fake.put(`hidden-${count}`, { name: "Report", content: "x" });
     fake.put("theirs", { name: "Report of all", content: "x", ...forBoth });
   }, judged);
-  const ask = { template: fileTemplate, variable: "id", value: "report", given: {} };
-  expect(await pressmark.resources.complete(ask, bob)).toMatchObject({ values: ["theirs"] });
+  const request = { template: fileTemplate, variable: "id", value: "report", given: {} };
+  expect(await pressmark.resources.complete(request, bob)).toMatchObject({ values: ["theirs"] });
 });
 
-it("who may read what is looked at again, also where no one lists and no one watches", async () => {
+it("permissions are refreshed even if nothing lists and nothing watches", async () => {
   pressmark = await openTestServer((fake) => fake.put("doc", { name: "Doc", content: "x", ...forBoth }), judged);
   const { fake, resources, poll } = pressmark;
   await look(bob);
@@ -81,12 +81,12 @@ it("who may read what is looked at again, also where no one lists and no one wat
   poll();
   const looked = Promise.withResolvers<void>();
   fake.onAsk = (line) => line.startsWith("GET /drive/v3/changes?") && looked.resolve();
-  // Of what is not there, so that nothing is asked of Drive for its own sake.
+  // A missing file, so that no request is made for its own sake.
   await expect(resources.read("gdrive://file/none", bob)).rejects.toMatchObject({ kind: "not-found" });
   await looked.promise;
 });
 
-it("what is not served is no more known than what is not there, when a format is completed", async () => {
+it("an unserved file looks like a missing one in the completion of formats", async () => {
   pressmark = await openTestServer(
     (fake) => {
       fake.folder("in", "In");

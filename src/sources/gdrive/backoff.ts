@@ -1,18 +1,18 @@
-/** Asks again what was refused in passing: after 1, 2, 4 … 64 seconds, and a little more or less. */
+/** Retries requests that failed temporarily: after 1, 2, 4 … 64 seconds, with jitter. */
 import { ResourceError } from "../../errors.ts";
 import type { Runtime } from "../../source.ts";
 
 export interface RetryBudget {
-  /** No wait begins that would end later than this after the first try. */
+  /** No delay starts that would end later than this after the first attempt. */
   readonly patienceMs: number;
-  /** Told of what goes on being refused, and when it no longer is. */
-  readonly trouble?: RetryState | undefined;
+  /** Receives repeated failures, and their end. */
+  readonly retryState?: RetryState | undefined;
 }
 
-/** That Drive is away, for those who wait for work that waits for it. */
+/** Whether Drive is unavailable, for callers that wait for background work. */
 export interface RetryState {
   tell(cause: ResourceError | undefined): void;
-  /** The work, unless it is in trouble, or comes into it. */
+  /** Resolves with the work; rejects if Drive is or becomes unavailable. */
   unless<T>(work: Promise<T>): Promise<T>;
 }
 
@@ -35,15 +35,15 @@ export function createRetryState(): RetryState {
 
 const firstMs = 1000;
 const longestMs = 64_000;
-/** A wait or two is no trouble yet. */
+/** One or two delays do not yet count as unavailable. */
 const fewWaits = 2;
-/** After the longest wait it is given up. */
+/** After the longest delay it gives up. */
 const mostWaits = 7;
 
-/** What is thrown in the end says when to come back. Where the answer itself asks for a longer wait, that is kept to. */
+/** The final error says when to try again. A longer delay requested by Drive is respected. */
 export async function withRetries<T>(
   work: () => Promise<T>,
-  { patienceMs, trouble }: RetryBudget,
+  { patienceMs, retryState }: RetryBudget,
   runtime: Pick<Runtime, "monotonicMs" | "wait">,
   signal: AbortSignal,
 ): Promise<T> {
@@ -51,18 +51,18 @@ export async function withRetries<T>(
   for (let waits = 0; ; waits += 1) {
     try {
       const done = await work();
-      trouble?.tell(undefined);
+      retryState?.tell(undefined);
       return done;
     } catch (cause) {
       if (!(cause instanceof ResourceError) || !cause.passing || signal.aborted) {
-        trouble?.tell(undefined);
+        retryState?.tell(undefined);
         throw cause;
       }
-      const asked = Number(cause.details?.["retryAfterMs"] ?? 0);
+      const requested = Number(cause.details?.["retryAfterMs"] ?? 0);
       const ladderMs = Math.min(firstMs * 2 ** waits, longestMs);
-      const waitMs = Math.round(Math.max(asked, ladderMs * (0.75 + Math.random() / 2)));
+      const waitMs = Math.round(Math.max(requested, ladderMs * (0.75 + Math.random() / 2)));
       if (waits >= mostWaits || runtime.monotonicMs() + waitMs - begunMs > patienceMs) throw later(cause, waitMs);
-      if (waits >= fewWaits) trouble?.tell(later(cause, waitMs));
+      if (waits >= fewWaits) retryState?.tell(later(cause, waitMs));
       await pause(waitMs, runtime, signal);
     }
   }
@@ -72,12 +72,12 @@ export async function pause(ms: number, runtime: Pick<Runtime, "wait">, signal: 
   try {
     await runtime.wait(ms, signal);
   } catch (cause) {
-    throw new ResourceError("cancelled", "the question was withdrawn", { cause });
+    throw new ResourceError("cancelled", "cancelled", { cause });
   }
 }
 
-/** The work goes on for others when one who waits for it leaves. */
-export function until<T>(work: Promise<T>, signal: AbortSignal, says = "the question was withdrawn"): Promise<T> {
+/** The work continues for others when one waiting caller is cancelled. */
+export function until<T>(work: Promise<T>, signal: AbortSignal, says = "cancelled"): Promise<T> {
   return new Promise((resolve, reject) => {
     const leave = (): void => reject(new ResourceError("cancelled", says));
     if (signal.aborted) leave();

@@ -1,4 +1,4 @@
-/** Whatever stops in between, no change is lost and none counts twice. */
+/** After a crash at any point, no change is lost and none is applied twice. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,10 +12,10 @@ const dead = `99999999 ${hostname()} dead`;
 
 class Crash extends Error {}
 
-/** A crash around one of these is one before what is done next. */
+/** A crash around one of these equals a crash before the next step. */
 const harmless = new Set(["note", "row", "known", "unknownTargets"]);
 
-/** Both, until the nth thing that is done with them: before it is done, or when it has been. */
+/** Both, until the nth operation: crashes before it, or right after it. */
 function crashing(ledger: Ledger, api: DriveApi, nth: number, when: "before" | "after") {
   let count = 0;
   const guard = <T extends Ledger | DriveApi>(record: T): T =>
@@ -23,13 +23,13 @@ function crashing(ledger: Ledger, api: DriveApi, nth: number, when: "before" | "
       get(from, key) {
         const value: unknown = Reflect.get(from, key);
         if (typeof value !== "function") return value;
-        return (...asked: unknown[]): unknown => {
-          // A question that was answered has changed nothing.
+        return (...requested: unknown[]): unknown => {
+          // A read request has changed nothing.
           const isDone = when === "before" || record === ledger;
           if (isDone && !harmless.has(String(key))) count += 1;
-          // What died does nothing more.
+          // A crashed process does nothing more.
           if (count > nth || (count === nth && when === "before")) throw new Crash();
-          const done: unknown = Reflect.apply(value, from, asked);
+          const done: unknown = Reflect.apply(value, from, requested);
           if (count < nth) return done;
           throw new Crash();
         };
@@ -38,7 +38,7 @@ function crashing(ledger: Ledger, api: DriveApi, nth: number, when: "before" | "
   return { ledger: guard(ledger), api: guard(api), died: () => count >= nth };
 }
 
-/** Keeps what it was told, as a reader does that is told of changes and of nothing else. */
+/** Collects the changes, like a reader that gets nothing else. */
 function createReader() {
   const held = new Map<string, string>();
   let seq = 0;
@@ -57,7 +57,7 @@ function createReader() {
   };
 }
 
-/** Crashes everywhere, one after the other, and looks each time whether whoever comes next knows all. Gives how often. */
+/** Crashes at each operation in turn, and checks that the next process knows everything. Returns how often. */
 async function sweep(
   when: "before" | "after",
   begin: (drive: TestSync, ledger: Ledger) => Promise<void>,
@@ -86,14 +86,14 @@ async function sweep(
 }
 
 it.each(["before", "after"] as const)(
-  "a crash %s anything that is done in the first look loses no change and counts none twice",
+  "a crash %s any operation of the first listing loses no change and applies none twice",
   async (when) => {
     expect(await sweep(when, async () => undefined)).toBeGreaterThan(8);
   },
 );
 
 it.each(["before", "after"] as const)(
-  "a crash %s anything that is done while changes are followed loses no change and counts none twice",
+  "a crash %s any operation while following changes loses no change and applies none twice",
   async (when) => {
     const crashes = await sweep(when, async (drive, ledger) => {
       await drive.sync(ledger).now(signal);
@@ -103,7 +103,7 @@ it.each(["before", "after"] as const)(
   },
 );
 
-it("a batch that cannot be written is not half written, and its token stays", async () => {
+it("a batch that cannot be written is not written in part, and its token stays", async () => {
   const folder = mkdtempSync(join(tmpdir(), "pressmark-gdrive-"));
   const drive = await startTestSync();
   const file = join(folder, "ledger.sqlite");
@@ -114,7 +114,7 @@ it("a batch that cannot be written is not half written, and its token stays", as
     const before = [known(ledger), ledger.logs, ledger.seq];
     const [log] = ledger.logs;
     const fits = await drive.api().file({ id: "a" }, signal);
-    // Nothing of its kind goes into a table.
+    // Not a valid value for a table.
     const misfit = { ...fits, id: "b", version: 99, name: Symbol("no text") as unknown as string };
     expect(() =>
       ledger.advance({ log: "", files: [{ ...fits, version: 99 }, misfit], removed: ["c"] }, log!.token, "next"),

@@ -1,4 +1,4 @@
-/** The part of Drive's interface that reading needs, in our words. */
+/** The part of the Drive API that reading needs. */
 import { ResourceError } from "../../errors.ts";
 import type { Runtime } from "../../source.ts";
 import { originOf, send, takeBody, takeSome } from "../objects/request.ts";
@@ -19,22 +19,22 @@ import {
   toPermissions,
 } from "./drive-objects.ts";
 import type { DriveIdentity } from "./identity.ts";
-import { isUnproved, refusalOf } from "./refusal.ts";
+import { isUnauthenticated, refusalOf } from "./refusal.ts";
 import type { Opened } from "./rows.ts";
 
-/** Which log of changes is meant: that of a shared drive, or "" for the account's own. */
+/** A log of changes: the id of a shared drive, or "" for the account's own. */
 export type LogName = string;
 
 export interface FilePage {
   readonly files: readonly DriveFile[];
   readonly next?: string;
-  /** Drive has not looked everywhere. */
+  /** Drive did not search everything. */
   readonly isIncomplete: boolean;
 }
 
 export interface ChangePage {
   readonly changes: readonly DriveChange[];
-  /** Where to go on: on the next page, or from here on when there is something new. */
+  /** Where to continue: the next page, or future changes. */
   readonly token: string;
   readonly isLast: boolean;
 }
@@ -50,24 +50,24 @@ export interface OpenChannel extends Channel {
   readonly resourceId: string;
 }
 
-/** Every method asks Drive, and asks again what was refused in passing. */
+/** Every method sends a request to Drive, and retries temporary failures. */
 export interface DriveApi {
-  /** Who we are there. */
+  /** The account of the credentials. */
   account(signal: AbortSignal): Promise<{ readonly id: string; readonly email?: string }>;
   drives(signal: AbortSignal): Promise<readonly SharedDrive[]>;
   startToken(log: LogName, signal: AbortSignal): Promise<string>;
   files(
-    ask: { readonly log: LogName | "all"; readonly q: string; readonly limit: number; readonly token?: string },
+    request: { readonly log: LogName | "all"; readonly q: string; readonly limit: number; readonly token?: string },
     signal: AbortSignal,
   ): Promise<FilePage>;
   changes(log: LogName, token: string, signal: AbortSignal): Promise<ChangePage>;
   file(opened: Opened, signal: AbortSignal): Promise<DriveFile>;
   permissions(id: string, signal: AbortSignal): Promise<readonly DrivePermission[]>;
-  /** Undefined where it is larger than `most`. */
+  /** Undefined if it is larger than `most`. */
   media(opened: Opened, most: number, signal: AbortSignal): Promise<Buffer | undefined>;
   slice(opened: Opened, first: number, last: number, signal: AbortSignal): Promise<Buffer>;
   exported(opened: Opened, mimeType: string, most: number, signal: AbortSignal): Promise<Buffer | undefined>;
-  /** The slow way to what is too large for an export. */
+  /** The slow path for files too large to export. */
   downloaded(opened: Opened, mimeType: string, most: number, signal: AbortSignal): Promise<Buffer | undefined>;
   openChannel(log: LogName, token: string, channel: Channel, signal: AbortSignal): Promise<OpenChannel>;
   closeChannel(channel: OpenChannel, signal: AbortSignal): Promise<void>;
@@ -75,7 +75,7 @@ export interface DriveApi {
 
 export interface DriveApiOptions extends RetryBudget {
   readonly rootUrl: string;
-  /** Undefined where nothing is proved. */
+  /** Undefined for requests without credentials. */
   readonly identity: DriveIdentity | undefined;
   readonly withPermissions: boolean;
   readonly timeoutMs: number;
@@ -99,7 +99,7 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
     return full;
   }
 
-  /** Whoever gives out tokens may be as slow as anyone. */
+  /** The token service may be slow, too. */
   async function proof(signal: AbortSignal): Promise<Headers | undefined> {
     if (!identity) return undefined;
     const late = AbortSignal.timeout(timeoutMs);
@@ -107,7 +107,7 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
       return await until(identity.headers(), AbortSignal.any([signal, late]));
     } catch (cause) {
       if (signal.aborted || !late.aborted) throw cause;
-      throw new ResourceError("unavailable", `no credentials could be had within ${timeoutMs} ms`);
+      throw new ResourceError("unavailable", `no credentials within ${timeoutMs} ms`);
     }
   }
 
@@ -128,31 +128,30 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
     throw new ResourceError(refusal.kind, refusal.message, { passing: true, details });
   }
 
-  /** A token that was taken back early is had anew once. */
-  function ask(where: URL, signal: AbortSignal, init: RequestInit = {}): Promise<Response> {
-    const asked = async (): Promise<Response> => {
+  /** A token that was revoked early is renewed once. */
+  function request(where: URL, signal: AbortSignal, init: RequestInit = {}): Promise<Response> {
+    const attempt = async (): Promise<Response> => {
       try {
         return await once(where, init, signal);
       } catch (cause) {
-        if (!isUnproved(cause) || !identity) throw cause;
+        if (!isUnauthenticated(cause) || !identity) throw cause;
         identity.renew();
         return once(where, init, signal);
       }
     };
-    return withRetries(asked, options, runtime, signal);
+    return withRetries(attempt, options, runtime, signal);
   }
 
   async function json(where: URL, signal: AbortSignal, init?: RequestInit): Promise<Readonly<Record<string, unknown>>> {
-    const value = parsed((await takeBody(await ask(where, signal, init), maxJsonBytes, signal)).toString("utf8"));
-    if (!isDriveObject(value))
-      throw new ResourceError("unavailable", "Google Drive answered with what is no description");
+    const value = parsed((await takeBody(await request(where, signal, init), maxJsonBytes, signal)).toString("utf8"));
+    if (!isDriveObject(value)) throw new ResourceError("unavailable", "Google Drive returned an invalid description");
     return value;
   }
 
   const everywhere = { supportsAllDrives: "true", includeItemsFromAllDrives: "true" } as const;
 
   async function operation(name: string, signal: AbortSignal) {
-    // It may name more than one step of a way.
+    // It may have several path segments.
     const steps = name.split("/").filter((step) => step !== "" && step !== "." && step !== "..");
     const way = steps[0] === "operations" ? steps : ["operations", ...steps];
     return json(url(way), signal);
@@ -161,9 +160,9 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
   return {
     async account(signal) {
       const { user } = await json(url(["about"], { fields: "user(permissionId,emailAddress)" }), signal);
-      const said = isDriveObject(user) ? user : {};
-      const email = textIn(said, "emailAddress")?.toLowerCase();
-      return { id: textIn(said, "permissionId") ?? email ?? "", ...(email !== undefined && { email }) };
+      const given = isDriveObject(user) ? user : {};
+      const email = textIn(given, "emailAddress")?.toLowerCase();
+      return { id: textIn(given, "permissionId") ?? email ?? "", ...(email !== undefined && { email }) };
     },
 
     async drives(signal) {
@@ -185,7 +184,7 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
     async startToken(log, signal) {
       const query = { supportsAllDrives: "true", driveId: log || undefined, fields: "startPageToken" };
       const token = textIn(await json(url(["changes", "startPageToken"], query), signal), "startPageToken");
-      if (token === undefined) throw new ResourceError("unavailable", "Google Drive gives no token for its changes");
+      if (token === undefined) throw new ResourceError("unavailable", "Google Drive returned no token for its changes");
       return token;
     },
 
@@ -220,7 +219,7 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
       const page = await json(url(["changes"], query), signal);
       const next = textIn(page, "nextPageToken");
       const token = next ?? textIn(page, "newStartPageToken");
-      if (token === undefined) throw new ResourceError("unavailable", "Google Drive does not say how to go on");
+      if (token === undefined) throw new ResourceError("unavailable", "Google Drive returned no token to continue");
       return {
         changes: listIn(page, "changes").flatMap((each) => toChange(each) ?? []),
         token,
@@ -232,7 +231,7 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
       const file = toDriveFile(
         await json(url(["files", id], { supportsAllDrives: "true", fields }), signal, opening(id, resourceKey)),
       );
-      if (!file) throw new ResourceError("unavailable", "Google Drive answered with what is no description");
+      if (!file) throw new ResourceError("unavailable", "Google Drive returned an invalid description");
       return file;
     },
 
@@ -251,36 +250,36 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
 
     async media({ id, resourceKey }, most, signal) {
       const where = url(["files", id], { alt: "media", supportsAllDrives: "true" });
-      return takeSome(await ask(where, signal, opening(id, resourceKey)), most, signal);
+      return takeSome(await request(where, signal, opening(id, resourceKey)), most, signal);
     },
 
     async slice({ id, resourceKey }, first, last, signal) {
       const where = url(["files", id], { alt: "media", supportsAllDrives: "true" });
       const { headers } = opening(id, resourceKey);
-      const response = await ask(where, signal, { headers: { ...headers, Range: `bytes=${first}-${last}` } });
+      const response = await request(where, signal, { headers: { ...headers, Range: `bytes=${first}-${last}` } });
       return takeBody(response, last - first + 1, signal);
     },
 
     async exported({ id, resourceKey }, mimeType, most, signal) {
       const where = url(["files", id, "export"], { mimeType });
-      return takeSome(await ask(where, signal, opening(id, resourceKey)), most, signal);
+      return takeSome(await request(where, signal, opening(id, resourceKey)), most, signal);
     },
 
     async downloaded({ id, resourceKey }, mimeType, most, signal) {
       const init = { ...opening(id, resourceKey), method: "POST" };
-      let said = await json(url(["files", id, "download"], { mimeType }), signal, init);
-      for (let looks = 0; said["done"] !== true; looks += 1) {
-        const name = textIn(said, "name");
+      let given = await json(url(["files", id, "download"], { mimeType }), signal, init);
+      for (let looks = 0; given["done"] !== true; looks += 1) {
+        const name = textIn(given, "name");
         if (looks >= maxLooks || name === undefined)
-          throw new ResourceError("unavailable", "the download does not come to an end; try again later");
+          throw new ResourceError("unavailable", "the download does not end; try again later");
         await pause(Math.min(1000 * 2 ** looks, longestLookMs), runtime, signal);
-        said = await operation(name, signal);
+        given = await operation(name, signal);
       }
-      const answer = isDriveObject(said["response"]) ? said["response"] : {};
-      const where = URL.parse(textIn(answer, "downloadUri") ?? "");
+      const result = isDriveObject(given["response"]) ? given["response"] : {};
+      const where = URL.parse(textIn(result, "downloadUri") ?? "");
       if (!where || !isOfDrive(where, origin))
-        throw new ResourceError("unavailable", "Google Drive could not make the download ready", { passing: false });
-      return takeSome(await ask(where, signal, opening(id, resourceKey)), most, signal);
+        throw new ResourceError("unavailable", "Google Drive could not prepare the download", { passing: false });
+      return takeSome(await request(where, signal, opening(id, resourceKey)), most, signal);
     },
 
     async openChannel(log, pageToken, channel, signal) {
@@ -288,10 +287,11 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
       const { id, token, address, expiresMs } = channel;
       const body = JSON.stringify({ id, token, address, type: "web_hook", expiration: String(expiresMs) });
       const init = { method: "POST", body, headers: { "Content-Type": "application/json" } };
-      const said = await json(url(["changes", "watch"], query), signal, init);
-      const resourceId = textIn(said, "resourceId");
-      if (resourceId === undefined) throw new ResourceError("unavailable", "Google Drive opened no channel");
-      const endsMs = Number(said["expiration"]);
+      const given = await json(url(["changes", "watch"], query), signal, init);
+      const resourceId = textIn(given, "resourceId");
+      if (resourceId === undefined)
+        throw new ResourceError("unavailable", "Google Drive opened no notification channel");
+      const endsMs = Number(given["expiration"]);
       return { ...channel, resourceId, expiresMs: Number.isSafeInteger(endsMs) && endsMs > 0 ? endsMs : expiresMs };
     },
 
@@ -301,7 +301,7 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
         body: JSON.stringify({ id, resourceId }),
         headers: { "Content-Type": "application/json" },
       };
-      await (await ask(url(["channels", "stop"]), signal, init)).body?.cancel();
+      await (await request(url(["channels", "stop"]), signal, init)).body?.cancel();
     },
   };
 }
@@ -311,13 +311,16 @@ function corpus(log: LogName | "all"): Readonly<Record<string, string>> {
   return log === "" ? { corpora: "user" } : { corpora: "drive", driveId: log };
 }
 
-/** What is shared by a link opens only to who names the key of the link. */
+/** A file shared by a link opens only with the resource key of the link. */
 function opening(id: string, resourceKey: string | undefined): { readonly headers: Record<string, string> } {
   const isKey = resourceKey !== undefined && /^[\w-]+$/.test(resourceKey);
   return { headers: isKey ? { "X-Goog-Drive-Resource-Keys": `${id}/${resourceKey}` } : {} };
 }
 
-/** Where our token may be sent: where it was sent before, and to no one but Google. Names below googleusercontent.com are also given to its customers' machines. */
+/**
+ * Where our token may be sent: the configured origin, and Google alone. Names below googleusercontent.com also belong to customers'
+ * machines.
+ */
 export function isOfDrive({ protocol, hostname, origin: own }: URL, origin: URL): boolean {
   if (own === origin.origin) return true;
   return (
@@ -334,5 +337,5 @@ function parsed(text: string): unknown {
 }
 
 function endless(): ResourceError {
-  return new ResourceError("unavailable", "Google Drive gives pages without end", { passing: false });
+  return new ResourceError("unavailable", "Google Drive returns pages without end", { passing: false });
 }

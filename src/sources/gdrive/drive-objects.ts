@@ -1,10 +1,10 @@
-/** What Drive says of a file, taken for what it is and no more: everything that comes from there is looked at before it is believed. */
+/** Parses the objects of the Drive API: everything from there is validated before use. */
 
 export interface DrivePermission {
   readonly type: string;
   readonly email?: string;
   readonly domain?: string;
-  /** Whether it is found by those it is for, and not only opened by who has the link. */
+  /** Whether users can find the file, not only open it by its link. */
   readonly isDiscoverable: boolean;
   /** ISO 8601. */
   readonly expires?: string;
@@ -16,19 +16,19 @@ export interface DriveFile {
   readonly mimeType: string;
   readonly description?: string;
   readonly parent?: string;
-  /** The shared drive it is in. */
+  /** The shared drive that contains it. */
   readonly driveId?: string;
-  /** Counts every change, also of its name or place. */
+  /** Counts every change, also of name or folder. */
   readonly version: number;
   readonly modifiedTime?: string;
   readonly size?: number;
   readonly md5?: string;
   readonly isTrashed: boolean;
   readonly canDownload: boolean;
-  /** Opens what is shared by a link. */
+  /** Opens a file shared by a link. */
   readonly resourceKey?: string;
   readonly target?: { readonly id: string; readonly resourceKey?: string };
-  /** Absent where Drive does not say: for what is in a shared drive, and for what we may not share ourselves. */
+  /** Absent if Drive does not return it: for files in a shared drive, and for files that we may not share. */
   readonly permissions?: readonly DrivePermission[];
 }
 
@@ -39,9 +39,9 @@ export interface SharedDrive {
 
 export type DriveChange =
   | { readonly kind: "file"; readonly file: DriveFile }
-  /** Deleted, or no longer ours to see. */
+  /** Deleted, or no longer visible to us. */
   | { readonly kind: "removed"; readonly id: string }
-  /** A shared drive became another, came or went. */
+  /** A shared drive was changed, added or removed. */
   | { readonly kind: "drive" };
 
 export const folderType = "application/vnd.google-apps.folder";
@@ -50,14 +50,14 @@ export const shortcutType = "application/vnd.google-apps.shortcut";
 const permissionFields = "type,emailAddress,domain,allowFileDiscovery,expirationTime,deleted,view";
 export const permissionListFields = `permissions(${permissionFields}),nextPageToken`;
 
-/** The fields that are asked for, always: without them Drive says next to nothing. */
+/** The requested fields: by default Drive returns almost none. */
 export function fileFields(withPermissions: boolean): string {
   const always =
     "id,name,mimeType,description,parents,driveId,version,modifiedTime,size,md5Checksum,trashed,resourceKey,shortcutDetails(targetId,targetResourceKey),capabilities(canDownload)";
   return withPermissions ? `${always},permissions(${permissionFields})` : always;
 }
 
-/** No id of Drive holds anything else; one that did could be taken for more than an id. */
+/** Drive ids have no other characters; other text could change the meaning of a URL or query. */
 export function isDriveId(text: string): boolean {
   return /^[\w-]{1,256}$/.test(text);
 }
@@ -70,51 +70,51 @@ export function isDriveObject(value: unknown): value is Said {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-export function textIn(said: Said, name: string): string | undefined {
-  const value = said[name];
+export function textIn(given: Said, name: string): string | undefined {
+  const value = given[name];
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-export function listIn(said: Said, name: string): readonly Said[] {
-  const value = said[name];
+export function listIn(given: Said, name: string): readonly Said[] {
+  const value = given[name];
   return Array.isArray(value) ? value.filter(isDriveObject) : [];
 }
 
-/** Undefined for what cannot be one. */
-export function toDriveFile(said: unknown): DriveFile | undefined {
-  if (!isDriveObject(said)) return undefined;
-  const [id, mimeType] = [textIn(said, "id"), textIn(said, "mimeType")];
+/** Undefined for an invalid object. */
+export function toDriveFile(given: unknown): DriveFile | undefined {
+  if (!isDriveObject(given)) return undefined;
+  const [id, mimeType] = [textIn(given, "id"), textIn(given, "mimeType")];
   if (id === undefined || !isDriveId(id) || mimeType === undefined) return undefined;
-  const parents = said["parents"];
+  const parents = given["parents"];
   const parent: unknown = Array.isArray(parents) ? parents[0] : undefined;
-  const capabilities = said["capabilities"];
-  const details = said["shortcutDetails"];
-  const modified = textIn(said, "modifiedTime");
+  const capabilities = given["capabilities"];
+  const details = given["shortcutDetails"];
+  const modified = textIn(given, "modifiedTime");
   const optional = {
-    description: shortIn(said, "description"),
+    description: shortIn(given, "description"),
     parent: typeof parent === "string" && isDriveId(parent) ? parent : undefined,
-    driveId: textIn(said, "driveId"),
+    driveId: textIn(given, "driveId"),
     modifiedTime: modified !== undefined && Number.isNaN(Date.parse(modified)) ? undefined : modified,
-    size: numberIn(said, "size"),
-    md5: textIn(said, "md5Checksum"),
-    resourceKey: textIn(said, "resourceKey"),
+    size: numberIn(given, "size"),
+    md5: textIn(given, "md5Checksum"),
+    resourceKey: textIn(given, "resourceKey"),
     target: isDriveObject(details) ? targetOf(details) : undefined,
-    permissions: Array.isArray(said["permissions"]) ? toPermissions(said) : undefined,
+    permissions: Array.isArray(given["permissions"]) ? toPermissions(given) : undefined,
   };
   return {
     id,
     mimeType: isFileType(mimeType) ? mimeType : "application/octet-stream",
-    name: shortIn(said, "name") ?? id,
-    version: numberIn(said, "version") ?? 0,
-    isTrashed: said["trashed"] === true,
+    name: shortIn(given, "name") ?? id,
+    version: numberIn(given, "version") ?? 0,
+    isTrashed: given["trashed"] === true,
     canDownload: !isDriveObject(capabilities) || capabilities["canDownload"] !== false,
     ...(Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)) as Partial<DriveFile>),
   };
 }
 
-/** Those that let someone read. What was deleted, and views that show less than the file, let no one. */
-export function toPermissions(said: Said): DrivePermission[] {
-  return listIn(said, "permissions").flatMap((each) => {
+/** Permissions that allow reading. Deleted ones, and views that show less than the file, allow none. */
+export function toPermissions(given: Said): DrivePermission[] {
+  return listIn(given, "permissions").flatMap((each) => {
     const type = textIn(each, "type");
     if (type === undefined || each["deleted"] === true || textIn(each, "view") !== undefined) return [];
     const [email, domain, expires] = ["emailAddress", "domain", "expirationTime"].map((name) => textIn(each, name));
@@ -130,27 +130,27 @@ export function toPermissions(said: Said): DrivePermission[] {
   });
 }
 
-export function toChange(said: Said): DriveChange | undefined {
-  if (said["changeType"] === "drive") return { kind: "drive" };
-  const id = textIn(said, "fileId");
-  const file = toDriveFile(said["file"]);
-  if (said["removed"] !== true && file) return { kind: "file", file };
+export function toChange(given: Said): DriveChange | undefined {
+  if (given["changeType"] === "drive") return { kind: "drive" };
+  const id = textIn(given, "fileId");
+  const file = toDriveFile(given["file"]);
+  if (given["removed"] !== true && file) return { kind: "file", file };
   return id !== undefined && isDriveId(id) ? { kind: "removed", id } : undefined;
 }
 
-/** Whoever uploads a file says what it is: a directory of ours it is not. */
+/** The uploader chooses the type: it must not pass for a directory. */
 function isFileType(mimeType: string): boolean {
   return /^[\w.+-]{1,127}\/[\w.+-]{1,127}$/.test(mimeType) && !mimeType.startsWith("inode/");
 }
 
-/** As it can be kept: no longer than anyone reads, and no half of a character at its end. */
-function shortIn(said: Said, name: string): string | undefined {
-  return textIn(said, name)?.slice(0, maxLength).toWellFormed();
+/** Cut to a sensible length, never inside a character. */
+function shortIn(given: Said, name: string): string | undefined {
+  return textIn(given, name)?.slice(0, maxLength).toWellFormed();
 }
 
-/** Numbers come as texts. */
-function numberIn(said: Said, name: string): number | undefined {
-  const value = said[name];
+/** Numbers are sent as texts. */
+function numberIn(given: Said, name: string): number | undefined {
+  const value = given[name];
   const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
   return typeof number === "number" && Number.isSafeInteger(number) && number >= 0 ? number : undefined;
 }

@@ -17,7 +17,7 @@ const runtime = createRuntime({ write: () => true });
 const listed = async (source: Source) =>
   (await collect((cursor) => source.list(asking(1, cursor), call))).map(({ path }) => path);
 
-const ask = async (source: Source): Promise<void> => {
+const request = async (source: Source): Promise<void> => {
   expect(await listed(source)).toEqual(["file/by-link", "file/d", "file/n"]);
   const children = await collect((cursor) => source.children!({ path: "folder/f" }, asking(1, cursor), call));
   expect(children.map(({ path }) => path)).toEqual(["file/by-link", "file/d"]);
@@ -40,7 +40,7 @@ beforeEach(async () => {
 });
 afterEach(() => fake.close());
 
-it("answers or refuses in the house's own words when any question to Drive fails, and works again afterwards", async () => {
+it("returns or throws a ResourceError when any request to Drive fails, and works again afterwards", async () => {
   fake.addDrive("team", "Team");
   fake.folder("f", "F");
   fake.document("d", "# One\n\ntwo\n", { name: "Document", parent: "f" });
@@ -62,7 +62,7 @@ it("answers or refuses in the house's own words when any question to Drive fails
     open: () => createDriveApi({ ...rest, rootUrl: fake.rootUrl, runtime: world }),
     async run(api) {
       source = await open(api);
-      await ask(source);
+      await request(source);
     },
     async recovered() {
       expect(await listed(source!)).toEqual(["file/by-link", "file/d", "file/n"]);

@@ -1,4 +1,4 @@
-/** A Drive as a source: lists and directories from the ledger, single files from Drive itself. */
+/** The Drive source: lists and directories from the ledger, single files from Drive itself. */
 import { notFound, quote, ResourceError } from "../../errors.ts";
 import { type Caller, directoryType } from "../../resources.ts";
 import type {
@@ -21,18 +21,18 @@ import { formatNames, exportFormatOf, isNative, isReadable } from "./formats.ts"
 import type { Ledger } from "./ledger.ts";
 import type { Opened, LedgerRow } from "./rows.ts";
 import type { DriveSourceOptions } from "./options.ts";
-import { askOf, createDriveReader, type DriveReadRequest, driveFileTemplate } from "./reading.ts";
+import { parseDriveReadRequest, createDriveReader, type DriveReadRequest, driveFileTemplate } from "./reading.ts";
 import { mayRead } from "./readers.ts";
 import { searchDrive } from "./search.ts";
 import { createSync, readersOf } from "./sync.ts";
 
 export interface DriveSourceParts {
-  /** For questions, which do not wait for long. */
+  /** For calls, which wait only briefly. */
   readonly api: DriveApi;
-  /** For what goes on by itself, and has time. */
+  /** For background work, which can wait. */
   readonly patientApi: DriveApi;
-  /** What it tells. */
-  readonly trouble?: RetryState;
+  /** Its retry state. */
+  readonly retryState?: RetryState;
   readonly ledger: Ledger;
   readonly runtime: Runtime;
 }
@@ -50,7 +50,7 @@ const templates: readonly SourceTemplate[] = [
     template: driveFileTemplate,
     name: "File",
     description:
-      "A file of Drive by its id: a document as Markdown, a spreadsheet as CSV for each sheet, slides with their notes; or in another format, or a range of its lines or bytes",
+      "A Drive file by its id: a document as Markdown, a spreadsheet as CSV for each sheet, slides with their notes; or in another format, or a range of its lines or bytes",
   },
   {
     template: "folder/{id}",
@@ -61,20 +61,20 @@ const templates: readonly SourceTemplate[] = [
   {
     template: "search{?q}",
     name: "Search in Drive",
-    description: "What Drive itself finds by these words, as JSON",
+    description: "Results of Drive's own search for these words, as JSON",
     mimeType: "application/json",
   },
 ];
 
 export function createDriveSource(
   options: DriveSourceOptions,
-  { api, patientApi, trouble, ledger, runtime }: DriveSourceParts,
+  { api, patientApi, retryState, ledger, runtime }: DriveSourceParts,
 ): Source {
   const { myDrive, drives, folders, access, callers, maxBytes, pollMs } = options;
   const isJudged = access === "drive";
   /** Whether the account sees more than is served. */
   const isConfined = folders.length > 0 || !myDrive || drives !== "all";
-  const sync = createSync({ api: patientApi, trouble, ledger, runtime, myDrive, drives, withPermissions: isJudged });
+  const sync = createSync({ api: patientApi, retryState, ledger, runtime, myDrive, drives, withPermissions: isJudged });
   const extract = createExtract();
   const reading = createDriveReader({ api, extract, maxBytes });
   const { push } = options;
@@ -95,11 +95,11 @@ export function createDriveSource(
 
   const fresh = (signal: AbortSignal) => sync.within(pollMs, signal);
 
-  /** Also of what changes tell of: a thing right below the folder that it came to or left. */
+  /** Also for changes: a path right below the folder that a file entered or left. */
   function maySee(caller: Caller, { path }: Address): boolean {
     const id = path.split("/").slice(1).at(-1);
     if (id === undefined) return true;
-    // Where no one lists and no one watches, who may read what would not be looked at again: it is now, for whoever asks next.
+    // If nothing lists or watches, permissions are not refreshed: do it now, for the next caller.
     if (!(runtime.monotonicMs() - judgedMs < pollMs)) {
       judgedMs = runtime.monotonicMs();
       fresh(closing.signal).catch(() => undefined);
@@ -109,11 +109,11 @@ export function createDriveSource(
     return mayRead(caller, real?.permissions, { callers, nowMs: runtime.now() });
   }
 
-  /** What Drive says of an id now. Whatever is not served is not found. */
+  /** The current description of an id. "not-found" for everything that is not served. */
   async function find(opened: Opened, path: string, signal: AbortSignal): Promise<DriveFile> {
     const { id } = opened;
     const file = await api.file(ledger.row(id) ?? opened, signal);
-    // Drive answers to names of its own, as "root".
+    // Drive accepts aliases such as "root"; we do not.
     if (file.isTrashed || file.id !== id) throw notFound(path);
     if (isConfined || isJudged) {
       if (!ledger.row(id)) await sync.now(signal);
@@ -126,27 +126,28 @@ export function createDriveSource(
     return file;
   }
 
-  /** The file that an id means, be it over a shortcut. */
+  /** The file of an id; follows a shortcut. */
   async function findFile(id: string, path: string, signal: AbortSignal): Promise<DriveFile> {
     let file = await find({ id }, path, signal);
     // A shortcut to a shortcut leads nowhere.
     if (file.mimeType === shortcutType && file.target) file = await find(file.target, path, signal);
     if (file.mimeType === folderType || file.mimeType === shortcutType) throw notFound(path);
-    if (!isReadable(file.mimeType)) throw new ResourceError("denied", `${quote(path)} has nothing that could be read`);
+    if (!isReadable(file.mimeType)) throw new ResourceError("denied", `${quote(path)} has no readable content`);
     if (!file.canDownload)
       throw new ResourceError("denied", `${quote(path)} may not be downloaded: its owner does not allow it`);
     return file;
   }
 
-  /** A question is saved for what is read whole: nothing there depends on how long the file was, or what it said, a while ago. */
+  /** Saves a request when the file is read completely: then its earlier size and type do not matter. */
   async function readable(
     id: string,
     path: string,
-    ask: DriveReadRequest,
+    request: DriveReadRequest,
     signal: AbortSignal,
   ): Promise<LedgerRow | DriveFile> {
     const row = isJudged ? undefined : ledger.row(id);
-    const isWhole = row && (isNative(row.mimeType) || (!ask.range && !ask.asText && (row.size ?? 0) <= maxBytes));
+    const isWhole =
+      row && (isNative(row.mimeType) || (!request.range && !request.asText && (row.size ?? 0) <= maxBytes));
     return isWhole && row.isShown && row.kind === "file" ? row : findFile(id, path, signal);
   }
 
@@ -183,7 +184,7 @@ export function createDriveSource(
     return page(entriesIn(spot.id), cursor, limit);
   }
 
-  /** Whoever goes through a large folder page by page does not have all of it put together for each. */
+  /** Cached, so that paging through a large folder does not rebuild all its entries for each page. */
   function entriesIn(folder: string): readonly Entry[] {
     const { seq } = ledger;
     if (lately?.folder !== folder || lately.seq !== seq)
@@ -201,9 +202,9 @@ export function createDriveSource(
   return {
     timeoutMs: options.timeoutMs,
 
-    async list(ask, { signal }) {
+    async list(request, { signal }) {
       await fresh(signal);
-      return listFiles(ask);
+      return listFiles(request);
     },
 
     cursorAfter: ({ path }) => path.slice("file/".length),
@@ -219,11 +220,11 @@ export function createDriveSource(
         const { mimeType } = await find(spot, path, signal);
         throw mimeType === folderType ? directory(path) : notFound(path);
       }
-      const ask = askOf(at);
-      if (!ask) throw notFound(path);
-      const file = await readable(spot.id, path, ask, signal);
-      const parts = await reading.read(file, path, ask, signal);
-      // Judged again when it is handed out: what was just heard of its readers counts.
+      const request = parseDriveReadRequest(at);
+      if (!request) throw notFound(path);
+      const file = await readable(spot.id, path, request, signal);
+      const parts = await reading.read(file, path, request, signal);
+      // Checked again before it is returned: permissions may just have changed.
       const reveals = { path: `file/${file.id}` };
       return isJudged || file.id !== spot.id ? parts.map((part) => ({ ...part, reveals })) : parts;
     },
@@ -245,15 +246,15 @@ export function createDriveSource(
         if (file?.mimeType !== folderType) throw notFound(path);
         return toFolder(file, isJudged);
       }
-      const ask = askOf(at);
-      if (!ask) throw notFound(path);
-      return asAsked(await findFile(spot.id, path, signal), at, ask, isJudged);
+      const request = parseDriveReadRequest(at);
+      if (!request) throw notFound(path);
+      return entryForRequest(await findFile(spot.id, path, signal), at, request, isJudged);
     },
 
-    async children(at, ask, { signal }) {
+    async children(at, request, { signal }) {
       const spot = spotOf(at.path);
       if (!spot || at.query) throw notFound(at.path);
-      return childrenOf(spot, at.path, ask, signal);
+      return childrenOf(spot, at.path, request, signal);
     },
 
     templates,
@@ -273,7 +274,7 @@ export function createDriveSource(
           value: variable === "q" ? name : id,
           reveals: { path: `${kind}/${id}` },
         }));
-      // What others may see must not take the room of what this one may.
+      // Filter before the limit: hidden entries must not displace visible ones.
       return (isJudged ? found.filter(({ reveals }) => maySee(caller, reveals)) : found).slice(0, maxSuggestions);
     },
 
@@ -282,7 +283,7 @@ export function createDriveSource(
       return ledger.unreadable(maxProblems).map(({ id, canDownload }): SourceProblem => ({
         path: `file/${id}`,
         says: canDownload
-          ? "is of a kind that has nothing to read"
+          ? "has a type without readable content"
           : "is left out, because its owner does not allow downloads",
       }));
     },
@@ -301,7 +302,7 @@ export function createDriveSource(
   };
 }
 
-/** Undefined where nothing can be. */
+/** Undefined for a path that nothing can have. */
 function spotOf(path: string): Spot | undefined {
   if (path === "") return { kind: "top" };
   const [first, id, ...rest] = path.split("/");
@@ -314,20 +315,25 @@ function spotOf(path: string): Spot | undefined {
   return { kind: first, id };
 }
 
-/** What is looked for, where nothing else is asked. */
+/** The words to search for, if the query has nothing else. */
 function onlyWords({ query = {} }: Address): string | undefined {
   const { q, ...rest } = query;
   return Object.keys(rest).length === 0 ? q : undefined;
 }
 
-function asAsked(file: DriveFile, { path, query }: Address, ask: DriveReadRequest, isJudged: boolean): Entry {
+function entryForRequest(
+  file: DriveFile,
+  { path, query }: Address,
+  request: DriveReadRequest,
+  isJudged: boolean,
+): Entry {
   const isLink = path !== `file/${file.id}`;
   const { size, ...entry } = toEntry(file, isJudged || isLink);
-  const isWhole = ask.range === undefined && !ask.asText;
+  const isWhole = request.range === undefined && !request.asText;
   return {
     ...entry,
     path,
-    ...(ask.format !== undefined && { mimeType: exportFormatOf(file.mimeType, ask.format).mimeType }),
+    ...(request.format !== undefined && { mimeType: exportFormatOf(file.mimeType, request.format).mimeType }),
     ...(isWhole && size !== undefined && { size }),
     ...(query && { query }),
   };

@@ -1,4 +1,4 @@
-/** Files and folders of Drive as entries, under ids: what is renamed or moved keeps its address. */
+/** Drive files and folders as entries, addressed by id: a renamed or moved file keeps its address. */
 import { documentTypes } from "../../lib/documents/document-types.ts";
 import { mimeOfName } from "../../lib/mime.ts";
 import { directoryType } from "../../resources.ts";
@@ -7,11 +7,11 @@ import { isNative, usualType } from "./formats.ts";
 import type { Ledger } from "./ledger.ts";
 import type { LedgerRow } from "./rows.ts";
 
-/** What is needed of a file to say what it is. */
+/** The fields that describe a file. */
 export type DriveFileFacts = Pick<LedgerRow, "id" | "name" | "mimeType" | "version"> &
   Partial<Pick<LedgerRow, "description" | "modifiedTime" | "size" | "md5">>;
 
-/** `isJudged` where not everyone may see it: then it is looked at once more when it is shown. */
+/** `isJudged` if not every caller may see it: then it is checked again when it is shown. */
 export function toEntry(file: DriveFileFacts, isJudged: boolean): Entry {
   const { id, name, mimeType, description, modifiedTime, size } = file;
   const path = `file/${id}`;
@@ -26,7 +26,7 @@ export function toEntry(file: DriveFileFacts, isJudged: boolean): Entry {
     mimeType: typeOf(file),
     version: versionOf(file),
     ...(description !== undefined && { description }),
-    // Of what is exported, Drive says how much room it takes there, not how long it is.
+    // For exported files, Drive reports the storage used, not the length.
     ...(size !== undefined && !isNative(mimeType) && { size }),
     ...(modifiedTime !== undefined && { annotations: { lastModified: modifiedTime } }),
     ...(Object.keys(meta).length > 0 && { meta }),
@@ -36,12 +36,12 @@ export function toEntry(file: DriveFileFacts, isJudged: boolean): Entry {
 
 const generic = new Set(["application/octet-stream", "text/plain"]);
 
-/** What its owner says of it counts, unless that says next to nothing: then its name does. */
+/** The type that Drive states, unless it is generic: then by the name. */
 function typeOf({ name, mimeType }: DriveFileFacts): string {
   return (generic.has(mimeType) ? mimeOfName(name) : undefined) ?? usualType(mimeType);
 }
 
-/** Documents of Drive's own have no checksum. What is shown of a file is part of it. */
+/** Google documents have no checksum. The version includes everything that an entry shows. */
 function versionOf({ md5, name, version, modifiedTime = "" }: DriveFileFacts): string {
   return md5 === undefined ? `${version} ${modifiedTime}` : `${md5} ${name}`;
 }
@@ -51,14 +51,14 @@ export function toFolder({ id, name }: Pick<LedgerRow, "id" | "name">, isJudged:
   return { path, name, title: name, mimeType: directoryType, ...(isJudged && { reveals: { path } }) };
 }
 
-/** The direct children of a folder, each once and in the order of addresses; shortcuts are what they lead to. */
+/** The direct children of a folder, each once and in address order; a shortcut counts as its target. */
 export function driveChildren(ledger: Ledger, folder: string, isJudged: boolean): Entry[] {
   const found = new Map<string, Entry>();
   let above: ReadonlySet<string> | undefined;
   for (const row of ledger.childrenOf(folder)) {
     const real = row.kind === "shortcut" ? targetOf(ledger, row) : row;
     if (!real?.isShown) continue;
-    // A way back would have no end.
+    // A shortcut to a parent folder would make a cycle.
     if (row !== real && real.kind === "folder" && (above ??= ledger.above(folder)).has(real.id)) continue;
     const entry = real.kind === "folder" ? toFolder(real, isJudged) : toEntry(real, isJudged);
     found.set(entry.path, entry);
@@ -66,7 +66,7 @@ export function driveChildren(ledger: Ledger, folder: string, isJudged: boolean)
   return [...found.values()].sort((one, other) => (one.path < other.path ? -1 : 1));
 }
 
-/** Where a shortcut leads; a shortcut to a shortcut leads nowhere. */
+/** The target of a shortcut; a shortcut to a shortcut leads nowhere. */
 export function targetOf(ledger: Ledger, { target }: Pick<LedgerRow, "target">): LedgerRow | undefined {
   const row = target && ledger.row(target.id);
   return row?.kind === "shortcut" ? undefined : row;

@@ -1,4 +1,4 @@
-/** Tells what became of files: looks every so often, and at once when Drive calls, for as long as anyone listens. */
+/** Reports changes of files: polls, and checks immediately when Drive notifies, as long as something watches. */
 import { ResourceError } from "../../errors.ts";
 import type { SourceChange, Runtime } from "../../source.ts";
 import type { Ledger } from "./ledger.ts";
@@ -15,7 +15,7 @@ export interface FollowingOptions {
   readonly ledger: Ledger;
   readonly runtime: Runtime;
   readonly pollMs: number;
-  /** Calls whenever Drive says that something changed, until the signal ends. Absent where it does not call. */
+  /** Calls back on each notification of Drive, until the signal ends. Absent without notifications. */
   readonly push?: ((call: () => void, signal: AbortSignal) => Promise<void>) | undefined;
 }
 
@@ -24,7 +24,7 @@ interface Listener {
   fail(cause: unknown): void;
 }
 
-/** Of more than this only that something changed is told, not what. */
+/** More changes than this are reported as one general change. */
 const maxChanges = 20_000;
 const longestPollMs = 300_000;
 const quietMs = 200;
@@ -35,7 +35,7 @@ export function createFollowing({ sync, ledger, runtime, pollMs, push }: Followi
   let ending: AbortController | undefined;
   let polling: Promise<void> = Promise.resolve();
   let wake: (() => void) | undefined;
-  /** Drive called while it was looked at already. */
+  /** Drive notified during a check. */
   let isCalled = false;
 
   function call(): void {
@@ -43,7 +43,7 @@ export function createFollowing({ sync, ledger, runtime, pollMs, push }: Followi
     wake?.();
   }
 
-  /** Until the time is up, or Drive calls: then a little longer, for a change seldom comes alone. */
+  /** Waits until the time is up or Drive notifies; then a little longer, because changes come in groups. */
   async function sleep(ms: number, signal: AbortSignal): Promise<void> {
     if (!isCalled) {
       const waking = new AbortController();
@@ -66,7 +66,7 @@ export function createFollowing({ sync, ledger, runtime, pollMs, push }: Followi
         for (const { hear } of listeners) hear();
       } catch (cause) {
         if (signal.aborted) return;
-        // Drive is away for a while: what changes meanwhile is seen when it is back.
+        // Drive is temporarily unavailable: changes made now are seen when it is back.
         if (cause instanceof ResourceError && cause.passing)
           waitMs = Math.min(waitMs * 2, Math.max(pollMs, longestPollMs));
         else for (const { fail } of listeners) fail(cause);
@@ -99,7 +99,7 @@ export function createFollowing({ sync, ledger, runtime, pollMs, push }: Followi
     },
   };
 
-  /** Armed when it is called: what is written to the ledger from here on is told. */
+  /** Active when called: everything written to the ledger from here on is reported. */
   function listen(signal: AbortSignal): AsyncIterable<SourceChange> {
     let { seq, generation } = ledger;
     let failure: { readonly cause: unknown } | undefined;
@@ -125,7 +125,7 @@ export function createFollowing({ sync, ledger, runtime, pollMs, push }: Followi
     if (signal.aborted) over();
     else signal.addEventListener("abort", over, { once: true });
 
-    return (async function* told(): AsyncGenerator<SourceChange> {
+    return (async function* reportChanges(): AsyncGenerator<SourceChange> {
       try {
         while (!signal.aborted) {
           if (!hasNews) await new Promise<void>((resolve) => (ready = resolve));
@@ -148,8 +148,8 @@ export function createFollowing({ sync, ledger, runtime, pollMs, push }: Followi
 }
 
 /**
- * Something came, went or has another name: then its folder is another, too, for those who may see the thing. That is told as what came or
- * went right below the folder, where nothing is read. A shortcut is nothing but a place in a folder.
+ * A file that is added, removed or renamed also changes its folder, for those who may see the file. This is reported as a change of a path
+ * right below the folder, where nothing can be read. A shortcut is only an entry in a folder.
  */
 function toSourceChanges({ id, kind, of, places }: LedgerChange): SourceChange[] {
   return [

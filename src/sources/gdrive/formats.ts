@@ -1,12 +1,12 @@
-/** What documents that live in Drive alone can be read as. */
+/** Formats in which Google documents can be read. */
 import { invalid, quote } from "../../errors.ts";
 
 export interface ExportFormat {
-  /** What Drive is asked for. */
+  /** The type requested from Drive. */
   readonly exports: string;
-  /** How it is turned into what is read: by itself, a sheet at a time, or as the text of a document. */
+  /** How the export is converted: unchanged, one sheet at a time, or extracted text. */
   readonly how: "text" | "bytes" | "sheets" | "extract";
-  /** What is read. */
+  /** The type of the content. */
   readonly mimeType: string;
 }
 
@@ -22,7 +22,7 @@ const as = (mimeType: string, how: ExportFormat["how"] = "bytes"): ExportFormat 
   mimeType,
 });
 
-/** The first is what is read unless another is asked for. */
+/** The first one is the default. */
 const formats: Readonly<Record<string, Readonly<Record<string, ExportFormat>>>> = {
   [`${apps}.document`]: {
     markdown: as("text/markdown", "text"),
@@ -34,14 +34,14 @@ const formats: Readonly<Record<string, Readonly<Record<string, ExportFormat>>>> 
     epub: as("application/epub+zip"),
   },
   [`${apps}.spreadsheet`]: {
-    // Asked for CSV, Drive gives the first sheet and says nothing of the others.
+    // For CSV, Drive exports only the first sheet without saying so.
     csv: { exports: xlsx, how: "sheets", mimeType: "text/csv" },
     xlsx: as(xlsx),
     pdf: as("application/pdf"),
     ods: as("application/vnd.oasis.opendocument.spreadsheet"),
   },
   [`${apps}.presentation`]: {
-    // As text, Drive leaves out the notes.
+    // As text, Drive omits the notes.
     markdown: { exports: pptx, how: "extract", mimeType: "text/markdown" },
     text: as("text/plain", "text"),
     pptx: as(pptx),
@@ -58,39 +58,39 @@ const formats: Readonly<Record<string, Readonly<Record<string, ExportFormat>>>> 
   },
 };
 
-/** Whether it is a document of Drive's own, which is exported and not downloaded. */
+/** Whether it is a Google document, which is exported, not downloaded. */
 export function isNative(mimeType: string): boolean {
   return mimeType.startsWith(`${apps}.`);
 }
 
-/** Forms, sites and maps have nothing that could be read. */
+/** Forms, sites and maps have no readable content. */
 export function isReadable(mimeType: string): boolean {
   return !isNative(mimeType) || Object.hasOwn(formats, mimeType);
 }
 
-/** What a document is read as unless it is asked for otherwise. */
+/** The type of a document in its default format. */
 export function usualType(mimeType: string): string {
   return Object.values(formats[mimeType] ?? {})[0]?.mimeType ?? mimeType;
 }
 
-/** Throws "invalid" for what a document cannot be read as. */
-export function exportFormatOf(mimeType: string, asked: string | undefined): ExportFormat {
+/** Throws "invalid" for an unsupported format. */
+export function exportFormatOf(mimeType: string, requested: string | undefined): ExportFormat {
   const known = formats[mimeType] ?? {};
-  const format = asked === undefined ? Object.values(known)[0] : Object.hasOwn(known, asked) ? known[asked] : undefined;
+  const format =
+    requested === undefined ? Object.values(known)[0] : Object.hasOwn(known, requested) ? known[requested] : undefined;
   if (format) return format;
   const names = Object.keys(known);
-  const can =
-    names.length === 0 ? "this file is read as it is, without a format" : `this one takes ${names.join(", ")}`;
-  throw invalid(`"format" says what a document is read as: ${can}; ${quote(asked ?? "", 40)} is not among it`);
+  const can = names.length === 0 ? "this file has no other formats" : `available: ${names.join(", ")}`;
+  throw invalid(`cannot read this as format ${quote(requested ?? "", 40)}; ${can}`);
 }
 
-/** Of one type, or of all where it is not known. */
+/** Formats of one type, or of all if the type is unknown. */
 export function formatNames(mimeType: string | undefined): readonly string[] {
   if (mimeType !== undefined) return Object.keys(formats[mimeType] ?? {});
   return [...new Set(Object.values(formats).flatMap((each) => Object.keys(each)))];
 }
 
-/** Pictures stand in the Markdown as whole files, longer than all the text: they are left out, and their places stay. */
+/** Pictures are embedded in the Markdown and longer than all the text: their data is removed, the references stay. */
 export function withoutPictures(markdown: string): string {
   return markdown.replaceAll(/^\[[^[\]\r\n]+\]:[ \t]*<data:[^<>\r\n]*>[ \t]*\r?\n?/gm, "");
 }

@@ -1,12 +1,12 @@
-/** Who looks at all files of a log, so that others wait for them as long as they are there. */
+/** Identifies the process that lists a log, so that others wait for it only while it runs. */
 import { hostname } from "node:os";
 
-/** The number of the process, its machine, and what tells its lookers apart. */
+/** Process id, machine, and a random part. */
 export function createHolder(): string {
   return `${process.pid} ${hostname()} ${crypto.randomUUID()}`;
 }
 
-/** Whether the process that a holder belongs to is still there, as far as one can tell from here. */
+/** Whether the process of a holder still runs, as far as this machine can tell. */
 export function isAlive(holder: string): boolean {
   const [pid, machine] = holder.split(" ");
   if (machine !== hostname()) return true;

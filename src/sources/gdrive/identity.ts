@@ -1,4 +1,4 @@
-/** Who we are to Drive: a key file, someone who signed in here, or what the machine is signed in as. */
+/** Credentials for Drive: a key file, a signed-in account, or the application default credentials of the machine. */
 import { readFile } from "node:fs/promises";
 import type { AuthClient, OAuth2Client } from "google-auth-library";
 import { ResourceError } from "../../errors.ts";
@@ -7,29 +7,29 @@ import { isDriveObject, textIn } from "./drive-objects.ts";
 import type { StoredLogin } from "./stored-login.ts";
 
 export interface DriveIdentity {
-  /** What proves a question. */
+  /** Authorization headers. */
   headers(): Promise<Headers>;
-  /** Has the proof made anew when it is next needed. */
+  /** Makes the next call request a new token. */
   renew(): void;
 }
 
 export interface IdentityOptions {
-  /** Of a service account, or of someone who signed in. */
+  /** Of a service account, or of a signed-in user. */
   readonly keyFile: string | undefined;
-  /** Whom a service account acts for. */
+  /** The user that a service account acts for. */
   readonly subject: string | undefined;
-  /** Undefined where no one has signed in here. */
+  /** Undefined if no account is signed in here. */
   login(): Promise<StoredLogin | undefined>;
 }
 
 export const driveScope = "https://www.googleapis.com/auth/drive.readonly";
 
-/** The package is loaded, and what is secret is read, when it is first needed. */
+/** Loads the package and the secret on first use. */
 export function createDriveIdentity(options: IdentityOptions): DriveIdentity {
   let loading: Promise<AuthClient> | undefined;
   const client = (): Promise<AuthClient> => {
     const started = (loading ??= load(options));
-    // What failed may be put right meanwhile.
+    // The cause of a failure may be fixed later.
     started.catch(() => loading === started && (loading = undefined));
     return started;
   };
@@ -49,8 +49,8 @@ export function createDriveIdentity(options: IdentityOptions): DriveIdentity {
 
 async function load({ keyFile, subject, login }: IdentityOptions): Promise<AuthClient> {
   if (keyFile !== undefined) return fromKey(await readFile(keyFile, "utf8"), subject);
-  const kept = await login();
-  if (kept) return signedIn(kept);
+  const stored = await login();
+  if (stored) return signedIn(stored);
   const { GoogleAuth } = await library();
   return new GoogleAuth({
     scopes: [driveScope],
@@ -60,14 +60,14 @@ async function load({ keyFile, subject, login }: IdentityOptions): Promise<AuthC
 
 async function fromKey(text: string, subject: string | undefined): Promise<AuthClient> {
   const key: unknown = JSON.parse(text);
-  const said = (name: string) => (isDriveObject(key) ? textIn(key, name) : undefined);
-  if (said("type") === "authorized_user") {
-    const [clientId = "", clientSecret, refreshToken = ""] = ["client_id", "client_secret", "refresh_token"].map(said);
+  const field = (name: string) => (isDriveObject(key) ? textIn(key, name) : undefined);
+  if (field("type") === "authorized_user") {
+    const [clientId = "", clientSecret, refreshToken = ""] = ["client_id", "client_secret", "refresh_token"].map(field);
     return signedIn({ email: "", clientId, refreshToken, ...(clientSecret !== undefined && { clientSecret }) });
   }
   const { JWT } = await library();
-  const [email, privateKey, keyId] = ["client_email", "private_key", "private_key_id"].map(said);
-  if (email === undefined || privateKey === undefined) throw new TypeError("no key of a service account");
+  const [email, privateKey, keyId] = ["client_email", "private_key", "private_key_id"].map(field);
+  if (email === undefined || privateKey === undefined) throw new TypeError("not a key of a service account");
   const client = new JWT({
     email,
     key: privateKey,
@@ -75,7 +75,7 @@ async function fromKey(text: string, subject: string | undefined): Promise<AuthC
     ...(keyId !== undefined && { keyId }),
     ...(subject !== undefined && { subject }),
   });
-  // A service account proves itself by its own key, without asking for a token first; but not when it acts for someone.
+  // A service account signs with its own key, without requesting a token first; but not when it acts for a user.
   client.useJWTAccessWithScope = subject === undefined;
   return client;
 }
@@ -98,24 +98,24 @@ export async function library(): Promise<typeof import("google-auth-library")> {
     if (!isPackageMissing(cause, "google-auth-library")) throw cause;
     throw new ResourceError(
       "unsupported",
-      "the source gdrive needs a package that is not there; run: npm install google-auth-library",
+      "the source gdrive needs a missing package; run: npm install google-auth-library",
       { cause },
     );
   }
 }
 
-/** What a key file that cannot be read fails with; anything else of its kind comes from the network. */
+/** Error codes of an unreadable key file; other codes come from the network. */
 const ofFiles = new Set(["ENOENT", "EACCES", "EPERM", "EISDIR", "ENOTDIR"]);
 
-/** Only that it failed is said: what the library throws holds the request, and with it what is secret. */
+/** Reports only that it failed: errors of the library contain the request, and thus secrets. */
 function toRefusal(cause: unknown): ResourceError {
   if (cause instanceof ResourceError) return cause;
   const { status, code } = cause as { readonly status?: unknown; readonly code?: unknown };
   const isAway = /^(?:E(?!RR_)[A-Z_]+|UND_ERR_\w+)$/.test(String(code)) && !ofFiles.has(String(code));
   if (isAway || (typeof status === "number" && (status >= 500 || status === 429)))
-    return new ResourceError("unavailable", "the service that gives out credentials cannot be reached");
+    return new ResourceError("unavailable", "the token service cannot be reached");
   return new ResourceError(
     "denied",
-    "no credentials could be had; run: pressmark drive login, or name a keyFile, or run: gcloud auth application-default login --scopes=https://www.googleapis.com/auth/drive.readonly,https://www.googleapis.com/auth/cloud-platform",
+    "cannot get credentials; run: pressmark drive login, or set a keyFile, or run: gcloud auth application-default login --scopes=https://www.googleapis.com/auth/drive.readonly,https://www.googleapis.com/auth/cloud-platform",
   );
 }

@@ -1,4 +1,4 @@
-/** The ledger on the disk is overwritten while it is open. */
+/** The ledger on disk is overwritten while it is open. */
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,23 +22,23 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-it.skipIf(process.platform !== "linux")("is made anew without a restart (skipped: needs XDG folders)", async () => {
+it.skipIf(process.platform !== "linux")("is created again without a restart (skipped: needs XDG folders)", async () => {
   const drive = await startTestSync();
   drive.build();
   const options = gdrive.options(z).parse({ anonymous: true, rootUrl: drive.fake.rootUrl });
   const ledger = await openLedgerFile(options, createRuntime({ write: () => true }));
   await drive.sync(ledger).now(signal);
-  const kept = join(folder, "pressmark", "gdrive");
-  // The shared memory as well: otherwise SQLite answers from what it has read before.
-  for (const name of readdirSync(kept))
-    writeFileSync(join(kept, name), Buffer.alloc(statSync(join(kept, name)).size, "garbled "), { flag: "r+" });
-  await expect(drive.sync(ledger).now(signal)).rejects.toThrow("was damaged and is made anew");
+  const stored = join(folder, "pressmark", "gdrive");
+  // The shared memory file too: otherwise SQLite uses cached pages.
+  for (const name of readdirSync(stored))
+    writeFileSync(join(stored, name), Buffer.alloc(statSync(join(stored, name)).size, "garbled "), { flag: "r+" });
+  await expect(drive.sync(ledger).now(signal)).rejects.toThrow("was damaged and is created again");
   for (;;) {
     try {
       await drive.sync(ledger).now(signal);
       break;
     } catch (cause) {
-      expect(String(cause)).toContain("is made anew");
+      expect(String(cause)).toContain("is created again");
     }
   }
   expect(known(ledger)).toEqual(drive.truth());

@@ -1,8 +1,8 @@
-/** The system's own place for secrets, where it has one. A secret goes in through a pipe: what programs are called with is seen by all. */
+/** The keychain of the system, if there is one. Secrets are passed through a pipe: command lines are visible to all users. */
 import { execFile } from "node:child_process";
 
 export interface Keychain {
-  /** False where there is none, or it does not take anything now. */
+  /** False if there is none, or it cannot store now. */
   store(account: string, secret: string): Promise<boolean>;
   find(account: string): Promise<string | undefined>;
   remove(account: string): Promise<void>;
@@ -14,7 +14,7 @@ export interface KeychainOptions {
 }
 
 const service = "pressmark-drive";
-/** Someone may have to unlock it first. */
+/** The user may have to unlock it first. */
 const timeoutMs = 60_000;
 
 export function createKeychain({ platform, env }: KeychainOptions): Keychain | undefined {
@@ -23,7 +23,7 @@ export function createKeychain({ platform, env }: KeychainOptions): Keychain | u
       const child = execFile(program, given, { env, timeout: timeoutMs, encoding: "utf8" }, (failure, out) =>
         resolve(failure ? undefined : out),
       );
-      // A program that is not there, or has gone, takes nothing in.
+      // A missing or ended program cannot receive input.
       child.stdin?.on("error", () => undefined).end(input);
     });
 
@@ -38,8 +38,8 @@ export function createKeychain({ platform, env }: KeychainOptions): Keychain | u
   const ofMac: Keychain = {
     async store(account, secret) {
       const hex = Buffer.from(secret).toString("hex");
-      const said = await run("security", ["-i"], `add-generic-password -U -a ${account} -s ${service} -X ${hex}\n`);
-      return said !== undefined && (await ofMac.find(account)) === secret;
+      const stated = await run("security", ["-i"], `add-generic-password -U -a ${account} -s ${service} -X ${hex}\n`);
+      return stated !== undefined && (await ofMac.find(account)) === secret;
     },
     find: async (account) =>
       taken(await run("security", ["find-generic-password", "-a", account, "-s", service, "-w"])),
@@ -49,7 +49,7 @@ export function createKeychain({ platform, env }: KeychainOptions): Keychain | u
   return platform === "linux" ? ofLinux : undefined;
 }
 
-function taken(said: string | undefined): string | undefined {
-  const secret = said?.trim();
+function taken(stated: string | undefined): string | undefined {
+  const secret = stated?.trim();
   return secret === "" ? undefined : secret;
 }

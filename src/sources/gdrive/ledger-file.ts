@@ -1,4 +1,4 @@
-/** Where the ledger of a mount stands: beside what can be made again, one for each account and each choice of what is served. */
+/** The ledger file of a mount, in the cache folder: one per account and per selection of served files. */
 import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -9,10 +9,10 @@ import type { Runtime } from "../../source.ts";
 import { type Ledger, openLedger } from "./ledger.ts";
 import type { DriveSourceOptions } from "./options.ts";
 
-/** Changes with what stands in a ledger, so that it is made anew. */
+/** Changes with the content of a ledger, so that it is created again. */
 const ledgerVersion = 2;
 
-/** Where it cannot be kept, that is said, and it lives as long as the mount. */
+/** If it cannot be stored, a warning is logged and it lives in memory. */
 export async function openLedgerFile(options: DriveSourceOptions, runtime: Runtime): Promise<Ledger> {
   const { folders, keep } = options;
   if (!keep) return openLedger({ file: undefined, folders });
@@ -25,17 +25,21 @@ export async function openLedgerFile(options: DriveSourceOptions, runtime: Runti
     });
     return renewed(ledger, file, () => openLedger({ file, folders }), runtime);
   } catch (cause) {
-    runtime.log("warn", "what is known of Drive cannot be kept, so all of it is looked at after each start", { cause });
+    runtime.log("warn", "the file list of Drive cannot be stored; all files are listed again after each start", {
+      cause,
+    });
     return openLedger({ file: undefined, folders });
   }
 }
 
-/** All of it can be had again. */
+/** The ledger can be rebuilt completely. */
 function throwAway(file: string): void {
   for (const end of ["", "-wal", "-shm"]) rmSync(file + end, { force: true });
 }
 
-/** Damage in the middle shows only when one comes there. The file is then thrown away and made anew, unless another thread or process has done so. */
+/**
+ * Damage inside the file shows only on access. The file is then deleted and created again, unless another thread or process has done so.
+ */
 function renewed(first: Ledger, file: string, open: () => Promise<Ledger>, { log }: Pick<Runtime, "log">): Ledger {
   let ledger = first;
   let identity = fileIdentity(file);
@@ -53,7 +57,7 @@ function renewed(first: Ledger, file: string, open: () => Promise<Ledger>, { log
       if (isClosed) ledger.close();
       damaged.close();
     } catch (cause) {
-      log("warn", "what is kept of Drive was damaged, and cannot be made anew yet", { cause });
+      log("warn", "the stored file list of Drive was damaged, and cannot be created again yet", { cause });
     } finally {
       renewing = false;
     }
@@ -68,9 +72,13 @@ function renewed(first: Ledger, file: string, open: () => Promise<Ledger>, { log
         renewing = true;
         void renew();
       }
-      throw new ResourceError("unavailable", "what is kept of Drive was damaged and is made anew; try again", {
-        cause,
-      });
+      throw new ResourceError(
+        "unavailable",
+        "the stored file list of Drive was damaged and is created again; try again",
+        {
+          cause,
+        },
+      );
     }
   }
 
@@ -80,12 +88,12 @@ function renewed(first: Ledger, file: string, open: () => Promise<Ledger>, { log
       const value: unknown = seen(() => Reflect.get(ledger, key));
       if (key === "close") isClosed = true;
       if (typeof value !== "function") return value;
-      return (...asked: unknown[]): unknown => seen(() => Reflect.apply(value, ledger, asked));
+      return (...requested: unknown[]): unknown => seen(() => Reflect.apply(value, ledger, requested));
     },
   });
 }
 
-/** Whether a file is no database, or one that was broken or cut short: https://sqlite.org/rescode.html */
+/** Whether a file is no database, or a damaged or truncated one: https://sqlite.org/rescode.html */
 function isDamaged(cause: unknown): boolean {
   const code = Number((cause as { readonly errcode?: unknown }).errcode);
   const [corrupt, notDatabase, shortRead] = [11, 26, 522];

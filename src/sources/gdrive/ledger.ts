@@ -1,6 +1,6 @@
 /**
- * What is known of a Drive, kept on disk: every file, and how far each log of changes has been followed. A batch and the token behind
- * it are written as one, so that whatever stops in between, no change is lost and none counts twice.
+ * The known state of a Drive, stored on disk: every file, and the position in each log of changes. A batch is written together with its
+ * next token, so that after a crash no change is lost and none is applied twice.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { ResourceError } from "../../errors.ts";
@@ -23,71 +23,71 @@ import {
 export interface Batch {
   readonly log: string;
   readonly files: readonly DriveFile[];
-  /** Ids of what is gone from this log. */
+  /** Ids removed from this log. */
   readonly removed?: readonly string[];
 }
 
 export interface Ledger {
   readonly logs: readonly DriveChangeLog[];
-  /** Begins to look at all files of a log anew. Gives the number of the look; undefined while another is at it. */
+  /** Starts listing all files of a log again. Returns the number of the scan; undefined while another process lists. */
   beginLook(log: string, token: string, holder: string, monotonicMs: number): number | undefined;
-  /** One page of a look. False when the look is no longer the one that counts. */
+  /** Writes one page of a scan. False if the scan is no longer the current one. */
   look(look: number, batch: Batch, holder: string, monotonicMs: number): boolean;
-  /** What the look did not find is gone, and changes are followed from the token that it began with. */
+  /** Removes what the scan did not find; changes continue from the token with which it started. */
   endLook(look: number, log: string): boolean;
-  /** Lets go of a look that failed. */
+  /** Releases a failed scan. */
   leaveLook(log: string, holder: string): void;
-  /** Changes, and the token behind them. False when someone else has gone on from `from` already. */
+  /** Writes changes and their next token. False if another process has already continued from `from`. */
   advance(batch: Batch, from: string, to: string): boolean;
-  /** Files that no log tells of. What a log tells of stays as it is. */
+  /** Adds files that no log reports. Files that a log reports stay unchanged. */
   learn(files: readonly DriveFile[]): void;
-  /** Who may read a file, as was just heard. */
+  /** Writes the current readers of a file. */
   setPermissions(id: string, permissions: readonly DrivePermission[]): void;
-  /** Its token leads nowhere: all of it is looked at again. What is known stays until then. */
+  /** Its token is invalid: all files are listed again. Known files stay until then. */
   restartLog(log: string): void;
   forgetLog(log: string): void;
-  /** Forgets everything where it was another account's, and says whether it did. */
+  /** Clears everything if it belonged to another account, and returns whether it did. */
   belongTo(account: string): boolean;
   note(name: string): string | undefined;
   setNote(name: string, value: string): void;
-  /** Counts what has been written. */
+  /** Counts the writes. */
   readonly seq: number;
-  /** Another number after each time that the ledger was made anew: then `seq` counts from the beginning. Absent where it never is. */
+  /** Increases each time the ledger was created again: then `seq` restarts. Absent if this never happens. */
   readonly generation?: number;
-  /** Undefined where it is more than this, or where it is no longer known. */
+  /** Undefined if there are more than `most`, or if they are no longer known. */
   changesSince(seq: number, most: number): readonly LedgerChange[] | undefined;
   row(id: string): LedgerRow | undefined;
-  /** Also of what is gone: who was told that it was there is told that it is not. */
+  /** Includes removed files: who was told of a file must also be told of its removal. */
   known(id: string): LedgerRow | undefined;
   files(after: string, limit: number): readonly LedgerRow[];
   childrenOf(parent: string): readonly LedgerRow[];
-  /** A folder, and those from which one comes to it, over folders and shortcuts. */
+  /** A folder, and all folders that lead to it, through folders and shortcuts. */
   above(folder: string): ReadonlySet<string>;
-  /** Folders that stand in no other folder that is shown. */
+  /** Folders that are in no other shown folder. */
   tops(): readonly LedgerRow[];
-  /** Ids that shortcuts lead to and that nothing is known of. */
+  /** Targets of shortcuts about which nothing is known. */
   unknownTargets(limit: number): readonly Opened[];
-  /** Those that no log tells of. */
+  /** Targets that no log reports. */
   linkedTargets(limit: number): readonly Opened[];
-  /** By a piece of the title. */
+  /** By a part of the title. */
   titled(piece: string, kind: "file" | "folder", limit: number): readonly LedgerRow[];
   unreadable(limit: number): readonly LedgerRow[];
   close(): void;
 }
 
 export interface LedgerOptions {
-  /** Undefined where nothing is to be kept on disk. */
+  /** Undefined to keep everything in memory. */
   readonly file: string | undefined;
-  /** Only what lies in these folders is shown; everything where there are none. */
+  /** Only files in these folders are shown; all if empty. */
   readonly folders: readonly string[];
 }
 
-/** How long someone who looks at all files is waited for. */
+/** How long a listing process is waited for. */
 const leaseMs = 120_000;
 
-/** What is gone is remembered for at least so many batches, so that all who listen hear of it. */
+/** Removed files are remembered for at least this many batches, so that every watch sees the removal. */
 const sweepEvery = 1000;
-/** Stands for the log of what only a link leads to. */
+/** Stands for the log of files reached only through shortcuts. */
 const linked = "@";
 
 export async function openLedger({ file, folders }: LedgerOptions): Promise<Ledger> {
@@ -107,7 +107,7 @@ function createLedger(database: DatabaseSync, folders: readonly string[]): Ledge
       .all(...values)
       .map(toRow);
 
-  /** As one, or not at all. */
+  /** Runs in one transaction. */
   function together<T>(work: () => T): T {
     if (!database.isOpen) throw closed();
     database.exec("begin immediate");
@@ -116,7 +116,7 @@ function createLedger(database: DatabaseSync, folders: readonly string[]): Ledge
       database.exec("commit");
       return done;
     } catch (cause) {
-      // A disk that is full has done so already.
+      // A full disk has already rolled back.
       if (database.isTransaction) database.exec("rollback");
       throw cause;
     }
@@ -130,7 +130,7 @@ function createLedger(database: DatabaseSync, folders: readonly string[]): Ledge
 
   const logOf = (name: string): Raw | undefined => sql("select * from logs where name = ?").get(name);
 
-  /** Writes what is newer than what is known. */
+  /** Writes files newer than the known ones. */
   function write({ log, files, removed = [] }: Batch, look: number): void {
     const seq = seqNow() + 1;
     let isOther = false;
@@ -147,7 +147,7 @@ function createLedger(database: DatabaseSync, folders: readonly string[]): Ledge
     if (seq % sweepEvery === 0) sweep(seq - sweepEvery);
   }
 
-  /** Whoever listens has long been told; if not, they are told that they have missed something. */
+  /** Watches have long seen these; one that has not is told that changes were lost. */
   function sweep(before: number): void {
     sql("delete from files where not able and died > 0 and died < ?").run(before);
     sql("delete from moves where seq < ?").run(before);
@@ -155,7 +155,7 @@ function createLedger(database: DatabaseSync, folders: readonly string[]): Ledge
   }
 
   function put(file: DriveFile, from: string, look: number, seq: number): boolean {
-    // The account's own log tells of shared drives, too; what is in one is gone when that one says so.
+    // The account's own log also reports files in shared drives; only the log of the shared drive removes them.
     const log = from === "" ? (file.driveId ?? "") : from;
     const before = sql("select * from files where id = ?").get(file.id);
     if (before && Number(before["version"]) > file.version) return touch(file.id, look);
@@ -170,7 +170,7 @@ function createLedger(database: DatabaseSync, folders: readonly string[]): Ledge
       before["permissions"] === permissions;
     if (isSame) return touch(file.id, look);
     const wasShown = before?.["shown"] === 1;
-    // Below which folders it lies is only known when all of them are.
+    // Whether it lies in a served folder is known only when all folders are.
     const isShown = folders.length > 0 ? isAble && wasShown : isAble;
     const parent = file.parent ?? null;
     const isMoved = before !== undefined && before["parent"] !== parent;
@@ -209,13 +209,13 @@ function createLedger(database: DatabaseSync, folders: readonly string[]): Ledge
     return true;
   }
 
-  /** It was found, and is as it was. */
+  /** It was seen again, unchanged. */
   function touch(id: string, look: number): false {
     sql("update files set look = max(look, ?) where id = ?").run(look, id);
     return false;
   }
 
-  /** Shows what lies in the folders that are served, and nothing else. */
+  /** Shows files in the served folders, and nothing else. */
   function confine(seq: number): void {
     const inside = `with recursive inside (id) as (
       select value from json_each(?) union select f.id from files f join inside on f.parent = inside.id where f.able)`;
@@ -237,7 +237,7 @@ function createLedger(database: DatabaseSync, folders: readonly string[]): Ledge
       together(() => {
         const before = logOf(name);
         const leftMs = Number(before?.["until"] ?? 0) - nowMs;
-        // The processes of a machine share the clock since its start; what ends later than it can was begun before the last start.
+        // The processes of a machine share the clock since boot; a lease that ends too late was written before the last boot.
         const isHeld = before?.["holder"] !== null && leftMs > 0 && leftMs <= leaseMs;
         if (before && isHeld && before["holder"] !== holder && isAlive(String(before["holder"]))) return undefined;
         const look = Number(noteOf("look") ?? 0) + 1;
@@ -310,7 +310,7 @@ function createLedger(database: DatabaseSync, folders: readonly string[]): Ledge
         if (isAnother) {
           const [look, seq] = [noteOf("look") ?? "0", String(seqNow() + 1)];
           for (const table of ["logs", "files", "moves", "notes"]) database.exec(`delete from ${table}`);
-          // No number is given twice: a look that is under way for the other account must not count.
+          // Numbers are never reused: a running scan of the other account must not count.
           for (const [name, value] of Object.entries({ look, seq, since: seq })) setNote(name, value);
         }
         setNote("account", account);
@@ -386,5 +386,5 @@ function createLedger(database: DatabaseSync, folders: readonly string[]): Ledge
 }
 
 function closed(): ResourceError {
-  return new ResourceError("cancelled", "the house is closing");
+  return new ResourceError("cancelled", "the server is shutting down");
 }

@@ -1,4 +1,4 @@
-/** Signs a person in to Drive: they agree in their browser, which comes back to a door that is open on this machine for that long. */
+/** Signs a user in to Drive: the user agrees in the browser, which is redirected to a temporary local endpoint. */
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -11,7 +11,7 @@ import { isDriveObject, textIn } from "./drive-objects.ts";
 import { driveScope, library } from "./identity.ts";
 import type { StoredLogin } from "./stored-login.ts";
 
-/** The program as Google knows it. */
+/** The OAuth client of the program. */
 export interface ClientKey {
   readonly clientId: string;
   readonly clientSecret?: string;
@@ -19,9 +19,9 @@ export interface ClientKey {
 
 export interface SignInOptions {
   readonly client: ClientKey;
-  /** Of an emulator. */
+  /** Address of an emulator. */
   readonly rootUrl?: string | undefined;
-  /** Shows the person where to go. */
+  /** Shows the user which address to open. */
   show(url: string): void | Promise<void>;
   readonly runtime: Runtime;
 }
@@ -36,27 +36,27 @@ const google = {
   oauth2RevokeUrl: "https://oauth2.googleapis.com/revoke",
 } as const;
 
-/** Where people agree, and where tokens are had and given back. */
+/** Addresses for consent, for tokens, and for their revocation. */
 function endpoints(rootUrl: string | undefined) {
   if (rootUrl === undefined) return google;
   const at = (path: string) => new URL(path, rootUrl).href;
   return { oauth2AuthBaseUrl: at("/o/oauth2/v2/auth"), oauth2TokenUrl: at("/token"), oauth2RevokeUrl: at("/revoke") };
 }
 
-/** From the file that Google's console gives for a program of the kind "Desktop app". */
+/** Parses the file that Google's console creates for a client of the type "Desktop app". */
 export function readClientKey(text: string): ClientKey {
-  let said: unknown;
+  let given: unknown;
   try {
-    said = JSON.parse(text);
+    given = JSON.parse(text);
   } catch {
-    said = undefined;
+    given = undefined;
   }
-  const installed = isDriveObject(said) && isDriveObject(said["installed"]) ? said["installed"] : {};
+  const installed = isDriveObject(given) && isDriveObject(given["installed"]) ? given["installed"] : {};
   const [clientId, clientSecret] = [textIn(installed, "client_id"), textIn(installed, "client_secret")];
   if (clientId === undefined)
     throw new ResourceError(
       "invalid",
-      'the file holds no client of the kind "Desktop app"; download one from the console of your Google Cloud project',
+      'the file holds no client of the type "Desktop app"; download one from the console of your Google Cloud project',
     );
   return { clientId, ...(clientSecret !== undefined && { clientSecret }) };
 }
@@ -74,7 +74,7 @@ export async function signIn(
     await show(
       client.generateAuthUrl({
         access_type: "offline",
-        // Otherwise who agreed before is given no token that lasts.
+        // Otherwise a user who agreed before gets no refresh token.
         prompt: "consent",
         scope: driveScope,
         state,
@@ -87,16 +87,13 @@ export async function signIn(
     try {
       ({ tokens } = await client.getToken({ code, codeVerifier }));
     } catch {
-      // What the library throws holds what was sent.
-      throw new ResourceError(
-        "denied",
-        "Google did not take the sign-in; try again, and see that the client is the right one",
-      );
+      // Errors of the library contain the request.
+      throw new ResourceError("denied", "Google rejected the sign-in; try again, and check the client");
     }
     if (!tokens.refresh_token || !tokens.access_token)
       throw new ResourceError(
         "denied",
-        "Google gave no token that lasts; take the program's access back in your Google account, and try again",
+        "Google returned no refresh token; remove the program's access in your Google account, and try again",
       );
     const email = await emailOf(tokens.access_token, rootUrl, runtime, signal);
     return { ...key, email, refreshToken: tokens.refresh_token, ...(rootUrl !== undefined && { rootUrl }) };
@@ -105,7 +102,7 @@ export async function signIn(
   }
 }
 
-/** Gives the token back. What no longer counts is no failure. */
+/** Revokes the token. A token that is already invalid is no failure. */
 export async function signOut({ refreshToken, rootUrl }: StoredLogin, signal: AbortSignal): Promise<boolean> {
   const { oauth2RevokeUrl } = endpoints(rootUrl);
   try {
@@ -134,32 +131,32 @@ async function emailOf(
     runtime,
   });
   const { email } = await api.account(signal);
-  if (email === undefined) throw new ResourceError("unavailable", "Drive does not say whose account this is");
+  if (email === undefined) throw new ResourceError("unavailable", "Drive does not return the address of the account");
   return email;
 }
 
-/** Only this machine reaches it, and only the answer to our own question is taken. */
+/** Reachable only from this machine, and accepts only the response to our own request. */
 async function openEndpoint(state: string) {
-  const answer = Promise.withResolvers<Answer>();
-  answer.promise.catch(() => undefined);
+  const result = Promise.withResolvers<Answer>();
+  result.promise.catch(() => undefined);
   let host = "";
   const server = createServer((request, response) => {
     const url = URL.parse(request.url ?? "", "http://door");
-    const said = url?.searchParams.get("state") ?? "";
-    // A page elsewhere can be made to ask for any address, but not by this name and with this word.
+    const given = url?.searchParams.get("state") ?? "";
+    // Another web page can make the browser request any address, but not with this host name and state.
     if (
       request.method !== "GET" ||
       request.headers.host !== host ||
       url?.pathname !== "/" ||
-      !constantTimeEqual(said, state)
+      !constantTimeEqual(given, state)
     )
       return void response.writeHead(404, { Connection: "close" }).end();
     const code = url.searchParams.get("code");
     const why = url.searchParams.get("error");
     response.writeHead(200, { "Content-Type": "text/plain; charset=utf-8", Connection: "close" });
     response.end(code ? "Signed in. This window can be closed.\n" : "Not signed in. This window can be closed.\n");
-    if (code) answer.resolve({ code });
-    else answer.reject(new ResourceError("denied", `nothing was agreed to (${quote(why ?? "no reason given", 60)})`));
+    if (code) result.resolve({ code });
+    else result.reject(new ResourceError("denied", `access was not granted (${quote(why ?? "no reason given", 60)})`));
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -168,7 +165,7 @@ async function openEndpoint(state: string) {
   host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url: `http://${host}/`,
-    answered: (signal: AbortSignal) => until(answer.promise, signal, "no one signed in"),
+    answered: (signal: AbortSignal) => until(result.promise, signal, "sign-in was not completed"),
     close() {
       server.close();
       server.closeAllConnections();

@@ -1,4 +1,4 @@
-/** The file that a ledger stands in, and how. */
+/** Opens the database file of a ledger. */
 import { chmodSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
@@ -21,13 +21,13 @@ const schema = `
   create index if not exists moves_by_seq on moves (seq);
   create table if not exists notes (name text primary key, value text not null) without rowid;`;
 
-/** In memory where there is no file. */
+/** In memory without a file. */
 export async function openLedgerDatabase(file: string | undefined): Promise<DatabaseSync> {
   const { DatabaseSync: Database } = await import("node:sqlite");
   if (file !== undefined) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const database = new Database(file ?? ":memory:");
   try {
-    // Titles and who may see what are nobody else's business.
+    // Titles and permissions must not be readable by other users.
     if (file !== undefined) chmodSync(file, 0o600);
     database.exec("pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = normal;");
     database.exec(schema);

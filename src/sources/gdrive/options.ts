@@ -1,4 +1,4 @@
-/** What the config says of a Drive. */
+/** Options of a Drive mount. */
 import type { z as Zod } from "zod";
 import { isDriveId } from "./drive-objects.ts";
 
@@ -27,78 +27,75 @@ export interface DriveSourceOptions {
 }
 
 export function driveOptions(z: typeof Zod) {
-  const id = z
-    .string()
-    .refine(isDriveId, "must be an id, as it stands in the address of the folder or the shared drive");
+  const id = z.string().refine(isDriveId, "must be an id, as in the address of the folder or the shared drive");
   return z
     .object({
-      myDrive: z
-        .boolean()
-        .default(true)
-        .describe("whether the account's own files, and those shared with it, are served"),
+      myDrive: z.boolean().default(true).describe("Whether to serve the account's own files and those shared with it"),
       drives: z
         .union([z.literal("all"), z.array(id)])
         .default("all")
-        .describe("the shared drives to serve, by id; all that the account is in unless said"),
-      folders: z.array(id).default([]).describe("only what lies in these folders, by id"),
+        .describe("Ids of the shared drives to serve, or all that the account is a member of"),
+      folders: z.array(id).default([]).describe("Ids of folders; only files in these folders are served"),
       keyFile: z
         .string()
         .min(1)
         .optional()
         .meta({ format: "path" })
         .describe(
-          "the key of a service account; else who signed in with `pressmark drive login`, else what the machine is signed in as",
+          "Key file of a service account. Default: the account of `pressmark drive login`, else the application default credentials of the machine",
         ),
-      subject: z.email().optional().describe("whom a service account acts for, where it may act for a whole domain"),
-      account: z.email().optional().describe("which of those who signed in with `pressmark drive login` is meant"),
-      anonymous: z.boolean().default(false).describe("ask without credentials, for an emulator"),
+      subject: z.email().optional().describe("User that a service account with domain-wide delegation acts for"),
+      account: z.email().optional().describe("Account to use, if several are signed in with `pressmark drive login`"),
+      anonymous: z.boolean().default(false).describe("Send no credentials, for an emulator"),
       access: z
         .enum(["account", "drive"])
         .default("account")
-        .describe("who sees what: everyone what the account sees, or each caller what Drive lets them read"),
+        .describe(
+          "Who can read what: all callers see what the account sees, or each caller sees what Drive lets them read",
+        ),
       callers: z
         .record(z.string(), z.email())
         .default({})
         .describe(
-          "with access drive: the Google address of a caller, by the caller's id; an id that is an address needs no entry",
+          "With access drive: the Google address of each caller, by caller id; an id that is an address needs no entry",
         ),
       push: z
         .object({
           url: z
             .url({ protocol: /^https?$/ })
-            .describe("where Google reaches this machine: https, and a domain that you own"),
-          host: z.string().default("127.0.0.1").describe("where the calls arrive on this machine, behind your proxy"),
-          port: z.int().min(0).max(65_535).describe("on which port"),
+            .describe("Public https address at which Google reaches this machine, in a domain that you own"),
+          host: z.string().default("127.0.0.1").describe("Local address that receives the calls, behind your proxy"),
+          port: z.int().min(0).max(65_535).describe("Local port that receives the calls"),
         })
         .strict()
         .optional()
-        .describe("let Drive call when something changes, instead of only looking every pollMs"),
+        .describe("Let Drive report changes by calling this machine, instead of only polling every pollMs"),
       keep: z
         .boolean()
         .default(true)
-        .describe("keep what is known of the files on disk, so that a start need not look at all of them"),
+        .describe("Store the file list on disk, so that a start need not list all files again"),
       rootUrl: z
         .url({ protocol: /^https?$/ })
         .default("https://www.googleapis.com/")
-        .describe("the address of an emulator"),
+        .describe("Address of an emulator"),
       maxBytes: z
         .int()
         .min(1)
         .max(64 * 1024 * 1024)
         .default(5 * 1024 * 1024)
-        .describe("a larger file is read by ranges"),
+        .describe("Larger files must be read by ranges"),
       timeoutMs: z
         .int()
         .min(1)
         .max(300_000)
         .default(30_000)
-        .describe("how long one question may take, with all its requests and attempts"),
+        .describe("Time limit of one call, with all its requests and retries"),
       pollMs: z
         .int()
         .min(1000)
         .max(86_400_000)
         .default(60_000)
-        .describe("how often changes are asked for while someone watches"),
+        .describe("How often to request changes while a client is subscribed"),
     })
     .strict();
 }

@@ -20,14 +20,14 @@ let endpointPort = Promise.withResolvers<number>();
 let pass: (ms: number) => Promise<void>;
 let nowMs: number;
 
-/** What stands between Google and this machine in the world, and hands every call on. */
+/** Stands for the proxy between Google and this machine, and forwards every notification. */
 async function startProxy(): Promise<string> {
   proxy = createServer((request, response) => {
     void endpointPort.promise.then((port) => {
       const { url = "/", method, headers } = request;
-      const inner = ask({ host: "127.0.0.1", port, path: url, method, headers }, (answer) => {
-        response.writeHead(answer.statusCode ?? 500);
-        answer.pipe(response);
+      const inner = ask({ host: "127.0.0.1", port, path: url, method, headers }, (result) => {
+        response.writeHead(result.statusCode ?? 500);
+        result.pipe(response);
       });
       inner.on("error", () => response.writeHead(502).end());
       request.pipe(inner);
@@ -65,7 +65,7 @@ function createWorld(): Runtime {
         signal.addEventListener("abort", leave, { once: true });
       }),
     log(_level, message, facts) {
-      if (message === "Drive's calls arrive here") endpointPort.resolve(Number(facts?.["port"]));
+      if (message === "receiving notifications of Google Drive") endpointPort.resolve(Number(facts?.["port"]));
     },
   };
 }
@@ -95,14 +95,14 @@ afterEach(async () => {
 const watch = async () => collectChanges(await source.watch!({ caller: { id: "test" }, signal: stop.signal }));
 const looks = () => fake.asked.filter((line) => line.startsWith("GET /drive/v3/changes?")).length;
 
-/** Once Drive has told all logs that their channels are open. */
+/** Resolves when Drive has confirmed the channels of all logs. */
 async function opened(): Promise<void> {
   while (fake.webhooks.channels.length < 2) await new Promise((resolve) => setImmediate(resolve));
   expect(await fake.webhooks.settled()).toEqual([204, 204]);
 }
 
-describe("a Drive that calls", () => {
-  it("has each log's changes told at once, without a look in between, and its channels closed in the end", async () => {
+describe("a Drive with notifications", () => {
+  it("has each log's changes reported immediately, without polling, and its channels closed in the end", async () => {
     const heard = await watch();
     await opened();
     const before = looks();
@@ -112,14 +112,14 @@ describe("a Drive that calls", () => {
     fake.put("t", { content: "2" });
     await pass(quietMs);
     await heard.until((change) => change.kind === "changed" && change.path === "file/t", "what changed in the team");
-    // One for each log, for each of the two calls.
+    // One for each log, for each of the two notifications.
     expect(looks() - before).toBe(4);
     stop.abort();
     await source.close?.();
     expect(fake.webhooks.channels).toEqual([]);
   });
 
-  it("that calls for every one of a hundred changes is looked at once", async () => {
+  it("is checked once for a hundred notifications", async () => {
     const heard = await watch();
     await opened();
     const before = looks();
@@ -134,7 +134,7 @@ describe("a Drive that calls", () => {
     expect(looks() - before).toBe(2);
   });
 
-  it.each(["twice", "reorder"] as const)("that calls %s tells each change nonetheless", async (how) => {
+  it.each(["twice", "reorder"] as const)("that notifies %s still has each change reported", async (how) => {
     const heard = await watch();
     await opened();
     fake.webhooks.treat(how);
@@ -145,7 +145,7 @@ describe("a Drive that calls", () => {
       await heard.until((change) => change.kind === "appeared" && change.path === `file/${id}`, id);
   });
 
-  it("that does not call is looked at all the same", async () => {
+  it("that sends none is polled anyway", async () => {
     const heard = await watch();
     await opened();
     fake.webhooks.treat("drop");
@@ -154,7 +154,7 @@ describe("a Drive that calls", () => {
     await heard.until((change) => change.kind === "changed" && change.path === "file/a", "what changed");
   });
 
-  it("is told apart from anyone else who calls", async () => {
+  it("is distinguished from other callers", async () => {
     await watch();
     await opened();
     const before = looks();
@@ -172,7 +172,7 @@ describe("a Drive that calls", () => {
     expect(token).toHaveLength(43);
   });
 
-  it("is given a channel for every log that takes one", async () => {
+  it("gets a channel for every log that accepts one", async () => {
     fake.fail([403, "pushNotSupported"], { where: "/changes/watch" });
     await watch();
     while (fake.webhooks.channels.length < 1) await new Promise((resolve) => setImmediate(resolve));
@@ -181,7 +181,7 @@ describe("a Drive that calls", () => {
     while (fake.webhooks.channels.length < 2) await new Promise((resolve) => setImmediate(resolve));
   });
 
-  it("is given new channels before the old ones end", async () => {
+  it("gets new channels before the old ones expire", async () => {
     await watch();
     await opened();
     const before = fake.webhooks.channels.map(({ id }) => id);

@@ -1,4 +1,4 @@
-/** Lets Drive call when something changed: a small door for its calls, and a channel for each log, opened anew before it ends. */
+/** Receives change notifications from Drive: a small HTTP endpoint, and a channel for each log, renewed before it expires. */
 import { randomBytes, randomUUID } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -9,9 +9,9 @@ import type { DriveApi, OpenChannel } from "./drive-api.ts";
 import type { Ledger } from "./ledger.ts";
 
 export interface PushOptions {
-  /** Where Drive reaches the door: https, and known to Google. */
+  /** Public https address of the endpoint, known to Google. */
   readonly url: string;
-  /** Where the door is on this machine. */
+  /** Local address of the endpoint. */
   readonly host: string;
   readonly port: number;
   readonly api: DriveApi;
@@ -19,14 +19,14 @@ export interface PushOptions {
   readonly runtime: Runtime;
 }
 
-/** Drive keeps a channel no longer than a week. */
+/** Drive closes a channel after a week at most. */
 const channelMs = 6 * 86_400_000;
-/** Opened anew so long before it ends, and looked at so often. */
+/** A channel is renewed this long before it expires; this is also how often it is checked. */
 const marginMs = 3_600_000;
 const lookMs = 60_000;
 const closeMs = 5000;
 
-/** Until the signal ends. Where no channel can be had it is said, and tried again: those who listen are told by polling meanwhile. */
+/** Runs until the signal ends. Without a channel it logs a warning and tries again; changes are polled in the meantime. */
 export async function push(options: PushOptions, call: () => void, signal: AbortSignal): Promise<void> {
   const { api, ledger, runtime } = options;
   const token = randomBytes(32).toString("base64url");
@@ -34,12 +34,12 @@ export async function push(options: PushOptions, call: () => void, signal: Abort
   let endpoint: Server | undefined;
   let isSaid = false;
 
-  /** By both clocks: one may have been set back, the other stands still while the machine sleeps. */
+  /** Checks both clocks: one may have been set back, the other stops while the machine sleeps. */
   function isDue({ dueMs, expiresMs }: { readonly dueMs: number; readonly expiresMs: number }): boolean {
     return runtime.monotonicMs() >= dueMs || expiresMs - runtime.now() <= marginMs;
   }
 
-  /** A log that gets none does not keep the others from theirs. */
+  /** If one log gets no channel, the others still get theirs. */
   async function openChannels(): Promise<void> {
     let failure: { readonly cause: unknown } | undefined;
     for (const { name, token: from, isListed } of ledger.logs) {
@@ -67,7 +67,7 @@ export async function push(options: PushOptions, call: () => void, signal: Abort
       } catch (cause) {
         if (signal.aborted) return;
         if (!isSaid)
-          runtime.log("warn", "Drive cannot be asked to call, so it is only looked at now and then", { cause });
+          runtime.log("warn", "Drive does not accept a notification channel; changes are polled instead", { cause });
         isSaid = true;
       }
       await runtime.wait(lookMs, signal).catch(() => undefined);
@@ -80,7 +80,7 @@ export async function push(options: PushOptions, call: () => void, signal: Abort
   }
 }
 
-/** A call has no content that counts. It is answered at once, and what changed is looked up afterwards. */
+/** The body of a notification is ignored. It is acknowledged immediately, and the changes are requested afterwards. */
 async function openEndpoint(
   { host, port, url, runtime }: PushOptions,
   token: string,
@@ -89,12 +89,12 @@ async function openEndpoint(
   const { pathname } = new URL(url);
   const server = createServer(
     { maxHeaderSize: 8192, requestTimeout: 10_000 },
-    ({ method, url: asked = "", headers }, response) => {
-      const [path] = asked.split("?", 1);
+    ({ method, url: requested = "", headers }, response) => {
+      const [path] = requested.split("?", 1);
       if (method !== "POST" || path !== pathname || !constantTimeEqual(headers["x-goog-channel-token"], token))
         return void response.writeHead(404, { Connection: "close" }).end();
       response.writeHead(204).end();
-      // The first call of a channel only says that it is open.
+      // The first notification of a channel only confirms that it is open.
       if (headers["x-goog-resource-state"] !== "sync") call();
     },
   );
@@ -102,13 +102,16 @@ async function openEndpoint(
   await new Promise<void>((resolve, reject) => {
     server.once("error", (cause: NodeJS.ErrnoException) =>
       reject(
-        new ResourceError("unavailable", `nothing can listen for the calls of Google Drive here (${cause.code})`, {
+        new ResourceError("unavailable", `cannot listen for notifications of Google Drive (${cause.code})`, {
           cause,
         }),
       ),
     );
     server.listen(port, host, resolve);
   });
-  runtime.log("info", "Drive's calls arrive here", { host, port: (server.address() as AddressInfo).port });
+  runtime.log("info", "receiving notifications of Google Drive", {
+    host,
+    port: (server.address() as AddressInfo).port,
+  });
   return server.unref();
 }

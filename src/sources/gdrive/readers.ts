@@ -1,10 +1,10 @@
-/** Who may read a file, by what Drive says of it. */
+/** Who may read a file, according to its Drive permissions. */
 import type { Caller } from "../../resources.ts";
 import type { DrivePermission } from "./drive-objects.ts";
 
 /**
- * A caller is the account that the config names for them, or the address that their id is. What only opens to who has a link is for no
- * one here: an address that is listed would be such a link.
+ * A caller is the account that the config assigns, or the address that the caller id is. Files open to anyone with the link are hidden:
+ * listing one would hand out the link.
  */
 export function mayRead(
   caller: Caller,

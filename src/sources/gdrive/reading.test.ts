@@ -25,9 +25,9 @@ afterEach(async () => {
   await fake.close();
 });
 
-async function open(options: Partial<DriveSourceOptions> = {}, tools: Partial<Runtime> = {}): Promise<Source> {
+async function open(options: Partial<DriveSourceOptions> = {}, runtime: Partial<Runtime> = {}): Promise<Source> {
   const parsed = gdrive.options(z).parse({ anonymous: true, keep: false, rootUrl: fake.rootUrl });
-  source = await gdrive.open({ ...parsed, ...options }, { ...createRuntime({ write: () => true }), ...tools });
+  source = await gdrive.open({ ...parsed, ...options }, { ...createRuntime({ write: () => true }), ...runtime });
   return source;
 }
 
@@ -37,7 +37,7 @@ async function textsAt(from: Source, path: string, query?: Record<string, string
 }
 
 describe("a document", () => {
-  it("is read as Markdown without the pictures in it, and in other formats on request", async () => {
+  it("is read as Markdown without its pictures, and in other formats on request", async () => {
     const markdown = "# Plan\n\n![][image1]\n\nText.\n\n[image1]: <data:image/png;base64,iVBORw0KGgo=>\n";
     fake.document("d", markdown, {
       exports: { "text/markdown": markdown, "text/plain": "Plan", "application/pdf": "%PDF-1.7" },
@@ -55,7 +55,7 @@ describe("a document", () => {
       await expect(from.read({ path: "file/d", query: { format } }, call)).rejects.toMatchObject({ kind: "invalid" });
   });
 
-  it("that is larger than Drive exports at once is had the slow way", async () => {
+  it("that is too large to export is read through a download", async () => {
     fake.exportLimit = 10;
     fake.document("d", "# A document that is larger than ten bytes\n");
     const waits: number[] = [];
@@ -76,11 +76,11 @@ describe("a document", () => {
     ["https://evilgoogleapis.com/x", false],
     ["https://docs.googleusercontent.com.evil.example/x", false],
     ["http://169.254.169.254/x", false],
-  ])("that is had the slow way is asked for where a token may be sent: %s %s", (url, may) => {
+  ])("that is downloaded is requested only where a token may be sent: %s %s", (url, may) => {
     expect(isOfDrive(new URL(url), new URL("https://drive.example/"))).toBe(may);
   });
 
-  it("that is larger than is read at once says which lines to ask for", async () => {
+  it("that is too large for one read says which lines to request", async () => {
     fake.document("d", "# Heading\n".repeat(100));
     const from = await open({ maxBytes: 200 });
     const refused = await from
@@ -93,7 +93,7 @@ describe("a document", () => {
 });
 
 describe("a spreadsheet", () => {
-  it("is read as every one of its sheets, or as the one that is named", async () => {
+  it("is read as all its sheets, or as the named one", async () => {
     const book = xlsx({
       Budget: `<row>${cell("A1", "what")}${cell("B1", "how much")}</row><row>${cell("A2", "tea, green")}${cell("C2", "3")}</row>`,
       "予算 2": `<row>${cell("A1", "say &quot;hi&quot;")}</row>`,
@@ -138,8 +138,8 @@ describe("slides", () => {
   });
 });
 
-describe("a file that was uploaded", () => {
-  it("is read as it is, by ranges, and as the text of a document", async () => {
+describe("an uploaded file", () => {
+  it("is read unchanged, by ranges, and as extracted text", async () => {
     fake.put("n", { name: "notes.txt", content: "one\ntwo\nthree\n" });
     fake.put("w", {
       name: "letter.docx",
@@ -164,8 +164,8 @@ describe("a file that was uploaded", () => {
   });
 });
 
-describe("what was changed since Drive was looked at last", () => {
-  it("is read as it is now: whole, by ranges, as text, sheet by sheet", async () => {
+describe("a file changed since the last check of Drive", () => {
+  it("is read in its current state: completely, by ranges, as text, sheet by sheet", async () => {
     const book = (text: string) => ({
       [`${office}.spreadsheetml.sheet`]: xlsx({ S: `<row>${cell("A1", text)}</row>` }),
     });
@@ -188,8 +188,8 @@ describe("what was changed since Drive was looked at last", () => {
   });
 });
 
-describe("what may not be read", () => {
-  it("is left out of lists, answers as denied, and is told to who asks for problems", async () => {
+describe("a file that may not be read", () => {
+  it("is left out of lists, is denied, and is reported as a problem", async () => {
     fake.put("closed", { name: "closed.txt", content: "secret", canDownload: false });
     fake.put("form", { name: "A form", mimeType: `${apps}.form` });
     fake.put("theirs", { content: "secret", owner: "someone@example.org" });
@@ -197,13 +197,13 @@ describe("what may not be read", () => {
     const from = await open();
     expect((await from.list({ limit: 9 }, call)).items.map(({ path }) => path)).toEqual(["file/open"]);
     for (const path of ["file/closed", "file/form"])
-      for (const ask of [from.read({ path }, call), from.stat!({ path }, call)])
-        await expect(ask).rejects.toMatchObject({ kind: "denied" });
+      for (const request of [from.read({ path }, call), from.stat!({ path }, call)])
+        await expect(request).rejects.toMatchObject({ kind: "denied" });
     await expect(from.read({ path: "file/theirs" }, call)).rejects.toMatchObject({ kind: "not-found" });
     expect((await from.problems!(call)).map(({ path }) => path)).toEqual(["file/closed", "file/form"]);
   });
 
-  it("is not reached by other words for it", async () => {
+  it("is not reachable through aliases", async () => {
     fake.put("a", { content: "x" });
     const from = await open();
     for (const path of [
@@ -216,14 +216,14 @@ describe("what may not be read", () => {
       "search",
       "file/a/b",
     ])
-      for (const ask of [from.read({ path }, call), from.stat!({ path }, call)])
-        await expect(ask, path).rejects.toMatchObject({ kind: "not-found" });
+      for (const request of [from.read({ path }, call), from.stat!({ path }, call)])
+        await expect(request, path).rejects.toMatchObject({ kind: "not-found" });
     expect(fake.asked.filter((line) => line.includes("about") || line.includes(".."))).toEqual([]);
   });
 });
 
 describe("a search in Drive", () => {
-  it("finds by words, whatever is in them, and never more than those", async () => {
+  it("finds by words, with any characters, and never more than those", async () => {
     fake.document("a", "it's 100% \\ done", { name: "A" });
     fake.document("b", "other", { name: "B" });
     const from = await open();
@@ -242,7 +242,7 @@ describe("a search in Drive", () => {
     await expect(from.read({ path: "search", query: { q: "x", y: "1" } as Record<string, string> }, call)).rejects.toMatchObject({ kind: "not-found" }); // prettier-ignore
   });
 
-  it("that is too much for Drive at once is made in one place after the other, and says if even that is not all", async () => {
+  it("that is too much for Drive is split by drive, and reports if it is still incomplete", async () => {
     fake.addDrive("team", "Team");
     fake.document("a", "needle", { name: "A" });
     fake.document("t", "needle", { name: "T", driveId: "team" });
@@ -271,7 +271,7 @@ describe("a refusal", () => {
     [503, "unavailable", true],
     ["garbage", "unavailable", true],
     ["hang", "unavailable", true],
-  ] as const)("%j is understood by its reason", async (how, kind, passing) => {
+  ] as const)("%j is mapped by its reason", async (how, kind, passing) => {
     fake.document("d", "text");
     const from = await open({ timeoutMs: 100 }, { now: () => 0, wait: async () => undefined });
     fake.fail(how, { times: 100, where: "/files" });
@@ -281,7 +281,7 @@ describe("a refusal", () => {
     expect(logLine("warn", "x", { cause: refused })).not.toContain("said by the fake");
   });
 
-  it("in passing is put up with for 1, 2, 4 … 64 seconds, more or less, and then said to be one to come back from", async () => {
+  it("that is temporary is retried after 1, 2, 4 … 64 seconds, more or less, and then reported as temporary", async () => {
     const waits: number[] = [];
     const from = await open({}, { now: () => 0, wait: async (ms) => void waits.push(ms) });
     fake.fail([403, "userRateLimitExceeded"], { times: 100 });
@@ -291,7 +291,7 @@ describe("a refusal", () => {
     expect(refused).toMatchObject({ kind: "busy", details: { retryAfterMs: expect.any(Number) as number } });
   });
 
-  it("that passes is not noticed", async () => {
+  it("that ends soon is not noticed", async () => {
     fake.document("d", "text");
     const from = await open({}, { wait: async () => undefined });
     for (const how of [429, 503, [403, "rateLimitExceeded"]] as const) {
@@ -301,8 +301,8 @@ describe("a refusal", () => {
   });
 });
 
-describe("what someone else says of a file", () => {
-  it("is taken for no more than it can be", async () => {
+describe("metadata of a file from others", () => {
+  it("is validated", async () => {
     fake.put("dir", { name: "not a folder", mimeType: "inode/directory", content: "x" });
     fake.put("odd", { name: "odd\n\u0000", mimeType: "no type at all", content: "x", description: "d".repeat(5000) });
     const from = await open();

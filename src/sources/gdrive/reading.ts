@@ -1,4 +1,4 @@
-/** What a file of Drive reads as: exported where it is a document of Drive's own, and as it is where it is not. */
+/** Reads a file of Drive: Google documents are exported, other files are read as stored. */
 import { createHash } from "node:crypto";
 import { invalid, notFound, quote, ResourceError } from "../../errors.ts";
 import { createSlots } from "../../lib/create-slots.ts";
@@ -30,7 +30,7 @@ export interface DriveReaderOptions {
 
 export type Readable = DriveFileFacts & Pick<LedgerRow, "resourceKey">;
 
-/** What an address asks of a file. */
+/** The query of an address. */
 export interface DriveReadRequest extends ReadAsk {
   readonly format: string | undefined;
   /** The name of one sheet of a spreadsheet. */
@@ -44,18 +44,18 @@ interface Sheet {
 
 export const driveFileTemplate = "file/{id}{?format,sheet,lines,bytes,as}";
 
-/** What is exported or taken apart is had whole, and is never more than this. */
+/** Most bytes of an exported or converted file, which is read in one piece. */
 const maxWholeBytes = 64 * 1024 * 1024;
-/** So many documents are held as a whole until their text is known. */
+/** Most documents held in memory while their text is extracted. */
 const maxDocumentsAtOnce = 4;
 const headBytes = 64 * 1024;
 const utf8: FoundEncoding = { encoding: "utf-8", markBytes: 0 };
 
-/** Undefined for a query that means nothing here. */
-export function askOf({ query = {} }: Address): DriveReadRequest | undefined {
+/** Undefined for a query that is not valid here. */
+export function parseDriveReadRequest({ query = {} }: Address): DriveReadRequest | undefined {
   const { format, sheet, ...rest } = query;
-  const ask = parseAsk(rest);
-  return ask && { ...ask, format, sheet };
+  const request = parseAsk(rest);
+  return request && { ...request, format, sheet };
 }
 
 export function createDriveReader({ api, extract, maxBytes }: DriveReaderOptions) {
@@ -73,7 +73,7 @@ export function createDriveReader({ api, extract, maxBytes }: DriveReaderOptions
     return bytes;
   }
 
-  /** A text that is at hand, or a stretch of it. */
+  /** A text in memory, or a range of it. */
   async function cut(text: string, mimeType: string, at: Cut): Promise<Part> {
     const { path, range, prefix, signal } = at;
     const bytes = Buffer.from(text);
@@ -83,15 +83,15 @@ export function createDriveReader({ api, extract, maxBytes }: DriveReaderOptions
     return { body: { text }, mimeType };
   }
 
-  async function readSheets(bytes: Buffer, ask: DriveReadRequest, at: Cut): Promise<readonly Part[]> {
+  async function readSheets(bytes: Buffer, request: DriveReadRequest, at: Cut): Promise<readonly Part[]> {
     const version = `${hashOf(bytes)} sheets`;
     const { text } = await extract.text({ mimeType: sheetsType, version, bytes, path: at.path }, at.signal);
     const all = JSON.parse(text.toString("utf8")) as readonly Sheet[];
-    const sheets = ask.sheet === undefined ? all : all.filter(({ name }) => name === ask.sheet);
-    if (sheets.length === 0 && ask.sheet !== undefined)
-      throw invalid(`there is no sheet ${quote(ask.sheet)}; there are ${sheetNames(all)}`);
+    const sheets = request.sheet === undefined ? all : all.filter(({ name }) => name === request.sheet);
+    if (sheets.length === 0 && request.sheet !== undefined)
+      throw invalid(`there is no sheet ${quote(request.sheet)}; available: ${sheetNames(all)}`);
     const joined = sheets.map(({ csv }) => csv).join("\n");
-    // All sheets are one text to whoever asks for lines of it.
+    // With a line range, all sheets count as one text.
     if (at.range || sheets.length < 2) return [await cut(joined, "text/csv", at)];
     if (Buffer.byteLength(joined) > maxBytes) await cut(joined, "text/csv", at);
     return sheets.map(({ name, csv }) => ({
@@ -105,13 +105,13 @@ export function createDriveReader({ api, extract, maxBytes }: DriveReaderOptions
   async function readNative(
     file: Readable,
     format: ExportFormat,
-    ask: DriveReadRequest,
+    request: DriveReadRequest,
     at: Cut,
   ): Promise<readonly Part[]> {
     const bytes = await exported(file, format.exports, at.path, at.signal);
     switch (format.how) {
       case "sheets":
-        return readSheets(bytes, ask, at);
+        return readSheets(bytes, request, at);
       case "extract": {
         const found = await extract.text(
           { mimeType: format.exports, version: hashOf(bytes), bytes, path: at.path },
@@ -160,9 +160,9 @@ export function createDriveReader({ api, extract, maxBytes }: DriveReaderOptions
   async function readText(file: Readable, at: Cut): Promise<Part> {
     const { path, signal } = at;
     const { mimeType } = file;
-    if (!isDocumentType(mimeType)) throw invalid(`${quote(path)} is no document that a text could be taken out of`);
+    if (!isDocumentType(mimeType)) throw invalid(`no text can be extracted from ${quote(path)}`);
     const version = `${file.md5 ?? `${file.id} ${file.version}`} text`;
-    // A document that waits for its turn is held in memory.
+    // A waiting document would occupy memory, so the slot comes first.
     const leave = await slot(signal);
     try {
       const bytes = extract.knows(version) ? undefined : await api.media(file, maxWholeBytes, signal);
@@ -175,15 +175,15 @@ export function createDriveReader({ api, extract, maxBytes }: DriveReaderOptions
   }
 
   return {
-    async read(file: Readable, path: string, ask: DriveReadRequest, signal: AbortSignal): Promise<readonly Part[]> {
-      const { format, sheet, range, asText } = ask;
+    async read(file: Readable, path: string, request: DriveReadRequest, signal: AbortSignal): Promise<readonly Part[]> {
+      const { format, sheet, range, asText } = request;
       const prefix = [format && `format=${format}&`, sheet && `sheet=${encodeURIComponent(sheet)}&`].join("");
       const at: Cut = { path, range, prefix, signal };
       if (isNative(file.mimeType)) {
         const how = exportFormatOf(file.mimeType, format);
         if (sheet !== undefined && how.how !== "sheets") throw notFound(path);
-        if (asText && how.how === "bytes") throw invalid('"as" and this "format" do not go together; leave one out');
-        return readNative(file, how, ask, at);
+        if (asText && how.how === "bytes") throw invalid('"as" and this "format" cannot be combined; remove one');
+        return readNative(file, how, request, at);
       }
       if (sheet !== undefined) throw notFound(path);
       if (format !== undefined) exportFormatOf(file.mimeType, format);
@@ -192,7 +192,7 @@ export function createDriveReader({ api, extract, maxBytes }: DriveReaderOptions
   };
 }
 
-/** Of what was exported just now: of a document of Drive's own, no other version is sure. */
+/** Hash of the exported bytes: Drive guarantees no version for its own documents. */
 function hashOf(bytes: Buffer): string {
   return createHash("sha256").update(bytes).digest("base64url");
 }
@@ -210,10 +210,10 @@ function stretchOf(bytes: Buffer): Stretch {
 
 const generic = new Set(["application/octet-stream", "text/plain"]);
 
-/** What its owner says of it counts, unless that says nothing, or says text of what is none. */
-function withType(part: Part, said: string): Part {
-  const fits = !generic.has(said) && ("text" in part.body || !isTextType(said));
-  return fits ? { ...part, mimeType: said } : part;
+/** The type that Drive states, unless it is generic, or says text for binary data. */
+function withType(part: Part, given: string): Part {
+  const fits = !generic.has(given) && ("text" in part.body || !isTextType(given));
+  return fits ? { ...part, mimeType: given } : part;
 }
 
 function sheetNames(sheets: readonly Sheet[]): string {
@@ -232,7 +232,7 @@ function tooLarge(
   const canCut = size <= maxWholeBytes || prefix === undefined;
   return new ResourceError(
     "too-large",
-    `${quote(path)} has ${size} bytes, and at most ${maxBytes} are read at once${canCut ? "; ask for a range" : ""}`,
+    `${quote(path)} has ${size} bytes; at most ${maxBytes} can be read in one call${canCut ? "; read a range" : ""}`,
     {
       details: {
         reason: "too-large",

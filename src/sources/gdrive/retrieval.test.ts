@@ -1,4 +1,4 @@
-/** A Drive behind a whole house: what is found by its words, by whom, and how soon. */
+/** A Drive behind a complete server: what is found by its words, by whom, and how soon. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { xlsx } from "../../lib/documents/test-documents.ts";
 import type { Call, Resources } from "../../resources.ts";
@@ -6,7 +6,7 @@ import type { FakeDrive } from "../../testing/fakes/gdrive.ts";
 import { collect } from "../../testing/pages.ts";
 import { as, judged, openTestServer, type TestServer } from "./test-server.ts";
 
-// A house with an index takes a while to open: one serves all tests of a kind, each with files of its own.
+// A server with an index is slow to open: one serves all tests of a kind, each with its own files.
 let pressmark: TestServer;
 let fake: FakeDrive;
 let resources: Resources;
@@ -19,7 +19,7 @@ const openFor =
     ({ fake, resources, poll } = pressmark);
   };
 
-/** Resolves once a search says what is expected of it; looked at whenever the index has moved. */
+/** Resolves when a search gives the expected result; checked whenever the index has changed. */
 async function until(search: () => Promise<boolean>): Promise<void> {
   const over = new AbortController();
   try {
@@ -59,7 +59,7 @@ describe("retrieval", () => {
   );
   afterAll(() => pressmark.close());
 
-  it("finds a document by its words, names the part it stands in, and opens it", async () => {
+  it("finds a document by its words, names the matching part, and opens it", async () => {
     const { hits } = await resources.search({ text: "zebra", limit: 10 }, as("anyone"));
     expect(hits.map(({ resource }) => resource)).toMatchObject([{ uri: "gdrive://file/plan", title: "Annual plan" }]);
     const [first, last] = hits[0]!.lines!;
@@ -69,7 +69,7 @@ describe("retrieval", () => {
     expect("text" in body && body.text).not.toContain("# Plan");
   });
 
-  it("finds a document that was edited, renamed or moved by its new words after one look, under the address it had", async () => {
+  it("finds an edited, renamed or moved document by its new words after one check, under the same address", async () => {
     expect(await found("aardvark", as("x"))).toEqual(["gdrive://file/doc"]);
     fake.document("doc", "# One\n\nthe wombat\n");
     const before = fake.asked.filter((line) => line.startsWith("GET /drive/v3/changes?")).length;
@@ -85,7 +85,7 @@ describe("retrieval", () => {
     expect(await found("animals", as("x"))).toEqual([]);
   });
 
-  it("finds every sheet of a spreadsheet, and lines that lead to it", async () => {
+  it("finds every sheet of a spreadsheet, with matching lines", async () => {
     expect(await found("pangolin", as("x"))).toEqual(["gdrive://file/s"]);
     const { contents } = await resources.read("gdrive://file/s", as("x"));
     expect(contents.map(({ uri }) => uri)).toEqual(["gdrive://file/s?sheet=One", "gdrive://file/s?sheet=Two"]);
@@ -136,12 +136,12 @@ const same = (ids: readonly string[]) => {
   return { list: sorted, hits: sorted, children: sorted, completed: sorted };
 };
 
-describe("where Drive decides who sees what", () => {
+describe("if Drive decides who sees what", () => {
   beforeAll(openFor(build, judged));
   afterAll(() => pressmark.close());
   const [alice, bob] = [as("alice@example.org"), as("bob@other.example")];
 
-  it("each caller sees, finds and reads what they may, through every door", async () => {
+  it("each caller sees, finds and reads only what they may, through every operation", async () => {
     const all = [...fake.store.files.keys()];
     for (const [call, ids] of [
       [alice, ["for-alice", "for-domain", "for-all", "in-team"]],
@@ -170,7 +170,7 @@ describe("where Drive decides who sees what", () => {
     }
   });
 
-  it("what was taken back is not read any more, even before Drive is looked at again, and not found afterwards", async () => {
+  it("a revoked file is no longer readable, even before the next check of Drive, and not found afterwards", async () => {
     await resources.read("gdrive://file/for-alice", alice);
     fake.put("for-alice", { permissions: [] });
     await expect(resources.read("gdrive://file/for-alice", alice)).rejects.toMatchObject({ kind: "not-found" });
@@ -179,7 +179,7 @@ describe("where Drive decides who sees what", () => {
     await expect(resources.read("gdrive://file/in-team", alice)).rejects.toMatchObject({ kind: "not-found" });
   });
 
-  it("what is shared is seen after one look", async () => {
+  it("a shared file is visible after one check", async () => {
     fake.put("no-one", { permissions: [{ type: "user", emailAddress: "bob@other.example" }] });
     poll();
     await until(async () => (await found("numbat", bob)).length === 2);

@@ -1,31 +1,31 @@
-/** What stands in the ledger, in our words. */
+/** Rows of the ledger, and their conversion. */
 import type { DriveFile, DrivePermission } from "./drive-objects.ts";
 
 export interface DriveChangeLog {
-  /** "" for the account's own, else the id of a shared drive. */
+  /** "" for the account's own files, else the id of a shared drive. */
   readonly name: string;
-  /** Where its changes go on. While it is being listed: what to begin from afterwards. */
+  /** Where its changes continue. During a listing: where to start afterwards. */
   readonly token: string;
-  /** Whether all of its files are in; until then, the number of the look that is under way. */
+  /** Whether all its files are in the ledger; until then, the number of the running scan. */
   readonly isListed: boolean;
   readonly look: number;
 }
 
-/** A file as it is known here. */
+/** A file in the ledger. */
 export interface LedgerRow extends Omit<DriveFile, "isTrashed" | "driveId"> {
   readonly kind: "file" | "folder" | "shortcut";
-  /** Whether it is in lists: there, readable, and below what is served. */
+  /** Whether it is listed: it exists, is readable, and lies below a served folder. */
   readonly isShown: boolean;
 }
 
-/** A file and what opens it, where it is shared by a link. */
+/** A file id, with its resource key if it is shared by a link. */
 export type Opened = Pick<DriveFile, "id" | "resourceKey">;
 
 export interface LedgerChange {
   readonly id: string;
   readonly kind: "appeared" | "changed" | "gone";
   readonly of: LedgerRow["kind"];
-  /** The folders into which it came, in which it has another name, or that it left. */
+  /** Folders that it entered or left, or in which it was renamed. */
   readonly places: readonly { readonly folder: string; readonly kind: "appeared" | "gone" }[];
 }
 
@@ -40,7 +40,7 @@ export function toLog(row: Raw): DriveChangeLog {
   };
 }
 
-/** Where a shortcut leads. */
+/** The target of a shortcut. */
 export function toOpened(row: Raw): Opened {
   const { target, target_key: key } = row;
   return { id: String(target), ...(key !== null && { resourceKey: String(key) }) };
@@ -72,7 +72,7 @@ export function toRow(row: Raw): LedgerRow {
   };
 }
 
-/** Undefined for what no one has seen and no one sees. */
+/** Undefined for a file that was never shown and is not shown now. */
 export function changeOf(row: Raw, moves: readonly Raw[], seq: number): LedgerChange | undefined {
   const [born, died, isShown] = [Number(row["born"]), Number(row["died"]), row["shown"] === 1];
   if (!isShown && died <= seq) return undefined;

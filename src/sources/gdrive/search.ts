@@ -1,25 +1,25 @@
-/** What Drive itself finds by the words in its files: for words that no index of ours has seen yet. */
+/** Full-text search by Drive itself, for words that our index does not hold yet. */
 import { invalid } from "../../errors.ts";
 import type { DriveFile } from "./drive-objects.ts";
 import type { DriveApi } from "./drive-api.ts";
 
 export interface DriveSearch {
   readonly files: readonly DriveFile[];
-  /** Whether Drive has looked everywhere. */
+  /** Whether Drive searched everything. */
   readonly isComplete: boolean;
 }
 
 const limit = 50;
 const maxLength = 1000;
 
-/** Everywhere at once; where that is too much for Drive, in one place after the other. */
+/** Searches everything with one request; if that is too much for Drive, one drive after the other. */
 export async function searchDrive(
   text: string,
   { api, logs }: { readonly api: DriveApi; readonly logs: readonly string[] },
   signal: AbortSignal,
 ): Promise<DriveSearch> {
   if (text.trim() === "" || text.length > maxLength)
-    throw invalid(`"q" takes the words to look for, at most ${maxLength} characters of them`);
+    throw invalid(`"q" takes the words to search for, at most ${maxLength} characters`);
   const q = `trashed = false and fullText contains ${formatText(text)}`;
   const [only, ...others] = logs;
   const whole = await api.files({ log: others.length === 0 ? (only ?? "") : "all", q, limit }, signal);
@@ -34,7 +34,7 @@ export async function searchDrive(
   return { files: [...found.values()], isComplete };
 }
 
-/** Within quotes only a quote and a backslash mean anything. */
+/** In a quoted string, only quote and backslash are special. */
 export function formatText(text: string): string {
   return `'${text.replaceAll(/[\\']/g, "\\$&").replaceAll(/\p{Cc}+/gu, " ")}'`;
 }

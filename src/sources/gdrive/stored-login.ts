@@ -1,4 +1,4 @@
-/** Who has signed in to Drive here: in the system's keychain where there is one, else in a file for its owner alone. */
+/** Drive accounts signed in on this machine: in the system keychain if there is one, else in a file that only its owner can read. */
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -9,28 +9,28 @@ import { writeFileAtomically } from "../../lib/write-file-atomically.ts";
 import { isDriveObject, listIn, textIn } from "./drive-objects.ts";
 import { createKeychain, type Keychain } from "./keychain.ts";
 
-/** Secret, but for the address. */
+/** Secret, except for the address. */
 export interface StoredLogin {
   readonly email: string;
   readonly clientId: string;
   readonly clientSecret?: string;
   readonly refreshToken: string;
-  /** Where it is good, when that is not Google. */
+  /** The server that issued it, if not Google. */
   readonly rootUrl?: string;
 }
 
-/** What may be shown. */
+/** The part that may be shown. */
 export interface StoredAccount {
   readonly email: string;
   readonly kept: "keychain" | "file";
 }
 
 export interface StoredLogins {
-  /** The one who signed in last stands first. */
+  /** The latest sign-in comes first. */
   readonly accounts: readonly StoredAccount[];
   find(email: string): Promise<StoredLogin | undefined>;
   keep(login: StoredLogin): Promise<StoredAccount>;
-  /** False where no one of that name had signed in. */
+  /** False if no account of that name was signed in. */
   forget(email: string): Promise<boolean>;
 }
 
@@ -43,7 +43,7 @@ export function createStoredLogins(env: Env, platform: NodeJS.Platform = process
   const fileOf = (email: string) =>
     join(folder, `${createHash("sha256").update(email).digest("hex").slice(0, 32)}.json`);
   const keychain = createKeychain({ platform, env });
-  /** Two who sign in at the same time are both in the list. */
+  /** Two concurrent sign-ins must both end up in the list. */
   const alone = <T>(work: () => Promise<T>) => withFileLock(register, work, { folder: join(state, "locks") });
 
   function accounts(): readonly StoredAccount[] {
@@ -55,7 +55,7 @@ export function createStoredLogins(env: Env, platform: NodeJS.Platform = process
 
   async function keepIn(place: Keychain | undefined, login: StoredLogin): Promise<StoredAccount["kept"]> {
     const secret = Buffer.from(JSON.stringify(login)).toString("base64url");
-    // What was taken must also come out again.
+    // Some keychains accept a secret but do not return it.
     if (place && (await place.store(login.email, secret)) && (await place.find(login.email)) === secret) {
       rmSync(fileOf(login.email), { force: true });
       return "keychain";
@@ -79,7 +79,7 @@ export function createStoredLogins(env: Env, platform: NodeJS.Platform = process
 
     async keep(login) {
       if (!isAddress(login.email))
-        throw new ResourceError("unexpected", "the account has no address that could be kept");
+        throw new ResourceError("unexpected", "the account has no address, so it cannot be stored");
       return alone(async () => {
         const account = { email: login.email, kept: await keepIn(keychain, login) };
         writeAlone(folder, register, [account, ...accounts().filter(({ email }) => email !== login.email)]);
@@ -105,28 +105,28 @@ export function createStoredLogins(env: Env, platform: NodeJS.Platform = process
   };
 }
 
-/** Who signed in last. */
+/** The account that signed in last. */
 export function lastSignedIn(env: Env): string | undefined {
   return createStoredLogins(env).accounts[0]?.email;
 }
 
-/** Throws where they have not signed in, or no longer are. */
+/** Throws if the account is not signed in, or no longer. */
 export async function findLogin(email: string, env: Env): Promise<StoredLogin> {
   const found = await createStoredLogins(env).find(email.toLowerCase());
   if (!found) throw new ResourceError("denied", `${quote(email)} has not signed in here; run: pressmark drive login`);
   return found;
 }
 
-/** Nothing that a program could take for more than an address. */
+/** An address that no program can mistake for an option or a path. */
 function isAddress(email: string): boolean {
   return /^[\w.+-]{1,64}@[\w.-]{1,255}$/.test(email);
 }
 
-function toLogin(said: unknown): StoredLogin | undefined {
-  if (!isDriveObject(said)) return undefined;
-  const [email, clientId, refreshToken] = ["email", "clientId", "refreshToken"].map((name) => textIn(said, name));
+function toLogin(given: unknown): StoredLogin | undefined {
+  if (!isDriveObject(given)) return undefined;
+  const [email, clientId, refreshToken] = ["email", "clientId", "refreshToken"].map((name) => textIn(given, name));
   if (email === undefined || clientId === undefined || refreshToken === undefined) return undefined;
-  const [clientSecret, rootUrl] = [textIn(said, "clientSecret"), textIn(said, "rootUrl")];
+  const [clientSecret, rootUrl] = [textIn(given, "clientSecret"), textIn(given, "rootUrl")];
   return {
     email,
     clientId,
@@ -136,7 +136,7 @@ function toLogin(said: unknown): StoredLogin | undefined {
   };
 }
 
-/** Whole or not at all, and for no one else to read. */
+/** Written completely or not at all, readable by the owner only. */
 function writeAlone(folder: string, file: string, value: unknown): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeFileAtomically(file, `${JSON.stringify(value)}\n`);
@@ -147,7 +147,7 @@ function readJson(file: string): unknown {
     return parsed(readFileSync(file, "utf8"));
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw new ResourceError("unavailable", "what was kept of a sign-in to Drive cannot be read", { cause });
+    throw new ResourceError("unavailable", "the stored sign-in to Drive cannot be read", { cause });
   }
 }
 

@@ -27,7 +27,7 @@ const openKept = (): Promise<Ledger> => openLedger({ file: join(folder, "ledger.
 const openFresh = (): Promise<Ledger> => openLedger({ file: undefined, folders: [] });
 
 describe("following", () => {
-  it("asks once for each log when nothing changed, and writes nothing", async () => {
+  it("sends one request for each log when nothing changed, and writes nothing", async () => {
     drive.build();
     const ledger = await openFresh();
     const sync = drive.sync(ledger);
@@ -42,7 +42,7 @@ describe("following", () => {
     ledger.close();
   });
 
-  it("does not take what was done before the clock was set back for fresh", async () => {
+  it("does not count a run as recent after the clock was set back", async () => {
     const { runtime, setWallClock } = createClock();
     fake.put("a", { content: "1", name: "a" });
     const ledger = await openFresh();
@@ -57,31 +57,31 @@ describe("following", () => {
     ledger.close();
   });
 
-  it("holds a look by the clock that processes share, for two minutes at most", async () => {
+  it("holds a scan by the clock that processes share, for two minutes at most", async () => {
     const [one, other] = [await openKept(), await openKept()];
     const [mine, theirs] = [`${process.pid} ${hostname()} 1`, `${process.pid} ${hostname()} 2`];
     const atMs = 5_000_000;
     expect(one.beginLook("", "token", mine, atMs)).toBeDefined();
     expect(other.beginLook("", "token", theirs, atMs + 119_999)).toBeUndefined();
-    // The machine was started anew: its clock began anew, and no process of before is left.
+    // The machine was rebooted: its clock restarted, and no earlier process is left.
     expect(other.beginLook("", "token", theirs, 1000)).toBeDefined();
     expect(one.beginLook("", "token", mine, 121_000)).toBeDefined();
     one.close();
     other.close();
   });
 
-  it("is one question for all who ask meanwhile", async () => {
+  it("is one run for all concurrent callers", async () => {
     const ledger = await openFresh();
     const sync = drive.sync(ledger, { drives: [] });
     await sync.now(signal);
     const before = fake.asked.length;
     await Promise.all(Array.from({ length: 20 }, () => sync.now(signal)));
-    // The one under way, and one for those who came later.
+    // The running one, and one for later callers.
     expect(fake.asked.length - before).toBe(2);
     ledger.close();
   });
 
-  it("goes on where it was after a start, without looking at everything again", async () => {
+  it("continues after a start, without listing everything again", async () => {
     drive.build();
     const first = await openKept();
     await drive.sync(first).now(signal);
@@ -96,7 +96,7 @@ describe("following", () => {
     again.close();
   });
 
-  it("looks at everything again when a token is not taken any more", async () => {
+  it("lists everything again when a token is rejected", async () => {
     drive.build();
     const ledger = await openFresh();
     await drive.sync(ledger).now(signal);
@@ -107,7 +107,7 @@ describe("following", () => {
     ledger.close();
   });
 
-  it("takes what an older look says for older", async () => {
+  it("treats results of an older scan as older", async () => {
     fake.document("a", "1", { name: "first" });
     const ledger = await openFresh();
     await drive.sync(ledger).now(signal);
@@ -120,33 +120,33 @@ describe("following", () => {
     ledger.close();
   });
 
-  it("is done once at a time, whenever it is asked for", async () => {
+  it("runs one at a time, whenever it is called", async () => {
     const ledger = await openFresh();
     let [running, most] = [0, 0];
     const api = {
       ...drive.api(),
-      changes: async (...asked: Parameters<DriveApi["changes"]>) => {
+      changes: async (...requested: Parameters<DriveApi["changes"]>) => {
         most = Math.max(most, (running += 1));
         return drive
           .api()
-          .changes(...asked)
+          .changes(...requested)
           .finally(() => (running -= 1));
       },
     };
-    const asked: Promise<void>[] = [];
+    const requested: Promise<void>[] = [];
     const sync = drive.sync(ledger, {
       api,
       drives: [],
       ledger: new Proxy(ledger, {
         get(from, key) {
           const value: unknown = Reflect.get(from, key);
-          if (key !== "setNote" || asked.length > 100) return value;
-          // The last thing that is done: in every moment after it someone asks.
+          if (key !== "setNote" || requested.length > 100) return value;
+          // The last operation: callers arrive at every moment after it.
           return (name: string, text: string): void => {
             from.setNote(name, text);
             if (name !== "synced") return;
             const askOn = (times: number): void => {
-              asked.push(sync.now(signal));
+              requested.push(sync.now(signal));
               if (times > 0) queueMicrotask(() => askOn(times - 1));
             };
             askOn(20);
@@ -155,13 +155,13 @@ describe("following", () => {
       }),
     });
     await Promise.all([sync.now(signal), sync.now(signal)]);
-    for (let done = 0; done < asked.length; done += 1) await asked[done];
-    expect(asked.length).toBeGreaterThan(20);
+    for (let done = 0; done < requested.length; done += 1) await requested[done];
+    expect(requested.length).toBeGreaterThan(20);
     expect(most).toBe(1);
     ledger.close();
   });
 
-  it("of two at once, one looks and both know", async () => {
+  it("of two concurrent processes, one lists and both know", async () => {
     for (let index = 0; index < 50; index += 1) fake.put(`id-${index}`, { content: "x" });
     const [one, other] = [await openKept(), await openKept()];
     const eager = { ...createClock().runtime, wait: () => new Promise<void>((resolve) => setImmediate(resolve)) };
@@ -175,7 +175,7 @@ describe("following", () => {
 });
 
 describe("shared drives", () => {
-  it("each have a log of their own, come while one looks, and go with all that was in them", async () => {
+  it("each have their own log, appear during a listing, and disappear with all their files", async () => {
     drive.build();
     const ledger = await openFresh();
     const sync = drive.sync(ledger);
@@ -196,12 +196,12 @@ describe("shared drives", () => {
     ledger.close();
   });
 
-  it("are only those that are named", async () => {
+  it("are only the configured ones", async () => {
     drive.build();
     fake.addDrive("other", "Other");
     fake.put("o", { content: "x", driveId: "other" });
     const ledger = await openFresh();
-    // Whoever may write there could lay a way to anything that the account sees.
+    // Anyone who can write there could add a shortcut to anything that the account sees.
     for (const target of ["a", "o"]) fake.put(`to-${target}`, { mimeType: shortcutType, target, driveId: "team" });
     await drive.sync(ledger, { drives: ["team"], myDrive: false }).now(signal);
     expect(Object.keys(known(ledger))).toEqual(["t1", "t2"]);
@@ -209,7 +209,7 @@ describe("shared drives", () => {
   });
 });
 
-describe("what is kept of one account", () => {
+describe("the stored state of one account", () => {
   const other = "other@example.org";
   const token = `x.${Buffer.from(JSON.stringify({ iss: other })).toString("base64url")}.x`;
   const asOther = () =>
@@ -217,7 +217,7 @@ describe("what is kept of one account", () => {
       identity: { headers: async () => new Headers({ Authorization: `Bearer ${token}` }), renew: () => undefined },
     });
 
-  it("is never shown for another, whoever comes and goes", async () => {
+  it("is never shown for another, whatever the sequence of accounts", async () => {
     fake.document("mine", "1");
     fake.document("theirs", "1", { owner: other });
     const [ledger, theirs] = [await openKept(), await openKept()];
@@ -226,7 +226,7 @@ describe("what is kept of one account", () => {
     const seq = ledger.seq;
     await drive.sync(theirs, { api: asOther() }).now(signal);
     expect(Object.keys(known(theirs))).toEqual(["theirs"]);
-    // Whoever listened is not told of each thing that is gone, but that anything may be.
+    // Watches are not told of each removed file, but that changes were lost.
     expect(ledger.changesSince(seq, 1000)).toBeUndefined();
     await sync.within(3_600_000, signal);
     expect(Object.keys(known(ledger))).toEqual(["mine"]);
@@ -234,7 +234,7 @@ describe("what is kept of one account", () => {
     theirs.close();
   });
 
-  it("does not get into what is kept of another by a look that was under way", async () => {
+  it("is not mixed with that of another by a running scan", async () => {
     const ledger = await openFresh();
     ledger.belongTo("one");
     const look = ledger.beginLook("", "token", "1", 0)!;
@@ -248,8 +248,8 @@ describe("what is kept of one account", () => {
   });
 });
 
-describe("a refusal that says nothing of the files", () => {
-  it.each([401, [403, "accessNotConfigured"]] as const)("as %j forgets none of them", async (how) => {
+describe("an error that says nothing about the files", () => {
+  it.each([401, [403, "accessNotConfigured"]] as const)("as %j removes none of them", async (how) => {
     drive.build();
     const ledger = await openFresh();
     const sync = drive.sync(ledger);
@@ -262,7 +262,7 @@ describe("a refusal that says nothing of the files", () => {
     ledger.close();
   });
 
-  it("is not taken for no one's being allowed to read them", async () => {
+  it("does not mean that no one may read them", async () => {
     drive.build();
     const ledger = await openFresh();
     const open = () => drive.sync(ledger, { api: drive.api({ withPermissions: true }), withPermissions: true });
@@ -278,7 +278,7 @@ describe("a refusal that says nothing of the files", () => {
 });
 
 describe("a folder", () => {
-  it("is told of what left it, whatever happened to that afterwards", async () => {
+  it("is reported when a file left it, whatever happened to the file afterwards", async () => {
     fake.folder("from", "From");
     fake.folder("to", "To");
     fake.document("doc", "1", { parent: "from" });
@@ -307,8 +307,8 @@ describe("a folder", () => {
   });
 });
 
-describe("what is not in the account's own drives", () => {
-  it("is served where it was shared with the account, for as long as it is", async () => {
+describe("a file outside the account's own drives", () => {
+  it("is served if it was shared with the account, as long as it is", async () => {
     fake.addDrive("foreign", "Foreign", ["x@example.org"]);
     const shared = { driveId: "foreign", permissions: [{ type: "user", emailAddress: fake.owner }] } as const;
     fake.put("shared", { content: "1", name: "shared", ...shared });
@@ -328,17 +328,17 @@ describe("what is not in the account's own drives", () => {
     none.close();
   });
 
-  it("is looked at again now and then, where only a shortcut leads to it and no log tells of it", async () => {
+  it("is checked again periodically, if only a shortcut leads to it and no log reports it", async () => {
     const { runtime, advance } = createClock();
     const silent = drive.api();
-    /** Tells of nothing but the shortcut. */
+    /** Reports nothing but the shortcut. */
     const api: DriveApi = {
       ...silent,
-      files: async (...asked) => {
-        const page = await silent.files(...asked);
+      files: async (...requested) => {
+        const page = await silent.files(...requested);
         return { ...page, files: page.files.filter(({ id }) => id === "s") };
       },
-      changes: async (...asked) => ({ ...(await silent.changes(...asked)), changes: [] }),
+      changes: async (...requested) => ({ ...(await silent.changes(...requested)), changes: [] }),
     };
     const anyone = [{ type: "anyone" }] as const;
     fake.put("s", { mimeType: shortcutType, target: "linked" });
@@ -346,13 +346,13 @@ describe("what is not in the account's own drives", () => {
     const ledger = await openFresh();
     const sync = drive.sync(ledger, { api, runtime });
     await sync.now(signal);
-    const asked = () => fake.asked.filter((line) => line.startsWith("GET /drive/v3/files/linked")).length;
+    const requested = () => fake.asked.filter((line) => line.startsWith("GET /drive/v3/files/linked")).length;
     fake.put("linked", { name: "after" });
     await sync.now(signal);
-    expect([known(ledger), asked()]).toEqual([{ linked: "before 1" }, 1]);
+    expect([known(ledger), requested()]).toEqual([{ linked: "before 1" }, 1]);
     await advance(900_000);
     await sync.now(signal);
-    expect([known(ledger), asked()]).toEqual([{ linked: "after 2" }, 2]);
+    expect([known(ledger), requested()]).toEqual([{ linked: "after 2" }, 2]);
     fake.put("linked", { permissions: [] });
     await advance(900_000);
     await sync.now(signal);
@@ -365,8 +365,8 @@ describe("what is not in the account's own drives", () => {
   });
 });
 
-describe("a list in which Drive has not looked everywhere", () => {
-  it("is asked for again more narrowly", async () => {
+describe("an incomplete list of Drive", () => {
+  it("is requested again with narrower queries", async () => {
     drive.build();
     fake.put("theirs", { content: "x", name: "theirs", owner: "x@example.org", permissions: [{ type: "user", emailAddress: fake.owner }] }); // prettier-ignore
     fake.incomplete(1);
@@ -376,7 +376,7 @@ describe("a list in which Drive has not looked everywhere", () => {
     ledger.close();
   });
 
-  it("is never taken for all there is", async () => {
+  it("is never treated as complete", async () => {
     drive.build();
     const ledger = await openFresh();
     await drive.sync(ledger).now(signal);
@@ -389,7 +389,7 @@ describe("a list in which Drive has not looked everywhere", () => {
     ledger.close();
   });
 
-  it("is begun again when its token has run out", async () => {
+  it("starts again when its token has expired", async () => {
     for (let index = 0; index < 1500; index += 1) fake.store.put(`id-${index}`, { name: `${index}`, content: "x" });
     fake.onAsk = (line) => {
       if (!line.includes("pageToken=") || !line.startsWith("GET /drive/v3/files?")) return;

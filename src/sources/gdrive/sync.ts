@@ -1,4 +1,4 @@
-/** Keeps the ledger true to Drive: a look at all files of a log, then every change of it, each batch with the token behind it. */
+/** Synchronises the ledger with Drive: lists all files of a log once, then applies its changes, each batch with its next token. */
 import { ResourceError } from "../../errors.ts";
 import type { Runtime } from "../../source.ts";
 import { pause, type RetryState, until } from "./backoff.ts";
@@ -13,44 +13,44 @@ export interface SyncOptions {
   readonly ledger: Ledger;
   readonly runtime: Runtime;
   readonly myDrive: boolean;
-  /** Ids, or all that there are. */
+  /** Ids, or all drives. */
   readonly drives: "all" | readonly string[];
-  /** Whether it must be known of every file who may read it. */
+  /** Whether the readers of each file must be known. */
   readonly withPermissions: boolean;
-  /** Of the api, where it tells. */
-  readonly trouble?: RetryState | undefined;
-  /** Who looks. */
+  /** The retry state of the API, if it reports one. */
+  readonly retryState?: RetryState | undefined;
+  /** Name of the process that holds the ledger. */
   readonly holder?: string;
 }
 
 export interface Sync {
-  /** Resolves when all that was so before this was asked is in the ledger. Asked by many at once, it is done once for all of them. */
+  /** Resolves when everything that was true before the call is in the ledger. Concurrent calls share one run. */
   now(signal: AbortSignal): Promise<void>;
-  /** As `now`, unless that was done less than this ago. Rejects while Drive is away, and goes on trying by itself. */
+  /** Like `now`, unless that was done less than this long ago. Rejects while Drive is unavailable, and keeps trying in the background. */
   within(maxAgeMs: number, signal: AbortSignal): Promise<void>;
-  /** Stops what is under way. */
+  /** Stops running work. */
   close(): Promise<void>;
 }
 
 const pageSize = 1000;
-/** Where each of them is asked for: someone who waits for us hears of every page. */
-const askedPageSize = 100;
+/** With permissions for each file, pages are small, so that waiting callers see progress. */
+const permissionsPageSize = 100;
 const atOnce = 8;
 const logsAtOnce = 4;
 const lookWaitMs = 500;
 const maxTargets = 1000;
 const linkedMs = 900_000;
-/** So often a token may be no longer good. */
+/** How often a token may expire during one run. */
 const maxDisturbed = 5;
 /** Of a thousand files each: more than any account has. */
 const maxPages = 100_000;
 const maxMeetings = 3;
 const everything = "trashed = false";
-/** Together they are everything, and neither is all of it. */
+/** Together they match every file; each matches only some. */
 const narrower = ["trashed = false and 'me' in owners", "trashed = false and not 'me' in owners"];
 
 export function createSync(options: SyncOptions): Sync {
-  const { api, ledger, runtime, myDrive, drives, withPermissions, trouble } = options;
+  const { api, ledger, runtime, myDrive, drives, withPermissions, retryState } = options;
   const { holder = createHolder() } = options;
   const closing = new AbortController();
   const { signal } = closing;
@@ -59,14 +59,14 @@ export function createSync(options: SyncOptions): Sync {
   let areDrivesKnown = false;
   let account: string | undefined;
 
-  /** What is kept of another account is no good for this one, and another process may have been here for another. */
-  async function meetAccount(): Promise<void> {
+  /** The ledger of another account is dropped: another process may have used it for another account. */
+  async function checkAccount(): Promise<void> {
     account ??= (await api.account(signal)).id;
     if (ledger.note("account") !== account && ledger.belongTo(account)) areDrivesKnown = false;
   }
 
-  /** The shared drives that are served, and a folder for each of them. */
-  async function meetDrives(): Promise<void> {
+  /** Adds the served shared drives, and a folder for each of them. */
+  async function syncDrives(): Promise<void> {
     if (areDrivesKnown) return;
     const wanted = drives === "all" || drives.length > 0 ? await api.drives(signal) : [];
     const served = wanted.filter(({ id }) => drives === "all" || drives.includes(id));
@@ -86,17 +86,17 @@ export function createSync(options: SyncOptions): Sync {
     JSON.parse(ledger.note("drives") ?? "[]") as readonly SharedDrive[];
 
   async function run(again = 0): Promise<void> {
-    await meetAccount();
-    await meetDrives();
+    await checkAccount();
+    await syncDrives();
     const names = [...(myDrive ? [""] : []), ...servedDrives().map(({ id }) => id)];
     await inParallel(names, logsAtOnce, (name) => bringUp(name));
     await followTargets();
-    // A shared drive that came is looked at in the same go.
+    // A new shared drive is listed in the same run.
     if (!areDrivesKnown && again < maxMeetings) await run(again + 1);
     ledger.setNote("synced", String(runtime.now()));
   }
 
-  /** Whether this was noted less than so long ago, by any process. A time that is yet to come is of a clock that was set back. */
+  /** Whether any process noted this less than so long ago. A time in the future comes from a clock that was set back. */
   function wasWithin(maxAgeMs: number, note: "synced" | "linked"): boolean {
     const ageMs = runtime.now() - Number(ledger.note(note) ?? Number.NaN);
     return ageMs >= 0 && ageMs < maxAgeMs;
@@ -106,7 +106,7 @@ export function createSync(options: SyncOptions): Sync {
     for (let disturbed = 0; disturbed < maxDisturbed;) {
       const log = ledger.logs.find((each) => each.name === name);
       try {
-        if (log?.isListed !== true) await lookAround(name, log?.token);
+        if (log?.isListed !== true) await listAll(name, log?.token);
         else if (await follow(name, log.token)) return;
       } catch (cause) {
         if (name !== "" && isGone(cause)) return lose(name);
@@ -115,21 +115,21 @@ export function createSync(options: SyncOptions): Sync {
         disturbed += 1;
       }
     }
-    throw new ResourceError("unavailable", "Drive does not take its own tokens; try again later");
+    throw new ResourceError("unavailable", "Drive rejects its own tokens; try again later");
   }
 
-  /** A shared drive is no longer ours to see. */
+  /** A shared drive is no longer visible to us. */
   function lose(name: string): void {
     ledger.forgetLog(name);
     ledger.setNote("drives", JSON.stringify(servedDrives().filter(({ id }) => id !== name)));
     areDrivesKnown = false;
   }
 
-  /** The token is had first: what changes during the look is followed afterwards. */
-  async function lookAround(name: string, token: string | undefined): Promise<void> {
+  /** The token is requested first: changes during the listing are applied afterwards. */
+  async function listAll(name: string, token: string | undefined): Promise<void> {
     const from = token ?? (await api.startToken(name, signal));
     const look = ledger.beginLook(name, from, holder, Math.floor(runtime.monotonicMs()));
-    // Someone else is at it, in this house or another.
+    // Another process is listing it, here or elsewhere.
     if (look === undefined) return pause(lookWaitMs, runtime, signal);
     try {
       const top = await topOf(name);
@@ -137,7 +137,10 @@ export function createSync(options: SyncOptions): Sync {
       if (!(await lookFor(name, look, everything)))
         for (const q of narrower)
           if (!(await lookFor(name, look, q)))
-            throw new ResourceError("unavailable", "Drive has not looked everywhere; what it found would not be all");
+            throw new ResourceError(
+              "unavailable",
+              "Drive did not search everything, so the listing would be incomplete",
+            );
       ledger.endLook(look, name);
     } catch (cause) {
       ledger.leaveLook(name, holder);
@@ -145,14 +148,19 @@ export function createSync(options: SyncOptions): Sync {
     }
   }
 
-  /** False where Drive says that it has not looked everywhere. */
+  /** False if Drive reports an incomplete search. */
   async function lookFor(name: string, look: number, q: string): Promise<boolean> {
     let next: string | undefined;
     let pages = 0;
     do {
       if ((pages += 1) > maxPages) throw endless();
       const page = await api.files(
-        { log: name, q, limit: withPermissions ? askedPageSize : pageSize, ...(next !== undefined && { token: next }) },
+        {
+          log: name,
+          q,
+          limit: withPermissions ? permissionsPageSize : pageSize,
+          ...(next !== undefined && { token: next }),
+        },
         signal,
       );
       if (page.isIncomplete) return false;
@@ -163,18 +171,18 @@ export function createSync(options: SyncOptions): Sync {
     return true;
   }
 
-  /** The folder that all others of a log are in is in no list. */
+  /** The root folder of a log appears in no listing. */
   async function topOf(name: string): Promise<readonly DriveFile[]> {
     const plain = { mimeType: folderType, version: 0, isTrashed: false, canDownload: true };
     if (name === "") {
-      const root = await unlessGone(api.file({ id: "root" }, signal));
+      const root = await undefinedIfGone(api.file({ id: "root" }, signal));
       return root ? withReaders([{ ...plain, id: root.id, name: root.name }]) : [];
     }
     const drive = servedDrives().find(({ id }) => id === name);
     return withReaders([{ ...plain, id: name, name: drive?.name ?? name }]);
   }
 
-  /** False when someone else was quicker with the same. */
+  /** False if another process applied the same changes first. */
   async function follow(name: string, from: string): Promise<boolean> {
     let token = from;
     for (let pages = 0; pages < maxPages; pages += 1) {
@@ -194,22 +202,22 @@ export function createSync(options: SyncOptions): Sync {
     throw endless();
   }
 
-  /** A file as a log tells of it. What the account's own log says of a shared drive that is not served is not for us. */
+  /** A file as a log reports it. Undefined if it is in a shared drive that is not served. */
   function servedIn(log: string, file: DriveFile): DriveFile | undefined {
     const { driveId, ...own } = file;
     if (driveId === undefined || (log === "" ? isDriveServed(driveId) : driveId === log)) return file;
-    // Shared with the account out of a drive that it is not in: no other log tells of it.
+    // Shared with the account from a drive that it is not a member of: no other log reports it.
     return log === "" && drives === "all" ? own : undefined;
   }
 
   const isDriveServed = (driveId: string): boolean => servedDrives().some(({ id }) => id === driveId);
 
-  /** Whoever may write where we look can lay a shortcut to anything that the account sees: it leads no further than what is served. */
+  /** Anyone who can write to a served folder can add a shortcut to anything that the account sees: it is followed only to served files. */
   function isWithin({ driveId }: DriveFile): boolean {
     return driveId !== undefined && drives !== "all" ? isDriveServed(driveId) : myDrive;
   }
 
-  /** Of what is in a shared drive, who may read it must be asked for file by file. */
+  /** Readers of files in a shared drive must be requested file by file. */
   async function withReaders(files: readonly DriveFile[]): Promise<readonly DriveFile[]> {
     if (!withPermissions) return files;
     return inParallel(files, atOnce, async (file) =>
@@ -219,12 +227,12 @@ export function createSync(options: SyncOptions): Sync {
     );
   }
 
-  /** Where shortcuts lead, when no log tells of it: what is not known yet and, now and then, what is. */
+  /** Targets of shortcuts that no log reports: unknown ones and, periodically, known ones. */
   async function followTargets(): Promise<void> {
     const isDue = !wasWithin(linkedMs, "linked");
     const targets = [...ledger.unknownTargets(maxTargets), ...(isDue ? ledger.linkedTargets(maxTargets) : [])];
     const found = await inParallel(targets, atOnce, async (target): Promise<DriveFile> => {
-      const file = await unlessGone(api.file(target, signal));
+      const file = await undefinedIfGone(api.file(target, signal));
       const nothing = { mimeType: folderType, version: 0, isTrashed: true, canDownload: false };
       return file && isWithin(file) ? file : { ...nothing, id: target.id, name: target.id };
     });
@@ -236,14 +244,14 @@ export function createSync(options: SyncOptions): Sync {
     const started = run().finally(() => {
       if (running === started) running = undefined;
     });
-    // Whoever waits for it hears of it; if no one does any more, it is tried again anyway.
+    // Waiting callers receive the error; without any, the work is retried anyway.
     started.catch(() => undefined);
     return (running = started);
   }
 
-  /** What is under way may have passed by already what is asked for. */
+  /** A run in progress may already have passed the change that this caller needs. */
   function afresh(): Promise<void> {
-    if (signal.aborted) return Promise.reject(new ResourceError("cancelled", "the house is closing"));
+    if (signal.aborted) return Promise.reject(new ResourceError("cancelled", "the server is shutting down"));
     if (following) return following;
     if (!running) return start();
     const next = running
@@ -262,7 +270,7 @@ export function createSync(options: SyncOptions): Sync {
       const isOurs = account !== undefined && ledger.note("account") === account;
       if (isOurs && wasWithin(maxAgeMs, "synced")) return;
       const work = running ?? afresh();
-      await until(trouble ? trouble.unless(work) : work, asking);
+      await until(retryState ? retryState.unless(work) : work, asking);
     },
     async close() {
       closing.abort();
@@ -271,15 +279,15 @@ export function createSync(options: SyncOptions): Sync {
   };
 }
 
-/** Where we may not know who may read it, no one may. */
+/** If we may not know the readers, there are none. */
 export async function readersOf(api: DriveApi, id: string, signal: AbortSignal): Promise<readonly DrivePermission[]> {
-  return (await unlessGone(api.permissions(id, signal))) ?? [];
+  return (await undefinedIfGone(api.permissions(id, signal))) ?? [];
 }
 
-/** Undefined for what is not there, or not for us to see. */
-async function unlessGone<T>(asked: Promise<T>): Promise<T | undefined> {
+/** Undefined if it does not exist or is not visible to us. */
+async function undefinedIfGone<T>(requested: Promise<T>): Promise<T | undefined> {
   try {
-    return await asked;
+    return await requested;
   } catch (cause) {
     if (isGone(cause)) return undefined;
     throw cause;
@@ -287,10 +295,10 @@ async function unlessGone<T>(asked: Promise<T>): Promise<T | undefined> {
 }
 
 function endless(): ResourceError {
-  return new ResourceError("unavailable", "Drive gives pages without end", { passing: false });
+  return new ResourceError("unavailable", "Drive returns pages without end", { passing: false });
 }
 
-/** In their order, so many at a time. When one fails no other is begun, and nothing goes on when this is over. */
+/** Results in order, with limited concurrency. After a failure nothing more starts, and nothing runs on when this returns. */
 async function inParallel<T, R>(items: readonly T[], most: number, work: (item: T) => Promise<R>): Promise<R[]> {
   const done: R[] = [];
   let next = 0;

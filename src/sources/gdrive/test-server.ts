@@ -1,4 +1,4 @@
-/** A Drive behind a house, for tests: it is looked at again when the test says so. */
+/** A server with a Drive mount, for tests: it polls when the test says so. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,9 +16,9 @@ import gdrive, { type DriveSourceOptions } from "../gdrive.ts";
 export interface TestServer {
   readonly fake: FakeDrive;
   readonly resources: Resources;
-  /** Where it was asked for. */
+  /** Present if requested. */
   readonly index: IndexThreads | undefined;
-  /** The time between two looks at Drive is over. */
+  /** Ends the polling interval. */
   poll(): void;
   close(): Promise<void>;
 }
@@ -29,7 +29,7 @@ const runtime = createRuntime({ write: () => true });
 
 export const as = (id: string, groups: readonly string[] = []): Call => ({ caller: { id, groups }, signal });
 
-/** Who sees what as Drive says it, where that is asked for. */
+/** Access as Drive permits it. */
 export const judged = { access: "drive", callers: { local: "alice@example.org" } } as const;
 
 export async function openTestServer(
@@ -72,7 +72,7 @@ export async function openTestServer(
   };
 }
 
-/** Time passes as ever, but for the wait between two looks, and what it is. */
+/** A real runtime, except for the wait between two polls. */
 function createWorld(): { readonly world: Runtime; poll(): void } {
   let next = Promise.withResolvers<void>();
   let passedMs = 0;

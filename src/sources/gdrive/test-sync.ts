@@ -1,4 +1,4 @@
-/** A Drive with something in it, and what keeps a ledger true to it, for tests. */
+/** A filled Drive, and the synchronisation of a ledger with it, for tests. */
 import { createRuntime } from "../../server/runtime.ts";
 import { type FakeDrive, startFakeDrive } from "../../testing/fakes/gdrive.ts";
 import { createDriveApi, type DriveApi, type DriveApiOptions } from "./drive-api.ts";
@@ -11,10 +11,10 @@ export interface TestSync {
   readonly fake: FakeDrive;
   api(more?: Partial<DriveApiOptions>): DriveApi;
   sync(ledger: Ledger, more?: Partial<SyncOptions>): Sync;
-  /** Id → title and version of every file that there is. */
+  /** Id → title and version of every existing file. */
   truth(): Readonly<Record<string, string>>;
   build(): void;
-  /** Something of everything that can happen. */
+  /** Makes one change of every kind. */
   stir(): void;
 }
 
@@ -64,7 +64,7 @@ export async function startTestSync(): Promise<TestSync> {
   };
 }
 
-/** The same of what the ledger lists. */
+/** The same for the files in the ledger. */
 export function known(ledger: Ledger): Readonly<Record<string, string>> {
   return Object.fromEntries(ledger.files("", 1000).map(({ id, name, version }) => [id, `${name} ${version}`]));
 }

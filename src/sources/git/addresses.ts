@@ -1,4 +1,4 @@
-/** What an address asks of a repository. Everything that leads nowhere ends here. */
+/** Parses addresses of a repository, and rejects those that cannot exist. */
 import { notFound } from "../../errors.ts";
 import { type Address, innerSlash, pathOf, segmentsOf } from "../../source.ts";
 import { parseAsk, type ContentRange } from "../file/range.ts";
@@ -22,7 +22,7 @@ const noNames: readonly string[] = [];
 const logNames = new Set(["ref", "max", "since", "until", "path", "author", "after"]);
 const maxPathLength = 4096;
 
-/** Throws "not-found" for what no address of a repository can be, "invalid" for a range that is none. */
+/** Throws "not-found" for an address that no repository can have, "invalid" for an invalid range. */
 export function parseAddress({ path, query = noQuery }: Address): GitRequest {
   const [kind, ref, ...rest] = path.includes(innerSlash) ? segmentsOf(path) : path === "" ? [] : path.split("/");
   const names = query === noQuery ? noNames : Object.keys(query);
@@ -37,20 +37,20 @@ export function parseAddress({ path, query = noQuery }: Address): GitRequest {
     if (query["path"] !== undefined) checkPath(query["path"]);
     return { kind, base: ref, head: rest[0] ?? "", path: query["path"] };
   } else if (kind === "tree" || ((kind === "blob" || kind === "blame") && rest.length > 0)) {
-    const asked = names.length === 0 ? undefined : parseAsk(query);
-    const isKnown = names.length === 0 || (asked?.range !== undefined && !asked.asText);
-    if (isKnown && !(kind === "blame" && asked?.range?.unit === "bytes"))
-      return { kind, ref, path: rest, range: asked?.range };
+    const parsed = names.length === 0 ? undefined : parseAsk(query);
+    const isKnown = names.length === 0 || (parsed?.range !== undefined && !parsed.asText);
+    if (isKnown && !(kind === "blame" && parsed?.range?.unit === "bytes"))
+      return { kind, ref, path: rest, range: parsed?.range };
   }
   throw notFound(path);
 }
 
-/** Where the file itself stands, whichever way it is asked about. */
+/** The address of the file itself, whether its content or its blame is requested. */
 export function blobPath({ ref, path }: Pick<GitFileRequest, "ref" | "path">): string {
   return pathOf(["blob", ref, ...path]);
 }
 
-/** Throws "not-found" for what no path within a repository can be. */
+/** Throws "not-found" for a path that no repository can contain. */
 export function checkPath(path: string): void {
   const isPath =
     path.length <= maxPathLength &&

@@ -1,4 +1,4 @@
-/** Who last changed each line of a file, and in which commit. */
+/** The commit and author that last changed each line of a file. */
 import { invalid, quote, ResourceError } from "../../errors.ts";
 import { createTimeSlices } from "../../lib/time-slices.ts";
 import type { Part } from "../../source.ts";
@@ -9,14 +9,14 @@ import type { GitProgram } from "./program.ts";
 import { blameTemplate } from "./templates.ts";
 import { unquoteName } from "./unquote-name.ts";
 
-export interface BlameAsk {
+export interface BlameRequest {
   readonly program: GitProgram;
   readonly mirror: Mirror;
   readonly signal: AbortSignal;
   readonly maxBytes: number;
   readonly commit: string;
   readonly path: string;
-  /** What the file holds, as it is read. */
+  /** The content of the file. */
   readonly content: Part;
   readonly range: ContentRange | undefined;
   readonly rules: HistoryRules;
@@ -24,38 +24,39 @@ export interface BlameAsk {
 
 interface Stretch {
   readonly hash: string;
-  /** What the file was called in that commit. */
+  /** The path of the file in that commit. */
   readonly file: string;
   readonly first: number;
   readonly count: number;
 }
 
-interface Told {
+interface BlamedCommit {
   readonly author: string;
   readonly email: string;
   readonly date: string;
   readonly subject: string;
-  /** Where the history ends in a shallow clone, or begins. */
+  /** Set for the oldest commit of the (possibly shallow) history. */
   readonly boundary?: true;
 }
 
-export async function readBlame(ask: BlameAsk): Promise<Part> {
-  const { maxBytes, commit, path, content, range } = ask;
-  if (!("text" in content.body)) throw invalid(`${quote(path)} is no text, so it has no lines to ask about`);
+export async function readBlame(request: BlameRequest): Promise<Part> {
+  const { maxBytes, commit, path, content, range } = request;
+  if (!("text" in content.body)) throw invalid(`${quote(path)} is not text, so it has no lines`);
   const lines = content.body.text.split("\n");
   if (lines.at(-1) === "") lines.pop();
   if (range && range.first > lines.length)
-    throw invalid(`${quote(path)} has ${lines.length} lines, so there is none at ${range.first}`, {
+    throw invalid(`${quote(path)} has ${lines.length} lines, so there is no line ${range.first}`, {
       reason: "beyond-end",
       total: lines.length,
     });
   const last = Math.min(range?.last ?? Infinity, lines.length);
   const within = range ? ["-L", `${range.first},${last}`] : [];
-  let told = await askGit(within, ask);
-  // The file had a name that is not served: what it held there counts as written when it came to a served one.
-  if (!(await isServedThroughout(told.stretches, ask))) told = await askGit(["--no-follow", ...within], ask);
-  const { stretches, commits, isCut } = told;
-  // Text of two bytes a character has other line ends than git sees.
+  let result = await runBlame(within, request);
+  // The file had a path that is not served: its lines from then count as written by the commit that moved it to a served path.
+  if (!(await isServedThroughout(result.stretches, request)))
+    result = await runBlame(["--no-follow", ...within], request);
+  const { stretches, commits, isCut } = result;
+  // In UTF-16 text, git counts lines differently.
   const isPlain = !String(content.meta?.["pressmark/encoding"]).startsWith("utf-16");
   const text = JSON.stringify({
     path,
@@ -71,7 +72,7 @@ export async function readBlame(ask: BlameAsk): Promise<Part> {
   return { body: { text }, mimeType: "application/json" };
 }
 
-async function askGit(how: readonly string[], { program, mirror, signal, maxBytes, commit, path }: BlameAsk) {
+async function runBlame(how: readonly string[], { program, mirror, signal, maxBytes, commit, path }: BlameRequest) {
   const gitDir = await mirror.ready();
   const args = ["blame", "--incremental", "--no-textconv", ...how, commit, "--", path];
   const { bytes, isCut } = await program.run(args, {
@@ -83,18 +84,18 @@ async function askGit(how: readonly string[], { program, mirror, signal, maxByte
   return { ...(await parseBlame(bytes.toString("utf8"))), isCut };
 }
 
-async function isServedThroughout(stretches: readonly Stretch[], { path, rules }: BlameAsk): Promise<boolean> {
+async function isServedThroughout(stretches: readonly Stretch[], { path, rules }: BlameRequest): Promise<boolean> {
   const names = new Set(stretches.map(({ file }) => file));
   names.delete(path);
   const served = await rules.servesEach([...names].map((name) => [name, { kind: "file", hash: "" }] as const));
   return !served.includes(false);
 }
 
-async function parseBlame(output: string): Promise<{ stretches: Stretch[]; commits: Map<string, Told> }> {
+async function parseBlame(output: string): Promise<{ stretches: Stretch[]; commits: Map<string, BlamedCommit> }> {
   const slice = createTimeSlices();
   const stretches: Stretch[] = [];
   let begun: Omit<Stretch, "file"> | undefined;
-  const told = new Map<string, Record<string, string>>();
+  const result = new Map<string, Record<string, string>>();
   let current: Record<string, string> = {};
   for (const line of output.split("\n")) {
     await slice();
@@ -102,28 +103,28 @@ async function parseBlame(output: string): Promise<{ stretches: Stretch[]; commi
     if (begins) {
       const [, hash = "", first, count] = begins;
       begun = { hash, first: Number(first), count: Number(count) };
-      current = told.get(hash) ?? {};
-      told.set(hash, current);
+      current = result.get(hash) ?? {};
+      result.set(hash, current);
       continue;
     }
     const space = line.indexOf(" ");
     const key = space < 0 ? line : line.slice(0, space);
     if (key !== "") current[key] = space < 0 ? "" : line.slice(space + 1);
-    // The last line of each stretch.
+    // The last header line of each block.
     if (key === "filename" && begun) stretches.push({ ...begun, file: unquoteName(line.slice(space + 1)) });
   }
   stretches.sort((a, b) => a.first - b.first);
-  return { stretches, commits: new Map([...told].map(([hash, said]) => [hash, toTold(said)])) };
+  return { stretches, commits: new Map([...result].map(([hash, fields]) => [hash, toBlamedCommit(fields)])) };
 }
 
-function toTold(said: Readonly<Record<string, string>>): Told {
-  const seconds = Number(said["author-time"]);
+function toBlamedCommit(fields: Readonly<Record<string, string>>): BlamedCommit {
+  const seconds = Number(fields["author-time"]);
   return {
-    author: said["author"] ?? "",
-    email: (said["author-mail"] ?? "").replace(/^<|>$/g, ""),
+    author: fields["author"] ?? "",
+    email: (fields["author-mail"] ?? "").replace(/^<|>$/g, ""),
     date: new Date(Number.isFinite(seconds) ? Math.min(seconds, 8.64e12) * 1000 : 0).toISOString(),
-    subject: said["summary"] ?? "",
-    ...(said["boundary"] !== undefined && { boundary: true as const }),
+    subject: fields["summary"] ?? "",
+    ...(fields["boundary"] !== undefined && { boundary: true as const }),
   };
 }
 
@@ -131,7 +132,7 @@ function tooLarge(path: string, lines: number, maxBytes: number): ResourceError 
   const ranges = [formatContentRange({ unit: "lines", first: 1, last: Math.min(lines, 200) })];
   return new ResourceError(
     "too-large",
-    `what there is to say of the ${lines} lines of ${quote(path)} has more than ${maxBytes} bytes; ask for some lines, as in ${quote(`?${ranges[0]}`)}`,
+    `the blame of the ${lines} lines of ${quote(path)} has more than ${maxBytes} bytes; request some lines, as in ${quote(`?${ranges[0]}`)}`,
     { details: { reason: "too-large", maxBytes, template: blameTemplate, ranges } },
   );
 }

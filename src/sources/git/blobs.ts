@@ -1,4 +1,4 @@
-/** The files of a commit: what is said of one, and what it holds. */
+/** Entries and contents of the files of a commit. */
 import { notFound, quote, ResourceError } from "../../errors.ts";
 import { mimeOfName } from "../../lib/mime.ts";
 import { directoryType } from "../../resources.ts";
@@ -11,10 +11,10 @@ import type { Commit } from "./refs.ts";
 import { lacking, type TreeEntry } from "./trees.ts";
 import { blobTemplate } from "./templates.ts";
 
-/** A file of a commit, found. */
+/** A file of a commit. */
 export interface CommittedFile {
   readonly at: Address;
-  /** Its own, which says what it is. */
+  /** Its own file name, which determines the type. */
   readonly name: string;
   readonly commit: Commit;
   readonly entry: TreeEntry;
@@ -23,18 +23,18 @@ export interface CommittedFile {
 
 export interface Blobs {
   read(found: CommittedFile, signal: AbortSignal): Promise<Part>;
-  /** What is said of a file, a link, a submodule or a folder, and where a file really stands. */
+  /** The entry for a file, a link, a submodule or a folder; `reveals` is the address of the file itself. */
   describe(at: Address, entry: TreeEntry, reveals?: Address): Promise<Entry>;
-  /** Lets go of what is kept. */
+  /** Clears the cache. */
   clear(): void;
 }
 
-/** What never changes may be kept for so long, and no longer, because the rules of the folder may hide it. */
+/** Immutable content is fresh for this long and no longer, because the folder rules may hide it later. */
 export const pinnedFreshness = { ttlMs: 60_000 };
 
-/** A range is taken out of files up to this size; git gives a file only as a whole. */
+/** Ranges are read from files up to this size; git returns only whole files. */
 const maxRangedBytes = 64 * 1024 * 1024;
-/** Whoever reads a range reads the next one soon. */
+/** How long a large file is cached for the next range. */
 const keptMs = 10_000;
 const maxPointerBytes = 1024;
 const linkType = "inode/symlink";
@@ -54,12 +54,12 @@ export function createBlobs(contents: Objects, headers: Objects, maxBytes: numbe
     if (!found.bytes) throw tooLarge(at.path, name, found.size, maxBytes);
     const { body, mimeType, meta } = toPart(name, found.bytes);
     const pointer = found.size <= maxPointerBytes ? lfsPointer(found.bytes) : undefined;
-    const said = {
+    const allMeta = {
       ...meta,
       ...(pointer && { "pressmark/lfs": pointer }),
       "pressmark/hash": entry.hash,
     };
-    const part = { body, mimeType: mimeType!, meta: said };
+    const part = { body, mimeType: mimeType!, meta: allMeta };
     return commit.isPinned ? { ...part, freshness: pinnedFreshness } : part;
   }
 
@@ -83,7 +83,7 @@ export function createBlobs(contents: Objects, headers: Objects, maxBytes: numbe
     return readRange(stretch, range, { path, kind, maxBytes, signal });
   }
 
-  /** What is no file, and parts of a file. */
+  /** Reads entries that are not files, and ranges of files. */
   async function special({ at, name, entry, range }: CommittedFile, signal: AbortSignal): Promise<Part> {
     if (range) return ranged(at.path, name, entry, range, signal);
     if (entry.kind === "submodule") {
@@ -128,7 +128,7 @@ function submoduleMeta({ hash }: TreeEntry): Readonly<Record<string, unknown>> {
   return { "pressmark/submodule": hash };
 }
 
-/** What a file of Git LFS stands for, where only its pointer is in the repository. */
+/** The Git LFS object, if the file is an LFS pointer. */
 function lfsPointer(bytes: Buffer): { readonly oid: string; readonly size: number } | undefined {
   const text = bytes.toString("latin1");
   if (!text.startsWith("version https://git-lfs.github.com/spec/v1\n")) return undefined;
@@ -147,8 +147,8 @@ function tooLarge(path: string, name: string, size: number, most: number): Resou
           formatContentRange({ unit: "bytes", first: 0, last: Math.min(most, 1024 * 1024) - 1 }),
         ];
   const instead =
-    ranges[0] === undefined ? "serve it as a file of its own" : `ask for a part, as in ${quote(`?${ranges[0]}`)}`;
-  return new ResourceError("too-large", `${quote(path)} has ${size} bytes, and at most ${most} are read; ${instead}`, {
+    ranges[0] === undefined ? "serve it with the file source" : `request a part, as in ${quote(`?${ranges[0]}`)}`;
+  return new ResourceError("too-large", `${quote(path)} has ${size} bytes; at most ${most} can be read; ${instead}`, {
     details: {
       reason: "too-large",
       size,

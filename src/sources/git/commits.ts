@@ -1,4 +1,4 @@
-/** A commit as facts, and which files lie between two. */
+/** Reads the data of commits, and which files differ between two. */
 import { join } from "node:path";
 import { notFound } from "../../errors.ts";
 import type { Mirror } from "./mirror.ts";
@@ -25,13 +25,13 @@ export interface CommitPerson {
   readonly date: string;
 }
 
-/** Fields end with NUL, which no field can hold. */
+/** Fields end with NUL, which no field can contain. */
 const fields = ["%H", "%T", "%P", "%an", "%ae", "%at", "%cn", "%ce", "%ct"];
 export const subjectFormat = formatOf("%s");
 export const messageFormat = formatOf("%B");
 export const fieldCount = fields.length + 1;
 
-/** The last field ends with the record, which ends with NUL too. */
+/** The last field ends with the record, which also ends with NUL. */
 function formatOf(text: string): string {
   return `--format=tformat:${[...fields, text].join("%x00")}`;
 }
@@ -57,22 +57,22 @@ function toDate(seconds: string): string {
 
 const maxShallowBytes = 1024 * 1024;
 
-/** The commits at which a shallow clone ends; undefined where the history is whole. */
+/** The oldest commits of a shallow clone; undefined if the history is complete. */
 export function shallowEnds({ commonDir }: GitRepository): ReadonlySet<string> | undefined {
   const text = smallText(join(commonDir, "shallow"), maxShallowBytes);
   return text === undefined || text === "" ? undefined : new Set(text.split("\n").filter((line) => line !== ""));
 }
 
-export interface CommitWorld {
+export interface CommitContext {
   readonly program: GitProgram;
   readonly mirror: Mirror;
   readonly signal: AbortSignal;
 }
 
-/** With their whole messages. Throws "not-found" where one of them is not there. */
+/** With complete messages. Throws "not-found" if one of them does not exist. */
 export async function readCommits(
   hashes: readonly string[],
-  { program, mirror, signal }: CommitWorld,
+  { program, mirror, signal }: CommitContext,
 ): Promise<CommitFacts[]> {
   const gitDir = await mirror.ready();
   const args = ["log", "-z", "--no-walk=unsorted", "--no-show-signature", messageFormat, ...hashes, "--"];
@@ -87,24 +87,24 @@ export async function readCommits(
 
 export interface ChangedFiles {
   readonly files: readonly ServedChange[];
-  /** How many are not served. */
+  /** Number of files that are not served. */
   readonly leftOut: number;
-  /** Whether there are more than were looked at. */
+  /** Whether there are more files than were examined. */
   readonly isCut: boolean;
 }
 
-export interface ChangedFilesOptions extends CommitWorld {
+export interface ChangedFilesOptions extends CommitContext {
   readonly rules: HistoryRules;
   readonly path?: string | undefined;
-  /** Whether to look for renames, or to name folders too. */
+  /** Whether to detect renames, or to include folders. */
   readonly renames?: boolean;
   readonly folders?: boolean;
 }
 
-/** Of more than some tens of thousands of files, the rest is not told. */
+/** Enough for some ten thousand files; the rest is left out. */
 const maxRawBytes = 8 * 1024 * 1024;
 
-/** Between two trees, by name. Without a path, all of them. */
+/** Files that differ between two trees, by name. Without a path, all of them. */
 export async function changedFiles(base: string, head: string, options: ChangedFilesOptions): Promise<ChangedFiles> {
   const { program, mirror, signal, rules, path, renames = false, folders = false } = options;
   const gitDir = await mirror.ready();

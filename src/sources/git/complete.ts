@@ -1,4 +1,4 @@
-/** What a ref or a path that is being typed may become. */
+/** Completion of refs and paths. */
 import { type SourceCompletionRequest, pathOf, type Suggestion } from "../../source.ts";
 import type { Mirror } from "./mirror.ts";
 import type { Objects } from "./objects.ts";
@@ -16,7 +16,7 @@ export interface CompletingOptions {
   readonly headers: Objects;
 }
 
-interface World extends CompletingOptions {
+interface CompletionContext extends CompletingOptions {
   readonly signal: AbortSignal;
 }
 
@@ -25,30 +25,33 @@ const recent = 20;
 const shortLength = 12;
 
 /** An unknown variable has no suggestions. */
-export type GitCompletion = (ask: SourceCompletionRequest, signal: AbortSignal) => Promise<Suggestion[]>;
+export type GitCompletion = (request: SourceCompletionRequest, signal: AbortSignal) => Promise<Suggestion[]>;
 
 export function createGitCompletion(options: CompletingOptions): GitCompletion {
   return async ({ template: { template }, variable, value, given }, signal) => {
-    const world = { ...options, signal };
-    // What a name reveals stands where the template leads, and for a query where its folders are.
-    const place = /^(?:commit|tree|blob|blame)(?=\/)/.exec(template)?.[0] ?? "tree";
-    if (/^(?:sha|base|head|ref)$/.test(variable)) return completeRef(value, place, world);
+    const context = { ...options, signal };
+    // A suggestion reveals the address that the template leads to; for a query parameter, the folders.
+    const section = /^(?:commit|tree|blob|blame)(?=\/)/.exec(template)?.[0] ?? "tree";
+    if (/^(?:sha|base|head|ref)$/.test(variable)) return completeRef(value, section, context);
     if (variable !== "path") return [];
-    return completePath(value, { ref: given["ref"] ?? given["head"] ?? "HEAD", place }, world);
+    return completePath(value, { ref: given["ref"] ?? given["head"] ?? "HEAD", section }, context);
   };
 }
 
-/** Branches and tags first, then hashes of commits, in short. */
-async function completeRef(typed: string, place: string, world: World): Promise<Suggestion[]> {
-  const names = listedNames(await world.refs.all(world.signal));
-  const hashes = /^[0-9a-f]*$/.test(typed) ? await commitsLike(typed, world) : [];
+/** Branches and tags first, then abbreviated commit hashes. */
+async function completeRef(typed: string, section: string, context: CompletionContext): Promise<Suggestion[]> {
+  const names = listedNames(await context.refs.all(context.signal));
+  const hashes = /^[0-9a-f]*$/.test(typed) ? await commitsLike(typed, context) : [];
   const all = [...best(["HEAD", ...names], typed), ...hashes];
   return [...new Set(all)]
     .slice(0, maxSuggestions)
-    .map((value) => ({ value, reveals: { path: pathOf([place, value]) } }));
+    .map((value) => ({ value, reveals: { path: pathOf([section, value]) } }));
 }
 
-async function commitsLike(typed: string, { program, mirror, headers, commits, signal }: World): Promise<string[]> {
+async function commitsLike(
+  typed: string,
+  { program, mirror, headers, commits, signal }: CompletionContext,
+): Promise<string[]> {
   const gitDir = await mirror.ready();
   const isEnough = typed.length >= 4 && typed.length <= mirror.hashLength;
   const args = isEnough
@@ -66,11 +69,11 @@ async function commitsLike(typed: string, { program, mirror, headers, commits, s
   return found.flat().map((hash) => hash.slice(0, Math.max(shortLength, typed.length)));
 }
 
-/** Names in the folder typed so far, in the commit that was chosen. */
+/** Names in the folder typed so far, in the chosen commit. */
 async function completePath(
   typed: string,
-  { ref, place }: { readonly ref: string; readonly place: string },
-  { refs, trees }: World,
+  { ref, section }: { readonly ref: string; readonly section: string },
+  { refs, trees }: CompletionContext,
 ): Promise<Suggestion[]> {
   const above = typed.split("/");
   const begun = above.pop() ?? "";
@@ -80,11 +83,11 @@ async function completePath(
     .map((name) => {
       const path = [...above, name];
       const isFolder = entries.get(name)?.kind === "folder";
-      return { value: `${path.join("/")}${isFolder ? "/" : ""}`, reveals: { path: pathOf([place, ref, ...path]) } };
+      return { value: `${path.join("/")}${isFolder ? "/" : ""}`, reveals: { path: pathOf([section, ref, ...path]) } };
     });
 }
 
-/** Those that begin as typed, then those that do but for case, then those that hold it. */
+/** Prefix matches, then prefix matches that ignore case, then substring matches. */
 function best(names: readonly string[], typed: string): string[] {
   const folded = typed.toLowerCase();
   const exact = names.filter((name) => name.startsWith(typed));

@@ -1,22 +1,22 @@
-/** What differs between two commits, as a patch of the files that are served. */
+/** The difference between two commits, as a patch of the served files. */
 import { isUtf8 } from "node:buffer";
 import { quote, ResourceError } from "../../errors.ts";
 import { decodeExactly, findEncoding } from "../../lib/text-encoding.ts";
 import type { Part } from "../../source.ts";
-import { changedFiles, type CommitWorld } from "./commits.ts";
+import { changedFiles, type CommitContext } from "./commits.ts";
 import type { HistoryRules } from "./history-rules.ts";
 import { parseRawDiff, type RawChange, type ServedChange, servedChanges } from "./raw-diff.ts";
 import { diffTemplate } from "./templates.ts";
 
-export interface DiffAsk extends CommitWorld {
+export interface DiffRequest extends CommitContext {
   readonly rules: HistoryRules;
   readonly maxBytes: number;
   readonly path?: string | undefined;
-  /** The tree with nothing in it. */
+  /** Hash of the empty tree. */
   readonly emptyTree: string;
 }
 
-/** A change, and what the patch says of it. */
+/** A change, and its part of the patch. */
 interface Section {
   readonly change: RawChange;
   readonly text: Buffer;
@@ -36,18 +36,18 @@ const how = [
   "--dst-prefix=b/",
 ];
 const maxListBytes = 8 * 1024 * 1024;
-/** So many paths are named on one command line. */
+/** Limit of paths on one command line. */
 const maxNamed = 500;
 
-export async function readDiff(base: string, head: string, ask: DiffAsk): Promise<Part> {
-  const { rules, path } = ask;
-  const sections = await sectionsOf(base, head, path === undefined ? [] : [path], "-M", ask);
-  if (!sections) throw await tooLarge(base, head, ask);
+export async function readDiff(base: string, head: string, request: DiffRequest): Promise<Part> {
+  const { rules, path } = request;
+  const sections = await sectionsOf(base, head, path === undefined ? [] : [path], "-M", request);
+  if (!sections) throw await tooLarge(base, head, request);
   const { served, leftOut } = await servedChanges(
     sections.map(({ change }) => change),
     rules,
   );
-  const halves = await halvesOf(served, base, head, ask);
+  const halves = await halvesOf(served, base, head, request);
   const texts = served.flatMap((change, index) => {
     if (!change) return [];
     const text = change.isHalf ? halves.get(keyOf(change)) : sections[index]?.text;
@@ -61,13 +61,13 @@ export async function readDiff(base: string, head: string, ask: DiffAsk): Promis
   };
 }
 
-/** Undefined where the patch is longer than `maxBytes`. */
+/** Undefined if the patch is longer than `maxBytes`. */
 async function sectionsOf(
   base: string,
   head: string,
   paths: readonly string[],
   renames: "-M" | "--no-renames",
-  { program, mirror, signal, maxBytes }: DiffAsk,
+  { program, mirror, signal, maxBytes }: DiffRequest,
 ): Promise<Section[] | undefined> {
   const gitDir = await mirror.ready();
   const { bytes, isCut } = await program.run(["diff-tree", ...how, renames, base, head, "--", ...paths], {
@@ -82,29 +82,30 @@ async function sectionsOf(
   let next = 0;
   const sections = changes.map((change) => {
     const from = next;
-    // A change of type is told as a file that goes and another that comes.
+    // A type change appears in the patch as a deletion and an addition.
     next += change.status === "T" ? 2 : 1;
     return { change, text: Buffer.concat(patches.slice(from, next)) };
   });
-  if (next !== patches.length) throw new ResourceError("unexpected", "git lists other files than it has patches of");
+  if (next !== patches.length)
+    throw new ResourceError("unexpected", "the patches of git do not match its list of files");
   return sections;
 }
 
-/** What is said of changes of which only one side is served: as if the other had never been there. */
+/** Patches of changes of which only one side is served, as if the other side had never existed. */
 async function halvesOf(
   changes: readonly (ServedChange | undefined)[],
   base: string,
   head: string,
-  ask: DiffAsk,
+  request: DiffRequest,
 ): Promise<ReadonlyMap<string, Buffer>> {
   const found = new Map<string, Buffer>();
   for (const what of ["added", "deleted"] as const) {
     const paths = changes.flatMap((each) => (each?.isHalf && each.change === what ? [each.path] : []));
     for (let at = 0; at < paths.length; at += maxNamed) {
       const some = paths.slice(at, at + maxNamed);
-      const [one, other] = what === "added" ? [ask.emptyTree, head] : [base, ask.emptyTree];
-      const sections = await sectionsOf(one, other, some, "--no-renames", ask);
-      if (!sections) throw await tooLarge(base, head, ask);
+      const [one, other] = what === "added" ? [request.emptyTree, head] : [base, request.emptyTree];
+      const sections = await sectionsOf(one, other, some, "--no-renames", request);
+      if (!sections) throw await tooLarge(base, head, request);
       for (const { change, text } of sections) {
         const side = what === "added" ? change.after : change.before;
         if (side) found.set(keyOf({ change: what, path: side.path }), text);
@@ -118,9 +119,9 @@ function keyOf({ change, path }: Pick<ServedChange, "change" | "path">): string 
   return `${change} ${path}`;
 }
 
-async function tooLarge(base: string, head: string, ask: DiffAsk): Promise<ResourceError> {
-  const { maxBytes, path } = ask;
-  const { files } = await changedFiles(base, head, ask);
+async function tooLarge(base: string, head: string, request: DiffRequest): Promise<ResourceError> {
+  const { maxBytes, path } = request;
+  const { files } = await changedFiles(base, head, request);
   const depth = path === undefined ? 1 : path.split("/").length + 1;
   const parts = new Set(files.map((file) => file.path.split("/").slice(0, depth).join("/")));
   const ranges = [...parts]
@@ -129,14 +130,14 @@ async function tooLarge(base: string, head: string, ask: DiffAsk): Promise<Resou
     .map((part) => `path=${encodeURIComponent(part)}`);
   return new ResourceError(
     "too-large",
-    `the patch of ${files.length} files has more than ${maxBytes} bytes; ask for a part of it, as in ${quote(`?${ranges[0] ?? "path=src"}`)}`,
+    `the patch of ${files.length} files has more than ${maxBytes} bytes; request a part of it, as in ${quote(`?${ranges[0] ?? "path=src"}`)}`,
     { details: { reason: "too-large", maxBytes, files: files.length, template: diffTemplate, ranges } },
   );
 }
 
 const header = Buffer.from("\ndiff --git ");
 
-/** One per file. Lines of content have a sign in front, so none of them can look like the beginning of a file. */
+/** One per file. Content lines start with a sign, so none of them can look like the start of a file. */
 function splitPatch(patch: Buffer): Buffer[] {
   const patches: Buffer[] = [];
   for (let at = 0; at < patch.length;) {
@@ -148,7 +149,7 @@ function splitPatch(patch: Buffer): Buffer[] {
   return patches;
 }
 
-/** Files of one commit may be in different encodings. */
+/** Files of one commit may have different encodings. */
 function decode(section: Buffer): string {
   if (isUtf8(section)) return section.toString("utf8");
   const found = findEncoding(section);

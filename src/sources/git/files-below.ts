@@ -1,10 +1,10 @@
-/** All files below a folder of a commit, in no order that is promised. Links and submodules are no files. */
+/** All files below a folder of a commit, in unspecified order. Links and submodules are left out. */
 import type { Objects } from "./objects.ts";
 import type { Commit } from "./refs.ts";
 import type { ServedTrees } from "./served-trees.ts";
 
 export interface FileBelow {
-  /** From the folder on. */
+  /** Relative to the folder. */
   readonly path: string;
   readonly hash: string;
   readonly size: number;
@@ -12,12 +12,12 @@ export interface FileBelow {
 
 export type FilesBelow = (commit: Commit, folder: readonly string[]) => Promise<FileBelow[]>;
 
-/** More are left out. */
+/** Further files are left out. */
 const maxFiles = 1_000_000;
 const maxSizes = 200_000;
 
 export function createFilesBelow(trees: ServedTrees, headers: Objects): FilesBelow {
-  /** By hash. What a content is as long as never changes. */
+  /** By hash, which determines the size. */
   const sizes = new Map<string, number>();
 
   async function sizeOf(hash: string): Promise<number | undefined> {

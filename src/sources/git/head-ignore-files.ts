@@ -1,4 +1,4 @@
-/** The ignore files that HEAD holds: they count for folders that are not on the disk, as in a bare repository. */
+/** The ignore files in HEAD, which apply to folders that are not on the disk, as in a bare repository. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Disk } from "../../backends/disk/disk.ts";
@@ -18,19 +18,19 @@ export interface HeadIgnoreFilesOptions {
   readonly refs: Refs;
   readonly trees: GitTrees;
   readonly contents: Objects;
-  /** The folder of the repository that the rules are of; all of it unless given. */
-  readonly way?: readonly string[];
+  /** The folder of the repository to which the rules belong. Default: the whole repository. */
+  readonly folderPath?: readonly string[];
 }
 
 /** As for files on the disk. */
 const maxBytes = 512 * 1024;
 const maxObjectBytes = 64 * 1024 * 1024;
 const maxParsed = 1000;
-/** So long HEAD may be taken to be where it was. */
+/** How long HEAD may be assumed unchanged. */
 const headMs = 5;
 
 export function createHeadIgnoreFiles(options: HeadIgnoreFilesOptions): AbsentFolders {
-  const { repository, disk, refs, trees, contents, way = [] } = options;
+  const { repository, disk, refs, trees, contents, folderPath = [] } = options;
   /** By the hash of the file. */
   const parsed = new Map<string, IgnoreRules>();
   let head: { readonly commit: Promise<string | undefined>; readonly untilMs: number } | undefined;
@@ -54,7 +54,7 @@ export function createHeadIgnoreFiles(options: HeadIgnoreFilesOptions): AbsentFo
     const known = parsed.get(hash);
     if (known) return known;
     const found = await contents.find(hash, maxObjectBytes);
-    // Without its rules, nothing in a folder can be judged.
+    // Without its rules, a folder must not be served.
     if (!found) throw lacking();
     const rules = parseRules(found.bytes ? found.bytes.toString("latin1", 0, maxBytes) : "*");
     if (parsed.size >= maxParsed) parsed.clear();
@@ -64,7 +64,7 @@ export function createHeadIgnoreFiles(options: HeadIgnoreFilesOptions): AbsentFo
 
   async function inHead(path: string): Promise<RankedRules[]> {
     const commit = await headCommit();
-    const folder = path === "" ? way : [...way, ...path.split("/")];
+    const folder = path === "" ? folderPath : [...folderPath, ...path.split("/")];
     const found = commit === undefined ? undefined : await trees.find(commit, folder);
     if (found?.kind !== "folder") return [];
     const { entries } = await trees.read(found.hash);

@@ -1,4 +1,4 @@
-/** What the rules of a folder hide is in no commit either. Each test is named after what once showed. */
+/** What the folder rules hide is hidden in every commit. Each test is named after a former leak. */
 import {
   chmodSync,
   existsSync,
@@ -55,7 +55,7 @@ async function childrenOf(source: Source, path: string): Promise<string[]> {
 
 const many = "one line of many\n".repeat(40);
 
-describe("what is hidden in a folder", () => {
+describe("a hidden file", () => {
   it.each([
     [".pressmarkignore", { ".pressmarkignore": "private/\n" }, "private/plan.md"],
     [".gitignore, though the file is tracked", { ".gitignore": "*.log\n" }, "run.log"],
@@ -106,7 +106,7 @@ describe("what is hidden in a folder", () => {
         await refusal(source.read({ path: `${place}/${ref}/${hidden}` }, call), ["not-found"], place);
   });
 
-  it("is not had by the hash of its content, its folder or its commit", async () => {
+  it("cannot be read by the hash of its content, its folder or its commit", async () => {
     const repository = testRepository();
     repository.commit("first", { "a.txt": "a", ".pressmarkignore": "private\n" });
     const unseen = repository.commit("unseen", { "private/plan.md": "MARKER" });
@@ -129,7 +129,7 @@ describe("what is hidden in a folder", () => {
       await refusal(source.children!({ path }, { limit: 10 }, call), ["not-found"], path);
   });
 
-  it("is what the folder's rules hide now, whatever they were when it was committed", async () => {
+  it("is determined by the current rules, whatever they were when it was committed", async () => {
     const repository = testRepository();
     repository.commit("first", { "a.txt": "a", "old/plan.md": "MARKER", "old/b.txt": "b" });
     repository.git("rm", "--quiet", "-r", "old");
@@ -143,7 +143,7 @@ describe("what is hidden in a folder", () => {
     await expect.poll(() => childrenOf(source, "tree/HEAD~1/old")).toEqual(["b.txt", "plan.md"]);
   });
 
-  it("is shown where the mount allows it, with all of its history", async () => {
+  it("is shown if the mount allows it, with all of its history", async () => {
     const repository = testRepository();
     repository.commit("first", { ".vscode/settings.json": "{}", "node_modules/x/a.js": "x", ".env": "A=1" });
     for (const [options, path] of [
@@ -158,7 +158,7 @@ describe("what is hidden in a folder", () => {
     expect(await subjects(await repository.open())).toEqual([]);
   });
 
-  it("does not take .github along", async () => {
+  it("does not hide .github", async () => {
     const repository = testRepository();
     repository.commit("ci", { ".github/workflows/ci.yml": "on: push\n", ".github/.env": "MARKER" });
     const source = await repository.open();
@@ -203,7 +203,7 @@ describe("rules that are not on the disk", () => {
     expect(await childrenOf(await repository.open(), "tree/HEAD/out")).toEqual(["b.txt"]);
   });
 
-  it("are not read through a link that stands where a folder was", async () => {
+  it("are not read through a link that replaces a folder", async () => {
     const elsewhere = scratchFolder();
     mkdirSync(join(elsewhere, "deep"));
     writeFileSync(join(elsewhere, "deep", ".gitignore"), "a.txt\n");
@@ -243,7 +243,7 @@ describe("a commit that touches hidden paths only", () => {
     expect(await readFacts(source, `commit/${three}`)).toMatchObject({ parents: [one] });
   });
 
-  it("stands for the nearest shown commit where a branch, a tag or HEAD leads to it", async () => {
+  it("is replaced by the nearest shown commit if a branch, a tag or HEAD points to it", async () => {
     const { repository, three, four } = withHiddenCommits();
     const source = await repository.open();
     for (const ref of ["HEAD", "main", "light", "annotated", "HEAD~1"])
@@ -266,7 +266,7 @@ describe("a commit that touches hidden paths only", () => {
     }
   });
 
-  it("leaves a repository without a commit, where there are no others", async () => {
+  it("leaves the repository empty if there are no others", async () => {
     const repository = testRepository();
     repository.commit("MARKER", { ".vscode/a.json": "{}" });
     const source = await repository.open();
@@ -277,7 +277,7 @@ describe("a commit that touches hidden paths only", () => {
     expect(await childrenOf(source, "tree/HEAD")).toEqual([]);
   });
 
-  it("is not one that changes nothing, or only the mode of a file that is shown", async () => {
+  it("is not one without changes, or one that changes only the mode of a shown file", async () => {
     const repository = testRepository();
     repository.commit("first", { "a.txt": "a", ".x": "x" });
     repository.commit("empty");
@@ -311,7 +311,7 @@ describe("a commit that touches hidden paths only", () => {
     expect(await subjects(source, 1)).toHaveLength(4);
   });
 
-  it("is passed over in few runs of git, however many there are", async () => {
+  it("is skipped with few runs of git, however many there are", async () => {
     const repository = testRepository();
     repository.commit("first", { "a.txt": "a" });
     const stream = Array.from({ length: 400 }, (_, at) =>
@@ -328,13 +328,13 @@ describe("a commit that touches hidden paths only", () => {
     const runs = countRuns();
     const source = await repository.open();
     expect(await subjects(source, 3)).toEqual(["number 300", "number 200", "number 100", "number 0", "first"]);
-    // A version, settings, two processes that go on, and a few stretches of each page.
+    // A version, settings, two long-running processes, and a few batches for each page.
     expect(runs()).toBeLessThan(16);
     expect(await readFacts(source, "commit/HEAD")).toMatchObject({ message: "number 300" });
   });
 });
 
-/** How often git has been started from here on. */
+/** The number of git runs from here on. */
 function countRuns(): () => number {
   const folder = scratchFolder();
   const counted = join(folder, "counted");
@@ -345,8 +345,8 @@ function countRuns(): () => number {
   return () => readFileSync(counted, "utf8").split("\n").length - 1;
 }
 
-describe("a rename across the border", () => {
-  it("from hidden to shown is an added file, without a word of where it was", async () => {
+describe("a rename between hidden and shown", () => {
+  it("from hidden to shown is an added file, without its former path", async () => {
     const repository = testRepository();
     repository.commit("first", { "a.txt": "a", ".pressmarkignore": "private\n" });
     repository.commit("MARKER subject", { "private/plan.md": `${many}MARKER content\n` });
@@ -397,7 +397,7 @@ describe("a rename across the border", () => {
     });
   });
 
-  it("of many files at once shows each of them", async () => {
+  it("of many files together shows each of them", async () => {
     const repository = testRepository();
     const names = Array.from({ length: 520 }, (_, at) => `${at}.txt`);
     repository.commit("first", {
@@ -413,7 +413,7 @@ describe("a rename across the border", () => {
 });
 
 describe("a link", () => {
-  it("whose path names something hidden is hidden, and shown where it leads elsewhere", async () => {
+  it("to a hidden file is hidden, and shown where its target is not", async () => {
     const repository = testRepository();
     repository.write(".pressmarkignore", "MARKER\n");
     repository.write("docs/a.md", "a");
@@ -440,8 +440,8 @@ describe("a link", () => {
   });
 });
 
-describe("a path that is hidden", () => {
-  it("answers in logs and diffs as one that was never there", async () => {
+describe("a hidden path", () => {
+  it("behaves in logs and diffs like one that never existed", async () => {
     const repository = testRepository();
     repository.commit("first", { "a.txt": "a", "src/a.txt": "a", ".pressmarkignore": "private\n/build/\n" });
     repository.commit("second", { "private/x.md": "x", "build/x.txt": "x", "src/.x": "x", "a.txt": "b" });
@@ -455,14 +455,14 @@ describe("a path that is hidden", () => {
         expect(await readText(source, at, { ...query, path }), path).toBe(
           await readText(source, at, { ...query, path: "never/was" }),
         );
-    // What is hidden in a folder is no reason to name a commit.
+    // A hidden file in a folder does not add a commit to its log.
     expect(await subjects(source, 50, { path: "src" })).toEqual(["first"]);
     expect(await subjects(source, 50, { path: "a.txt" })).toEqual(["second", "first"]);
   });
 });
 
-describe("what was read before it was hidden", () => {
-  it("is not given again from what is kept", async () => {
+describe("a file that was read before it was hidden", () => {
+  it("is not returned from a cache", async () => {
     const repository = testRepository();
     repository.commit("first", { "a.txt": "a\n", "plan.md": "MARKER\n" });
     repository.commit("MARKER second", { "plan.md": "MARKER again\n" });
@@ -491,7 +491,7 @@ describe("what was read before it was hidden", () => {
 });
 
 describe("a watch", () => {
-  it("has everyone look again when the rules hide something else", async () => {
+  it("reports lost when the rules change", async () => {
     const repository = testRepository();
     repository.commit("first", { "a.txt": "a", "deep/er/plan.md": "x" });
     repository.commit("second", { "deep/er/plan.md": "y" });
@@ -503,7 +503,7 @@ describe("a watch", () => {
     await expect.poll(() => heard.filter(({ kind }) => kind === "lost").length).toBe(2);
   });
 
-  it("tells of no file that is hidden", async () => {
+  it("reports no hidden file", async () => {
     const repository = testRepository();
     repository.commit("first", { "a.txt": "a", ".pressmarkignore": "private\n" });
     const source = await repository.open();

@@ -1,4 +1,4 @@
-/** What of a repository is served, at whichever of its commits: the rules of its folder as they are now count for all of history. */
+/** Decides which files of a repository are served, at any commit: the current folder rules apply to the whole history. */
 import { type Maybe, run } from "../../backends/disk/steps.ts";
 import { createTimeSlices } from "../../lib/time-slices.ts";
 import type { FolderRules } from "../../backends/folder-rules/folder-rules.ts";
@@ -9,32 +9,32 @@ import type { TreeEntryKind, GitTree, TreeEntry } from "./trees.ts";
 export type JudgeName = (name: string, kind: TreeEntryKind) => boolean;
 
 export interface HistoryRules {
-  /** How the names in a folder are judged. Undefined where the folder is not served. */
+  /** The function that judges names in a folder. Undefined if the folder is not served. */
   namesIn(folder: string): Maybe<JudgeName | undefined>;
-  /** Whether what stands at a path is served. A link is not if the path that it holds is not served. */
+  /** Whether the entry at a path is served. A link is not served if its target is not. */
   serves(path: string, entry: TreeEntry): Maybe<boolean>;
-  /** The same of several, in their order. */
-  servesEach(asked: readonly (readonly [path: string, entry: TreeEntry])[]): Promise<boolean[]>;
-  /** The names of a folder that are served, in order. */
+  /** Same as `serves` for several, in order. */
+  servesEach(pairs: readonly (readonly [path: string, entry: TreeEntry])[]): Promise<boolean[]>;
+  /** The served names of a folder, in order. */
   servedNames(folder: string, tree: GitTree): Promise<string[]>;
 }
 
 export interface HistoryRulesOptions {
-  /** Of the folder that is served: that of the repository, or the one that `way` leads to. */
+  /** Rules of the served folder: the repository, or the folder at `folderPath`. */
   readonly folderRules: Pick<FolderRules, "rulesIn" | "trustedRules" | "verdict">;
   readonly contents: Objects;
-  /** The only folder of the repository that is served; all of it unless given. */
-  readonly way?: readonly string[];
+  /** The only folder of the repository that is served. Default: the whole repository. */
+  readonly folderPath?: readonly string[];
 }
 
-/** As long as a path may be. */
+/** Longest possible path. */
 const maxLinkBytes = 4096;
 
-export function createHistoryRules({ folderRules, contents, way = [] }: HistoryRulesOptions): HistoryRules {
+export function createHistoryRules({ folderRules, contents, folderPath = [] }: HistoryRulesOptions): HistoryRules {
   const judges = new WeakMap<NameRules, JudgeName>();
-  /** Folders whose rules have to be waited for: many who ask at the same time ask once. */
-  const underWay = new Map<string, Promise<JudgeName | undefined>>();
-  const inside = way.map((name) => `${name}/`).join("");
+  /** Pending rule lookups by folder, shared by concurrent callers. */
+  const pending = new Map<string, Promise<JudgeName | undefined>>();
+  const inside = folderPath.map((name) => `${name}/`).join("");
 
   function judgeOf(rules: NameRules | undefined): JudgeName | undefined {
     if (!rules) return undefined;
@@ -49,27 +49,27 @@ export function createHistoryRules({ folderRules, contents, way = [] }: HistoryR
   function namesIn(folder: string): Maybe<JudgeName | undefined> {
     if (inside === "" || `${folder}/`.startsWith(inside)) return namesBelow(folder.slice(inside.length));
     const depth = folder === "" ? 0 : folder.split("/").length;
-    const isOnTheWay = folder === way.slice(0, depth).join("/");
-    return isOnTheWay ? (name, kind) => kind === "folder" && name === way[depth] : undefined;
+    const isOnTheWay = folder === folderPath.slice(0, depth).join("/");
+    return isOnTheWay ? (name, kind) => kind === "folder" && name === folderPath[depth] : undefined;
   }
 
-  /** In a folder of the one that is served. */
+  /** In a subfolder of the served one. */
   function namesBelow(path: string): Maybe<JudgeName | undefined> {
     const trusted = folderRules.trustedRules(path);
     if (trusted) return judgeOf(trusted);
-    const under = underWay.get(path);
+    const under = pending.get(path);
     if (under) return under;
-    // The folder above first: what is known of it then serves all that are in it.
+    // Parent folder first: its rules are then cached for all its children.
     const above = path === "" ? undefined : namesBelow(parentOf(path));
     const found =
       above instanceof Promise ? above.then(() => run(folderRules.rulesIn(path))) : run(folderRules.rulesIn(path));
     if (!(found instanceof Promise)) return judgeOf(found);
-    const judging = found.then(judgeOf).finally(() => underWay.delete(path));
-    underWay.set(path, judging);
+    const judging = found.then(judgeOf).finally(() => pending.delete(path));
+    pending.set(path, judging);
     return judging;
   }
 
-  /** Whether the path that a link holds, step by step, leads to something that is not served. What leads out of the repository does not. */
+  /** Whether a step of a link's path is not served. A path out of the repository does not count. */
   async function namesHidden(path: string, hash: string): Promise<boolean> {
     const found = await contents.find(hash, maxLinkBytes);
     if (!found) return false;
@@ -107,10 +107,10 @@ export function createHistoryRules({ folderRules, contents, way = [] }: HistoryR
     namesIn,
     serves,
 
-    async servesEach(asked) {
+    async servesEach(pairs) {
       const pause = createTimeSlices();
       const served: boolean[] = [];
-      for (const [path, entry] of asked) {
+      for (const [path, entry] of pairs) {
         const isServed = serves(path, entry);
         served.push(isServed instanceof Promise ? await isServed : isServed);
         const waiting = pause();

@@ -29,7 +29,7 @@ afterEach(async () => {
   await clear();
 });
 
-/** A program that leaves a file behind when it is run, whatever it is given. */
+/** A program that leaves a file behind when it is run. */
 function trap(name: string): string {
   const program = join(traps, `${name}.sh`);
   writeFileSync(program, `#!/bin/sh\necho run >> '${join(traps, `${name}.sprung`)}'\ncat 2>/dev/null\n`);
@@ -41,7 +41,7 @@ function sprung(): string[] {
   return readdirSync(traps).filter((name) => name.endsWith(".sprung"));
 }
 
-/** Asks everything that can be asked. What is refused is refused. */
+/** Makes every possible request; errors are ignored. */
 async function askAll(source: Source): Promise<void> {
   const ask = (path: string, query?: Record<string, string>) =>
     source.read(query ? { path, query } : { path }, call).catch(() => undefined);
@@ -76,7 +76,7 @@ function hostile(): TestRepository {
     .replace("\n\n", "\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n\n");
   const hash = repository.gitBytes(["hash-object", "-t", "commit", "-w", "--stdin"], signed).toString().trim();
   repository.git("update-ref", "refs/heads/main", hash);
-  // A checkout within the checkout, with traps of its own.
+  // A checkout within the checkout, with its own traps.
   const inner = testRepository([], join(repository.folder, "inner"));
   const commit = inner.commit("inner", { "x.txt": "x", ".gitattributes": "* filter=evil\n" });
   inner.git("config", "core.fsmonitor", trap("inner-fsmonitor"));
@@ -143,14 +143,14 @@ function hostile(): TestRepository {
     return `[${key.slice(0, first)}${sub}]\n\t${key.slice(last + 1)} = ${JSON.stringify(value)}\n`;
   });
   writeFileSync(join(repository.folder, ".git/config"), lines.join(""));
-  // Touched, so that git has to look into them.
+  // Touched, so that git has to read them.
   repository.write("a.txt", "touched\n");
   repository.write("b.txt", "two\n");
   return repository;
 }
 
 describe("a hostile repository", () => {
-  it("runs nothing, whatever its settings, hooks and attributes say", async () => {
+  it("runs no program, whatever its settings, hooks and attributes", async () => {
     const repository = hostile();
     const source = await repository.open();
     await askAll(source);
@@ -161,7 +161,7 @@ describe("a hostile repository", () => {
     expect(await readText(source, "diff/HEAD~1/HEAD")).toContain("+one changed");
     expect(await readFacts(source, "blame/HEAD/a.txt")).toMatchObject({ ranges: [{ lines: [1, 1] }] });
     expect(sprung()).toEqual([]);
-    // The traps are real: git by itself walks into them.
+    // The traps work: git by itself runs them.
     const env = { PATH: realPath, HOME: traps, GIT_CONFIG_NOSYSTEM: "1" };
     for (const args of [
       ["--work-tree=.", "status"],
@@ -171,12 +171,12 @@ describe("a hostile repository", () => {
       try {
         execFileSync("git", args, { cwd: repository.folder, env, stdio: "ignore", timeout: 10_000 });
       } catch {
-        // It may well fail of what it ran into.
+        // It may fail because of the trap.
       }
     expect(sprung()).toEqual(expect.arrayContaining(["included.sprung", "gpg.sprung"]));
   });
 
-  it("is read without what the caller's environment says to git", async () => {
+  it("is read without git settings from the caller's environment", async () => {
     const repository = hostile();
     const other = testRepository();
     other.commit("another", { "secret.txt": "secret" });
@@ -200,7 +200,7 @@ describe("a hostile repository", () => {
     expect(sprung()).toEqual([]);
   });
 
-  it("does not bring the git that reads it", async () => {
+  it("does not provide the git that reads it", async () => {
     const repository = testRepository();
     repository.commit("first", { "a.txt": "a" });
     for (const folder of [repository.folder, join(traps, "node_modules/.bin")]) {
@@ -215,7 +215,7 @@ describe("a hostile repository", () => {
     expect(sprung()).toEqual([]);
   });
 
-  it("cannot show other content in the place of its own: neither replacements nor grafts count", async () => {
+  it("cannot replace its content: neither replacements nor grafts apply", async () => {
     const repository = testRepository();
     const first = repository.commit("first", { "a.txt": "true" });
     const second = repository.commit("second", { "a.txt": "also true" });
@@ -227,7 +227,7 @@ describe("a hostile repository", () => {
     expect(await readFacts(source, "log")).toMatchObject({ commits: [{ hash: second }, { hash: first }] });
   });
 
-  it("with names that no folder could have shows the rest", async () => {
+  it("with impossible names shows the rest", async () => {
     const repository = testRepository();
     const hash = repository.gitBytes(["hash-object", "-w", "--stdin"], "x").toString().trim();
     const raw = (mode: string, name: Buffer) =>
@@ -251,7 +251,7 @@ describe("a hostile repository", () => {
       await refusal(source.read({ path }, call), ["not-found"], path);
   });
 
-  it("whose HEAD, refs, config or objects are garbage fails with a sentence, and nothing hangs", async () => {
+  it("whose HEAD, refs, config or objects are garbage fails with a message, and nothing hangs", async () => {
     const spoil: readonly ((repository: TestRepository) => void)[] = [
       ({ write }) => write(".git/HEAD", "ref: ../../../etc/passwd\n"),
       ({ write }) => write(".git/HEAD", "garbage".repeat(10_000)),
@@ -282,7 +282,7 @@ describe("a hostile repository", () => {
     }
   });
 
-  it("with pipes where files should be keeps no one waiting", async () => {
+  it("with pipes instead of files does not block", async () => {
     const repository = testRepository();
     repository.commit("first", { "a.txt": "a" });
     const pipe = (name: string) => execFileSync("mkfifo", [join(repository.folder, ".git", name)]);
@@ -293,7 +293,7 @@ describe("a hostile repository", () => {
     expect((await refusal(asked, ["unavailable"], "a pipe")).message).toContain("a pipe or a device");
   });
 
-  it("with secrets in its config keeps them: not one comes out", async () => {
+  it("with secrets in its config reveals none of them", async () => {
     const repository = testRepository();
     repository.commit("first", { "a.txt": "a" });
     repository.git("remote", "add", "origin", "https://me:hunter2@example.org/x.git");

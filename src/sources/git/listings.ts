@@ -1,9 +1,9 @@
-/** Branches and tags as facts, the most recent first. */
-import { type CommitWorld, readCommits } from "./commits.ts";
+/** Lists branches and tags, most recent first. */
+import { type CommitContext, readCommits } from "./commits.ts";
 import { outputLines } from "./refs.ts";
 import type { ShownCommits } from "./shown-commits.ts";
 
-export interface ListingWorld extends CommitWorld {
+export interface ListingContext extends CommitContext {
   readonly commits: ShownCommits;
 }
 
@@ -11,7 +11,7 @@ const maxListed = 1000;
 const maxBytes = 32 * 1024 * 1024;
 const maxSubject = 300;
 
-/** The subject comes last: it alone may be long. */
+/** The subject comes last: only it may be long. */
 const fields = [
   "%(refname)",
   "%(objectname)",
@@ -35,12 +35,12 @@ interface Row {
   readonly subject: string;
 }
 
-export async function readBranches(world: ListingWorld): Promise<object> {
-  await world.mirror.refresh();
-  const head = world.mirror.head();
+export async function readBranches(context: ListingContext): Promise<object> {
+  await context.mirror.refresh();
+  const head = context.mirror.head();
   const current = "ref" in head ? head.ref : undefined;
-  const local = await rows(["refs/heads/"], world);
-  const remote = await rows(["refs/remotes/"], world);
+  const local = await rows(["refs/heads/"], context);
+  const remote = await rows(["refs/remotes/"], context);
   return {
     head: current?.replace(/^refs\/heads\//, "") ?? null,
     branches: local.map((row) => ({
@@ -53,17 +53,17 @@ export async function readBranches(world: ListingWorld): Promise<object> {
   };
 }
 
-export async function readTags(world: ListingWorld): Promise<object> {
-  const tags = await rows(["refs/tags/"], world);
+export async function readTags(context: ListingContext): Promise<object> {
+  const tags = await rows(["refs/tags/"], context);
   return {
     tags: tags.map((row) => ({ ...toFacts(row, "refs/tags/"), ...(row.isAnnotated && { annotated: true }) })),
     ...(tags.length >= maxListed && { truncated: true }),
   };
 }
 
-/** A ref whose commit is not shown stands for the nearest one before it that is; where there is none, it is left out. */
-async function rows(prefixes: readonly string[], world: ListingWorld): Promise<Row[]> {
-  const { program, mirror, commits, signal } = world;
+/** A ref whose commit is not shown points to the nearest earlier one that is; if there is none, it is left out. */
+async function rows(prefixes: readonly string[], context: ListingContext): Promise<Row[]> {
+  const { program, mirror, commits, signal } = context;
   const gitDir = await mirror.ready();
   const format = `--format=${fields.join("%00")}`;
   const args = ["for-each-ref", "--sort=refname", "--sort=-creatordate", `--count=${maxListed}`, format, ...prefixes];
@@ -82,12 +82,12 @@ async function rows(prefixes: readonly string[], world: ListingWorld): Promise<R
   const shown = await Promise.all(found.map(async (row) => ({ row, hash: await commits.nearest(row.hash) })));
   const others = new Set(shown.flatMap(({ row, hash }) => (hash === undefined || hash === row.hash ? [] : [hash])));
   if (others.size === 0) return shown.flatMap(({ row, hash }) => (hash === undefined ? [] : [row]));
-  const facts = new Map((await readCommits([...others], world)).map((commit) => [commit.hash, commit]));
+  const facts = new Map((await readCommits([...others], context)).map((commit) => [commit.hash, commit]));
   return shown
     .flatMap(({ row, hash }): Row[] => {
       if (hash === undefined) return [];
       const commit = facts.get(hash);
-      // What an annotated tag says is its own.
+      // An annotated tag has its own message.
       if (!commit || hash === row.hash || row.isAnnotated) return [{ ...row, hash }];
       return [{ ...row, hash, date: commit.committer.date, subject: subjectOf(commit.text) }];
     })

@@ -18,12 +18,12 @@ interface Page {
   readonly next?: string;
 }
 
-/** As a URI is read, in which a plus sign is one. */
+/** As in a URI, where a plus sign is literal. */
 function queryOf(text: string): Record<string, string> {
   return Object.fromEntries(text.split("&").map((pair) => pair.split("=").map(decodeURIComponent) as [string, string]));
 }
 
-/** All pages, one after the other. */
+/** All pages in sequence. */
 async function pages(source: Source, query: Readonly<Record<string, string>>): Promise<Page[]> {
   const found: Page[] = [];
   for (let ask: Readonly<Record<string, string>> | undefined = query; ask;) {
@@ -42,7 +42,7 @@ interface Made {
   readonly seconds: number;
 }
 
-/** Commits as they are said to be, all at once. */
+/** Creates the given commits in one import. */
 function importHistory(repository: TestRepository, history: readonly Made[]): void {
   const lines = history.flatMap(({ parents, seconds }, index) => {
     const [first, ...others] = parents;
@@ -71,7 +71,7 @@ function linear(count: number): Made[] {
   }));
 }
 
-/** A history with merges and clocks that run wrong, the same for the same seed. */
+/** A history with merges and wrong clocks, the same for the same seed. */
 function tangled(count: number, seed: number): Made[] {
   let state = seed;
   const random = (below: number) => {
@@ -90,7 +90,7 @@ function tangled(count: number, seed: number): Made[] {
 let kept: TestRepository | undefined;
 afterAll(() => rmSync(kept?.folder ?? "", { recursive: true, force: true }));
 
-/** One line of 60 commits, for those who only look. */
+/** A line of 60 commits, for tests that only read. */
 function sixty(): TestRepository {
   if (kept) return kept;
   kept = testRepository([], mkdtempSync(join(tmpdir(), "pressmark-test-git-")));
@@ -99,25 +99,22 @@ function sixty(): TestRepository {
 }
 
 describe("the log", () => {
-  it.each([4, 50])("has all commits once, in git's order, %i on a page", async (max) => {
+  it.each([4, 50])("contains all commits once, in git's order, %i on a page", async (max) => {
     const repository = sixty();
     const all = await pages(await repository.open(), { max: String(max) });
     expect(hashes(all)).toEqual(repository.git("log", "--format=%H", "main").split("\n"));
     expect(all.length).toBe(Math.ceil(60 / max));
   });
 
-  it.each([1, 7, 42, 99, 2026])(
-    "has all commits once where lines merge and clocks run wrong (seed %i)",
-    async (seed) => {
-      const repository = testRepository();
-      importHistory(repository, tangled(80, seed));
-      const source = await repository.open();
-      const expected = repository.git("log", "--format=%H", "main").split("\n");
-      for (const max of ["4", "9"]) expect(hashes(await pages(source, { max }))).toEqual(expected);
-    },
-  );
+  it.each([1, 7, 42, 99, 2026])("contains all commits once despite merges and wrong clocks (seed %i)", async (seed) => {
+    const repository = testRepository();
+    importHistory(repository, tangled(80, seed));
+    const source = await repository.open();
+    const expected = repository.git("log", "--format=%H", "main").split("\n");
+    for (const max of ["4", "9"]) expect(hashes(await pages(source, { max }))).toEqual(expected);
+  });
 
-  it("goes on from where it began when the branch moves between two pages", async () => {
+  it("continues from its start commit when the branch moves between two pages", async () => {
     const repository = testRepository();
     importHistory(repository, linear(10));
     const source = await repository.open();
@@ -145,7 +142,7 @@ describe("the log", () => {
       ["--author=Grace", "--max-age=1700000010", "--", "a"],
     ],
     [{ ref: "main~30" }, ["main~30"]],
-  ] as const)("with %j has what git finds", async (query, args) => {
+  ] as const)("with %j contains what git finds", async (query, args) => {
     const repository = sixty();
     const source = await repository.open();
     const isRef = "ref" in query;
@@ -154,7 +151,7 @@ describe("the log", () => {
       expect(hashes(await pages(source, { ...query, max }))).toEqual(expected === "" ? [] : expected.split("\n"));
   });
 
-  it("takes a path as it is: no pattern, no magic, no option", async () => {
+  it("takes a path literally: no pattern, no magic, no option", async () => {
     const repository = testRepository();
     importHistory(repository, linear(5));
     repository.commit("odd", { ":(top)x": "1", "--all": "2", "[b].txt": "3" });
@@ -180,12 +177,12 @@ describe("the log", () => {
     const repository = testRepository();
     repository.commit("first");
     const asked = (await repository.open()).read({ path: "log", query: query as Record<string, string> }, call);
-    // A walk with nothing ahead is over, whatever it claims to have begun at.
+    // A walk with nothing ahead is over, whatever its claimed start.
     if ("after" in query && query.after?.endsWith(".l.")) await expect(asked).resolves.toHaveLength(1);
     else await refusal(asked, ["invalid"], JSON.stringify(query));
   });
 
-  it("cuts a subject without end, and the rest is there", async () => {
+  it("cuts an endless subject, and returns the rest", async () => {
     const repository = testRepository();
     repository.gitBytes(["commit", "--quiet", "--allow-empty", "--file=-"], "x".repeat(3_000_000));
     repository.commit("next");

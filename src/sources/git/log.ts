@@ -1,4 +1,4 @@
-/** The history of a commit, page by page: a page costs what it holds, not what is before or behind it. */
+/** The history of a commit, page by page. The cost of a page does not depend on its position. */
 import { invalid, notFound, quote, ResourceError } from "../../errors.ts";
 import { checkPath } from "./addresses.ts";
 import { type CommitFacts, fieldCount, shallowEnds, subjectFormat, toFacts } from "./commits.ts";
@@ -9,16 +9,16 @@ import type { GitRepository } from "./repository.ts";
 import type { ShownCommits } from "./shown-commits.ts";
 
 export interface LogPage {
-  /** The commit that the history begins at; null where there is none yet. */
+  /** The commit at which the history starts; null if there is none yet. */
   readonly from: string | null;
   readonly commits: readonly object[];
-  /** Whether the clone holds only the newest part of the history. */
+  /** Whether the clone contains only the newest part of the history. */
   readonly shallow?: true;
   /** The query of the next page. */
   readonly next?: string;
 }
 
-export interface LogWorld {
+export interface LogContext {
   readonly program: GitProgram;
   readonly mirror: Mirror;
   readonly refs: Refs;
@@ -38,50 +38,50 @@ interface Filter {
 }
 
 /**
- * Where a walk has come to. It begins at a commit, which never changes, so that the number of commits passed says it exactly; the
- * commits that were next say the same, and going on from them costs nothing.
+ * The position of a walk. The start commit is immutable, so the number of passed commits identifies the position exactly; the next commits
+ * identify it too, and continuing from them is cheap.
  */
 interface Position {
   readonly start: string;
   readonly passed: number;
-  /** The oldest date that was passed. */
+  /** The oldest date passed. */
   readonly oldest: number;
-  /** Whether the walk came through a merge: only then can a commit be reached twice. */
+  /** Whether the walk passed a merge: only then can a commit be reached twice. */
   readonly merged: boolean;
-  /** Undefined where there are too many, or where they do not say it. */
+  /** Undefined if there are too many, or if they do not identify the position. */
   readonly ahead: readonly string[] | undefined;
 }
 
-/** A part of the walk, as git gives it. */
+/** A batch of commits from git. */
 interface Stretch {
   readonly commits: readonly CommitFacts[];
-  /** Whether there may be more behind it. */
+  /** Whether there may be more after it. */
   readonly isMore: boolean;
 }
 
 interface Walked {
   readonly commits: readonly CommitFacts[];
-  /** Where the next page begins; undefined at the end. */
+  /** Start of the next page; undefined at the end. */
   readonly position: Position | undefined;
 }
 
 const maxPerPage = 1000;
 const perPage = 50;
-/** So many commits are looked at for one page, where most of them are not wanted. */
-const maxLookedAt = 20_000;
+/** Limit of commits examined for one page if few of them match. */
+const maxExamined = 20_000;
 const maxAhead = 16;
 const maxSubject = 1000;
 const maxRecordBytes = 8 * 1024 * 1024;
 
-export async function readLog(query: Readonly<Record<string, string>>, world: LogWorld): Promise<LogPage> {
+export async function readLog(query: Readonly<Record<string, string>>, context: LogContext): Promise<LogPage> {
   const filter = parseFilter(query);
-  const { mirror, repository, commits } = world;
+  const { mirror, repository, commits } = context;
   await mirror.ready();
   const from =
-    query["after"] === undefined ? await beginning(query["ref"], world) : parsePosition(query["after"], mirror);
+    query["after"] === undefined ? await beginning(query["ref"], context) : parsePosition(query["after"], mirror);
   if (!from) return { from: null, commits: [] };
-  const walked = await walk(from, filter, world).catch((cause: unknown) => {
-    // Whoever made the position up named commits that are not there.
+  const walked = await walk(from, filter, context).catch((cause: unknown) => {
+    // A forged position names commits that do not exist.
     throw cause instanceof GitFailure && query["after"] !== undefined ? noPosition() : cause;
   });
   const ends = shallowEnds(repository);
@@ -97,28 +97,29 @@ export async function readLog(query: Readonly<Record<string, string>>, world: Lo
   };
 }
 
-async function beginning(ref: string | undefined, { refs, commits }: LogWorld): Promise<Position | undefined> {
+async function beginning(ref: string | undefined, { refs, commits }: LogContext): Promise<Position | undefined> {
   try {
     const { hash, byHash } = await refs.resolve(ref ?? "HEAD");
     if (byHash !== undefined && !(await commits.isShown(byHash))) throw notFound(ref ?? "HEAD");
     return { start: hash, passed: 0, oldest: Number.MAX_SAFE_INTEGER, merged: false, ahead: [hash] };
   } catch (cause) {
-    // A repository without a commit has a history without one.
+    // A repository without commits has an empty history.
     if (ref === undefined && cause instanceof ResourceError && cause.kind === "not-found") return undefined;
     throw cause;
   }
 }
 
-/** One page: commits that are wanted and shown, stretch by stretch, the stretches longer where few of them are. */
-async function walk(start: Position, filter: Filter, world: LogWorld): Promise<Walked> {
+/** One page of matching, shown commits, read in batches that grow while few commits match. */
+async function walk(start: Position, filter: Filter, context: LogContext): Promise<Walked> {
   const { max, path } = filter;
-  const { commits: shown } = world;
+  const { commits: shown } = context;
   const page: CommitFacts[] = [];
-  if (path !== undefined && !(await world.servesPath(path, start.start))) return { commits: page, position: undefined };
+  if (path !== undefined && !(await context.servesPath(path, start.start)))
+    return { commits: page, position: undefined };
   let position = start;
   let looked = 0;
-  for (let length = max + 1; ; length = Math.min(4 * length, maxLookedAt - looked)) {
-    const { commits, isMore } = await stretch(position, filter, length, world);
+  for (let length = max + 1; ; length = Math.min(4 * length, maxExamined - looked)) {
+    const { commits, isMore } = await stretch(position, filter, length, context);
     for (const { hash, tree, parents } of commits) shown.note(hash, { tree, parent: parents[0] });
     const isGiven = await Promise.all(
       commits.map(
@@ -135,11 +136,11 @@ async function walk(start: Position, filter: Filter, world: LogWorld): Promise<W
     position = advance(position, commits, filter);
     looked += commits.length;
     if (!isMore) return { commits: page, position: undefined };
-    if (looked >= maxLookedAt) return { commits: page, position };
+    if (looked >= maxExamined) return { commits: page, position };
   }
 }
 
-/** Whether all commits are wanted, so that git can count them. */
+/** Whether all commits match, so that git can count them. */
 function isPlain({ author, untilSeconds }: Filter): boolean {
   return author === undefined && untilSeconds === undefined;
 }
@@ -149,36 +150,36 @@ function isWanted({ seconds, author: { name, email } }: CommitFacts, { untilSeco
   return author === undefined || `${name} <${email}>`.toLowerCase().includes(author);
 }
 
-/** The next commits from a position on, until so many of them are wanted. */
-async function stretch(from: Position, filter: Filter, length: number, world: LogWorld): Promise<Stretch> {
-  const found = await askGit(from, filter, length, world);
-  // Clocks that ran wrong may have led back to what was given before: then it is looked for again, from the beginning of the walk.
+/** The next commits from a position on, until this many match. */
+async function stretch(from: Position, filter: Filter, length: number, context: LogContext): Promise<Stretch> {
+  const found = await runLog(from, filter, length, context);
+  // Wrong clocks may have led back to commits that were already returned: then restart from the beginning of the walk.
   const isDoubtful = from.ahead !== undefined && from.passed > 0 && from.merged;
   if (isDoubtful && found.commits.some(({ seconds }) => seconds >= from.oldest))
-    return askGit({ ...from, ahead: undefined }, filter, length, world);
+    return runLog({ ...from, ahead: undefined }, filter, length, context);
   return found;
 }
 
-async function askGit(
+async function runLog(
   from: Position,
   filter: Filter,
   length: number,
-  { program, mirror, signal }: LogWorld,
+  { program, mirror, signal }: LogContext,
 ): Promise<Stretch> {
   const gitDir = await mirror.ready();
   const { sinceSeconds, path } = filter;
-  // With a path git passes over commits of which nothing is heard, so only their number says how far it came.
+  // With a path, git skips commits silently, so only the count identifies the position.
   const ahead = path === undefined ? from.ahead : undefined;
   if (ahead?.length === 0) return { commits: [], isMore: false };
   const commits: CommitFacts[] = [];
   let wanted = 0;
   let isMore = false;
   const take = createTaker((commit) => {
-    // Where not all are wanted, the last one only says that there is more.
+    // If not all match, the last one only shows that there are more.
     isMore = isPlain(filter) ? commits.length + 1 === length : wanted + 1 === length;
     commits.push(commit);
     if (isWanted(commit, filter)) wanted += 1;
-    isMore ||= commits.length === maxLookedAt;
+    isMore ||= commits.length === maxExamined;
     return !isMore;
   });
   const args = [
@@ -199,7 +200,7 @@ async function askGit(
   return { commits, isMore };
 }
 
-/** Where a walk has come to behind these commits. */
+/** The position after these commits. */
 function advance(from: Position, commits: readonly CommitFacts[], { path }: Filter): Position {
   let { oldest, merged } = from;
   const next = new Set(from.ahead);
@@ -221,7 +222,7 @@ function advance(from: Position, commits: readonly CommitFacts[], { path }: Filt
   };
 }
 
-/** Takes pieces of output and gives commits; it wants no more once `use` does not. */
+/** Parses chunks of output into commits; returns false once `use` does. */
 function createTaker(use: (commit: CommitFacts) => boolean): (piece: Buffer) => boolean {
   let rest: Buffer = Buffer.alloc(0);
   return (piece) => {
@@ -241,7 +242,7 @@ function createTaker(use: (commit: CommitFacts) => boolean): (piece: Buffer) => 
       if (!use(toFacts(values))) return false;
     }
     if (rest.length > maxRecordBytes)
-      throw new ResourceError("too-large", "a commit of this history has a subject that is too long to be read");
+      throw new ResourceError("too-large", "a commit of this history has a subject that is too long");
     return true;
   };
 }
@@ -263,7 +264,7 @@ function toEntry(
 
 function parseFilter({ max, since, until, path, author }: Readonly<Record<string, string>>): Filter {
   if (max !== undefined && (!/^[1-9]\d{0,5}$/.test(max) || Number(max) > maxPerPage))
-    throw invalid(`"max" takes a number from 1 to ${maxPerPage}, and ${quote(max, 40)} is none`);
+    throw invalid(`"max" must be a number from 1 to ${maxPerPage}, not ${quote(max, 40)}`);
   if (path !== undefined) checkPath(path);
   return {
     max: max === undefined ? perPage : Number(max),
@@ -274,14 +275,14 @@ function parseFilter({ max, since, until, path, author }: Readonly<Record<string
   };
 }
 
-/** A day without a time begins at midnight UTC, and as an end goes on until the next. */
+/** A day without a time starts at midnight UTC, and as an end includes the whole day. */
 function parseDate(name: string, value: string, isEnd: boolean): number {
   const isDay = /^\d{4}-\d\d-\d\d$/.test(value);
   const isMoment = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)$/.test(value);
   const ms = isDay || isMoment ? Date.parse(value) : Number.NaN;
   if (Number.isNaN(ms))
     throw invalid(
-      `${quote(name)} takes a day or a moment, as in "2026-01-31" or "2026-01-31T12:00:00Z"; ${quote(value, 40)} is neither`,
+      `${quote(name)} must be a date or a time, as in "2026-01-31" or "2026-01-31T12:00:00Z", not ${quote(value, 40)}`,
     );
   return Math.max(0, Math.floor(ms / 1000) + (isDay && isEnd ? 86_399 : 0));
 }
@@ -313,5 +314,5 @@ function parsePosition(text: string, { hashLength }: Mirror): Position {
 }
 
 function noPosition(): ResourceError {
-  return invalid('"after" takes what the page before gave as "next", and this is something else');
+  return invalid('"after" must be the value of "next" from the previous page');
 }

@@ -1,6 +1,6 @@
 /**
- * A git folder of our own that leads to the refs and objects of the repository, and to nothing else of it. Git is only ever
- * pointed here, so that no setting, hook, filter, graft, replacement or list of alternates of the repository is ever seen by it.
+ * A separate git folder that links to the refs and objects of the repository, and to nothing else of it. Git only ever runs on this folder,
+ * so that it never sees a setting, hook, filter, graft, replacement or alternates list of the repository.
  */
 import { lstatSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { readdir } from "node:fs/promises";
@@ -18,31 +18,31 @@ import { type Reach, placesOutside, reachOf, reachStamp } from "./reach.ts";
 import { smallText, type GitRepository } from "./repository.ts";
 
 export interface Mirror {
-  /** Resolves with the folder that git is pointed to, as it must be now. */
+  /** Resolves with the git folder to use, updated if necessary. */
   ready(): Promise<string>;
-  /** What HEAD says now; the mirror says the same afterwards. */
+  /** The current HEAD, which is copied to the mirror. */
   head(): Head;
-  /** Throws where the repository now leads to a place that it did not lead to when it was opened. */
+  /** Throws if the repository now refers to a location that it did not refer to when it was opened. */
   confine(): void;
-  /** Makes the mirror as the repository's settings are now. */
+  /** Updates the mirror to the current settings of the repository. */
   refresh(): Promise<string>;
-  /** How long a hash is, in characters. Known once `ready` has resolved. */
+  /** Length of a hash in characters. Known once `ready` has resolved. */
   readonly hashLength: 40 | 64;
-  /** Afterwards the folder is no more. */
+  /** Removes the folder. */
   close(): void;
 }
 
-/** The folder ends with the process. */
+/** The folder is removed with the process. */
 const temporary = { isLasting: false };
 
 export type Head = { readonly ref: string } | { readonly hash: string };
 
-/** So long a repository is taken to lead where it led: looking costs as much as a read. */
+/** How long the repository may be assumed unchanged: a check costs as much as a read. */
 const trustMs = 2;
 const maxHeadBytes = 4096;
 const maxConfigBytes = 4 * 1024 * 1024;
 
-/** Settings that say how files and refs are compared. None of them names a program, a file or another place. */
+/** Settings that control how files and refs are compared. None of them names a program, a file or another location. */
 const harmless = new Set([
   "core.filemode",
   "core.symlinks",
@@ -60,13 +60,13 @@ const harmless = new Set([
 
 export interface MirrorOptions {
   readonly repository: GitRepository;
-  /** What the repository read when it was opened. It may read no other places later. */
+  /** Locations that the repository used when it was opened. Others must not be used later. */
   readonly reach: Reach;
   readonly program: GitProgram;
   readonly disk: Disk;
   /**
-   * Called when git must be started anew: the mirror is another folder, because cleaners of temporary folders removed the first, or
-   * it leads to other objects.
+   * Called when git must be restarted: the mirror is a new folder, because the first was removed by a cleaner of temporary folders, or its
+   * object folders have changed.
    */
   remade(): void;
 }
@@ -77,7 +77,7 @@ export function createMirror({ repository, reach, program, disk, remade }: Mirro
   let objectFolders: readonly string[] = [];
   let confinedStamp: string | undefined;
   let confinedUntilMs = 0;
-  /** The names, in the mirror, of the folders of objects. */
+  /** The object folders and their names in the mirror. */
   const linked = new Map<string, string>();
   let alternates = "";
   let folder: string | undefined;
@@ -87,15 +87,15 @@ export function createMirror({ repository, reach, program, disk, remade }: Mirro
   let headText: string | undefined;
   let configStamp = "";
   let hashLength: 40 | 64 = 40;
-  /** What is made here is made for everyone, and not given up when one of them leaves. */
+  /** Creation is shared by all callers, and not aborted when one of them leaves. */
   const closing = new AbortController();
   const { signal } = closing;
 
   async function make(): Promise<string> {
-    if (signal.aborted) throw new ResourceError("cancelled", "the house is closing");
+    if (signal.aborted) throw new ResourceError("cancelled", "the server is shutting down");
     refuseIfGone(repository);
     confine();
-    // One that was taken away is not made again under its name: someone else may have been quicker.
+    // A removed folder is not created again under its name: another process may already have taken it.
     if (wasMade) remade();
     removeLeftovers(tmpdir(), "folders");
     const own = (folder = mkdtempSync(join(tmpdir(), `pressmark-git${processMark()}`)));
@@ -134,14 +134,16 @@ export function createMirror({ repository, reach, program, disk, remade }: Mirro
     refuseIfGone(repository);
     const found = lastingly(() => reachOf(repository));
     if (placesOutside(found, allowed).length > 0)
-      throw lasting("this git repository now leads to a place outside, where it did not lead when it was opened");
+      throw lasting(
+        "this git repository now refers to an outside location that it did not refer to when it was opened",
+      );
     const isOther = found.objectFolders.join("\n") !== objectFolders.join("\n");
     objectFolders = found.objectFolders;
     confinedStamp = reachStamp(repository, objectFolders);
     if (isOther && isMade) remade();
   }
 
-  /** Lets git read the folders of objects that the repository reads now, and no others. */
+  /** Gives git access to the current object folders of the repository, and to no others. */
   function linkObjectFolders(own: string): void {
     for (const objects of objectFolders)
       if (!linked.has(objects)) {
@@ -158,18 +160,18 @@ export function createMirror({ repository, reach, program, disk, remade }: Mirro
   async function writeConfig(own: string): Promise<void> {
     const stamp = stampOf();
     const settings = await readSettings(own);
-    const said = (key: string) => settings.findLast(([name]) => name === key)?.[1]?.toLowerCase();
-    hashLength = said("extensions.objectformat") === "sha256" ? 64 : 40;
-    const kept = settings.filter(([key]) => harmless.has(key) || isTracking(key));
+    const setting = (key: string) => settings.findLast(([name]) => name === key)?.[1]?.toLowerCase();
+    hashLength = setting("extensions.objectformat") === "sha256" ? 64 : 40;
+    const copied = settings.filter(([key]) => harmless.has(key) || isTracking(key));
     const excludes = await run(globalExcludes(personOf(process.env, homedir()), undefined, disk));
-    const isNewer = kept.some(([key]) => key.startsWith("extensions."));
+    const isNewer = copied.some(([key]) => key.startsWith("extensions."));
     const lines: readonly (readonly [string, string])[] = [
       ["core.repositoryformatversion", isNewer ? "1" : "0"],
-      ...kept,
+      ...copied,
       ["core.bare", "true"],
       ["core.warnambiguousrefs", "false"],
       ["core.fsmonitor", "false"],
-      // It names packs by paths, which may lead anywhere.
+      // A multi-pack index names packs by paths, which may point anywhere.
       ["core.multipackindex", "false"],
       ["core.hookspath", own],
       ["core.attributesfile", ""],
@@ -220,7 +222,7 @@ export function createMirror({ repository, reach, program, disk, remade }: Mirro
     const found = text === undefined ? undefined : parseHead(text);
     if (text === undefined || !found) {
       refuseIfGone(repository);
-      throw new ResourceError("unavailable", "the HEAD of this repository cannot be understood");
+      throw new ResourceError("unavailable", "the HEAD of this repository is invalid");
     }
     if (text !== headText && folder !== undefined) {
       writeFileAtomically(join(folder, "HEAD"), "ref" in found ? `ref: ${found.ref}\n` : `${found.hash}\n`, temporary);
@@ -263,7 +265,7 @@ export function createMirror({ repository, reach, program, disk, remade }: Mirro
       const own = await ready();
       if (stampOf() !== configStamp) await writeConfig(own);
       head();
-      // An index may be split, and its other half is looked for beside the rest.
+      // An index may be split, and git expects the other half next to it.
       for (const name of await readdir(gitDir).catch(() => []))
         if (/^sharedindex\.[0-9a-f]+$/.test(name) && lstatSync(join(gitDir, name)).isFile())
           link(join(gitDir, name), join(own, name));
@@ -276,7 +278,7 @@ export function createMirror({ repository, reach, program, disk, remade }: Mirro
   };
 }
 
-/** Where a branch comes from, which is compared and never gone to. */
+/** The upstream of a branch, which is only compared, never contacted. */
 function isTracking(key: string): boolean {
   return /^branch\..+\.(?:remote|merge)$/s.test(key) || /^remote\..+\.fetch$/s.test(key);
 }
@@ -288,23 +290,23 @@ function parseHead(text: string): Head | undefined {
   return /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(line) ? { hash: line } : undefined;
 }
 
-/** One setting, whatever is in its value. */
+/** Formats one setting with any value. */
 function formatSetting(key: string, value: string): string {
   const first = key.indexOf(".");
   const last = key.lastIndexOf(".");
   const section = key.slice(0, first);
   const sub = first === last ? "" : ` "${key.slice(first + 1, last).replace(/["\\]/g, "\\$&")}"`;
-  const spelled = value.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n");
-  return `[${section}${sub}]\n\t${key.slice(last + 1)} = "${spelled}"\n`;
+  const escaped = value.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n");
+  return `[${section}${sub}]\n\t${key.slice(last + 1)} = "${escaped}"\n`;
 }
 
 function refuseIfGone({ gitDir, commonDir }: GitRepository): void {
   if (statSync(join(gitDir, "HEAD"), { throwIfNoEntry: false }) && statSync(commonDir, { throwIfNoEntry: false }))
     return;
-  throw new ResourceError("unavailable", "the repository of this mount is not there just now");
+  throw new ResourceError("unavailable", "the repository of this mount does not exist at the moment");
 }
 
-/** The question is not at fault for what the repository has become. */
+/** Reports an invalid state of the repository as "unavailable": the request is not at fault. */
 function lastingly<T>(work: () => T): T {
   try {
     return work();
@@ -313,17 +315,14 @@ function lastingly<T>(work: () => T): T {
   }
 }
 
-/** Git would wait for ever at a pipe. */
+/** Git would block for ever on a pipe. */
 function refusePipe(path: string): void {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats && !stats.isFile() && !stats.isDirectory())
-    throw lasting("the repository holds a pipe or a device in the place of a file");
+    throw lasting("the repository contains a pipe or a device instead of a file");
 }
 
-/**
- * A folder of objects that leads to those of another, and to no alternates: git follows a list of alternates in every folder of
- * objects, so it must not see the one of the repository.
- */
+/** Creates an object folder that links to another one, but without its alternates file: git follows such a file in every object folder. */
 function linkObjects(objects: string, path: string): void {
   mkdirSync(join(path, "info"), { recursive: true });
   for (let first = 0; first < 256; first += 1) {

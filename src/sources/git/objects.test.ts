@@ -25,7 +25,7 @@ afterEach(async () => {
   await clear();
 });
 
-/** Each of the processes that were started, in order. */
+/** The processes that were started, in order. */
 function asking(command: readonly [string, ...string[]], cwd: string, idleMs = 20_000) {
   const started: ChildProcess[] = [];
   const objects = createObjects({
@@ -55,8 +55,8 @@ function withBlobs(sizes: readonly number[]): { repository: TestRepository; hash
   return { repository, hashes };
 }
 
-describe("a process that is asked for objects", () => {
-  it("answers many questions at once, each with its own", async () => {
+describe("an object process", () => {
+  it("answers many concurrent requests, each with its own object", async () => {
     const sizes = [0, 1, 65_535, 65_536, 200_000, 3, 1_000_000, 7];
     const { repository, hashes } = withBlobs(sizes);
     const { objects, started } = asking(batch, repository.folder);
@@ -70,7 +70,7 @@ describe("a process that is asked for objects", () => {
     expect(started).toHaveLength(1);
   });
 
-  it("does not hold what is larger than asked for, and goes on behind it", async () => {
+  it("skips content above the limit, and continues after it", async () => {
     const { repository, hashes } = withBlobs([500_000, 10]);
     const { objects, started } = asking(batch, repository.folder);
     const [large, small] = await Promise.all(hashes.map((hash) => objects.find(hash, 1000)));
@@ -80,7 +80,7 @@ describe("a process that is asked for objects", () => {
     expect(started).toHaveLength(1);
   });
 
-  it("that is killed in the middle of an answer is started again, and every question is answered", async () => {
+  it("that is killed in the middle of a response is restarted, and every request is answered", async () => {
     const { repository, hashes } = withBlobs([5_000_000, 10, 20]);
     const { objects, started } = asking(batch, repository.folder);
     const answers = hashes.map((hash) => objects.find(hash, 10_000_000));
@@ -91,7 +91,7 @@ describe("a process that is asked for objects", () => {
     expect(started).toHaveLength(2);
   });
 
-  it("that dies each time is given up after the second", async () => {
+  it("that dies each time is given up after the second time", async () => {
     const { objects, started } = asking(["sh", "-c", "read x; exit 1"], scratchFolder());
     await refusal(objects.find("a".repeat(40)), ["unavailable"], "dies");
     expect(started).toHaveLength(2);
@@ -102,20 +102,20 @@ describe("a process that is asked for objects", () => {
     ["a size without an end", `read x; echo ${"a".repeat(40)} blob 99999999999999999999; cat`],
     ["a line without an end", "read x; head -c 100000 /dev/zero | tr '\\0' x; cat"],
     ["more than was asked for", `read x; printf '${"a".repeat(40)} missing\\n%.0s' 1 2 3; read y; exit 1`],
-  ])("that answers with %s is ended", async (_what, script) => {
+  ])("that responds with %s is killed", async (_what, script) => {
     const { objects } = asking(["sh", "-c", script], scratchFolder());
     const asked = objects.find("a".repeat(40), 100);
     const outcome = await asked.catch((cause: unknown) => cause);
     if (outcome !== undefined) await refusal(asked, ["unavailable"], script);
   });
 
-  it("that owes an answer for too long is ended", async () => {
+  it("that does not respond in time is killed", async () => {
     const { objects, started } = asking(["sh", "-c", "exec sleep 600"], scratchFolder(), 50);
     await refusal(objects.find("a".repeat(40)), ["unavailable"], "sleeps");
     expect(started.every(({ killed }) => killed)).toBe(true);
   });
 
-  it("that is not asked any more ends, and the next question starts another", async () => {
+  it("that is idle ends, and the next request starts another", async () => {
     const { repository, hashes } = withBlobs([10]);
     const { objects, started } = asking(batch, repository.folder, 50);
     await objects.find(hashes[0]!, 100);
@@ -124,7 +124,7 @@ describe("a process that is asked for objects", () => {
     expect(started).toHaveLength(2);
   });
 
-  it("is gone when it is closed, and what it owed is refused", async () => {
+  it("is gone when it is closed, and pending requests are rejected", async () => {
     const { objects, started } = asking(["sh", "-c", "exec sleep 600"], scratchFolder());
     const asked = objects.find("a".repeat(40));
     const refused = refusal(asked, ["unavailable"], "closed");
@@ -144,7 +144,7 @@ async function refusalOrNothing(asked: Promise<unknown>, path: string, refused: 
   if (failed) refused.push((await refusal(asked, ["unavailable", "not-found"], path)).message);
 }
 
-/** Everything once; resolves with what was refused. */
+/** Makes every request once; resolves with the error messages. */
 async function askAll(source: Source): Promise<string[]> {
   const refused: string[] = [];
   for (const path of [
@@ -163,7 +163,7 @@ async function askAll(source: Source): Promise<string[]> {
 }
 
 describe("a repository", () => {
-  it("is refused with what to do while git is not in PATH, and answers when it is back", async () => {
+  it("fails with advice while git is not in PATH, and works when it is back", async () => {
     const repository = testRepository();
     repository.commit("first", { "a.txt": "a" });
     const source = await repository.open();
@@ -177,7 +177,7 @@ describe("a repository", () => {
     expect(await askAll(source)).toEqual([]);
   });
 
-  it("is refused with what to do where git is too old", async () => {
+  it("fails with advice if git is too old", async () => {
     const repository = testRepository();
     repository.commit("first", { "a.txt": "a" });
     const folder = scratchFolder();
@@ -190,7 +190,7 @@ describe("a repository", () => {
     expect((await refusal(asked, ["unavailable"], "old")).message).toContain("git 2.11 is too old");
   });
 
-  it("that is taken away says so, and answers when it is back", async () => {
+  it("that is moved away is reported, and works when it is back", async () => {
     const repository = testRepository();
     repository.commit("first", { "a.txt": "a" });
     const source = await repository.open();
@@ -198,13 +198,13 @@ describe("a repository", () => {
     const away = join(scratchFolder(), "away");
     renameSync(repository.folder, away);
     const refused = await askAll(source);
-    expect(refused).toContain("the repository of this mount is not there just now");
+    expect(refused).toContain("the repository of this mount does not exist at the moment");
     expect(refused.join("\n")).not.toContain(repository.folder);
     renameSync(away, repository.folder);
     expect(await askAll(source)).toEqual([]);
   });
 
-  it("is asked for 200 files at once by one process for contents and one for names", async () => {
+  it("serves 200 concurrent files with one process for contents and one for names", async () => {
     const repository = testRepository();
     const files = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`f/${index}.txt`, `content ${index}`]));
     repository.commit("many", files);
@@ -214,7 +214,7 @@ describe("a repository", () => {
     expect(await readFacts(source, "status")).toMatchObject({ clean: true });
   });
 
-  it("answers on when the temporary folder it is read through is taken away", async () => {
+  it("works after its temporary folder is removed", async () => {
     const repository = testRepository();
     repository.commit("first", { "a.txt": "a" });
     const folder = scratchFolder();
@@ -233,7 +233,7 @@ describe("a repository", () => {
     }
   });
 
-  it("question that is withdrawn is given up", async () => {
+  it("stops a cancelled request", async () => {
     const repository = testRepository();
     repository.commit("first", { "a.txt": "a" });
     const source = await repository.open();

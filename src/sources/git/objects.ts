@@ -1,4 +1,4 @@
-/** One git process that goes on, asked for objects by name: as many questions at once as there are, answered in their order. */
+/** A long-running git process that looks up objects by name: requests are pipelined, and answered in order. */
 import type { ChildProcess } from "node:child_process";
 import { invalid, quote, ResourceError } from "../../errors.ts";
 import { isMissing, missingGit } from "./program.ts";
@@ -7,46 +7,46 @@ export interface GitObject {
   readonly hash: string;
   readonly type: string;
   readonly size: number;
-  /** Absent where there are more than were asked for, or none were. Not overwritten later. */
+  /** Absent if longer than the limit, or if no content was requested. Not overwritten later. */
   readonly bytes?: Buffer;
 }
 
 export interface Objects {
-  /** Undefined for what is not there. The name is one line: a hash, or a name that was found to be harmless. */
+  /** Undefined if the object does not exist. The name is one line: a hash, or a name that was checked to be harmless. */
   find(name: string, maxBytes?: number): Promise<GitObject | undefined>;
-  /** What is asked from now on is asked of a new process. */
+  /** Later requests go to a new process. */
   renew(): void;
   /** Afterwards nothing runs. */
   close(): Promise<void>;
 }
 
 export interface ObjectsOptions {
-  /** A new process, `cat-file --batch` or `--batch-check`. */
+  /** Starts a new process, `cat-file --batch` or `--batch-check`. */
   start(): Promise<ChildProcess>;
-  /** Whether the process gives contents beside what it says of each object. */
+  /** Whether the process returns contents in addition to metadata. */
   readonly givesContents: boolean;
-  /** A process that is not asked for so long ends; one that owes an answer for so long is ended. */
+  /** An idle process ends after this time; one that does not respond within it is killed. */
   readonly idleMs?: number;
 }
 
-interface Ask {
+interface ObjectRequest {
   readonly name: string;
   readonly maxBytes: number;
-  /** Whether a process has died of it, or beside it. */
+  /** Whether it is a retry after a process ended. */
   isAgain: boolean;
   resolve(found: GitObject | undefined): void;
   reject(cause: unknown): void;
 }
 
-/** One life of the process. */
+/** One run of the process. */
 interface Run {
   readonly child: ChildProcess;
-  /** Asked and not answered yet, the oldest first. */
-  owed: Ask[];
-  /** How many of `owed` have been answered. */
+  /** Sent requests without a response, oldest first. */
+  owed: ObjectRequest[];
+  /** Number of requests in `owed` that have a response. */
   done: number;
   toWrite: string;
-  /** The beginning of a line. */
+  /** The beginning of an incomplete line. */
   line: Buffer | undefined;
   body: Body | undefined;
   readonly timer: NodeJS.Timeout;
@@ -56,14 +56,14 @@ interface Run {
 interface Body {
   readonly found: GitObject;
   readonly isWanted: boolean;
-  /** Where it is put together, if it comes in pieces. */
+  /** Buffer for a content that arrives in chunks. */
   into: Buffer | undefined;
-  /** With the line feed behind it. */
+  /** Remaining bytes, including the line feed after the content. */
   left: number;
 }
 
 const maxLine = 8192;
-/** A content that no one wants is read past if it is shorter than this; else the process is ended. */
+/** Unneeded content shorter than this is skipped; for a longer one the process is killed. */
 const maxPassed = 64 * 1024 * 1024;
 
 export function createObjects({ start, givesContents, idleMs = 20_000 }: ObjectsOptions): Objects {
@@ -84,7 +84,7 @@ export function createObjects({ start, givesContents, idleMs = 20_000 }: Objects
       isGone();
       clearTimeout(timer);
       if (current === run) current = undefined;
-      for (const ask of run.owed.splice(0).slice(run.done)) hand(ask, cause);
+      for (const request of run.owed.splice(0).slice(run.done)) hand(request, cause);
     };
     child.stdin?.on("error", () => undefined);
     child.stdout?.on("data", (piece: Buffer) => {
@@ -98,14 +98,14 @@ export function createObjects({ start, givesContents, idleMs = 20_000 }: Objects
     return (current = run);
   }
 
-  /** What is owed when a process ends is asked of another one, once. */
-  function hand(ask: Ask, cause?: unknown): void {
-    if (cause !== undefined && isMissing(cause)) ask.reject(missingGit(cause));
-    else if (ask.isAgain || closed)
-      ask.reject(new ResourceError("unavailable", "git ended before it answered; try again", { cause }));
+  /** Pending requests of a process that ended are sent to another one, once. */
+  function hand(request: ObjectRequest, cause?: unknown): void {
+    if (cause !== undefined && isMissing(cause)) request.reject(missingGit(cause));
+    else if (request.isAgain || closed)
+      request.reject(new ResourceError("unavailable", "git ended without a response; try again", { cause }));
     else {
-      ask.isAgain = true;
-      put(ask);
+      request.isAgain = true;
+      put(request);
     }
   }
 
@@ -115,20 +115,20 @@ export function createObjects({ start, givesContents, idleMs = 20_000 }: Objects
     run.child.kill("SIGKILL");
   }
 
-  function put(ask: Ask): void {
-    if (current) send(current, ask);
+  function put(request: ObjectRequest): void {
+    if (current) send(current, request);
     else {
       starting ??= begin().finally(() => {
         starting = undefined;
       });
-      starting.then((run) => send(run, ask), ask.reject);
+      starting.then((run) => send(run, request), request.reject);
     }
   }
 
-  function send(run: Run, ask: Ask): void {
-    if (run.isOver) return hand(ask);
-    run.owed.push(ask);
-    // After all promises that are settled by now have had their turn: what they ask for is written along.
+  function send(run: Run, request: ObjectRequest): void {
+    if (run.isOver) return hand(request);
+    run.owed.push(request);
+    // Written after all settled promises have run, so that their requests are batched.
     if (run.toWrite === "")
       process.nextTick(() => {
         const text = run.toWrite;
@@ -136,7 +136,7 @@ export function createObjects({ start, givesContents, idleMs = 20_000 }: Objects
         run.timer.refresh();
         run.child.stdin?.write(text);
       });
-    run.toWrite += `${ask.name}\n`;
+    run.toWrite += `${request.name}\n`;
   }
 
   function take(run: Run, piece: Buffer): void {
@@ -175,19 +175,19 @@ export function createObjects({ start, givesContents, idleMs = 20_000 }: Objects
   }
 
   function takeLine(run: Run, line: string): void {
-    const ask = run.owed[run.done];
+    const request = run.owed[run.done];
     const parts = line.split(" ");
     const [hash = "", type = "", size = ""] = parts;
-    if (!ask) return end(run);
+    if (!request) return end(run);
     if (parts.length === 2) {
-      if (type === "ambiguous") fail(run, ambiguous(ask.name));
+      if (type === "ambiguous") fail(run, ambiguous(request.name));
       else answer(run, undefined);
       return;
     }
     if (parts.length !== 3 || !/^[0-9a-f]{40,64}$/.test(hash) || !/^\d{1,15}$/.test(size)) return end(run);
     const found: GitObject = { hash, type, size: Number(size) };
     if (!givesContents) return answer(run, found);
-    const isWanted = found.size <= ask.maxBytes;
+    const isWanted = found.size <= request.maxBytes;
     run.body = { found, isWanted, into: undefined, left: found.size + 1 };
     if (isWanted || found.size <= maxPassed) return;
     answer(run, found);
@@ -202,26 +202,26 @@ export function createObjects({ start, givesContents, idleMs = 20_000 }: Objects
     next(run)?.reject(cause);
   }
 
-  function next(run: Run): Ask | undefined {
-    const ask = run.owed[run.done];
+  function next(run: Run): ObjectRequest | undefined {
+    const request = run.owed[run.done];
     run.done += 1;
     if (run.done >= run.owed.length || run.done > 4096) {
       run.owed = run.owed.slice(run.done);
       run.done = 0;
     }
-    return ask;
+    return request;
   }
 
   return {
     find(name, maxBytes = 0) {
       return new Promise((resolve, reject) => {
-        if (closed) return reject(new ResourceError("cancelled", "the house is closing"));
+        if (closed) return reject(new ResourceError("cancelled", "the server is shutting down"));
         put({ name, maxBytes, isAgain: false, resolve, reject });
       });
     },
 
     renew() {
-      // It answers what it owes, and ends when there is nothing more to read.
+      // It answers pending requests, and ends at the end of its input.
       current?.child.stdin?.end();
       current = undefined;
     },
@@ -236,6 +236,6 @@ export function createObjects({ start, givesContents, idleMs = 20_000 }: Objects
 }
 
 function ambiguous(name: string): ResourceError {
-  const asked = name.replace(/\^\{\w+\}$/, "");
-  return invalid(`${quote(asked)} is the beginning of several hashes; give more of it`);
+  const prefix = name.replace(/\^\{\w+\}$/, "");
+  return invalid(`${quote(prefix)} matches several hashes; give more characters`);
 }

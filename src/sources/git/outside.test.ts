@@ -35,7 +35,7 @@ afterEach(async () => {
   await clear();
 });
 
-/** Another repository on the same machine. Its commit is what an attacker wants to read. */
+/** Another repository on the same machine, whose commit an attacker wants to read. */
 interface Victim extends TestRepository {
   readonly commit1: string;
   readonly objects: string;
@@ -45,9 +45,9 @@ interface Attack {
   readonly name: string;
   /** Changes the served repository, so that plain git reads objects of the victim through it. */
   plant(served: TestRepository, victim: Victim): void;
-  /** The source refuses such a repository whoever asks for it: no one makes it so on purpose. */
+  /** The source always rejects such a repository: no one creates it on purpose. */
   readonly isUnusual?: boolean;
-  /** The repository is served, and the way to the victim is not there. */
+  /** The repository is served, but the path to the victim is not followed. */
   readonly isHarmless?: boolean;
 }
 
@@ -69,12 +69,12 @@ const attacks: readonly Attack[] = [
     isUnusual: true,
   },
   {
-    name: "a quoted alternate that is spelled with escapes",
+    name: "a quoted alternate with escapes",
     plant: ({ write }, { objects }) => write(alternates, `"\\057${objects.slice(1)}"\n`),
     isUnusual: true,
   },
   {
-    name: "an alternate behind the closing quote of another",
+    name: "an alternate after the closing quote of another",
     plant: ({ write }, { objects }) => write(alternates, `"nothing"x${objects}\n`),
     isUnusual: true,
   },
@@ -89,7 +89,7 @@ const attacks: readonly Attack[] = [
     isUnusual: true,
   },
   {
-    name: "an alternate whose name is no UTF-8",
+    name: "an alternate whose name is not UTF-8",
     plant({ folder, write }, { objects }) {
       const name = Buffer.from([0xff, 0xfe]);
       symlinkSync(objects, Buffer.concat([Buffer.from(`${folder}/`), name]));
@@ -128,14 +128,14 @@ const attacks: readonly Attack[] = [
     },
   },
   {
-    name: "a link to a file of alternates",
+    name: "a link to an alternates file",
     plant({ folder, write }, { objects }) {
       write("list", `${objects}\n`);
       symlinkSync(join(folder, "list"), join(folder, alternates));
     },
   },
   {
-    name: "a link in the place of the objects",
+    name: "a link instead of the objects",
     plant({ folder }, { objects, git }) {
       rmSync(join(folder, ".git/objects"), { recursive: true });
       symlinkSync(objects, join(folder, ".git/objects"));
@@ -143,7 +143,7 @@ const attacks: readonly Attack[] = [
     },
   },
   {
-    name: "a link in the place of the packs",
+    name: "a link instead of the packs",
     plant({ folder }, victim) {
       victim.git("gc", "--quiet");
       rmSync(join(folder, ".git/objects/pack"), { recursive: true });
@@ -181,7 +181,7 @@ const attacks: readonly Attack[] = [
     isUnusual: true,
   },
   {
-    name: "links to packs behind a link to a folder inside",
+    name: "links to packs through a link to a folder inside",
     plant({ folder }, victim) {
       victim.git("gc", "--quiet");
       renameSync(join(folder, ".git/objects/pack"), join(folder, "packs"));
@@ -190,8 +190,8 @@ const attacks: readonly Attack[] = [
         symlinkSync(join(victim.objects, "pack", name), join(folder, "packs", name));
     },
   },
-  // Git is told to pass over such an index, so that it need not be understood.
-  { name: "an index of packs that leads outside", plant: plantPackIndex, isHarmless: true },
+  // Git is told to ignore such an index, so it need not be parsed.
+  { name: "a pack index that points outside", plant: plantPackIndex, isHarmless: true },
 ];
 
 /** A multi-pack index names its packs relative to the folder of packs; git also accepts names with "..". */
@@ -242,7 +242,7 @@ function beyond(folder: string): string[] {
   return placesBeyond(found, folder);
 }
 
-/** What a caller is told about the victim, asked by short and whole hashes. */
+/** The response about the victim, requested by short and full hashes. */
 async function ask(source: Source, { commit1 }: Victim): Promise<string> {
   const heard: string[] = [];
   for (const ref of [commit1, commit1.slice(0, 7)])
@@ -261,11 +261,11 @@ async function ask(source: Source, { commit1 }: Victim): Promise<string> {
 
 const tells = /the secret of another|not yours|secret\.txt|[0-9a-f]{12}/;
 
-describe("a repository does not lead to another one by", () => {
+describe("a repository gives no access to another one through", () => {
   for (const { name, plant, isUnusual, isHarmless } of attacks)
     it(name, async () => {
       const { victim, served } = victimAndServed();
-      // Opened while all is well: what is planted later must not be followed either.
+      // Opened before the attack: what is planted later must not be followed either.
       const early = await served.open();
       await readFacts(early, "log");
       plant(served, victim);
@@ -281,7 +281,7 @@ describe("a repository does not lead to another one by", () => {
       expect(message).not.toContain(dirname(victim.folder));
     });
 
-  it("what the environment names", async () => {
+  it("environment variables", async () => {
     const { victim, served } = victimAndServed();
     process.env["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = victim.objects;
     process.env["GIT_OBJECT_DIRECTORY"] = victim.objects;
@@ -289,19 +289,19 @@ describe("a repository does not lead to another one by", () => {
   });
 });
 
-describe("a repository that git may follow elsewhere is refused:", () => {
+describe("a repository that may make git read elsewhere is rejected:", () => {
   const spoils: Readonly<Record<string, (served: TestRepository, victim: Victim) => void>> = {
-    "a folder in the place of the alternates": ({ folder }) => mkdirSync(join(folder, alternates)),
-    "a loop of links in the place of the alternates": ({ folder }) =>
+    "a folder instead of the alternates file": ({ folder }) => mkdirSync(join(folder, alternates)),
+    "a loop of links instead of the alternates file": ({ folder }) =>
       symlinkSync("alternates", join(folder, alternates)),
-    "a pipe in the place of the alternates": ({ folder }) => execFileSync("mkfifo", [join(folder, alternates)]),
+    "a pipe instead of the alternates file": ({ folder }) => execFileSync("mkfifo", [join(folder, alternates)]),
     "a pipe among the packs": ({ folder }) => execFileSync("mkfifo", [join(folder, ".git/objects/pack/x.idx")]),
-    "a file in the place of an alternate": ({ write }) => write(alternates, "../../a.txt\n"),
-    "a link among the packs that leads nowhere yet": ({ folder }) =>
+    "a file instead of an alternate": ({ write }) => write(alternates, "../../a.txt\n"),
+    "a broken link among the packs": ({ folder }) =>
       symlinkSync("/nowhere/x.pack", join(folder, ".git/objects/pack/x.pack")),
-    "a list of reftables that names one elsewhere": ({ write }, { folder }) =>
+    "a reftable list that names one elsewhere": ({ write }, { folder }) =>
       write(".git/reftable/tables.list", `../../../${basename(folder)}/.git/reftable/x.ref\n`),
-    "more alternates than anyone has": ({ write }) => {
+    "too many alternates": ({ write }) => {
       for (let each = 0; each < 40; each += 1) write(`inner/${each}/info/x`, "");
       write(alternates, Array.from({ length: 40 }, (_, each) => `../../inner/${each}\n`).join(""));
     },
@@ -314,12 +314,12 @@ describe("a repository that git may follow elsewhere is refused:", () => {
       spoil(served, victim);
       await refusal(served.open(), ["invalid"], name);
       expect(beyond(served.folder)).toEqual([join(served.folder, ".git")]);
-      // The list of reftables is read by gits that know of them, when they start.
+      // Only git versions with reftable support read the list, when they start.
       if (!name.includes("reftable")) await refusal(early.read({ path: "log" }, call), ["unavailable"], name);
     });
 });
 
-describe("a repository leads outside by a link in the place of", () => {
+describe("a repository refers to the outside through a link instead of", () => {
   const inGitFolder = ["HEAD", "index", "packed-refs", "config", "refs/heads", "refs/heads/main", "info/exclude"];
   for (const name of inGitFolder)
     it(name, () => {
@@ -334,7 +334,7 @@ describe("a repository leads outside by a link in the place of", () => {
 });
 
 describe("a repository is served that", () => {
-  it("borrows from a folder inside, also one that it borrows from since a moment ago", async () => {
+  it("has an alternate inside, also one that was just added", async () => {
     const { victim: lender, served } = victimAndServed();
     const source = await served.open();
     await readFacts(source, "log");
@@ -347,13 +347,13 @@ describe("a repository is served that", () => {
     await refusal(source.read({ path: `blob/${lender.commit1.slice(0, 9)}/secret.txt` }, call), ["not-found"], "lent");
   });
 
-  it("borrows from a folder outside, when its owner names it", async () => {
+  it("has an alternate outside that its owner allows", async () => {
     const { victim: lender, served } = victimAndServed();
     served.write(alternates, `${lender.objects}\n`);
     expect(await readText(await served.open(), `blob/${lender.commit1}/secret.txt`)).toContain("the secret");
   });
 
-  it("has a graph of commits, packs, loose objects, and links that are names of refs", async () => {
+  it("has a commit graph, packs, loose objects, and symbolic refs as links", async () => {
     const { served } = victimAndServed();
     served.git("commit-graph", "write", "--reachable", "--split");
     served.git("gc", "--quiet");
@@ -365,15 +365,15 @@ describe("a repository is served that", () => {
   });
 });
 
-it("every folder that git borrows objects from is known, whatever its alternates say", async () => {
+it("every alternate that git uses is known, for any alternates file", async () => {
   const { victim, served } = victimAndServed();
-  const places = [victim.objects, "../../inner/objects", "../../linked", "../../inner/../linked", "/nowhere", "."];
+  const locations = [victim.objects, "../../inner/objects", "../../linked", "../../inner/../linked", "/nowhere", "."];
   symlinkSync(victim.objects, join(served.folder, "linked"));
   served.write("inner/objects/info/x", "");
   const odd = fc.constantFrom('"', "\\", "\\057", "#", " ", "\r", "\0", "\t", "x", "\u00e9");
   const piece = fc.oneof(
     { weight: 6, arbitrary: fc.constant("\n") },
-    { weight: 4, arbitrary: fc.constantFrom(...places) },
+    { weight: 4, arbitrary: fc.constantFrom(...locations) },
     { weight: 2, arbitrary: odd },
   );
   let followed = 0;

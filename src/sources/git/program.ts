@@ -1,4 +1,4 @@
-/** Runs the git program, with nothing of the caller's environment, and never for longer or with more output than was said. */
+/** Runs the git program with a clean environment and with limits on time and output. */
 import type { ChildProcess, ChildProcessWithoutNullStreams } from "node:child_process";
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join, sep } from "node:path";
@@ -6,17 +6,17 @@ import { ResourceError } from "../../errors.ts";
 import { createSlots } from "../../lib/create-slots.ts";
 
 export interface RunOptions {
-  /** Where git finds its own folder: the mirror, never the repository's. */
+  /** The git folder: the mirror, never that of the repository. */
   readonly gitDir: string;
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** Output beyond this is not taken. */
+  /** Further output is discarded. */
   readonly maxBytes?: number;
   readonly timeoutMs?: number;
-  /** What to ask for instead when it takes too long. */
+  /** For the error message: what to request instead if it takes too long. */
   readonly less?: string;
-  /** Takes the output piece by piece; no more is wanted once it returns false. */
+  /** Receives the output in chunks; return false to stop. */
   readonly take?: (piece: Buffer) => boolean;
 }
 
@@ -27,13 +27,13 @@ export interface Output {
 }
 
 export interface GitProgram {
-  /** Throws a GitFailure if git says that it failed. */
+  /** Throws a GitFailure if git reports a failure. */
   run(args: readonly string[], options: RunOptions): Promise<Output>;
-  /** A process that goes on, with pipes to write to and to read from. */
+  /** Starts a long-running process with pipes for input and output. */
   start(args: readonly string[], gitDir: string): ChildProcess;
-  /** Throws where git is missing or too old. */
+  /** Throws if git is missing or too old. */
   check(gitDir: string, signal: AbortSignal): Promise<void>;
-  /** Ends what runs, and waits for it. What goes on is ended by who started it. */
+  /** Ends all short runs, and waits for them. Long-running processes are ended by their owners. */
   close(): Promise<void>;
 }
 
@@ -44,11 +44,11 @@ export class GitFailure extends Error {
 export const neededVersion = "2.30";
 const defaultTimeoutMs = 20_000;
 const defaultMaxBytes = 16 * 1024 * 1024;
-const maxSaidBytes = 4096;
-/** So many short runs at once; more would only slow each other down. */
+const maxStderrBytes = 4096;
+/** Limit of concurrent short runs; more would only slow each other down. */
 const maxAtOnce = 4;
 
-/** Git is never taken from the folders of `avoid`: what is served must not bring its own. */
+/** Git is never taken from the folders in `avoid`: a served folder must not provide the git that reads it. */
 export function createProgram(avoid: readonly string[]): GitProgram {
   const slot = createSlots(maxAtOnce);
   const closing = new AbortController();
@@ -57,7 +57,7 @@ export function createProgram(avoid: readonly string[]): GitProgram {
 
   function start(args: readonly string[], gitDir: string, { cwd = gitDir, env = {} }: Partial<RunOptions> = {}) {
     const path = usablePath(process.env["PATH"] ?? "", avoid);
-    // Loading it takes milliseconds that a start without git need not spend.
+    // Loaded late: the module takes milliseconds to load.
     const { spawn } = process.getBuiltinModule("node:child_process");
     return spawn(findGit(path), ["--no-pager", "--no-optional-locks", "--no-replace-objects", ...args], {
       cwd,
@@ -87,7 +87,7 @@ export function createProgram(avoid: readonly string[]): GitProgram {
     const [, major = "0", minor = "0"] = /(?<!\d)(\d{1,9})\.(\d{1,9})/.exec(bytes.toString("latin1")) ?? [];
     const [least = 0, leastMinor = 0] = neededVersion.split(".").map(Number);
     if (Number(major) > least || (Number(major) === least && Number(minor) >= leastMinor)) return;
-    throw lasting(`git ${major}.${minor} is too old to be asked safely; install git ${neededVersion} or newer`);
+    throw lasting(`git ${major}.${minor} is too old to be used safely; install git ${neededVersion} or newer`);
   }
 
   return {
@@ -117,21 +117,21 @@ function finish(child: ChildProcessWithoutNullStreams, options: RunOptions): Pro
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     let length = 0;
-    let said = "";
+    let errorText = "";
     /** Why it was stopped, if it was. */
-    let stopped: "enough" | "cut" | "late" | "withdrawn" | "refused" | undefined;
+    let stopped: "enough" | "cut" | "late" | "cancelled" | "refused" | undefined;
     let refusal: unknown;
     const stop = (why: typeof stopped): void => {
       stopped ??= why;
       child.kill("SIGKILL");
     };
     const timer = setTimeout(stop, timeoutMs, "late");
-    const cancel = (): void => stop("withdrawn");
+    const cancel = (): void => stop("cancelled");
     signal.addEventListener("abort", cancel, { once: true });
     if (signal.aborted) cancel();
     child.stdin.on("error", () => undefined).end();
     child.stderr.setEncoding("utf8").on("data", (piece: string) => {
-      if (said.length < maxSaidBytes) said += piece;
+      if (errorText.length < maxStderrBytes) errorText += piece;
     });
     child.stdout.on("data", (piece: Buffer) => {
       if (stopped) return;
@@ -152,19 +152,19 @@ function finish(child: ChildProcessWithoutNullStreams, options: RunOptions): Pro
     const settle = (cause: unknown, code: number | null): void => {
       clearTimeout(timer);
       signal.removeEventListener("abort", cancel);
-      if (stopped === "withdrawn") reject(cancelledGit(signal));
+      if (stopped === "cancelled") reject(cancelledGit(signal));
       else if (stopped === "refused") reject(refusal);
       else if (stopped === "late") reject(tooSlow(timeoutMs, options.less));
       else if (cause) reject(isMissing(cause) ? missingGit(cause) : unwell(cause));
       else if (code === 0 || stopped) resolve({ bytes: Buffer.concat(pieces, length), isCut: stopped === "cut" });
-      else reject(new GitFailure(said.slice(0, maxSaidBytes)));
+      else reject(new GitFailure(errorText.slice(0, maxStderrBytes)));
     };
     child.once("error", (cause) => settle(cause, null));
     child.once("close", (code) => settle(undefined, code));
   });
 }
 
-/** Nothing but what is named here. What the person, the machine or the caller set up for git does not count. */
+/** Only the variables listed here: settings of the user, the machine or the caller must not affect git. */
 function safeEnvironment(gitDir: string, path: string): Record<string, string> {
   const root = process.env["SystemRoot"];
   return {
@@ -188,7 +188,7 @@ function safeEnvironment(gitDir: string, path: string): Record<string, string> {
   };
 }
 
-/** Absolute folders only, without those of packages and those that are served: a project must not bring the git that reads it. */
+/** Only absolute folders, without package folders and served folders: a project must not provide the git that reads it. */
 function usablePath(path: string, avoid: readonly string[]): string {
   return path
     .split(delimiter)
@@ -223,7 +223,7 @@ function realOf(path: string): string | undefined {
 }
 
 export function cancelledGit(signal: AbortSignal): ResourceError {
-  return new ResourceError("cancelled", "the question was withdrawn", { cause: signal.reason });
+  return new ResourceError("cancelled", "cancelled", { cause: signal.reason });
 }
 
 export function isMissing(cause: unknown): boolean {
@@ -231,11 +231,11 @@ export function isMissing(cause: unknown): boolean {
 }
 
 export function missingGit(cause?: unknown): ResourceError {
-  return lasting(`git is not installed here, or not to be found in PATH; install git ${neededVersion} or newer`, cause);
+  return lasting(`git is not installed, or not in PATH; install git ${neededVersion} or newer`, cause);
 }
 
 function unwell(cause: unknown): ResourceError {
-  return new ResourceError("unavailable", "git could not be started just now; try again", { cause });
+  return new ResourceError("unavailable", "git could not be started; try again", { cause });
 }
 
 export function lasting(message: string, cause?: unknown): ResourceError {
@@ -243,7 +243,7 @@ export function lasting(message: string, cause?: unknown): ResourceError {
 }
 
 function tooSlow(timeoutMs: number, less = "a part of it"): ResourceError {
-  return new ResourceError("too-large", `git took longer than ${timeoutMs / 1000} seconds for this; ask for ${less}`, {
+  return new ResourceError("too-large", `git took longer than ${timeoutMs / 1000} seconds; request ${less}`, {
     details: { reason: "too-slow" },
   });
 }

@@ -1,12 +1,12 @@
-/** What differs between two trees as git lists it (`--raw -z`), and what of it may be told. */
+/** Parses the differences between two trees (`--raw -z`), and selects what may be shown. */
 import { isUtf8 } from "node:buffer";
 import type { HistoryRules } from "./history-rules.ts";
 import { kindOfMode, type TreeEntry } from "./trees.ts";
 
 export interface RawChange {
-  /** `A`, `D`, `M`, `T`, or `R` with a number behind it. */
+  /** `A`, `D`, `M`, `T`, or `R` followed by a number. */
   readonly status: string;
-  /** Before and after; undefined where it is not there, or has a name that is no UTF-8. */
+  /** Before and after; undefined if the file does not exist there, or its name is not UTF-8. */
   readonly before: RawSide | undefined;
   readonly after: RawSide | undefined;
 }
@@ -21,14 +21,14 @@ export type FileChangeKind = "added" | "deleted" | "modified" | "type changed" |
 export interface ServedChange {
   readonly path: string;
   readonly change: FileChangeKind;
-  /** Where it was before. */
+  /** Its previous path. */
   readonly from?: string;
   readonly isFolder: boolean;
-  /** Whether only one side is served: then nothing of the other may be told, and the change is one of the served side alone. */
+  /** Whether only one side is served: then the other is not mentioned, and the change is an addition or a deletion. */
   readonly isHalf: boolean;
 }
 
-/** `end` is where the list ends and, after `--raw -p`, the patch begins. A record that was cut off is left out. */
+/** `end` is the end of the list, where the patch begins after `--raw -p`. A truncated record is left out. */
 export function parseRawDiff(bytes: Buffer): { readonly changes: RawChange[]; readonly end: number } {
   const changes: RawChange[] = [];
   let at = 0;
@@ -56,7 +56,7 @@ function toSide(mode: string, hash: string, name: Buffer): RawSide | undefined {
   return { path: name.toString("utf8"), entry: { kind: kindOfMode(mode), hash } };
 }
 
-/** Each change as it may be told, in the same order; undefined where nothing of it is served. */
+/** Each change as it may be shown, in the same order; undefined if nothing of it is served. */
 export async function servedChanges(
   changes: readonly RawChange[],
   rules: HistoryRules,
@@ -69,13 +69,13 @@ export async function servedChanges(
     const before = change.before && isServed.get(change.before) ? change.before : undefined;
     const after = change.after && isServed.get(change.after) ? change.after : undefined;
     const isHalf = isTwoSided(change.status) && (before === undefined || after === undefined);
-    const told = after ?? before;
-    if (!told || isHalf) leftOut += 1;
-    if (!told) return undefined;
+    const shown = after ?? before;
+    if (!shown || isHalf) leftOut += 1;
+    if (!shown) return undefined;
     const isFolder = before?.entry.kind === "folder" || after?.entry.kind === "folder";
     const what = before && after ? changeOf(change.status) : after ? "added" : "deleted";
     return {
-      path: told.path,
+      path: shown.path,
       change: what,
       isFolder,
       isHalf,

@@ -1,6 +1,6 @@
 /**
- * Which places on the disk reading a repository reads. Found without running git, and before git is pointed at any of it: what git
- * would follow and this module does not understand makes the repository refused.
+ * Determines which locations on the disk git would read for a repository, without running git and before git runs on it. A repository is
+ * rejected if git might follow something that this module does not understand.
  */
 import { isUtf8 } from "node:buffer";
 import { type Dirent, lstatSync, readdirSync, readlinkSync, statSync } from "node:fs";
@@ -10,20 +10,20 @@ import { isRefName } from "./ref-name.ts";
 import { readSmallFile, realOf, type GitRepository } from "./repository.ts";
 
 export interface Reach {
-  /** Folders of objects, without links: the repository's own first, then those that it borrows from. */
+  /** Object folders without links: the repository's own first, then its alternates. */
   readonly objectFolders: readonly string[];
-  /** Everything that is read, without links. */
-  readonly places: readonly string[];
+  /** Every location that is read, without links. */
+  readonly locations: readonly string[];
 }
 
 const maxListBytes = 256 * 1024;
 const maxObjectFolders = 32;
 /** A repository with more loose objects and refs than this needs "git gc" before it is served. */
 const maxEntries = 200_000;
-/** As deep as git follows alternates of alternates. */
+/** Git's own limit for nested alternates. */
 const maxDepth = 5;
 
-/** Throws "invalid" for a repository that git may read in ways that are not understood here. */
+/** Throws "invalid" for a repository that git may read in ways that this module does not understand. */
 export function reachOf(repository: GitRepository): Reach {
   try {
     return findReach(repository);
@@ -34,7 +34,7 @@ export function reachOf(repository: GitRepository): Reach {
 }
 
 function findReach({ gitDir, commonDir }: GitRepository): Reach {
-  const places = new Set([commonDir, gitDir]);
+  const locations = new Set([commonDir, gitDir]);
   const objectFolders = new Set<string>();
   const walked = new Set<string>();
   let entriesLeft = maxEntries;
@@ -44,7 +44,7 @@ function findReach({ gitDir, commonDir }: GitRepository): Reach {
     try {
       entries = readdirSync(folder, { withFileTypes: true });
     } catch (cause) {
-      // Git removes empty folders while it is at work.
+      // Git removes empty folders while it works.
       if ((cause as NodeJS.ErrnoException).code === "ENOENT") return [];
       throw cause;
     }
@@ -53,11 +53,11 @@ function findReach({ gitDir, commonDir }: GitRepository): Reach {
     return entries;
   }
 
-  /** Adds where the link leads. */
+  /** Adds the target of the link. */
   function follow(link: string): string {
     const real = realOf(link);
-    if (real === undefined) throw unusual(`${nameOf(link)} is a link that leads nowhere`);
-    places.add(real);
+    if (real === undefined) throw unusual(`${nameOf(link)} is a broken link`);
+    locations.add(real);
     return real;
   }
 
@@ -65,18 +65,17 @@ function findReach({ gitDir, commonDir }: GitRepository): Reach {
     const stats = lstatSync(path, { throwIfNoEntry: false });
     if (!stats?.isSymbolicLink()) return;
     const target = resolve(dirname(path), readlinkSync(path));
-    // What it leads to may be made later.
-    places.add(realOf(path) ?? join(realOf(dirname(target)) ?? dirname(target), basename(target)));
+    // Its target may be created later.
+    locations.add(realOf(path) ?? join(realOf(dirname(target)) ?? dirname(target), basename(target)));
   }
 
   function addObjects(path: string, depth: number): void {
     const objects = realOf(path);
-    // Git passes over an alternate that is not there.
+    // Git skips a missing alternate.
     if (objects === undefined || objectFolders.has(objects)) return;
-    if (!statSync(objects).isDirectory()) throw unusual("what it borrows objects from is no folder");
-    if (objectFolders.size >= maxObjectFolders)
-      throw unusual(`it borrows objects from more than ${maxObjectFolders - 1} folders`);
-    places.add(objects);
+    if (!statSync(objects).isDirectory()) throw unusual("one of its alternates is not a folder");
+    if (objectFolders.size >= maxObjectFolders) throw unusual(`it has more than ${maxObjectFolders - 1} alternates`);
+    locations.add(objects);
     objectFolders.add(objects);
     for (const entry of entriesOf(objects)) {
       const inner = join(objects, entry.name);
@@ -90,7 +89,7 @@ function findReach({ gitDir, commonDir }: GitRepository): Reach {
       if (depth < maxDepth) addObjects(resolve(objects, line), depth + 1);
   }
 
-  /** The files of a folder, and of the folders in it where `isDeep`. */
+  /** The files of a folder, and of its subfolders if `isDeep`. */
   function addFiles(folder: string, isDeep: boolean): void {
     for (const entry of entriesOf(folder)) {
       const path = join(folder, entry.name);
@@ -107,7 +106,7 @@ function findReach({ gitDir, commonDir }: GitRepository): Reach {
     for (const entry of entriesOf(folder)) {
       const path = join(folder, entry.name);
       if (entry.isSymbolicLink()) {
-        // Git takes the text of such a link for the name of another ref, and does not follow it.
+        // Git reads the text of such a link as the name of another ref, and does not follow it.
         const text = readlinkSync(path);
         if (text.startsWith("refs/") && isRefName(text)) continue;
         const real = follow(path);
@@ -120,32 +119,33 @@ function findReach({ gitDir, commonDir }: GitRepository): Reach {
   for (const name of ["config", "packed-refs", "shallow", "info/exclude"]) addFile(join(commonDir, name));
   const refs = realOf(join(commonDir, "refs"));
   if (refs !== undefined) {
-    places.add(refs);
+    locations.add(refs);
     addRefs(refs);
   }
   const reftable = realOf(join(gitDir, "reftable"));
   if (reftable !== undefined) {
-    places.add(reftable);
+    locations.add(reftable);
     addFiles(reftable, false);
-    // Git opens the files that the list names, wherever their names lead.
+    // Git opens the files that the list names, wherever they are.
     for (const line of linesOf(join(reftable, "tables.list"), "reftable/tables.list"))
       if (!/^[\w.-]*$/.test(line)) throw unusual('"reftable/tables.list" names a file elsewhere');
   }
   addObjects(join(commonDir, "objects"), 0);
-  return { objectFolders: [...objectFolders], places: [...places] };
+  return { objectFolders: [...objectFolders], locations: [...locations] };
 }
 
-/** The places that are in none of the folders. One that is in another of them is not named. */
-export function placesOutside({ places }: Reach, folders: readonly string[]): string[] {
+/** The locations outside the folders. A location inside another one is not repeated. */
+export function placesOutside({ locations }: Reach, folders: readonly string[]): string[] {
   const inside = folders.map((folder) => realOf(folder) ?? folder);
   const found: string[] = [];
-  for (const place of places) if (![...inside, ...found].some((outer) => isInside(outer, place))) found.push(place);
+  for (const location of locations)
+    if (![...inside, ...found].some((outer) => isInside(outer, location))) found.push(location);
   return found;
 }
 
 /**
- * The places outside the folder that reading this repository reads: a git folder elsewhere (worktrees, submodules), borrowed
- * objects, links. Of a repository that is not understood, its git folder.
+ * The locations outside the folder that git reads for this repository: a git folder elsewhere (worktrees, submodules), alternates, links.
+ * For a repository that is not understood, its git folder.
  */
 export function placesBeyond(repository: GitRepository, folder: string): string[] {
   try {
@@ -155,7 +155,7 @@ export function placesBeyond(repository: GitRepository, folder: string): string[
   }
 }
 
-/** Changes when a folder of objects, its packs or its alternates are others than before. Costs a few system calls. */
+/** Changes when an object folder, its packs or its alternates change. Costs a few system calls. */
 export function reachStamp({ gitDir, commonDir }: GitRepository, objectFolders: readonly string[]): string {
   const within = ["", "pack", "info", "info/alternates"];
   const paths = objectFolders.flatMap((folder) => within.map((name) => join(folder, name)));
@@ -171,10 +171,10 @@ function stampOf(path: string): string {
   }
 }
 
-/** The folders that an alternates file names, as it spells them. */
+/** The folders in an alternates file, as written there. */
 function alternatesOf(path: string): string[] {
   const lines = linesOf(path, "objects/info/alternates");
-  // Git writes no quotes into this file, and reads such a line, and what is behind it, by rules of its own.
+  // Git writes no quotes into this file, and parses quoted lines by special rules.
   if (lines.some((line) => line.startsWith('"'))) throw unusual('"objects/info/alternates" has a line in quotes');
   return lines.filter((line) => line !== "" && !line.startsWith("#"));
 }
@@ -187,7 +187,7 @@ function linesOf(path: string, name: string): string[] {
   const text = bytes.toString("utf8");
   // oxlint-disable-next-line no-control-regex -- control characters are what this is about
   if (!isUtf8(bytes) || /[\u0000-\u0009\u000b-\u001f]/.test(text))
-    throw unusual(`${quote(name)} holds bytes that no name of a folder should`);
+    throw unusual(`${quote(name)} contains bytes that are not valid in a folder name`);
   return text.split("\n");
 }
 
@@ -196,11 +196,13 @@ function nameOf(path: string): string {
 }
 
 function unusual(what: string) {
-  return invalid(`this git repository is not served, because git may follow it elsewhere: ${what}`);
+  return invalid(`this git repository is not served, because git might read locations outside it: ${what}`);
 }
 
 /** Whether the second is the first or below it. */
 function isInside(outer: string, inner: string): boolean {
-  const way = relative(outer, inner);
-  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+  const relativePath = relative(outer, inner);
+  return (
+    relativePath === "" || (relativePath !== ".." && !relativePath.startsWith(`..${sep}`) && !isAbsolute(relativePath))
+  );
 }

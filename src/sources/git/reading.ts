@@ -1,4 +1,4 @@
-/** What is at an address of a repository: read, described, and opened as a folder. */
+/** Reads, describes and lists the addresses of a repository. */
 import { notFound, quote, ResourceError } from "../../errors.ts";
 import { compareAddresses } from "../../lib/address-order.ts";
 import { directoryType, type Page } from "../../resources.ts";
@@ -25,7 +25,7 @@ import type { RepositoryWatcher } from "./watch.ts";
 export interface GitReader {
   read(at: Address, signal: AbortSignal): Promise<Part>;
   stat(at: Address): Promise<Entry>;
-  children(at: Address, ask: ListRequest, signal: AbortSignal): Promise<Page<Entry>>;
+  children(at: Address, request: ListRequest, signal: AbortSignal): Promise<Page<Entry>>;
 }
 
 export interface GitReaderOptions {
@@ -46,7 +46,7 @@ const json = "application/json";
 
 const refsFolder: Entry = { path: "tree", mimeType: directoryType };
 
-/** The tree with nothing in it, which every repository has. */
+/** The empty tree, which every repository has. */
 const emptyTrees = {
   40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
   64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
@@ -56,14 +56,14 @@ const maxMessage = 100_000;
 
 export function createGitReader(options: GitReaderOptions): GitReader {
   const { repository, mirror, refs, commits, trees, blobs, watching } = options;
-  const world = (signal: AbortSignal) => ({ ...options, servesPath: trees.serves, signal });
+  const context = (signal: AbortSignal) => ({ ...options, servesPath: trees.serves, signal });
 
   async function find({ ref, path }: GitFileRequest) {
     const commit = await refs.resolve(ref);
     return { commit, entry: await trees.at(commit, path) };
   }
 
-  /** The commit that a ref leads to or, where that one is not shown, the nearest before it that is. */
+  /** The commit of a ref or, if that is not shown, the nearest earlier one that is. */
   async function shownCommit(ref: string): Promise<Commit> {
     const commit = await refs.resolve(ref);
     if (commit.byHash !== undefined && !(await commits.isShown(commit.byHash))) throw notFound(ref);
@@ -72,12 +72,12 @@ export function createGitReader(options: GitReaderOptions): GitReader {
     return { ...commit, hash };
   }
 
-  /** A commit, or the tree without anything. */
-  async function side(spelled: string): Promise<Commit> {
+  /** A commit, or the empty tree. */
+  async function side(ref: string): Promise<Commit> {
     await mirror.ready();
-    if (spelled === emptyTrees[mirror.hashLength]) return { hash: spelled, isPinned: true };
-    const commit = await refs.resolve(spelled);
-    if (commit.byHash !== undefined && !(await commits.isShown(commit.byHash))) throw notFound(spelled);
+    if (ref === emptyTrees[mirror.hashLength]) return { hash: ref, isPinned: true };
+    const commit = await refs.resolve(ref);
+    if (commit.byHash !== undefined && !(await commits.isShown(commit.byHash))) throw notFound(ref);
     return commit;
   }
 
@@ -97,40 +97,41 @@ export function createGitReader(options: GitReaderOptions): GitReader {
   }
 
   async function commitFacts(hash: string, signal: AbortSignal): Promise<object> {
-    const [commit] = await readCommits([hash], world(signal));
-    const { text, seconds: _seconds, tree: _tree, ...told } = commit as CommitFacts;
+    const [commit] = await readCommits([hash], context(signal));
+    const { text, seconds: _seconds, tree: _tree, ...commitData } = commit as CommitFacts;
     const message = text.trimEnd();
-    const parents = await commits.nearestOf(told.parents);
-    const said = {
-      ...told,
+    const parents = await commits.nearestOf(commitData.parents);
+    const described = {
+      ...commitData,
       parents,
       message: message.length > maxMessage ? `${message.slice(0, maxMessage)}…` : message,
     };
-    if (shallowEnds(repository)?.has(hash)) return { ...said, boundary: true };
-    const base = told.parents[0] ?? emptyTrees[mirror.hashLength];
-    const { files, leftOut, isCut } = await changedFiles(base, hash, { ...world(signal), renames: true });
+    if (shallowEnds(repository)?.has(hash)) return { ...described, boundary: true };
+    const base = commitData.parents[0] ?? emptyTrees[mirror.hashLength];
+    const { files, leftOut, isCut } = await changedFiles(base, hash, { ...context(signal), renames: true });
     return {
-      ...said,
+      ...described,
       files: files.slice(0, maxFiles).map(({ isFolder: _isFolder, isHalf: _isHalf, ...file }) => file),
       ...(leftOut > 0 && { leftOut }),
       ...((isCut || files.length > maxFiles) && { truncated: true }),
     };
   }
 
-  async function readFile(at: Address, ask: GitFileRequest, signal: AbortSignal): Promise<Part> {
-    const commit = await refs.resolve(ask.ref);
-    const found = trees.at(commit, ask.path);
+  async function readFile(at: Address, request: GitFileRequest, signal: AbortSignal): Promise<Part> {
+    const commit = await refs.resolve(request.ref);
+    const found = trees.at(commit, request.path);
     const entry = found instanceof Promise ? await found : found;
-    if (entry.kind === "folder") throw ask.kind === "tree" && !ask.range ? directory(at.path) : notFound(at.path);
-    const file = { at, name: ask.path.at(-1) ?? "", commit, entry };
-    if (ask.kind === "blob") return blobs.read({ ...file, range: ask.range }, signal);
-    const reveals = { path: blobPath(ask) };
-    if (ask.kind === "tree") return { ...(await blobs.read({ ...file, range: ask.range }, signal)), reveals };
+    if (entry.kind === "folder")
+      throw request.kind === "tree" && !request.range ? directory(at.path) : notFound(at.path);
+    const file = { at, name: request.path.at(-1) ?? "", commit, entry };
+    if (request.kind === "blob") return blobs.read({ ...file, range: request.range }, signal);
+    const reveals = { path: blobPath(request) };
+    if (request.kind === "tree") return { ...(await blobs.read({ ...file, range: request.range }, signal)), reveals };
     if (entry.kind !== "file") throw notFound(at.path);
     const content = masked(await blobs.read({ ...file, range: undefined }, signal));
-    const path = ask.path.join("/");
+    const path = request.path.join("/");
     const shown = (await commits.nearest(commit.hash)) ?? commit.hash;
-    const part = await readBlame({ ...world(signal), commit: shown, path, content, range: ask.range });
+    const part = await readBlame({ ...context(signal), commit: shown, path, content, range: request.range });
     return { ...part, ...freshnessOf(commit), reveals };
   }
 
@@ -138,16 +139,16 @@ export function createGitReader(options: GitReaderOptions): GitReader {
     return options.redact && "text" in part.body ? { ...part, body: { text: options.redact(part.body.text) } } : part;
   }
 
-  async function folder(at: Address, ask: GitFileRequest, { cursor, limit }: ListRequest): Promise<Page<Entry>> {
-    if (ask.range) throw notFound(at.path);
-    const { names, entries } = await trees.folder(await refs.resolve(ask.ref), ask.path);
+  async function folder(at: Address, request: GitFileRequest, { cursor, limit }: ListRequest): Promise<Page<Entry>> {
+    if (request.range) throw notFound(at.path);
+    const { names, entries } = await trees.folder(await refs.resolve(request.ref), request.path);
     const last = cursor === undefined ? "" : (segmentsOf(cursor).at(-1) ?? "");
     const left = names.filter((name) => name > last);
     const page = left.slice(0, Math.max(1, limit));
     const items = await Promise.all(
       page.map((name) =>
-        blobs.describe({ path: pathOf(["tree", ask.ref, ...ask.path, name]) }, entries.get(name)!, {
-          path: blobPath({ ref: ask.ref, path: [...ask.path, name] }),
+        blobs.describe({ path: pathOf(["tree", request.ref, ...request.path, name]) }, entries.get(name)!, {
+          path: blobPath({ ref: request.ref, path: [...request.path, name] }),
         }),
       ),
     );
@@ -167,76 +168,80 @@ export function createGitReader(options: GitReaderOptions): GitReader {
 
   return {
     async read(at, signal) {
-      const ask = parseAddress(at);
-      switch (ask.kind) {
+      const request = parseAddress(at);
+      switch (request.kind) {
         case "mount":
         case "refs":
           throw directory(at.path);
         case "status":
-          return facts(await readCheckoutStatus(world(signal)));
+          return facts(await readCheckoutStatus(context(signal)));
         case "branches":
-          return facts(await readBranches(world(signal)));
+          return facts(await readBranches(context(signal)));
         case "tags":
-          return facts(await readTags(world(signal)));
+          return facts(await readTags(context(signal)));
         case "log":
-          return facts(await readLog(ask.query, world(signal)));
+          return facts(await readLog(request.query, context(signal)));
         case "commit": {
-          const commit = await shownCommit(ask.ref);
+          const commit = await shownCommit(request.ref);
           return { ...facts(await commitFacts(commit.hash, signal)), ...freshnessOf(commit) };
         }
         case "diff": {
-          const [base, head] = await sides(at, ask);
+          const [base, head] = await sides(at, request);
           const emptyTree = emptyTrees[mirror.hashLength];
-          const isServed = ask.path === undefined || (await servesEither(ask.path, base, head));
-          // What is hidden has not changed, as what is not there has not.
+          const isServed = request.path === undefined || (await servesEither(request.path, base, head));
+          // Hidden paths count as unchanged.
           const to = isServed ? head : base;
-          const part = await readDiff(base.hash, to.hash, { ...world(signal), path: ask.path, emptyTree });
+          const part = await readDiff(base.hash, to.hash, { ...context(signal), path: request.path, emptyTree });
           return { ...part, ...freshnessOf(base, head) };
         }
         default:
-          return readFile(at, ask, signal);
+          return readFile(at, request, signal);
       }
     },
 
     async stat(at) {
-      const ask = parseAddress(at);
+      const request = parseAddress(at);
       const { path, query } = at;
-      const asked = { path, ...(query && Object.keys(query).length > 0 && { query }) };
-      switch (ask.kind) {
+      const entryBase = { path, ...(query && Object.keys(query).length > 0 && { query }) };
+      switch (request.kind) {
         case "mount":
           return { path, mimeType: directoryType };
         case "refs":
           return refsFolder;
         case "commit":
-          await shownCommit(ask.ref);
-          // Without a version: what is told of a commit also depends on the rules of the folder.
-          return { ...asked, mimeType: json };
+          await shownCommit(request.ref);
+          // Without a version: the content also depends on the folder rules.
+          return { ...entryBase, mimeType: json };
         case "diff":
-          await sides(at, ask);
-          return { ...asked, mimeType: "text/x-diff" };
+          await sides(at, request);
+          return { ...entryBase, mimeType: "text/x-diff" };
         case "tree":
         case "blob":
         case "blame": {
-          const { entry } = await find(ask);
-          const isFolderAsked = ask.kind === "tree" && !ask.range;
-          if (entry.kind === "folder" ? !isFolderAsked : entry.kind !== "file" && (ask.range || ask.kind === "blame"))
+          const { entry } = await find(request);
+          const isFolderRequested = request.kind === "tree" && !request.range;
+          if (
+            entry.kind === "folder"
+              ? !isFolderRequested
+              : entry.kind !== "file" && (request.range || request.kind === "blame")
+          )
             throw notFound(path);
-          const reveals = ask.kind === "blob" ? undefined : { path: blobPath(ask) };
-          if (ask.kind === "blame") return { ...asked, mimeType: json, ...(reveals && { reveals }) };
-          return blobs.describe(asked, entry, reveals);
+          const reveals = request.kind === "blob" ? undefined : { path: blobPath(request) };
+          if (request.kind === "blame") return { ...entryBase, mimeType: json, ...(reveals && { reveals }) };
+          return blobs.describe(entryBase, entry, reveals);
         }
         default:
-          return "query" in asked
-            ? { ...asked, mimeType: json }
+          return "query" in entryBase
+            ? { ...entryBase, mimeType: json }
             : (listed.find((entry) => entry.path === path) as Entry);
       }
     },
 
     async children(at, page, signal) {
-      const ask = parseAddress(at);
-      if (ask.kind === "mount") return entriesPage([...listed, refsFolder], page);
-      if (ask.kind === "refs") return entriesPage(await refEntries(signal), page);
-      if (ask.kind === "tree") return folder(at, ask, page);
+      const request = parseAddress(at);
+      if (request.kind === "mount") return entriesPage([...listed, refsFolder], page);
+      if (request.kind === "refs") return entriesPage(await refEntries(signal), page);
+      if (request.kind === "tree") return folder(at, request, page);
       throw notFound(at.path);
     },
   };
@@ -246,7 +251,7 @@ function facts(value: object): Part {
   return { body: { text: JSON.stringify(value) }, mimeType: json };
 }
 
-/** What is called by whole hashes never changes. */
+/** Content addressed by full hashes never changes. */
 function freshnessOf(...commits: readonly Commit[]): Pick<Part, "freshness"> {
   return commits.every(({ isPinned }) => isPinned) ? { freshness: pinnedFreshness } : {};
 }

@@ -1,16 +1,16 @@
-/** Branches, tags and what else names a commit: what there is, and which commit each means. */
+/** Lists branches, tags and other refs, and resolves them to commits. */
 import { isUtf8 } from "node:buffer";
 import { notFound } from "../../errors.ts";
 import type { Mirror } from "./mirror.ts";
 import type { Objects } from "./objects.ts";
 import type { GitProgram } from "./program.ts";
-import { isHash, isRefName, parseRef, type RefSpelling } from "./ref-name.ts";
+import { isHash, isRefName, parseRef, type ParsedRef } from "./ref-name.ts";
 
 export interface Commit {
   readonly hash: string;
-  /** Whether it was called by its whole hash, under which nothing ever changes. */
+  /** Whether it was named by its full hash, so that the content never changes. */
   readonly isPinned: boolean;
-  /** The commit that was called by its hash, or the beginning of one, before any steps back. Absent where it was called by a name. */
+  /** The commit that was named by its hash or a prefix of it, before any steps back. Absent if it was named by a ref. */
   readonly byHash?: string;
 }
 
@@ -21,49 +21,49 @@ export interface Ref {
 }
 
 export interface Refs {
-  /** Throws "not-found" for what names no commit here. */
-  resolve(spelled: string): Promise<Commit>;
-  /** By name. Refs that only lead to another one are left out. */
+  /** Throws "not-found" if it does not name a commit. */
+  resolve(ref: string): Promise<Commit>;
+  /** Sorted by name. Symbolic refs are left out. */
   all(signal: AbortSignal): Promise<Ref[]>;
-  /** Called with every name that was resolved, and what it meant. */
-  onResolved(hear: (spelled: string, hash: string) => void): void;
+  /** Calls `hear` with every resolved name and its commit. */
+  onResolved(onResolve: (ref: string, hash: string) => void): void;
 }
 
-/** So long it may be taken for granted that a name means what it meant. */
+/** How long a resolved name may be assumed unchanged. */
 const trustMs = 5;
 const maxPinned = 1000;
 const maxListBytes = 64 * 1024 * 1024;
 
 export function createRefs(mirror: Mirror, program: GitProgram, headers: Objects): Refs {
-  const underWay = new Map<string, Promise<Commit>>();
-  /** Commits that were found by their whole hash. */
+  const pending = new Map<string, Promise<Commit>>();
+  /** Commits that were resolved by their full hash. */
   const pinned = new Map<string, Promise<Commit>>();
-  /** What was resolved a moment ago. */
-  let last: { readonly spelled: string; readonly commit: Promise<Commit>; readonly untilMs: number } | undefined;
-  let hear: ((spelled: string, hash: string) => void) | undefined;
+  /** The most recently resolved name. */
+  let last: { readonly ref: string; readonly commit: Promise<Commit>; readonly untilMs: number } | undefined;
+  let onResolve: ((ref: string, hash: string) => void) | undefined;
 
-  async function resolveNow(spelled: string): Promise<Commit> {
-    const parsed = parseRef(spelled);
-    if (!parsed) throw notFound(spelled);
+  async function resolveNow(ref: string): Promise<Commit> {
+    const parsed = parseRef(ref);
+    if (!parsed) throw notFound(ref);
     await mirror.ready();
     if (parsed.name === "HEAD") mirror.head();
-    const isPinned = isHash(spelled, mirror.hashLength);
+    const isPinned = isHash(ref, mirror.hashLength);
     const found = await headers.find(`${parsed.name}${parsed.steps}^{commit}`);
-    if (!found || found.type !== "commit") throw notFound(spelled);
+    if (!found || found.type !== "commit") throw notFound(ref);
     const byHash = await calledByHash(parsed, found.hash);
     const commit = {
       hash: found.hash,
-      isPinned: isPinned && found.hash === spelled,
+      isPinned: isPinned && found.hash === ref,
       ...(byHash !== undefined && { byHash }),
     };
-    if (!isPinned) hear?.(spelled, found.hash);
+    if (!isPinned) onResolve?.(ref, found.hash);
     if (pinned.size >= maxPinned) pinned.clear();
-    if (commit.isPinned) pinned.set(spelled, Promise.resolve(commit));
+    if (commit.isPinned) pinned.set(ref, Promise.resolve(commit));
     return commit;
   }
 
-  /** Git also takes what `git describe` prints for a hash. A branch may have a name that looks like one. */
-  async function calledByHash({ name, steps }: RefSpelling, found: string): Promise<string | undefined> {
+  /** Git also accepts the output of `git describe` as a hash. A branch may have a name that looks like one. */
+  async function calledByHash({ name, steps }: ParsedRef, found: string): Promise<string | undefined> {
     const digits = /^(?:.*-g)?([0-9a-f]{4,64})$/i.exec(name)?.[1]?.toLowerCase();
     if (digits === undefined) return undefined;
     const hash = steps === "" ? found : (await headers.find(`${name}^{commit}`))?.hash;
@@ -71,18 +71,18 @@ export function createRefs(mirror: Mirror, program: GitProgram, headers: Objects
   }
 
   return {
-    resolve(spelled) {
-      const known = pinned.get(spelled);
+    resolve(ref) {
+      const known = pinned.get(ref);
       if (known) return known;
-      // Many who ask at the same time ask once.
-      const under = underWay.get(spelled);
+      // Concurrent calls share one lookup.
+      const under = pending.get(ref);
       if (under) return under;
-      if (last?.spelled === spelled && performance.now() < last.untilMs) return last.commit;
-      const commit = resolveNow(spelled).finally(() => {
-        underWay.delete(spelled);
-        last = { spelled, commit, untilMs: performance.now() + trustMs };
+      if (last?.ref === ref && performance.now() < last.untilMs) return last.commit;
+      const commit = resolveNow(ref).finally(() => {
+        pending.delete(ref);
+        last = { ref, commit, untilMs: performance.now() + trustMs };
       });
-      underWay.set(spelled, commit);
+      pending.set(ref, commit);
       return commit;
     },
 
@@ -97,12 +97,12 @@ export function createRefs(mirror: Mirror, program: GitProgram, headers: Objects
     },
 
     onResolved(listener) {
-      hear = listener;
+      onResolve = listener;
     },
   };
 }
 
-/** Lines that are text; a name that is no UTF-8 cannot be spelled in a URI. */
+/** Lines of valid UTF-8; other names cannot be part of a URI. */
 export function outputLines(bytes: Buffer): string[] {
   const lines: string[] = [];
   for (let at = 0; at < bytes.length;) {
@@ -116,7 +116,7 @@ export function outputLines(bytes: Buffer): string[] {
 
 const shortened = ["refs/heads/", "refs/tags/", "refs/remotes/"];
 
-/** The names under which branches and tags are listed: short where that means the same, in full otherwise. */
+/** The names under which branches and tags are listed: short if that is unambiguous, else in full. */
 export function listedNames(refs: readonly Ref[]): string[] {
   const taken = new Map<string, number>();
   const shorts = refs.map(({ name }) => {

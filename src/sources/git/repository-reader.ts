@@ -1,4 +1,4 @@
-/** Everything that answers questions about one repository, put together. Loaded with the first question. */
+/** Assembles all parts that read one repository. Loaded with the first request. */
 import { statfsSync } from "node:fs";
 import { homedir } from "node:os";
 import { ResourceError } from "../../errors.ts";
@@ -29,18 +29,18 @@ export interface RepositoryReader {
   readonly reading: GitReader;
   readonly complete: GitCompletion;
   readonly watch: RepositoryWatcher["watch"];
-  /** Throws where the repository now leads to a place that it did not lead to when it was opened. */
+  /** Throws if the repository now refers to a location that it did not refer to when it was opened. */
   confine(): void;
-  /** All files below a folder, as they are at a ref. */
+  /** All files below a folder at a ref. */
   filesAt(ref: string, folder: readonly string[]): Promise<FileBelow[]>;
-  /** The answer, or in our own words why git has none: its own may hold paths. */
+  /** The result, or an error in our own words: messages of git may contain paths. */
   answer<T>(work: Promise<T>): Promise<T>;
   /** Afterwards nothing runs. */
   close(): Promise<void>;
 }
 
 export interface RepositoryReaderOptions {
-  /** What the repository read when it was opened. */
+  /** Locations that the repository used when it was opened. */
   readonly reach: Reach;
   readonly maxBytes: number;
   readonly watch: "auto" | "poll";
@@ -48,8 +48,8 @@ export interface RepositoryReaderOptions {
   readonly log: Runtime["log"];
   readonly redact?: Runtime["redact"] | undefined;
   readonly chosen: Partial<RuleChoice>;
-  /** A folder that alone is served, and the way to it from the root of the checkout; all of the repository unless given. */
-  readonly part?: { readonly root: string; readonly way: readonly string[] } | undefined;
+  /** The only folder that is served, and its path from the root of the checkout. Default: the whole repository. */
+  readonly part?: { readonly root: string; readonly folderPath: readonly string[] } | undefined;
 }
 
 export function openRepositoryReader(repository: GitRepository, options: RepositoryReaderOptions): RepositoryReader {
@@ -72,16 +72,16 @@ export function openRepositoryReader(repository: GitRepository, options: Reposit
   const headers = createObjects({ start: startBatch("--batch-check"), givesContents: false });
   const refs = createRefs(mirror, program, headers);
   const allTrees = createTrees(mirror, contents);
-  const way = part?.way ?? [];
+  const folderPath = part?.folderPath ?? [];
   const folderRules = createFolderRules({
     ...chooseRules(chosen),
     root: part?.root ?? repository.root,
     disk,
     person: personOf(process.env, homedir()),
-    absent: createHeadIgnoreFiles({ repository, disk, refs, trees: allTrees, contents, way }),
+    absent: createHeadIgnoreFiles({ repository, disk, refs, trees: allTrees, contents, folderPath }),
     say: (message, path) => log("warn", message, { path }),
   });
-  const rules = createHistoryRules({ folderRules, contents, way });
+  const rules = createHistoryRules({ folderRules, contents, folderPath });
   const hashBytes = () => mirror.hashLength / 2;
   const commits = part ? allCommits : createShownCommits({ repository, rules, trees: allTrees, contents, hashBytes });
   const trees = createServedTrees(allTrees, rules, commits);
@@ -92,10 +92,10 @@ export function openRepositoryReader(repository: GitRepository, options: Reposit
   const askRecent = (signal: AbortSignal) => judgeRecent(commits, { program, mirror, signal });
   const noticing = { rules, generation, askRecent, isAnnounced, pollMs };
   const watching = createRepositoryWatcher({ repository, program, mirror, refs, ...noticing, log });
-  const world = { repository, program, mirror, refs, rules, commits, trees };
+  const context = { repository, program, mirror, refs, rules, commits, trees };
   return {
-    reading: createGitReader({ ...world, blobs, watching, maxBytes, redact }),
-    complete: createGitCompletion({ ...world, headers }),
+    reading: createGitReader({ ...context, blobs, watching, maxBytes, redact }),
+    complete: createGitCompletion({ ...context, headers }),
     watch: watching.watch,
     confine: mirror.confine,
     filesAt: async (ref, folder) => filesBelow(await refs.resolve(ref), folder),
@@ -106,10 +106,12 @@ export function openRepositoryReader(repository: GitRepository, options: Reposit
       } catch (cause) {
         if (!(cause instanceof GitFailure)) throw cause;
         if (!findRepository(repository.root))
-          throw new ResourceError("unavailable", "the repository of this mount is not there just now", { cause });
+          throw new ResourceError("unavailable", "the repository of this mount does not exist at the moment", {
+            cause,
+          });
         log("warn", "git failed", { said: cause.message });
-        const says = "git cannot read this part of the repository; see what git fsck says there";
-        throw new ResourceError("unavailable", says, { cause, passing: false });
+        const message = "git cannot read this part of the repository; run git fsck there";
+        throw new ResourceError("unavailable", message, { cause, passing: false });
       }
     },
 

@@ -14,7 +14,7 @@ function beyond(folder: string): string[] {
 }
 
 describe("a repository reaches", () => {
-  it("nothing beyond its folder when all of it is there", () => {
+  it("nothing outside its folder if it is complete", () => {
     const { folder, commit, git } = testRepository();
     commit("first", { "a.txt": "a" });
     git("gc", "--quiet");
@@ -30,7 +30,7 @@ describe("a repository reaches", () => {
     expect(findRepository(worktree)).toMatchObject({ root: worktree, commonDir: join(folder, ".git"), isBare: false });
   });
 
-  it("a repository that a file or a link in the place of .git points to", () => {
+  it("a repository that a file or link named .git points to", () => {
     const { folder } = testRepository();
     const [pointing, linking] = [scratchFolder(), scratchFolder()];
     writeFileSync(join(pointing, ".git"), `gitdir: ${join(folder, ".git")}\n`);
@@ -38,7 +38,7 @@ describe("a repository reaches", () => {
     for (const each of [pointing, linking]) expect(beyond(each)).toContain(join(folder, ".git"));
   });
 
-  it("objects that are borrowed, however far the way to them is", () => {
+  it("alternates at any distance", () => {
     const far = testRepository();
     const near = testRepository();
     const { folder, write } = testRepository();
@@ -49,7 +49,7 @@ describe("a repository reaches", () => {
     expect(beyond(folder).sort()).toEqual([near, far].map((each) => join(each.folder, ".git/objects")).sort());
   });
 
-  it("what a link among its refs, objects and packs leads to", () => {
+  it("the target of a link among its refs, objects and packs", () => {
     const { folder, write } = testRepository();
     const outside = scratchFolder();
     writeFileSync(join(outside, "x.pack"), "");

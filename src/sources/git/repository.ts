@@ -1,20 +1,20 @@
-/** Where a repository is on the disk, found without running anything. */
+/** Locates a repository on the disk, without running git. */
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 export interface GitRepository {
-  /** The folder that was named, without links: a checkout, or a bare repository. */
+  /** The given folder without links: a checkout, or a bare repository. */
   readonly root: string;
-  /** What belongs to this checkout alone: HEAD and index. */
+  /** The git folder of this checkout: HEAD and index. */
   readonly gitDir: string;
-  /** What all checkouts share: refs, objects and config. The same folder unless this is a linked worktree. */
+  /** The git folder shared by all checkouts: refs, objects and config. The same folder unless this is a linked worktree. */
   readonly commonDir: string;
   readonly isBare: boolean;
 }
 
 const maxPointerBytes = 8192;
 
-/** Undefined where the folder is neither a checkout nor a bare repository. What is above it is not looked at. */
+/** Undefined if the folder is neither a checkout nor a bare repository. Parent folders are not searched. */
 export function findRepository(folder: string): GitRepository | undefined {
   const root = realOf(folder);
   if (root === undefined) return undefined;
@@ -56,12 +56,12 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-/** The text of a regular file that is no longer than this; undefined for anything else. */
+/** The text of a regular file up to this length; undefined for anything else. */
 export function smallText(path: string, maxBytes: number): string | undefined {
   return readSmallFile(path, maxBytes)?.toString("utf8");
 }
 
-/** The bytes of a regular file that is no longer than this; undefined for anything else. A pipe keeps no one waiting. */
+/** The bytes of a regular file up to this length; undefined for anything else. Does not block on a pipe. */
 export function readSmallFile(path: string, maxBytes: number): Buffer | undefined {
   let fd: number;
   try {

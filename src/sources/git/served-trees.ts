@@ -1,4 +1,4 @@
-/** The files and folders of a commit that are served. What is hidden answers as what is not there. */
+/** The served files and folders of a commit. Hidden ones behave as if they did not exist. */
 import type { Maybe } from "../../backends/disk/steps.ts";
 import { notFound } from "../../errors.ts";
 import { monotonicMs } from "../../lib/monotonic-ms.ts";
@@ -8,18 +8,18 @@ import type { ShownCommits } from "./shown-commits.ts";
 import type { GitTree, TreeEntry, GitTrees } from "./trees.ts";
 
 export interface ServedTrees {
-  /** What is at a path of a commit. Throws "not-found" where nothing is that is served. */
+  /** The entry at a path of a commit. Throws "not-found" if nothing is served there. */
   at(commit: Commit, path: readonly string[]): Maybe<TreeEntry>;
-  /** A folder of a commit, with the names in it that are served. Throws "not-found" for anything else. */
+  /** A folder of a commit, with its served names. Throws "not-found" for anything else. */
   folder(commit: Commit, path: readonly string[]): Promise<GitTree>;
-  /** Whether a path is served, of which it is not known whether it is a file or a folder; at this commit, where that matters. */
+  /** Whether a path, which may be a file or a folder, is served; the commit decides if that matters. */
   serves(path: string, commit: string): Promise<boolean>;
 }
 
 const trustMs = 5;
 
 export function createServedTrees(trees: GitTrees, rules: HistoryRules, commits: ShownCommits): ServedTrees {
-  /** The commit that was last asked for by its hash, and so long it is taken to be shown: files are often read by the thousand. */
+  /** The last commit that was requested by its hash, and until when it is assumed to be shown: files are often read by the thousand. */
   let trusted: { readonly hash: string; readonly untilMs: number } | undefined;
 
   function isTrusted(hash: string): boolean {
@@ -32,7 +32,7 @@ export function createServedTrees(trees: GitTrees, rules: HistoryRules, commits:
     return found instanceof Promise ? atWaiting(commit, path, found) : served(path, found);
   }
 
-  /** Only a caller that was shown a commit may name it by its hash. */
+  /** A commit that is not shown cannot be requested by its hash. */
   async function atWaiting(
     { hash, byHash }: Commit,
     path: readonly string[],
@@ -48,13 +48,13 @@ export function createServedTrees(trees: GitTrees, rules: HistoryRules, commits:
   }
 
   function served(path: readonly string[], entry: TreeEntry | undefined): Maybe<TreeEntry> {
-    const spelled = path.join("/");
-    if (!entry) throw notFound(spelled);
-    const isServed = rules.serves(spelled, entry);
+    const joined = path.join("/");
+    if (!entry) throw notFound(joined);
+    const isServed = rules.serves(joined, entry);
     if (isServed === true) return entry;
-    if (isServed === false) throw notFound(spelled);
+    if (isServed === false) throw notFound(joined);
     return isServed.then((is) => {
-      if (!is) throw notFound(spelled);
+      if (!is) throw notFound(joined);
       return entry;
     });
   }

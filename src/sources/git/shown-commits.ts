@@ -1,9 +1,9 @@
-/** Which commits are shown: one that changes hidden paths only, compared with its first parent, is not. */
+/** Decides which commits are shown: a commit that changes only hidden paths, compared with its first parent, is not. */
 import { isUtf8 } from "node:buffer";
 import { createTimeSlices } from "../../lib/time-slices.ts";
 import type { Maybe } from "../../backends/disk/steps.ts";
 import { ResourceError } from "../../errors.ts";
-import { type CommitWorld, shallowEnds } from "./commits.ts";
+import { type CommitContext, shallowEnds } from "./commits.ts";
 import type { HistoryRules } from "./history-rules.ts";
 import type { Objects } from "./objects.ts";
 import { GitFailure } from "./program.ts";
@@ -12,22 +12,22 @@ import { differences, type RawEntry } from "./tree-differences.ts";
 import { isPossible, kindOfMode, lacking, maxTreeBytes, type TreeEntry, type GitTrees } from "./trees.ts";
 
 export interface ShownCommits {
-  /** A commit that changes nothing is shown; one that cannot be judged, because the repository lacks a part of it, is not. */
+  /** A commit without changes is shown; one that cannot be judged, because the repository lacks a part of it, is not. */
   isShown(commit: string): Maybe<boolean>;
-  /** Whether a commit changes something that is served at a path, or below it. */
+  /** Whether a commit changes something served at or below a path. */
   touches(commit: string, path: string): Promise<boolean>;
   /**
-   * The commit itself or, where it is not shown, the nearest before it that is, along first parents: what is served is the same in
-   * both. Undefined where there is none.
+   * The commit itself or, if it is not shown, the nearest earlier one along first parents that is: the served files are the same in both.
+   * Undefined if there is none.
    */
   nearest(commit: string): Maybe<string | undefined>;
-  /** The nearest of each, every one once. */
+  /** The nearest shown commit of each, without duplicates. */
   nearestOf(commits: readonly string[]): Maybe<string[]>;
-  /** Keeps what git has said of a commit, so that it need not be asked again. */
+  /** Caches the links of a commit, so that git need not be called again. */
   note(commit: string, links: CommitLinks): void;
 }
 
-/** For a folder of a repository: the commits that do not touch it are part of its history, too. */
+/** For a folder of a repository: commits that do not touch it are part of its history, too. */
 export const allCommits: ShownCommits = {
   isShown: () => true,
   touches: async () => true,
@@ -53,21 +53,21 @@ export interface ShownCommitsOptions {
 
 type Place = readonly [path: string, entry: TreeEntry];
 
-/** What was found of a commit. It is judged again each time, because the rules may be others by then. */
+/** What a commit changes. Judged again on each call, because the rules may have changed. */
 interface Finding {
-  /** Something that the commit changes and that was served. */
+  /** A changed path that was served. */
   readonly served?: Place;
-  /** All that was not: as long as that is so, the commit is not shown. Undefined where there is too much of it. */
+  /** All changed paths that were hidden: while all of them are, the commit is not shown. Undefined if there are too many. */
   readonly hidden: readonly Place[] | undefined;
 }
 
 const recent = 50;
-const maxKept = 20_000;
-const maxHiddenKept = 16;
+const maxCached = 20_000;
+const maxHiddenCached = 16;
 const maxCommitBytes = 16 * 1024 * 1024;
-/** So many hidden commits in a row are passed over. */
+/** Limit of consecutive hidden commits that are skipped. */
 const maxPassed = 10_000;
-const maxKeptBytes = 8 * 1024 * 1024;
+const maxCachedBytes = 8 * 1024 * 1024;
 const noTree = Buffer.alloc(0);
 
 export function createShownCommits({
@@ -79,20 +79,20 @@ export function createShownCommits({
 }: ShownCommitsOptions): ShownCommits {
   const links = new Map<string, CommitLinks>();
   const findings = new Map<string, Finding>();
-  const underWay = new Map<string, Promise<boolean>>();
-  /** Trees that were read last, the oldest first: two commits in a row share most of them. */
-  const kept = new Map<string, Buffer>();
+  const judging = new Map<string, Promise<boolean>>();
+  /** Recently read trees, oldest first: successive commits share most of them. */
+  const cachedTrees = new Map<string, Buffer>();
   const fetching = new Map<string, Promise<Buffer>>();
   let keptBytes = 0;
   let round: PromiseWithResolvers<void> | undefined;
-  let asked = 0;
+  let pending = 0;
 
-  function note(commit: string, told: CommitLinks): void {
-    if (links.size >= maxKept) links.clear();
-    links.set(commit, told);
+  function note(commit: string, commitLinks: CommitLinks): void {
+    if (links.size >= maxCached) links.clear();
+    links.set(commit, commitLinks);
   }
 
-  /** Undefined where the repository does not hold the commit, as behind the end of a shallow clone. */
+  /** Undefined if the repository lacks the commit, as beyond the end of a shallow clone. */
   async function linksOf(commit: string): Promise<CommitLinks | undefined> {
     const known = links.get(commit);
     if (known) return known;
@@ -100,9 +100,9 @@ export function createShownCommits({
     if (found?.type !== "commit" || !found.bytes) return undefined;
     const head = found.bytes.toString("latin1", 0, 512);
     const [, tree = "", parent] = /^tree ([0-9a-f]+)\n(?:parent ([0-9a-f]+)\n)?/.exec(head) ?? [];
-    const told = { tree, parent: shallowEnds(repository)?.has(commit) ? undefined : parent };
-    note(commit, told);
-    return told;
+    const commitLinks = { tree, parent: shallowEnds(repository)?.has(commit) ? undefined : parent };
+    note(commit, commitLinks);
+    return commitLinks;
   }
 
   async function entryAt(commit: string | undefined, path: string): Promise<TreeEntry | undefined> {
@@ -111,21 +111,21 @@ export function createShownCommits({
   }
 
   /**
-   * Trees are asked for in rounds, the next when all of the last are there: many commits that are judged at the same time then take as
-   * many writes to git as their trees are deep, instead of one for each tree.
+   * Requests trees in rounds, the next when all of the last have arrived. Judging many commits concurrently then takes one write to git per
+   * tree depth, instead of one per tree.
    */
-  async function inRounds<T>(ask: () => Promise<T>): Promise<T> {
+  async function inRounds<T>(work: () => Promise<T>): Promise<T> {
     if (!round) {
       round = Promise.withResolvers();
-      if (asked === 0) setImmediate(beginRound);
+      if (pending === 0) setImmediate(beginRound);
     }
     await round.promise;
-    asked += 1;
+    pending += 1;
     try {
-      return await ask();
+      return await work();
     } finally {
-      asked -= 1;
-      if (asked === 0) beginRound();
+      pending -= 1;
+      if (pending === 0) beginRound();
     }
   }
 
@@ -137,13 +137,13 @@ export function createShownCommits({
   async function fetchTree(hash: string): Promise<Buffer> {
     const found = await inRounds(() => contents.find(hash, maxTreeBytes));
     if (found?.type !== "tree" || !found.bytes) throw lacking();
-    // A copy: it came as a part of something larger.
+    // A copy, because the bytes are part of a larger buffer.
     const bytes = Buffer.from(found.bytes);
-    kept.set(hash, bytes);
+    cachedTrees.set(hash, bytes);
     keptBytes += bytes.length;
-    for (const [oldest, { length }] of kept) {
-      if (keptBytes <= maxKeptBytes || oldest === hash) break;
-      kept.delete(oldest);
+    for (const [oldest, { length }] of cachedTrees) {
+      if (keptBytes <= maxCachedBytes || oldest === hash) break;
+      cachedTrees.delete(oldest);
       keptBytes -= length;
     }
     return bytes;
@@ -151,14 +151,14 @@ export function createShownCommits({
 
   async function readTree(hash: string | undefined): Promise<Buffer> {
     if (hash === undefined) return noTree;
-    const known = kept.get(hash) ?? fetching.get(hash);
+    const known = cachedTrees.get(hash) ?? fetching.get(hash);
     if (known) return known;
     const fetched = fetchTree(hash).finally(() => fetching.delete(hash));
     fetching.set(hash, fetched);
     return fetched;
   }
 
-  /** Something served that differs between two trees. What differs and is not served is noted in `hidden`. */
+  /** A served path that differs between two trees. Differing hidden paths are added to `hidden`. */
   async function findServed(
     folder: string,
     before: string | undefined,
@@ -167,7 +167,7 @@ export function createShownCommits({
   ): Promise<Place | undefined> {
     const isServed = await rules.namesIn(folder);
     if (!isServed) {
-      // The rules have changed meanwhile.
+      // The rules have changed in the meantime.
       hidden.push([folder, { kind: "folder", hash: "" }]);
       return undefined;
     }
@@ -178,7 +178,7 @@ export function createShownCommits({
       const waiting = pause();
       if (waiting) await waiting;
       const name = isUtf8(each.name) ? each.name.toString("utf8") : "";
-      // What no one could ask for is neither served nor hidden.
+      // Impossible names are neither served nor hidden.
       if (!isPossible(name)) continue;
       const path = folder === "" ? name : `${folder}/${name}`;
       const sides = [each.before, each.after].map(toEntry);
@@ -208,10 +208,10 @@ export function createShownCommits({
     const hidden: Place[] = [];
     const served = await findServed("", parent?.tree, own.tree, hidden);
     if (served) return { served, hidden: undefined };
-    return { hidden: hidden.length > maxHiddenKept ? undefined : hidden };
+    return { hidden: hidden.length > maxHiddenCached ? undefined : hidden };
   }
 
-  /** Whether what was found still says the same; undefined where it has to be found again. */
+  /** Whether the earlier result still holds; undefined if it must be determined again. */
   async function judgeAgain({ served, hidden }: Finding): Promise<boolean | undefined> {
     if (served) return (await rules.serves(...served)) || undefined;
     if (!hidden) return undefined;
@@ -225,7 +225,7 @@ export function createShownCommits({
     if (verdict !== undefined) return verdict;
     try {
       const found = await look(commit);
-      if (findings.size >= maxKept) findings.clear();
+      if (findings.size >= maxCached) findings.clear();
       findings.set(commit, found);
       return found.served !== undefined || found.hidden?.length === 0;
     } catch (cause) {
@@ -237,10 +237,10 @@ export function createShownCommits({
   function isShown(commit: string): Maybe<boolean> {
     const known = findings.get(commit);
     if (known?.hidden?.length === 0 || (known?.served && rules.serves(...known.served) === true)) return true;
-    let answer = underWay.get(commit);
+    let answer = judging.get(commit);
     if (!answer) {
-      answer = judge(commit).finally(() => underWay.delete(commit));
-      underWay.set(commit, answer);
+      answer = judge(commit).finally(() => judging.delete(commit));
+      judging.set(commit, answer);
     }
     return answer;
   }
@@ -277,12 +277,15 @@ export function createShownCommits({
   };
 }
 
-/** Judges as many commits of HEAD as the first page of a log has. */
-export async function judgeRecent({ isShown }: ShownCommits, { program, mirror, signal }: CommitWorld): Promise<void> {
+/** Judges as many commits of HEAD as the first page of a log contains. */
+export async function judgeRecent(
+  { isShown }: ShownCommits,
+  { program, mirror, signal }: CommitContext,
+): Promise<void> {
   const gitDir = await mirror.ready();
   const args = ["rev-list", `--max-count=${recent}`, "--ignore-missing", "HEAD", "--"];
   const { bytes } = await program.run(args, { gitDir, signal }).catch((cause: unknown) => {
-    // A repository without a commit.
+    // A repository without commits.
     if (cause instanceof GitFailure) return { bytes: Buffer.alloc(0) };
     throw cause;
   });

@@ -1,4 +1,4 @@
-/** What is going on in a checkout: where HEAD is, and what differs from it. Submodules are not looked into. */
+/** The state of a checkout: where HEAD is, and what differs from it. Submodules are not examined. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ResourceError } from "../../errors.ts";
@@ -12,7 +12,7 @@ import type { HistoryRules } from "./history-rules.ts";
 import type { ShownCommits } from "./shown-commits.ts";
 import type { TreeEntryKind } from "./trees.ts";
 
-export interface StatusWorld {
+export interface StatusContext {
   readonly program: GitProgram;
   readonly mirror: Mirror;
   readonly refs: Refs;
@@ -37,7 +37,7 @@ interface Upstream {
 const maxEntries = 2000;
 const maxStatusBytes = 32 * 1024 * 1024;
 
-/** What is under way, by the file that git keeps for it. */
+/** Operations in progress, by the file that git creates for them. */
 const operations: Readonly<Record<string, string>> = {
   "rebase-merge": "rebase",
   "rebase-apply": "rebase",
@@ -47,13 +47,13 @@ const operations: Readonly<Record<string, string>> = {
   BISECT_LOG: "bisect",
 };
 
-export async function readCheckoutStatus(world: StatusWorld): Promise<object> {
-  const { program, mirror, repository, commits, signal } = world;
+export async function readCheckoutStatus(context: StatusContext): Promise<object> {
+  const { program, mirror, repository, commits, signal } = context;
   const gitDir = await mirror.refresh();
   const head = mirror.head();
   const operation = Object.keys(operations).find((name) => existsSync(join(repository.gitDir, name)));
   if (repository.isBare) {
-    return { ...whereFrom(head, await headHash(world)), bare: true, ...shallow(repository) };
+    return { ...whereFrom(head, await headHash(context)), bare: true, ...shallow(repository) };
   }
   const args = ["status", "--porcelain=v2", "-z", "--branch", "--ignore-submodules=dirty"];
   const { bytes, isCut } = await program.run(args, {
@@ -62,9 +62,9 @@ export async function readCheckoutStatus(world: StatusWorld): Promise<object> {
     maxBytes: maxStatusBytes,
     cwd: repository.root,
     env: { GIT_WORK_TREE: repository.root, GIT_INDEX_FILE: join(repository.gitDir, "index") },
-    less: '"log" or "branches", which need not look at the files',
+    less: '"log" or "branches", which do not read the files',
   });
-  const status = await parseStatus(bytes.toString("utf8"), world.rules);
+  const status = await parseStatus(bytes.toString("utf8"), context.rules);
   const lists = {
     staged: status.staged,
     unstaged: status.unstaged,
@@ -94,7 +94,7 @@ function shallow(repository: GitRepository): object {
   return shallowEnds(repository) ? { shallow: true } : {};
 }
 
-async function headHash({ refs, commits }: StatusWorld): Promise<string | null> {
+async function headHash({ refs, commits }: StatusContext): Promise<string | null> {
   try {
     return (await commits.nearest((await refs.resolve("HEAD")).hash)) ?? null;
   } catch (cause) {
@@ -104,9 +104,9 @@ async function headHash({ refs, commits }: StatusWorld): Promise<string | null> 
 }
 
 interface StatusRecord {
-  /** What kind of record it is: `1`, `2`, `u` or `?`. */
+  /** The kind of record: `1`, `2`, `u` or `?`. */
   readonly sign: string;
-  /** What became of it in the index, and in the work tree. */
+  /** The status in the index, and in the work tree. */
   readonly letters: string;
   readonly path: string;
   readonly from: string | undefined;
@@ -127,7 +127,7 @@ async function parseStatus(text: string, rules: HistoryRules) {
     const wasServed = from !== undefined && (await isServed(from, kind));
     if (!(await isServed(path, kind))) {
       leftOut += 1;
-      // It was moved to where nothing is served.
+      // It was moved to a path that is not served.
       if (wasServed) staged.push({ path: from, change: "deleted" });
       continue;
     }
@@ -145,7 +145,7 @@ async function parseStatus(text: string, rules: HistoryRules) {
   return { staged, unstaged, conflicts, untracked, hash, upstream, leftOut };
 }
 
-/** The records of `--porcelain=v2 -z`. Names that are no UTF-8 are left out. */
+/** The records of `--porcelain=v2 -z`. Names that are not UTF-8 are left out. */
 function splitStatus(text: string) {
   const records: StatusRecord[] = [];
   let hash: string | null = null;
@@ -155,14 +155,14 @@ function splitStatus(text: string) {
     const piece = pieces[at] ?? "";
     const sign = piece.charAt(0);
     if (sign === "#") {
-      const [, what, ...said] = piece.split(" ");
-      if (what === "branch.oid") hash = said[0] === "(initial)" ? null : (said[0] ?? null);
-      if (what === "branch.upstream") upstream = { name: said.join(" ") };
+      const [, what, ...tail] = piece.split(" ");
+      if (what === "branch.oid") hash = tail[0] === "(initial)" ? null : (tail[0] ?? null);
+      if (what === "branch.upstream") upstream = { name: tail.join(" ") };
       if (what === "branch.ab" && upstream)
-        upstream = { ...upstream, ahead: Number(said[0]), behind: Math.abs(Number(said[1])) };
+        upstream = { ...upstream, ahead: Number(tail[0]), behind: Math.abs(Number(tail[1])) };
       continue;
     }
-    // Each kind has so many words before the path, which may hold spaces.
+    // The number of words before the path, which may contain spaces.
     const words = { "1": 8, "2": 9, u: 10, "?": 1 }[sign];
     if (words === undefined) continue;
     const path = afterWords(piece, words);

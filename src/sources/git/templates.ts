@@ -1,4 +1,4 @@
-/** What is listed of a repository, and the templates under which everything else can be asked for. */
+/** The listed resources of a repository, and the templates for all others. */
 import type { Entry, SourceTemplate } from "../../source.ts";
 
 export const logTemplate = "log{?ref,max,since,until,path,author,after}";
@@ -8,49 +8,49 @@ export const blameTemplate = "blame/{ref}{/path*}{?lines}";
 
 const json = "application/json";
 
-/** What is listed, in address order. */
+/** In address order. */
 export const listed: readonly Entry[] = [
-  { path: "branches", title: "Branches", description: "Branches, the most recent first", mimeType: json },
-  { path: "log", title: "Log", description: "The commits of HEAD, the newest first", mimeType: json },
+  { path: "branches", title: "Branches", description: "Branches, most recent first", mimeType: json },
+  { path: "log", title: "Log", description: "The commits of HEAD, newest first", mimeType: json },
   { path: "status", title: "Status", description: "Where HEAD is, and what differs from it", mimeType: json },
-  { path: "tags", title: "Tags", description: "Tags, the most recent first", mimeType: json },
+  { path: "tags", title: "Tags", description: "Tags, most recent first", mimeType: json },
 ];
 export const gitTemplates: readonly SourceTemplate[] = [
   {
     template: logTemplate,
     name: "Log",
     description:
-      'Commits, the newest first: of "ref" (HEAD unless said), at most "max", from "since" until "until" (2026-01-31), that touch "path", by "author"; ' +
-      "each page names the query of the next",
+      'Commits of "ref" (default: HEAD), newest first: at most "max", from "since" until "until" (2026-01-31), that touch "path", by "author"; ' +
+      "each page contains the query of the next",
     mimeType: json,
   },
   {
     template: "commit/{sha}",
     name: "Commit",
-    description: "One commit by its hash, branch or tag: who, when, why, and which files it changed",
+    description: "One commit by its hash, branch or tag: author, date, message, and changed files",
     mimeType: json,
   },
   {
     template: diffTemplate,
     name: "Diff",
-    description: 'What changed from one commit to another, as a patch; "path" keeps to a folder or a file',
+    description: 'The changes from one commit to another, as a patch; "path" limits them to a folder or a file',
     mimeType: "text/x-diff",
   },
   {
     template: "tree/{ref}{/path*}",
     name: "Folder at a commit",
-    description: "A folder as it was at a branch, a tag or a commit; a slash in the name of a branch is %2F",
+    description: "A folder at a branch, tag or commit; write a slash in the name of a branch as %2F",
   },
   {
     template: blobTemplate,
     name: "File at a commit",
     description:
-      "A file as it was at a branch, a tag or a commit; also some lines (lines=10-40, from 1) or some bytes (bytes=0-1023, from 0)",
+      "A file at a branch, tag or commit; also some lines (lines=10-40, from 1) or some bytes (bytes=0-1023, from 0)",
   },
   {
     template: blameTemplate,
     name: "Blame",
-    description: "Who last changed each line of a file, and in which commit; also of some lines only (lines=10-40)",
+    description: "The author and commit that last changed each line of a file; also for some lines only (lines=10-40)",
     mimeType: json,
   },
 ];

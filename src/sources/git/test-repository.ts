@@ -1,4 +1,4 @@
-/** Real repositories for tests, made by the real git with no one's settings. */
+/** Real repositories for tests, made by the real git without user settings. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,16 +9,16 @@ import git from "../git.ts";
 
 export interface TestRepository {
   readonly folder: string;
-  /** What git says, without the line feed at its end. */
+  /** The output of git, without the final line feed. */
   git(...args: readonly string[]): string;
-  /** The same in bytes, with something to read. */
+  /** The same in bytes, with input. */
   gitBytes(args: readonly string[], input?: string | Buffer): Buffer;
   write(path: string, content: string | Buffer): void;
-  /** Commits all there is, at the next second. */
+  /** Commits all files, one second after the last commit. */
   commit(message: string, files?: Readonly<Record<string, string | Buffer>>): string;
   /** Opens it as a source. It is closed with `clear`. */
   open(options?: Partial<Parameters<typeof git.open>[0]>): Promise<Source>;
-  /** What was said to the person who runs the house. */
+  /** Messages in the log. */
   readonly logged: readonly unknown[];
 }
 
@@ -27,7 +27,7 @@ const opened: Source[] = [];
 
 export const call = { caller: { id: "test" }, signal: new AbortController().signal };
 
-/** Ends what was opened and removes what was made. */
+/** Closes what was opened and removes what was created. */
 export async function clear(): Promise<void> {
   await Promise.all(opened.splice(0).map((source) => source.close?.()));
   for (const folder of scratch.splice(0)) rmSync(folder, { recursive: true, force: true });
@@ -95,18 +95,18 @@ export function testRepository(
   };
 }
 
-/** The text of an address. */
+/** The text at an address. */
 export async function readText(
   source: Source,
   path: string,
   query?: Readonly<Record<string, string>>,
 ): Promise<string> {
   const [part] = await source.read(query ? { path, query } : { path }, call);
-  if (!part || !("text" in part.body)) throw new Error(`${path} is no text`);
+  if (!part || !("text" in part.body)) throw new Error(`${path} is not text`);
   return part.body.text;
 }
 
-/** The facts at an address. */
+/** The JSON at an address. */
 export async function readFacts<T = unknown>(
   source: Source,
   path: string,

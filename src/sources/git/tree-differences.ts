@@ -1,4 +1,4 @@
-/** What differs between two trees, found in their bytes: most of a folder is the same in two commits, and is not looked at further. */
+/** Finds the differences between two trees in their bytes: most entries of a folder are the same in two commits, and are skipped. */
 
 export interface RawEntry {
   readonly mode: string;
@@ -11,7 +11,7 @@ export interface TreeDifference {
   readonly after?: RawEntry;
 }
 
-/** Where an entry stands in its tree: mode, space, name, NUL, hash. */
+/** The position of an entry in its tree: mode, space, name, NUL, hash. */
 interface Span {
   readonly from: number;
   readonly nameFrom: number;
@@ -19,7 +19,7 @@ interface Span {
   readonly to: number;
 }
 
-/** In the order of the trees. A folder and a file of the same name are two differences. A tree that ends in the middle ends there. */
+/** In tree order. A folder and a file of the same name are two differences. A truncated tree ends at its last complete entry. */
 export function* differences(before: Buffer, after: Buffer, hashBytes: number): Generator<TreeDifference> {
   const start = sameUntil(before, after, hashBytes);
   let one = spanAt(before, start, hashBytes);
@@ -46,7 +46,7 @@ export function* differences(before: Buffer, after: Buffer, hashBytes: number): 
   }
 }
 
-/** Where the first entry begins that is not the same in both. */
+/** The start of the first entry that differs. */
 function sameUntil(before: Buffer, after: Buffer, hashBytes: number): number {
   for (let from = 0; ;) {
     const nul = before.indexOf(0, from);
@@ -80,6 +80,6 @@ function compareNames(before: Buffer, one: Span, after: Buffer, other: Span): nu
 
 function byteAt(bytes: Buffer, { from, nameFrom, nameTo }: Span, at: number): number {
   if (nameFrom + at < nameTo) return bytes[nameFrom + at] as number;
-  // The mode of a folder is 40000, that of all else has six digits.
+  // The mode of a folder is 40000; all other modes have six digits.
   return nameFrom - 1 - from === 5 || bytes.toString("latin1", from, from + 2) === "04" ? 0x2f : 0;
 }

@@ -1,4 +1,4 @@
-/** The folders of a commit as git has them, served or not. Trees never change, so those used last are cached. */
+/** The folders of a commit, served or not. Trees never change, so recently used ones are cached. */
 import { isUtf8 } from "node:buffer";
 import type { Maybe } from "../../backends/disk/steps.ts";
 import { ResourceError } from "../../errors.ts";
@@ -14,13 +14,13 @@ export interface TreeEntry {
 
 export interface GitTree {
   readonly hash: string;
-  /** In the order of UTF-16 code units. */
+  /** Sorted by UTF-16 code units. */
   readonly names: readonly string[];
   readonly entries: ReadonlyMap<string, TreeEntry>;
 }
 
 export interface GitTrees {
-  /** What is at a path of a commit. */
+  /** The entry at a path of a commit. */
   find(commit: string, path: readonly string[]): Maybe<TreeEntry | undefined>;
   read(hash: string): Promise<GitTree>;
 }
@@ -30,11 +30,11 @@ export const maxTreeBytes = 64 * 1024 * 1024;
 const maxRecent = 100_000;
 
 export function createTrees(mirror: Mirror, contents: Objects): GitTrees {
-  /** Trees used since the last turn, and those used before. A tree that is not used between two turns is dropped. */
+  /** Trees used in the current period, and in the one before. A tree that is unused for a whole period is dropped. */
   let recent = new Map<string, GitTree>();
   let older: ReadonlyMap<string, GitTree> = new Map();
   const roots = new Map<string, string>();
-  const underWay = new Map<string, Promise<GitTree>>();
+  const pending = new Map<string, Promise<GitTree>>();
   let recentNames = 0;
 
   function keep(tree: GitTree): GitTree {
@@ -66,10 +66,10 @@ export function createTrees(mirror: Mirror, contents: Objects): GitTrees {
   function read(name: string): Promise<GitTree> {
     const known = cached(name);
     if (known) return Promise.resolve(known);
-    const under = underWay.get(name);
+    const under = pending.get(name);
     if (under) return under;
-    const answer = fetch(name).finally(() => underWay.delete(name));
-    underWay.set(name, answer);
+    const answer = fetch(name).finally(() => pending.delete(name));
+    pending.set(name, answer);
     return answer;
   }
 
@@ -100,7 +100,7 @@ export function createTrees(mirror: Mirror, contents: Objects): GitTrees {
       for (const name of path) {
         if (found.kind !== "folder") return undefined;
         const tree = cached(found.hash);
-        // A cached tree is not awaited: files are often read by the thousand.
+        // A cached tree is returned without a promise: files are often read by the thousand.
         if (!tree) return findWaiting(commit, path);
         const next = tree.entries.get(name);
         if (!next) return undefined;
@@ -111,9 +111,9 @@ export function createTrees(mirror: Mirror, contents: Objects): GitTrees {
   };
 }
 
-/** Said of an object that the repository names and does not have: a partial clone, or damage. */
+/** For an object that the repository refers to but lacks: a partial clone, or damage. */
 export function lacking(): ResourceError {
-  return new ResourceError("not-found", "the repository does not hold this object; it may be a partial clone");
+  return new ResourceError("not-found", "the repository lacks this object; it may be a partial clone");
 }
 
 function parseTree(bytes: Buffer, hashBytes: number): Omit<GitTree, "hash"> {
@@ -131,12 +131,12 @@ function parseTree(bytes: Buffer, hashBytes: number): Omit<GitTree, "hash"> {
   return { names: [...entries.keys()].sort(), entries };
 }
 
-/** Whoever writes a tree by hand can write names that no folder could have. */
+/** A tree written by hand can contain names that no folder could have. */
 export function isPossible(name: string): boolean {
   return name !== "" && name !== "." && name !== ".." && !name.includes("/");
 }
 
-/** Of the mode that a tree gives an entry. */
+/** The kind of an entry with this mode in a tree. */
 export function kindOfMode(mode: string): TreeEntryKind {
   switch (mode) {
     case "40000":

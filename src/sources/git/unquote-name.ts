@@ -1,4 +1,4 @@
-/** Names with unusual characters, which git prints in quotes, with escapes of bytes. */
+/** Decodes a name that git prints in quotes, with escaped bytes. */
 export function unquoteName(name: string): string {
   if (!name.startsWith('"') || !name.endsWith('"')) return name;
   const bytes = name

@@ -33,7 +33,7 @@ function withTwo(): TestRepository {
 }
 
 describe("a watch", () => {
-  it("hears of a commit: the log, the status, the branches, and the files that it changed", async () => {
+  it("reports a commit: the log, the status, the branches, and the changed files", async () => {
     const repository = withTwo();
     const asked = [
       "blob/main/a.txt",
@@ -61,7 +61,7 @@ describe("a watch", () => {
     expect(paths).not.toContain("lost");
   });
 
-  it("hears of what is staged: the status alone", async () => {
+  it("reports a staged file: the status only", async () => {
     const repository = withTwo();
     const { heard, until } = await watched(repository, undefined, ["blob/main/a.txt"]);
     repository.write("a.txt", "staged");
@@ -70,7 +70,7 @@ describe("a watch", () => {
     expect(new Set(heard.map((said) => ("path" in said ? said.path : said.kind)))).toEqual(new Set(["status"]));
   });
 
-  it("hears of branches and tags that come and go, nested or packed", async () => {
+  it("reports branches and tags that appear and disappear, nested or packed", async () => {
     const repository = withTwo();
     const { until } = await watched(repository);
     repository.git("branch", "team/deep/er/topic");
@@ -83,7 +83,7 @@ describe("a watch", () => {
     await until("gone", "tree", "team/deep/er/topic");
   });
 
-  it("hears of HEAD going to another branch", async () => {
+  it("reports that HEAD moves to another branch", async () => {
     const repository = withTwo();
     repository.commit("second", { "a.txt": "on main" });
     const { source, until } = await watched(repository, undefined, ["blob/HEAD/a.txt"]);
@@ -94,7 +94,7 @@ describe("a watch", () => {
     expect(await readText(source, "blob/HEAD/a.txt")).toBe("a");
   });
 
-  it("of a linked worktree hears of its own HEAD and of shared branches", async () => {
+  it("of a linked worktree reports its own HEAD and shared branches", async () => {
     const repository = withTwo();
     const folder = join(scratchFolder(), "worktree");
     repository.git("worktree", "add", "--quiet", folder, "feature/x");
@@ -105,7 +105,7 @@ describe("a watch", () => {
     await until("changed", "blob", "main", "a.txt");
   });
 
-  it("of a repository without a commit hears of the first", async () => {
+  it("of a repository without commits reports the first", async () => {
     const repository = testRepository();
     const { until } = await watched(repository);
     repository.commit("first", { "a.txt": "a" });
@@ -113,7 +113,7 @@ describe("a watch", () => {
     await until("changed", "log");
   });
 
-  it("is heard by several, and goes on when one of them leaves", async () => {
+  it("is shared by several watchers, and continues when one of them leaves", async () => {
     const repository = withTwo();
     const source = await repository.open();
     const leaving = new AbortController();
@@ -127,7 +127,7 @@ describe("a watch", () => {
     await second.until("appeared", "tree", "another");
   });
 
-  it("can begin again after the last has left", async () => {
+  it("can start again after the last watcher has left", async () => {
     const repository = withTwo();
     const source = await repository.open();
     const leaving = new AbortController();
@@ -141,7 +141,7 @@ describe("a watch", () => {
     expect(heard).not.toContainEqual({ kind: "appeared", path: "tree/unheard" });
   });
 
-  it("of a repository that is taken away and replaced is told to look again, and goes on", async () => {
+  it("of a repository that is replaced reports lost, and continues", async () => {
     const repository = withTwo();
     const source = await repository.open({ pollMs: 20 });
     const { heard, until } = await hear(source);
@@ -154,7 +154,7 @@ describe("a watch", () => {
     await until("appeared", "tree", "v1");
   });
 
-  it("whose folder cannot be announced looks again and again", async () => {
+  it("polls if the system does not announce changes", async () => {
     const repository = withTwo();
     const source = await repository.open({ watch: "poll", pollMs: 20 });
     const { until } = await hear(source);

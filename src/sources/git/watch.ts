@@ -1,4 +1,4 @@
-/** Notices that refs, HEAD or the index have moved, and says which addresses that changes. */
+/** Detects changes of refs, HEAD or the index, and reports the changed addresses. */
 import { type FSWatcher, readdirSync, statSync, watch as watchFolder } from "node:fs";
 import { join } from "node:path";
 import { toResourceError } from "../../errors.ts";
@@ -14,7 +14,7 @@ import type { GitRepository } from "./repository.ts";
 export interface RepositoryWatcher {
   /** Resolves once everything is watched. Ends with the signal. */
   watch(signal: AbortSignal): Promise<AsyncIterable<SourceChange>>;
-  /** Keeps in mind that someone asked for the difference of two commits by these names. */
+  /** Records that a client requested the difference between these two names. */
   noteDiff(path: string, base: string, head: string): void;
   /** Afterwards nothing runs. */
   close(): Promise<void>;
@@ -26,17 +26,17 @@ export interface RepositoryWatcherOptions {
   readonly mirror: Mirror;
   readonly refs: Refs;
   readonly rules: HistoryRules;
-  /** Another number when other rules count in the folder than before, as far as it was asked about. */
+  /** Changes when the rules of a folder change that was used before. */
   generation(): Promise<number>;
-  /** Asks about all that the last commits have changed, so that other rules for it are noticed. */
+  /** Applies the rules to all paths of the latest commits, so that rule changes for them are detected. */
   askRecent(signal: AbortSignal): Promise<void>;
-  /** Whether the system says what changes in a folder; if not, it is looked at again and again. */
+  /** Whether the system announces changes in a folder; if not, it is polled. */
   readonly isAnnounced: boolean;
   readonly pollMs: number;
   readonly log: Runtime["log"];
 }
 
-/** What was seen the last time. */
+/** The state at the last check. */
 interface Seen {
   readonly generation: number;
   readonly refs: ReadonlyMap<string, string>;
@@ -51,15 +51,15 @@ interface Covered {
   readonly identity: string;
 }
 
-/** Git writes several files for one step. */
+/** Git writes several files for one operation. */
 const quietMs = 30;
 const maxFolders = 2000;
 const maxNotes = 500;
 const maxChanges = 5000;
-/** Where more names than this have moved, it is quicker to look again at all of them. */
+/** If more names than this have moved, "lost" is reported. */
 const maxCompared = 32;
 
-/** Files of the git folder that say what is going on. Refs of a reftable stand in a folder of their own. */
+/** Files of the git folder that show its state. Refs in a reftable are in a separate folder. */
 const telling =
   /^(?:HEAD|index|packed-refs|config|shallow|MERGE_HEAD|CHERRY_PICK_HEAD|REVERT_HEAD|BISECT_LOG|rebase-merge|rebase-apply|refs|reftable)$/;
 
@@ -67,14 +67,14 @@ export function createRepositoryWatcher(options: RepositoryWatcherOptions): Repo
   const { repository, program, mirror, refs, rules, isAnnounced, pollMs, log } = options;
   const watches = new Set<MemoryWatch>();
   const folders = new Map<string, Covered>();
-  /** Names that were asked for, and the commit each meant when it was last looked at. "" for none. */
+  /** Requested names, and the commit of each at the last check. "" for none. */
   const notes = new Map<string, string>();
   const diffs = new Map<string, readonly [base: string, head: string]>();
-  /** Whether there were more names than are kept in mind. */
+  /** Whether there were more names than are recorded. */
   let isForgetful = false;
-  /** Whether there are folders that no watch covers. */
+  /** Whether some folders are not watched. */
   let isPolled = false;
-  /** Whether the last look failed. */
+  /** Whether the last check failed. */
   let isBlind = false;
   let seen: Seen | undefined;
   let armed: Promise<void> | undefined;
@@ -83,17 +83,17 @@ export function createRepositoryWatcher(options: RepositoryWatcherOptions): Repo
   let looking: Promise<void> = Promise.resolve();
   const closing = new AbortController();
 
-  refs.onResolved((spelled, hash) => {
-    if (notes.has(spelled)) return;
+  refs.onResolved((ref, hash) => {
+    if (notes.has(ref)) return;
     if (notes.size >= maxNotes) isForgetful = true;
-    else notes.set(spelled, hash);
+    else notes.set(ref, hash);
   });
 
   function tell(change: SourceChange): void {
     for (const each of watches) each.hear(change);
   }
 
-  /** Every folder whose files are refs, and those that hold HEAD, index and packed refs. */
+  /** Every folder whose files are refs, and those that contain HEAD, index and packed refs. */
   function coverFolders(): void {
     const { gitDir, commonDir } = repository;
     const wanted = new Set([gitDir, commonDir, join(gitDir, "reftable"), join(commonDir, "reftable")]);
@@ -103,7 +103,7 @@ export function createRepositoryWatcher(options: RepositoryWatcherOptions): Repo
       for (const name of foldersIn(folder)) ahead.push(join(folder, name));
     }
     for (const [folder, { watcher, identity }] of folders)
-      // Another folder may have come in the place of one that is watched.
+      // A watched folder may have been replaced by another.
       if (!wanted.has(folder) || identityOf(folder) !== identity) {
         watcher.close();
         folders.delete(folder);
@@ -114,7 +114,7 @@ export function createRepositoryWatcher(options: RepositoryWatcherOptions): Repo
     poll ??= setInterval(tick, pollMs).unref();
   }
 
-  /** That a folder further up is moved is not announced. */
+  /** The system does not announce that a parent folder is moved. */
   function tick(): void {
     const { gitDir, commonDir } = repository;
     const isMoved = [gitDir, commonDir].some((folder) => folders.get(folder)?.identity !== identityOf(folder));
@@ -122,7 +122,7 @@ export function createRepositoryWatcher(options: RepositoryWatcherOptions): Repo
     else looking = looking.then(lookAtRules);
   }
 
-  /** What the rules hide is told in no other way: the files that hold them are not watched. */
+  /** Polls the rules, because the files that contain them are not watched. */
   async function lookAtRules(): Promise<void> {
     const before = seen;
     const generation = await options.generation().catch(() => before?.generation);
@@ -131,7 +131,7 @@ export function createRepositoryWatcher(options: RepositoryWatcherOptions): Repo
     tell({ kind: "lost" });
   }
 
-  /** False where the system has no more watches. */
+  /** False if the system has no more watches. */
   function cover(folder: string, isMixed: boolean): boolean {
     try {
       const watcher = watchFolder(folder, { persistent: false }, (_event, name) => {
@@ -147,7 +147,7 @@ export function createRepositoryWatcher(options: RepositoryWatcherOptions): Repo
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
       if (code === "ENOENT" || code === "ENOTDIR") return true;
-      log("warn", "the system has no more watches, so a repository is polled", { code });
+      log("warn", "the system has no more file watches; a repository is polled", { code });
       return false;
     }
   }
@@ -173,7 +173,7 @@ export function createRepositoryWatcher(options: RepositoryWatcherOptions): Repo
     } catch (cause) {
       if (closing.signal.aborted) return;
       if (!isBlind) {
-        log("warn", "a repository cannot be looked at just now", { cause: toResourceError(cause).message });
+        log("warn", "a repository cannot be read at the moment", { cause: toResourceError(cause).message });
         tell({ kind: "lost" });
       }
       isBlind = true;
@@ -211,40 +211,40 @@ export function createRepositoryWatcher(options: RepositoryWatcherOptions): Repo
     if (isForgetful) tell({ kind: "lost" });
     const touched = new Map<string, readonly [old: string, hash: string]>();
     await Promise.all(
-      [...notes].map(async ([spelled, old]) => {
-        const hash = await meaning(spelled);
-        if (hash !== old) touched.set(spelled, [old, hash]);
+      [...notes].map(async ([ref, old]) => {
+        const hash = await meaning(ref);
+        if (hash !== old) touched.set(ref, [old, hash]);
       }),
     );
-    for (const [spelled, [, hash]] of touched) notes.set(spelled, hash);
+    for (const [ref, [, hash]] of touched) notes.set(ref, hash);
     if (touched.size > maxCompared) return tell({ kind: "lost" });
-    for (const [spelled, [old, hash]] of touched) await tellMoved(spelled, old, hash);
+    for (const [ref, [old, hash]] of touched) await reportMoved(ref, old, hash);
     for (const [path, names] of diffs) if (names.some((name) => touched.has(name))) tell({ kind: "changed", path });
     await options.askRecent(closing.signal);
   }
 
-  async function tellMoved(spelled: string, old: string, hash: string): Promise<void> {
-    const places = ["tree", "blob", "blame"];
+  async function reportMoved(ref: string, old: string, hash: string): Promise<void> {
+    const sections = ["tree", "blob", "blame"];
     if (old === "" || hash === "") {
       const kind = old === "" ? "appeared" : "gone";
-      for (const place of [...places, "commit"]) tell({ kind, path: pathOf([place, spelled]) });
+      for (const section of [...sections, "commit"]) tell({ kind, path: pathOf([section, ref]) });
       return;
     }
-    tell({ kind: "changed", path: pathOf(["commit", spelled]) });
-    tell({ kind: "changed", path: pathOf(["tree", spelled]) });
+    tell({ kind: "changed", path: pathOf(["commit", ref]) });
+    tell({ kind: "changed", path: pathOf(["tree", ref]) });
     const { signal } = closing;
     const { files, isCut } = await changedFiles(old, hash, { program, mirror, rules, signal, folders: true });
     if (isCut || files.length > maxChanges) return tell({ kind: "lost" });
     for (const { path, change, isFolder } of files) {
       const kind = change === "added" ? "appeared" : change === "deleted" ? "gone" : "changed";
-      for (const place of isFolder ? ["tree"] : places)
-        tell({ kind, path: pathOf([place, spelled, ...path.split("/")]) });
+      for (const section of isFolder ? ["tree"] : sections)
+        tell({ kind, path: pathOf([section, ref, ...path.split("/")]) });
     }
   }
 
-  async function meaning(spelled: string): Promise<string> {
+  async function meaning(ref: string): Promise<string> {
     try {
-      return (await refs.resolve(spelled)).hash;
+      return (await refs.resolve(ref)).hash;
     } catch (cause) {
       if (toResourceError(cause).kind === "not-found") return "";
       throw cause;
@@ -253,11 +253,11 @@ export function createRepositoryWatcher(options: RepositoryWatcherOptions): Repo
 
   async function arm(): Promise<void> {
     await mirror.ready();
-    // Before anything is looked at, so that nothing falls between.
+    // Before the first check, so that no change is missed.
     coverFolders();
     await options.askRecent(closing.signal);
     seen = await see();
-    await Promise.all([...notes.keys()].map(async (spelled) => notes.set(spelled, await meaning(spelled))));
+    await Promise.all([...notes.keys()].map(async (ref) => notes.set(ref, await meaning(ref))));
   }
 
   function stop(): void {
@@ -270,15 +270,15 @@ export function createRepositoryWatcher(options: RepositoryWatcherOptions): Repo
 
   return {
     async watch(signal) {
-      const heard = startWatch(watches, closing.signal.aborted ? closing.signal : signal);
-      if (watches.size === 0) return heard;
+      const stream = startWatch(watches, closing.signal.aborted ? closing.signal : signal);
+      if (watches.size === 0) return stream;
       signal.addEventListener("abort", () => watches.size === 0 && stop(), { once: true });
       armed ??= arm().catch((cause: unknown) => {
         stop();
         throw cause;
       });
       await armed;
-      return heard;
+      return stream;
     },
 
     noteDiff(path, base, head) {
@@ -295,7 +295,7 @@ export function createRepositoryWatcher(options: RepositoryWatcherOptions): Repo
   };
 }
 
-/** What changes with a setting, or when something like a merge begins or ends. */
+/** Files that change with a setting, or when an operation such as a merge begins or ends. */
 const telltales = [
   "config",
   "MERGE_HEAD",

@@ -22,7 +22,7 @@ describe("URIs of another server as addresses", () => {
     expect(addresses.uri(at)).toBe(uri);
   });
 
-  it("lead back to the URI as it was listed, whatever its spelling", () => {
+  it("translate back to the URI as it was listed, in any spelling", () => {
     const odd = [
       "X://Host/a",
       "x://h/100%",
@@ -36,10 +36,10 @@ describe("URIs of another server as addresses", () => {
     for (const uri of odd) expect(addresses.uri(addresses.of(uri) ?? { path: "" }), uri).toBe(uri);
   });
 
-  it("are the same for every spelling, so that what is hidden at one is hidden at all", () => {
+  it("are the same for every spelling, so that a hidden resource is hidden under all", () => {
     const addresses = createAddresses();
     expect(addresses.of("x://h/%73ecrets/key")).toEqual(addresses.of("x://h/secrets/key"));
-    // What was not listed is only asked for in the usual spelling.
+    // A URI that was not listed is requested only in the normal spelling.
     for (const path of [
       "X:\0\0h/a",
       "x:\0\0H/a",
@@ -52,7 +52,7 @@ describe("URIs of another server as addresses", () => {
       expect(createAddresses().uri({ path }), path).toBeUndefined();
   });
 
-  it("are not there for what another house tells its owner", () => {
+  it("do not exist for status resources of another Pressmark server", () => {
     const addresses = createAddresses();
     for (const uri of ["pressmark://status", "PRESSMARK://status", "pressmark:status"])
       expect(addresses.of(uri), uri).toBeUndefined();
@@ -60,7 +60,7 @@ describe("URIs of another server as addresses", () => {
       expect(addresses.uri({ path }), path).toBeUndefined();
   });
 
-  it("are not there for what no URI of this house could say", () => {
+  it("do not exist for URIs that ours cannot express", () => {
     const long = `x://h/${"a".repeat(9000)}`;
     for (const uri of [
       "x://h/a#b",
@@ -75,7 +75,7 @@ describe("URIs of another server as addresses", () => {
       expect(createAddresses().of(uri), uri).toBeUndefined();
   });
 
-  it("are one for each URI that can be asked for", () => {
+  it("are unique for each URI that can be requested", () => {
     const segment = fc.constantFrom(
       "x:",
       "x:\0\0",

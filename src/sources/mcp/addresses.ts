@@ -1,21 +1,21 @@
-/** URIs of another server as addresses here, and back: `notes://all/a%20b?x=1` stands at `notes:%2F%2Fall/a%20b?x=1`. */
+/** Translates URIs of another server to addresses and back: `notes://all/a%20b?x=1` has the address `notes:%2F%2Fall/a%20b?x=1`. */
 import { pathOf, segmentsOf } from "../../source.ts";
 import type { Address } from "../../source.ts";
 
 export interface Addresses {
-  /** Undefined for what no URI of this house could say. Remembers a spelling that is not the usual one. */
+  /** Undefined if our URIs cannot express it. Remembers an unusual spelling. */
   of(uri: string): Address | undefined;
-  /** The URI that the other server knows; undefined for what is none. */
+  /** The URI for the other server; undefined if the address is not one of its URIs. */
   uri(at: Address): string | undefined;
 }
 
-/** So many unusual spellings are remembered; the oldest goes first. */
+/** Limit of remembered spellings; the oldest is dropped first. */
 const maxRemembered = 50_000;
 const maxUriLength = 8192;
 
 /**
- * An address holds the decoded segments, so that every spelling of a URI is one address, and access is judged once. The other
- * server is asked in the usual spelling, or in the one that it listed itself.
+ * An address contains decoded segments, so that all spellings of a URI have one address, and access is checked once. Requests to the other
+ * server use the normal spelling, or the one that it listed itself.
  */
 export function createAddresses(): Addresses {
   const remembered = new Map<string, string>();
@@ -26,7 +26,7 @@ export function createAddresses(): Addresses {
       if (!at) return undefined;
       if (format(at) !== uri) {
         const key = keyOf(at);
-        // Of two spellings of one address the first stands.
+        // The first of two spellings of one address is used.
         if (!remembered.has(key)) remembered.set(key, uri);
         for (const oldest of remembered.keys()) {
           if (remembered.size <= maxRemembered) break;
@@ -38,9 +38,9 @@ export function createAddresses(): Addresses {
     uri(at) {
       const known = remembered.size > 0 ? remembered.get(keyOf(at)) : undefined;
       if (known !== undefined) return known;
-      const spelled = format(at);
-      // Two addresses of one thing would be two chances to see it.
-      return spelled !== undefined && parse(spelled)?.path === at.path ? spelled : undefined;
+      const formatted = format(at);
+      // Two addresses of one resource could bypass the policy.
+      return formatted !== undefined && parse(formatted)?.path === at.path ? formatted : undefined;
     },
   };
 }
@@ -49,15 +49,15 @@ function keyOf({ path, query }: Address): string {
   return query ? `${path}\n${JSON.stringify(query)}` : path;
 }
 
-/** Behind this scheme the path begins at once: the last segment before SKILL.md is the name of a skill, also where it is the first. */
+/** With this scheme the path begins immediately: the segment before SKILL.md is the name of a skill, even if it is the first. */
 export const skillHead = "skill://";
 
-/** The scheme and what stands before the first slash behind it. */
+/** The scheme, and the text up to the first slash after it. */
 const headOf = /^[a-z][a-z0-9+.-]*:(?:\/\/)?[^/?#]*/i;
 
-/** What another house says of itself is for its owner, whom it takes this one for, and not for those who ask here. */
+/** The status resources of another Pressmark server are for its owner, not for callers of this one. */
 const ownersOf = /^pressmark:/i;
-/** Nor is this, which names all its sets. */
+/** Excluded as well: it names all its sets. */
 const libraryOf = /^zed:\/\/prompt-library$/i;
 
 function parse(uri: string): Address | undefined {
@@ -83,7 +83,7 @@ function parse(uri: string): Address | undefined {
   return query && { path, query };
 }
 
-/** As it stands, where it is no escape. */
+/** Unchanged if it contains an invalid escape. */
 function decode(raw: string): string {
   try {
     return decodeURIComponent(raw);
@@ -104,8 +104,8 @@ function parseQuery(raw: string): Record<string, string> | undefined {
 }
 
 /**
- * In the usual spelling. A scheme or a server may be written in more than one way: unless it was listed so, only the plain one is taken,
- * or what is hidden at one address could be had at another.
+ * In the normal spelling. A scheme or host can be written in several ways: unless it was listed so, only the normal form is accepted, else
+ * a hidden resource could be reached under another address.
  */
 function format({ path: decoded, query }: Address): string | undefined {
   const [head = "", ...segments] = segmentsOf(decoded);
@@ -120,7 +120,7 @@ function format({ path: decoded, query }: Address): string | undefined {
   return pairs.length > 0 ? `${uri}?${pairs.join("&")}` : uri;
 }
 
-/** What may stand for itself in a path does. */
+/** Leaves characters unencoded that are allowed in a path. */
 export function encodeSegment(segment: string): string {
   return encodeURIComponent(segment).replace(/%(?:24|26|2B|2C|3A|3B|3D|40)/g, decodeURIComponent);
 }

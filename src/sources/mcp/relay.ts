@@ -1,4 +1,4 @@
-/** Changes of another server as changes here: of those things that someone listens to, and of its list. */
+/** Relays changes of another server: of watched resources, and of its list. */
 import { ResourceError } from "../../errors.ts";
 import type { Call, Resources } from "../../resources.ts";
 import type { Address, SourceChange, Runtime } from "../../source.ts";
@@ -6,7 +6,7 @@ import { createSharedWatch, type DatabaseWatch } from "../database/shared-watch.
 import type { Addresses } from "./addresses.ts";
 
 export interface Relay {
-  /** Until the signal ends, every watch tells of changes at this address. */
+  /** Until the signal ends, every watch reports changes at this address. */
   follow(at: Address, signal: AbortSignal): Promise<void>;
   /** All watches share one run, which the first starts and the last ends. */
   watch(signal: AbortSignal): Promise<AsyncIterable<SourceChange>>;
@@ -17,19 +17,19 @@ export interface Relay {
 export interface RelayOptions extends Pick<Resources, "watch"> {
   readonly addresses: Addresses;
   readonly runtime: Runtime;
-  /** Every path that is listed at the moment, and their directories; undefined where there are too many to compare. */
+  /** Every listed path, and their directories; undefined if there are too many to compare. */
   paths(call: Call): Promise<ReadonlySet<string> | undefined>;
-  /** Whether this is known to be one. */
+  /** Whether this is known to be a directory. */
   isDirectory(path: string): boolean;
 }
 
-/** What is watched at the other server, for all who watch here. */
+/** The subscriptions at the other server, shared by all watches. */
 interface Run {
   readonly call: Call;
   tell(change: SourceChange): void;
-  /** Ends the run: those who watch start another, and are told to look again. */
+  /** Ends the run: watches start another, and get "lost". */
   fail(cause: unknown): void;
-  /** Whether the other server says when its list changes; undefined while that is being found out. */
+  /** Whether the other server announces list changes; undefined while unknown. */
   hearsList: boolean | undefined;
 }
 
@@ -39,7 +39,7 @@ interface Followed {
   count: number;
   /** Resolves once the current run watches it, or cannot. */
   armed: Promise<void>;
-  /** Ends the watch of this one thing. */
+  /** Ends the watch of this resource. */
   stop: AbortController | undefined;
 }
 
@@ -47,10 +47,10 @@ const caller = { id: "pressmark" };
 
 export function createRelay({ watch: watchThere, addresses, runtime, paths, isDirectory }: RelayOptions): Relay {
   const followed = new Map<string, Followed>();
-  const watching = createSharedWatch(lookOut);
+  const watching = createSharedWatch(runWatch);
   let run: Run | undefined;
 
-  async function lookOut({ armed, tell, signal }: DatabaseWatch): Promise<void> {
+  async function runWatch({ armed, tell, signal }: DatabaseWatch): Promise<void> {
     const over = Promise.withResolvers<void>();
     const stop = new AbortController();
     signal.addEventListener("abort", () => over.resolve(), { once: true });
@@ -74,14 +74,14 @@ export function createRelay({ watch: watchThere, addresses, runtime, paths, isDi
 
   function arm(thing: Followed, current: Run): Promise<void> {
     const armed = armOne(thing, current);
-    // Whoever follows hears of a failure through the watch.
+    // A failure is reported through the watch.
     thing.armed = armed.catch(() => undefined);
     return armed;
   }
 
   async function armOne(thing: Followed, current: Run): Promise<void> {
     const { call, hearsList } = current;
-    // What comes and goes in it is known from the list, by name: not everyone may know of everything that does.
+    // Changes in a directory are derived from the list, by name: not every caller may see all of them.
     if (hearsList && isDirectory(thing.path)) return;
     const stop = new AbortController();
     thing.stop?.abort();
@@ -93,7 +93,7 @@ export function createRelay({ watch: watchThere, addresses, runtime, paths, isDi
     } catch (cause) {
       if (signal.aborted || isUnsupported(cause)) return;
       if (cause instanceof ResourceError && cause.passing) throw cause;
-      // The fault is of this one thing: it is not announced, and the others are.
+      // The failure concerns this resource only: it is not announced, the others are.
       runtime.log("warn", "a resource of another server cannot be watched", { uri: thing.uri, cause });
     }
   }
@@ -117,13 +117,13 @@ export function createRelay({ watch: watchThere, addresses, runtime, paths, isDi
       relay(watch, current, call.signal, () => {
         compare().catch((cause: unknown) => {
           if (call.signal.aborted) return;
-          runtime.log("warn", "the list of another server changed and cannot be had", { cause });
+          runtime.log("warn", "the list of another server changed but cannot be read", { cause });
           tell({ kind: "lost" });
         });
       });
     } catch (cause) {
       if (!isUnsupported(cause)) throw cause;
-      // What is listed is to be known all the same: things that are not listed can be listened to as well.
+      // The list must be known even so, because resources that are not listed can be watched as well.
       await paths(call);
       current.hearsList = false;
     }
@@ -148,7 +148,7 @@ export function createRelay({ watch: watchThere, addresses, runtime, paths, isDi
         { once: true },
       );
       const current = run;
-      // A run that begins arms it by itself.
+      // A starting run arms it itself.
       if (!known && current?.hearsList !== undefined) arm(thing, current).catch(current.fail);
       await thing.armed;
     },
@@ -158,16 +158,16 @@ export function createRelay({ watch: watchThere, addresses, runtime, paths, isDi
   };
 }
 
-/** A watch that ends though no one ended it may have missed something. */
+/** A watch that ends unexpectedly may have missed changes. */
 function relay<T>(changes: AsyncIterable<T>, { fail }: Run, signal: AbortSignal, hear: (change: T) => void): void {
   async function follow(): Promise<void> {
     for await (const change of changes) hear(change);
-    if (!signal.aborted) throw new ResourceError("unavailable", "the other server no longer says what changes");
+    if (!signal.aborted) throw new ResourceError("unavailable", "the other server no longer announces changes");
   }
   follow().catch(fail);
 }
 
-/** One after the other, and what is asked for while one waits is the same one. */
+/** Runs one at a time; requests during a run share the next one. */
 function createTurns(work: () => Promise<void>): () => Promise<void> {
   let current: Promise<void> | undefined;
   let waiting: Promise<void> | undefined;

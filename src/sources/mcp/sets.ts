@@ -1,19 +1,23 @@
-/** Sets of a house like this one: their members without the index, which names all of them, whoever may see which here. */
+/** Removes the index from sets of another Pressmark server: it names all members, and callers here may not see all of them. */
 import type { Content } from "../../resources.ts";
 import type { Addresses } from "./addresses.ts";
 
-/** Anything else stays as it is. */
-export function withoutIndex(contents: readonly Content[], asked: string, addresses: Addresses): readonly Content[] {
+/** Other contents stay unchanged. */
+export function withoutIndex(
+  contents: readonly Content[],
+  requested: string,
+  addresses: Addresses,
+): readonly Content[] {
   const [first, ...members] = contents;
-  if (!asked.startsWith("set://") || !first || !isIndex(first, asked)) return contents;
-  return members.filter(({ uri }) => uri !== asked && addresses.of(uri) !== undefined);
+  if (!requested.startsWith("set://") || !first || !isIndex(first, requested)) return contents;
+  return members.filter(({ uri }) => uri !== requested && addresses.of(uri) !== undefined);
 }
 
-function isIndex({ uri, mimeType, body }: Content, asked: string): boolean {
-  if (uri !== asked || mimeType !== "application/json" || !("text" in body)) return false;
+function isIndex({ uri, mimeType, body }: Content, requested: string): boolean {
+  if (uri !== requested || mimeType !== "application/json" || !("text" in body)) return false;
   try {
-    const said: unknown = JSON.parse(body.text);
-    return typeof said === "object" && said !== null && "resources" in said && Array.isArray(said.resources);
+    const parsed: unknown = JSON.parse(body.text);
+    return typeof parsed === "object" && parsed !== null && "resources" in parsed && Array.isArray(parsed.resources);
   } catch {
     return false;
   }

@@ -77,7 +77,7 @@ function listSkills(pressmark: Resources): Promise<Skill[]> {
 }
 
 describe("skills of another server", () => {
-  it("are skills here, on every page, and all their files are read as promised", async () => {
+  it("are skills here, on every page, and all their files match their digests", async () => {
     const { url } = await openSkills(files);
     const gateway = await gatewayTo(url);
     const found = await listSkills(gateway);
@@ -108,7 +108,7 @@ describe("skills of another server", () => {
     for (const { uri } of found) expect((await readSkill(client, uri, call)).files.length).toBeGreaterThan(0);
   });
 
-  it("hold only what the rules of this house let a caller see", async () => {
+  it("contain only files that the policy lets a caller see", async () => {
     const { url } = await openSkills(files);
     const policy: Policy = { maySee: (_caller, _mount, { path }) => !/\/(?:secrets|ship)(?:\/|$)/.test(path) };
     const gateway = await gatewayTo(url, policy);
@@ -124,12 +124,12 @@ describe("skills of another server", () => {
     const gateway = await gatewayTo(url);
     const templates = (await gateway.templates({}, call)).items.map(({ uriTemplate }) => uriTemplate);
     expect(templates).toContain(here("{+skill}/SKILL.md"));
-    const ask = { template: here("{+skill}/SKILL.md"), variable: "skill", value: "re", given: {} };
-    expect((await gateway.complete(ask, call)).values).toContain("refund");
+    const send = { template: here("{+skill}/SKILL.md"), variable: "skill", value: "re", given: {} };
+    expect((await gateway.complete(send, call)).values).toContain("refund");
   });
 });
 
-/** A server whose skill says what it likes. */
+/** A server that returns any given skill. */
 function promising(skill: (asked: number) => Skill | undefined, text: () => string): Resources {
   const inner = resourcesOf([{ name: "up", base: "skill://", source: createMemory({ "a/SKILL.md": "" }).source }]);
   let asked = 0;
@@ -152,8 +152,8 @@ const sha = async (text: string) =>
 const frontMatter = { name: "a", description: "a" };
 const uri = "skill://a/SKILL.md";
 
-describe("a file of a skill that is not as promised", () => {
-  it("is not given", async () => {
+describe("a file that does not match its skill", () => {
+  it("is not returned", async () => {
     const digest = await sha("as promised");
     const skill: Skill = { uri, frontMatter, files: [{ uri, digest, size: 11 }] };
     for (const text of ["as PROMISED", "as promised, and more"]) {
@@ -170,7 +170,7 @@ describe("a file of a skill that is not as promised", () => {
     }
   });
 
-  it("is given where the skill has changed with it, or is none any more", async () => {
+  it("is returned if the skill has changed with it, or no longer exists", async () => {
     const [before, after] = [await sha("before"), await sha("behind")];
     const later = (asked: number): Skill => ({
       uri,
@@ -187,13 +187,16 @@ describe("a file of a skill that is not as promised", () => {
 });
 
 it.each<[string, Partial<Skill>]>([
-  ["it is not called as its folder is", { frontMatter: { name: "b", description: "" } }],
-  ["it does not name its SKILL.md", { files: [] }],
-  ["what it promises of its files is no promise", { files: [{ uri, digest: "md5:1", size: 1 }] }],
-  ["what it promises of its files is no promise", { files: [{ uri, digest: `sha256:${"0".repeat(64)}`, size: -1 }] }],
-  ["the URI of one of its files cannot be said here", { files: [{ uri: `${uri}#x`, digest: "", size: 1 }] }],
-  ["its URI cannot be said here", { uri: "skill://a/../SKILL.md" }],
-])("what cannot be a skill here is left out, and the log says why: %s", async (why, wrong) => {
+  ["its name differs from its folder", { frontMatter: { name: "b", description: "" } }],
+  ["it does not list its SKILL.md", { files: [] }],
+  ["its file list is invalid", { files: [{ uri, digest: "md5:1", size: 1 }] }],
+  ["its file list is invalid", { files: [{ uri, digest: `sha256:${"0".repeat(64)}`, size: -1 }] }],
+  [
+    "the URI of one of its files cannot be expressed below this mount",
+    { files: [{ uri: `${uri}#x`, digest: "", size: 1 }] },
+  ],
+  ["its URI cannot be expressed below this mount", { uri: "skill://a/../SKILL.md" }],
+])("an invalid skill is left out, and the log has the reason: %s", async (why, wrong) => {
   log.length = 0;
   const skill: Skill = { uri, frontMatter, files: "dynamic", ...wrong };
   const gateway = await gatewayTo(

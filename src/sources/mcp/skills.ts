@@ -1,4 +1,4 @@
-/** Skills of another server as skills here: their files under our addresses, and given only as they were promised. */
+/** Skills of another server: their files under our addresses, served only if they match the digests of the skill. */
 import { notFound, ResourceError } from "../../errors.ts";
 import { digestOf } from "../../lib/digest.ts";
 import type { Call, Page, PageRequest, ReadResult, Resources, Skill, SkillFile } from "../../resources.ts";
@@ -7,27 +7,27 @@ import type { Address, Source, SourceSkill, SourceSkillFile } from "../../source
 import type { Addresses } from "./addresses.ts";
 
 export interface SkillRelay extends Required<Pick<Source, "skills" | "skill">> {
-  /** What is read there. A file of a skill that is not as the skill promises, even when both are asked for again, throws "unexpected". */
+  /** Reads a file. Throws "unexpected" if it does not match its skill, even after both are read again. */
   checked(at: Address, call: Call, read: () => Promise<ReadResult>): Promise<ReadResult>;
 }
 
 export interface SkillRelayOptions {
   readonly addresses: Addresses;
-  ask<T>(question: (pressmark: Pick<Resources, "skills" | "skill">) => Promise<T>): Promise<T>;
-  /** Said of what cannot be a skill here, and why. */
+  send<T>(request: (pressmark: Pick<Resources, "skills" | "skill">) => Promise<T>): Promise<T>;
+  /** Reports a skill that cannot be served, and why. */
   leaveOut(uri: string, why: string): void;
 }
 
 interface Promised extends Pick<SkillFile, "digest" | "size"> {
-  /** The URI of its skill there. */
+  /** The URI of its skill at the other server. */
   readonly skill: string;
 }
 
-/** So many promises are remembered; the oldest go first. */
+/** Limit of remembered digests; the oldest are dropped first. */
 const maxPromises = 50_000;
 const digestForm = /^sha256:[0-9a-f]{64}$/i;
 
-export function createSkillRelay({ addresses, ask, leaveOut }: SkillRelayOptions): SkillRelay {
+export function createSkillRelay({ addresses, send, leaveOut }: SkillRelayOptions): SkillRelay {
   const promises = new Map<string, Promised>();
 
   function relayed(skill: Skill): SourceSkill | undefined {
@@ -48,11 +48,11 @@ export function createSkillRelay({ addresses, ask, leaveOut }: SkillRelayOptions
     return found;
   }
 
-  /** What the skill says of its files by now. */
+  /** Reads the current file list of the skill. */
   async function renew(uri: string, call: Call): Promise<void> {
     for (const [path, { skill }] of promises) if (skill === uri) promises.delete(path);
     try {
-      const answer = await ask(async (pressmark) => pressmark.skill?.(uri, call));
+      const answer = await send(async (pressmark) => pressmark.skill?.(uri, call));
       if (answer) relayed(answer.skill);
     } catch (cause) {
       if (!(cause instanceof ResourceError) || cause.kind !== "not-found") throw cause;
@@ -61,8 +61,9 @@ export function createSkillRelay({ addresses, ask, leaveOut }: SkillRelayOptions
 
   return {
     async skills({ cursor }, call) {
-      const page = await ask(
-        async (pressmark): Promise<Page<Skill>> => (await pressmark.skills?.(pageAsk(cursor), call)) ?? { items: [] },
+      const page = await send(
+        async (pressmark): Promise<Page<Skill>> =>
+          (await pressmark.skills?.(pageRequest(cursor), call)) ?? { items: [] },
       );
       return { ...page, items: page.items.map(relayed).filter((skill) => skill !== undefined) };
     },
@@ -70,7 +71,7 @@ export function createSkillRelay({ addresses, ask, leaveOut }: SkillRelayOptions
     async skill(at, call) {
       const uri = addresses.uri(at);
       if (uri === undefined) throw notFound(at.path);
-      const answer = await ask(async (pressmark) => pressmark.skill?.(uri, call));
+      const answer = await send(async (pressmark) => pressmark.skill?.(uri, call));
       const found = answer && relayed(answer.skill);
       if (found?.path !== at.path) throw notFound(at.path);
       return found;
@@ -86,35 +87,35 @@ export function createSkillRelay({ addresses, ask, leaveOut }: SkillRelayOptions
       };
       const answer = await read();
       if (await keeps(answer)) return answer;
-      // It may have changed since; then the skill says something else, too.
+      // It may have changed; then the skill has new digests, too.
       const { skill } = promises.get(at.path) ?? {};
       if (skill !== undefined) await renew(skill, call);
       const again = await read();
       if (await keeps(again)) return again;
-      throw new ResourceError("unexpected", "the other server gives another file than its skill promises");
+      throw new ResourceError("unexpected", "the file from the other server does not match its skill");
     },
   };
 }
 
-function pageAsk(cursor: string | undefined): PageRequest {
+function pageRequest(cursor: string | undefined): PageRequest {
   return cursor === undefined ? {} : { cursor };
 }
 
-/** Or why there can be none: part of a skill would be another skill. */
+/** Or the reason why it cannot be served: an incomplete skill would be a different skill. */
 function toSourceSkill({ uri, frontMatter, files }: Skill, addresses: Addresses): SourceSkill | string {
   const manifest = addresses.of(uri);
-  if (!manifest || manifest.query) return "its URI cannot be said here";
+  if (!manifest || manifest.query) return "its URI cannot be expressed below this mount";
   const { path } = manifest;
   const [name, last] = segmentsOf(path).slice(-2);
-  if (last !== "SKILL.md" || name !== frontMatter.name) return "it is not called as its folder is";
+  if (last !== "SKILL.md" || name !== frontMatter.name) return "its name differs from its folder";
   if (files === "dynamic") return { path, frontMatter, files };
   const ours: SourceSkillFile[] = [];
   for (const file of files) {
     const at = addresses.of(file.uri);
-    if (!at || at.query) return "the URI of one of its files cannot be said here";
+    if (!at || at.query) return "the URI of one of its files cannot be expressed below this mount";
     if (!digestForm.test(file.digest) || !Number.isSafeInteger(file.size) || file.size < 0)
-      return "what it promises of its files is no promise";
+      return "its file list is invalid";
     ours.push({ path: at.path, digest: file.digest, size: file.size });
   }
-  return ours.some((file) => file.path === path) ? { path, frontMatter, files: ours } : "it does not name its SKILL.md";
+  return ours.some((file) => file.path === path) ? { path, frontMatter, files: ours } : "it does not list its SKILL.md";
 }

@@ -1,4 +1,4 @@
-/** What a watch of the memory source hears. */
+/** Watches of the memory source. */
 import type { SourceChange } from "../../source.ts";
 
 export interface MemoryWatch {
@@ -8,7 +8,7 @@ export interface MemoryWatch {
 
 const maxQueuedChanges = 10_000;
 
-/** Armed when it returns. A reader that falls far behind is told so instead of being kept everything for. */
+/** Armed when it returns. A reader that falls far behind gets "lost" instead of all changes. */
 export function startWatch(watches: Set<MemoryWatch>, signal: AbortSignal): AsyncIterable<SourceChange> {
   let queue: SourceChange[] = [];
   let wake: (() => void) | undefined;

@@ -1,18 +1,18 @@
-/** Plain search through the texts that a process holds. */
+/** Plain text search in memory. */
 import type { Entry, Part, SourceHit } from "../../source.ts";
 
 export interface Searchable {
   readonly entry: Entry;
   readonly parts: readonly Part[];
-  /** The text as it is searched; made when it is first needed. */
+  /** The normalized text; created on first use. */
   folded?: string;
 }
 
 const snippetLength = 240;
 
-/** A text as it is compared: neither case nor the width or composition of a letter counts. Lines stay lines. */
+/** Normalizes a text for comparison: ignores case, width and composition of letters. Keeps lines. */
 export function foldForSearch(text: string): string {
-  // Through upper case, so that ß meets ss and ſ meets s.
+  // Through upper case, so that ß equals ss and ſ equals s.
   return text.normalize("NFKC").toUpperCase().toLowerCase().replaceAll("ς", "σ").normalize("NFKC");
 }
 

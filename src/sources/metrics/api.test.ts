@@ -5,7 +5,7 @@ import { ResourceError } from "../../errors.ts";
 import { createRuntime } from "../../server/runtime.ts";
 import metrics, { createMetrics, type MetricsOptions } from "../metrics.ts";
 import { createApi } from "./api.ts";
-import { type Answering, failing, startTestServer } from "./test-server.ts";
+import { type Responder, failing, startTestServer } from "./test-server.ts";
 
 const call = { caller: { id: "test" }, signal: new AbortController().signal };
 const server = await startTestServer();
@@ -17,23 +17,23 @@ function open(options: Partial<MetricsOptions> = {}) {
   return createMetrics(given, createRuntime({ write: () => true }));
 }
 const up = { path: "query", query: { promql: "up", step: "1m" } };
-async function refusalOf(asked: Promise<unknown>): Promise<ResourceError> {
-  return asked.then(
+async function refusalOf(requested: Promise<unknown>): Promise<ResourceError> {
+  return requested.then(
     () => expect.fail("it was answered"),
     (cause: unknown) => cause as ResourceError,
   );
 }
 const saying =
-  (status: number, body: string): Answering =>
+  (status: number, body: string): Responder =>
   (_, response) =>
     void response.writeHead(status).end(body);
 
 describe("a server", () => {
   it.each([
     [
-      "does not understand the question",
+      "rejects the query",
       failing(400, "bad_data", 'invalid parameter "query": 1:4: parse error: x\ny'),
-      { kind: "invalid", message: "the metrics server does not understand the question: 1:4: parse error: x y" },
+      { kind: "invalid", message: "the metrics server rejects the query: 1:4: parse error: x y" },
     ],
     [
       "finds it too much",
@@ -48,7 +48,7 @@ describe("a server", () => {
       {
         kind: "unavailable",
         passing: false,
-        message: "the metrics server does not speak the Prometheus API (404); check the path of the url",
+        message: "the metrics server has no Prometheus API there (404); check the path of the url",
       },
     ],
     ["asks for patience", saying(429, ""), { kind: "busy", passing: true }],
@@ -62,7 +62,7 @@ describe("a server", () => {
       saying(200, "<html>It works!</html>"),
       {
         kind: "unavailable",
-        message: "the metrics server answered what is no answer of the Prometheus API; check the url",
+        message: "the response of the metrics server is not from the Prometheus API; check the url",
       },
     ],
     ["says that it failed", saying(200, '{"status":"error","error":"x"}'), { kind: "unavailable" }],
@@ -72,7 +72,7 @@ describe("a server", () => {
       (_: unknown, response: ServerResponse) => void response.destroy(),
       { kind: "unavailable", passing: true },
     ],
-  ] as [string, Answering, object][])("that %s is said to", async (_what, answer, expected) => {
+  ] as [string, Responder, object][])("that %s is reported", async (_what, answer, expected) => {
     // prettier-ignore
     server.answers.set("query_range", answer);
     const refused = await refusalOf(open().read(up, call));
@@ -80,7 +80,7 @@ describe("a server", () => {
     expect(refused).toMatchObject(expected);
   });
 
-  it("that is not there is unavailable, and so is one that does not answer", async () => {
+  it("that does not exist is unavailable, and so is one that does not respond", async () => {
     const gone = await startTestServer();
     gone.close();
     expect(await refusalOf(open({ url: gone.url }).read(up, call))).toMatchObject({
@@ -89,13 +89,13 @@ describe("a server", () => {
       message: "the metrics server cannot be reached (ECONNREFUSED)",
     });
     server.answers.set("query_range", () => undefined);
-    const late = { kind: "unavailable", message: "the metrics server did not answer within 50 ms" };
+    const late = { kind: "unavailable", message: "the metrics server did not respond within 50 ms" };
     expect(await refusalOf(open({ timeoutMs: 50 }).read(up, call))).toMatchObject(late);
     server.answers.set("query_range", (_, response) => void response.write('{"status":'));
     expect(await refusalOf(open({ timeoutMs: 50 }).read(up, call))).toMatchObject(late);
   });
 
-  it("is not asked any longer when no one waits", async () => {
+  it("is no longer called when the caller cancels", async () => {
     const stop = new AbortController();
     const closed = Promise.withResolvers<void>();
     server.answers.set("query_range", ({ request }) => {
@@ -106,33 +106,33 @@ describe("a server", () => {
     await closed.promise;
   });
 
-  it("is posted what is too long for an address", async () => {
+  it("gets long queries with POST", async () => {
     const promql = `up + ${"1 + ".repeat(1000)}1`;
     await open().read({ path: "query", query: { promql, step: "1m" } }, call);
     const { request, params } = server.asked.at(-1)!;
     expect([request.method, params.get("query")]).toEqual(["POST", promql]);
   });
 
-  it.each(["/", "/prometheus", "/prometheus/", "/prometheus/api/v1"])("is asked below %s", async (path) => {
+  it.each(["/", "/prometheus", "/prometheus/", "/prometheus/api/v1"])("is called below %s", async (path) => {
     await open({ url: `${server.url}${path}` }).read(up, call);
     const below = path.replace(/\/(?:api\/v1)?$/, "");
     expect(server.asked.at(-1)!.request.url).toMatch(new RegExp(`^${below}/api/v1/query_range\\?`));
   });
 });
 
-describe("a server without alerts, targets or texts", () => {
+describe("a server without alerts, targets or metadata", () => {
   const without = [saying(404, "404 page not found"), saying(405, ""), saying(501, ""), saying(400, "unsupported path requested: /x")]; // prettier-ignore
 
-  it.each(without)("serves the rest, and says what it has not", async (missing) => {
+  it.each(without)("serves the rest, and reports what is missing", async (missing) => {
     for (const endpoint of ["alerts", "targets", "metadata"]) server.answers.set(endpoint, missing);
     const source = open();
     expect((await source.list({ limit: 10 }, call)).items.map(({ path }) => path)).toEqual(["series"]);
     expect(await refusalOf(source.read({ path: "alerts" }, call))).toMatchObject({
       kind: "unsupported",
-      message: "the metrics server does not tell its alerts: it has no /api/v1/alerts",
+      message: "the metrics server has no alerts: /api/v1/alerts is missing",
     });
     const [catalogue] = await source.read({ path: "series" }, call);
-    expect(catalogue!.body).toMatchObject({ text: expect.stringContaining("does not say what its metrics mean") });
+    expect(catalogue!.body).toMatchObject({ text: expect.stringContaining("gives no metadata for its metrics") });
     expect(await source.read({ path: "series/up" }, call)).toHaveLength(1);
     expect((await source.problems!(call)).map(({ says }) => says)).toEqual([
       "cannot show alerts: its server has no /api/v1/alerts",
@@ -141,7 +141,7 @@ describe("a server without alerts, targets or texts", () => {
     ]);
   });
 
-  it("is another matter than one that fails for the moment", async () => {
+  it("differs from one that fails temporarily", async () => {
     server.answers.set("alerts", failing(503, "unavailable", "not ready"));
     const source = open();
     expect(await refusalOf(source.list({ limit: 10 }, call))).toMatchObject({ kind: "unavailable" });
@@ -156,16 +156,16 @@ const problemsAt = async (url: string, more: Partial<MetricsOptions>) => {
   return createMetrics(options, createRuntime({ write: () => true }), api).problems!(call);
 };
 
-it("credentials that would travel in the open are told to the one who runs it", async () => {
+it("credentials sent without encryption are reported to the administrator", async () => {
   expect(await problemsAt("http://metrics.example", { token: "t" })).toEqual([
-    { path: "", says: "sends its credentials over plain http", advice: "write https:// into its url" },
+    { path: "", says: "sends its credentials over plain http", advice: "use https:// in its url" },
   ]);
   expect(await problemsAt("http://metrics.example", {})).toEqual([]);
   expect(await problemsAt("https://metrics.example", { token: "t" })).toEqual([]);
   expect(await problemsAt("http://127.0.0.1", { username: "u", password: "p" })).toEqual([]);
 });
 
-it("values that hold histograms are passed on as JSON, and refused where they cannot be drawn", async () => {
+it("histogram values are returned as JSON, and rejected where they cannot be drawn", async () => {
   const histograms = [[1, { count: "3", sum: "6", buckets: [] }]];
   server.answers.set("query_range", () => ({ resultType: "matrix", result: [{ metric: { a: "b" }, histograms }] }));
   const [part] = await open().read(up, call);
@@ -174,7 +174,7 @@ it("values that hold histograms are passed on as JSON, and refused where they ca
   expect(await refusalOf(drawn)).toMatchObject({ kind: "unsupported", message: expect.stringContaining("agg=p95") });
 });
 
-it("what no server would say is not passed on", async () => {
+it("invalid data of a server is dropped", async () => {
   const values = [[1, "1"], [2, 3], "x", [4], null, [5, "5", { secret: 1 }]]; // prettier-ignore
   const result = [{ metric: { a: "b", c: 4 }, values }, null, "x", { values: 7 }];
   server.answers.set("query_range", () => ({ resultType: "matrix", result }));

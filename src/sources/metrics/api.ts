@@ -1,47 +1,47 @@
-/** The HTTP API that Prometheus made a custom: asked in time, and every answer that is none said in words. */
+/** Client for the Prometheus HTTP API: with deadlines, and every failure as a readable error. */
 import { invalid, quote, ResourceError } from "../../errors.ts";
 import { withoutPlaces } from "../../lib/without-locations.ts";
 import { takeUpTo } from "../../lib/read-bounded.ts";
 
 export interface ApiOptions {
-  /** Where the server is, with whatever stands before `/api/v1`. */
+  /** Address of the server, up to `/api/v1`. */
   readonly url: string;
   readonly token?: string | undefined;
   readonly username?: string | undefined;
   readonly password?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly timeoutMs: number;
-  /** What the server says in its own words, as it may be shown; as it is unless said. */
-  readonly clean?: (said: string) => string;
+  /** Masks texts of the server before they are shown. Default: unchanged. */
+  readonly clean?: (stated: string) => string;
 }
 
 export type ApiParams = Readonly<Record<string, string | readonly string[]>>;
 
 export interface ApiResponse {
   readonly data: unknown;
-  /** What the server said beside it. */
+  /** Warnings of the server. */
   readonly warnings: readonly string[];
   readonly infos: readonly string[];
 }
 
 export interface Api {
-  /** Throws "invalid" where the server does not understand the question, and "unsupported" where it does not have this one. */
-  ask(endpoint: string, params: ApiParams, signal: AbortSignal): Promise<ApiResponse>;
-  /** Whether the server has this question at all. */
+  /** Throws "invalid" if the server rejects the request, and "unsupported" if it has no such endpoint. */
+  request(endpoint: string, params: ApiParams, signal: AbortSignal): Promise<ApiResponse>;
+  /** Whether the server has this endpoint. */
   has(endpoint: string, signal: AbortSignal): Promise<boolean>;
 }
 
 const maxBytes = 64 * 1024 * 1024;
 const maxErrorBytes = 16 * 1024;
-/** What is longer than this is posted: servers and proxies have limits of their own. */
+/** Longer requests are sent with POST: servers and proxies limit the length of a URL. */
 const maxUrlLength = 2000;
 const maxSaid = 300;
 const maxNotes = 10;
-/** Without these nothing can be served. */
+/** Nothing can be served without these. */
 const needed = new Set(["query", "query_range", "labels", "label/__name__/values"]);
 
 export function createApi(options: ApiOptions): Api {
-  const { timeoutMs, clean = (said) => said } = options;
+  const { timeoutMs, clean = (stated) => stated } = options;
   const base = baseOf(options.url);
   const headers = headersOf(options);
 
@@ -54,7 +54,7 @@ export function createApi(options: ApiOptions): Api {
     const isLong = place.length + search.length > maxUrlLength;
     const late = AbortSignal.timeout(timeoutMs);
     try {
-      // No redirect is followed: it could lead anywhere, and the credentials with it.
+      // Redirects are not followed: they could lead anywhere, with the credentials.
       return await fetch(isLong || search === "" ? place : `${place}?${search}`, {
         ...(isLong && { method: "POST", body: form }),
         headers,
@@ -67,9 +67,9 @@ export function createApi(options: ApiOptions): Api {
   }
 
   function broken(cause: unknown, signal: AbortSignal, isLate: boolean): ResourceError {
-    if (signal.aborted) return new ResourceError("cancelled", "the question was withdrawn", { cause });
+    if (signal.aborted) return new ResourceError("cancelled", "cancelled", { cause });
     const isTimeout = isLate || (cause instanceof Error && cause.name === "TimeoutError");
-    const why = isTimeout ? `did not answer within ${timeoutMs} ms` : `cannot be reached (${codeOf(cause)})`;
+    const why = isTimeout ? `did not respond within ${timeoutMs} ms` : `cannot be reached (${codeOf(cause)})`;
     return new ResourceError("unavailable", `the metrics server ${why}`, { cause });
   }
 
@@ -82,58 +82,55 @@ export function createApi(options: ApiOptions): Api {
   }
 
   function refusal(endpoint: string, status: number, body: string): ResourceError {
-    const said = errorIn(body);
-    const saying = said === undefined ? "" : `: ${toLine(clean(withoutPlaces(said.error)))}`;
-    if (isMissing(status, body, said)) {
+    const stated = errorIn(body);
+    const saying = stated === undefined ? "" : `: ${toLine(clean(withoutPlaces(stated.error)))}`;
+    if (isMissing(status, body, stated)) {
       if (needed.has(endpoint))
         return new ResourceError(
           "unavailable",
-          `the metrics server does not speak the Prometheus API (${status}); check the path of the url`,
+          `the metrics server has no Prometheus API there (${status}); check the path of the url`,
           { passing: false },
         );
-      return new ResourceError(
-        "unsupported",
-        `the metrics server does not tell its ${endpoint}: it has no /api/v1/${endpoint}`,
-      );
+      return new ResourceError("unsupported", `the metrics server has no ${endpoint}: /api/v1/${endpoint} is missing`);
     }
     switch (status) {
       case 400:
       case 422:
-        if (/too many samples|too many points|maximum resolution|limit/i.test(said?.error ?? ""))
+        if (/too many samples|too many points|maximum resolution|limit/i.test(stated?.error ?? ""))
           return new ResourceError(
             "too-large",
-            `this is too much for the metrics server${saying}; ask for a shorter range, or for fewer series`,
+            `this is too much for the metrics server${saying}; use a shorter range or fewer series`,
           );
-        return invalid(`the metrics server does not understand the question${saying}`);
+        return invalid(`the metrics server rejects the query${saying}`);
       case 401:
       case 403:
         return new ResourceError(
           "denied",
-          `the metrics server does not accept the credentials (${status}); check token, or username and password`,
+          `the metrics server rejects the credentials (${status}); check token, or username and password`,
         );
       case 429:
-        return new ResourceError("busy", `the metrics server asks us to come back later`, { passing: true });
+        return new ResourceError("busy", `the metrics server asks for a later retry`, { passing: true });
     }
     if (status >= 300 && status < 400)
       return new ResourceError(
         "unavailable",
-        `the metrics server leads elsewhere (${status}); write where to into the url`,
+        `the metrics server redirects (${status}); put the final address into the url`,
         {
           passing: false,
         },
       );
-    return new ResourceError("unavailable", `the metrics server answered ${status}${saying}`, {
+    return new ResourceError("unavailable", `the metrics server responded with status ${status}${saying}`, {
       passing: status >= 500,
     });
   }
 
-  const notesIn = (said: unknown) =>
-    textsIn(said)
+  const notesIn = (stated: unknown) =>
+    textsIn(stated)
       .slice(0, maxNotes)
       .map((each) => toLine(clean(withoutPlaces(each))));
 
   return {
-    async ask(endpoint, params, signal) {
+    async request(endpoint, params, signal) {
       const response = await send(endpoint, params, signal);
       if (!response.ok) {
         const body = (await textOf(response, maxErrorBytes, signal)) ?? "";
@@ -143,13 +140,13 @@ export function createApi(options: ApiOptions): Api {
       if (body === undefined)
         throw new ResourceError(
           "too-large",
-          `the metrics server gave more than ${maxBytes} bytes; ask for a shorter range, or for fewer series`,
+          `the metrics server sent more than ${maxBytes} bytes; use a shorter range or fewer series`,
         );
       const parsed = parse(body);
       if (parsed?.["status"] !== "success" || parsed["data"] === undefined)
         throw new ResourceError(
           "unavailable",
-          `the metrics server answered what is no answer of the Prometheus API; check the url`,
+          `the response of the metrics server is not from the Prometheus API; check the url`,
           {
             passing: false,
           },
@@ -160,7 +157,7 @@ export function createApi(options: ApiOptions): Api {
     async has(endpoint, signal) {
       const response = await send(endpoint, {}, signal);
       if (response.ok) {
-        // What it is is not of interest, only that it is.
+        // Only the status matters, not the content.
         await response.body?.cancel().catch(() => undefined);
         return true;
       }
@@ -174,10 +171,10 @@ export function createApi(options: ApiOptions): Api {
 function baseOf(given: string): URL {
   const url = URL.parse(given);
   if (!url || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "")
-    throw invalid("the url of a metrics server is spelled https://host/path, without user and password");
+    throw invalid("write the url of a metrics server as https://host/path, without user and password");
   url.search = "";
   url.hash = "";
-  // Written as it is in a browser, or as other tools want it.
+  // Accepts the address as copied from a browser, or as other tools need it.
   url.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, "").replace(/\/api\/v1$/, "")}/`;
   return url;
 }
@@ -190,23 +187,23 @@ function headersOf({ token, username, password, headers = {} }: ApiOptions): Rec
       /^(?:host|authorization|content-.*|connection|transfer-.*)$/i.test(name)
     )
       throw invalid(
-        `the header ${quote(name, 60)} cannot be sent; credentials are given as token, or as username and password`,
+        `the header ${quote(name, 60)} cannot be sent; set credentials as token, or as username and password`,
       );
     made[name] = sendable(value, `the header ${quote(name, 60)}`);
   }
   if (token !== undefined && username !== undefined)
-    throw invalid("a metrics server is asked with a token or with username and password; give one of them");
+    throw invalid("set either token, or username and password, not both");
   if ((username === undefined) !== (password === undefined))
-    throw invalid("username and password belong together; give both, or neither");
+    throw invalid("username and password belong together; set both, or neither");
   if (token !== undefined) made["Authorization"] = `Bearer ${sendable(token, "the token")}`;
   else if (username !== undefined && password !== undefined) {
-    if (username.includes(":")) throw invalid('a username may hold no ":"');
+    if (username.includes(":")) throw invalid('a username cannot contain ":"');
     made["Authorization"] = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
   }
   return made;
 }
 
-/** A file's last line break is no part of a token. What no header can carry would come out again in an error. */
+/** Removes the last line break of a file. A value that no header can carry would otherwise appear in an error. */
 function sendable(value: string, what: string): string {
   const trimmed = value.trim();
   if (!/^[\x20-\x7e]+$/.test(trimmed)) throw invalid(`${what} is empty, or has characters that no header can carry`);
@@ -225,12 +222,12 @@ function errorIn(body: string): Said | undefined {
   return { type: typeof errorType === "string" ? errorType : "", error };
 }
 
-function isMissing(status: number, body: string, said: Said | undefined): boolean {
-  if (status === 404) return said === undefined || said.type !== "bad_data";
+function isMissing(status: number, body: string, stated: Said | undefined): boolean {
+  if (status === 404) return stated === undefined || stated.type !== "bad_data";
   return status === 405 || status === 501 || (status === 400 && /unsupported path/i.test(body));
 }
 
-/** What the server says in its own words, as it may stand in a sentence. */
+/** A text of the server, to be used in a sentence. */
 function toLine(text: string): string {
   const line = text
     // oxlint-disable-next-line no-control-regex -- control characters are what this is about

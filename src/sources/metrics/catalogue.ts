@@ -1,11 +1,11 @@
-/** Which metrics there are, and what their makers say of them. */
+/** Which metrics exist, with their metadata. */
 import { compareAddresses } from "../../lib/address-order.ts";
 import { ResourceError } from "../../errors.ts";
 import { type Api, isApiObject, textsIn } from "./api.ts";
 
 export interface Metric {
   readonly name: string;
-  /** counter, gauge, histogram, summary, or what else the server calls it. */
+  /** counter, gauge, histogram, summary, or another word of the server. */
   readonly type?: string;
   readonly help?: string;
   readonly unit?: string;
@@ -14,18 +14,18 @@ export interface Metric {
 export interface MetricsCatalogue {
   /** In address order, by name. */
   all(signal: AbortSignal): Promise<readonly Metric[]>;
-  /** Undefined for what is not there. */
+  /** Undefined if there is no such metric. */
   find(name: string, signal: AbortSignal): Promise<Metric | undefined>;
-  /** False where the server gave no types and texts when it was asked last. */
-  readonly isTold: boolean;
+  /** False if the server gave no metadata at the last request. */
+  readonly hasMetadata: boolean;
 }
 
 const freshMs = 10_000;
-/** Who asks for what is not there makes the server look again no more often than this. */
+/** Requests for missing metrics refresh the catalogue at most this often. */
 const againMs = 1000;
 const maxNames = 500_000;
 const maxHelp = 1000;
-/** What a name ends in behind its unit. */
+/** What may follow the unit in a name. */
 const suffixes = /_(?:total|bucket|sum|count|created|info|max|min)$/;
 const units = new Set(
   "seconds milliseconds microseconds nanoseconds minutes hours days bytes bits ratio percent celsius kelvin volts amperes joules watts grams meters hertz rpm usd eur jpy tokens".split(
@@ -36,7 +36,7 @@ const units = new Set(
 interface Known {
   readonly atMs: number;
   readonly metrics: ReadonlyMap<string, Metric>;
-  readonly isTold: boolean;
+  readonly hasMetadata: boolean;
 }
 
 export function createMetricsCatalogue(api: Api, monotonicMs: () => number, closing: AbortSignal): MetricsCatalogue {
@@ -49,22 +49,22 @@ export function createMetricsCatalogue(api: Api, monotonicMs: () => number, clos
     }));
   }
 
-  /** Not by the caller's signal: the answer is for everyone who asks meanwhile. */
+  /** Not cancelled by one caller: the result is shared by all who wait for it. */
   async function look(): Promise<Known> {
-    const [values, told] = await Promise.all([
-      api.ask("label/__name__/values", {}, closing),
+    const [values, reported] = await Promise.all([
+      api.request("label/__name__/values", {}, closing),
       // Names alone are better than nothing.
-      api.ask("metadata", {}, closing).catch(() => undefined),
+      api.request("metadata", {}, closing).catch(() => undefined),
     ]);
     const names = textsIn(values.data)
       .filter((name) => name !== "" && name.isWellFormed() && !name.includes("\0"))
       .slice(0, maxNames)
       .sort(compareAddresses);
-    const said = isApiObject(told?.data) ? told.data : {};
+    const given = isApiObject(reported?.data) ? reported.data : {};
     known = {
       atMs: monotonicMs(),
-      metrics: new Map(names.map((name) => [name, describe(name, said)])),
-      isTold: told !== undefined,
+      metrics: new Map(names.map((name) => [name, describe(name, given)])),
+      hasMetadata: reported !== undefined,
     };
     return known;
   }
@@ -76,8 +76,8 @@ export function createMetricsCatalogue(api: Api, monotonicMs: () => number, clos
   }
 
   return {
-    get isTold() {
-      return known?.isTold ?? true;
+    get hasMetadata() {
+      return known?.hasMetadata ?? true;
     },
     async all(signal) {
       return [...(await metrics(freshMs, signal)).values()];
@@ -89,9 +89,9 @@ export function createMetricsCatalogue(api: Api, monotonicMs: () => number, clos
   };
 }
 
-function describe(name: string, said: Readonly<Record<string, unknown>>): Metric {
+function describe(name: string, given: Readonly<Record<string, unknown>>): Metric {
   const stem = name.replace(/_(?:total|bucket|sum|count|created)$/, "");
-  const own = entryIn(said, name) ?? (stem === name ? undefined : entryIn(said, stem));
+  const own = entryIn(given, name) ?? (stem === name ? undefined : entryIn(given, stem));
   const type = own?.["type"];
   const help = own?.["help"];
   const unit = textOr(own?.["unit"]) ?? unitIn(name);
@@ -103,8 +103,11 @@ function describe(name: string, said: Readonly<Record<string, unknown>>): Metric
   };
 }
 
-function entryIn(said: Readonly<Record<string, unknown>>, name: string): Readonly<Record<string, unknown>> | undefined {
-  const entries = Object.hasOwn(said, name) ? said[name] : undefined;
+function entryIn(
+  given: Readonly<Record<string, unknown>>,
+  name: string,
+): Readonly<Record<string, unknown>> | undefined {
+  const entries = Object.hasOwn(given, name) ? given[name] : undefined;
   const first: unknown = Array.isArray(entries) ? entries[0] : undefined;
   return isApiObject(first) ? first : undefined;
 }
@@ -113,7 +116,7 @@ function textOr(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value.slice(0, 40) : undefined;
 }
 
-/** By custom a name ends in its unit; how many were counted has none. */
+/** By convention a name ends in its unit; counts have none. */
 function unitIn(name: string): string | undefined {
   if (name.endsWith("_count")) return undefined;
   let rest = name;
@@ -122,10 +125,10 @@ function unitIn(name: string): string | undefined {
   return units.has(last) ? last : undefined;
 }
 
-/** The work goes on for the others. */
+/** The work continues for the others. */
 export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const leave = (): void => reject(new ResourceError("cancelled", "the question was withdrawn"));
+    const leave = (): void => reject(new ResourceError("cancelled", "cancelled"));
     if (signal.aborted) leave();
     signal.addEventListener("abort", leave, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));

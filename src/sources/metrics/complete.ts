@@ -1,4 +1,4 @@
-/** What may stand for the variables of the templates: names of metrics, names of labels, and their values. */
+/** Completes the variables of the templates: names of metrics, names of labels, and their values. */
 import { pathOf } from "../../source.ts";
 import type { SourceCompletionRequest, Suggestion } from "../../source.ts";
 import { type Api, textsIn } from "./api.ts";
@@ -24,17 +24,17 @@ export interface MetricsCompletionContext {
 }
 
 const most = 100;
-/** Labels and values are those of this time. */
+/** Labels and values within this time are suggested. */
 const lookBackMs = 60 * 60 * 1000;
 const lengths = ["15m", "1h", "6h", "1d", "7d", "30d"];
 const steps = ["15s", "1m", "5m", "15m", "1h", "1d"];
 
 export async function complete(
-  ask: SourceCompletionRequest,
+  request: SourceCompletionRequest,
   completing: MetricsCompletionContext,
   signal: AbortSignal,
 ): Promise<readonly Suggestion[]> {
-  const { template, variable, value, given } = ask;
+  const { template, variable, value, given } = request;
   const isSeries = template.template === seriesTemplate;
   if (!isSeries && template.template !== queryTemplate) return [];
   switch (variable) {
@@ -69,7 +69,7 @@ function revealed(name: string) {
   return { path: pathOf(["series", name]) };
 }
 
-/** Those that begin so, then those that hold it. */
+/** Names with this prefix first, then names that contain it. */
 async function metricNames(
   typed: string,
   { catalogue }: MetricsCompletionContext,
@@ -117,7 +117,7 @@ async function completeQuestion(
   if (!typed) return [];
   const settled = value.slice(0, typed.start);
   if (typed.wants === "metric") {
-    // All there are would be no suggestion.
+    // All names would be no help.
     if (typed.typed === "") return [];
     const names = await metricNames(typed.typed, completing, signal);
     return names.map((name) => ({
@@ -154,13 +154,13 @@ async function labelNames(
   signal: AbortSignal,
 ): Promise<string[]> {
   const { api, redaction } = completing;
-  const { data } = await api.ask("labels", lately(name, completing), signal);
+  const { data } = await api.request("labels", lately(name, completing), signal);
   return textsIn(data)
     .filter((label) => label !== "__name__" && label.startsWith(typed) && redaction.maySee(label))
     .slice(0, most);
 }
 
-/** Values that tell of a person are not suggested. */
+/** Personal values are not suggested. */
 async function labelValues(
   name: string,
   label: string,
@@ -169,9 +169,9 @@ async function labelValues(
   signal: AbortSignal,
 ): Promise<string[]> {
   const { api, redaction } = completing;
-  // Names that need more than that cannot stand in a path of every server.
+  // Other names are not valid in the path of every server.
   if (!/^[A-Za-z_]\w*$/.test(label) || !redaction.maySee(label)) return [];
-  const { data } = await api.ask(`label/${label}/values`, lately(name, completing), signal);
+  const { data } = await api.request(`label/${label}/values`, lately(name, completing), signal);
   return textsIn(data)
     .filter((value) => value.startsWith(typed) && redaction.cleanValue(label, value) === value)
     .slice(0, most);

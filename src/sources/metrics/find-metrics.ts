@@ -1,4 +1,4 @@
-/** Metrics as they are listed, and found by their names and by what is said of them. */
+/** Metrics as entries, and the search in their names and descriptions. */
 import { pathOf } from "../../source.ts";
 import type { Entry, SourceHit } from "../../source.ts";
 import type { Metric } from "./catalogue.ts";
@@ -13,7 +13,7 @@ export function metricEntry({ name, type, help, unit }: Metric): Entry {
   };
 }
 
-/** Every word is in the name or in what is said of it; what is in the name counts more. */
+/** Every word must be in the name or the description; a match in the name scores higher. */
 export function findMetrics(metrics: readonly Metric[], text: string): SourceHit[] {
   const words = text
     .toLowerCase()

@@ -27,8 +27,8 @@ async function textAt(
   return JSON.stringify(part);
 }
 
-describe("labels that tell of people", () => {
-  it("are marks, the same for the same value, in every door", async () => {
+describe("personal labels", () => {
+  it("are replaced by pseudonyms, the same for the same value, in every operation", async () => {
     server.series = ["a", "b"].map((job) => ({
       metric: { __name__: "up", client_ip: person, job, seen_by: mail },
       value: () => "1",
@@ -71,8 +71,8 @@ describe("labels that tell of people", () => {
     ["query", { promql: "count by (client_ip) (up)" }],
     ["query", { promql: 'label_replace(up, "x", "$1", "client_ip", "(.*)")' }],
     ["query", { promql: "up * on(job) group_left(client_ip) up" }],
-  ])("cannot be asked by: %s %o", async (path, query) => {
-    await expect(textAt(path, query)).rejects.toMatchObject({ kind: "invalid", message: expect.stringMatching(/"client_ip" is not shown/) }); // prettier-ignore
+  ])("cannot be used in a query: %s %o", async (path, query) => {
+    await expect(textAt(path, query)).rejects.toMatchObject({ kind: "invalid", message: expect.stringMatching(/"client_ip" is hidden/) }); // prettier-ignore
     expect(server.asked.filter(({ endpoint }) => endpoint.startsWith("query"))).toEqual([]);
   });
 
@@ -80,34 +80,34 @@ describe("labels that tell of people", () => {
     ["label_replace", `label_replace(up, "instance", "$1", "seen_by", "(.*)")`],
     ["label_join", `label_join(up, "le", "", "seen_by")`],
     ["what others have", `label_copy(up, "seen_by", "quantile")`],
-  ])("cannot be shown under a name that is shown as it is, by %s", async (_, promql) => {
+  ])("cannot be copied to a label that is shown unchanged, by %s", async (_, promql) => {
     await expect(textAt("query", { promql })).rejects.toMatchObject({ kind: "invalid" });
     expect(await textAt("query", { promql: 'label_replace(up, "instance", "$1", "instance", "(.*):.*")' })).toContain("success"); // prettier-ignore
   });
 
-  it("cannot be asked for by their addresses under any label", async () => {
+  it("cannot be queried by their addresses under any label", async () => {
     for (const value of [person, mail])
       await expect(textAt("series/up", { where: `seen_by=${value}` })).rejects.toMatchObject({ kind: "invalid" });
     expect(await textAt("series/up", { where: "instance=10.0.0.1:9100" })).toContain("success");
     expect(await textAt("series/up", { where: `job=${person}` }, { labels: ["job"] })).toContain("success");
   });
 
-  it("cannot be named in pieces, which some servers put together", async () => {
+  it("cannot be named in pieces, which some servers concatenate", async () => {
     await expect(textAt("query", { promql: 'label_copy(up, "remote_" + "addr", "x")' })).rejects.toMatchObject({ kind: "invalid" }); // prettier-ignore
     expect(await textAt("query", { promql: 'up{job="a"} + up{job="b"}' })).toContain("success");
   });
 
-  it("are not told by what a server says of a question that failed", async () => {
+  it("do not appear in the error text of a server", async () => {
     const series = `{__name__="up", client_ip="${person}", job="a", "odd.email"="x", note="${mail}"}`;
-    const answer = failing(
+    const result = failing(
       422,
       "execution",
       `found duplicate series for the match group {job="a"}: [${series}, ${series.slice(0, 40)}`,
     );
-    server.answers.set("query_range", answer);
-    const said = await textAt("query", { promql: "up * on(job) up" }).catch((cause: Error) => cause.message);
-    expect(said).toMatch(/duplicate series for the match group \{job="a"\}: \[\{__name__="up", client_ip="redacted-/);
-    expect(said).not.toMatch(/203\.0|someone@/);
+    server.answers.set("query_range", result);
+    const stated = await textAt("query", { promql: "up * on(job) up" }).catch((cause: Error) => cause.message);
+    expect(stated).toMatch(/duplicate series for the match group \{job="a"\}: \[\{__name__="up", client_ip="redacted-/);
+    expect(stated).not.toMatch(/203\.0|someone@/);
     const warned = { status: "success", data: { resultType: "matrix", result: [] }, warnings: [`odd: ${series}`] };
     server.answers.set("query_range", (_, response) => void response.end(JSON.stringify(warned)));
     expect(await textAt("query", { promql: "up" })).not.toMatch(/203\.0|someone@/);
@@ -115,7 +115,7 @@ describe("labels that tell of people", () => {
 
   it("are not suggested, and neither are their values", async () => {
     const source = open();
-    const ask = async (template: string, variable: string, value: string) =>
+    const request = async (template: string, variable: string, value: string) =>
       (
         await source.complete!(
           {
@@ -127,18 +127,18 @@ describe("labels that tell of people", () => {
           call,
         )
       ).map((each) => each.value);
-    expect(await ask(seriesTemplate, "by", "")).toEqual(["instance", "job"]);
-    expect(await ask(seriesTemplate, "where", "client_ip=")).toEqual([]);
-    expect(await ask(seriesTemplate, "where", "instance=b")).toEqual([String.raw`instance=b\,c`]);
-    expect(await ask(queryTemplate, "promql", 'up{client_ip="')).toEqual([]);
-    expect(await ask(queryTemplate, "promql", "up{")).toEqual(["up{instance", "up{job"]);
+    expect(await request(seriesTemplate, "by", "")).toEqual(["instance", "job"]);
+    expect(await request(seriesTemplate, "where", "client_ip=")).toEqual([]);
+    expect(await request(seriesTemplate, "where", "instance=b")).toEqual([String.raw`instance=b\,c`]);
+    expect(await request(queryTemplate, "promql", 'up{client_ip="')).toEqual([]);
+    expect(await request(queryTemplate, "promql", "up{")).toEqual(["up{instance", "up{job"]);
   });
 });
 
 describe("an allow-list of labels", () => {
   const { clean, cleanText, maySee } = createLabelMasking({ labels: ["job", "code*"], redact: personalLabels });
 
-  it("leaves out all others, but for what tells series apart", () => {
+  it("hides all others, except those that distinguish series", () => {
     const labels = { __name__: "up", job: "10.0.0.1", code_class: "2xx", instance: "a:1", le: "+Inf" };
     expect(clean(labels)).toEqual({ __name__: "up", job: "10.0.0.1", code_class: "2xx", le: "+Inf" });
     expect(cleanText("a:1 of 2xx is down", labels)).toBe("… of 2xx is down");
@@ -146,20 +146,20 @@ describe("an allow-list of labels", () => {
     expect(cleanText("a and ab", { x: "abc", y: "a and ab", z: "a and" })).toBe("…");
   });
 
-  it("holds for where targets are measured, too", async () => {
+  it("applies to the addresses of targets, too", async () => {
     const labels = { instance: "db-7.internal:9100", job: "a" };
     server.targets = [{ labels, scrapeUrl: "http://db-7.internal:9100/metrics", health: "up" }];
     expect(await textAt("targets", undefined, { labels: ["job"] })).not.toContain("db-7");
   });
 
-  it("holds for questions, also where a label is only copied", async () => {
+  it("applies to queries, even if a label is only copied", async () => {
     const only = { labels: ["job"] };
-    await expect(textAt("query", { promql: 'label_replace(up, "job", "$1", "instance", "(.*)")' }, only)).rejects.toThrow('"instance" is not shown'); // prettier-ignore
+    await expect(textAt("query", { promql: 'label_replace(up, "job", "$1", "instance", "(.*)")' }, only)).rejects.toThrow('"instance" is hidden'); // prettier-ignore
     expect(await textAt("query", { promql: 'sum by (job) (up{job=~"a|b"})' }, only)).toContain("success");
   });
 });
 
-it("no address of a person is shown under another name, and other texts stay as they are", () => {
+it("no personal address is shown under another name, and other texts stay unchanged", () => {
   const { cleanValue } = createLabelMasking({ labels: [], redact: [] });
   for (const value of [person, `${person}:443`, "2001:db8::1", "[2001:db8::1]:80", mail])
     expect(cleanValue("path", value), value).toMatch(/^redacted-[0-9a-f]{8}$/);

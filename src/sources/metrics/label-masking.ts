@@ -1,4 +1,4 @@
-/** Which labels are shown, and which of their values: what tells of a person is a mark that stands for it. */
+/** Which labels and values are shown: personal values are replaced by pseudonyms. */
 import { createHmac, randomBytes } from "node:crypto";
 import { isIP } from "node:net";
 import { invalid, quote } from "../../errors.ts";
@@ -7,28 +7,28 @@ import { createGlob, GlobError } from "../../lib/glob.ts";
 export type Labels = Readonly<Record<string, string>>;
 
 export interface LabelMasking {
-  /** Whether this label may be named in a question, and is shown as it is. */
+  /** Whether this label may be used in a query, and is shown unchanged. */
   maySee(label: string): boolean;
-  /** Whether its values are shown as they are, even those that would be marks under another label. */
+  /** Whether its values are shown unchanged, even those that would be masked under another label. */
   isPlain(label: string): boolean;
-  /** What may be shown of these labels. The same value has the same mark, for as long as the source is open. */
+  /** The labels that may be shown. The same value has the same pseudonym as long as the source is open. */
   clean(labels: Labels): Record<string, string>;
-  /** A value of this label, as it may be shown. */
+  /** A value of this label, masked if needed. */
   cleanValue(label: string, value: string): string;
-  /** A text that may repeat the values of these labels. */
+  /** Masks the values of these labels in a text. */
   cleanText(text: string, labels: Labels): string;
-  /** A text in which a server spells labels and their values: errors name the series that they are about. */
+  /** Masks label values in an error text of the server, which names the series concerned. */
   cleanSaid(text: string): string;
 }
 
 export interface LabelMaskingOptions {
-  /** Patterns; none means all of them. */
+  /** Patterns; none means all labels. */
   readonly labels: readonly string[];
   /** Patterns. */
   readonly redact: readonly string[];
 }
 
-/** Labels that tell who asked, by the names that exporters give them. */
+/** Labels that identify a user, by the names that exporters use. */
 export const personalLabels: readonly string[] = [
   "client",
   "client_*",
@@ -51,12 +51,12 @@ export const personalLabels: readonly string[] = [
   "*_email",
 ];
 
-/** Without these, nothing could be told apart, and they tell of machines, not of people. */
+/** Needed to distinguish series; they describe machines, not people. */
 const alwaysShown = new Set(["__name__", "le", "quantile"]);
-/** Where a machine that is measured says its own address. */
+/** Labels with the address of the measured machine itself. */
 const ownAddress = new Set(["instance", "exported_instance"]);
 const markBytes = 4;
-/** Shorter values are too likely to be part of something else. */
+/** Shorter values are too likely to be part of other words. */
 const shortestRepeated = 3;
 
 export function createLabelMasking({ labels, redact }: LabelMaskingOptions): LabelMasking {
@@ -69,14 +69,14 @@ export function createLabelMasking({ labels, redact }: LabelMaskingOptions): Lab
     const before = known.get(label);
     if (before) return before;
     const kind = judge(label);
-    // Names come from a server, and there could be no end of them.
+    // Bounded, because names come from the server.
     if (known.size < 10_000) known.set(label, kind);
     return kind;
   }
 
   function judge(label: string): "shown" | "masked" | "hidden" {
     if (alwaysShown.has(label)) return "shown";
-    // Names with dots or slashes are one name here.
+    // A slash is not a separator here.
     const name = label.replaceAll("/", "_");
     if (allowed.length > 0 && !allowed.some((glob) => glob.matches(name))) return "hidden";
     return masked.some((glob) => glob.matches(name)) ? "masked" : "shown";
@@ -106,7 +106,7 @@ export function createLabelMasking({ labels, redact }: LabelMaskingOptions): Lab
     },
 
     cleanSaid: (text) =>
-      text.replaceAll(spelled, (whole, label: string, sign: string, value: string) => {
+      text.replaceAll(written, (whole, label: string, sign: string, value: string) => {
         if (kindOf(label) === "hidden") return "…";
         const shown = cleanValue(label, value);
         return shown === value ? whole : `${label}${sign}"${shown}"`;
@@ -114,7 +114,7 @@ export function createLabelMasking({ labels, redact }: LabelMaskingOptions): Lab
 
     cleanText(text, given) {
       let cleaned = text;
-      // The longer first: one may be the beginning of another.
+      // Longest first: one value may be a prefix of another.
       for (const [label, value] of Object.entries(given).sort(([, a], [, b]) => b.length - a.length)) {
         const shown = kindOf(label) === "hidden" ? "…" : cleanValue(label, value);
         if (shown !== value && value.length >= shortestRepeated) cleaned = cleaned.replaceAll(value, shown);
@@ -128,10 +128,10 @@ function isPlain(label: string): boolean {
   return alwaysShown.has(label) || ownAddress.has(label);
 }
 
-/** A label and its value in quotes, as in `{job="a", "odd name"="b"}`. */
-const spelled = /(?<![^\s"{}(),=!~])"?([^\s"{}(),=!~]+)"?(=~|!~|!=|=)"((?:[^"\\]|\\.)*)"?/g;
+/** A label and its quoted value, as in `{job="a", "odd name"="b"}`. */
+const written = /(?<![^\s"{}(),=!~])"?([^\s"{}(),=!~]+)"?(=~|!~|!=|=)"((?:[^"\\]|\\.)*)"?/g;
 
-/** An address of the network, with or without a port, or one for mail. */
+/** A network address, with or without a port, or a mail address. */
 function isPerson(value: string): boolean {
   if (value.length > 320) return false;
   if (value.includes("@")) return /^[^\s@]+@[^\s@.]+\.[^\s@]+$/.test(value);

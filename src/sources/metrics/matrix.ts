@@ -1,4 +1,4 @@
-/** Series over a range, no more of them and no more points than there is room for. */
+/** Reads series over a range, within the limits of series and points. */
 import { quote, ResourceError } from "../../errors.ts";
 import type { Api } from "./api.ts";
 import { isApiObject } from "./api.ts";
@@ -6,18 +6,18 @@ import type { MetricsRequest } from "./metrics-request.ts";
 import type { LabelMasking, Labels } from "./label-masking.ts";
 import { chooseStep, pointsIn, type Span, formatDuration } from "./times.ts";
 
-/** Seconds since the epoch, and a number as the server spells it. */
+/** Seconds since the epoch, and a number as the server writes it. */
 export type SamplePoint = readonly [seconds: number, value: string];
 
 export interface SampleSeries {
   readonly metric: Labels;
   readonly values: readonly SamplePoint[];
-  /** Values of the newer kind that hold a histogram each, as the server spells them. */
+  /** Native histogram values, as the server writes them. */
   readonly histograms?: readonly unknown[];
 }
 
 export interface Matrix {
-  /** Their labels as they may be shown. */
+  /** With masked labels. */
   readonly series: readonly SampleSeries[];
   readonly span: Span;
   readonly stepMs: number;
@@ -34,40 +34,41 @@ export interface Budget {
   readonly timeoutMs: number;
 }
 
-/** Before the points are asked for, it is counted how many series there are at so many times. */
+/** Series are counted at this many times before the points are requested. */
 const looks = 8;
 
-export async function askMatrix(
+export async function readMatrix(
   api: Api,
-  ask: MetricsRequest,
+  request: MetricsRequest,
   budget: Budget,
   redaction: LabelMasking,
   signal: AbortSignal,
 ): Promise<Matrix> {
-  const { startMs, endMs } = ask.span;
+  const { startMs, endMs } = request.span;
   const spanMs = endMs - startMs;
   const finest = chooseStep(spanMs, budget.maxPoints, budget.intervalMs);
   const room = budget.maxPoints / budget.maxSeries;
-  // Where even the most series have room, there is nothing to count.
-  const isRoomy = pointsIn(spanMs, ask.stepMs ?? finest) <= room;
-  const counted = isRoomy ? 1 : Math.max(1, await countSeries(api, ask, budget, signal));
-  refuseMany(counted, ask, budget);
+  // If even the most series fit, counting is not needed.
+  const isRoomy = pointsIn(spanMs, request.stepMs ?? finest) <= room;
+  const counted = isRoomy ? 1 : Math.max(1, await countSeries(api, request, budget, signal));
+  refuseMany(counted, request, budget);
   const stepMs =
-    ask.stepMs ?? (isRoomy ? finest : chooseStep(spanMs, Math.floor(budget.maxPoints / counted), budget.intervalMs));
-  if (ask.stepMs !== undefined) refuseFine(counted, ask, budget);
+    request.stepMs ??
+    (isRoomy ? finest : chooseStep(spanMs, Math.floor(budget.maxPoints / counted), budget.intervalMs));
+  if (request.stepMs !== undefined) refuseFine(counted, request, budget);
 
-  const expression = ask.expression(stepMs);
-  const { data, warnings, infos } = await askRange(api, expression, ask.span, stepMs, budget, signal);
+  const expression = request.expression(stepMs);
+  const { data, warnings, infos } = await askRange(api, expression, request.span, stepMs, budget, signal);
   const found = seriesIn(data);
-  refuseMany(found.length, ask, budget);
+  refuseMany(found.length, request, budget);
   const points = countPoints(found);
-  // Series that came and went between the looks were not counted.
+  // Series that existed only between the counted times are missing in the count.
   const every = Math.ceil(points / budget.maxPoints);
-  if (every > 1 && ask.stepMs !== undefined) refuseFine(found.length, ask, budget);
+  if (every > 1 && request.stepMs !== undefined) refuseFine(found.length, request, budget);
   const thinned = every > 1 ? found.map((each) => thin(each, endMs / 1000, stepMs, every)) : found;
   return {
     series: thinned.map(({ metric, ...rest }) => ({ metric: redaction.clean(metric), ...rest })),
-    span: ask.span,
+    span: request.span,
     stepMs: stepMs * Math.max(1, every),
     points: every > 1 ? countPoints(thinned) : points,
     expression,
@@ -76,7 +77,7 @@ export async function askMatrix(
   };
 }
 
-/** The newest point is now, however far apart they are. */
+/** The newest point is at the end of the range, whatever the step. */
 function askRange(
   api: Api,
   expression: string,
@@ -86,7 +87,7 @@ function askRange(
   signal: AbortSignal,
 ) {
   const firstMs = endMs - Math.floor((endMs - startMs) / stepMs) * stepMs;
-  return api.ask(
+  return api.request(
     "query_range",
     {
       query: expression,
@@ -99,56 +100,56 @@ function askRange(
   );
 }
 
-async function countSeries(api: Api, ask: MetricsRequest, budget: Budget, signal: AbortSignal): Promise<number> {
-  const { startMs, endMs } = ask.span;
+async function countSeries(api: Api, request: MetricsRequest, budget: Budget, signal: AbortSignal): Promise<number> {
+  const { startMs, endMs } = request.span;
   const stepMs = Math.max(1000, Math.ceil((endMs - startMs) / looks));
-  // On lines of their own: a comment at its end must not swallow what follows.
-  const counting = `count((\n${ask.expression(Math.max(stepMs, budget.intervalMs))}\n))`;
+  // On separate lines: a comment at the end of the expression must not hide what follows.
+  const counting = `count((\n${request.expression(Math.max(stepMs, budget.intervalMs))}\n))`;
   try {
-    const { data } = await askRange(api, counting, ask.span, stepMs, budget, signal);
+    const { data } = await askRange(api, counting, request.span, stepMs, budget, signal);
     const [counts] = seriesIn(data);
     return (counts?.values ?? []).reduce((most, [, value]) => Math.max(most, Number(value) || 0), 0);
   } catch (cause) {
-    // A number has no series to count; what else is wrong with the question is said of the question itself.
+    // A scalar has no series to count; other errors are reported by the query itself.
     if (cause instanceof ResourceError && cause.kind === "invalid") return 1;
     throw cause;
   }
 }
 
-function refuseMany(count: number, ask: MetricsRequest, { maxSeries }: Budget): void {
+function refuseMany(count: number, request: MetricsRequest, { maxSeries }: Budget): void {
   if (count <= maxSeries) return;
   throw new ResourceError(
     "too-large",
-    `${quote(ask.title)} has ${count} series, and ${maxSeries} are given at once; ${ask.narrower}`,
-    { details: { reason: "too-large", series: count, limit: maxSeries, template: ask.template } },
+    `${quote(request.title)} has ${count} series; the limit is ${maxSeries}; ${request.narrower}`,
+    { details: { reason: "too-large", series: count, limit: maxSeries, template: request.template } },
   );
 }
 
-function refuseFine(series: number, ask: MetricsRequest, budget: Budget): void {
-  const spanMs = ask.span.endMs - ask.span.startMs;
-  const points = pointsIn(spanMs, ask.stepMs ?? spanMs) * series;
+function refuseFine(series: number, request: MetricsRequest, budget: Budget): void {
+  const spanMs = request.span.endMs - request.span.startMs;
+  const points = pointsIn(spanMs, request.stepMs ?? spanMs) * series;
   if (points <= budget.maxPoints) return;
   const enough = formatDuration(chooseStep(spanMs, Math.floor(budget.maxPoints / series), budget.intervalMs));
   throw new ResourceError(
     "too-large",
-    `${points} points are more than the ${budget.maxPoints} that are given at once; ask with step=${enough}, or for a shorter range`,
+    `${points} points exceed the limit of ${budget.maxPoints}; use step=${enough}, or a shorter range`,
     {
       details: {
         reason: "too-large",
         points,
         limit: budget.maxPoints,
-        template: ask.template,
-        ranges: [`${ask.again}${ask.again === "" ? "" : "&"}step=${enough}`],
+        template: request.template,
+        ranges: [`${request.again}${request.again === "" ? "" : "&"}step=${enough}`],
       },
     },
   );
 }
 
-/** What no server would say is not passed on. */
+/** Drops invalid data. */
 function seriesIn(data: unknown): SampleSeries[] {
   const result = isApiObject(data) ? data["result"] : undefined;
   if (!Array.isArray(result) || (data as Record<string, unknown>)["resultType"] !== "matrix")
-    throw new ResourceError("unavailable", "the metrics server did not answer with series", { passing: false });
+    throw new ResourceError("unavailable", "the metrics server returned no series", { passing: false });
   return result.flatMap((each: unknown): SampleSeries[] => {
     if (!isApiObject(each)) return [];
     const values = Array.isArray(each["values"]) ? (each["values"] as readonly unknown[]) : [];
@@ -171,7 +172,8 @@ function isPoint(value: unknown): value is SamplePoint {
 export function labelsIn(value: unknown): Labels {
   if (!isApiObject(value)) return {};
   const labels: Record<string, string> = {};
-  for (const [label, said] of Object.entries(value)) if (typeof said === "string") labels[label] = said.toWellFormed();
+  for (const [label, given] of Object.entries(value))
+    if (typeof given === "string") labels[label] = given.toWellFormed();
   return labels;
 }
 
@@ -179,7 +181,7 @@ function countPoints(series: readonly SampleSeries[]): number {
   return series.reduce((sum, { values, histograms = [] }) => sum + values.length + histograms.length, 0);
 }
 
-/** What a step that is so many times as long would have given. */
+/** The points that a step this many times longer would have given. */
 function thin({ metric, values, histograms }: SampleSeries, end: number, stepMs: number, every: number): SampleSeries {
   const isKept = (seconds: unknown) => Math.round(((end - Number(seconds)) * 1000) / stepMs) % every === 0;
   return {
@@ -189,7 +191,7 @@ function thin({ metric, values, histograms }: SampleSeries, end: number, stepMs:
   };
 }
 
-/** A series as PromQL would write it. */
+/** A series in PromQL notation. */
 export function metricNameOf({ __name__: name = "", ...labels }: Labels): string {
   const pairs = Object.entries(labels)
     .sort(([left], [right]) => (left < right ? -1 : 1))

@@ -1,4 +1,4 @@
-/** What is asked of a series or in PromQL, from the query of an address to an expression that can mean nothing else. */
+/** Parses a request for a series or a PromQL query into an unambiguous expression. */
 import { invalid, notFound, quote } from "../../errors.ts";
 import type { Address } from "../../source.ts";
 import type { LabelMasking } from "./label-masking.ts";
@@ -8,29 +8,29 @@ import { parseDuration, parseTimeRange, type Span, formatDuration } from "./time
 export type MetricsFormat = "json" | "csv" | "svg";
 
 export interface MetricsRequest {
-  /** The question, once it is settled how far apart the points are. */
+  /** The expression for a given step. */
   expression(stepMs: number): string;
   readonly span: Span;
-  /** Undefined where the budget is to choose. */
+  /** Undefined: chosen from the limit of points. */
   readonly stepMs: number | undefined;
   readonly format: MetricsFormat;
-  /** What it is about, as errors call it. */
+  /** Its name in errors. */
   readonly title: string;
-  /** What is made of it, as a plot is headed. */
+  /** The title of a plot. */
   readonly heading: string;
-  /** What becomes of the unit of what is measured. */
+  /** The unit of the result, compared with the unit of the metric. */
   readonly unit: "same" | "per second" | "none";
-  /** The query of the address without its step, as it may be asked again. */
+  /** The query of the address without its step, to be used again. */
   readonly again: string;
-  /** How to ask for fewer series. */
+  /** How to request fewer series. */
   readonly narrower: string;
-  /** The template that it is asked by. */
+  /** The template of the address. */
   readonly template: string;
 }
 
 export interface MetricsRequestContext {
   readonly nowMs: number;
-  /** Where none is said. */
+  /** Default range. */
   readonly range: string;
   /** How often samples are taken. */
   readonly intervalMs: number;
@@ -44,12 +44,12 @@ export const aggregations = ["sum", "avg", "min", "max", "count", "stddev", "gro
 export const overTime = ["rate", "increase", "delta", "deriv"] as const;
 export const seriesTemplate = `series/{name}{?${seriesParameters.join(",")}}`;
 export const queryTemplate = `query{?${queryParameters.join(",")}}`;
-const narrower = "add them up with sum by (label) (…), or choose some with topk(10, …)";
+const narrower = "sum them with sum by (label) (…), or select some with topk(10, …)";
 const maxMatchers = 20;
 const maxGrouping = 20;
 
-/** `isHistogram`: whether its values are buckets, or of the newer kind that holds its own. */
-export function askSeries(
+/** `isHistogram`: whether its values are buckets or native histograms. */
+export function parseSeriesRequest(
   name: string,
   { path, query = {} }: Address,
   isHistogram: boolean,
@@ -60,7 +60,7 @@ export function askSeries(
   const by = parseBy(query["by"], asking.redaction);
   const { outer, inner, quantile } = parseAggregation(query["agg"]);
   if (by.length > 0 && outer === undefined && quantile === undefined)
-    throw invalid(`by=${quote(query["by"] ?? "", 60)} says how to group; say with agg=sum what to make of each group`);
+    throw invalid(`by=${quote(query["by"] ?? "", 60)} needs an aggregation for each group, such as agg=sum`);
   const selector = `{${[`__name__=${quotedParts(name)}`, ...matchers].join(",")}}`;
   const isBuckets = isHistogram && quantile !== undefined && inner === undefined;
   return {
@@ -70,13 +70,13 @@ export function askSeries(
     unit:
       outer === "count" || outer === "group" ? "none" : inner === "rate" || inner === "deriv" ? "per second" : "same",
     template: seriesTemplate,
-    narrower: "add them up with agg=sum&by=label, or choose with where=label=value",
+    narrower: "sum them with agg=sum&by=label, or select with where=label=value",
     expression(stepMs) {
-      // A rate needs some samples, and all those of a step.
+      // A rate needs several samples, and all samples of a step.
       const window = formatDuration(Math.max(stepMs, 4 * asking.intervalMs));
       if (isBuckets) {
-        const kept = isBucketName(name) ? ["le", ...by.filter((label) => label !== "le")] : by;
-        return `histogram_quantile(${quantile}, ${grouped("sum", kept)} (rate(${selector}[${window}])))`;
+        const stored = isBucketName(name) ? ["le", ...by.filter((label) => label !== "le")] : by;
+        return `histogram_quantile(${quantile}, ${grouped("sum", stored)} (rate(${selector}[${window}])))`;
       }
       const values = inner === undefined ? selector : `${inner}(${selector}[${window}])`;
       if (quantile !== undefined) return `${grouped("quantile", by)} (${quantile}, ${values})`;
@@ -85,7 +85,7 @@ export function askSeries(
   };
 }
 
-export function askQuery({ path, query = {} }: Address, asking: MetricsRequestContext): MetricsRequest {
+export function parsePromqlRequest({ path, query = {} }: Address, asking: MetricsRequestContext): MetricsRequest {
   refuseUnknown(query, queryParameters, path);
   const promql = query["promql"] ?? "";
   eachLabel(
@@ -115,7 +115,7 @@ export function isBucketName(name: string): boolean {
 
 function common(query: Readonly<Record<string, string>>, { range, nowMs }: MetricsRequestContext) {
   const format = query["format"] ?? "json";
-  if (!isFormat(format)) throw invalid(`format=${quote(format, 40)} is none; there are ${metricsFormats.join(", ")}`);
+  if (!isFormat(format)) throw invalid(`unknown format=${quote(format, 40)}; available: ${metricsFormats.join(", ")}`);
   const { step: _, ...rest } = query;
   return {
     span: parseTimeRange(query["range"] ?? range, nowMs),
@@ -135,21 +135,21 @@ export function formatMetricsQuery(query: Readonly<Record<string, string>>): str
     .join("&");
 }
 
-/** What no such resource has is another resource, which is not there. */
+/** An unknown parameter addresses another resource, which does not exist. */
 export function refuseUnknown(query: Readonly<Record<string, string>>, known: readonly string[], path: string): void {
   if (Object.keys(query).some((name) => !known.includes(name))) throw notFound(path);
 }
 
-/** What may not be seen cannot be asked for either, or answers would tell it. */
+/** Hidden labels cannot be queried either: results would reveal them. */
 function refuseHidden(label: string, { maySee }: LabelMasking): void {
-  if (!maySee(label)) throw invalid(`the label ${quote(label, 60)} is not shown here, so nothing can be asked by it`);
+  if (!maySee(label)) throw invalid(`the label ${quote(label, 60)} is hidden here, so it cannot be used in a query`);
 }
 
 /** Under another name, an address would be shown. */
 function refuseCopies(labels: readonly string[], { isPlain }: LabelMasking): void {
   const plain = labels.find(isPlain);
   if (plain !== undefined && labels.some((label) => label !== plain))
-    throw invalid(`no other label can be copied to or from ${quote(plain)}; use a name of your own`);
+    throw invalid(`no other label can be copied to or from ${quote(plain)}; use another name`);
 }
 
 function parseBy(text: string | undefined, redaction: LabelMasking): string[] {
@@ -157,7 +157,7 @@ function parseBy(text: string | undefined, redaction: LabelMasking): string[] {
   const labels = text.split(",").map((each) => each.trim());
   if (labels.length > maxGrouping) throw invalid(`by= takes at most ${maxGrouping} labels`);
   for (const label of labels) {
-    if (label === "" || !label.isWellFormed()) throw invalid(`by=${quote(text, 60)}: write labels with commas between`);
+    if (label === "" || !label.isWellFormed()) throw invalid(`by=${quote(text, 60)}: separate labels with commas`);
     refuseHidden(label, redaction);
   }
   return labels;
@@ -169,12 +169,12 @@ interface Aggregation {
   readonly quantile?: number;
 }
 
-/** `sum`, `rate`, `p95`, or both with a dot between: `sum.rate` is the sum of the rates. */
+/** `sum`, `rate`, `p95`, or two joined with a dot: `sum.rate` is the sum of the rates. */
 function parseAggregation(text: string | undefined): Aggregation {
   if (text === undefined || text === "") return {};
   const refuse = () =>
     invalid(
-      `agg=${quote(text, 40)} is none; there are ${[...aggregations, ...overTime].join(", ")}, p1 to p99.9, ` +
+      `unknown agg=${quote(text, 40)}; available: ${[...aggregations, ...overTime].join(", ")}, p1 to p99.9, ` +
         "and one of one: sum.rate is the sum of the rates",
     );
   const inner = overTime.find((each) => text === each || text.endsWith(`.${each}`));
@@ -192,7 +192,7 @@ function grouped(aggregation: string, by: readonly string[]): string {
   return by.length === 0 ? aggregation : `${aggregation} by (${by.map(formatLabel).join(",")})`;
 }
 
-/** `job=node,instance!=a:9100`: values are compared as they are; a comma or a backslash of a value stands behind a backslash. */
+/** `job=node,instance!=a:9100`: values are compared exactly; a comma or backslash in a value is escaped with a backslash. */
 function parseWhere(text: string | undefined, redaction: LabelMasking): string[] {
   if (text === undefined || text === "") return [];
   const conditions = splitConditions(text);
@@ -204,7 +204,7 @@ function parseWhere(text: string | undefined, redaction: LabelMasking): string[]
     refuseHidden(label, redaction);
     if (redaction.cleanValue(label, value) !== value)
       throw invalid(
-        `where=${quote(label, 60)}: addresses of people are not shown here, so nothing can be asked by them`,
+        `where=${quote(label, 60)}: addresses of people are hidden here, so they cannot be used in a query`,
       );
     if (/^[A-Za-z_]\w*$/.test(label)) return `${label}${sign}${quotedParts(value)}`;
     return `${quotedParts(label)}${sign}${quotedParts(value)}`;
@@ -225,7 +225,7 @@ export function parseCondition(text: string): LabelCondition | undefined {
   return { label, sign: isNot ? "!=" : "=", value: text.slice(equals + 1) };
 }
 
-/** At commas that no backslash stands before; each without its backslashes. */
+/** Splits at unescaped commas, and removes the backslashes. */
 export function splitConditions(text: string): string[] {
   const conditions = [""];
   for (let at = 0; at < text.length; at += 1) {

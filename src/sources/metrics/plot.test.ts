@@ -6,7 +6,7 @@ import { matrixToCsv, toJson } from "./render.ts";
 const end = 1_700_000_000;
 const step = 60;
 
-/** Values from the oldest to the newest, one a minute; undefined where there is none. */
+/** Values from the oldest to the newest, one per minute; undefined for a gap. */
 function series(metric: SampleSeries["metric"], values: readonly (string | undefined)[]): SampleSeries {
   const points = values.flatMap((value, index) =>
     value === undefined ? [] : [[end - (values.length - 1 - index) * step, value] as const],
@@ -20,7 +20,7 @@ function matrix(...all: SampleSeries[]): Matrix {
 }
 
 describe("a table", () => {
-  it("has a row for each time, a column for each series, and nothing where there is nothing", () => {
+  it("has a row for each time, a column for each series, and empty cells for gaps", () => {
     const csv = matrixToCsv(
       matrix(
         series({ __name__: "up", job: "a" }, ["1", undefined, "NaN"]),
@@ -37,20 +37,20 @@ describe("a table", () => {
     );
   });
 
-  it("tells series apart whose labels are the same, and holds nothing that is no number", () => {
+  it("distinguishes series with equal labels, and contains only numbers", () => {
     const odd = series({ __name__: "=cmd()" }, ["1\n2", '=HYPERLINK("x")', "2,3"]);
     const csv = matrixToCsv(matrix(odd, series({ __name__: "=cmd()" }, ["4"])));
     expect(csv).toBe("time,'=cmd(),'=cmd() #2\n2023-11-14T22:13:20.000Z,,4\n");
   });
 
-  it("without series is its heading", () => {
+  it("without series is only its heading", () => {
     expect(matrixToCsv(matrix())).toBe("time\n");
   });
 });
 
-it("JSON is the answer of the API, with what is to be said beside it", () => {
-  const told = { ...matrix(series({ a: "b" }, ["1"])), warnings: ["partial"] };
-  expect(JSON.parse(toJson(told, ["note"]))).toEqual({
+it("JSON is the response of the API, with our notes", () => {
+  const reported = { ...matrix(series({ a: "b" }, ["1"])), warnings: ["partial"] };
+  expect(JSON.parse(toJson(reported, ["note"]))).toEqual({
     status: "success",
     data: { resultType: "matrix", result: [{ metric: { a: "b" }, values: [[end, "1"]] }] },
     warnings: ["partial"],
@@ -61,7 +61,7 @@ it("JSON is the answer of the API, with what is to be said beside it", () => {
 const pathsIn = (svg: string) => [...svg.matchAll(/<path class="line c\d"[^>]* d="([^"]*)"/g)].map(([, path]) => path!);
 
 describe("a plot", () => {
-  it("is one picture that loads and runs nothing, whatever names say", () => {
+  it("is one picture that loads and runs nothing, whatever the names contain", () => {
     const hostile = `</text><script>alert(1)</script><image href="http://evil.example/x"/>&"'\u0000\ud800`;
     const svg = toSvg(matrix(series({ __name__: hostile, [hostile]: hostile }, ["1", "2"])), hostile, hostile);
     expect(svg).not.toMatch(/<(?:script|image|foreignObject|a|use|iframe)\b|\son\w+=|javascript:/i);
@@ -75,13 +75,13 @@ describe("a plot", () => {
     expect(svg.isWellFormed()).toBe(true);
   });
 
-  it("is read in the light and in the dark", () => {
+  it("is readable on light and dark backgrounds", () => {
     const svg = toSvg(matrix(series({}, ["1"])), "up", undefined);
     expect(svg).toContain("@media (prefers-color-scheme:dark)");
     expect(svg).toContain('<rect class="back"');
   });
 
-  it("lifts the pen where something is missing, and draws a dot for what stands alone", () => {
+  it("interrupts the line at gaps, and draws a dot for an isolated point", () => {
     const [path, alone] = pathsIn(
       toSvg(matrix(series({}, ["1", "2", undefined, "3", "NaN", "4"]), series({}, ["7"])), "x", undefined),
     );
@@ -89,7 +89,7 @@ describe("a plot", () => {
     expect(alone).toMatch(/^M\d+ [\d.]+h0$/);
   });
 
-  it("stays in its frame whatever the values are", () => {
+  it("stays in its frame whatever the values", () => {
     for (const values of [
       ["1e308", "-1e308"],
       ["5e-324", "0"],
@@ -107,12 +107,12 @@ describe("a plot", () => {
     }
   });
 
-  it("says that there is nothing where there is nothing", () => {
+  it("says so if there is no data", () => {
     expect(toSvg(matrix(), "up", undefined)).toContain("no data in this range");
     expect(toSvg(matrix(series({}, ["NaN"])), "up", undefined)).toContain("no data in this range");
   });
 
-  it("names some of many series, and draws all of them, no finer than can be seen", () => {
+  it("names some of many series, and draws all of them, at pixel resolution", () => {
     const many = Array.from({ length: 40 }, (_, index) => series({ i: String(index) }, ["1", "2", "3"]));
     const svg = toSvg(matrix(...many), "x", undefined);
     expect(svg).toContain("and 28 more");

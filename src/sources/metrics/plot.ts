@@ -1,4 +1,4 @@
-/** A small picture of some series: one SVG that needs nothing else, and is read in the light and in the dark. */
+/** A small plot of some series: one self-contained SVG for light and dark backgrounds. */
 import type { Matrix, SampleSeries } from "./matrix.ts";
 import { metricNameOf } from "./matrix.ts";
 
@@ -6,11 +6,11 @@ const width = 800;
 const height = 300;
 const frame = { left: 70, right: 16, top: 34, bottom: 28 };
 const legendRow = 18;
-/** So many are named; the others are drawn. */
+/** Most series in the legend; the others are only drawn. */
 const maxNamed = 12;
 const maxTitle = 80;
 const maxName = 110;
-/** Told apart also by those who see fewer colours; each for light and for dark. */
+/** Distinguishable with colour blindness; each for light and for dark. */
 const colours = [
   ["#0072b2", "#56b4e9"],
   ["#d55e00", "#ff9e4a"],
@@ -21,7 +21,7 @@ const colours = [
   ["#882255", "#ff7eb6"],
   ["#555555", "#bbbbbb"],
 ] as const;
-/** When the colours begin again, the lines are broken in another way. */
+/** When the colours repeat, the dash pattern changes. */
 const dashes = ["", "6 3", "2 3", "8 3 2 3"];
 const largest = 1e300;
 
@@ -78,7 +78,7 @@ export function toSvg({ series, span, stepMs }: Matrix, title: string, unit: str
   ].join("\n");
 }
 
-/** NaN stands for all that cannot be drawn: the infinities have no place either. */
+/** NaN for everything that cannot be drawn, infinities included. */
 function numbersOf({ values }: SampleSeries): Float64Array {
   const numbers = new Float64Array(values.length);
   for (let at = 0; at < values.length; at += 1) {
@@ -111,7 +111,7 @@ interface Scale {
   readonly step: number;
 }
 
-/** Where many points fall on one pixel, the lowest and the highest stand for all. */
+/** If many points share a pixel column, only the lowest and the highest are drawn. */
 function pathOf({ values }: SampleSeries, numbers: Float64Array, { x, y, start, end, step }: Scale): string {
   let path = "";
   let before = -Infinity;
@@ -125,7 +125,7 @@ function pathOf({ values }: SampleSeries, numbers: Float64Array, { x, y, start, 
     if (column < 0) return;
     const [first, last] = isRising ? [low, high] : [high, low];
     path += `${isPen ? "L" : "M"}${column} ${round(y(first))}`;
-    // A line to itself is a dot.
+    // A zero-length line is drawn as a dot.
     if (first !== last) path += `L${column} ${round(y(last))}`;
     else if (!isPen) path += "h0";
     isPen = true;
@@ -190,7 +190,7 @@ function timeTick(x: number, ms: number, spanMs: number): string {
   );
 }
 
-/** About five, at 1, 2 or 5 of some power of ten. */
+/** About five, at 1, 2 or 5 times a power of ten. */
 function niceTicks(low: number, high: number): number[] {
   const rough = (high - low) / 5;
   const power = 10 ** Math.floor(Math.log10(rough));

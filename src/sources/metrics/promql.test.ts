@@ -8,7 +8,7 @@ function labelsOf(promql: string): string[] {
   return found;
 }
 
-describe("the labels that a question names", () => {
+describe("the labels in a query", () => {
   it.each([
     ["up", []],
     ['up{job="node"}', ["job"]],
@@ -23,7 +23,7 @@ describe("the labels that a question names", () => {
     ['label_join(up, "to", "-", "a", "client_ip")', ["to", "a", "client_ip"]],
     ['count_values("v", up)', ["v"]],
     ['sort_by_label(up, "client_ip")', ["client_ip"]],
-    // Only the names that are known take plain texts; others may take anything.
+    // Only known functions take plain texts; others may take label names.
     ['Label_Replace(up, "to", "$1", "client_ip", "(.*)")', ["to", "$1", "client_ip", "(.*)"]],
     ['label_copy(up, "client_ip", "x")', ["client_ip", "x"]],
     ['{"my.metric", "client.ip"="x"}', ["client.ip"]],
@@ -36,23 +36,23 @@ describe("the labels that a question names", () => {
   });
 
   it.each([
-    ["", /say what/],
-    ["  ", /say what/],
-    ["up{", /"{" is not closed/],
-    ["sum(up))", /closes nothing/],
-    ["(up]", /closes nothing/],
+    ["", /missing query/],
+    ["  ", /missing query/],
+    ["up{", /unclosed "{"/],
+    ["sum(up))", /unmatched/],
+    ["(up]", /unmatched/],
     ['up{a="x}', /not closed/],
     ["up{a='x\n'}", /not closed/],
-    ["by (client\\_ip)", /is no PromQL/],
+    ["by (client\\_ip)", /is not valid PromQL/],
     ['label_replace(up, "x", "$1", "client\\x5fip", "(.*)")', /without a backslash/],
     ['sum by ("client\\u005fip") (up)', /without a backslash/],
-    ["up; up", /is no PromQL/],
+    ["up; up", /is not valid PromQL/],
     [`up + ${"1".repeat(9000)}`, /at most 8000 characters/],
-  ])("%s is refused", (promql, message) => {
+  ])("%s is rejected", (promql, message) => {
     expect(() => labelsOf(promql)).toThrow(message);
   });
 
-  it("are never those of a text, whatever it holds", () => {
+  it("are never part of a string literal, whatever it contains", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(..."\"\\\n{}[]()`'#,=~ a日") }), (text) => {
         expect(labelsOf(`up{job=${quotedParts(text)}} + sum by (x) (up)`)).toEqual(["job", "x"]);
@@ -60,7 +60,7 @@ describe("the labels that a question names", () => {
     );
   });
 
-  it("are told in time that grows with the question and no faster", () => {
+  it("are found in time proportional to the query", () => {
     for (const piece of ['"', "{", "a,", "(", "\\", "`", "#"])
       try {
         labelsOf(piece.repeat(7000 / piece.length));
@@ -70,7 +70,7 @@ describe("the labels that a question names", () => {
   });
 });
 
-describe("what is being typed", () => {
+describe("the incomplete token", () => {
   it.each([
     ["up", { wants: "metric", typed: "up", start: 0 }],
     ["sum(rate(no", { wants: "metric", typed: "no", start: 9 }],

@@ -1,12 +1,12 @@
-/** PromQL, as far as it must be understood here: what is quoted, which labels are named, and what is being typed. */
+/** The part of PromQL that must be understood here: quoting, label names, and completion. */
 import { invalid, quote } from "../../errors.ts";
 
-/** A text as PromQL writes it. */
+/** A PromQL string literal. */
 export function quotedParts(text: string): string {
   return `"${text.replaceAll(/["\\\n]/g, (each) => (each === "\n" ? "\\n" : `\\${each}`))}"`;
 }
 
-/** A label's name as it may stand in a grouping. Names of newer servers may hold anything, and are quoted. */
+/** A label name for a grouping. Names on newer servers may contain anything, and are quoted. */
 export function formatLabel(label: string): string {
   return /^[A-Za-z_]\w*$/.test(label) ? label : quotedParts(label);
 }
@@ -19,14 +19,14 @@ const maxLength = 8000;
 const grouping = new Set(["by", "without", "on", "ignoring", "group_left", "group_right"]);
 const matching = new Set(["=", "!=", "=~", "!~"]);
 const closing: Readonly<Record<string, string>> = { "(": ")", "{": "}", "[": "]" };
-/** Arguments that are texts and no names of labels. */
+/** String arguments that are not label names. */
 const plainTexts: Readonly<Record<string, readonly number[]>> = { label_replace: [2, 4], label_join: [2] };
 
-/** One pattern for one token, each tried at one place only. */
+/** One token at the current position. */
 const shape =
   /\s+|#[^\n]*|(?<word>[\p{L}_:][\p{L}\p{N}_:.]*)|(?<number>\d[\p{L}\p{N}_.]*|\.\d[\p{L}\p{N}_]*)|"(?<double>(?:[^"\\\n]|\\[^\n])*)"|'(?<single>(?:[^'\\\n]|\\[^\n])*)'|`(?<raw>[^`]*)`|(?<sign>=~|!~|!=|==|>=|<=|[=<>+\-*/%^(){}[\],@:])/uy;
 
-/** The tokens up to where it cannot be understood any further. */
+/** The tokens up to the first position that cannot be parsed. */
 function tokensOf(text: string): { readonly tokens: readonly Token[]; readonly end: number } {
   const tokens: Token[] = [];
   let at = 0;
@@ -49,27 +49,28 @@ function tokensOf(text: string): { readonly tokens: readonly Token[]; readonly e
 
 interface Frame {
   readonly open: string;
-  /** What stands before the bracket. */
+  /** The word before the bracket. */
   readonly name: string;
   argument: number;
   readonly labels: string[];
 }
 
 /**
- * Calls back with every name of a label in the question, however it is written there, and with those that one function is given, which may
- * copy one to another. Throws "invalid" where the question cannot be
- * understood, or where a name is written so that it cannot be told: what is not understood is not asked.
+ * Calls back with every label name in the query, in any notation, and with the labels of a function that may copy one to another. Throws
+ * "invalid" if the query cannot be parsed or a name is hidden by escapes: what is not understood is not sent.
  */
 export function eachLabel(
   promql: string,
   named: (label: string) => void,
   together: (labels: readonly string[]) => void = () => undefined,
 ): void {
-  if (promql.trim() === "") throw invalid("say what to ask for: promql=…");
-  if (promql.length > maxLength) throw invalid(`a question in PromQL has at most ${maxLength} characters`);
+  if (promql.trim() === "") throw invalid("missing query: promql=…");
+  if (promql.length > maxLength) throw invalid(`a PromQL query has at most ${maxLength} characters`);
   const { tokens, end } = tokensOf(promql);
   if (end < promql.length)
-    throw invalid(`${quote(promql.slice(end, end + 20))} at character ${end + 1} is no PromQL, or is not closed`);
+    throw invalid(
+      `${quote(promql.slice(end, end + 20))} at character ${end + 1} is not valid PromQL, or is not closed`,
+    );
   const frames: Frame[] = [];
   for (const [index, token] of tokens.entries()) {
     const frame = frames.at(-1);
@@ -79,7 +80,7 @@ export function eachLabel(
         const name = before?.kind === "word" ? before.text : "";
         frames.push({ open: token.text, name, argument: 0, labels: [] });
       } else if (token.text === ")" || token.text === "}" || token.text === "]") {
-        if (!frame || closing[frame.open] !== token.text) throw invalid(`a ${quote(token.text)} closes nothing`);
+        if (!frame || closing[frame.open] !== token.text) throw invalid(`unmatched ${quote(token.text)}`);
         frames.pop();
         if (frame.open === "(" && !grouping.has(frame.name.toLowerCase())) together(frame.labels);
       } else if (token.text === "," && frame) frame.argument += 1;
@@ -89,13 +90,13 @@ export function eachLabel(
     const next = tokens[index + 1];
     if (isLabel(token, frame, before, next)) {
       if (token.kind === "text" && token.isEscaped) throw invalid("write the names of labels without a backslash");
-      // Some servers add texts to each other, and so a name could be put together.
+      // Some servers concatenate strings, which could build a name.
       if (token.kind === "text" && (isPlus(before) || isPlus(next))) throw invalid("write each text in one piece");
       named(token.text);
       frame.labels.push(token.text);
     }
   }
-  if (frames.length > 0) throw invalid(`a ${quote(frames.at(-1)!.open)} is not closed`);
+  if (frames.length > 0) throw invalid(`unclosed ${quote(frames.at(-1)!.open)}`);
 }
 
 function isPlus(token: Token | undefined): boolean {
@@ -106,7 +107,7 @@ function isLabel(token: Token, frame: Frame, before: Token | undefined, next: To
   const isBehindMatch = before?.kind === "sign" && matching.has(before.text);
   if (frame.open === "{") {
     if (isBehindMatch && token.kind === "text") return false;
-    // Beside labels, braces hold the name of a metric in quotes, and the "or" of some servers.
+    // Besides labels, braces may hold a quoted metric name, and the "or" of some servers.
     if (next?.kind === "sign" && matching.has(next.text)) return true;
     return token.kind === "word" && token.text.toLowerCase() !== "or";
   }
@@ -115,7 +116,7 @@ function isLabel(token: Token, frame: Frame, before: Token | undefined, next: To
   return token.kind === "text" && !plainTexts[frame.name]?.includes(frame.argument);
 }
 
-/** What stands at the end of a question that is being typed, and could be gone on with. */
+/** The incomplete token at the end of a query. */
 export type Typed =
   | { readonly wants: "metric"; readonly typed: string; readonly start: number }
   | { readonly wants: "label"; readonly typed: string; readonly start: number; readonly metric: string }
@@ -127,10 +128,10 @@ export type Typed =
       readonly label: string;
     };
 
-/** Undefined where nothing sensible can be suggested. */
+/** Undefined if nothing useful can be suggested. */
 export function typedAt(promql: string): Typed | undefined {
   if (promql.length > maxLength) return undefined;
-  // A value whose quote is still open is the only thing that may be left over.
+  // Only a value with an open quote may be unparsed.
   const { tokens, end } = tokensOf(promql);
   const rest = promql.slice(end);
   const opened = rest.startsWith('"') && !rest.includes("\\") ? rest.slice(1) : undefined;
@@ -154,7 +155,7 @@ export function typedAt(promql: string): Typed | undefined {
   }
   if (opened !== undefined) return undefined;
   if (frame && grouping.has(frame.name.toLowerCase())) return { wants: "label", typed, start, metric: "" };
-  // Right behind a name or a number nothing new begins.
+  // No new token starts right after a name or number.
   if (before && (before.kind !== "sign" || before.text === ")" || before.text === "}" || before.text === "]"))
     return undefined;
   return { wants: "metric", typed, start };

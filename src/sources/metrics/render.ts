@@ -1,10 +1,10 @@
-/** A matrix as JSON, the way the API gives it, and as a table of comma-separated values. */
+/** A matrix as JSON in the format of the API, and as CSV. */
 import type { Matrix } from "./matrix.ts";
 import { metricNameOf } from "./matrix.ts";
 
-/** Whoever can read the API's own answers can read this. */
-export function toJson({ series, warnings, infos }: Matrix, said: readonly string[]): string {
-  const notes = [...infos, ...said];
+/** Readable by every client of the API. */
+export function toJson({ series, warnings, infos }: Matrix, given: readonly string[]): string {
+  const notes = [...infos, ...given];
   return JSON.stringify({
     status: "success",
     data: { resultType: "matrix", result: series },
@@ -13,14 +13,14 @@ export function toJson({ series, warnings, infos }: Matrix, said: readonly strin
   });
 }
 
-/** A row for each time at which there is a value, a column for each series; what is absent is empty. */
+/** One row for each time with a value, one column for each series; missing values are empty. */
 export function matrixToCsv({ series, span, stepMs }: Matrix): string {
   const end = span.endMs / 1000;
   const step = stepMs / 1000;
   const height = Math.floor((span.endMs - span.startMs) / stepMs) + 1;
   const names = series.map(({ metric }) => metricNameOf(metric));
   let text = `${["time", ...headings(names)].join(",")}\n`;
-  /** How far each series has been written: they are in order of time. */
+  /** Position in each series, which is sorted by time. */
   const next = new Uint32Array(series.length);
   const row: string[] = series.map(() => "");
   for (let left = height - 1; left >= 0; left -= 1) {
@@ -39,7 +39,7 @@ export function matrixToCsv({ series, span, stepMs }: Matrix): string {
   return text;
 }
 
-/** Where labels are left out, two series may have one name. */
+/** Without the hidden labels, two series may have the same name. */
 function headings(names: readonly string[]): string[] {
   const seen = new Map<string, number>();
   return names.map((name) => {
@@ -52,16 +52,16 @@ function headings(names: readonly string[]): string[] {
 function quotedCell(text: string): string {
   // oxlint-disable-next-line no-control-regex -- control characters are what this is about
   const line = text.replaceAll(/[\u0000-\u001f\u007f]+/g, " ");
-  // A spreadsheet would run what begins like this.
+  // A spreadsheet would run this as a formula.
   const harmless = /^[=+\-@]/.test(line) ? `'${line}` : line;
   return /[",]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }
 
-/** One flag for each character that numbers are made of, NaN and +Inf among them. */
+/** Marks each character that occurs in numbers, including NaN and +Inf. */
 const numeric = new Uint8Array(128);
 for (const character of "0123456789+-.eExXabcdefINn") numeric[character.charCodeAt(0)] = 1;
 
-/** Whether it can be nothing else: what it comes to is not of interest here. */
+/** Checks the characters only, not the value. */
 function isNumber(value: string): boolean {
   for (let at = 0; at < value.length; at += 1) if (numeric[value.charCodeAt(at)] !== 1) return false;
   return value !== "";

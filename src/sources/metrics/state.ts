@@ -1,4 +1,4 @@
-/** Alerts and targets, as they may be shown. */
+/** Alerts and targets with masked labels. */
 import { cutAt } from "../../lib/cut-at.ts";
 import { isApiObject } from "./api.ts";
 import type { LabelMasking } from "./label-masking.ts";
@@ -12,7 +12,7 @@ export function toAlerts(data: unknown, redaction: LabelMasking): object {
       const labels = labelsIn(alert["labels"]);
       const annotations = Object.entries(labelsIn(alert["annotations"])).map(([name, text]) => [
         name,
-        // Annotations are made from labels, and say them again.
+        // Annotations repeat label values.
         redaction.cleanText(text, labels).slice(0, maxText),
       ]);
       return {
@@ -24,7 +24,7 @@ export function toAlerts(data: unknown, redaction: LabelMasking): object {
   };
 }
 
-/** What was found before it was made into labels is left out: it tells more than what is measured. */
+/** Without the discovered labels, which reveal more than the final ones. */
 export function toTargets(data: unknown, redaction: LabelMasking): object {
   return {
     activeTargets: listIn(data, "activeTargets").map((target) => {
@@ -62,7 +62,7 @@ function taken(from: Readonly<Record<string, unknown>>, names: readonly string[]
   return found;
 }
 
-/** Addresses without users, passwords and queries, in which tokens stand. */
+/** Removes users, passwords and queries, which may hold tokens, from addresses. */
 export function withoutSecrets(text: string): string {
   return text
     .slice(0, maxText)

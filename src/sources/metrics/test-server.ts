@@ -1,4 +1,4 @@
-/** A server that speaks as much of the API as a test says: for what no real one can be made to do at will. */
+/** A server with as much of the Prometheus API as a test defines: for behaviour that a real one cannot show on demand. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { SampleSeries } from "./matrix.ts";
@@ -9,22 +9,22 @@ export interface Asked {
   readonly request: IncomingMessage;
 }
 
-/** What is the data of the answer; undefined where it has answered by itself. */
-export type Answering = (asked: Asked, response: ServerResponse) => unknown;
+/** Returns the data of the response; undefined if it has already responded. */
+export type Responder = (requested: Asked, response: ServerResponse) => unknown;
 
 export interface TestServer {
   readonly url: string;
   readonly asked: Asked[];
-  /** By endpoint; what is not here is not found. */
-  readonly answers: Map<string, Answering>;
-  /** What a question over a range finds, whatever the question: its labels, and a value for each time. */
+  /** By endpoint; others are not found. */
+  readonly answers: Map<string, Responder>;
+  /** The result of every range query: labels, and a value for each time. */
   series: readonly {
     readonly metric: SampleSeries["metric"];
     readonly value: (seconds: number) => string | undefined;
   }[];
   alerts: readonly object[];
   targets: readonly object[];
-  /** What a question for one moment finds. */
+  /** The result of every instant query. */
   now: unknown;
   reset(): void;
   close(): void;
@@ -69,21 +69,21 @@ export async function startTestServer(): Promise<TestServer> {
     let body = "";
     for await (const piece of request.setEncoding("utf8")) body += piece as string;
     const endpoint = decodeURIComponent(pathname.replace(/^.*\/api\/v1\//, ""));
-    const asked = { endpoint, params: new URLSearchParams(request.method === "POST" ? body : search), request };
-    server.asked.push(asked);
-    const data = server.answers.get(endpoint)?.(asked, response);
+    const requested = { endpoint, params: new URLSearchParams(request.method === "POST" ? body : search), request };
+    server.asked.push(requested);
+    const data = server.answers.get(endpoint)?.(requested, response);
     if (data !== undefined) response.end(JSON.stringify({ status: "success", data }));
     else if (!server.answers.has(endpoint)) response.writeHead(404).end("404 page not found");
   }
   return server;
 }
 
-/** An error as the API says it. */
-export function failing(status: number, errorType: string, error: string): Answering {
+/** An error in the format of the API. */
+export function failing(status: number, errorType: string, error: string): Responder {
   return (_, response) => void response.writeHead(status).end(JSON.stringify({ status: "error", errorType, error }));
 }
 
-function standard(server: TestServer): [string, Answering][] {
+function standard(server: TestServer): [string, Responder][] {
   return [
     ["label/__name__/values", () => names],
     ["metadata", () => metadata],

@@ -5,7 +5,7 @@ import { chooseStep, mostPoints, parseDuration, parseTimeRange, pointsIn, format
 const hour = 3_600_000;
 const now = Date.parse("2026-03-01T12:00:00.700Z");
 
-describe("a length of time", () => {
+describe("a duration", () => {
   it.each([
     ["30s", 30_000],
     ["1h30m", 5_400_000],
@@ -14,7 +14,7 @@ describe("a length of time", () => {
     ["250ms", 250],
     ["90", 90_000],
     ["0.5", 500],
-  ])("%s is understood", (text, ms) => {
+  ])("%s is parsed", (text, ms) => {
     expect(parseDuration(text, "step")).toBe(ms);
   });
 
@@ -22,11 +22,11 @@ describe("a length of time", () => {
     ["", "0", "0s", "-1h", "h", "1h 30m", "1e3", "NaN", "9999999999y", "1hh", "Infinity"].filter(
       (text) => text !== "1",
     ),
-  )("%s is none", (text) => {
-    expect(() => parseDuration(text, "step")).toThrow(/is no length of time/);
+  )("%s is not valid", (text) => {
+    expect(() => parseDuration(text, "step")).toThrow(/is not a duration/);
   });
 
-  it("is spelled so that it is understood again", () => {
+  it("is formatted so that it can be parsed again", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 10 ** 10 - 1 }), (ms) => {
         expect(parseDuration(formatDuration(ms), "step")).toBe(ms);
@@ -36,7 +36,7 @@ describe("a length of time", () => {
 });
 
 describe("a range", () => {
-  it("is a length of time until now, or from one time to another", () => {
+  it("is a duration until now, or from one time to another", () => {
     const end = Date.parse("2026-03-01T12:00:00Z");
     expect(parseTimeRange("1h", now)).toEqual({ startMs: end - hour, endMs: end, isMoving: true });
     expect(parseTimeRange("2026-01-01T09:00:00+09:00/2026-01-01T06:00:00Z", now)).toEqual({
@@ -48,7 +48,7 @@ describe("a range", () => {
     expect(parseTimeRange("2026-01-01/2026-01-02", now)).toMatchObject({ endMs: Date.parse("2026-01-02T00:00:00Z") });
   });
 
-  // A time without an offset would mean another time on another machine.
+  // A time without an offset would depend on the machine.
   it.each([
     "/",
     "1h/2h",
@@ -57,12 +57,12 @@ describe("a range", () => {
     "now/1h",
     "2026-01-02/2026-01-01",
     "0/99999999999",
-  ])("%s is none", (text) => {
+  ])("%s is not valid", (text) => {
     expect(() => parseTimeRange(text, now)).toThrow(/range=/);
   });
 });
 
-it("the step is the finest that people use with which the points fit", () => {
+it("the step is the shortest common one with which the points fit", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1000, max: 100 * 365 * 24 * hour }),

@@ -1,10 +1,10 @@
-/** Ranges and steps: as they are written, and as a budget of points allows them. */
+/** Parses ranges and steps, and fits them to the limit of points. */
 import { invalid, quote } from "../../errors.ts";
 
 export interface Span {
   readonly startMs: number;
   readonly endMs: number;
-  /** Whether it ends now, whenever that is. */
+  /** Whether it ends at the current time. */
   readonly isMoving: boolean;
 }
 
@@ -18,7 +18,7 @@ const units: Readonly<Record<string, number>> = {
   y: 365 * 86_400_000,
 };
 const longestMs = 100 * 365 * 86_400_000;
-/** Servers give no more points of one series at once. */
+/** Most points of one series that servers return. */
 export const mostPoints = 11_000;
 
 const { s, m, h, d } = units as Record<"s" | "m" | "h" | "d", number>;
@@ -37,14 +37,14 @@ export function parseDuration(text: string, what: string): number {
     for (const [, count, unit] of text.matchAll(/(\d{1,10})(ms|[smhdwy])/g))
       ms += Number(count) * units[unit as string]!;
   if (!(ms > 0 && ms <= longestMs))
-    throw invalid(`${what}=${quote(text, 40)} is no length of time; write 30s, 15m, 1h30m or 7d`);
+    throw invalid(`${what}=${quote(text, 40)} is not a duration; write 30s, 15m, 1h30m or 7d`);
   return ms;
 }
 
-/** A length of time up to now, or two times with a slash between. */
+/** A duration up to now, or two times separated by a slash. */
 export function parseTimeRange(text: string, nowMs: number): Span {
   const slash = text.indexOf("/");
-  // Whole seconds, so that what is asked at the same time is asked in the same way.
+  // Whole seconds, so that simultaneous requests are identical.
   const endMs = Math.floor(nowMs / 1000) * 1000;
   if (slash < 0) return { startMs: endMs - parseDuration(text, "range"), endMs, isMoving: true };
   const from = parseTime(text.slice(0, slash), text);
@@ -60,11 +60,11 @@ function parseTime(text: string, whole: string): number {
   const ms = isSeconds ? Math.round(Number(text) * 1000) : isDate ? Date.parse(text) : Number.NaN;
   if (Number.isFinite(ms)) return ms;
   throw invalid(
-    `range=${quote(whole, 80)} is no range; write 1h, or 2026-01-01T00:00:00Z/2026-01-01T06:00:00Z with times in UTC or with an offset`,
+    `range=${quote(whole, 80)} is not a range; write 1h, or 2026-01-01T00:00:00Z/2026-01-01T06:00:00Z with times in UTC or with an offset`,
   );
 }
 
-/** The finest step, among those that people use, with which no series has more points than this. */
+/** The shortest common step with which no series has more points than this. */
 export function chooseStep(spanMs: number, points: number, leastMs: number): number {
   const most = Math.max(2, Math.min(points, mostPoints));
   const least = Math.max(leastMs, spanMs / (most - 1));
@@ -75,7 +75,7 @@ export function pointsIn(spanMs: number, stepMs: number): number {
   return Math.floor(spanMs / stepMs) + 1;
 }
 
-/** In the words of PromQL. */
+/** In PromQL notation. */
 export function formatDuration(ms: number): string {
   for (const [unit, length] of [
     ["d", d],

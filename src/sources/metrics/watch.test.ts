@@ -14,13 +14,13 @@ const newest = (...seconds: string[]) => ({
   resultType: "vector",
   result: seconds.map((value, index) => ({ metric: { at: String(index) }, value: [0, value] })),
 });
-const answer = (value: string, seconds: number) => ({
+const result = (value: string, seconds: number) => ({
   resultType: "vector",
   result: [{ metric: {}, value: [seconds, value] }],
 });
 const firing = (state: string) => ({ labels: { alertname: "Down" }, state, value: "1" });
 
-/** A source that looks only when it is told to. */
+/** A source that polls only on request. */
 function open() {
   let look = Promise.withResolvers<void>();
   const waits: number[] = [];
@@ -48,12 +48,12 @@ function open() {
       const heard = collectChanges<SourceChange>(await source.watch!(call));
       return {
         ...heard,
-        /** Resolves when it has looked, and waits again. */
+        /** Resolves when it has polled, and waits again. */
         async look(): Promise<SourceChange[]> {
-          const [told, waited] = [heard.heard.length, waits.length];
+          const [reported, waited] = [heard.heard.length, waits.length];
           look.resolve();
           while (waits.length === waited) await new Promise(setImmediate);
-          return heard.heard.slice(told);
+          return heard.heard.slice(reported);
         },
       };
     },
@@ -63,7 +63,7 @@ function open() {
 beforeEach(() => server.reset());
 
 describe("a watch", () => {
-  it("tells new samples of what someone listens to, once for each look, and nothing of the rest", async () => {
+  it("reports new samples of watched series, once for each poll, and nothing else", async () => {
     server.now = newest("100");
     const { source, call, stop, watch } = open();
     await source.follow!({ path: "series/up", query: { range: "1h" } }, call);
@@ -80,7 +80,7 @@ describe("a watch", () => {
     await ended;
   });
 
-  it("asks for the samples of many series at once", async () => {
+  it("requests the samples of many series together", async () => {
     server.answers.set("label/__name__/values", () => Array.from({ length: 45 }, (_, index) => `m${index}`));
     const { source, call, stop, watch } = open();
     for (let index = 0; index < 45; index += 1) await source.follow!({ path: `series/m${index}` }, call);
@@ -91,7 +91,7 @@ describe("a watch", () => {
     stop();
   });
 
-  it("tells when alerts change their state, and not that their values do", async () => {
+  it("reports changed states of alerts, not changed values", async () => {
     server.alerts = [firing("pending")];
     server.targets = [{ labels: { job: "a" }, health: "up", lastScrape: "1" }];
     const { source, call, stop, watch } = open();
@@ -111,14 +111,14 @@ describe("a watch", () => {
     stop();
   });
 
-  it("tells when a question has another answer, and when there are other metrics", async () => {
-    server.now = answer("1", 100);
+  it("reports a changed query result, and changed metrics", async () => {
+    server.now = result("1", 100);
     const { source, call, stop, watch, advance } = open();
     await source.follow!({ path: "query", query: { promql: "sum(up)" } }, call);
     const { look } = await watch();
-    server.now = answer("1", 200);
+    server.now = result("1", 200);
     expect(await look()).toEqual([]);
-    server.now = answer("2", 300);
+    server.now = result("2", 300);
     expect(await look()).toEqual([{ kind: "changed", path: "query" }]);
     await source.follow!({ path: "series" }, call);
     server.answers.set("label/__name__/values", () => ["up", "new"]);
@@ -127,7 +127,7 @@ describe("a watch", () => {
     stop();
   });
 
-  it("goes on after a server was away, looks less often meanwhile, and tells what became new", async () => {
+  it("continues after a server was unavailable, polls less often meanwhile, and reports what is new", async () => {
     server.now = newest("100");
     const { source, call, stop, waits, watch } = open();
     await source.follow!({ path: "series/up" }, call);
@@ -143,7 +143,7 @@ describe("a watch", () => {
     stop();
   });
 
-  it("that began while the server was away tells of everything when it is there", async () => {
+  it("started while the server was unavailable reports everything when it is back", async () => {
     server.answers.set("query", failing(503, "unavailable", "starting"));
     const { source, call, stop, watch } = open();
     await source.follow!({ path: "series/up" }, call);
@@ -154,7 +154,7 @@ describe("a watch", () => {
     stop();
   });
 
-  it("looks at nothing that no one listens to any longer", async () => {
+  it("polls nothing that is no longer watched", async () => {
     const { source, stop, watch } = open();
     const leaving = new AbortController();
     await source.follow!({ path: "alerts" }, { caller, signal: leaving.signal });
@@ -166,15 +166,15 @@ describe("a watch", () => {
     stop();
   });
 
-  it("does not wait longer than ten seconds for a server that hangs", async () => {
+  it("does not wait longer than ten seconds for a hanging server", async () => {
     const { runtime, advance } = createClock();
-    const asked = Promise.withResolvers<void>();
-    server.answers.set("alerts", () => void asked.resolve());
+    const requested = Promise.withResolvers<void>();
+    server.answers.set("alerts", () => void requested.resolve());
     const options = { ...metrics.options(z).parse({ url: server.url }), timeoutMs: 300_000 };
     const source = createMetrics(options, runtime);
     const stop = new AbortController();
     const following = source.follow!({ path: "alerts" }, { caller, signal: stop.signal });
-    await asked.promise;
+    await requested.promise;
     await advance(10_000);
     await following;
     stop.abort();

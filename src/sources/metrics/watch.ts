@@ -1,4 +1,4 @@
-/** What is new since the last look: samples of a series, answers to a question, the states of alerts and targets. */
+/** Detects changes by polling: new samples of a series, query results, states of alerts and targets. */
 import { createHash } from "node:crypto";
 import { ResourceError } from "../../errors.ts";
 import { isDoneWithin } from "../../lib/is-done-within.ts";
@@ -19,38 +19,38 @@ export interface Watched {
 
 export interface Watcher {
   watch(signal: AbortSignal): AsyncIterable<SourceChange>;
-  /** Resolves when it is known what there is now, or that it cannot be known now: then all that comes is new. */
+  /** Resolves when the current state is known, or cannot be known now: then everything counts as new. */
   follow(at: Address, call: Call): Promise<void>;
 }
 
-/** An address that is looked at, by what is looked at for it. */
+/** A watched address, by what is polled for it. */
 interface Spot {
   readonly key: string;
   readonly at: Address;
 }
 
 interface Heard extends Spot {
-  /** What it was like when the first who listens came. */
+  /** The state when the first watch started. */
   mark: string | undefined;
-  /** Resolves when that is known, or is known not to be. */
+  /** Resolves when that is known, or cannot be known. */
   known: Promise<unknown>;
   readonly ears: Set<AbortSignal>;
 }
 
 const maxHeard = 1000;
-/** Each of these is a question of its own. */
+/** Each of these needs its own request. */
 const maxQuestions = 50;
-/** So many names are asked for at once. */
+/** Names in one request. */
 const namesAtOnce = 20;
 const armMs = 10_000;
-/** However long a server is away, it is looked for this often. */
+/** Longest delay while a server is unavailable. */
 const longestMs = 60_000;
 
 export function createWatcher({ api, catalogue, pollMs, runtime }: Watched): Watcher {
   const heard = new Map<string, Heard>();
   let isSaid = false;
 
-  /** Marks by key, of what could be looked at. */
+  /** States by key, as far as they could be read. */
   async function look(
     spots: readonly Spot[],
     signal: AbortSignal,
@@ -61,7 +61,7 @@ export function createWatcher({ api, catalogue, pollMs, runtime }: Watched): Wat
       try {
         for (const [index, found] of (await work()).entries()) marks.set(some[index]!.key, found);
       } catch (cause) {
-        // What is away for a while has not changed; what the server will never answer stays as it is, too.
+        // Unavailable means unchanged; a request that always fails stays as it is, too.
         isWhole &&= cause instanceof ResourceError && !cause.passing;
       }
     }
@@ -71,8 +71,8 @@ export function createWatcher({ api, catalogue, pollMs, runtime }: Watched): Wat
       await mark(some, () => newest(some.map(({ at }) => segmentsOf(at.path)[1] ?? ""), signal)); // prettier-ignore
     }
     for (const spot of spots) {
-      const ask = questionFor(spot.at);
-      if (ask) await mark([spot], async () => [await ask(signal)]);
+      const request = questionFor(spot.at);
+      if (request) await mark([spot], async () => [await request(signal)]);
     }
     return { marks, isWhole };
   }
@@ -92,24 +92,24 @@ export function createWatcher({ api, catalogue, pollMs, runtime }: Watched): Wat
     }
   }
 
-  /** When the newest sample of each was taken. */
+  /** The time of the newest sample of each metric. */
   async function newest(names: readonly string[], signal: AbortSignal): Promise<string[]> {
     const query = names
       .map((name, index) => `label_replace(max(timestamp({__name__=${quotedParts(name)}})), "at", "${index}", "", "")`)
       .join(" or ");
-    const { data } = await api.ask("query", { query, time: String(runtime.now() / 1000) }, signal);
+    const { data } = await api.request("query", { query, time: String(runtime.now() / 1000) }, signal);
     const found = new Map(samplesIn(data).map(({ metric, value }) => [metric["at"], value]));
     return names.map((_, index) => found.get(String(index)) ?? "none");
   }
 
   async function answerTo(query: string, signal: AbortSignal): Promise<string> {
-    const { data } = await api.ask("query", { query, time: String(runtime.now() / 1000) }, signal);
+    const { data } = await api.request("query", { query, time: String(runtime.now() / 1000) }, signal);
     return digest(samplesIn(data));
   }
 
-  /** Who is in which state; when it was measured last, and what, is no state. */
+  /** The states only, without the time and result of the last measurement. */
   async function stateOf(endpoint: string, list: string, state: string, signal: AbortSignal): Promise<string> {
-    const { data } = await api.ask(endpoint, endpoint === "targets" ? { state: "active" } : {}, signal);
+    const { data } = await api.request(endpoint, endpoint === "targets" ? { state: "active" } : {}, signal);
     const all: unknown = isApiObject(data) ? data[list] : undefined;
     const states = (Array.isArray(all) ? all : []).map((each: unknown) =>
       isApiObject(each) ? JSON.stringify([Object.entries(labelsIn(each["labels"])).sort(), each[state]]) : "",
@@ -173,19 +173,19 @@ export function createWatcher({ api, catalogue, pollMs, runtime }: Watched): Wat
   };
 
   function isFull({ path }: Address): boolean {
-    const questions = path === "query" ? [...heard.values()].filter(({ at }) => at.path === "query").length : 0;
-    if (heard.size < maxHeard && questions < maxQuestions) return false;
+    const queries = path === "query" ? [...heard.values()].filter(({ at }) => at.path === "query").length : 0;
+    if (heard.size < maxHeard && queries < maxQuestions) return false;
     if (!isSaid)
       runtime.log(
         "warn",
-        `more than ${maxHeard} series or ${maxQuestions} questions are listened to; further ones are not looked at`,
+        `more than ${maxHeard} series or ${maxQuestions} queries are watched; the others are not polled`,
       );
     isSaid = true;
     return true;
   }
 }
 
-/** What is looked at for this address: how its series are shown makes no difference. */
+/** What is polled for this address, whatever its output format. */
 function keyOf({ path, query }: Address): string | undefined {
   if (path === "query") return `query ${query?.["promql"] ?? ""}`;
   return path === "" ? undefined : path;
@@ -196,7 +196,7 @@ interface Sample {
   readonly value: string;
 }
 
-/** Without the time, which is that of the question. */
+/** Without the time, which is that of the request. */
 function samplesIn(data: unknown): Sample[] {
   const { resultType, result } = isApiObject(data) ? data : {};
   const all: readonly unknown[] = Array.isArray(result) ? result : [];

@@ -19,7 +19,7 @@ function headOf(text: string): ObjectHead {
   return { size: Buffer.byteLength(text), mimeType: undefined, packing: undefined, mark: text, meta: {} };
 }
 
-/** A store that keeps to the rules, in memory. */
+/** A correct store, in memory. */
 function createStore(content: Content): ObjectStore {
   const objectsIn = (bucket: string) => {
     const objects = content[bucket];
@@ -85,8 +85,8 @@ const childrenOf = async (source: ReturnType<typeof open>, path: string, limit: 
   (await collect((cursor) => source.children!({ path }, asking(limit, cursor), call))).map((entry) => entry.path);
 
 const known = Object.fromEntries(Object.entries(contractContent).map(([path, text]) => [path, text ?? ""]));
-/** Looks at everything again and again. */
-const restless = { tools: { ...createClock().runtime, wait }, pollMs: 20 };
+/** Polls continuously. */
+const restless = { runtime: { ...createClock().runtime, wait }, pollMs: 20 };
 let held: Content;
 sourceContract("a store in memory", {
   abilities: ["stat", "children", "templates", "complete", "watch"],
@@ -113,9 +113,9 @@ sourceContract("several buckets in memory", {
   },
 });
 
-it("answers or refuses in the house's own words when any question to the store fails, and works again afterwards", async () => {
+it("returns or throws a ResourceError when any request to the store fails, and works again afterwards", async () => {
   const content = { a: { "x/y": "one\ntwo\n", "x-y": "1" }, empty: {}, z: { k: "2" } };
-  const ask = async (store: ObjectStore) => {
+  const request = async (store: ObjectStore) => {
     const source = open(content, { store, buckets: [] });
     expect(await listed(source, 1)).toEqual(["a/x-y", "a/x/y", "z/k"]);
     expect(await childrenOf(source, "a", 1)).toEqual(["a/x-y", "a/x"]);
@@ -130,15 +130,15 @@ it("answers or refuses in the house's own words when any question to the store f
   };
   const failed = await sweepFaults({
     open: () => createStore(content),
-    run: ask,
-    recovered: ask,
+    run: request,
+    recovered: request,
     faults: [() => new ResourceError("unavailable", "the store is gone")],
   });
   expect(failed).toBeGreaterThan(20);
 });
 
 describe("a list", () => {
-  it.each([1, 2, 1000])("of several buckets stands in the order of its paths, %i at a time", async (limit) => {
+  it.each([1, 2, 1000])("of several buckets is in path order, %i at a time", async (limit) => {
     const source = open({ logs: { a: "" }, "logs-old": { a: "", b: "" }, "logs.x": {}, empty: {}, logs2: { a: "" } });
     const paths = await listed(source, limit);
     expect(paths).toEqual(["logs-old/a", "logs-old/b", "logs/a", "logs2/a"]);
@@ -146,7 +146,7 @@ describe("a list", () => {
     expect(await childrenOf(source, "", limit)).toEqual(["empty", "logs-old", "logs.x", "logs", "logs2"]);
   });
 
-  it.each([1, 3])("holds every key that has an odd name, and each reads back, %i at a time", async (limit) => {
+  it.each([1, 3])("contains every key with an odd name, and each reads back, %i at a time", async (limit) => {
     const keys = ["a//b", "/lead", "//", "a b", "a+b", "a%20b", "é", "e\u0301", "😀", "\uffee", "\u{10ffff}x", "a/b"]; // prettier-ignore
     const source = open({ b: Object.fromEntries(keys.map((key) => [key, key])) });
     const paths = await listed(source, limit);
@@ -159,12 +159,12 @@ describe("a list", () => {
     }
     const top = await childrenOf(source, "", limit);
     expect(new Set(top).size).toBe(top.length);
-    // What lies below a slash at the beginning is listed, but no address leads to a folder without a name.
+    // Keys with a leading slash are listed, but no address leads to a folder without a name.
     expect(top).not.toContain("");
     expect(await childrenOf(source, "a", limit)).toEqual(["a/", "a/b"]);
   });
 
-  it("of a store that gives the same page again and again ends with an error", async () => {
+  it("of a store that repeats the same page ends with an error", async () => {
     const object = { key: "a", size: 1, version: "1", lastModified: undefined };
     const store = { ...createStore({}), list: async () => ({ objects: [object], prefixes: [], more: true }) };
     const source = open({ b: {} }, { store });
@@ -173,7 +173,7 @@ describe("a list", () => {
     await expect(source.watch!(call)).rejects.toMatchObject({ kind: "unavailable" });
   });
 
-  it("leaves out what a store says beyond the prefix, or without a name", async () => {
+  it("omits keys outside the prefix, or without a name", async () => {
     const objects = ["", "private/a", "public/a"].map((key) => ({
       key,
       size: 1,
@@ -184,14 +184,14 @@ describe("a list", () => {
     expect(await listed(open({ b: {} }, { store, prefix: "public/" }), 10)).toEqual(["public/a"]);
   });
 
-  it("of all buckets leaves out those that are closed, and says so; one that is named and closed is an error", async () => {
+  it("of all buckets omits those without access, and reports it; a configured one without access is an error", async () => {
     const content = { a: { x: "" }, closed: { x: "" }, z: { x: "" } };
     const plain = createStore(content);
     const store: ObjectStore = {
       ...plain,
       buckets: async () => ["a", "closed", "z", "../up", "evil.example/", ".."],
-      list: (ask, signal) =>
-        ask.bucket === "closed" ? Promise.reject(new ResourceError("denied", "no")) : plain.list(ask, signal),
+      list: (request, signal) =>
+        request.bucket === "closed" ? Promise.reject(new ResourceError("denied", "no")) : plain.list(request, signal),
     };
     const { runtime, logged } = createClock();
     const source = open(content, { store, buckets: [], runtime });
@@ -204,24 +204,21 @@ describe("a list", () => {
 });
 
 describe("children", () => {
-  it.each([1, 2])("are not cut short by the mark of the folder itself, %i at a time", async (limit) => {
+  it.each([1, 2])("are not cut short by the marker of the folder itself, %i at a time", async (limit) => {
     const source = open({ b: { "made/": "", "made/a": "", "made/b/c": "" } });
     expect(await childrenOf(source, "made", limit)).toEqual(["made/a", "made/b"]);
   });
 
-  it.each([1, 2, 100])(
-    "are each there once where an object and a folder have one name, %i at a time",
-    async (limit) => {
-      const source = open({ b: { a: "", "a!": "", "a-b": "", "a/x": "", c: "" } });
-      expect((await childrenOf(source, "", limit)).sort()).toEqual(["a", "a!", "a-b", "c"]);
-    },
-  );
+  it.each([1, 2, 100])("contain each name once if an object and a folder share it, %i at a time", async (limit) => {
+    const source = open({ b: { a: "", "a!": "", "a-b": "", "a/x": "", c: "" } });
+    expect((await childrenOf(source, "", limit)).sort()).toEqual(["a", "a!", "a-b", "c"]);
+  });
 });
 
 describe("a prefix", () => {
   const content = { b: { "a/pub": "secret", "a/public/x": "1", "a/pubs": "2", a: "secret", "a/other": "secret" } };
 
-  it("hides what does not begin with it, in any version", async () => {
+  it("hides other keys, in any version", async () => {
     const source = open(content, { prefix: "a/public/" });
     for (const path of ["a", "a/public", "a/pub", "a/other", ""]) {
       const at = { path, query: { versionId: "1" } };
@@ -230,7 +227,7 @@ describe("a prefix", () => {
     }
   });
 
-  it("that ends within a name serves every name that begins so", async () => {
+  it("that ends within a name serves every name that starts with it", async () => {
     const source = open(content, { prefix: "a/pub" });
     expect(await listed(source, 2)).toEqual(["a/pub", "a/public/x", "a/pubs"]);
     expect(await childrenOf(source, "", 1)).toEqual(["a"]);
@@ -241,21 +238,21 @@ describe("a prefix", () => {
   });
 });
 
-it("a key with dots between its slashes is never asked for: in a URL it would be another", async () => {
+it("a key with dot segments is never requested: a URL would resolve them", async () => {
   const source = open({ b: { "x/../../other/secret": "1" } });
   for (const path of ["x/../../other/secret", "../other/secret", ".", "a/./b"])
-    for (const ask of [source.read({ path }, call), source.stat!({ path }, call)])
-      await expect(ask).rejects.toMatchObject({ kind: "not-found" });
+    for (const request of [source.read({ path }, call), source.stat!({ path }, call)])
+      await expect(request).rejects.toMatchObject({ kind: "not-found" });
 });
 
 it("a bucket has no second address", async () => {
   const source = open({ one: { a: "" }, two: {} });
   const at = { path: "one/" };
-  for (const ask of [source.stat!(at, call), source.read(at, call), source.children!(at, { limit: 1 }, call)])
-    await expect(ask).rejects.toMatchObject({ kind: "not-found" });
+  for (const request of [source.stat!(at, call), source.read(at, call), source.children!(at, { limit: 1 }, call)])
+    await expect(request).rejects.toMatchObject({ kind: "not-found" });
 });
 
-it("the mark of a folder is no object, however it is asked for", async () => {
+it("a folder marker is no object, in any operation", async () => {
   const source = open({ b: { "made/": "mark", "made/a": "" } });
   await expect(source.read({ path: "made/" }, call)).rejects.toMatchObject({ kind: "not-found" });
   await expect(source.stat!({ path: "made/", query: { versionId: "mark" } }, call)).rejects.toMatchObject({
@@ -263,7 +260,7 @@ it("the mark of a folder is no object, however it is asked for", async () => {
   });
 });
 
-it("a range of what becomes another meanwhile is refused, not put together from both", async () => {
+it("a range of an object that changes during the read is rejected, not mixed from both", async () => {
   const content: Content = { b: { a: "one\n" } };
   const plain = createStore(content);
   const store: ObjectStore = {
@@ -274,11 +271,11 @@ it("a range of what becomes another meanwhile is refused, not put together from 
       return head;
     },
   };
-  const asked = open(content, { store }).read({ path: "a", query: { bytes: "0-2" } }, call);
-  await expect(asked).rejects.toMatchObject({ kind: "unavailable", passing: true });
+  const requested = open(content, { store }).read({ path: "a", query: { bytes: "0-2" } }, call);
+  await expect(requested).rejects.toMatchObject({ kind: "unavailable", passing: true });
 });
 
-it("a range of what is empty is empty, or invalid", async () => {
+it("a range of an empty object is empty, or invalid", async () => {
   const source = open({ b: { a: "" } });
   for (const query of [{ bytes: "0-9" }, { lines: "1-9" }])
     await source.read({ path: "a", query }, call).then(
@@ -287,21 +284,21 @@ it("a range of what is empty is empty, or invalid", async () => {
     );
 });
 
-it("a link to what is too large is for no one else, and is not kept", async () => {
+it("a link to a large object is only for its caller, and is not cached", async () => {
   const store = { ...createStore({ b: { a: "12345" } }), link: async () => "https://signed.example/" };
   const [part] = await open({ b: {} }, { store, maxBytes: 3, linkSeconds: 5 }).read({ path: "a" }, call);
   expect(part).toMatchObject({ mimeType: "text/uri-list", freshness: { scope: "private", ttlMs: 0 } });
 });
 
-it("a watch whose first look takes long is armed all the same, and says then that it may have missed something", async () => {
+it("a watch with a slow first listing becomes active anyway, and reports possibly lost changes", async () => {
   const { runtime, advance } = createClock();
   const plain = createStore({ b: { a: "1" } });
   const looked = Promise.withResolvers<void>();
   const store: ObjectStore = {
     ...plain,
-    async list(ask, signal) {
+    async list(request, signal) {
       await looked.promise;
-      return plain.list(ask, signal);
+      return plain.list(request, signal);
     },
   };
   const stop = new AbortController();

@@ -1,4 +1,4 @@
-/** Buckets and keys as directories and resources: what object stores have in common. */
+/** Buckets and keys as directories and resources: shared by all object stores. */
 import { notFound, quote, ResourceError } from "../../errors.ts";
 import { isTextType, mimeOfName } from "../../lib/mime.ts";
 import { directoryType } from "../../resources.ts";
@@ -7,33 +7,40 @@ import type { Address, Entry, Part, Source, SourceTemplate, Suggestion, Runtime 
 import { classifyContent, toPart } from "../file/content.ts";
 import { parseAsk, readRange, formatContentRange, type ContentRange, type Stretch } from "../file/range.ts";
 import { compareKeys, listPage } from "./list-page.ts";
-import type { ObjectBody, ObjectListAsk, ObjectPage, ObjectStore, ObjectWhere, StoredObject } from "./object-store.ts";
+import type {
+  ObjectBody,
+  ObjectListRequest,
+  ObjectPage,
+  ObjectStore,
+  ObjectWhere,
+  StoredObject,
+} from "./object-store.ts";
 import { watchObjects } from "./watch-objects.ts";
 
 export interface ObjectSourceOptions {
   readonly store: ObjectStore;
-  /** Those that are served; all that the credentials open unless said. */
+  /** Buckets to serve. Default: all that the credentials can list. */
   readonly buckets: readonly string[];
-  /** Only keys that begin so. */
+  /** Only keys that start with this prefix. */
   readonly prefix: string;
-  /** What the version of an object is called in a query. */
+  /** The query parameter for the version of an object. */
   readonly versionName: "versionId" | "generation";
   readonly maxBytes: number;
-  /** For how long a link to what is too large is good; 0 gives none. */
+  /** How long a link to an object that is too large is valid; 0 for no link. */
   readonly linkSeconds: number;
   readonly timeoutMs: number;
   readonly pollMs: number;
   readonly runtime: Runtime;
 }
 
-/** Where a path leads. Without a bucket it is the mount itself. */
+/** The target of a path. Without a bucket, the mount itself. */
 interface Spot {
   readonly bucket: string | undefined;
   readonly key: string;
 }
 
 const mostPerPage = 1000;
-/** Behind everything that begins with what stands before it. */
+/** Sorts behind everything with the same prefix. */
 const last = "\u{10ffff}";
 const headBytes = 64 * 1024;
 
@@ -52,23 +59,23 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
 
   const pathAt = (bucket: string, key: string) => (single === undefined ? `${bucket}/${key}` : key);
 
-  /** In the order of the paths in them. */
+  /** In path order. */
   async function bucketsOf(signal: AbortSignal): Promise<readonly string[]> {
     const names = options.buckets.length > 0 ? options.buckets : (await store.buckets(signal)).filter(isBucketName);
     return [...new Set(names)].sort(compareBuckets);
   }
 
-  /** A page of keys, of whatever is below the prefix. Of buckets that no one named, those that are closed to us are left out. */
-  async function pageOf(ask: ObjectListAsk, signal: AbortSignal): Promise<ObjectPage> {
+  /** A page of keys below the prefix. Without configured buckets, those that we may not read are skipped. */
+  async function pageOf(request: ObjectListRequest, signal: AbortSignal): Promise<ObjectPage> {
     try {
-      return await listPage(store, ask, signal);
+      return await listPage(store, request, signal);
     } catch (cause) {
       const isClosed = cause instanceof ResourceError && (cause.kind === "denied" || cause.kind === "not-found");
       if (!isClosed || options.buckets.length > 0) throw cause;
-      if (!leftOut.has(ask.bucket) && leftOut.size < 1000) {
-        leftOut.add(ask.bucket);
-        runtime.log("warn", "a bucket is left out, because it is closed to us", {
-          bucket: ask.bucket,
+      if (!leftOut.has(request.bucket) && leftOut.size < 1000) {
+        leftOut.add(request.bucket);
+        runtime.log("warn", "a bucket is left out, because access to it is denied", {
+          bucket: request.bucket,
           why: cause.message,
         });
       }
@@ -76,13 +83,13 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
     }
   }
 
-  /** The bucket and key that a question is about; whatever is not served is not found. */
+  /** The bucket and key of an address; "not-found" for everything that is not served. */
   async function wanted(at: Address, signal: AbortSignal): Promise<{ readonly bucket: string; readonly key: string }> {
     const { bucket, key } = spotOf(at.path);
     if (bucket === undefined) throw directory(at.path);
-    // Every slash of a key stands between two segments.
+    // Every slash of a key separates two segments.
     if (at.path.includes(innerSlash) || hasDots(key)) throw notFound(at.path);
-    // Behind its slash a bucket has no second address.
+    // A bucket has no second address with a slash at its end.
     if (single === undefined && at.path === `${bucket}/`) throw notFound(at.path);
     if (single === undefined && !(await bucketsOf(signal)).includes(bucket)) throw notFound(at.path);
     if (!key.startsWith(prefix) && !prefix.startsWith(key === "" ? "" : `${key}/`)) throw notFound(at.path);
@@ -113,19 +120,19 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
 
   async function isFolder(bucket: string, key: string, signal: AbortSignal): Promise<boolean> {
     const below = key === "" ? prefix : `${key}/`;
-    const asked = prefix.startsWith(below) ? prefix : below;
-    const { objects } = await listPage(store, { bucket, prefix: asked, folded: false, limit: 1 }, signal);
+    const requested = prefix.startsWith(below) ? prefix : below;
+    const { objects } = await listPage(store, { bucket, prefix: requested, folded: false, limit: 1 }, signal);
     return objects.length > 0 || key === "";
   }
 
-  /** What an address asks of an object. */
-  function askOf({ query = {} }: Address) {
+  /** The query of an address. */
+  function parseObjectQuery({ query = {} }: Address) {
     const { [versionName]: version, ...rest } = query;
-    const ask = parseAsk(rest);
-    return ask && !ask.asText ? { version, range: ask.range } : undefined;
+    const request = parseAsk(rest);
+    return request && !request.asText ? { version, range: request.range } : undefined;
   }
 
-  /** For what turns out not to be there: a folder is no failure of the same kind. */
+  /** For a missing object: a folder gets another error. */
   async function absent(cause: unknown, at: Address, where: ObjectWhere, signal: AbortSignal): Promise<unknown> {
     const isAbsent = cause instanceof ResourceError && cause.kind === "not-found";
     if (!isAbsent || at.query) return cause;
@@ -138,8 +145,8 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
     if (bytes) return described(partOf(where.key, bytes, found), found);
     if (options.linkSeconds > 0 && store.link) {
       const body = { text: `${await store.link(where, options.linkSeconds)}\r\n` };
-      const says = `${found.size} bytes are more than is read at once: this link is good for ${options.linkSeconds} seconds`;
-      // No one but who asked may have it, and no one for longer than it is good.
+      const says = `${found.size} bytes are too large for one read: this link is valid for ${options.linkSeconds} seconds`;
+      // Only for this caller, and not cached longer than the link is valid.
       const freshness = { scope: "private", ttlMs: 0 } as const;
       return described({ body, mimeType: "text/uri-list", freshness }, found, says);
     }
@@ -149,8 +156,11 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
   async function readPart(at: Address, where: ObjectWhere, range: ContentRange, signal: AbortSignal): Promise<Part> {
     const head = await store.head(where, signal);
     if (head.packing !== undefined)
-      throw new ResourceError("unsupported", `${quote(at.path)} is packed (${head.packing}), and is only read whole`);
-    // Otherwise pieces of two contents could come out as one.
+      throw new ResourceError(
+        "unsupported",
+        `${quote(at.path)} is compressed (${head.packing}), and can only be read completely`,
+      );
+    // Otherwise parts of two different contents could be mixed.
     const same = { ...where, mark: head.mark };
     const stretch: Stretch = {
       size: head.size,
@@ -179,8 +189,8 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
       const bucket = at < 0 ? undefined : buckets[at];
       if (bucket === undefined) return { items: [] };
       const after = from?.bucket === bucket ? from.key : "";
-      const ask = { bucket, prefix, folded: false, limit: Math.min(limit, mostPerPage) };
-      const page = await pageOf(after === "" ? ask : { ...ask, after }, signal);
+      const request = { bucket, prefix, folded: false, limit: Math.min(limit, mostPerPage) };
+      const page = await pageOf(after === "" ? request : { ...request, after }, signal);
       const items = page.objects.filter(isServed).map((object) => toEntry(bucket, object));
       const lastKey = page.objects.at(-1)?.key;
       if (page.more && lastKey !== undefined) return { items, next: pathAt(bucket, lastKey) };
@@ -191,14 +201,14 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
     cursorAfter: ({ path }) => path,
 
     async read(at, { signal }) {
-      const ask = askOf(at);
+      const request = parseObjectQuery(at);
       const spot = await wanted(at, signal);
-      if (!ask) throw notFound(at.path);
+      if (!request) throw notFound(at.path);
       if (spot.key === "") throw directory(at.path);
-      const where = { ...spot, version: ask.version };
+      const where = { ...spot, version: request.version };
       if (!mayBeObject(spot.key)) throw await absent(notFound(at.path), at, where, signal);
       try {
-        return [ask.range ? await readPart(at, where, ask.range, signal) : await readWhole(at, where, signal)];
+        return [request.range ? await readPart(at, where, request.range, signal) : await readWhole(at, where, signal)];
       } catch (cause) {
         throw await absent(cause, at, where, signal);
       }
@@ -208,11 +218,11 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
       if (at.path === "" && !at.query) return { path: "", mimeType: directoryType };
       if (at.path === "") throw notFound(at.path);
       const { bucket, key } = await wanted(at, signal);
-      const ask = askOf(at);
-      if (!ask) throw notFound(at.path);
-      if (ask.version !== undefined) {
+      const request = parseObjectQuery(at);
+      if (!request) throw notFound(at.path);
+      if (request.version !== undefined) {
         if (!mayBeObject(key)) throw notFound(at.path);
-        const { size, mark } = await store.head({ bucket, key, version: ask.version }, signal);
+        const { size, mark } = await store.head({ bucket, key, version: request.version }, signal);
         return { ...at, size, ...(mark !== undefined && { version: mark }) };
       }
       const object = await find(bucket, key, signal);
@@ -234,26 +244,26 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
       const { bucket, key } = await wanted(at, signal);
       const below = key === "" ? "" : `${key}/`;
       if (below.length < prefix.length) {
-        // On the way to the prefix there is one thing to see.
+        // Above the prefix there is only one child.
         if (!(await isFolder(bucket, key, signal))) throw notFound(at.path);
         const step = prefix.indexOf("/", below.length);
         if (step >= 0) return { items: [{ path: pathAt(bucket, prefix.slice(0, step)), mimeType: directoryType }] };
       }
-      const ask = {
+      const request = {
         bucket,
         prefix: below.length < prefix.length ? prefix : below,
         folded: true,
         limit: Math.min(limit, mostPerPage),
       };
-      const page = await listPage(store, cursor === undefined ? ask : { ...ask, after: cursor }, signal);
+      const page = await listPage(store, cursor === undefined ? request : { ...request, after: cursor }, signal);
       const objects = page.objects.filter(isServed);
       const names = new Set(objects.map((object) => object.key));
       const folders: string[] = [];
       for (const folder of page.prefixes) {
         const name = folder.slice(0, -1);
-        // One address cannot be both; what is below it is still reached. An object of that name may stand on an earlier page.
+        // An address cannot be both; what is below the folder is still reachable. An object of that name may be on an earlier page.
         const wasBefore = cursor !== undefined && compareKeys(name, cursor) <= 0;
-        // What begins with a slash lies in a folder without a name, to which no address leads.
+        // A key that starts with a slash lies in a folder without a name, which has no address.
         if (name !== "" && !names.has(name) && !(wasBefore && (await find(bucket, name, signal)))) folders.push(name);
       }
       const items = [
@@ -280,9 +290,9 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
           .map((bucket) => ({ value: bucket, reveals: { path: bucket } }));
       const bucket = single ?? given["bucket"];
       if (variable !== "key" || bucket === undefined || !(await bucketsOf(signal)).includes(bucket)) return [];
-      const asked = value.length < prefix.length && prefix.startsWith(value) ? prefix : value;
-      if (!asked.startsWith(prefix)) return [];
-      const page = await listPage(store, { bucket, prefix: asked, folded: true, limit: 100 }, signal);
+      const requested = value.length < prefix.length && prefix.startsWith(value) ? prefix : value;
+      if (!requested.startsWith(prefix)) return [];
+      const page = await listPage(store, { bucket, prefix: requested, folded: true, limit: 100 }, signal);
       const keys = page.objects.filter(isServed).map(({ key }) => key);
       return [...page.prefixes, ...keys].map((key): Suggestion => ({
         value: key,
@@ -306,12 +316,12 @@ function templateOf(single: string | undefined, versionName: string): SourceTemp
   };
 }
 
-/** A key that ends in a slash stands for a folder that someone made. */
+/** A key that ends in a slash is only a folder marker. */
 function isServed({ key }: Pick<StoredObject, "key">): boolean {
   return !key.endsWith("/");
 }
 
-/** No store has others, and another could be taken for more than a name. */
+/** Valid bucket names only; other text could change the meaning of a URL. */
 function isBucketName(name: string): boolean {
   return /^[\w.-]+$/.test(name) && !hasDots(name);
 }
@@ -320,17 +330,17 @@ function compareBuckets(left: string, right: string): number {
   return compareKeys(`${left}/`, `${right}/`);
 }
 
-/** Whether a segment would lead elsewhere when it stands in a URL. */
+/** Whether a segment would be resolved away in a URL. */
 function hasDots(key: string): boolean {
   return key.split("/").some((segment) => segment === "." || segment === "..");
 }
 
 function partOf(key: string, bytes: Buffer, { mimeType }: ObjectBody): Part {
   const part = toPart(nameOf(key), bytes);
-  const said = specificType(mimeType);
-  // What its owner says of it counts, unless it says text of what is none.
-  const fits = said !== undefined && ("text" in part.body || !isTextType(said));
-  return fits ? { ...part, mimeType: said } : part;
+  const stated = specificType(mimeType);
+  // The type that the store states, unless it says text for binary data.
+  const fits = stated !== undefined && ("text" in part.body || !isTextType(stated));
+  return fits ? { ...part, mimeType: stated } : part;
 }
 
 function described(part: Part, { meta }: { readonly meta: Readonly<Record<string, unknown>> }, says?: string): Part {
@@ -338,7 +348,7 @@ function described(part: Part, { meta }: { readonly meta: Readonly<Record<string
   return Object.keys(more).length > 0 ? { ...part, meta: more } : part;
 }
 
-/** What stores say of an object when no one said what it is. */
+/** Types that stores use if none was given. */
 const generic = new Set(["application/octet-stream", "binary/octet-stream", "application/x-www-form-urlencoded"]);
 
 function specificType(mimeType: string | undefined): string | undefined {
@@ -356,12 +366,12 @@ function directory(path: string): ResourceError {
 
 function tooLarge(path: string, { size, packing }: ObjectBody, maxBytes: number): ResourceError {
   if (packing !== undefined && size <= maxBytes)
-    return new ResourceError("too-large", `${quote(path)} is packed, and holds more than ${maxBytes} bytes`, {
+    return new ResourceError("too-large", `${quote(path)} is compressed, and holds more than ${maxBytes} bytes`, {
       details: { reason: "too-large", maxBytes },
     });
   return new ResourceError(
     "too-large",
-    `${quote(path)} has ${size} bytes, and at most ${maxBytes} are read at once; ask for a range`,
+    `${quote(path)} has ${size} bytes; at most ${maxBytes} can be read in one call; read a range`,
     {
       details: {
         reason: "too-large",

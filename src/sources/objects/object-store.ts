@@ -1,9 +1,9 @@
-/** What an object store must be able to do to be served. */
+/** The interface that every object store implements. */
 
 export interface StoredObject {
   readonly key: string;
   readonly size: number;
-  /** Another for every content. */
+  /** Differs for different content. */
   readonly version: string | undefined;
   /** ISO 8601. */
   readonly lastModified: string | undefined;
@@ -11,58 +11,58 @@ export interface StoredObject {
 
 export interface ObjectPage {
   readonly objects: readonly StoredObject[];
-  /** With the slash at their end. Only where a delimiter was asked for. */
+  /** With their final slash. Only if a delimiter was requested. */
   readonly prefixes: readonly string[];
   readonly more: boolean;
 }
 
 export interface ObjectHead {
-  /** As it is stored. */
+  /** Stored size. */
   readonly size: number;
   readonly mimeType: string | undefined;
-  /** How its bytes are packed ("gzip"), where they are: whoever reads it whole gets them unpacked. */
+  /** Its content encoding ("gzip"), if any: a complete read returns the content unpacked. */
   readonly packing: string | undefined;
-  /** Another as soon as the content is: for `ObjectWhere.mark`. */
+  /** Changes with the content: for `ObjectWhere.mark`. */
   readonly mark: string | undefined;
-  /** What is known of it beside: etag, version, class, what its owner says of it. */
+  /** Other facts: etag, version, storage class, user metadata. */
   readonly meta: Readonly<Record<string, unknown>>;
 }
 
 export interface ObjectBody extends ObjectHead {
-  /** Undefined where there are more than this. */
+  /** Undefined if there are more than `most`. */
   bytes(most: number): Promise<Buffer | undefined>;
-  /** For one that is not read after all. */
+  /** For a body that is not read. */
   cancel(): Promise<void>;
 }
 
 export interface ObjectWhere {
   readonly bucket: string;
   readonly key: string;
-  /** The newest unless said. */
+  /** Default: the newest. */
   readonly version?: string | undefined;
-  /** Only as long as this is its mark; "unavailable" afterwards. */
+  /** Only while this is its mark; "unavailable" otherwise. */
   readonly mark?: string | undefined;
 }
 
-export interface ObjectListAsk {
+export interface ObjectListRequest {
   readonly bucket: string;
   readonly prefix: string;
-  /** Whether what lies behind the next slash is said as one. */
+  /** Whether keys are grouped by the part before the next slash. */
   readonly folded: boolean;
-  /** Only what comes behind this, in the order of UTF-8 bytes. */
+  /** Only keys behind this, in the order of UTF-8 bytes. */
   readonly after?: string;
   readonly limit: number;
 }
 
 /** Failures are ResourceErrors. */
 export interface ObjectStore {
-  /** In their order. */
+  /** In order. */
   buckets(signal: AbortSignal): Promise<readonly string[]>;
-  list(ask: ObjectListAsk, signal: AbortSignal): Promise<ObjectPage>;
+  list(request: ObjectListRequest, signal: AbortSignal): Promise<ObjectPage>;
   head(where: ObjectWhere, signal: AbortSignal): Promise<ObjectHead>;
   get(where: ObjectWhere, signal: AbortSignal): Promise<ObjectBody>;
   /** The bytes from `first` to `last`, counted from 0, both included. Nothing is unpacked. */
   slice(where: ObjectWhere, first: number, last: number, signal: AbortSignal): Promise<Buffer>;
-  /** An address that a browser may fetch for a while without any other proof. */
+  /** A signed URL that a browser can fetch for a limited time. */
   link?(where: ObjectWhere, seconds: number): Promise<string>;
 }

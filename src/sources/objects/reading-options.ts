@@ -1,7 +1,7 @@
-/** The options that every object store has: how much is read at once, for how long, and how often it is looked at. */
+/** Options of every object store: size limit, time limit, and polling interval. */
 import type { z as Zod } from "zod";
 
-/** `keys` is what the store calls them. */
+/** `keys` is the store's own word for them. */
 export function readingOptions(z: typeof Zod, keys: string) {
   return {
     linkSeconds: z
@@ -9,24 +9,24 @@ export function readingOptions(z: typeof Zod, keys: string) {
       .min(0)
       .max(604_800)
       .default(0)
-      .describe("give a link that is good for so long instead of refusing what is larger than maxBytes; 0 refuses"),
+      .describe("Return a link, valid for this long, for an object larger than maxBytes; 0 returns an error instead"),
     maxBytes: z
       .int()
       .min(1)
       .max(64 * 1024 * 1024)
       .default(5 * 1024 * 1024)
-      .describe("a larger object is read by ranges"),
+      .describe("Larger objects must be read by ranges"),
     timeoutMs: z
       .int()
       .min(1)
       .max(300_000)
       .default(20_000)
-      .describe("how long one question may take, with all its requests and attempts"),
+      .describe("Time limit of one call, with all its requests and retries"),
     pollMs: z
       .int()
       .min(1000)
       .max(86_400_000)
       .default(60_000)
-      .describe(`how often the ${keys} are looked at again while someone watches`),
+      .describe(`How often the ${keys} are listed again while a client is subscribed`),
   };
 }

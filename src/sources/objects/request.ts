@@ -1,22 +1,22 @@
-/** One request to a store: answered in time, or refused in words. */
+/** One request to a store, with a deadline and readable errors. */
 import { invalid, ResourceError } from "../../errors.ts";
 import { takeUpTo } from "../../lib/read-bounded.ts";
 
 export interface Requesting {
-  /** What the backend is called in an error. Where it is, callers need not know. */
+  /** The name of the backend in errors, which must not show its address. */
   readonly backend?: string;
   readonly timeoutMs: number;
 }
 
-/** Where a store is. A password there would come out again in errors. */
+/** The origin of a store. A password in it would appear in errors. */
 export function originOf(endpoint: string): URL {
   const url = URL.parse(endpoint);
   if (!url || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "")
-    throw invalid("the endpoint of a store is spelled https://host, without user and password");
+    throw invalid("write the endpoint of a store as https://host, without user and password");
   return url;
 }
 
-/** The answer, whatever its status. No redirect is followed: it could lead anywhere. Its body, too, must come in time. */
+/** The response, whatever its status. Redirects are not followed: they could lead anywhere. The body must arrive in time, too. */
 export async function send(
   request: Request,
   { backend = "the store", timeoutMs }: Requesting,
@@ -27,64 +27,64 @@ export async function send(
     return await fetch(request, { signal: AbortSignal.any([signal, late]), redirect: "manual" });
   } catch (cause) {
     if (signal.aborted) throw cancelled(cause);
-    const why = late.aborted ? `did not answer within ${timeoutMs} ms` : `cannot be reached (${codeOf(cause)})`;
+    const why = late.aborted ? `did not respond within ${timeoutMs} ms` : `cannot be reached (${codeOf(cause)})`;
     throw new ResourceError("unavailable", `${backend} ${why}`, { cause });
   }
 }
 
-/** The body; undefined where it is larger than this. */
+/** The body; undefined if it is larger than `most`. */
 export async function takeSome(response: Response, most: number, signal: AbortSignal): Promise<Buffer | undefined> {
   try {
     return await takeUpTo(most, response.body);
   } catch (cause) {
     if (signal.aborted) throw cancelled(cause);
-    throw new ResourceError("unavailable", "the store broke off in the middle", { cause });
+    throw new ResourceError("unavailable", "the store closed the connection before the end", { cause });
   }
 }
 
-/** The body. More than was agreed on is no answer. */
+/** The body. More than `most` bytes are an error. */
 export async function takeBody(response: Response, most: number, signal: AbortSignal): Promise<Buffer> {
   const bytes = await takeSome(response, most, signal);
-  if (!bytes) throw new ResourceError("unavailable", "the store gave more than it said it would");
+  if (!bytes) throw new ResourceError("unavailable", "the store sent more than it announced");
   return bytes;
 }
 
-/** The packings that are undone on the way; others are no packing to us. */
-export function packingOf(said: string | null | undefined): string | undefined {
-  return said
+/** Content encodings that fetch decodes; others are ignored. */
+export function packingOf(given: string | null | undefined): string | undefined {
+  return given
     ?.split(",")
     .find((each) => /^\s*(?:x-gzip|gzip|deflate|br|zstd)\s*$/i.test(each))
     ?.trim();
 }
 
 function cancelled(cause: unknown): ResourceError {
-  return new ResourceError("cancelled", "the question was withdrawn", { cause });
+  return new ResourceError("cancelled", "cancelled", { cause });
 }
 
-/** What a status means where nothing more is known. */
-export function refusalFor(status: number, said = ""): ResourceError {
+/** The error for a status, if nothing more is known. */
+export function refusalFor(status: number, given = ""): ResourceError {
   switch (status) {
     case 401:
-      return new ResourceError("denied", "the store does not accept the credentials; sign in again");
+      return new ResourceError("denied", "the store rejects the credentials; sign in again");
     case 403:
-      return new ResourceError("denied", "the store refuses: the credentials may not read this");
+      return new ResourceError("denied", "the store denies access: the credentials may not read this");
     case 404:
     case 405:
       return new ResourceError("not-found", "no such object or bucket");
     case 412:
-      return new ResourceError("unavailable", "the object became another while it was read; ask again");
+      return new ResourceError("unavailable", "the object changed while it was read; try again");
     case 416:
-      return new ResourceError("invalid", "the range begins behind the end of the object");
+      return new ResourceError("invalid", "the range starts behind the end of the object");
     case 429:
     case 503:
       return new ResourceError("busy", `the store is busy (${status})`, { passing: true });
   }
   const passing = status >= 500 || status === 408;
-  const detail = said === "" ? "" : ` (${said})`;
-  return new ResourceError("unavailable", `the store answered ${status}${detail}`, { passing });
+  const detail = given === "" ? "" : ` (${given})`;
+  return new ResourceError("unavailable", `the store responded with status ${status}${detail}`, { passing });
 }
 
-/** Escapes all that ever needs one: signatures are made over exactly this spelling. */
+/** Escapes all but unreserved characters: signatures cover exactly this form. */
 export function encodeStrictly(text: string): string {
   return encodeURIComponent(text).replaceAll(
     /[!'()*]/g,

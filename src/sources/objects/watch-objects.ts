@@ -1,11 +1,11 @@
-/** What became of objects since the last look: stores announce nothing, so they are asked again and again. */
+/** Detects changes of objects by polling: stores send no notifications. */
 import { ResourceError } from "../../errors.ts";
 import { isDoneWithin } from "../../lib/is-done-within.ts";
 import type { SourceChange, Runtime } from "../../source.ts";
-import type { ObjectListAsk, ObjectPage, StoredObject } from "./object-store.ts";
+import type { ObjectListRequest, ObjectPage, StoredObject } from "./object-store.ts";
 
 export interface WatchedObjects {
-  list(ask: ObjectListAsk, signal: AbortSignal): Promise<ObjectPage>;
+  list(request: ObjectListRequest, signal: AbortSignal): Promise<ObjectPage>;
   buckets(): Promise<readonly string[]>;
   readonly prefix: string;
   pathAt(bucket: string, key: string): string;
@@ -17,15 +17,15 @@ export interface WatchedObjects {
 /** Path → version. */
 type Look = ReadonlyMap<string, string>;
 
-/** Of more than this only that something changed is told, not what. */
+/** More changes than this are reported as one general change. */
 const maxKnown = 200_000;
-/** A first look that takes longer is not waited for; what changes meanwhile is told as lost. */
+/** A longer first listing is not waited for; changes in the meantime are reported as lost. */
 const armMs = 10_000;
 
 export async function watchObjects(watched: WatchedObjects, signal: AbortSignal): Promise<AsyncIterable<SourceChange>> {
-  const first = lookAround(watched, signal);
+  const first = listAllObjects(watched, signal);
   const isSeen = await isDoneWithin(first, armMs, watched.runtime.wait, signal);
-  // Looked at again by whoever follows, if anyone does.
+  // The error is handled by the watch, if there is one.
   first.catch(() => undefined);
   return follow(first, isSeen, watched, signal);
 }
@@ -54,10 +54,10 @@ async function* follow(
     }
     let now: Look | number;
     try {
-      now = await lookAround(watched, signal);
+      now = await listAllObjects(watched, signal);
     } catch (cause) {
       if (signal.aborted) return;
-      // A store that is away for a while has not changed; what changed meanwhile is seen when it is back.
+      // Unavailable means unchanged; changes in the meantime are seen when the store is back.
       if (!(cause instanceof ResourceError) || !(cause.passing || cause.kind === "busy")) throw cause;
       waitMs = Math.min(waitMs * 2, Math.max(pollMs, 300_000));
       continue;
@@ -79,8 +79,8 @@ function* differences(before: Look, now: Look): Iterable<SourceChange> {
   for (const path of before.keys()) if (!now.has(path)) yield { kind: "gone", path };
 }
 
-/** Everything and its version; of too much, a number that is another when anything is. */
-async function lookAround(watched: WatchedObjects, signal: AbortSignal): Promise<Look | number> {
+/** All paths with their versions; if there are too many, one digest over all. */
+async function listAllObjects(watched: WatchedObjects, signal: AbortSignal): Promise<Look | number> {
   const { list, prefix, pathAt, isServed } = watched;
   const found = new Map<string, string>();
   let isTooMuch = false;
@@ -88,8 +88,8 @@ async function lookAround(watched: WatchedObjects, signal: AbortSignal): Promise
   for (const bucket of await watched.buckets()) {
     let after: string | undefined;
     do {
-      const ask = { bucket, prefix, folded: false, limit: 1000 };
-      const page = await list(after === undefined ? ask : { ...ask, after }, signal);
+      const request = { bucket, prefix, folded: false, limit: 1000 };
+      const page = await list(after === undefined ? request : { ...request, after }, signal);
       for (const object of page.objects) {
         if (!isServed(object)) continue;
         const path = pathAt(bucket, object.key);

@@ -1,4 +1,4 @@
-/** What an address of the database means, and how each thing is addressed. */
+/** Addresses in the database, parsed and formatted. */
 import { pathOf, segmentsOf } from "../../source.ts";
 import { compareNames, createNameSegments } from "../database/segments.ts";
 
@@ -9,7 +9,7 @@ export type PostgresAddress =
   | { readonly kind: "table"; readonly schema: string; readonly name: string }
   | PostgresLeaf;
 
-/** What a table has below it. */
+/** A resource below a table. */
 export interface PostgresLeaf {
   readonly kind: "definition" | "rows";
   readonly schema: string;
@@ -25,7 +25,7 @@ export function isLeaf(place: PostgresAddress): place is PostgresLeaf {
 const segments = createNameSegments(["overview", "enums", "functions", "schema", "rows"]);
 export const { format } = segments;
 
-/** Where a thing stands. */
+/** The path of an address. */
 export function postgresPath(place: PostgresAddress): string {
   switch (place.kind) {
     case "database":
@@ -45,7 +45,7 @@ export function postgresPath(place: PostgresAddress): string {
   }
 }
 
-/** Undefined for what nothing can stand at. */
+/** Undefined for a path that nothing can have. */
 export function parsePostgresPath(path: string): PostgresAddress | undefined {
   const [first, second, third, ...more] = segmentsOf(path);
   if (first === undefined) return { kind: "database" };
@@ -72,7 +72,7 @@ function leafOf(segment: string): "definition" | "rows" | undefined {
   return segment === "schema" ? "definition" : segment === "rows" ? "rows" : undefined;
 }
 
-/** As lists stand: segment by segment, each by code points. */
+/** List order: segment by segment, each by code points. */
 export function comparePaths(left: string, right: string): number {
   const [ours, theirs] = [segmentsOf(left), segmentsOf(right)];
   for (const [index, segment] of ours.entries()) {

@@ -1,44 +1,44 @@
-/** What is in the database, by name: one statement for each page, however many names there are. */
+/** Names in the database, page by page: one statement for each page, however many names there are. */
 import { pathOf, segmentsOf } from "../../source.ts";
 import type { AllowList, TableRef } from "../database/allow-list.ts";
-import { isSpeakable } from "../database/segments.ts";
+import { isRepresentable } from "../database/segments.ts";
 import type { PostgresConnection, PostgresQuery, PostgresRow, PostgresValue } from "./connection.ts";
 import type { PostgresAddress } from "./addresses.ts";
 import { isSystem } from "./system-schema.ts";
 import { mayServe, readsColumn, readsOf } from "./view-reads.ts";
 
-/** Something that has a name, as a list says it. */
+/** A named object, as listed. */
 export interface CatalogItem {
   readonly place: Extract<
     PostgresAddress,
     { kind: "schema" | "overview" | "enums" | "functions" | "function" | "table" }
   >;
-  /** Of a table: what it is, by the letter of the catalogue. */
+  /** For a table: its kind, as the letter of the catalogue. */
   readonly letter?: string;
   readonly comment?: string;
 }
 
 export interface Catalog {
-  /** Everything that may be spoken of from a path on, in order, among so many names. */
-  things(ask: CatalogRequest, signal: AbortSignal): Promise<CatalogPage>;
-  /** The one thing at this place. */
+  /** Everything served from a path on, in order, up to `limit` names. */
+  things(request: CatalogRequest, signal: AbortSignal): Promise<CatalogPage>;
+  /** The object at this address. */
   find(place: CatalogItem["place"], signal: AbortSignal): Promise<CatalogItem | undefined>;
-  /** Views that are left out for what they read, though their names are allowed. */
+  /** Views excluded because of what they read, though their names are allowed. */
   leftOutViews(signal: AbortSignal): Promise<readonly TableRef[]>;
-  /** Names that hold what was typed, those that begin with it first. */
-  suggest(ask: SuggestAsk, signal: AbortSignal): Promise<readonly CatalogItem[]>;
+  /** Names that contain the typed text; names that start with it come first. */
+  suggest(request: SuggestRequest, signal: AbortSignal): Promise<readonly CatalogItem[]>;
 }
 
 export interface CatalogPage {
   readonly things: readonly CatalogItem[];
-  /** Where to go on, itself included; absent at the end. */
+  /** Where to continue, inclusive; absent at the end. */
   readonly next?: string;
 }
 
 export interface CatalogRequest {
-  /** What is looked at: all that is not a directory of other things, the schemas, one schema, or its functions. */
+  /** What is listed: all objects that are no directories, the schemas, one schema, or its functions. */
   readonly scope: CatalogScope;
-  /** From this path on, itself included. */
+  /** From this path on, inclusive. */
   readonly from?: string | undefined;
   readonly limit: number;
 }
@@ -47,18 +47,18 @@ export type CatalogScope =
   | { readonly kind: "all" | "schemas" }
   | { readonly kind: "schema" | "functions"; readonly schema: string };
 
-export interface SuggestAsk {
+export interface SuggestRequest {
   readonly what: "schema" | "table" | "function";
   readonly schema?: string | undefined;
   readonly typed: string;
 }
 
-/** A name that is reserved or that no path can hold stands in quotation marks: as `places.ts` spells it. */
+/** Quotes a name that is reserved or not valid in a path, as `addresses.ts` does. */
 const segment = (name: string) =>
   `CASE WHEN ${name} IN ('.', '..', 'overview', 'enums', 'functions', 'schema', 'rows') OR starts_with(${name}, '"')
         THEN '"' || replace(${name}, '"', '""') || '"' ELSE ${name} END COLLATE "C"`;
 
-/** Schemas that may be entered. $1 and $2 are how the names of what is served begin. */
+/** Schemas with USAGE privilege. $1 and $2 are the prefixes of served names. */
 const schemas = `
   SELECT n.oid, n.nspname::text AS schema, ${segment("n.nspname::text")} AS s
   FROM pg_namespace n
@@ -66,11 +66,11 @@ const schemas = `
     AND has_schema_privilege(n.oid, 'USAGE')
     AND ($1::text[] IS NULL OR EXISTS (SELECT FROM beginnings b WHERE starts_with(n.nspname::text, b.s)))`;
 
-/** Tables that may be read. A partition is a part of its table, and no table of its own. */
+/** Tables that the role may read. A partition belongs to its table and is not listed. */
 export const readableTable = `c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
     AND (has_table_privilege(c.oid, 'SELECT') OR has_any_column_privilege(c.oid, 'SELECT'))`;
 
-/** Functions that someone wrote here, and not what an extension brought. */
+/** Functions written by users, not those of an extension. */
 export const ownFunction = `has_function_privilege(p.oid, 'EXECUTE') AND NOT EXISTS (
     SELECT FROM pg_depend e WHERE e.classid = 'pg_proc'::regclass AND e.objid = p.oid AND e.deptype = 'e')`;
 
@@ -88,7 +88,7 @@ const enums = `
   SELECT schema, s, 'enums' COLLATE "C", '' COLLATE "C", 'enums', '', NULL, NULL::oid, '', NULL::text[] FROM schemas
   WHERE EXISTS (SELECT FROM pg_type y WHERE y.typnamespace = schemas.oid AND y.typtype = 'e')`;
 
-/** Overloads stand under one name. Their types may belong to schemas that are not to be spoken of. */
+/** Overloads share one name. Their types may belong to schemas that are not served. */
 const functions = `
   SELECT s.schema, s.s, 'functions' COLLATE "C", ${segment("p.proname::text")}, 'function', p.proname::text, NULL, min(p.oid), 'pg_proc',
     array_agg(DISTINCT y.mentioned)
@@ -113,7 +113,7 @@ export function createCatalog({
   allow,
   hasFunctions,
 }: {
-  readonly connection: Pick<PostgresConnection, "ask">;
+  readonly connection: Pick<PostgresConnection, "query">;
   readonly allow: AllowList;
   readonly hasFunctions: boolean;
 }): Catalog {
@@ -121,7 +121,7 @@ export function createCatalog({
     ? [allow.beginnings.map(({ schema }) => schema), allow.beginnings.map(({ table }) => table)]
     : [null, null];
 
-  /** Comments, and what views read, are looked up for what is given alone. */
+  /** Comments, and what views read, are looked up only for the returned rows. */
   function statement(parts: readonly string[], condition: string, order: string, limit: string): string {
     return `WITH beginnings AS (SELECT b.s, b.t FROM unnest($1::text[], $2::text[]) b (s, t)),
     schemas AS MATERIALIZED (${schemas}),
@@ -144,8 +144,8 @@ export function createCatalog({
     }
   }
 
-  /** $3 to $5 are the segments to begin at, $6 the schema, $7 how many. */
-  function question({ scope, from, limit }: CatalogRequest): PostgresQuery {
+  /** $3 to $5 are the segments to start at, $6 the schema, $7 the limit. */
+  function query({ scope, from, limit }: CatalogRequest): PostgresQuery {
     const [s = "", t = "", f = ""] = from === undefined ? [] : segmentsOf(from);
     return {
       text: statement(
@@ -154,7 +154,7 @@ export function createCatalog({
         "s, t, f",
         "$7",
       ),
-      // Below a table there is nothing that has a name of its own.
+      // Nothing below a table has a name in the catalogue.
       values: [...beginnings, s, t, t === "functions" ? f : "", "schema" in scope ? scope.schema : null, limit],
     };
   }
@@ -177,11 +177,11 @@ export function createCatalog({
   }
 
   return {
-    async things(ask, signal) {
-      const rows = await connection.ask(question({ ...ask, limit: ask.limit + 1 }), signal);
-      const behind = rows[ask.limit];
+    async things(request, signal) {
+      const rows = await connection.query(query({ ...request, limit: request.limit + 1 }), signal);
+      const behind = rows[request.limit];
       return {
-        things: toThings(rows.slice(0, ask.limit)),
+        things: toThings(rows.slice(0, request.limit)),
         ...(behind && {
           next: pathOf([behind["s"], behind["t"], behind["f"]].map(String).filter((each) => each !== "")),
         }),
@@ -189,7 +189,7 @@ export function createCatalog({
     },
 
     async find(place, signal) {
-      // What is refused by name need not be asked for.
+      // A name that is not served need not be queried.
       if (!allow.schema(place.schema)) return undefined;
       const part = {
         schema: schemaThings,
@@ -201,7 +201,7 @@ export function createCatalog({
       }[place.kind];
       if (!hasFunctions && (place.kind === "functions" || place.kind === "function")) return undefined;
       const name = "name" in place ? place.name : "";
-      const rows = await connection.ask(
+      const rows = await connection.query(
         {
           text: statement([part], "schema = $3 AND name = $4", "s, t, f", "1"),
           values: [...beginnings, place.schema, name],
@@ -213,7 +213,7 @@ export function createCatalog({
 
     async leftOutViews(signal) {
       if (!allow.restricts.tables) return [];
-      const rows = await connection.ask(
+      const rows = await connection.query(
         { text: statement([tables], "letter IN ('v', 'm')", "s, t, f", "10000"), values: beginnings },
         signal,
       );
@@ -227,7 +227,7 @@ export function createCatalog({
       const part = { schema: schemaThings, table: tables, function: functions }[what];
       if (what === "function" && !hasFunctions) return [];
       const name = what === "schema" ? "schema" : "name";
-      const rows = await connection.ask(
+      const rows = await connection.query(
         {
           text: statement(
             [part],
@@ -244,14 +244,14 @@ export function createCatalog({
   };
 }
 
-/** The names and types of what all parts give. */
+/** The column names and types of all parts. */
 const headings = `
   SELECT '' AS schema, '' COLLATE "C" AS s, '' COLLATE "C" AS t, '' COLLATE "C" AS f, '' AS kind, '' AS name, NULL::text AS letter,
     NULL::oid AS oid, '' AS catalogue, NULL::text[] AS mentions WHERE false`;
 
 function toThing(row: PostgresRow): CatalogItem | undefined {
   const { schema, kind, name, letter, comment } = row as Readonly<Record<string, string | null>>;
-  if (!isSpeakable(schema ?? "") || (name !== "" && !isSpeakable(name ?? ""))) return undefined;
+  if (!isRepresentable(schema ?? "") || (name !== "" && !isRepresentable(name ?? ""))) return undefined;
   return {
     place: (name === "" ? { kind, schema } : { kind, schema, name }) as CatalogItem["place"],
     ...(letter && { letter }),

@@ -1,4 +1,4 @@
-/** The way to a server: behind TLS, and to what is no server at all. */
+/** Connections: with TLS, and to something that is not a server. */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
@@ -69,12 +69,12 @@ describe.skipIf(missingFor("debian"))(`PostgreSQL behind TLS (${missingFor("debi
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it("is reached with what sslmode asks for, and refused where the certificate does not prove it", async () => {
+  it("is connected as sslmode demands, and rejected if the certificate is not valid", async () => {
     const ca = join(folder, "ca.pem");
-    for (const asked of [list("require"), list("require", { ca }), list("verify-ca", { ca }), list("disable")])
-      expect((await asked).items).not.toHaveLength(0);
-    for (const asked of [() => list("verify-full", { ca }), () => list("verify-ca"), () => list("verify-full")]) {
-      const error = await refusal(asked(), ["unavailable"], "not proven");
+    for (const requested of [list("require"), list("require", { ca }), list("verify-ca", { ca }), list("disable")])
+      expect((await requested).items).not.toHaveLength(0);
+    for (const requested of [() => list("verify-full", { ca }), () => list("verify-ca"), () => list("verify-full")]) {
+      const error = await refusal(requested(), ["unavailable"], "not proven");
       expect(error).toMatchObject({ passing: false, message: expect.stringContaining("certificate") });
     }
     expect(() => list("prefer")).toThrow(/sslmode/);
@@ -82,7 +82,7 @@ describe.skipIf(missingFor("debian"))(`PostgreSQL behind TLS (${missingFor("debi
   });
 });
 
-describe("a server that is none", () => {
+describe("something that is not a server", () => {
   const servers: Server[] = [];
   const sockets = new Set<Socket>();
   afterEach(async () => {
@@ -90,11 +90,11 @@ describe("a server that is none", () => {
     await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
   });
 
-  async function talking(answer: (socket: Socket) => void): Promise<string> {
+  async function talking(result: (socket: Socket) => void): Promise<string> {
     const server = createServer((socket) => {
       sockets.add(socket);
       socket.on("error", () => undefined);
-      answer(socket);
+      result(socket);
     });
     servers.push(server);
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -123,13 +123,13 @@ describe("a server that is none", () => {
       "answers rows that no one asked for",
       (socket) => socket.on("data", () => socket.end(Buffer.from([68, 0, 0, 0, 6, 0, 0]))),
     ],
-  ])("and %s is refused, and harms nothing else", async (_, answer) => {
-    const source = open({ url: await talking(answer), timeoutMs: 200 });
-    for (const asked of [
+  ])("and %s is rejected, and harms nothing else", async (_, result) => {
+    const source = open({ url: await talking(result), timeoutMs: 200 });
+    for (const requested of [
       () => source.list(asking(1), call()),
       () => source.read({ path: "public/t/schema" }, call()),
     ]) {
-      const error = await refusal(asked(), ["unavailable", "unexpected", "denied"], "nonsense");
+      const error = await refusal(requested(), ["unavailable", "unexpected", "denied"], "nonsense");
       expect(`${error.message} ${String(error.cause)}`).not.toContain("planted-secret");
     }
   });

@@ -1,4 +1,4 @@
-/** The way to the database: questions that can only read. */
+/** The database connection: read-only queries. */
 import type pg from "pg";
 import type { ResourceError } from "../../errors.ts";
 import { type Attached, type ConnectionOptions, createPool } from "./pool.ts";
@@ -12,33 +12,33 @@ export interface PostgresQuery {
 }
 
 export interface PostgresConnection {
-  /** One statement in a transaction that can only read, in one round trip. The statement runs nothing but what comes with the database. */
-  ask(question: PostgresQuery, signal: AbortSignal): Promise<readonly PostgresRow[]>;
-  /** The same for a statement that may run what users have written, such as views: it begins once nothing can be written. */
-  askTables(question: PostgresQuery, signal: AbortSignal): Promise<readonly PostgresRow[]>;
-  /** A connection of one's own, for as long as the signal lasts. */
+  /** Runs one statement in a read-only transaction, in one round trip. The statement must use only built-in functions. */
+  query(query: PostgresQuery, signal: AbortSignal): Promise<readonly PostgresRow[]>;
+  /** The same for a statement that may run user code, such as views: it starts when the transaction is read-only. */
+  queryTables(query: PostgresQuery, signal: AbortSignal): Promise<readonly PostgresRow[]>;
+  /** A separate connection, open until the signal ends. */
   attach(signal: AbortSignal): Promise<PostgresSession>;
   toError(cause: unknown): ResourceError;
-  /** Afterwards nothing is open. */
+  /** Nothing is open after it resolves. */
   close(): Promise<void>;
 }
 
 export interface PostgresSession extends Pick<Attached, "listen" | "over" | "end"> {
-  ask(question: PostgresQuery): Promise<readonly PostgresRow[]>;
+  query(query: PostgresQuery): Promise<readonly PostgresRow[]>;
 }
 
 export function createConnection(options: ConnectionOptions): PostgresConnection {
   const { timeoutMs } = options;
   const { borrow, attach, toError, close } = createPool("postgres", options);
-  // Nothing of this stays behind in a connection that others get after us, as behind a pooler.
+  // `SET LOCAL` leaves nothing behind in a connection that others use next, as with a pooler.
   const begin = [
     "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY",
     `SET LOCAL statement_timeout = ${timeoutMs}`,
     `SET LOCAL lock_timeout = ${Math.min(2000, timeoutMs)}`,
     `SET LOCAL idle_in_transaction_session_timeout = ${timeoutMs + 5000}`,
-    // Nothing that someone made is mistaken for what comes with the database.
+    // User objects cannot replace built-in ones.
     "SET LOCAL search_path = pg_catalog",
-    // To compile a question takes longer than to answer it.
+    // Compiling a query would take longer than running it.
     "SET LOCAL jit = off",
     "SET LOCAL DateStyle = 'ISO, YMD'",
     "SET LOCAL IntervalStyle = 'iso_8601'",
@@ -46,29 +46,29 @@ export function createConnection(options: ConnectionOptions): PostgresConnection
     "SET LOCAL bytea_output = 'hex'",
     "SET LOCAL extra_float_digits = 1",
   ].join("; ");
-  /** All three are on their way before the first is answered. */
-  async function exchange(client: pg.ClientBase, question: PostgresQuery): Promise<readonly PostgresRow[]> {
-    const [begun, answer, ended] = await Promise.allSettled([
+  /** All three are sent before the first response. */
+  async function exchange(client: pg.ClientBase, query: PostgresQuery): Promise<readonly PostgresRow[]> {
+    const [begun, result, ended] = await Promise.allSettled([
       client.query(begin),
-      send(client, question),
+      send(client, query),
       client.query("COMMIT"),
     ]);
-    for (const each of [begun, answer, ended]) if (each.status === "rejected") throw each.reason;
-    return answer.status === "fulfilled" ? (answer.value.rows as PostgresRow[]) : [];
+    for (const each of [begun, result, ended]) if (each.status === "rejected") throw each.reason;
+    return result.status === "fulfilled" ? (result.value.rows as PostgresRow[]) : [];
   }
 
   return {
     toError,
 
-    ask: (question, signal) => borrow(signal, (client) => exchange(client, question)),
+    query: (query, signal) => borrow(signal, (client) => exchange(client, query)),
 
-    askTables(question, signal) {
+    queryTables(query, signal) {
       return borrow(signal, async (client, retire) => {
         await client.query(`${begin}; SAVEPOINT question`);
-        const [answer] = await Promise.allSettled([send(client, question)]);
+        const [result] = await Promise.allSettled([send(client, query)]);
         if (!(await isCleanAfter(client))) retire();
-        if (answer.status === "rejected") throw answer.reason;
-        return answer.value.rows as PostgresRow[];
+        if (result.status === "rejected") throw result.reason;
+        return result.value.rows as PostgresRow[];
       });
     },
 
@@ -78,9 +78,9 @@ export function createConnection(options: ConnectionOptions): PostgresConnection
         listen,
         over,
         end,
-        async ask(question) {
+        async query(query) {
           try {
-            return await exchange(client, question);
+            return await exchange(client, query);
           } catch (cause) {
             throw toError(cause);
           }
@@ -93,9 +93,9 @@ export function createConnection(options: ConnectionOptions): PostgresConnection
 }
 
 /**
- * Takes back what a function of a view may have done to the session. Settings, cursors and channels end with the transaction. Locks that
- * are held by the session do not; they are released within the transaction, because behind a pooler the next statement may go to another
- * session. Prepared statements do not end either: a session that has one is given up, since those of other users of a pooler must stay.
+ * Undoes what a function of a view may have done to the session. Settings, cursors and channels end with the transaction. Session locks do
+ * not; they are released inside the transaction, because with a pooler the next statement may go to another session. Prepared statements do
+ * not end either: a session that has one is closed, since those of other pooler users must stay.
  */
 const cleanUp = [
   "ROLLBACK TO SAVEPOINT question",
@@ -104,7 +104,7 @@ const cleanUp = [
   "ROLLBACK",
 ].join("; ");
 
-/** Ends the transaction of a question about tables. False for a session that must not be used again. */
+/** Ends the transaction of a query on tables. False for a session that must not be reused. */
 async function isCleanAfter(client: pg.ClientBase): Promise<boolean> {
   try {
     const results = (await client.query(cleanUp)) as unknown as readonly pg.QueryResult[];

@@ -1,4 +1,4 @@
-/** What a list says of each thing. */
+/** Catalogue objects as entries. */
 import { directoryType } from "../../resources.ts";
 import type { Entry } from "../../source.ts";
 import { schemaType } from "../database/description.ts";

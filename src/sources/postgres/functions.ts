@@ -1,10 +1,10 @@
-/** Functions and enums, as the catalogue has them. */
+/** Functions and enums in the catalogue. */
 import type { EnumDescription, FunctionDescription } from "../database/description.ts";
 import { ownFunction } from "./catalog.ts";
 import type { PostgresQuery, PostgresRow } from "./connection.ts";
 
-/** Overloads of one name. Without definitions, initial values of arguments are left out too: both may name anything. */
-export function functionsQuestion(schema: string, name: string, hasDefinitions: boolean): PostgresQuery {
+/** Overloads of one name. Without definitions, default values of arguments are left out too: both may name anything. */
+export function functionsQuery(schema: string, name: string, hasDefinitions: boolean): PostgresQuery {
   const given = hasDefinitions ? "pg_get_function_arguments" : "pg_get_function_identity_arguments";
   return {
     text: `
@@ -19,7 +19,7 @@ export function functionsQuestion(schema: string, name: string, hasDefinitions: 
   };
 }
 
-export function enumsQuestion(schema: string): PostgresQuery {
+export function enumsQuery(schema: string): PostgresQuery {
   return {
     text: `
       SELECT y.typname::text AS name, obj_description(y.oid, 'pg_type') AS comment,
@@ -31,7 +31,7 @@ export function enumsQuestion(schema: string): PostgresQuery {
   };
 }
 
-/** One digest for the enums of a schema, and one for each name of functions. */
+/** One digest for the enums of a schema, and one for each function name. */
 export const otherDigests = `
   SELECT n.nspname::text AS schema, 'schema' AS kind, '' AS name, coalesce(obj_description(n.oid, 'pg_namespace'), '') AS digest
   FROM pg_namespace n

@@ -1,4 +1,4 @@
-/** What a mount of a database may say. Declared once: validation, help and docs come from it. */
+/** Options of a database mount. Declared once: validation, help and docs use it. */
 import type { z } from "zod";
 
 export interface PostgresOptions {
@@ -22,15 +22,15 @@ export interface PostgresOptions {
   readonly maxConnections: number;
 }
 
-/** With what both sides prove who they are. */
-export function proofOptions(zod: typeof z) {
+/** Options for authentication and TLS. */
+export function authenticationOptions(zod: typeof z) {
   return {
-    password: zod.string().min(1).optional().describe("where it is not part of the url: ${env:PGPASSWORD}"),
+    password: zod.string().min(1).optional().describe("Password, if it is not part of the url: ${env:PGPASSWORD}"),
     ca: zod
       .string()
       .min(1)
       .optional()
-      .describe("a file with the certificates that the server's is signed with")
+      .describe("File with the certificates of the authority that signed the server's certificate")
       .meta({ format: "path" }),
   };
 }
@@ -42,72 +42,70 @@ export function postgresOptions(zod: typeof z): z.ZodType<PostgresOptions> {
       url: zod
         .string()
         .min(1)
-        .describe("postgres://user@host:5432/database?sslmode=verify-full; best as a reference: ${env:DATABASE_URL}"),
-      ...proofOptions(zod),
-      schemas: zod
-        .array(name)
-        .max(1000)
-        .optional()
-        .describe("patterns of the schemas that are served; all unless said"),
+        .describe(
+          "Address of the database, postgres://user@host:5432/database?sslmode=verify-full; best as a reference: ${env:DATABASE_URL}",
+        ),
+      ...authenticationOptions(zod),
+      schemas: zod.array(name).max(1000).optional().describe("Patterns of the schemas to serve. Default: all"),
       tables: zod
         .object({
-          include: zod.array(name).max(1000).optional().describe("only these"),
-          exclude: zod.array(name).max(1000).optional().describe("not these"),
+          include: zod.array(name).max(1000).optional().describe("Serve only these"),
+          exclude: zod.array(name).max(1000).optional().describe("Do not serve these"),
         })
         .strict()
         .optional()
         .describe(
-          "patterns of tables and views, as table or schema.table; what is left out is nowhere spoken of, and views that read it are left out too",
+          "Patterns of tables and views, as table or schema.table; excluded ones appear nowhere, and views that read them are excluded too",
         ),
       functions: zod
         .enum(["none", "signatures", "definitions"])
         .optional()
         .describe(
-          "how much of functions is served; definitions unless said, signatures where schemas are left out, none where tables are",
+          "How much of functions is served. Default: definitions; signatures if schemas are excluded, none if tables are",
         ),
       rows: zod
         .union([zod.boolean(), zod.array(name).max(1000)])
         .default(false)
-        .describe("whether rows are served, or of which tables, as patterns"),
-      maxRows: zod.int().min(1).max(1000).default(100).describe("how many rows are given at once"),
+        .describe("Whether rows are served, or patterns of the tables whose rows are served"),
+      maxRows: zod.int().min(1).max(1000).default(100).describe("Most rows on one page"),
       maxBytes: zod
         .int()
         .min(1024)
         .max(64 * 1024 * 1024)
         .default(1024 * 1024)
-        .describe("how many bytes of rows are given at once"),
+        .describe("Most bytes of rows on one page"),
       fullText: zod
         .array(
           zod
             .object({
-              table: name.describe("table or schema.table; its rows must be served"),
-              columns: zod.array(name).min(1).max(50).describe("what is searched"),
-              config: zod.string().min(1).max(200).default("simple").describe("the text search configuration"),
+              table: name.describe("Table as table or schema.table; its rows must be served"),
+              columns: zod.array(name).min(1).max(50).describe("Columns to search"),
+              config: zod.string().min(1).max(200).default("simple").describe("Text search configuration"),
             })
             .strict(),
         )
         .max(50)
         .optional()
-        .describe("tables whose rows are searched by the database itself"),
+        .describe("Tables whose rows are searched by the database itself"),
       listen: zod
         .string()
         .min(1)
         .max(63)
         .optional()
-        .describe("a channel to which the name of a table is sent (NOTIFY) when its rows change"),
+        .describe("Channel on which the database announces (NOTIFY) the name of a table when its rows change"),
       pollMs: zod
         .int()
         .min(100)
         .max(3_600_000)
         .default(5000)
-        .describe("how often to look for changed tables while watched"),
+        .describe("How often to check for changed tables while watched"),
       timeoutMs: zod
         .int()
         .min(100)
         .max(600_000)
         .default(5000)
-        .describe("how long one question may take, with connecting and all its statements and attempts"),
-      maxConnections: zod.int().min(1).max(20).default(3).describe("how many connections are open at once"),
+        .describe("Time limit of one call, with connecting and all its statements and retries"),
+      maxConnections: zod.int().min(1).max(20).default(3).describe("Most open connections"),
     })
     .strict();
 }

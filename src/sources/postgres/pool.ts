@@ -1,4 +1,4 @@
-/** Few connections to a server, opened when they are needed: each lent to one question at a time, and given up when it breaks. */
+/** A small pool of connections, opened on demand: each used by one query at a time, and closed when it breaks. */
 import { connect, type Socket } from "node:net";
 import type pg from "pg";
 import { ResourceError } from "../../errors.ts";
@@ -15,29 +15,29 @@ export interface ConnectionOptions {
 
 export interface Pool {
   /**
-   * Whoever leaves is answered at once. Their connection stays taken until the server has stopped, so that no one can open ever more.
-   * After `retire` no one gets the connection again.
+   * A cancelled caller returns immediately. The connection stays in use until the server has stopped, so that cancelling cannot open more
+   * and more connections. After `retire` the connection is not reused.
    */
   borrow<T>(signal: AbortSignal, use: (client: pg.ClientBase, retire: () => void) => Promise<T>): Promise<T>;
-  /** A connection of one's own. */
+  /** A separate connection. */
   attach(signal: AbortSignal): Promise<Attached>;
   toError(cause: unknown): ResourceError;
-  /** Afterwards nothing is open. */
+  /** Nothing is open after it resolves. */
   close(): Promise<void>;
 }
 
 export interface Attached {
   readonly client: pg.ClientBase;
-  /** Hears of what is sent to this channel. */
+  /** Receives notifications of this channel. */
   listen(channel: string, hear: (payload: string) => void): Promise<void>;
-  /** Resolves when it is over, with why. */
+  /** Resolves with the reason when the connection has ended. */
   readonly over: Promise<unknown>;
   end(): Promise<void>;
 }
 
 const idleMs = 30_000;
 
-/** `source` is whose it is, for the error where "pg" is missing. */
+/** `source` is named in the error if "pg" is missing. */
 export function createPool(source: string, options: ConnectionOptions): Pool {
   const { target, tls, timeoutMs, maxConnections } = options;
   const password = options.password ?? target.password;
@@ -57,11 +57,11 @@ export function createPool(source: string, options: ConnectionOptions): Pool {
       ssl: tls,
       application_name: target.applicationName ?? "pressmark",
       connectionTimeoutMillis: connectMs,
-      // The server gives up first; this is for one that does not answer at all.
+      // The server's own limit comes first; this one is for a server that does not respond at all.
       query_timeout: timeoutMs + 3000,
       keepAlive: true,
       client_encoding: "UTF8",
-      // Begin, statement and end travel together.
+      // Begin, statement and end are sent together.
       pipeline: true,
     } as pg.ClientConfig;
   }
@@ -75,7 +75,7 @@ export function createPool(source: string, options: ConnectionOptions): Pool {
         idleTimeoutMillis: idleMs,
         allowExitOnIdle: true,
       });
-      // A connection that breaks while no one uses it is replaced when it is needed.
+      // A connection that breaks while idle is replaced when it is needed.
       opened.on("error", unheard);
       return opened;
     });
@@ -88,11 +88,9 @@ export function createPool(source: string, options: ConnectionOptions): Pool {
       (cause: unknown) => {
         loaded = undefined;
         pool = undefined;
-        throw new ResourceError(
-          "unsupported",
-          `the source "${source}" needs the package "pg"; install it with "npm install pg"`,
-          { cause },
-        );
+        throw new ResourceError("unsupported", `the source "${source}" needs the package "pg"; run: npm install pg`, {
+          cause,
+        });
       },
     );
     return loaded;
@@ -105,7 +103,7 @@ export function createPool(source: string, options: ConnectionOptions): Pool {
     if (isClosed || signal.aborted) throw cancelled(signal);
     try {
       const client = await untilLeft((await openPool()).connect(), signal, (late) => late.release());
-      // Without anyone to hear of it, an error ends the process.
+      // An error event without a listener ends the process.
       client.on("error", unheard);
       let isSound = false;
       let isRetired = false;
@@ -113,28 +111,28 @@ export function createPool(source: string, options: ConnectionOptions): Pool {
         isRetired = true;
       };
       const work = use(client, retire).then(
-        (answer) => {
+        (result) => {
           isSound = !isRetired;
-          return answer;
+          return result;
         },
         (cause: unknown) => {
-          isSound = !isRetired && isAnswer(cause);
+          isSound = !isRetired && isServerError(cause);
           throw cause;
         },
       );
-      const giveBack = (isWanted: boolean): void => {
+      const release = (isWanted: boolean): void => {
         if (isSound && isWanted) client.off("error", unheard);
         client.release(!isSound || !isWanted);
       };
-      const answer = untilLeft(work, signal, () => undefined);
+      const result = untilLeft(work, signal, () => undefined);
       const stop = (): void => cancel(client, target, tls);
       signal.addEventListener("abort", stop, { once: true });
       const over = (): void => {
         signal.removeEventListener("abort", stop);
-        giveBack(!signal.aborted);
+        release(!signal.aborted);
       };
       work.then(over, over);
-      return await answer;
+      return await result;
     } catch (cause) {
       throw signal.aborted ? cancelled(signal) : toError(cause);
     }
@@ -185,7 +183,7 @@ export function createPool(source: string, options: ConnectionOptions): Pool {
 
 function unheard(): void {}
 
-/** What is no answer of a database breaks the connection. As pg is, it would be thrown at no one, and end the process. */
+/** An invalid response breaks the connection. Without this, pg would throw an uncaught error that ends the process. */
 function guarded(Client: typeof pg.Client): typeof pg.Client {
   return class extends Client {
     constructor(config?: string | pg.ClientConfig) {
@@ -198,7 +196,7 @@ function guarded(Client: typeof pg.Client): typeof pg.Client {
             get(target, key) {
               const value: unknown = Reflect.get(target, key);
               if (key !== "on") return typeof value === "function" ? value.bind(target) : value;
-              return (event: string, hear: (...said: unknown[]) => void) =>
+              return (event: string, hear: (...given: unknown[]) => void) =>
                 target.on(event, event === "data" ? orDestroy(target, hear) : hear);
             },
           }),
@@ -208,36 +206,36 @@ function guarded(Client: typeof pg.Client): typeof pg.Client {
   };
 }
 
-function orDestroy(stream: Socket, hear: (...said: unknown[]) => void): (...said: unknown[]) => void {
-  return (...said) => {
+function orDestroy(stream: Socket, hear: (...given: unknown[]) => void): (...given: unknown[]) => void {
+  return (...given) => {
     try {
-      hear(...said);
+      hear(...given);
     } catch {
       stream.destroy(new Error("invalid response of the server"));
     }
   };
 }
 
-/** The server said no, and the connection is as good as before. */
-function isAnswer(cause: unknown): boolean {
+/** The server returned an error, and the connection is still usable. */
+function isServerError(cause: unknown): boolean {
   const { code } = (typeof cause === "object" && cause !== null ? cause : {}) as { readonly code?: unknown };
   return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) && !/^(?:08|57P|25P)/.test(code);
 }
 
 function cancelled(signal: AbortSignal): ResourceError {
-  return new ResourceError("cancelled", "the question was withdrawn", { cause: signal.reason });
+  return new ResourceError("cancelled", "cancelled", { cause: signal.reason });
 }
 
-/** What comes too late is handed to `late`. */
-function untilLeft<T>(promise: Promise<T>, signal: AbortSignal, late: (answer: T) => void): Promise<T> {
+/** A value that arrives after cancellation is passed to `late`. */
+function untilLeft<T>(promise: Promise<T>, signal: AbortSignal, late: (result: T) => void): Promise<T> {
   return new Promise((resolve, reject) => {
     const leave = (): void => reject(cancelled(signal));
     signal.addEventListener("abort", leave, { once: true });
     promise.then(
-      (answer) => {
+      (result) => {
         signal.removeEventListener("abort", leave);
-        if (signal.aborted) late(answer);
-        resolve(answer);
+        if (signal.aborted) late(result);
+        resolve(result);
       },
       (cause: unknown) => {
         signal.removeEventListener("abort", leave);
@@ -247,10 +245,10 @@ function untilLeft<T>(promise: Promise<T>, signal: AbortSignal, late: (answer: T
   });
 }
 
-/** Asks the server to stop. It need not be heard: the server also stops by itself, later. */
+/** Sends a cancel request. It may be lost: the server also stops at its own time limit. */
 function cancel(client: pg.ClientBase, { host, port }: Target, tls: TlsOptions | false): void {
   const { processID, secretKey } = client as { readonly processID?: unknown; readonly secretKey?: unknown };
-  // In the open, the number would let others stop what runs here.
+  // Without TLS on a network, the secret number would let others cancel queries.
   if (tls !== false || typeof processID !== "number" || typeof secretKey !== "number") return;
   const request = Buffer.alloc(16);
   request.writeInt32BE(16, 0);

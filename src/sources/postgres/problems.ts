@@ -1,4 +1,4 @@
-/** What the person who runs the house should know of the database: above all, whether the role could write. */
+/** Problems of the database to report to the administrator: above all, whether the role could write. */
 import type { Call } from "../../resources.ts";
 import type { SourceProblem } from "../../source.ts";
 import { fullName } from "../database/description.ts";
@@ -19,12 +19,12 @@ const powers = `
 const oldest = 130_000;
 
 export async function problemsOf(
-  connection: Pick<PostgresConnection, "ask">,
+  connection: Pick<PostgresConnection, "query">,
   catalog: Pick<Catalog, "leftOutViews">,
   target: Target,
   { signal }: Call,
 ): Promise<readonly SourceProblem[]> {
-  const [row] = await connection.ask({ text: powers }, signal);
+  const [row] = await connection.query({ text: powers }, signal);
   const { version, super: isSuper, writes, creates } = (row ?? {}) as Readonly<Record<string, unknown>>;
   const problems: SourceProblem[] = [];
   if (isSuper === true || writes === true || creates === true) {
@@ -32,7 +32,7 @@ export async function problemsOf(
       isSuper === true ? "is a superuser" : writes === true ? "could write to tables" : "could create tables";
     problems.push({
       path: "",
-      says: `connects with a role that ${what}; every question is read-only, and a role that cannot write is safer still`,
+      says: `connects with a role that ${what}; all queries are read-only, but a role that cannot write is safer`,
       advice:
         "CREATE ROLE pressmark LOGIN; GRANT pg_read_all_data TO pressmark (PostgreSQL 14 and later), or GRANT USAGE and SELECT on what is to be served",
     });
@@ -40,11 +40,11 @@ export async function problemsOf(
   if (target.tls === undefined && !isNear(target))
     problems.push({
       path: "",
-      says: "connects to another machine without TLS: the password and all rows can be read on the way",
+      says: "connects to another machine without TLS: others on the network can read the password and all rows",
       advice: "add sslmode=verify-full to the url",
     });
   if (Number(version) < oldest)
-    problems.push({ path: "", says: "is a server older than PostgreSQL 13, with which it was not tried" });
+    problems.push({ path: "", says: "is a server older than PostgreSQL 13, which is not tested" });
   const views = await catalog.leftOutViews(signal);
   if (views.length > 0) problems.push(leftOutProblem(views.map(fullName)));
   return problems;

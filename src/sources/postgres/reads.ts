@@ -1,4 +1,4 @@
-/** What is read at each place. */
+/** Reads each kind of address. */
 import { notFound } from "../../errors.ts";
 import type { Call } from "../../resources.ts";
 import type { Address, Part } from "../../source.ts";
@@ -7,22 +7,22 @@ import { functionDdl, toDdl } from "../database/ddl.ts";
 import { schemaType, type TableDescription } from "../database/description.ts";
 import { type TableFormat, tableFormatOf, tableFormats, tableTypeOf } from "../database/formats.ts";
 import { type Overview, overviewMarkdown, tableMarkdown } from "../database/overview.ts";
-import { parseRowsAsk, type RowLimits, rowsPart } from "../database/rows.ts";
+import { parseRowsRequest, type RowLimits, rowsPart } from "../database/rows.ts";
 import type { Catalog, CatalogItem } from "./catalog.ts";
 import type { PostgresConnection } from "./connection.ts";
-import { enumsQuestion, functionsQuestion, toEnum, toFunction } from "./functions.ts";
+import { enumsQuery, functionsQuery, toEnum, toFunction } from "./functions.ts";
 import { isLeaf, parsePostgresPath, postgresPath, type PostgresAddress } from "./addresses.ts";
-import { rowsQuestion, type Shape, shapeQuestion, toPage, toShape } from "./rows.ts";
-import { tablesQuestion, toDescription } from "./tables.ts";
+import { rowsQuery, type Shape, shapeQuery, toPage, toShape } from "./rows.ts";
+import { tablesQuery, toDescription } from "./tables.ts";
 
 export interface PostgresReader {
-  /** Undefined where a directory may be. */
+  /** Undefined if the address may be a directory. */
   read(at: Address, call: Call): Promise<readonly Part[] | undefined>;
   shapeOf(schema: string, table: string, signal: AbortSignal): Promise<Shape | undefined>;
 }
 
 export interface PostgresReaderOptions {
-  readonly connection: Pick<PostgresConnection, "ask" | "askTables">;
+  readonly connection: Pick<PostgresConnection, "query" | "queryTables">;
   readonly catalog: Catalog;
   readonly allow: AllowList;
   readonly database: string;
@@ -30,7 +30,7 @@ export interface PostgresReaderOptions {
   readonly limits: RowLimits;
 }
 
-/** So many tables of a schema stand in its overview. */
+/** Most tables in the overview of a schema. */
 const maxTables = 500;
 
 export function createPostgresReader({
@@ -43,7 +43,7 @@ export function createPostgresReader({
 }: PostgresReaderOptions): PostgresReader {
   async function describe(schema: string, table: string, signal: AbortSignal): Promise<TableDescription | undefined> {
     if (!allow.table({ schema, table })) return undefined;
-    const [row] = await connection.ask(tablesQuestion(schema, table, allow, 1), signal);
+    const [row] = await connection.query(tablesQuery(schema, table, allow, 1), signal);
     return row && toDescription(row, database, schema, allow);
   }
 
@@ -59,8 +59,8 @@ export function createPostgresReader({
     const found = await catalog.find({ kind: "overview", schema }, signal);
     if (found === undefined) throw notFound(path);
     const [rows, enums, named] = await Promise.all([
-      connection.ask(tablesQuestion(schema, undefined, allow, maxTables * 2 + 1), signal),
-      connection.ask(enumsQuestion(schema), signal),
+      connection.query(tablesQuery(schema, undefined, allow, maxTables * 2 + 1), signal),
+      connection.query(enumsQuery(schema), signal),
       functions !== "none"
         ? catalog.things({ scope: { kind: "functions", schema }, limit: maxTables }, signal)
         : { things: [] as readonly CatalogItem[] },
@@ -87,7 +87,7 @@ export function createPostgresReader({
   async function readFunction(schema: string, name: string, format: TableFormat, path: string, signal: AbortSignal) {
     const [found, rows] = await Promise.all([
       catalog.find({ kind: "function", schema, name }, signal),
-      connection.ask(functionsQuestion(schema, name, functions === "definitions"), signal),
+      connection.query(functionsQuery(schema, name, functions === "definitions"), signal),
     ]);
     if (found === undefined || rows.length === 0) throw notFound(path);
     const described = rows.map(toFunction);
@@ -96,24 +96,24 @@ export function createPostgresReader({
   }
 
   async function readEnums(schema: string, path: string, signal: AbortSignal) {
-    const rows = allow.schema(schema) ? await connection.ask(enumsQuestion(schema), signal) : [];
+    const rows = allow.schema(schema) ? await connection.query(enumsQuery(schema), signal) : [];
     if (rows.length === 0) throw notFound(path);
     return text(JSON.stringify({ database, schema, enums: rows.map(toEnum) }), "application/json");
   }
 
   async function shapeOf(schema: string, table: string, signal: AbortSignal): Promise<Shape | undefined> {
-    const [row] = await connection.ask(shapeQuestion(schema, table, allow), signal);
+    const [row] = await connection.query(shapeQuery(schema, table, allow), signal);
     return row && toShape(row, schema, table, allow);
   }
 
   async function readRows(schema: string, table: string, { path, query = {} }: Address, signal: AbortSignal) {
-    const ask = parseRowsAsk(query, limits);
-    if (ask === undefined || !allow.rows({ schema, table })) throw notFound(path);
+    const request = parseRowsRequest(query, limits);
+    if (request === undefined || !allow.rows({ schema, table })) throw notFound(path);
     const shape = await shapeOf(schema, table, signal);
     if (shape === undefined) throw notFound(path);
-    const answer = await connection.askTables(rowsQuestion(shape, ask, limits), signal);
-    if ("key" in ask && answer.length === 0) throw notFound(path);
-    return rowsPart({ database, schema, table }, toPage(answer, shape, ask.limit), ask.limit);
+    const result = await connection.queryTables(rowsQuery(shape, request, limits), signal);
+    if ("key" in request && result.length === 0) throw notFound(path);
+    return rowsPart({ database, schema, table }, toPage(result, shape, request.limit), request.limit);
   }
 
   async function read(at: Address, { signal }: Call): Promise<readonly Part[] | undefined> {
@@ -142,7 +142,7 @@ export function createPostgresReader({
   return { read, shapeOf };
 }
 
-/** The format that is asked for at a place, and its type. */
+/** The format requested at an address, and its type. */
 export function formatAt(
   at: Address,
   { kind }: PostgresAddress,
@@ -154,7 +154,7 @@ export function formatAt(
   return { format, mimeType: tableTypeOf(format, isPlain ? "application/json" : schemaType) };
 }
 
-/** A second spelling shows no more than the first. */
+/** The short form of an address shows no more than the full form. */
 export function revealing(place: PostgresAddress): { readonly reveals?: Address } {
   return isLeaf(place) && place.isShort
     ? { reveals: { path: postgresPath({ kind: place.kind, schema: place.schema, name: place.name }) } }

@@ -1,7 +1,7 @@
-/** What the database, or the way to it, refuses, in the house's own kinds and words. Nothing of a password, a value or a statement is in them. */
+/** Turns errors of the database and the connection into ours. They contain no password, value or statement. */
 import { ResourceError } from "../../errors.ts";
 
-/** What pg throws: an error with five letters of the standard, or with the name of a fault of the network. */
+/** An error of pg: with an SQLSTATE, or with the code of a network error. */
 interface DatabaseFault {
   readonly code?: unknown;
   readonly message?: unknown;
@@ -18,8 +18,8 @@ export function createRefusals({
   readonly timeoutMs: number;
   readonly secrets: readonly string[];
 }): Refusals {
-  /** For the log: what happened, without what only the database may know. */
-  function told(cause: unknown): Error {
+  /** For the log: the error without confidential details. */
+  function forLog(cause: unknown): Error {
     const { code, message } = (typeof cause === "object" && cause !== null ? cause : {}) as DatabaseFault;
     const text = `${typeof code === "string" ? `${code}: ` : ""}${typeof message === "string" ? message : String(cause)}`;
     const clean = secrets.reduce((rest, secret) => rest.replaceAll(secret, "…"), text.slice(0, 500));
@@ -32,11 +32,11 @@ export function createRefusals({
     toError(cause) {
       if (cause instanceof ResourceError) return cause;
       const { code, message } = (typeof cause === "object" && cause !== null ? cause : {}) as DatabaseFault;
-      const why = told(cause);
+      const why = forLog(cause);
       const known = (typeof code === "string" ? byCode(code, timeoutMs) : undefined) ?? byMessage(String(message));
       if (known) return new ResourceError(known.kind, known.says, { cause: why, ...known });
       const which = typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? ` (SQLSTATE ${code})` : "";
-      return new ResourceError("unexpected", `the database refuses the question${which}; the log says more`, {
+      return new ResourceError("unexpected", `the database rejects the query${which}; see the log`, {
         cause: why,
       });
     },
@@ -52,11 +52,11 @@ type Known = Pick<ResourceError, "kind"> & {
 function byCode(code: string, timeoutMs: number): Known | undefined {
   switch (code) {
     case "28P01":
-      return { kind: "denied", says: 'the database refuses the user or the password; check "url"' };
+      return { kind: "denied", says: 'the database rejects the user or the password; check "url"' };
     case "28000":
       return {
         kind: "denied",
-        says: 'the database lets no one in this way; check user, host and sslmode in "url", and pg_hba.conf',
+        says: 'the database rejects the connection; check user, host and sslmode in "url", and pg_hba.conf',
       };
     case "3D000":
       return { kind: "unavailable", passing: false, says: 'the server has no such database; check "url"' };
@@ -66,12 +66,12 @@ function byCode(code: string, timeoutMs: number): Known | undefined {
       return {
         kind: "unavailable",
         passing: false,
-        says: `the database took longer than ${timeoutMs} ms; ask for less, or raise "timeoutMs"`,
+        says: `the query took longer than ${timeoutMs} ms; request less, or raise "timeoutMs"`,
       };
     case "55P03":
-      return { kind: "unavailable", says: "the table is locked just now; try again" };
+      return { kind: "unavailable", says: "the table is locked at present; try again" };
     case "25006":
-      return { kind: "unsupported", says: "reading this would write to the database, which is never done" };
+      return { kind: "unsupported", says: "reading this would write to the database, which is never allowed" };
     case "57P01":
     case "57P02":
     case "57P03":
@@ -81,20 +81,20 @@ function byCode(code: string, timeoutMs: number): Known | undefined {
     case "3F000":
       return {
         kind: "unavailable",
-        says: "what was asked for changed in the meantime, or a function of it names a table without its schema; try again",
+        says: "the requested object changed in the meantime, or one of its functions names a table without its schema; try again",
       };
     case "ECONNREFUSED":
     case "ENOENT":
-      return { kind: "unavailable", says: 'no database listens there; see that it runs, and check "url"' };
+      return { kind: "unavailable", says: 'no database listens there; check that it runs, and check "url"' };
     case "ENOTFOUND":
     case "EAI_AGAIN":
-      return { kind: "unavailable", says: 'the host of the database is not known; check "url"' };
+      return { kind: "unavailable", says: 'the host of the database is unknown; check "url"' };
     case "ETIMEDOUT":
     case "EHOSTUNREACH":
     case "ENETUNREACH":
     case "ECONNRESET":
     case "EPIPE":
-      return { kind: "unavailable", says: "the database cannot be reached just now; try again" };
+      return { kind: "unavailable", says: "the database cannot be reached at present; try again" };
     case "ERR_TLS_CERT_ALTNAME_INVALID":
     case "DEPTH_ZERO_SELF_SIGNED_CERT":
     case "SELF_SIGNED_CERT_IN_CHAIN":
@@ -104,14 +104,14 @@ function byCode(code: string, timeoutMs: number): Known | undefined {
       return {
         kind: "unavailable",
         passing: false,
-        says: `the certificate of the database is not to be believed (${code}); set "ca" to the authority that signed it`,
+        says: `the certificate of the database is not trusted (${code}); set "ca" to the authority that signed it`,
       };
     default:
       return byClass(code);
   }
 }
 
-/** By the first two letters, where the standard puts the kind. */
+/** By the class, the first two characters of the code. */
 function byClass(code: string): Known | undefined {
   if (!/^[0-9A-Z]{5}$/.test(code)) return undefined;
   switch (code.slice(0, 2)) {
@@ -120,28 +120,28 @@ function byClass(code: string): Known | undefined {
     case "53":
       return {
         kind: "busy",
-        says: "the database has no room for another question; come back in a few seconds",
+        says: "the database has no resources for another query; try again in a few seconds",
         details: { retryAfterMs: 5000 },
       };
     case "40":
-      return { kind: "unavailable", says: "the question came into the way of another; try again" };
+      return { kind: "unavailable", says: "the query conflicted with another; try again" };
     case "22":
-      return { kind: "invalid", says: "a value of the question does not fit the table; check it, or leave it out" };
+      return { kind: "invalid", says: "a value of the request does not fit the table; check or remove it" };
     default:
       return undefined;
   }
 }
 
-/** Faults that pg itself notices have no code. */
+/** Errors of pg itself have no code. */
 function byMessage(message: string): Known | undefined {
   if (/does not support SSL/.test(message))
-    return { kind: "unavailable", passing: false, says: 'the server has no TLS; remove sslmode from "url"' };
+    return { kind: "unavailable", passing: false, says: 'the server does not support TLS; remove sslmode from "url"' };
   if (/password must be a (?:non-empty )?string|pgpass/i.test(message))
-    return { kind: "denied", says: 'the database wants a password; put one into "url", or into "password"' };
+    return { kind: "denied", says: 'the database requires a password; set one in "url" or in "password"' };
   if (/timeout exceeded when trying to connect|timeout expired/.test(message))
-    return { kind: "unavailable", says: "the database does not answer; try again" };
+    return { kind: "unavailable", says: "the database does not respond; try again" };
   if (/Query read timeout/.test(message))
-    return { kind: "unavailable", says: "the database stopped answering; try again" };
+    return { kind: "unavailable", says: "the database stopped responding; try again" };
   if (
     /Connection terminated|not queryable|socket|invalid response|unexpected .{0,200} message|Cannot use a pool after/i.test(
       message,

@@ -1,4 +1,4 @@
-/** Rows of a table, found again by its key. Identifiers come from the catalogue and are quoted; values travel beside the statement. */
+/** Rows of a table, addressed by its key. Identifiers come from the catalogue and are quoted; values are parameters. */
 import { invalid, ResourceError } from "../../errors.ts";
 import type { AllowList } from "../database/allow-list.ts";
 import {
@@ -6,7 +6,7 @@ import {
   maxValueLength,
   numberOrText,
   type RowLimits,
-  type RowsAsk,
+  type RowsRequest,
   type RowsPage,
 } from "../database/rows.ts";
 import { quoteIdentifier } from "../database/segments.ts";
@@ -15,40 +15,40 @@ import type { PostgresQuery, PostgresRow } from "./connection.ts";
 import { hiddenText, mayName, type Mention } from "./tables.ts";
 import { isLeftOut, mayServe, readsColumn, readsOf } from "./view-reads.ts";
 
-/** What must be known of a table before its rows can be asked for. */
+/** What must be known of a table before its rows can be read. */
 export interface Shape {
   readonly schema: string;
   readonly table: string;
   readonly columns: readonly ShapeColumn[];
   readonly key: readonly KeyColumn[] | undefined;
-  /** Rows of tables that inherit from it are not among its own, because one of them is left out. */
+  /** Excludes the rows of inheriting tables, because one of those is excluded. */
   readonly isAlone: boolean;
 }
 
 interface ShapeColumn {
   readonly name: string;
   readonly type: string;
-  /** Of the type: what kind of value it is. */
+  /** The category of the type. */
   readonly category: string;
   readonly base: string;
-  /** The type's name as it may be shown. */
+  /** The type name that may be shown. */
   readonly shown: string;
 }
 
 interface KeyColumn {
-  /** As it stands in a statement. */
+  /** As in a statement. */
   readonly expression: string;
-  /** What its text is turned into again. */
+  /** The type to which its text is cast. */
   readonly type: string;
   readonly name: string;
-  /** Where the operators that its index is ordered by are kept. */
+  /** The schema of the operators that order its index. */
   readonly operators: string;
 }
 
 const maxColumns = 1600;
 
-/** Only columns that the role may read. The key is the primary one, or another that allows no doubles and no blanks. */
-export function shapeQuestion(schema: string, table: string, allow: AllowList): PostgresQuery {
+/** Only columns that the role may read. The key is the primary key, or another unique key without nulls. */
+export function shapeQuery(schema: string, table: string, allow: AllowList): PostgresQuery {
   return {
     text: `
       SELECT c.relkind::text AS letter, ${readsColumn("c.oid", allow)} AS reads,
@@ -105,30 +105,30 @@ export function toShape(row: PostgresRow, schema: string, table: string, allow: 
   };
 }
 
-/** As it stands behind FROM. */
+/** As in FROM. */
 export function relationOf({ schema, table, isAlone }: Shape): string {
   return `${isAlone ? "ONLY " : ""}${quoteIdentifier(schema)}.${quoteIdentifier(table)}`;
 }
 
-/** Where a row lies, which changes when it is written: better than nothing to go on from. */
+/** The physical row position, which changes when the row is written: a fallback for paging. */
 function placeKey(letter: string): readonly KeyColumn[] | undefined {
   const place: KeyColumn = { name: "ctid", type: "tid", expression: "ctid", operators: "pg_catalog" };
   if (letter === "r" || letter === "m") return [place];
-  // Parts of one table each begin to count anew.
+  // Positions are unique only within each partition.
   if (letter === "p") return [{ ...place, name: "tableoid", type: "oid", expression: "tableoid" }, place];
   return undefined;
 }
 
-/** Long values are cut by the server, and so is a page that holds too many bytes. */
-export function rowsQuestion(shape: Shape, ask: RowsAsk, { maxBytes }: RowLimits): PostgresQuery {
+/** The server cuts long values, and pages with too many bytes. */
+export function rowsQuery(shape: Shape, request: RowsRequest, { maxBytes }: RowLimits): PostgresQuery {
   const { columns, key } = shape;
   if (columns.length === 0)
-    throw new ResourceError("denied", "the role of this mount may read no column of that table");
-  const given = "key" in ask ? ask.key : ask.after;
+    throw new ResourceError("denied", "the role of this mount may not read any column of that table");
+  const given = "key" in request ? request.key : request.after;
   if (given !== undefined && given.length !== key?.length)
-    throw invalid("that is no key of a row of this table; take it from the page before, as it is");
+    throw invalid("not a key of a row in this table; copy it unchanged from the previous page");
   const keys = key?.map(({ expression }) => expression) ?? [];
-  const where = given === undefined ? "" : `WHERE ${compare(key ?? [], "key" in ask ? "=" : ">")}`;
+  const where = given === undefined ? "" : `WHERE ${compare(key ?? [], "key" in request ? "=" : ">")}`;
   const order = keys.length === 0 ? "" : `ORDER BY ${keys.join(", ")}`;
   const cells = columns.map((column, index) => `${cell(column)} AS c${index}`);
   const lengths = columns.map((column, index) => `${lengthOf(column)} AS l${index}`);
@@ -140,17 +140,17 @@ export function rowsQuestion(shape: Shape, ask: RowsAsk, { maxBytes }: RowLimits
         SELECT ${numbered}, ${keys.length === 0 ? "NULL::text[]" : `ARRAY[${keys.map((each) => `${each}::text`).join(", ")}]`} AS key,
           ${[...cells, ...lengths].join(", ")}
         FROM (SELECT ${[...columns.map(({ name }) => quoteIdentifier(name)), ...keys.filter(isSystemColumn)].join(", ")}
-          FROM ${relationOf(shape)} ${where} ${order} LIMIT ${ask.limit + 1}) source
+          FROM ${relationOf(shape)} ${where} ${order} LIMIT ${request.limit + 1}) source
       ), measured AS (SELECT page.*, sum(${size}) OVER (ORDER BY at) AS bytes FROM page)
       SELECT measured.*, (SELECT count(*)::int FROM page) AS total FROM measured WHERE bytes <= ${maxBytes} OR at = 1 ORDER BY at`,
     values: given ?? [],
   };
 }
 
-/** The parameters, from the first on, are the key's values. */
+/** The first parameters are the key values. */
 function compare(key: readonly KeyColumn[], sign: ">" | "="): string {
   const values = key.map(({ type }, index) => `$${index + 1}::text::${type}`);
-  // As a whole where that is possible, because an index can be used for it.
+  // As a row comparison if possible, because an index can serve it.
   if (key.every(({ operators }) => operators === "pg_catalog"))
     return `(${key.map(({ expression }) => expression).join(", ")}) ${sign} (${values.join(", ")})`;
   const one = (index: number, own: string) => {
@@ -176,20 +176,20 @@ function cell(column: ShapeColumn): string {
 
 function lengthOf(column: ShapeColumn): string {
   const name = quoteIdentifier(column.name);
-  // What has few digits need not be measured.
+  // Short types need not be measured.
   if (/^[NDBT]$/.test(column.category)) return "0";
   return column.base === "bytea" ? `length(${name})` : `length(${textOf(column)})`;
 }
 
-/** Lists and records as JSON; all else as the database writes it. */
+/** Arrays and records as JSON; everything else as the database writes it. */
 function textOf({ name, category }: ShapeColumn): string {
   return category === "A" || category === "C"
     ? `to_json(${quoteIdentifier(name)})::text`
     : `${quoteIdentifier(name)}::text`;
 }
 
-export function toPage(answer: readonly PostgresRow[], { columns, key }: Shape, limit: number): RowsPage {
-  const given = answer.slice(0, limit);
+export function toPage(result: readonly PostgresRow[], { columns, key }: Shape, limit: number): RowsPage {
+  const given = result.slice(0, limit);
   const cut: [number, string, number][] = [];
   const rows = given.map((row, index) =>
     columns.map((column, at) => {
@@ -204,8 +204,8 @@ export function toPage(answer: readonly PostgresRow[], { columns, key }: Shape, 
     ...(key && { key: key.map(({ name }) => name) }),
     rows,
     cut,
-    // Those that are not shown are one behind the page, or more bytes than fit.
-    ...(Number(answer[0]?.["total"] ?? 0) > given.length && (last ? { next: last } : { more: true })),
+    // The rows not shown are the one behind the page, or exceed the bytes.
+    ...(Number(result[0]?.["total"] ?? 0) > given.length && (last ? { next: last } : { more: true })),
   };
 }
 

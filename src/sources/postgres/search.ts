@@ -1,4 +1,4 @@
-/** The database's own full-text search, in the tables and columns that the config names. */
+/** The database's own full-text search, in the configured tables and columns. */
 import { randomBytes } from "node:crypto";
 import { invalid, quote } from "../../errors.ts";
 import type { SourceHit } from "../../source.ts";
@@ -14,7 +14,7 @@ export interface SearchedTable {
   /** `table`, in `public`, or `schema.table`. */
   readonly table: string;
   readonly columns: readonly string[];
-  /** How words are made of the text: english, simple, … */
+  /** The text search configuration: english, simple, … */
   readonly config: string;
 }
 
@@ -26,14 +26,14 @@ export interface MatchMarks {
   readonly end: string;
 }
 
-/** No text holds them by chance, and none on purpose. */
+/** Random, so that no text contains them. */
 export function createMatchMarks(): MatchMarks {
   const word = randomBytes(9).toString("hex");
   return { start: `<${word}:`, end: `:${word}>` };
 }
 
-/** The vector is written as an index on it would be, so that there can be one. */
-export function searchQuestion(
+/** The vector is written like the expression of an index, so that one can be used. */
+export function searchQuery(
   searched: SearchedTable,
   shape: Shape,
   { text, limit, marks }: { readonly text: string; readonly limit: number; readonly marks: MatchMarks },
@@ -70,11 +70,11 @@ export function toHit(row: PostgresRow, { schema, table }: TableRef, marks: Matc
     readonly score: number;
     readonly snippet: string;
   };
-  const spelled = formatKey(key);
+  const written = formatKey(key);
   return {
     entry: {
       path: postgresPath({ kind: "rows", schema, name: table }),
-      query: { key: spelled },
+      query: { key: written },
       name: `${fullName({ schema, table })} ${key.join(", ").slice(0, 100)}`,
       mimeType: "application/json",
     },
@@ -83,7 +83,7 @@ export function toHit(row: PostgresRow, { schema, table }: TableRef, marks: Matc
   };
 }
 
-/** The text without its marks, and where they stood. */
+/** The text without its marks, and their positions. */
 function unmark(marked: string, { start, end }: MatchMarks): Pick<SourceHit, "snippet" | "marks"> {
   const marks: [number, number][] = [];
   let snippet = "";

@@ -1,4 +1,4 @@
-/** What a view leaves behind in the session of a real server: nothing that the next question, or anyone else, could notice. */
+/** What a view leaves behind in the session of a real server: nothing that the next query, or another user, could notice. */
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type pg from "pg";
 import { z } from "zod";
@@ -53,7 +53,7 @@ async function stateOf(source: Source): Promise<unknown> {
   return (JSON.parse((part!.body as { text: string }).text) as { rows: readonly unknown[] }).rows[0];
 }
 
-describe.skipIf(missingFor("debian"))(`after a view of PostgreSQL was read (${missingFor("debian") ?? "real"})`, () => {
+describe.skipIf(missingFor("debian"))(`after reading a view of PostgreSQL (${missingFor("debian") ?? "real"})`, () => {
   let server: PostgresServer;
   let admin: pg.Client;
   const opened: Source[] = [];
@@ -123,7 +123,7 @@ describe.skipIf(missingFor("debian"))(`after a view of PostgreSQL was read (${mi
     expect(await stateOf(source)).toEqual(clean);
   });
 
-  it("that locks, by someone who left, nothing is left", async () => {
+  it("that locks, by a cancelled caller, nothing is left", async () => {
     const source = open();
     const leaving = new AbortController();
     const left = read(source, "locks_sleeps_view", leaving.signal);
@@ -135,7 +135,7 @@ describe.skipIf(missingFor("debian"))(`after a view of PostgreSQL was read (${mi
     expect(await stateOf(source)).toEqual(clean);
   });
 
-  it("the connection is used again", async () => {
+  it("the connection is reused", async () => {
     const source = open();
     await read(source, "locks_view");
     const before = await backend();

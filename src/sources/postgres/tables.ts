@@ -1,4 +1,4 @@
-/** What the catalogue says of tables: one statement for one table or for a whole schema. */
+/** Table definitions in the catalogue: one statement for one table or a whole schema. */
 import type { AllowList } from "../database/allow-list.ts";
 import { createStatement } from "../database/ddl.ts";
 import type {
@@ -23,12 +23,10 @@ export const tableKinds: Readonly<Record<string, TableKind>> = {
   m: "materialized view",
 };
 
-/** A thing that an expression depends on, as the catalogue knows it. */
+/** A catalogue object that an expression depends on. */
 export type Mention = readonly [schema: string | null, table: string | null];
 
-/**
- * What an object depends on: the schema of each, and the table where it is one, or its row type, or a sequence that belongs to it.
- */
+/** What an object depends on: the schema of each, and its table if it is one, or a row type, or a sequence of a table. */
 const mentions = (catalogue: string, object: string) => `
   (
     SELECT json_agg(DISTINCT jsonb_build_array(coalesce(o.schema, i.schema), o.name))
@@ -51,10 +49,10 @@ const columnNames = (relation: string, keys: string) => `(
   SELECT json_agg(named.attname ORDER BY key.at) FROM unnest(${keys}) WITH ORDINALITY key (number, at)
   JOIN pg_attribute named ON named.attrelid = ${relation} AND named.attnum = key.number)`;
 
-/** What an expression depends on matters only where not everything may be spoken of. */
+/** Dependencies of expressions are needed only if not everything is served. */
 const described = (where: string, allow: AllowList) => {
   const isRestricted = allow.restricts.schemas || allow.restricts.tables;
-  const said = (catalogue: string, object: string) => (isRestricted ? mentions(catalogue, object) : "NULL");
+  const mentionsOf = (catalogue: string, object: string) => (isRestricted ? mentions(catalogue, object) : "NULL");
   return `
   SELECT c.relname::text AS name, c.relkind::text AS letter, pg_get_userbyid(c.relowner)::text AS owner,
     obj_description(c.oid, 'pg_class') AS comment, pg_get_partkeydef(c.oid) AS partition,
@@ -64,7 +62,7 @@ const described = (where: string, allow: AllowList) => {
         'nullable', NOT a.attnotnull, 'default', pg_get_expr(d.adbin, d.adrelid), 'generated', a.attgenerated,
         'identity', a.attidentity, 'comment', col_description(c.oid, a.attnum),
         'collation', CASE WHEN a.attcollation <> ty.typcollation THEN co.collname END,
-        'mentions', CASE WHEN d.oid IS NOT NULL THEN ${said("pg_attrdef", "d.oid")} END) ORDER BY a.attnum)
+        'mentions', CASE WHEN d.oid IS NOT NULL THEN ${mentionsOf("pg_attrdef", "d.oid")} END) ORDER BY a.attnum)
      FROM pg_attribute a
      JOIN pg_type ty ON ty.oid = a.atttypid JOIN pg_namespace tn ON tn.oid = ty.typnamespace
      LEFT JOIN pg_type el ON el.oid = ty.typelem AND ty.typelem <> 0
@@ -75,7 +73,7 @@ const described = (where: string, allow: AllowList) => {
      WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS columns,
     (SELECT json_agg(json_build_object('name', k.conname, 'kind', k.contype,
         'columns', coalesce(${columnNames("c.oid", "k.conkey")}, '[]'::json), 'definition', pg_get_constraintdef(k.oid, true),
-        'mentions', ${said("pg_constraint", "k.oid")}) ORDER BY k.conname)
+        'mentions', ${mentionsOf("pg_constraint", "k.oid")}) ORDER BY k.conname)
      FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype IN ('p', 'u', 'c', 'x')) AS constraints,
     (SELECT json_agg(json_build_object('name', k.conname, 'columns', ${columnNames("c.oid", "k.conkey")},
         'schema', rn.nspname, 'table', r.relname, 'to', ${columnNames("k.confrelid", "k.confkey")},
@@ -92,25 +90,20 @@ const described = (where: string, allow: AllowList) => {
             (SELECT own.attname FROM pg_attribute own WHERE own.attrelid = c.oid AND own.attnum = (x.indkey::int2[])[at - 1]
                AND own.attnum <> 0), pg_get_indexdef(x.indexrelid, at, true)) ORDER BY at)
           FROM generate_series(1, x.indnkeyatts) at),
-        'mentions', ${said("pg_class", "ic.oid")}) ORDER BY ic.relname)
+        'mentions', ${mentionsOf("pg_class", "ic.oid")}) ORDER BY ic.relname)
      FROM pg_index x JOIN pg_class ic ON ic.oid = x.indexrelid
      WHERE x.indrelid = c.oid AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conindid = x.indexrelid AND k.conrelid = c.oid
        AND k.contype IN ('p', 'u', 'x'))) AS indexes,
     CASE WHEN c.relkind IN ('v', 'm') THEN pg_get_viewdef(c.oid, true) END AS query,
     CASE WHEN c.relkind IN ('v', 'm') THEN (
-      SELECT ${said("pg_rewrite", "r.oid")} FROM pg_rewrite r WHERE r.ev_class = c.oid AND r.rulename = '_RETURN') END AS mentions,
+      SELECT ${mentionsOf("pg_rewrite", "r.oid")} FROM pg_rewrite r WHERE r.ev_class = c.oid AND r.rulename = '_RETURN') END AS mentions,
     CASE WHEN c.relkind IN ('v', 'm') THEN ${readsColumn("c.oid", allow)} END AS reads
   FROM pg_class c
   WHERE ${where} AND ${readableTable}`;
 };
 
-/** Of one table, or of all of a schema. */
-export function tablesQuestion(
-  schema: string,
-  table: string | undefined,
-  allow: AllowList,
-  limit: number,
-): PostgresQuery {
+/** One table, or all of a schema. */
+export function tablesQuery(schema: string, table: string | undefined, allow: AllowList, limit: number): PostgresQuery {
   const where = `c.relnamespace = n.oid AND ($2::text IS NULL OR c.relname = $2::text)`;
   return {
     text: `SELECT d.*, (SELECT e.reltuples::float8 FROM pg_class e WHERE e.relnamespace = n.oid AND e.relname = d.name) AS estimate
@@ -121,13 +114,13 @@ export function tablesQuestion(
   };
 }
 
-/** A number for rows of a catalogue that is another when one of them is: each says who wrote it last. */
+/** A number that changes with each row of a catalogue: each row has its last writer. */
 const summed = (key: string, text: string, from: string) =>
   `(SELECT ${key} AS of, sum(hashtextextended(${text}, 0)) AS digest FROM ${from} GROUP BY 1)`;
 
 /**
- * A digest of all that is said of each table, to see what has changed. Where a text names other things it counts as a text, since
- * it changes with their names; the rest counts by who wrote it.
+ * A digest of each table description, to detect changes. Texts that name other objects count as text, since they change with those names;
+ * the rest counts by its last writer.
  */
 export const tableDigests = (allow: AllowList) => `
   SELECT n.nspname::text AS schema, c.relname::text AS name, c.relkind::text AS letter,
@@ -148,10 +141,10 @@ export const tableDigests = (allow: AllowList) => `
   WHERE NOT starts_with(n.nspname::text, 'pg_') AND n.nspname <> 'information_schema' AND has_schema_privilege(n.oid, 'USAGE')
     AND ${readableTable}`;
 
-/** In place of what may not be named. */
+/** Replaces what may not be named. */
 export const hiddenText = "…";
 
-/** Undefined for a table that may not be spoken of. Of others, everything that may not be is left out here, and nowhere else. */
+/** Undefined for a table that is not served. From others, everything hidden is removed here, and nowhere else. */
 export function toDescription(
   row: PostgresRow,
   database: string,
@@ -160,7 +153,8 @@ export function toDescription(
 ): TableDescription | undefined {
   const raw = row as unknown as RawTable;
   if (!mayServe({ schema, table: raw.name }, raw.letter, readsOf(row), allow)) return undefined;
-  const mayShow = (said: readonly Mention[] | null | undefined) => (said ?? []).every((each) => mayName(each, allow));
+  const mayShow = (mentioned: readonly Mention[] | null | undefined) =>
+    (mentioned ?? []).every((each) => mayName(each, allow));
   const constraints = raw.constraints ?? [];
   const primary = constraints.find(({ kind }) => kind === "p");
   const kind = tableKinds[raw.letter] ?? "table";
@@ -171,7 +165,7 @@ export function toDescription(
     kind,
     owner: raw.owner,
     ...(raw.comment !== null && { comment: raw.comment }),
-    // Below zero: never counted.
+    // Negative: never counted.
     ...(raw.estimate >= 0 && kind !== "view" && { rowEstimate: Math.round(raw.estimate) }),
     columns: (raw.columns ?? []).map((column) => toColumn(column, mayShow)),
     ...(primary && { primaryKey: primary.columns }),
@@ -194,7 +188,7 @@ export function toDescription(
   return { ...description, definition: createStatement(description) };
 }
 
-/** Whether a thing may be named by which something else is explained. */
+/** Whether an object that explains another may be named. */
 export function mayName([schema, table]: Mention, allow: AllowList): boolean {
   if (schema === null || isSystem(schema)) return true;
   return allow.schema(schema) && (table === null || allow.table({ schema, table }));
@@ -216,7 +210,7 @@ interface RawTable {
   readonly indexes: readonly (Required<TableIndex> & { readonly mentions: readonly Mention[] | null })[] | null;
   readonly query: string | null;
   readonly mentions: readonly Mention[] | null;
-  /** Of a view, through whatever it reads. */
+  /** For a view, including indirect reads. */
   readonly reads: readonly Mention[] | null;
 }
 
@@ -234,7 +228,7 @@ interface RawColumn {
   readonly mentions: readonly Mention[] | null;
 }
 
-function toColumn(raw: RawColumn, mayShow: (said: readonly Mention[] | null) => boolean): TableColumn {
+function toColumn(raw: RawColumn, mayShow: (mentioned: readonly Mention[] | null) => boolean): TableColumn {
   const { name, type, typeSchema, typeTable, nullable, generated, identity, collation, comment } = raw;
   const expression = raw.default === null ? undefined : mayShow(raw.mentions) ? raw.default : hiddenText;
   return {

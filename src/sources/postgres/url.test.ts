@@ -9,7 +9,7 @@ describe("a url", () => {
     ["postgresql://u:p%40%2F@db.example:6543/my%20shop?sslmode=require", "postgres://db.example:6543/my%20shop/"],
     ["postgres:///shop?host=/run/postgresql", "postgres://localhost/shop/"],
     ["postgres://[::1]:5432/shop", "postgres://[::1]/shop/"],
-  ])("gives the place of the mount, and no more: %s", (url, base) => {
+  ])("gives the address of the mount, and no more: %s", (url, base) => {
     expect(definition.base?.(definition.options(z).parse({ url }))).toBe(base);
   });
 
@@ -19,7 +19,7 @@ describe("a url", () => {
     "postgres://planted@h",
     "postgres://planted@h:99999/db",
     "postgres://pl%anted@h/db",
-  ])("that is none is refused without being repeated", (url) => {
+  ])("that is invalid is rejected without being repeated", (url) => {
     const refused = () => definition.base?.(definition.options(z).parse({ url }));
     expect(refused).toThrow(ResourceError);
     expect(refused).not.toThrow(/planted|pl%/);

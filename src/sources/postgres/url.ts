@@ -1,4 +1,4 @@
-/** The URL that names a database: where it is, who asks, and how the way there is kept safe. Never shown. */
+/** The database URL: host, user, and TLS settings. Never shown. */
 import { readFileSync } from "node:fs";
 import { invalid, quote } from "../../errors.ts";
 
@@ -10,7 +10,7 @@ export interface Target {
   readonly user?: string;
   readonly password?: string;
   readonly applicationName?: string;
-  /** What TLS must prove; undefined without TLS. */
+  /** What TLS must verify; undefined without TLS. */
   readonly tls: TlsDemand | undefined;
 }
 
@@ -19,20 +19,20 @@ export type TlsDemand = "require" | "verify-ca" | "verify-full";
 const standardPort = 5432;
 const modes = ["disable", "require", "verify-ca", "verify-full"] as const;
 
-/** Throws in words that hold nothing of the URL. */
+/** Throws errors that contain nothing of the URL. */
 export function parseUrl(text: string): Target {
   let url: URL;
   try {
     url = new URL(text);
   } catch {
-    throw invalid('"url" is no URL; write it as postgres://user@host:5432/database');
+    throw invalid('"url" is not a URL; write it as postgres://user@host:5432/database');
   }
   if (url.protocol !== "postgres:" && url.protocol !== "postgresql:")
-    throw invalid('"url" must begin with postgres:// or postgresql://');
+    throw invalid('"url" must start with postgres:// or postgresql://');
   const { searchParams: given } = url;
   const host = given.get("host") ?? (decode(url.hostname).replace(/^\[(.*)\]$/, "$1") || "localhost");
   const port = Number(given.get("port") ?? (url.port || standardPort));
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw invalid('the port in "url" is none');
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw invalid('the port in "url" is not valid');
   const database = decode(url.pathname.slice(1)) || given.get("dbname") || "";
   if (database === "") throw invalid('"url" names no database; write it as postgres://user@host:5432/database');
   const user = decode(url.username) || given.get("user") || "";
@@ -52,8 +52,8 @@ export function parseUrl(text: string): Target {
 function tlsOf(mode: string | null): TlsDemand | undefined {
   if (mode === null) return undefined;
   const known = modes.find((each) => each === mode);
-  // What may be encrypted or not, as the way there allows, is neither.
-  if (known === undefined) throw invalid(`sslmode in "url" is one of ${modes.join(", ")}, not ${quote(mode, 20)}`);
+  // Modes that may fall back to plain text are not supported.
+  if (known === undefined) throw invalid(`sslmode in "url" must be one of ${modes.join(", ")}, not ${quote(mode, 20)}`);
   return known === "disable" ? undefined : known;
 }
 
@@ -61,17 +61,17 @@ function decode(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    throw invalid('"url" holds a percent sign that is no escape; write it as %25');
+    throw invalid('"url" holds an invalid percent escape; write a percent sign as %25');
   }
 }
 
-/** The URI prefix of everything in this database: the place alone, never who asks. */
+/** The URI prefix of everything in this database: its location, never the user. */
 export function baseUriOf({ host, port, database }: Target): string {
   const name = isSocket(host) ? "localhost" : host.includes(":") ? `[${host}]` : encodeURIComponent(host);
   return `postgres://${name}${port === standardPort ? "" : `:${port}`}/${encodeURIComponent(database)}/`;
 }
 
-/** Whether no one else can listen on the way there. */
+/** Whether no one else can read the connection. */
 export function isNear({ host }: Target): boolean {
   return isSocket(host) || /^(?:localhost|127(?:\.\d+){3}|::1)$/i.test(host);
 }
@@ -86,12 +86,12 @@ export interface TlsOptions {
   readonly checkServerIdentity?: () => undefined;
 }
 
-/** As libpq understands the words: "require" proves nothing, unless there is an authority to prove it with. */
+/** Modes as in libpq: "require" verifies nothing, unless there is a certificate authority. */
 export function tlsOptions({ tls }: Target, caFile: string | undefined): TlsOptions | false {
   if (tls === undefined) return false;
   const ca = caFile === undefined ? {} : { ca: readAuthority(caFile) };
   if (tls === "require" && caFile === undefined) return { rejectUnauthorized: false };
-  // A name is compared only where that is asked for.
+  // The host name is compared only with verify-full.
   return { rejectUnauthorized: true, ...ca, ...(tls !== "verify-full" && { checkServerIdentity: () => undefined }) };
 }
 
@@ -101,7 +101,7 @@ function readAuthority(file: string): string {
   } catch (cause) {
     const { code = "" } = cause as NodeJS.ErrnoException;
     throw invalid(
-      `the file of "ca" cannot be read (${code}); it holds the certificates that the server's is signed with`,
+      `cannot read the "ca" file (${code}); it must hold the certificates of the authority that signed the server's certificate`,
     );
   }
 }

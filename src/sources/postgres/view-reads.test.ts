@@ -1,4 +1,4 @@
-/** Views, and tables that inherit, on a real server: they show nothing of the tables that "tables" leaves out. */
+/** Views, and inheriting tables, on a real server: they show nothing of excluded tables. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { flavours, missingFor, type PostgresServer, startPostgres } from "../../../test/live/postgres.ts";
@@ -12,7 +12,7 @@ import definition, { openPostgres } from "../postgres.ts";
 
 const secret = "zqx-secret-value";
 
-/** Each of these shows the secret, by another way. */
+/** Each of these shows the secret, in another way. */
 const leaks: Readonly<Record<string, string>> = {
   direct: "CREATE VIEW direct AS SELECT v FROM hidden",
   through_view: "CREATE VIEW through_view AS SELECT v FROM inner_view",
@@ -77,7 +77,7 @@ for (const flavour of flavours)
       return (part!.body as { text: string }).text;
     };
 
-    it("all show the secret where nothing is left out", async () => {
+    it("all show the secret if nothing is excluded", async () => {
       const source = open({});
       for (const name of Object.keys(leaks)) expect(await textAt(source, `public/${name}/rows`), name).toContain("zqx");
     });
@@ -85,15 +85,15 @@ for (const flavour of flavours)
     it.each([
       ["excluded", { tables: { exclude } }],
       ["not included", { tables: { include: ["open*", "h*less*", "of_*", "in_*", "public.t*", "*direct", "parent"] } }],
-    ])("that read what is %s are left out", async (_, settings) => {
+    ])("that read what is %s are excluded", async (_, settings) => {
       const source = open(settings);
       const paths = await pathsOf(source);
-      const said = await Promise.all(paths.map((path) => textAt(source, path)));
-      for (const format of ["ddl", "json"]) said.push(await textAt(source, "public/overview", { format }));
-      expect(said.join("\n")).not.toContain("zqx");
+      const given = await Promise.all(paths.map((path) => textAt(source, path)));
+      for (const format of ["ddl", "json"]) given.push(await textAt(source, "public/overview", { format }));
+      expect(given.join("\n")).not.toContain("zqx");
       for (const name of Object.keys(leaks)) {
         expect(paths.join("\n")).not.toContain(`/${name}/`);
-        expect(said.join("\n")).not.toContain(name);
+        expect(given.join("\n")).not.toContain(name);
         for (const path of [`public/${name}`, `public/${name}/schema`, `public/${name}/rows`, `${name}/rows`]) {
           await refusal(source.read({ path }, call), ["not-found"], path);
           await refusal(source.stat!({ path }, call), ["not-found"], path);
@@ -102,8 +102,8 @@ for (const flavour of flavours)
       for (const name of ["open", "parent", "harmless", "harmless_too"])
         expect(await textAt(source, `public/${name}/rows`)).toContain(name === "harmless_too" ? '"n":1' : "shown");
       const template = source.templates![0]!;
-      const asked = { template, variable: "table", value: "", given: { schema: "public" } };
-      const suggested = (await source.complete!(asked, call)).map(({ value }) => value);
+      const requested = { template, variable: "table", value: "", given: { schema: "public" } };
+      const suggested = (await source.complete!(requested, call)).map(({ value }) => value);
       expect(suggested).toEqual(expect.arrayContaining(["harmless", "open"]));
       expect(suggested.filter((name) => name in leaks)).toEqual([]);
       const problems = JSON.stringify(await source.problems!(call));
@@ -111,7 +111,7 @@ for (const flavour of flavours)
       expect(problems).not.toMatch(/hidden|harmless/);
     });
 
-    it("are served where the config names them, without the text of their query", async () => {
+    it("are served if the config names them, without the text of their query", async () => {
       for (const settings of [
         { tables: { include: ["*", "direct", "public.through_two"], exclude } },
         { tables: { exclude }, rows: ["direct", "public.through_two", "open"] },
@@ -133,7 +133,7 @@ for (const flavour of flavours)
       expect(await textAt(source, "public/of_elsewhere/schema", { format: "ddl" })).not.toContain("elsewhere.t");
     });
 
-    it("come and go as what they read changes", async () => {
+    it("appear and disappear as what they read changes", async () => {
       await server.run("postgres", "CREATE OR REPLACE VIEW changing AS SELECT v FROM open");
       const source = open({ tables: { exclude }, listen: "rows" });
       const { heard, until } = collectChanges((await source.watch!(call)) as AsyncIterable<SourceChange>);

@@ -1,12 +1,12 @@
-/** Which tables a view reads, as far as the database records it, and whether it may be served for that. */
+/** Which tables a view reads, as far as the database records it, and whether it may be served. */
 import type { AllowList, TableRef } from "../database/allow-list.ts";
 import type { PostgresRow } from "./connection.ts";
 import { isSystem } from "./system-schema.ts";
 
 /**
- * All that reading a relation reads, as pairs of schema and name: through views in views, tables that inherit from others, and functions
- * whose body the database has parsed. What is in the text of other functions is not known. A partition counts as its table. The tree of
- * a view's query is looked into as well, because dependencies on tables of the system are not recorded.
+ * All tables that a relation reads, as pairs of schema and name: through nested views, inheriting tables, and functions whose body the
+ * database has parsed. Other function bodies are unknown. A partition counts as its table. The tree of a view's query is inspected too,
+ * because dependencies on system tables are not recorded.
  */
 const reads = (relation: string) => `(
   WITH RECURSIVE reached (catalogue, id) AS (
@@ -33,20 +33,20 @@ const reads = (relation: string) => `(
   JOIN pg_class t ON t.oid = CASE WHEN rc.relispartition THEN pg_partition_root(rc.oid)::oid ELSE rc.oid END
   JOIN pg_namespace rn ON rn.oid = t.relnamespace)`;
 
-/** What a relation reads matters only where tables are left out. */
+/** The column `reads` is needed only if tables are excluded. */
 export function readsColumn(relation: string, allow: AllowList): string {
   return allow.restricts.tables ? reads(relation) : "NULL::json";
 }
 
-/** What the column `reads` of a row says. */
+/** Parses the column `reads` of a row. */
 export function readsOf(row: PostgresRow): readonly TableRef[] {
   const pairs = (row["reads"] ?? []) as readonly (readonly [schema: string, table: string])[];
   return pairs.map(([schema, table]) => ({ schema, table }));
 }
 
 /**
- * Whether something may be served that reads these: nothing that is left out, and no table of the system, which names what is left out.
- * A config that names a view itself, without a wildcard, means it.
+ * Whether something that reads these tables may be served: not if one is excluded or a system table, which names excluded ones. A view that
+ * the config names without a wildcard is always served.
  */
 export function mayServe(ref: TableRef, letter: unknown, read: readonly TableRef[], allow: AllowList): boolean {
   if (!allow.table(ref)) return false;
@@ -54,7 +54,7 @@ export function mayServe(ref: TableRef, letter: unknown, read: readonly TableRef
   return !read.some((each) => isLeftOut(each, allow));
 }
 
-/** Whether a table that something else reads is left out. A view may read tables of schemas that are not served. */
+/** Whether a table that something else reads is excluded. A view may read tables of schemas that are not served. */
 export function isLeftOut(ref: TableRef, allow: AllowList): boolean {
   return isSystem(ref.schema) || allow.leavesOut(ref);
 }

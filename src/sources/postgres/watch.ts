@@ -1,8 +1,8 @@
-/** What changes in the database: tables by looking at the catalogue now and then, rows by what is sent to a channel. */
+/** Detects changes in the database: definitions by polling the catalogue, rows by notifications on a channel. */
 import { ResourceError } from "../../errors.ts";
 import type { SourceChange, Runtime } from "../../source.ts";
 import { type AllowList, parseTableRef, type TableRef } from "../database/allow-list.ts";
-import { isSpeakable } from "../database/segments.ts";
+import { isRepresentable } from "../database/segments.ts";
 import type { DatabaseWatch } from "../database/shared-watch.ts";
 import type { PostgresConnection, PostgresSession } from "./connection.ts";
 import { otherDigests } from "./functions.ts";
@@ -19,10 +19,10 @@ export interface PostgresWatchOptions {
   readonly wait: Runtime["wait"];
 }
 
-/** Everything that can come, go or change, by where it stands, with what is said of it now. */
+/** Everything that can appear, disappear or change, by path, with a digest of its description. */
 type Snapshot = ReadonlyMap<string, { readonly place: PostgresAddress; readonly digest: string }>;
 
-/** Catalogues that say something of what is served. Those of the system begin below. */
+/** Catalogues that describe what is served. System objects have lower ids. */
 const catalogues = [
   ["pg_class", "oid"],
   ["pg_attribute", "attrelid"],
@@ -36,7 +36,7 @@ const catalogues = [
   ["pg_description", "objoid"],
 ] as const;
 
-/** A number that is another whenever a row of a catalogue is: each carries who wrote it last. It takes a few milliseconds. */
+/** Changes whenever a catalogue row changes: each row carries its last writer. Takes a few milliseconds. */
 const fingerprint = `SELECT concat_ws(',', ${[
   ...catalogues.map(
     ([name, oid]) =>
@@ -47,44 +47,44 @@ const fingerprint = `SELECT concat_ws(',', ${[
 
 export function createPostgresWatch({ connection, allow, hasFunctions, channel, pollMs, wait }: PostgresWatchOptions) {
   async function look(session: PostgresSession): Promise<{ readonly fingerprint: string; readonly seen: Snapshot }> {
-    // First, so that what changes in between is looked at again.
+    // First, so that changes made during the scan are seen by the next one.
     const before = await fingerprintOf(session);
     const seen = new Map<string, { place: PostgresAddress; digest: string }>();
     const add = (place: PostgresAddress, digest: string) => void seen.set(postgresPath(place), { place, digest });
-    for (const row of await session.ask({ text: otherDigests })) {
+    for (const row of await session.query({ text: otherDigests })) {
       const { schema, kind, name, digest } = row as Readonly<Record<string, string>>;
-      if (!allow.schema(schema!) || !isSpeakable(schema!)) continue;
+      if (!allow.schema(schema!) || !isRepresentable(schema!)) continue;
       if (kind === "schema") add({ kind, schema: schema! }, digest!);
       else if (kind === "enums") add({ kind, schema: schema! }, digest!);
-      else if (hasFunctions && isSpeakable(name!)) add({ kind: "function", schema: schema!, name: name! }, digest!);
+      else if (hasFunctions && isRepresentable(name!)) add({ kind: "function", schema: schema!, name: name! }, digest!);
     }
-    for (const row of await session.ask({ text: tableDigests(allow) })) {
+    for (const row of await session.query({ text: tableDigests(allow) })) {
       const { schema, name, digest } = row as Readonly<Record<string, string>>;
-      if (!isSpeakable(name!) || !isSpeakable(schema!)) continue;
+      if (!isRepresentable(name!) || !isRepresentable(schema!)) continue;
       if (!mayServe({ schema: schema!, table: name! }, row["letter"], readsOf(row), allow)) continue;
       add({ kind: "table", schema: schema!, name: name! }, digest!);
     }
     return { fingerprint: before, seen };
   }
 
-  /** The rows that a message speaks of: `table`, `schema.table`, or JSON with `table` and perhaps `schema`. */
+  /** The rows that a notification names: `table`, `schema.table`, or JSON with `table` and optionally `schema`. */
   function heard(payload: string, seen: Snapshot | undefined): readonly SourceChange[] {
     if (payload === "") return [{ kind: "lost" }];
     const ref = refOf(payload);
     if (ref === undefined || !allow.rows(ref)) return [];
-    // Where tables are left out, so may be a view that its name does not tell.
+    // If tables are excluded, a view may be too, without its name showing it.
     const isKnown = seen?.has(postgresPath({ kind: "table", schema: ref.schema, name: ref.table })) ?? false;
     if (allow.restricts.tables && !isKnown) return [];
     return [{ kind: "changed", path: postgresPath({ kind: "rows", schema: ref.schema, name: ref.table }) }];
   }
 
-  return async function lookOut({ armed, tell, signal }: DatabaseWatch): Promise<void> {
+  return async function detectChanges({ armed, tell, signal }: DatabaseWatch): Promise<void> {
     const session = await connection.attach(signal);
     const leave = (): void => void session.end();
     signal.addEventListener("abort", leave, { once: true });
     try {
       if (signal.aborted) return;
-      // Before the first look, so that nothing falls between.
+      // Before the first scan, so that no change is missed.
       let last: Awaited<ReturnType<typeof look>> | undefined;
       if (channel !== undefined) await session.listen(channel, (payload) => tell(heard(payload, last?.seen)));
       last = await look(session);
@@ -111,13 +111,13 @@ export function createPostgresWatch({ connection, allow, hasFunctions, channel, 
 }
 
 async function fingerprintOf(session: PostgresSession): Promise<string> {
-  const [row] = await session.ask({ text: fingerprint });
+  const [row] = await session.query({ text: fingerprint });
   return String(row?.["fingerprint"]);
 }
 
 function changesBetween(before: Snapshot, after: Snapshot, allow: AllowList): SourceChange[] {
   const changes: SourceChange[] = [];
-  /** Schemas in which anything is another than before. */
+  /** Schemas in which anything changed. */
   const touched = new Set<string>();
   const add = (kind: "appeared" | "gone" | "changed", place: PostgresAddress) =>
     void changes.push({ kind, path: postgresPath(place) });

@@ -1,4 +1,4 @@
-/** Who we are to the store, by the customs of its own tools: what the config says, the environment, the shared files, then the rest. */
+/** Credentials for the store, in the order of the AWS tools: the config, the environment, the shared files, then the SDK's chain. */
 import { cutAt } from "../../lib/cut-at.ts";
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
@@ -9,7 +9,7 @@ export interface Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string | undefined;
-  /** From then on they are asked for again. */
+  /** They are requested again from then on. */
   readonly expiration?: Date | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface CredentialOptions {
 
 export interface CredentialSource {
   get(): Promise<Credentials>;
-  /** They are not accepted any longer: the next question looks for others. */
+  /** They were rejected: the next request looks for others. */
   forget(): void;
 }
 
@@ -30,7 +30,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const earlyMs = 5 * 60 * 1000;
 
-/** Looked up when they are first needed, and again before they expire. */
+/** Looked up on first use, and again before they expire. */
 export function createCredentials(options: CredentialOptions, env: Environment, now: () => number): CredentialSource {
   let known: Promise<Credentials> | undefined;
   let until = Infinity;
@@ -59,7 +59,7 @@ export function createCredentials(options: CredentialOptions, env: Environment, 
 async function find(options: CredentialOptions, env: Environment): Promise<Credentials> {
   const { accessKeyId, secretAccessKey, sessionToken, profile } = options;
   if ((accessKeyId === undefined) !== (secretAccessKey === undefined))
-    throw new ResourceError("denied", "accessKeyId and secretAccessKey belong together; give both, or neither");
+    throw new ResourceError("denied", "accessKeyId and secretAccessKey belong together; set both, or neither");
   if (accessKeyId !== undefined && secretAccessKey !== undefined) return { accessKeyId, secretAccessKey, sessionToken };
   const [id, secret] = [env["AWS_ACCESS_KEY_ID"], env["AWS_SECRET_ACCESS_KEY"]];
   if (profile === undefined && id && secret)
@@ -77,7 +77,7 @@ function fromFiles(profile: string, env: Environment): Credentials | undefined {
   return { accessKeyId, secretAccessKey, sessionToken: found["aws_session_token"] };
 }
 
-/** The settings of the sections of these names. */
+/** The settings in the sections of these names. */
 function section(file: string, names: readonly string[]): Readonly<Record<string, string>> {
   let text: string;
   try {
@@ -97,7 +97,7 @@ function section(file: string, names: readonly string[]): Readonly<Record<string
   return found;
 }
 
-/** Roles, single sign-on and the metadata of machines are the business of the vendor's own package. */
+/** Roles, single sign-on and machine metadata are left to the AWS package. */
 const chainPackage = "@aws-sdk/credential-providers";
 
 async function fromPackage(profile: string | undefined): Promise<Credentials> {
@@ -107,7 +107,7 @@ async function fromPackage(profile: string | undefined): Promise<Credentials> {
   } catch (cause) {
     throw new ResourceError(
       "denied",
-      "no credentials were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, name a profile, or, for roles and single sign-on, " +
+      "no credentials found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, set a profile, or, for roles and single sign-on, " +
         `run: npm install ${chainPackage}`,
       { cause },
     );
@@ -115,6 +115,6 @@ async function fromPackage(profile: string | undefined): Promise<Credentials> {
   try {
     return await chain(profile === undefined ? {} : { profile })();
   } catch (cause) {
-    throw new ResourceError("denied", "no credentials could be had; sign in again, or check the profile", { cause });
+    throw new ResourceError("denied", "cannot get credentials; sign in again, or check the profile", { cause });
   }
 }

@@ -1,4 +1,4 @@
-/** S3 over HTTP, as AWS and many others speak it. */
+/** S3 over HTTP, for AWS and stores with the same API. */
 import { quote, ResourceError } from "../../errors.ts";
 import { scanXml, type XmlHandler } from "../../lib/documents/xml.ts";
 import { skipEmpty, type StorePage } from "../objects/list-page.ts";
@@ -8,20 +8,20 @@ import type { CredentialSource } from "./credentials.ts";
 
 export interface S3Options {
   readonly region: string;
-  /** Of a server that is not Amazon's. */
+  /** Address of a server other than Amazon's. */
   readonly endpoint: string | undefined;
-  /** Whether the bucket stands in the path, and not before the host. */
+  /** Whether the bucket is part of the path, not of the host name. */
   readonly pathStyle: boolean;
-  /** Undefined where nothing is signed. */
+  /** Undefined for unsigned requests. */
   readonly credentials: CredentialSource | undefined;
   readonly timeoutMs: number;
 }
 
-/** An answer of this size is none of a list or an error. */
+/** No list or error response is this large. */
 const maxXmlBytes = 32 * 1024 * 1024;
 
 export function createS3Store({ region, endpoint, pathStyle, credentials, timeoutMs }: S3Options): ObjectStore {
-  /** Keys that were made from the secret, which takes a while. */
+  /** Signing keys derived from the secret, which takes a while. */
   const derived = new Map<string, ArrayBuffer>();
   const origin = originOf(endpoint ?? `https://s3.${region}.amazonaws.com`);
 
@@ -39,9 +39,9 @@ export function createS3Store({ region, endpoint, pathStyle, credentials, timeou
 
   async function sign(
     url: URL,
-    asked: { method?: "HEAD"; headers?: Record<string, string>; inQuery?: true },
+    requested: { method?: "HEAD"; headers?: Record<string, string>; inQuery?: true },
   ): Promise<Request> {
-    const { inQuery, ...init } = asked;
+    const { inQuery, ...init } = requested;
     if (!credentials) return new Request(url, init);
     const { AwsClient } = await loadSigner();
     const { accessKeyId, secretAccessKey, sessionToken } = await credentials.get();
@@ -56,23 +56,23 @@ export function createS3Store({ region, endpoint, pathStyle, credentials, timeou
     return client.sign(url.href, { ...init, ...(inQuery && { aws: { signQuery: true } }) });
   }
 
-  /** Answers that are none are refusals. */
+  /** A response with an error status is thrown as an error. */
   async function ask(
     url: URL,
     signal: AbortSignal,
-    asked: { method?: "HEAD"; headers?: Record<string, string> } = {},
+    requested: { method?: "HEAD"; headers?: Record<string, string> } = {},
   ): Promise<Response> {
-    const request = await sign(url, asked);
-    // Unsigned, because whoever stands between may say it in other words. What is not packed is not to be packed on the way.
+    const request = await sign(url, requested);
+    // Not signed, because proxies may rewrite it. Content must not be compressed in transit.
     request.headers.set("Accept-Encoding", "identity");
     const response = await send(request, { timeoutMs }, signal);
     if (response.ok) return response;
-    const xml = asked.method === "HEAD" ? "" : await textOf(response, signal);
-    const said = saidIn(xml);
-    // Someone may have signed in meanwhile. To a question for the head alone a store says no more than that it was bad.
-    if (staleCodes.has(said.get("Code") ?? "") || (asked.method === "HEAD" && response.status === 400))
+    const xml = requested.method === "HEAD" ? "" : await textOf(response, signal);
+    const fields = errorFields(xml);
+    // The user may have signed in again. For HEAD requests the store gives no error code, only status 400.
+    if (staleCodes.has(fields.get("Code") ?? "") || (requested.method === "HEAD" && response.status === 400))
       credentials?.forget();
-    throw refusal(response, said, region);
+    throw refusal(response, fields, region);
   }
 
   return {
@@ -139,13 +139,9 @@ async function loadSigner(): Promise<typeof import("aws4fetch")> {
   try {
     return await import("aws4fetch");
   } catch (cause) {
-    throw new ResourceError(
-      "unsupported",
-      "the source s3 needs a package that is not there; run: npm install aws4fetch",
-      {
-        cause,
-      },
-    );
+    throw new ResourceError("unsupported", "the source s3 needs a missing package; run: npm install aws4fetch", {
+      cause,
+    });
   }
 }
 
@@ -153,7 +149,7 @@ async function textOf(response: Response, signal: AbortSignal): Promise<string> 
   return (await takeBody(response, maxXmlBytes, signal)).toString("utf8");
 }
 
-/** Tells of every text by the names of the elements it is in. */
+/** Reports each text with the names of the elements around it. */
 function readXml(xml: string, tell: (path: string, text: string) => void): void {
   const names: string[] = [];
   let text = "";
@@ -177,11 +173,11 @@ function scan(xml: string, handler: XmlHandler): void {
   try {
     scanXml(xml, handler);
   } catch (cause) {
-    throw new ResourceError("unavailable", "the store answered with what is no list", { cause });
+    throw new ResourceError("unavailable", "the store returned an invalid list", { cause });
   }
 }
 
-/** A page of thousands: told by the names of elements, which are never nested in one of the same name. */
+/** A page of thousands, parsed by element names, which are never nested in one of the same name. */
 function parseList(xml: string): StorePage {
   const objects: { -readonly [Key in keyof StoredObject]: StoredObject[Key] }[] = [];
   const prefixes: string[] = [];
@@ -236,8 +232,8 @@ function parseList(xml: string): StorePage {
       text = "";
     },
   });
-  if (!isList) throw new ResourceError("unavailable", "the store answered with what is no list");
-  // What says how names are spelled may stand behind them.
+  if (!isList) throw new ResourceError("unavailable", "the store returned an invalid list");
+  // The encoding of names may be given after them.
   if (!more) token = undefined;
   if (!isEncoded) return { objects, prefixes, more, token };
   return {
@@ -252,8 +248,8 @@ function unquote(etag: string): string | undefined {
   return etag === "" ? undefined : etag.replace(/^W\//, "").replaceAll('"', "");
 }
 
-function sizeOf(said: string | null): number {
-  const size = Number(said ?? 0);
+function sizeOf(given: string | null): number {
+  const size = Number(given ?? 0);
   return Number.isSafeInteger(size) && size >= 0 ? size : 0;
 }
 
@@ -266,7 +262,7 @@ function decodeName(name: string): string {
   }
 }
 
-/** To the second, as the other questions say it. */
+/** To the second, as in the other responses. */
 function isoOf(time: string | undefined | null): string | undefined {
   const when = time ? new Date(time) : undefined;
   if (!when || Number.isNaN(when.getTime())) return undefined;
@@ -300,27 +296,27 @@ function headOf(headers: Headers): ObjectHead {
 
 const staleCodes = new Set(["ExpiredToken", "TokenRefreshRequired", "InvalidToken", "InvalidAccessKeyId"]);
 
-/** What an error says of itself, by the names of its elements; nothing where it is none. */
-function saidIn(xml: string): ReadonlyMap<string, string> {
-  const said = new Map<string, string>();
-  if (!xml.includes("<Error")) return said;
+/** The fields of an error response, by element name; empty if it is none. */
+function errorFields(xml: string): ReadonlyMap<string, string> {
+  const fields = new Map<string, string>();
+  if (!xml.includes("<Error")) return fields;
   try {
-    readXml(xml, (path, text) => void (path.startsWith("Error/") && said.set(path.slice("Error/".length), text)));
+    readXml(xml, (path, text) => void (path.startsWith("Error/") && fields.set(path.slice("Error/".length), text)));
   } catch {
-    // The status says enough.
+    // The status is enough.
   }
-  return said;
+  return fields;
 }
 
-function refusal(response: Response, said: ReadonlyMap<string, string>, region: string): ResourceError {
+function refusal(response: Response, fields: ReadonlyMap<string, string>, region: string): ResourceError {
   const { status, headers } = response;
-  const code = said.get("Code") ?? "";
-  const where = headers.get("x-amz-bucket-region") ?? said.get("Region");
+  const code = fields.get("Code") ?? "";
+  const where = headers.get("x-amz-bucket-region") ?? fields.get("Region");
   if (where && where !== region && (status === 301 || status === 307 || status === 400))
     return new ResourceError("denied", `the bucket is in another region; set region: ${quote(where, 40)}`);
   switch (code) {
     case "NoSuchBucket":
-      return new ResourceError("not-found", "there is no such bucket; check buckets and region");
+      return new ResourceError("not-found", "no such bucket; check buckets and region");
     case "ExpiredToken":
     case "TokenRefreshRequired":
       return new ResourceError("denied", "the credentials have expired; sign in again");
@@ -328,15 +324,15 @@ function refusal(response: Response, said: ReadonlyMap<string, string>, region: 
     case "SignatureDoesNotMatch":
     case "InvalidToken":
     case "AuthorizationHeaderMalformed":
-      return new ResourceError("denied", "the store does not accept the credentials; check key, secret and region");
+      return new ResourceError("denied", "the store rejects the credentials; check key, secret and region");
     case "RequestTimeTooSkewed":
-      return new ResourceError("denied", "the clock of this machine is wrong, so the store refuses its signature");
+      return new ResourceError("denied", "the clock of this machine is wrong, so the store rejects its signature");
     case "InvalidObjectState":
-      return new ResourceError("denied", "the object lies in an archive; restore it there first");
+      return new ResourceError("denied", "the object is archived; restore it first");
     case "SlowDown":
-      return new ResourceError("busy", "the store asks us to slow down", { passing: true });
+      return new ResourceError("busy", "the store asks for fewer requests", { passing: true });
   }
-  // A version that is spelled wrongly is none that is there.
+  // An invalid version id means that the version does not exist.
   if (code === "NoSuchVersion" || (status === 400 && /[?&]versionId=/.test(response.url)))
     return new ResourceError("not-found", "no such version");
   return refusalFor(status, code.replaceAll(/\W/g, "").slice(0, 60));

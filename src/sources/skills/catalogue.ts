@@ -1,4 +1,4 @@
-/** The snapshot of now: looked after at every question and every change, and swapped as a whole. */
+/** Maintains the current snapshot: checked on every request and every change, and replaced as a whole. */
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { toResourceError } from "../../errors.ts";
@@ -6,8 +6,8 @@ import type { Call } from "../../resources.ts";
 import type { Source, SourceChange, SourceProblem, Runtime } from "../../source.ts";
 import { startWatch } from "../memory/changes.ts";
 import type { MemoryWatch } from "../memory/changes.ts";
-import { isSame, isSameUnit, lookInto, manifestName } from "./look.ts";
-import type { Look } from "./look.ts";
+import { isSame, isSameUnit, listSkillFolder, manifestName } from "./list-skill-folder.ts";
+import type { SkillListing } from "./list-skill-folder.ts";
 import { changesBetween, takeSnapshot } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { readUnit } from "./unit.ts";
@@ -15,36 +15,36 @@ import type { Unit } from "./unit.ts";
 
 export interface SkillsRoot {
   readonly path: string;
-  /** The files below it, as the file source serves them. */
+  /** The files below it, from the file source. */
   readonly files: Source;
 }
 
 export interface SkillsCatalogue {
-  /** As things are now, or as they were before they were half-written. */
+  /** The current state, or the last complete one while files are being written. */
   fresh(): Promise<Snapshot>;
   watch(signal: AbortSignal): Promise<AsyncIterable<SourceChange>>;
   close(): Promise<void>;
 }
 
-/** What is known of an outermost skill: as it was last seen, and as it is served. */
+/** An outermost skill: as last seen, and as served. */
 interface Known {
   readonly latest: Unit;
   readonly served: Unit;
 }
 
-type Shelf = ReadonlyMap<string, Known>;
+type KnownSkills = ReadonlyMap<string, Known>;
 
-/** What all skills may hold together. */
+/** Memory limit for all skills together. */
 const maxHeld = 256 * 1024 * 1024;
-/** What was written less than this ago may not be all of it. */
+/** Files written less than this ago may be incomplete. */
 const quietMs = 25;
-/** Under continuous writing the former snapshot is given after so many looks. */
-const maxLooks = 8;
-/** Up to so many files, every question looks whether they are the same. */
+/** Under continuous writing, the previous snapshot is returned after this many checks. */
+const maxChecks = 8;
+/** Up to this many files, every request checks them. */
 const fewFiles = 64;
-/** With more, looking takes at most one part in so many of the time. */
-const restPerLook = 20;
-/** When something was still being written, the watch looks again after this. */
+/** With more files, checking takes at most 1/20 of the time. */
+const restPerCheck = 20;
+/** After a check during writing, the watch checks again after this time. */
 const againMs = 200;
 
 export function createSkillsCatalogue(
@@ -54,111 +54,111 @@ export function createSkillsCatalogue(
   const closing = new AbortController();
   const call: Call = { caller: { id: "pressmark" }, signal: closing.signal };
   const watches = new Set<MemoryWatch>();
-  const said = new Set<string>();
-  let shelves: readonly Shelf[] = roots.map(() => new Map());
-  let looks: readonly Look[] = [];
+  const logged = new Set<string>();
+  let skillsByRoot: readonly KnownSkills[] = roots.map(() => new Map());
+  let listings: readonly SkillListing[] = [];
   let snapshot: Snapshot | undefined;
-  /** Whether equal looks mean equal content. */
+  /** Whether equal checks mean equal content. */
   let isSettled = false;
   let restUntilMs = 0;
-  /** Whether something is known to have changed since the last look began. */
+  /** Whether something has changed since the last check began. */
   let isUrgent = false;
   let running: Promise<Snapshot> | undefined;
   let queued: Promise<Snapshot> | undefined;
   let pump: Pump | undefined;
 
-  async function lookAll(): Promise<readonly Look[]> {
+  async function listAll(): Promise<readonly SkillListing[]> {
     const beganMs = performance.now();
-    const found = await Promise.all(roots.map(({ path, files }) => lookInto(path, files, call)));
+    const found = await Promise.all(roots.map(({ path, files }) => listSkillFolder(path, files, call)));
     const count = found.reduce((sum, look) => sum + look.count, 0);
     const endMs = performance.now();
-    restUntilMs = count <= fewFiles ? 0 : endMs + restPerLook * (endMs - beganMs);
+    restUntilMs = count <= fewFiles ? 0 : endMs + restPerCheck * (endMs - beganMs);
     return found;
   }
 
   async function refresh(): Promise<Snapshot> {
     isUrgent = false;
-    let former: readonly Look[] | undefined;
+    let former: readonly SkillListing[] | undefined;
     for (let count = 1; ; count += 1) {
-      const seen = await lookAll();
-      if (snapshot && isSettled && areSame(seen, looks)) return snapshot;
+      const seen = await listAll();
+      if (snapshot && isSettled && areSame(seen, listings)) return snapshot;
       const units = await readAll(seen);
-      const again = await lookAll();
-      const isSteady = areSame(seen, again) && units.every((shelf) => [...shelf.values()].every(Boolean));
+      const again = await listAll();
+      const isSteady = areSame(seen, again) && units.every((skillsOfRoot) => [...skillsOfRoot.values()].every(Boolean));
       const settled = seen.every((look) => [...look.units.values()].every((unit) => unit.isSettled));
-      // Twice the same, with some time between, is as good where a time stamp says little.
+      // Two equal checks with some time between also suffice where time stamps are unreliable.
       const isQuiet = settled || (former !== undefined && areSame(former, seen));
-      if ((isSteady && isQuiet) || count === maxLooks)
+      if ((isSteady && isQuiet) || count === maxChecks)
         return swap(units, again, { isSteady, settled: settled && isSteady });
       former = again;
       await wait(quietMs, closing.signal);
     }
   }
 
-  /** By root and path; undefined for what changed while it was read. */
-  async function readAll(seen: readonly Look[]): Promise<Map<string, Unit | undefined>[]> {
+  /** By root and path; undefined if it changed during the read. */
+  async function readAll(seen: readonly SkillListing[]): Promise<Map<string, Unit | undefined>[]> {
     let left = maxHeld;
     const shelvesOfNow: Map<string, Unit | undefined>[] = [];
     for (const [index, { units }] of seen.entries()) {
       const { files } = roots[index] as SkillsRoot;
       const read = (path: string) => files.read({ path }, call);
-      const shelf = new Map<string, Unit | undefined>();
+      const skillsOfRoot = new Map<string, Unit | undefined>();
       for (const [path, seenUnit] of units) {
-        const unit = await readUnit(seenUnit, shelves[index]?.get(path)?.latest, { read, left });
+        const unit = await readUnit(seenUnit, skillsByRoot[index]?.get(path)?.latest, { read, left });
         left -= unit?.bytes ?? 0;
-        shelf.set(path, unit);
+        skillsOfRoot.set(path, unit);
       }
-      shelvesOfNow.push(shelf);
+      shelvesOfNow.push(skillsOfRoot);
     }
     return shelvesOfNow;
   }
 
   function swap(
     units: readonly ReadonlyMap<string, Unit | undefined>[],
-    now: readonly Look[],
+    now: readonly SkillListing[],
     { isSteady, settled }: { readonly isSteady: boolean; readonly settled: boolean },
   ): Snapshot {
     const before = snapshot;
-    shelves = now.map((look, index) => {
-      // What is missing in the middle of writing may be about to be replaced.
-      const shelf = new Map(isSteady ? [] : shelves[index]);
+    skillsByRoot = now.map((look, index) => {
+      // A file that is missing during writing may be about to be replaced.
+      const skillsOfRoot = new Map(isSteady ? [] : skillsByRoot[index]);
       for (const [path, seen] of look.units) {
-        const known = shelves[index]?.get(path);
+        const known = skillsByRoot[index]?.get(path);
         const unit = units[index]?.get(path);
         if (unit && isSameUnit(unit.seen, seen))
-          shelf.set(path, toKnown(unit, known, (roots[index] as SkillsRoot).path));
+          skillsOfRoot.set(path, toKnown(unit, known, (roots[index] as SkillsRoot).path));
       }
-      return shelf;
+      return skillsOfRoot;
     });
-    looks = now;
+    listings = now;
     isSettled = settled;
-    const all = shelves.flatMap((shelf) => [...shelf.values()]);
+    const all = skillsByRoot.flatMap((skillsOfRoot) => [...skillsOfRoot.values()]);
     const problems = [...problemsOf(now), ...all.flatMap(({ latest }) => latest.problems)];
     const after = takeSnapshot(
       all.map(({ served }) => served),
       problems,
     );
     snapshot = after;
-    // What was wrong from the start is for the doctor to tell; what goes wrong now is news.
-    sayOnce(after.problems, before ? "warn" : "info");
+    // Initial problems are reported by the doctor command; later ones are logged as warnings.
+    logOnce(after.problems, before ? "warn" : "info");
     const changes = before ? changesBetween(before, after) : [];
     for (const change of changes) for (const watch of watches) watch.hear(change);
     return after;
   }
 
-  function sayOnce(problems: readonly SourceProblem[], level: "info" | "warn"): void {
+  function logOnce(problems: readonly SourceProblem[], level: "info" | "warn"): void {
     const now = new Set(problems.map((problem) => JSON.stringify(problem)));
-    for (const old of said) if (!now.has(old)) said.delete(old);
+    for (const old of logged) if (!now.has(old)) logged.delete(old);
     for (const problem of problems) {
       const key = JSON.stringify(problem);
-      if (said.has(key)) continue;
-      said.add(key);
+      if (logged.has(key)) continue;
+      logged.add(key);
       const { path, says, advice } = problem;
-      log(level, "a skill is left out, or stays as it was", { path, says, advice });
+      log(level, "a skill is left out, or not updated", { path, says, advice });
     }
   }
 
-  /** One look at a time; whoever comes while one is under way shares the next, which begins after they asked. */
+  /** One check at a time; callers during a check share the next one, which begins after their call. */
   function fresh(): Promise<Snapshot> {
     if (snapshot && !isUrgent && performance.now() < restUntilMs) return Promise.resolve(snapshot);
     if (!running)
@@ -176,10 +176,10 @@ export function createSkillsCatalogue(
     return queued;
   }
 
-  /** A root that cannot be looked at just now takes nothing from what was read before. */
+  /** A root that cannot be read at the moment keeps its previous skills. */
   function orFormer(cause: unknown): Snapshot {
     if (snapshot === undefined || closing.signal.aborted) throw cause;
-    log("warn", "the skills cannot be looked at, so they stay as they were", { cause: toResourceError(cause) });
+    log("warn", "the skills cannot be read and are not updated", { cause: toResourceError(cause) });
     return snapshot;
   }
 
@@ -202,7 +202,7 @@ export function createSkillsCatalogue(
           isDirty = true;
         }
       } catch (cause) {
-        if (!ending.signal.aborted) log("warn", "the skills cannot be looked at", { cause });
+        if (!ending.signal.aborted) log("warn", "the skills cannot be read", { cause });
       } finally {
         isBusy = false;
       }
@@ -216,12 +216,12 @@ export function createSkillsCatalogue(
     }
 
     async function start(): Promise<void> {
-      const heard = await Promise.all(roots.map(listen));
-      for (const hear of heard)
-        hear()
+      const rootWatches = await Promise.all(roots.map(listen));
+      for (const rootWatch of rootWatches)
+        rootWatch()
           .catch((cause: unknown) => log("warn", "a folder of skills can no longer be watched", { cause }))
           .finally(() => {
-            // Those who listen are to begin anew.
+            // Watchers must start again.
             if (ending.signal.aborted) return;
             for (const watch of watches) watch.end();
             leave();
@@ -266,19 +266,22 @@ export function createSkillsCatalogue(
       leave();
       await Promise.all(roots.map(({ files }) => files.close?.()));
       await running?.catch(() => undefined);
-      shelves = [];
+      skillsByRoot = [];
       snapshot = undefined;
     },
   };
 }
 
 interface Pump {
-  /** Resolves once every folder is watched, and looked at after that. */
+  /** Resolves once every folder is watched, and checked after that. */
   readonly armed: Promise<void>;
   stop(): void;
 }
 
-/** A skill that is no longer right stays as it was, and so do those it shares files with; unless some of it is hidden by now. */
+/**
+ * A skill that is no longer valid keeps its last valid state, and so do skills that share files with it; unless some of its files are now
+ * hidden.
+ */
 function toKnown(latest: Unit, before: Known | undefined, root: string): Known {
   const broken = new Set(latest.problems.map(({ path }) => path));
   const isHalfWritten = before?.served.skills.some(({ path }) => broken.has(path)) ?? false;
@@ -288,7 +291,7 @@ function toKnown(latest: Unit, before: Known | undefined, root: string): Known {
   };
 }
 
-/** Whether a file that was served is still on the disk, and served no more. */
+/** Whether a served file still exists on the disk but is now hidden. */
 function hasHidden({ files }: Unit, { seen }: Unit, root: string): boolean {
   const served = new Set(seen.files.map(({ path }) => path));
   return [...files.keys()].some(
@@ -296,19 +299,19 @@ function hasHidden({ files }: Unit, { seen }: Unit, root: string): boolean {
   );
 }
 
-function problemsOf(looks: readonly Look[]): SourceProblem[] {
-  return looks.flatMap(({ isSkillItself, isCut, count }) => [
+function problemsOf(listings: readonly SkillListing[]): SourceProblem[] {
+  return listings.flatMap(({ isSkillItself, isCut, count }) => [
     ...(isSkillItself
-      ? [{ path: manifestName, says: "stands in the root itself", advice: "name the folder above it as the root" }]
+      ? [{ path: manifestName, says: "is in the root itself", advice: "set the root to the folder above it" }]
       : []),
     ...(isCut
-      ? [{ path: "", says: `holds more than ${count} files`, advice: "name the folder of the skills alone" }]
+      ? [{ path: "", says: `contains more than ${count} files`, advice: "set the root to the folder of the skills" }]
       : []),
   ]);
 }
 
-function areSame(one: readonly Look[], other: readonly Look[]): boolean {
-  return one.length === other.length && one.every((look, index) => isSame(look, other[index] as Look));
+function areSame(one: readonly SkillListing[], other: readonly SkillListing[]): boolean {
+  return one.length === other.length && one.every((look, index) => isSame(look, other[index] as SkillListing));
 }
 
 async function* untilLeft<T>(changes: AsyncIterable<T>, left: () => void): AsyncGenerator<T> {

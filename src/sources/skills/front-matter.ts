@@ -1,23 +1,23 @@
-/** From the text of a SKILL.md to its front matter: as JSON, whole, and the same that every host makes of it. */
+/** Parses the front matter of a SKILL.md to JSON, and accepts only what every host parses the same way. */
 import { quote } from "../../errors.ts";
 
 import { callInThread, ThreadOverrun } from "../../lib/threads.ts";
 
 type Yaml = typeof import("yaml");
 
-/** What was found, or what is wrong with it, in words that complete "SKILL.md …". */
+/** The fields, or what is wrong, as text that completes "SKILL.md …". */
 export type FrontMatterAnswer =
   | { readonly fields: Readonly<Record<string, unknown>> }
   | { readonly says: string; readonly advice?: string };
 
-/** More than any description, and little enough to be read at once. */
+/** More than any description needs. */
 const maxLength = 16 * 1024;
-/** The official clients read no deeper. */
+/** The official clients parse no deeper. */
 const maxDepth = 32;
 
 const marks = 'put a line "---" before and after it';
 
-/** To parse so much takes some hundredths of a second at most; more is parsed in a thread. */
+/** Parsing this much takes tens of milliseconds at most; more is parsed in a thread. */
 const maxHere = 2 * 1024;
 
 export async function parseSkillFrontMatter(text: string): Promise<FrontMatterAnswer> {
@@ -33,17 +33,17 @@ export async function parseSkillFrontMatter(text: string): Promise<FrontMatterAn
   }
 }
 
-/** Called in the thread, too. */
+/** Also called in the thread. */
 export async function parseBlock(block: string): Promise<FrontMatterAnswer> {
   try {
     return toFields(block, await import("yaml"));
   } catch {
-    // Nested so deep that the parser itself gives up.
+    // Nested so deeply that the parser fails.
     return { says: "has front matter that cannot be read" };
   }
 }
 
-/** What stands between the marks; undefined where either is missing, as while the file is being written. */
+/** The text between the marks; undefined if one is missing, as while the file is being written. */
 function cut(text: string): string | undefined {
   const begin = /^\ufeff?---\r?\n/.exec(text)?.[0].length;
   if (begin === undefined) return undefined;
@@ -58,17 +58,19 @@ function toFields(block: string, yaml: Yaml): FrontMatterAnswer {
   if (error) {
     const line = error.linePos?.[0].line;
     const [what = ""] = error.message.split("\n");
-    return { says: `has front matter that is no YAML${line === undefined ? "" : ` at line ${line + 1}`}: ${what}` };
+    return {
+      says: `has front matter that is not valid YAML${line === undefined ? "" : ` at line ${line + 1}`}: ${what}`,
+    };
   }
   const strange = strangeIn(document, yaml);
   if (strange !== undefined) return { says: `has front matter with ${strange}` };
   const fields: unknown = document.toJS({ maxAliasCount: 0 });
   if (typeof fields !== "object" || fields === null || Array.isArray(fields))
-    return { says: "has front matter that is no list of names and values" };
+    return { says: "has front matter that is not a list of names and values" };
   return { fields: fields as Record<string, unknown> };
 }
 
-/** What one host reads as this and another as that, or not at all. */
+/** A construct that hosts parse differently, or not at all. */
 function strangeIn(document: ReturnType<Yaml["parseDocument"]>, yaml: Yaml): string | undefined {
   let strange: string | undefined;
   const stop = (what: string): symbol => {
@@ -76,18 +78,18 @@ function strangeIn(document: ReturnType<Yaml["parseDocument"]>, yaml: Yaml): str
     return yaml.visit.BREAK;
   };
   yaml.visit(document, {
-    Alias: () => stop("an alias; write the value out"),
+    Alias: () => stop("an alias; write out the value"),
     Pair(_, { key }) {
       const name: unknown = yaml.isScalar(key) ? key.value : key;
-      if (typeof name !== "string") return stop("a name that is no text; put it in quotes");
+      if (typeof name !== "string") return stop("a name that is not text; put it in quotes");
       return name === "__proto__" ? stop('the name "__proto__"') : undefined;
     },
     Node(_, node, path) {
       if (path.length > maxDepth && path.filter(yaml.isCollection).length > maxDepth)
-        return stop("values too deep within each other");
+        return stop("values nested too deeply");
       if (node.tag !== undefined) return stop(`the tag ${quote(node.tag)}`);
       const value: unknown = yaml.isScalar(node) ? node.value : undefined;
-      return typeof value === "number" && !Number.isFinite(value) ? stop("a number that has no end") : undefined;
+      return typeof value === "number" && !Number.isFinite(value) ? stop("an infinite number") : undefined;
     },
   });
   return strange;

@@ -1,4 +1,4 @@
-/** A file of a skill as it is held: its bytes, once read, whatever becomes of the file. */
+/** A file of a skill in memory: its bytes as they were read. */
 import { encodeText } from "../../lib/text-encoding.ts";
 import type { Encoding } from "../../lib/text-encoding.ts";
 import type { Entry, Part } from "../../source.ts";
@@ -8,14 +8,14 @@ export interface HeldFile {
   readonly parts: readonly [Part];
   readonly digest: string;
   readonly size: number;
-  /** The version of the file when it was read; absent where the next change might have left it the same. */
+  /** The version of the file when it was read; absent if the next change might not alter it. */
   readonly seen: string | undefined;
 }
 
 const encodingKey = "pressmark/encoding";
 const utf16Marks: Readonly<Record<string, readonly number[]>> = { "utf-16le": [0xff, 0xfe], "utf-16be": [0xfe, 0xff] };
 
-/** Made of what the file source reads. Undefined where that is not what was seen: the file has changed meanwhile. */
+/** Creates it from the parts of the file source. Undefined if the file has changed since it was seen. */
 export function hold(seen: Entry, [part, ...more]: readonly Part[]): HeldFile | undefined {
   const exact = part === undefined || more.length > 0 ? undefined : exactly(part);
   if (exact === undefined || exact.bytes.length !== seen.size) return undefined;
@@ -39,15 +39,15 @@ export function hold(seen: Entry, [part, ...more]: readonly Part[]): HeldFile | 
 }
 
 /**
- * A text is given as such only where its UTF-8 is the file, byte by byte, mark included: hosts compare what they read with the digest.
- * The file source decodes more, and promises that encoding it again gives the same bytes.
+ * Text is served as text only if its UTF-8 equals the file byte by byte, including a byte order mark: hosts compare it with the digest. The
+ * file source decodes other encodings as well, and guarantees that encoding gives the same bytes.
  */
 function exactly(part: Part): { readonly part: Part; readonly bytes: Uint8Array } | undefined {
   const { body, meta, ...rest } = part;
   if ("bytes" in body) return { part, bytes: body.bytes };
-  const said = String(meta?.[encodingKey] ?? "utf-8");
-  const encoding = said.replace(/-bom$/, "") as Encoding;
-  const isMarked = said !== encoding;
+  const name = String(meta?.[encodingKey] ?? "utf-8");
+  const encoding = name.replace(/-bom$/, "") as Encoding;
+  const isMarked = name !== encoding;
   if (encoding === "utf-8") {
     const text = isMarked ? `\ufeff${body.text}` : body.text;
     return { part: isMarked ? { ...rest, body: { text } } : part, bytes: Buffer.from(text, "utf8") };

@@ -31,7 +31,7 @@ function textOf(name: string, turn: number): string {
   return name === "SKILL.md" ? skillText("press", `description: turn ${turn}`) : `${name} ${turn} `.repeat(turn);
 }
 
-/** What one step does to the one skill. */
+/** One operation on the skill. */
 type Step =
   | { readonly act: "describe"; readonly as: string }
   | { readonly act: "tear"; readonly upTo: number }
@@ -58,7 +58,7 @@ function take(onDisk: Map<string, string>, one: Step): void {
 }
 
 describe("a snapshot", () => {
-  it("is what is on the disk, or what last was right there, whatever happens to the files", async () => {
+  it("is the state on the disk, or the last valid one, after any operations on the files", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 7 }), async (steps) => {
         fs.rmSync(at("press"), { recursive: true, force: true });
@@ -68,7 +68,7 @@ describe("a snapshot", () => {
         for (const one of steps) {
           take(onDisk, one);
           const manifest = onDisk.get("SKILL.md");
-          // A text that ends before the second mark is half-written.
+          // A text that ends before the second mark is incomplete.
           if (manifest === undefined) served = undefined;
           else if (manifest.endsWith("well.\n")) served = new Map(onDisk);
 
@@ -83,7 +83,7 @@ describe("a snapshot", () => {
     );
   }, 30_000);
 
-  it("never says of a file what reading does not give, also while files are being written", async () => {
+  it("never has a digest that a read does not match, even while files are being written", async () => {
     const source = await open({}, hasty);
     const names = ["SKILL.md", "a.txt", "b.txt"];
     for (const name of names) write(`press/${name}`, textOf(name, 0));
@@ -93,14 +93,14 @@ describe("a snapshot", () => {
       for (const name of names) {
         const path = at(`press/${name}`);
         const text = textOf(name, turn);
-        // Half of it first, or another file renamed over it: as editors do.
+        // Incomplete first, or another file renamed over it, as editors do.
         if (turn % 2 === 0) await fs.promises.writeFile(path, text.slice(0, text.length / 2));
         await fs.promises.writeFile(turn % 3 === 0 ? `${dirname(path)}/.new` : path, text);
         if (turn % 3 === 0) await fs.promises.rename(`${dirname(path)}/.new`, path);
       }
     }
 
-    /** A snapshot that was the same before and after the reading was the same all the while. */
+    /** A snapshot that is the same before and after the read was the same during it. */
     async function compare(): Promise<string> {
       const before = await skillAt(source, "press/SKILL.md");
       const texts = new Map<string, string>();

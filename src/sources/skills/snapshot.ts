@@ -1,39 +1,39 @@
-/** All skills at one moment. Nothing in it is ever another: what changes is in the next one. */
+/** All skills at one moment. Immutable: changes are in the next snapshot. */
 import { quote } from "../../errors.ts";
 import { compareAddresses } from "../../lib/address-order.ts";
 import { directoryType } from "../../resources.ts";
 import type { Page } from "../../resources.ts";
 import type { Entry, ListRequest, SourceChange, SourceProblem, SourceSkill } from "../../source.ts";
 import type { HeldFile } from "./held.ts";
-import { folderOf } from "./look.ts";
+import { folderOf } from "./list-skill-folder.ts";
 import type { Unit } from "./unit.ts";
 
 export interface Snapshot {
   readonly files: ReadonlyMap<string, HeldFile>;
   /** By the path of their SKILL.md. */
   readonly skills: ReadonlyMap<string, SourceSkill>;
-  /** Every directory, the mount among them, with what is directly in it. */
+  /** Every directory, including the mount, with its direct children. */
   readonly directories: ReadonlyMap<string, readonly Entry[]>;
   readonly problems: readonly SourceProblem[];
 }
 
-/** The units of one root after those of another: where two would share a path, the first is served. */
+/** Units of an earlier root come first: if two have the same path, the first is served. */
 export function takeSnapshot(units: readonly Unit[], problems: readonly SourceProblem[]): Snapshot {
-  const said = [...problems];
+  const allProblems = [...problems];
   const taken: Unit[] = [];
   for (const unit of units) {
     const rival = taken.find(({ path }) => isWithin(path, unit.path) || isWithin(unit.path, path));
     if (rival === undefined) taken.push(unit);
     else if (!isAlike(rival, unit))
       for (const { path } of unit.skills)
-        said.push({ path, says: `is there twice: ${quote(rival.path)} of an earlier root is served` });
+        allProblems.push({ path, says: `exists twice: ${quote(rival.path)} of an earlier root is served` });
   }
   const files = inOrder(taken.flatMap((unit) => [...unit.files]));
   return {
     files,
     skills: inOrder(taken.flatMap(({ skills }) => skills.map((skill) => [skill.path, skill] as const))),
     directories: directoriesOf([...files.values()].map(({ entry }) => entry)),
-    problems: said,
+    problems: allProblems,
   };
 }
 
@@ -42,7 +42,7 @@ export function statOf({ files, directories }: Snapshot, path: string): Entry | 
   return inside ? directoryEntry(path, inside.length) : files.get(path)?.entry;
 }
 
-/** A page of things in address order. */
+/** A page of items in address order. */
 export function snapshotPage<T extends Pick<Entry, "path">>(
   things: Iterable<T>,
   { cursor, limit }: ListRequest,
@@ -55,7 +55,7 @@ export function snapshotPage<T extends Pick<Entry, "path">>(
   return last && first + items.length < all.length ? { items, next: last.path } : { items };
 }
 
-/** What is another in the second, in an order in which it could have happened. */
+/** The changes between two snapshots, in an order in which they could have happened. */
 export function changesBetween(before: Snapshot, after: Snapshot): SourceChange[] {
   const changes: SourceChange[] = [];
   const gone = [...before.files.keys(), ...before.directories.keys()].filter(
@@ -72,7 +72,7 @@ export function changesBetween(before: Snapshot, after: Snapshot): SourceChange[
   return changes;
 }
 
-/** Whether lists say something else of it: only what appears makes them be asked for again. */
+/** Whether its list entry changes: clients read lists again only for what appears. */
 function isCalledAnew(before: SourceSkill | undefined, after: SourceSkill | undefined): boolean {
   return before !== undefined && JSON.stringify(before.frontMatter) !== JSON.stringify(after?.frontMatter);
 }
@@ -83,7 +83,7 @@ function directoriesOf(entries: readonly Entry[]): Map<string, Entry[]> {
     let inside = directories.get(path);
     if (inside) return inside;
     directories.set(path, (inside = []));
-    // How many are in it is known when all are.
+    // Its number of children is set when all are known.
     enter(folderOf(path)).push({ path, mimeType: directoryType });
     return inside;
   }
@@ -111,7 +111,7 @@ function isWithin(path: string, outer: string): boolean {
   return path === outer || path.startsWith(`${outer}/`);
 }
 
-/** The same skills in two roots are no problem. */
+/** Identical skills in two roots are not a problem. */
 function isAlike(one: Unit, other: Unit): boolean {
   return JSON.stringify([one.path, one.skills]) === JSON.stringify([other.path, other.skills]);
 }

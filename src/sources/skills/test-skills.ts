@@ -15,7 +15,7 @@ export type SkillsSource = Required<Omit<Source, "search">>;
 export interface TestSkills {
   /** The folder of skills. */
   readonly root: string;
-  /** The folder it stands in. */
+  /** Its parent folder. */
   readonly above: string;
   readonly logged: readonly string[];
   call(): Call;
@@ -27,7 +27,7 @@ export interface TestSkills {
   writeSkill(folder: string, fields?: string): void;
 }
 
-/** For tests that write once and then look: nothing is waited for, only given way to. */
+/** For tests that write once and then read: only yields, without waiting. */
 export const hasty: Runtime["wait"] = () => new Promise<void>((resolve) => void setImmediate(resolve));
 
 export function skillText(name: string, fields = "description: What it is for"): string {
@@ -50,7 +50,7 @@ export function useSkills(): TestSkills {
   beforeEach(() => {
     above = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "pressmark-skills-")));
     fs.mkdirSync(join(above, "skills"));
-    // What the person who runs the tests ignores is not their business.
+    // The ignore files of the user who runs the tests must not apply.
     vi.stubEnv("HOME", join(above, "home"));
     vi.stubEnv("XDG_CONFIG_HOME", undefined);
     vi.stubEnv("GIT_CONFIG_GLOBAL", undefined);

@@ -1,35 +1,35 @@
-/** From the files of an outermost skill to what is served of it: read once, checked, and never another afterwards. */
+/** Reads and checks the files of an outermost skill once; the result is immutable. */
 import { notFound, toResourceError } from "../../errors.ts";
 import type { ErrorKind } from "../../errors.ts";
 import type { Entry, Part, SourceProblem, SourceSkill, SourceSkillFile } from "../../source.ts";
 import { parseSkillFrontMatter } from "./front-matter.ts";
 import { hold } from "./held.ts";
 import type { HeldFile } from "./held.ts";
-import { filesBelow, folderOf, isManifest, isSameUnit } from "./look.ts";
-import type { SeenUnit } from "./look.ts";
+import { filesBelow, folderOf, isManifest, isSameUnit } from "./list-skill-folder.ts";
+import type { SeenUnit } from "./list-skill-folder.ts";
 import { checkSkill, maxBytes, maxFiles } from "./rules.ts";
 
 export interface Unit {
   readonly path: string;
   readonly seen: SeenUnit;
   readonly skills: readonly SourceSkill[];
-  /** Of the skills alone; what belongs to none is not served. */
+  /** Only files of skills; other files are not served. */
   readonly files: ReadonlyMap<string, HeldFile>;
-  /** What these have together. */
+  /** Total size of these files. */
   readonly bytes: number;
-  /** Of those that are no skills as they are, by the path of their SKILL.md. */
+  /** Problems of invalid skills, by the path of their SKILL.md. */
   readonly problems: readonly SourceProblem[];
 }
 
 export interface SkillFileReader {
   read(path: string): Promise<readonly Part[]>;
-  /** How many bytes may still be held. */
+  /** How many more bytes may be held in memory. */
   readonly left: number;
 }
 
 type Broken = Omit<SourceProblem, "path">;
 
-/** Undefined when something has changed since it was seen. Of the files that `before` holds, those that are the same are not read again. */
+/** Undefined if something has changed since it was seen. Unchanged files of `before` are not read again. */
 export async function readUnit(
   seen: SeenUnit,
   before: Unit | undefined,
@@ -55,7 +55,7 @@ export async function readUnit(
     const tooMuch = excess(files, skillFiles.left);
     if (tooMuch) return tooMuch;
     const [{ body }] = (await take(manifest)).parts;
-    if (!("text" in body)) return { says: "is not written in UTF-8", advice: "save it in UTF-8" };
+    if (!("text" in body)) return { says: "is not in UTF-8", advice: "save it in UTF-8" };
     const read = await parseSkillFrontMatter(body.text);
     if ("says" in read) return read;
     const verdict = checkSkill(read.fields, folder.slice(folder.lastIndexOf("/") + 1));
@@ -80,8 +80,8 @@ export async function readUnit(
       if (kind !== "denied") throw cause;
       problems.push({
         path: manifest.path,
-        says: "has files that the system refuses",
-        advice: "see who may read them",
+        says: "has files without read permission",
+        advice: "check their permissions",
       });
     }
   }
@@ -90,20 +90,20 @@ export async function readUnit(
   return { path: seen.path, seen, skills, files, bytes, problems };
 }
 
-/** What reading a file says when it is no longer what was seen. */
+/** Errors of a read after the file has changed. */
 const movedKinds: ReadonlySet<ErrorKind> = new Set(["not-found", "directory", "too-large"]);
 
 function excess(files: readonly Entry[], left: number): Broken | undefined {
   if (files.length > maxFiles)
-    return { says: `belongs to a skill of ${files.length} files`, advice: `hosts take ${maxFiles} at most` };
+    return { says: `belongs to a skill of ${files.length} files`, advice: `hosts accept at most ${maxFiles}` };
   const bytes = files.reduce((sum, { size = 0 }) => sum + size, 0);
   if (bytes > maxBytes)
-    return { says: `belongs to a skill of ${bytes} bytes`, advice: `hosts take ${maxBytes} at most` };
+    return { says: `belongs to a skill of ${bytes} bytes`, advice: `hosts accept at most ${maxBytes}` };
   if (bytes <= left) return undefined;
-  return { says: "is one skill too many to be held at once", advice: "serve fewer, or through several servers" };
+  return { says: "exceeds the memory limit for skills", advice: "serve fewer, or through several servers" };
 }
 
-/** What the skills hold together. A SKILL.md is called as it calls itself. */
+/** The files of the skills. A SKILL.md is listed under the name in its front matter. */
 function servedOf(skills: readonly SourceSkill[], held: ReadonlyMap<string, HeldFile>): Map<string, HeldFile> {
   const served = new Map<string, HeldFile>();
   for (const { files } of skills)

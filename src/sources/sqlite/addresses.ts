@@ -1,4 +1,4 @@
-/** What an address of a database file means, and how each thing is addressed. */
+/** Addresses in a database file, parsed and formatted. */
 import { pathOf, segmentsOf } from "../../source.ts";
 import { createNameSegments } from "../database/segments.ts";
 
@@ -24,7 +24,7 @@ export function sqlitePath(place: SqliteAddress): string {
   }
 }
 
-/** Undefined for what nothing can stand at. */
+/** Undefined for a path that nothing can have. */
 export function parseSqlitePath(path: string): SqliteAddress | undefined {
   const [first, second, ...more] = segmentsOf(path);
   if (first === undefined) return { kind: "database" };

@@ -1,19 +1,19 @@
-/** The process that has the database file open: what a hostile file does to it, it does to nothing else. */
+/** The process that opens the database file: a hostile file can harm only this process. */
 import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { type AllowList, createAllowList } from "../database/allow-list.ts";
 import type { FromEngine, ToEngine } from "./engine.ts";
-import { runSqliteQuery, KeyFault } from "./queries.ts";
+import { runSqliteQuery, InvalidKeyError } from "./queries.ts";
 
 interface Open {
   readonly database: DatabaseSync;
-  /** Which file it is: another may have taken its place under the same name. */
+  /** Identifies the file: another may have replaced it under the same name. */
   readonly identity: string;
 }
 
 let open: Open | undefined;
-/** The same for all questions to this process. */
+/** The same for all queries to this process. */
 let allow: AllowList | undefined;
 
 function databaseAt({ path, immutable }: ToEngine): DatabaseSync {
@@ -27,7 +27,7 @@ function databaseAt({ path, immutable }: ToEngine): DatabaseSync {
     readOnly: true,
     allowExtension: false,
     enableForeignKeyConstraints: false,
-    // A Node that does not know these ignores them. What is only read cannot be harmed anyway, and time is limited, too.
+    // A Node version that does not know these options ignores them. The file is only read, and time is limited, too.
     defensive: true,
     limits: { length: 256 * 1024 * 1024 },
   });
@@ -51,15 +51,15 @@ function identityOf(path: string): string {
   return `${dev}:${ino}`;
 }
 
-process.on("message", (told: ToEngine) => {
-  let said: FromEngine;
+process.on("message", (request: ToEngine) => {
+  let reply: FromEngine;
   try {
-    const database = databaseAt(told);
-    // All that one question reads is of one moment.
+    const database = databaseAt(request);
+    // One query reads one consistent snapshot.
     database.exec("BEGIN");
     try {
-      allow ??= createAllowList(told.allow);
-      said = { answer: runSqliteQuery(database, told.question, allow), identity: open?.identity ?? "" };
+      allow ??= createAllowList(request.allow);
+      reply = { result: runSqliteQuery(database, request.query, allow), identity: open?.identity ?? "" };
     } finally {
       database.exec("COMMIT");
     }
@@ -69,13 +69,13 @@ process.on("message", (told: ToEngine) => {
       readonly errcode?: unknown;
       readonly message?: unknown;
     };
-    said = {
-      fault: cause instanceof KeyFault ? "KEY" : typeof errcode === "number" ? errcode : String(code ?? ""),
+    reply = {
+      fault: cause instanceof InvalidKeyError ? "KEY" : typeof errcode === "number" ? errcode : String(code ?? ""),
       message: String(message).slice(0, 300),
     };
   }
-  process.send?.(said);
+  process.send?.(reply);
 });
 
-// Whoever started it is gone.
+// The parent process is gone.
 process.on("disconnect", () => process.exit());

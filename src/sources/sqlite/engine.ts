@@ -1,48 +1,48 @@
-/** Asks a database file in a process of its own, which is ended when a question takes too long: SQLite cannot be interrupted from here. */
+/** Queries a database file in a separate process, which is killed when a query takes too long: SQLite cannot be interrupted from here. */
 import type { ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { invalid, ResourceError } from "../../errors.ts";
 import type { AllowOptions } from "../database/allow-list.ts";
-import type { Answers, SqliteQuery } from "./queries.ts";
+import type { QueryResults, SqliteQuery } from "./queries.ts";
 
 export interface ToEngine {
   readonly path: string;
   readonly immutable: boolean;
   readonly allow: AllowOptions;
-  readonly question: SqliteQuery;
+  readonly query: SqliteQuery;
 }
 
 export type FromEngine =
-  | { readonly answer: Answers[SqliteQuery["kind"]]; readonly identity: string }
-  /** A number of SQLite's, or the name of a fault of the system. */
+  | { readonly result: QueryResults[SqliteQuery["kind"]]; readonly identity: string }
+  /** An SQLite result code, or the code of a system error. */
   | { readonly fault: number | string; readonly message: string };
 
 export interface Engine {
-  ask<Q extends SqliteQuery>(question: Q, signal: AbortSignal): Promise<EngineReply<Q>>;
-  /** Afterwards nothing runs. */
+  query<Q extends SqliteQuery>(query: Q, signal: AbortSignal): Promise<EngineReply<Q>>;
+  /** Nothing runs after it resolves. */
   close(): Promise<void>;
 }
 
 export interface EngineReply<Q extends SqliteQuery> {
-  readonly answer: Answers[Q["kind"]];
-  /** Which file it was asked of. */
+  readonly result: QueryResults[Q["kind"]];
+  /** Identity of the file that was queried. */
   readonly identity: string;
 }
 
 export interface EngineOptions {
   readonly path: string;
   readonly immutable: boolean;
-  /** What may be spoken of. Nothing else leaves the process. */
+  /** What is served. Nothing else leaves the process. */
   readonly allow: AllowOptions;
   readonly timeoutMs: number;
-  /** How long the process, and with it the file, stays open for the next question. */
+  /** How long the process keeps the file open for the next query. */
   readonly idleMs?: number;
 }
 
 interface Job {
-  readonly question: SqliteQuery;
+  readonly query: SqliteQuery;
   readonly signal: AbortSignal;
-  resolve(said: FromEngine): void;
+  resolve(reply: FromEngine): void;
   reject(cause: ResourceError): void;
 }
 
@@ -58,7 +58,7 @@ export function createEngine({ path, immutable, allow, timeoutMs, idleMs = 30_00
   const living = new Set<Promise<void>>();
 
   function start(): ChildProcess {
-    // Processes cost milliseconds to load, and serving starts without them.
+    // Loading this takes milliseconds, which the start does not need to wait for.
     const { fork } = process.getBuiltinModule("node:child_process");
     const started = fork(fileURLToPath(new URL("./engine-process.ts", import.meta.url)), [], {
       execArgv: [],
@@ -66,11 +66,11 @@ export function createEngine({ path, immutable, allow, timeoutMs, idleMs = 30_00
       serialization: "advanced",
       stdio: ["ignore", "ignore", "ignore", "ipc"],
     });
-    started.on("message", (said: FromEngine) => {
+    started.on("message", (reply: FromEngine) => {
       if (child !== started) return;
       const job = current;
       rest();
-      job?.resolve(said);
+      job?.resolve(reply);
       next();
     });
     const gone = new Promise<void>((resolve) => {
@@ -80,8 +80,10 @@ export function createEngine({ path, immutable, allow, timeoutMs, idleMs = 30_00
         child = undefined;
         const job = current;
         rest();
-        // A file that brings SQLite down does so each time.
-        job?.reject(new ResourceError("unavailable", "the database file brought its reader down", { passing: false }));
+        // A file that crashes SQLite does so each time.
+        job?.reject(
+          new ResourceError("unavailable", "the database file crashed its reader process", { passing: false }),
+        );
         next();
       };
       started.once("exit", over);
@@ -104,7 +106,7 @@ export function createEngine({ path, immutable, allow, timeoutMs, idleMs = 30_00
     clearTimeout(timer);
     const ended = child;
     child = undefined;
-    // Whoever waits for its end must not be left by a program that has nothing else to wait for.
+    // The program must not exit while something waits for the end of this process.
     ended?.ref();
     ended?.kill("SIGKILL");
   }
@@ -127,7 +129,7 @@ export function createEngine({ path, immutable, allow, timeoutMs, idleMs = 30_00
       job.reject(
         new ResourceError(
           "unavailable",
-          `the database file took longer than ${timeoutMs} ms; ask for less, or raise "timeoutMs"`,
+          `the query took longer than ${timeoutMs} ms; request less, or raise "timeoutMs"`,
           {
             passing: false,
           },
@@ -135,26 +137,26 @@ export function createEngine({ path, immutable, allow, timeoutMs, idleMs = 30_00
       );
       next();
     }, timeoutMs);
-    child.send({ path, immutable, allow, question: job.question } satisfies ToEngine, () => undefined);
+    child.send({ path, immutable, allow, query: job.query } satisfies ToEngine, () => undefined);
   }
 
-  function enqueue(question: SqliteQuery, signal: AbortSignal): Promise<FromEngine> {
+  function enqueue(query: SqliteQuery, signal: AbortSignal): Promise<FromEngine> {
     if (isClosed || signal.aborted) throw cancelled(signal);
     if (queue.length >= maxWaiting)
-      throw new ResourceError("busy", "many questions about this file wait already; come back in a second", {
+      throw new ResourceError("busy", "too many queries for this file are waiting; try again in a second", {
         details: { retryAfterMs: 1000 },
       });
     return new Promise((resolve, reject) => {
-      // What runs is let run: it ends by itself or by its time. Whoever leaves does not wait for it.
+      // A running query is not stopped: it ends by itself or at its deadline. The cancelled caller does not wait for it.
       const leave = (): void => reject(cancelled(signal));
       signal.addEventListener("abort", leave, { once: true });
       const over = (): void => signal.removeEventListener("abort", leave);
       queue.push({
-        question,
+        query,
         signal,
-        resolve(said) {
+        resolve(reply) {
           over();
-          resolve(said);
+          resolve(reply);
         },
         reject(cause) {
           over();
@@ -166,10 +168,10 @@ export function createEngine({ path, immutable, allow, timeoutMs, idleMs = 30_00
   }
 
   return {
-    async ask<Q extends SqliteQuery>(question: Q, signal: AbortSignal) {
-      const said = await enqueue(question, signal);
-      if ("fault" in said) throw toError(said.fault, said.message, immutable);
-      return said as EngineReply<Q>;
+    async query<Q extends SqliteQuery>(query: Q, signal: AbortSignal) {
+      const reply = await enqueue(query, signal);
+      if ("fault" in reply) throw toError(reply.fault, reply.message, immutable);
+      return reply as EngineReply<Q>;
     },
 
     async close() {
@@ -177,61 +179,61 @@ export function createEngine({ path, immutable, allow, timeoutMs, idleMs = 30_00
       const left = [...(current ? [current] : []), ...queue.splice(0)];
       current = undefined;
       stop();
-      for (const job of left) job.reject(new ResourceError("cancelled", "the house is closing"));
+      for (const job of left) job.reject(new ResourceError("cancelled", "the server is shutting down"));
       await Promise.all(living);
     },
   };
 }
 
 function cancelled(signal: AbortSignal): ResourceError {
-  return new ResourceError("cancelled", "the question was withdrawn", { cause: signal.reason });
+  return new ResourceError("cancelled", "cancelled", { cause: signal.reason });
 }
 
-/** By the first byte of SQLite's number; the rest says where it was noticed. */
+/** By the primary result code; the extended code says where it was noticed. */
 function toError(fault: number | string, message: string, immutable: boolean): ResourceError {
   const cause = new Error(message);
   delete cause.stack;
   const lasting = (says: string) => new ResourceError("unavailable", says, { cause, passing: false });
   const passing = (says: string) => new ResourceError("unavailable", says, { cause });
-  if (fault === "KEY") return invalid("that is no key of a row of this table; take it from the page before, as it is");
+  if (fault === "KEY") return invalid("not a key of a row in this table; copy it unchanged from the previous page");
   if (typeof fault === "string")
     return fault === "ENOENT"
-      ? passing("the database file is not there just now")
-      : new ResourceError("unavailable", "the database file cannot be opened; check who may read it", {
+      ? passing("the database file does not exist at present")
+      : new ResourceError("unavailable", "the database file cannot be opened; check its permissions", {
           cause,
           passing: false,
         });
   switch (fault & 0xff) {
     case 5:
     case 6:
-      return passing("the database is locked by someone who writes; try again");
+      return passing("the database is locked by a writer; try again");
     case 7:
     case 18:
-      return new ResourceError("too-large", "what was asked for needs more memory than is given to it; ask for less", {
+      return new ResourceError("too-large", "the query needs more memory than allowed; request less", {
         cause,
       });
     case 11:
-      return lasting("the database file is damaged; restore it from a copy");
+      return lasting("the database file is damaged; restore it from a backup");
     case 26:
-      return lasting('the file is no SQLite database; check "path"');
+      return lasting('the file is not an SQLite database; check "path"');
     case 8:
     case 14:
       return lasting(
         immutable
-          ? "the database file cannot be opened; check who may read it"
-          : 'the database file cannot be opened: where its folder cannot be written to, and nothing writes to the file, set "immutable"',
+          ? "the database file cannot be opened; check its permissions"
+          : 'the database file cannot be opened: if its folder is read-only and nothing writes to the file, set "immutable"',
       );
     case 10:
-      return passing("the database file cannot be read just now; try again");
+      return passing("the database file cannot be read at present; try again");
     case 1:
       return new ResourceError(
         "unsupported",
-        "SQLite refuses to read that: the schema of the file may not fit this version, or a view names what is gone",
+        "SQLite cannot read this: the schema may not fit this version, or a view names what no longer exists",
         {
           cause,
         },
       );
     default:
-      return new ResourceError("unexpected", "SQLite refuses the question; the log says more", { cause });
+      return new ResourceError("unexpected", "SQLite rejects the query; see the log", { cause });
   }
 }

@@ -1,4 +1,4 @@
-/** What a database file is asked, in the process that has it open. Nothing here is told by a caller but names and keys, which are values. */
+/** Queries to a database file, run in the process that has it open. Callers supply only names and keys, which are bound as values. */
 import { createHash } from "node:crypto";
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
 import type { AllowList } from "../database/allow-list.ts";
@@ -10,7 +10,7 @@ import { createShown, type SchemaItem, type Shown } from "./view-reads.ts";
 export interface NamedTable {
   readonly name: string;
   readonly kind: TableKind;
-  /** Of all that is said of it. */
+  /** Digest of its description. */
   readonly digest: string;
 }
 
@@ -27,10 +27,10 @@ export type SqliteQuery =
       readonly key?: readonly KeyValue[];
     }
   | { readonly kind: "pulse" }
-  /** Views that are left out for what they read. */
+  /** Views excluded because of what they read. */
   | { readonly kind: "leftOut" };
 
-/** What the file says of a table, with names as they are in it. */
+/** The description of a table in the file, with its original names. */
 export interface RawTable extends NamedTable {
   readonly sql: string;
   readonly columns: readonly TableColumn[];
@@ -53,15 +53,15 @@ export interface RawPage {
 }
 
 export interface Pulse {
-  /** Another number after anyone else wrote. */
+  /** Changes after each write by another process. */
   readonly version: string;
   readonly tables: readonly NamedTable[];
 }
 
-export interface Answers {
+export interface QueryResults {
   readonly tables: readonly NamedTable[];
   readonly describe: readonly RawTable[];
-  /** Undefined where there is no such table. */
+  /** Undefined if there is no such table. */
   readonly rows: RawPage | undefined;
   readonly pulse: Pulse;
   readonly leftOut: readonly string[];
@@ -70,21 +70,21 @@ export interface Answers {
 const maxTables = 50_000;
 const maxColumns = 900;
 
-/** Of nothing but what may be spoken of. */
+/** Returns nothing but what is served. */
 export function runSqliteQuery(
   database: DatabaseSync,
-  question: SqliteQuery,
+  query: SqliteQuery,
   allow: AllowList,
-): Answers[SqliteQuery["kind"]] {
+): QueryResults[SqliteQuery["kind"]] {
   const { tables, shown } = tablesOf(database, allow);
   const isShown = ({ name }: NamedTable) => shown.isShown(name);
-  switch (question.kind) {
+  switch (query.kind) {
     case "tables":
       return tables.filter(isShown);
     case "describe":
-      return describe(database, tables, question.tables.filter(shown.isShown), question.withViews);
+      return describe(database, tables, query.tables.filter(shown.isShown), query.withViews);
     case "rows":
-      return shown.isShown(question.table) ? rowsOf(database, tables, question) : undefined;
+      return shown.isShown(query.table) ? rowsOf(database, tables, query) : undefined;
     case "pulse":
       return { version: String(pragma(database, "data_version")), tables: tables.filter(isShown) };
     case "leftOut":
@@ -102,7 +102,7 @@ function pragma(database: DatabaseSync, name: "data_version"): SQLOutputValue {
   return database.prepare(`PRAGMA ${name}`).get()?.[name] ?? null;
 }
 
-/** The schema's own table is read, and no view is looked into: what a view costs is for whoever asks for that view. */
+/** Reads the schema table and runs no view: a slow view must delay only its own readers. */
 function tablesOf(
   database: DatabaseSync,
   allow: AllowList,
@@ -125,7 +125,7 @@ function tablesOf(
     return module === undefined ? [] : [{ name: String(name), module: module.toLowerCase() }];
   });
   const isVirtual = new Set(virtual.map(({ name }) => name));
-  /** By its own name, the virtual table that it belongs to. */
+  /** By name, the virtual table that owns it. */
   const shadows = new Map(
     virtual.flatMap(({ name, module }) =>
       (shadowEndings[module] ?? []).map((ending) => [`${name}_${ending}`.toLowerCase(), name] as const),
@@ -146,7 +146,7 @@ function tablesOf(
   return { tables, shown: createShown(items, allow) };
 }
 
-/** Tables in which a virtual one keeps what is its own. */
+/** Tables in which a virtual table stores its own data. */
 const fts34 = ["content", "segments", "segdir", "docsize", "stat"];
 const shadowEndings: Readonly<Record<string, readonly string[]>> = {
   fts5: ["data", "idx", "content", "docsize", "config"],
@@ -164,7 +164,7 @@ function describe(
   withViews: boolean,
 ): readonly RawTable[] {
   const names = new Map(tables.map((table) => [table.name.toLowerCase(), table.name]));
-  /** A foreign key may spell its table otherwise than the table itself does. */
+  /** A foreign key may write the table name in another case than the table itself. */
   const real = (name: string) => names.get(name.toLowerCase()) ?? name;
   const estimates = estimatesOf(database);
   return tables
@@ -194,7 +194,7 @@ function describe(
     });
 }
 
-/** What ANALYZE counted, where it ever did. */
+/** Row counts by ANALYZE, if it ever ran. */
 function estimatesOf(database: DatabaseSync): ReadonlyMap<string, number> {
   try {
     const rows = all(
@@ -223,7 +223,7 @@ function columnsOf(database: DatabaseSync, table: string): Pick<RawTable, "colum
       type: String(type ?? ""),
       nullable: notnull === 0,
       ...(initial !== null && initial !== undefined && { default: String(initial) }),
-      // What it is generated from stands in the definition alone.
+      // The expression is only in the definition.
       ...((hidden === 2 || hidden === 3) && { generated: "…", stored: hidden === 3 }),
     })),
     ...(key.length > 0 && { primaryKey: key }),
@@ -313,41 +313,41 @@ function suffixOf(database: DatabaseSync, table: string, sql: string): Pick<RawT
   return words.length === 0 ? {} : { suffix: words.join(", ") };
 }
 
-/** Its rows are kept in an index of its own name. */
+/** Its rows are stored in an index of its own name. */
 function isWithoutRowid(database: DatabaseSync, table: string): boolean {
   return all(database, "SELECT 1 FROM pragma_index_xinfo(?) LIMIT 1", table).length > 0;
 }
 
 interface KeyColumn {
   readonly name: string;
-  /** As it stands in a statement. */
+  /** As in a statement. */
   readonly expression: string;
 }
 
 function rowsOf(
   database: DatabaseSync,
   tables: readonly NamedTable[],
-  ask: Extract<SqliteQuery, { kind: "rows" }>,
+  request: Extract<SqliteQuery, { kind: "rows" }>,
 ): RawPage | undefined {
-  const table = tables.find(({ name }) => name === ask.table);
+  const table = tables.find(({ name }) => name === request.table);
   if (table === undefined) return undefined;
   const columns = columnsOf(database, table.name).columns.slice(0, maxColumns);
   const key = keyOf(database, table, columns);
-  const given = ask.key ?? ask.after;
-  if (given !== undefined && given.length !== key?.length) throw new KeyFault();
+  const given = request.key ?? request.after;
+  if (given !== undefined && given.length !== key?.length) throw new InvalidKeyError();
   const keys = key?.map(({ expression }) => expression) ?? [];
-  const sign = ask.key ? "=" : ">";
+  const sign = request.key ? "=" : ">";
   const where = given ? `WHERE (${keys.join(", ")}) ${sign} (${given.map(() => "?").join(", ")})` : "";
   const order = keys.length === 0 ? "" : `ORDER BY ${keys.join(", ")}`;
   const cells = columns.map(({ name }, index) => {
     const column = quoteIdentifier(name);
     const isLong = `typeof(${column}) IN ('text', 'blob')`;
-    return `CASE WHEN ${isLong} THEN substr(${column}, 1, ${ask.maxValueLength}) ELSE ${column} END AS c${index},
+    return `CASE WHEN ${isLong} THEN substr(${column}, 1, ${request.maxValueLength}) ELSE ${column} END AS c${index},
       CASE WHEN ${isLong} THEN length(${column}) ELSE 0 END AS l${index}`;
   });
   const statement = database.prepare(
     `SELECT ${[...keys.map((each, index) => `${each} AS k${index}`), ...cells].join(", ")}
-     FROM ${quoteIdentifier(table.name)} ${where} ${order} LIMIT ${ask.limit + 1}`,
+     FROM ${quoteIdentifier(table.name)} ${where} ${order} LIMIT ${request.limit + 1}`,
   );
   statement.setReadBigInts(true);
   const rows: unknown[][] = [];
@@ -358,13 +358,13 @@ function rowsOf(
   for (const row of statement.iterate(...(given ?? []).map(({ value }) => value)) as Iterable<SqlRow>) {
     const values = columns.map((_, index) => jsonSafe(row[`c${index}`] ?? null));
     bytes += JSON.stringify(values).length;
-    if (rows.length >= ask.limit || (rows.length > 0 && bytes > ask.maxBytes)) {
+    if (rows.length >= request.limit || (rows.length > 0 && bytes > request.maxBytes)) {
       isMore = true;
       break;
     }
     for (const [index, { name }] of columns.entries()) {
       const length = Number(row[`l${index}`] ?? 0);
-      if (length > ask.maxValueLength) cut.push([rows.length, name, length]);
+      if (length > request.maxValueLength) cut.push([rows.length, name, length]);
     }
     rows.push(values);
     last = keys.map((_, index) => keyText(row[`k${index}`] ?? null));
@@ -378,7 +378,7 @@ function rowsOf(
   };
 }
 
-/** The number that every row has, unless the table says that it has none; the primary key then. */
+/** The rowid, or the primary key if the table has none. */
 function keyOf(
   database: DatabaseSync,
   { name, kind }: NamedTable,
@@ -399,5 +399,5 @@ function keyOf(
   return [{ name: "rowid", expression: free }];
 }
 
-/** The key has not as many values as that of the table. */
-export class KeyFault extends Error {}
+/** The key has another number of values than the table's key. */
+export class InvalidKeyError extends Error {}

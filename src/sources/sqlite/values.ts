@@ -1,12 +1,12 @@
-/** Values of a row on their way out, and the values of a key on their way back. */
+/** Converts row values to JSON, and key values to text and back. */
 import type { SQLOutputValue } from "node:sqlite";
 
-/** With its type, so that 5 and "5" stay apart. */
+/** With its type, to distinguish 5 and "5". */
 export interface KeyValue {
   readonly value: bigint | number | string | Uint8Array | null;
 }
 
-/** As JSON can say it: large numbers as texts, bytes in base64. */
+/** As JSON: large numbers as texts, bytes in base64. */
 export function jsonSafe(value: SQLOutputValue): unknown {
   if (typeof value === "bigint") {
     const number = Number(value);
@@ -17,7 +17,7 @@ export function jsonSafe(value: SQLOutputValue): unknown {
   return typeof value === "string" ? value.toWellFormed() : value;
 }
 
-/** Whole numbers as they are; all else says its type first. */
+/** Whole numbers unchanged; everything else starts with its type. */
 export function keyText(value: SQLOutputValue): string {
   if (typeof value === "bigint") return String(value);
   if (typeof value === "number") return `r:${value}`;
@@ -27,7 +27,7 @@ export function keyText(value: SQLOutputValue): string {
 
 const [least, greatest] = [-(2n ** 63n), 2n ** 63n - 1n];
 
-/** Undefined for what no key is written as. */
+/** Undefined for a text that is not a key value. */
 export function parseKeyText(text: string): KeyValue | undefined {
   if (/^-?\d{1,19}$/.test(text)) {
     const value = BigInt(text);

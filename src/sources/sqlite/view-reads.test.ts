@@ -1,4 +1,4 @@
-/** Views of a database file show nothing of the tables that "tables" leaves out. */
+/** Views of a database file show nothing of excluded tables. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { asking, collect } from "../../testing/pages.ts";
 import { refusal } from "../../testing/refusal.ts";
 import definition from "../sqlite.ts";
 
-/** Each of these shows the secret, by another way. */
+/** Each of these shows the secret, in another way. */
 const leaks: Readonly<Record<string, string>> = {
   direct: "CREATE VIEW direct AS SELECT v FROM hidden",
   upper: "CREATE VIEW upper AS SELECT V FROM HIDDEN",
@@ -73,7 +73,7 @@ async function textAt(source: Source, path: string, query?: Record<string, strin
 const pathsOf = async (source: Source) =>
   (await collect<Entry>((cursor) => source.list(asking(7, cursor), call))).map(({ path }) => path);
 
-it("all show the secret where nothing is left out", async () => {
+it("all show the secret if nothing is excluded", async () => {
   const source = await open();
   for (const name of Object.keys(leaks)) expect(await textAt(source, `${name}/rows`), name).toContain("zqx");
 });
@@ -81,12 +81,12 @@ it("all show the secret where nothing is left out", async () => {
 it.each([
   ["excluded", { tables: { exclude } }],
   ["not included", { tables: { include: ["open", "h*less*", "words*", "in_*", "*_*", "*r*", "s*", "g*"], exclude } }],
-])("views that read what is %s are left out", async (_, settings) => {
+])("views that read what is %s are excluded", async (_, settings) => {
   const source = await open(settings);
   const paths = await pathsOf(source);
-  const said = await Promise.all(paths.map((path) => textAt(source, path)));
-  for (const format of ["ddl", "json"]) said.push(await textAt(source, "overview", { format }));
-  expect(said.join("\n")).not.toContain("zqx");
+  const given = await Promise.all(paths.map((path) => textAt(source, path)));
+  for (const format of ["ddl", "json"]) given.push(await textAt(source, "overview", { format }));
+  expect(given.join("\n")).not.toContain("zqx");
   for (const name of Object.keys(leaks)) {
     expect(paths).not.toContain(`${name}/schema`);
     for (const path of [name, `${name}/schema`, `${name}/rows`]) {
@@ -100,11 +100,11 @@ it.each([
   const suggested = await source.complete!({ template, variable: "table", value: "", given: {} }, call);
   expect(suggested.map(({ value }) => value).filter((name) => name in leaks)).toEqual([]);
   const [problem] = await source.problems!(call);
-  expect(problem?.says).toMatch(/^leaves out views that read what "tables" leaves out: /);
+  expect(problem?.says).toMatch(/^leaves out views that read what "tables" excludes: /);
   expect(problem?.says).not.toMatch(/hidden|harmless/);
 });
 
-it("views are served where the config names them", async () => {
+it("views are served if the config names them", async () => {
   for (const settings of [
     { tables: { include: ["*", "direct", "through_two"], exclude } },
     { tables: { exclude }, rows: ["direct", "through_two"] },

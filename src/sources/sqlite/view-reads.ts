@@ -1,25 +1,25 @@
-/** Which tables a view of a database file reads, and whether it may be served for that. */
+/** Which tables a view in a database file reads, and whether it may be served. */
 import type { AllowList, TableRef } from "../database/allow-list.ts";
-import { isSpeakable } from "../database/segments.ts";
+import { isRepresentable } from "../database/segments.ts";
 
-/** A table, a view or a virtual table, as the schema of the file has it. */
+/** A table, view or virtual table in the schema of the file. */
 export interface SchemaItem {
   readonly name: string;
-  /** What made it. */
+  /** The statement that created it. */
   readonly sql: string;
-  /** Whether it shows what is in other tables: a view does, and a virtual table may. */
+  /** Whether it shows data of other tables: a view does, a virtual table may. */
   readonly isDerived: boolean;
-  /** Of a table in which a virtual one keeps what is its own: the name of that one. */
+  /** For a table in which a virtual table stores its data: the name of that one. */
   readonly shadowOf?: string | undefined;
 }
 
-/** What SQLite has of its own tells the names of all tables. */
+/** SQLite's own tables contain the names of all tables. */
 const system = /^(?:sqlite_|pragma_|dbstat$)/;
 const wordPattern = /[\p{L}\p{N}\p{M}_$]+/gu;
 
 /**
- * All that reading it may read, in lower case. SQLite does not say what a view reads, so whatever is named in its text counts, be it as a
- * table, as a column or in a comment, and whatever those read that are named.
+ * All that it may read, in lower case. SQLite does not report what a view reads, so every name in its text counts (table, column or
+ * comment), and whatever those read.
  */
 function readsOf(item: SchemaItem, items: ReadonlyMap<string, SchemaItem>, odd: readonly SchemaItem[]): Set<string> {
   const found = new Set<string>();
@@ -27,8 +27,8 @@ function readsOf(item: SchemaItem, items: ReadonlyMap<string, SchemaItem>, odd: 
   for (let each = ahead.pop(); each !== undefined; each = ahead.pop()) {
     const text = each.sql.toLowerCase();
     const words = new Set(text.match(wordPattern));
-    // A name with other characters in it is spelled as it is, or with quotation marks doubled.
-    for (const { name } of odd) if (spellings(name).some((spelled) => text.includes(spelled))) words.add(lower(name));
+    // A name with other characters is written unchanged, or with doubled quotation marks.
+    for (const { name } of odd) if (forms(name).some((written) => text.includes(written))) words.add(lower(name));
     for (const word of words) {
       const named = items.get(word);
       if (found.has(word) || (!named && !system.test(word)) || word === lower(item.name)) continue;
@@ -42,13 +42,13 @@ function readsOf(item: SchemaItem, items: ReadonlyMap<string, SchemaItem>, odd: 
 }
 
 export interface Shown {
-  /** Whether it may be spoken of. */
+  /** Whether it is served. */
   isShown(name: string): boolean;
-  /** Views and virtual tables that are left out for what they read, though their names are allowed. */
+  /** Views and virtual tables excluded because of what they read, though their names are allowed. */
   leftOut(): readonly string[];
 }
 
-/** A config that names a view itself, without a wildcard, means it. */
+/** A view that the config names without a wildcard is always served. */
 export function createShown(all: readonly SchemaItem[], allow: AllowList): Shown {
   const items = new Map(all.map((item) => [lower(item.name), item]));
   const odd = all.filter(({ name }) => lower(name).match(wordPattern)?.[0] !== lower(name));
@@ -65,7 +65,7 @@ export function createShown(all: readonly SchemaItem[], allow: AllowList): Shown
   return {
     isShown(name) {
       const item = items.get(lower(name));
-      if (item?.name !== name || !isSpeakable(name) || !allow.table(refOf(name))) return false;
+      if (item?.name !== name || !isRepresentable(name) || !allow.table(refOf(name))) return false;
       return !isDerivedFromLeftOut(item);
     },
     leftOut: () =>
@@ -77,9 +77,9 @@ function refOf(table: string): TableRef {
   return { schema: "main", table };
 }
 
-function spellings(name: string): readonly string[] {
-  const spelled = lower(name);
-  return [spelled, ...['"', "'", "`"].map((mark) => spelled.replaceAll(mark, mark + mark))];
+function forms(name: string): readonly string[] {
+  const written = lower(name);
+  return [written, ...['"', "'", "`"].map((mark) => written.replaceAll(mark, mark + mark))];
 }
 
 function lower(name: string): string {

@@ -1,4 +1,4 @@
-/** What changes in a database file: the system says that something was written, the file says whether it counts. */
+/** Detects changes in a database file: the system reports a write, the file shows whether it matters. */
 import { type FSWatcher, watch } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { SourceChange, Runtime } from "../../source.ts";
@@ -21,27 +21,27 @@ interface Seen {
   readonly tables: ReadonlyMap<string, NamedTable>;
 }
 
-/** Writers come in bursts: one look for many of them. */
+/** Writes come in bursts: one check covers many. */
 const quietMs = 50;
-/** Of more tables than this, it is not said one by one that rows may have changed. */
+/** Above this number of tables, row changes are not reported one by one. */
 const maxTold = 1000;
 
 export function createSqliteWatch({ path, engine, allow, pollMs, wait }: SqliteWatchOptions) {
   async function look(signal: AbortSignal): Promise<Seen> {
-    const { answer, identity } = await engine.ask({ kind: "pulse" }, signal);
-    const tables = new Map(answer.tables.map((table) => [table.name, table]));
-    return { version: `${identity}:${answer.version}`, tables };
+    const { result, identity } = await engine.query({ kind: "pulse" }, signal);
+    const tables = new Map(result.tables.map((table) => [table.name, table]));
+    return { version: `${identity}:${result.version}`, tables };
   }
 
-  return async function lookOut({ armed, tell, signal }: DatabaseWatch): Promise<void> {
+  return async function detectChanges({ armed, tell, signal }: DatabaseWatch): Promise<void> {
     let isWritten = false;
     let waiting: AbortController | undefined;
-    const written = (): void => {
+    const onWrite = (): void => {
       isWritten = true;
       waiting?.abort();
     };
-    // Before the first look, so that nothing falls between.
-    const watcher = watchBeside(path, written);
+    // Before the first check, so that no change is missed.
+    const watcher = watchBeside(path, onWrite);
     signal.addEventListener("abort", () => watcher?.close(), { once: true });
     try {
       let last: Seen | undefined = await look(signal);
@@ -55,7 +55,7 @@ export function createSqliteWatch({ path, engine, allow, pollMs, wait }: SqliteW
         if (isWritten) await wait(quietMs, signal);
         isWritten = false;
         const now: Seen | undefined = await look(signal).catch(() => undefined);
-        // While it cannot be read, no one can say what became of it.
+        // While it cannot be read, its changes are unknown.
         if (now && last) {
           if (now.version !== last.version) tell(changesBetween(last, now, allow));
         } else if (now) tell([{ kind: "lost" }]);
@@ -69,14 +69,14 @@ export function createSqliteWatch({ path, engine, allow, pollMs, wait }: SqliteW
   };
 }
 
-/** The file may be replaced by another, and what is written first goes to a file beside it: so the folder is watched. */
-function watchBeside(path: string, written: () => void): FSWatcher | undefined {
+/** Watches the folder: the file may be replaced, and writes first go to the WAL file beside it. */
+function watchBeside(path: string, onWrite: () => void): FSWatcher | undefined {
   const name = basename(path);
   try {
     const watcher = watch(dirname(path), { persistent: false }, (_, changed) => {
-      if (changed === null || changed === name || changed === `${name}-wal` || changed === `${name}-journal`) written();
+      if (changed === null || changed === name || changed === `${name}-wal` || changed === `${name}-journal`) onWrite();
     });
-    // What cannot be watched is looked at now and then.
+    // What cannot be watched is polled.
     watcher.on("error", () => watcher.close());
     return watcher;
   } catch {
@@ -95,7 +95,7 @@ function changesBetween(before: Seen, after: Seen, allow: AllowList): SourceChan
     isAnother ||= !isSame;
     if (kind !== "changed") add(kind, sqlitePath({ kind: "table", table: name }));
     if (!isSame) add(kind, sqlitePath({ kind: "definition", table: name }));
-    // Which rows were written, the file does not say.
+    // The file does not say which rows were written.
     if (allow.rows({ schema: "main", table: name })) add(kind, sqlitePath({ kind: "rows", table: name }));
   }
   if (isAnother) add("changed", sqlitePath({ kind: "overview" }));

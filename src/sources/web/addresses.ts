@@ -1,8 +1,8 @@
-/** Which addresses of the network are open to everyone, so that no page can make us ask a neighbour. */
+/** Decides which network addresses are public, so that no page can make this server request an internal one. */
 import { BlockList, isIP } from "node:net";
 import { invalid, quote } from "../../errors.ts";
 
-/** Not those of this machine, of its network, of the machine's own metadata, of no one, or of another address in disguise. */
+/** Excludes addresses of this machine, its network, cloud metadata, reserved ranges, and ranges that embed other addresses. */
 const closed: readonly string[] = [
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -22,7 +22,7 @@ const closed: readonly string[] = [
   "203.0.113.0/24",
   "224.0.0.0/4",
   "240.0.0.0/4",
-  // Of the newer kind only what is given out to the world is open; of that, what wraps or translates an older address is not.
+  // In IPv6 only global unicast is open, without the ranges that embed or translate an IPv4 address.
   "::/3",
   "2001::/23",
   "2001:db8::/32",
@@ -32,17 +32,17 @@ const closed: readonly string[] = [
   "8000::/1",
 ];
 
-/** Whether an address may be asked. */
+/** Whether an address may be contacted. */
 export type Permit = (address: string) => boolean;
 
-/** `allowed` are addresses or ranges (`10.1.0.0/16`) that may be asked all the same. */
+/** `allowed` are additional addresses or ranges (`10.1.0.0/16`). */
 export function createPermit(allowed: readonly string[]): Permit {
   const refused = createRanges(closed);
   const granted = createRanges(allowed);
   return (address) => isIP(address) !== 0 && (granted(address) || !refused(address));
 }
 
-/** Each kind of address by itself: one that is wrapped in the other kind is judged as what it is written as. */
+/** IPv4 and IPv6 separately: an embedded IPv4 address is judged in the form in which it is written. */
 function createRanges(ranges: readonly string[]): (address: string) => boolean {
   const lists = { 4: new BlockList(), 6: new BlockList() };
   for (const range of ranges) {
@@ -51,7 +51,7 @@ function createRanges(ranges: readonly string[]): (address: string) => boolean {
     const most = family === 6 ? 128 : 32;
     const prefix = length === undefined ? most : Number(length);
     if (family === 0 || prefix > most)
-      throw invalid(`${quote(range)} is no address and no range of addresses, such as "10.1.0.0/16"`);
+      throw invalid(`${quote(range)} is not an IP address or range, such as "10.1.0.0/16"`);
     if (family === 6) lists[6].addSubnet(address, prefix, "ipv6");
     else lists[4].addSubnet(address, prefix, "ipv4");
   }

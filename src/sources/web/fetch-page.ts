@@ -1,4 +1,4 @@
-/** One page from the network: its name resolved once, every step of a redirect judged, never more than was allowed for. */
+/** Fetches one page: resolves its host once, checks every redirect, and limits size and time. */
 import type { LookupAddress } from "node:dns";
 import type { IncomingMessage, RequestOptions } from "node:http";
 import { isIP } from "node:net";
@@ -11,7 +11,7 @@ export interface FetchedPage {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly bytes: Buffer;
-  /** Where it was found in the end. */
+  /** The final URL after redirects. */
   readonly url: URL;
 }
 
@@ -19,19 +19,19 @@ export interface FetchedPage {
 export type Resolve = (name: string) => Promise<readonly LookupAddress[]>;
 
 export interface VisitOptions {
-  /** Whether a page may be asked for at all; asked again for every step of a redirect. */
+  /** Whether a page may be requested; called again for every redirect. */
   mayVisit(url: URL): boolean | Promise<boolean>;
   readonly permit: Permit;
   readonly resolve: Resolve;
   readonly maxBytes: number;
-  /** Whether what is more than that is left out, and no fault. */
+  /** Whether a longer body is cut without an error. */
   readonly isCut?: boolean;
   readonly timeoutMs: number;
   readonly userAgent: string;
   readonly log: Runtime["log"];
 }
 
-/** What is said to each page on the way: it may differ from step to step. */
+/** The request headers for each URL: they may differ between redirects. */
 export type PageHeaders = (url: URL) => Readonly<Record<string, string>>;
 
 export type Visit = (url: URL, headers: PageHeaders, signal: AbortSignal) => Promise<FetchedPage>;
@@ -42,7 +42,7 @@ const redirects = new Set([301, 302, 303, 307, 308]);
 export function createVisit(visiting: VisitOptions): Visit {
   const { mayVisit, permit, resolve, maxBytes, isCut = false, timeoutMs, userAgent, log } = visiting;
 
-  /** The addresses that are asked. Any that is closed closes the name: what it says next time may be that one. */
+  /** The addresses of a host. One private address closes the host: the next lookup may return that one. */
   async function addressesOf({ hostname }: URL): Promise<readonly [LookupAddress, ...LookupAddress[]]> {
     const literal = hostname.replace(/^\[|\]$/g, "");
     const family = isIP(literal);
@@ -51,39 +51,40 @@ export function createVisit(visiting: VisitOptions): Visit {
     if (!first) return noAddress();
     const closed = found.find(({ address }) => !permit(address));
     if (closed) {
-      // Where a name leads inside a network is for the person who runs the server, not for whoever asks.
-      log("warn", "a page was not asked for: its host has an address that is not public; allowAddresses may allow it", {
+      // The private address is logged for the operator, and not revealed to the caller.
+      log("warn", "page not requested: its host has a private address; allow it with allowAddresses", {
         host: hostname,
         address: closed.address,
       });
-      throw new ResourceError("denied", "the host of the page has an address that is not public");
+      throw new ResourceError("denied", "the host of the page has a private address");
     }
     return [first, ...others];
   }
 
-  async function ask(url: URL, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<FetchedPage> {
+  async function send(url: URL, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<FetchedPage> {
     const addresses = await addressesOf(url);
     const [{ address, family }] = addresses;
     const { request } = url.protocol === "https:" ? await import("node:https") : await import("node:http");
     return new Promise((answer, fail) => {
       const options: RequestOptions = {
         signal,
-        // No connection is kept for another visit: it may be meant for another address by then.
+        // No connection is reused: the host may have another address by then.
         agent: false,
         headers: { "User-Agent": userAgent, "Accept-Encoding": "gzip, br", ...headers },
-        lookup: (_name, asked, found) => (asked.all ? found(null, [...addresses]) : found(null, address, family)),
+        lookup: (_name, requested, found) =>
+          requested.all ? found(null, [...addresses]) : found(null, address, family),
       };
-      const asked = request(url, options, (response) => {
+      const requested = request(url, options, (response) => {
         take(response, maxBytes, isCut).then((bytes) => {
           answer({ status: response.statusCode ?? 0, headers: response.headers, bytes, url });
         }, fail);
       });
-      asked.once("error", fail);
-      asked.once("upgrade", (_response, socket) => {
+      requested.once("error", fail);
+      requested.once("upgrade", (_response, socket) => {
         socket.destroy();
-        fail(new Error("the site wants to speak something else"));
+        fail(new Error("the site requested a protocol upgrade"));
       });
-      asked.end();
+      requested.end();
     });
   }
 
@@ -94,23 +95,23 @@ export function createVisit(visiting: VisitOptions): Visit {
     try {
       for (let step = 0; step <= maxRedirects; step += 1) {
         if (!(await unless(either, mayVisit(url))))
-          throw new ResourceError("denied", `${nameOf(url, start)} is not among the hosts that may be asked`);
-        const visited = await unless(either, ask(url, headers(url), either));
+          throw new ResourceError("denied", `${nameOf(url, start)} is not an allowed host`);
+        const visited = await unless(either, send(url, headers(url), either));
         const target = visited.headers["location"];
         if (!redirects.has(visited.status) || typeof target !== "string") return visited;
         url = nextStep(target, url, start);
       }
     } catch (cause) {
       if (cause instanceof ResourceError) throw cause;
-      if (signal.aborted) throw new ResourceError("cancelled", "the question was withdrawn", { cause });
-      const why = late.aborted ? `did not answer within ${timeoutMs} ms` : `cannot be reached (${codeOf(cause)})`;
+      if (signal.aborted) throw new ResourceError("cancelled", "cancelled", { cause });
+      const why = late.aborted ? `did not respond within ${timeoutMs} ms` : `cannot be reached (${codeOf(cause)})`;
       throw new ResourceError("unavailable", `${nameOf(url, start)} ${why}`, { cause });
     }
-    throw new ResourceError("unavailable", `${quote(start.host)} redirects again and again`, { passing: false });
+    throw new ResourceError("unavailable", `${quote(start.host)} redirects too often`, { passing: false });
   };
 }
 
-/** Some of what a visit waits for cannot be stopped; then it is no longer waited for. */
+/** Some operations cannot be stopped; then they are no longer awaited. */
 async function unless<T>(signal: AbortSignal, work: T | Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const off = () => reject(signal.reason as Error);
@@ -124,16 +125,16 @@ async function unless<T>(signal: AbortSignal, work: T | Promise<T>): Promise<T> 
 
 function nextStep(target: string, from: URL, start: URL): URL {
   const url = URL.parse(target, from.href);
-  // A secret in a URL is for whoever made the link, not for us to hand on.
+  // Credentials in a URL must not be sent on.
   if (!url || (url.protocol !== "https:" && url.protocol !== "http:") || url.username !== "" || url.password !== "")
-    throw new ResourceError("denied", `${nameOf(from, start)} redirects to what is no page`);
+    throw new ResourceError("denied", `${nameOf(from, start)} redirects to a URL that is not a page`);
   if (from.protocol === "https:" && url.protocol === "http:")
-    throw new ResourceError("denied", `${nameOf(from, start)} redirects to a page that is not encrypted`);
+    throw new ResourceError("denied", `${nameOf(from, start)} redirects to a page without encryption`);
   url.hash = "";
   return url;
 }
 
-/** The body, unpacked. Stops in the middle of what turns out to be too much. */
+/** The decompressed body. Stops as soon as it is too long. */
 async function take(response: IncomingMessage, maxBytes: number, isCut: boolean): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let size = 0;
@@ -146,7 +147,7 @@ async function take(response: IncomingMessage, maxBytes: number, isCut: boolean)
         break;
       }
       if (size > maxBytes)
-        throw new ResourceError("too-large", `the page has more than ${maxBytes} bytes, which are not read`, {
+        throw new ResourceError("too-large", `the page has more than ${maxBytes} bytes`, {
           details: { reason: "too-large", maxBytes },
         });
       pieces.push(piece);
@@ -166,8 +167,8 @@ async function unpack(response: IncomingMessage): Promise<Readable> {
     packing
   ];
   if (!make)
-    throw new ResourceError("unexpected", `the page is packed as ${quote(packing, 40)}, which was not asked for`);
-  // Its errors are those of the stream that comes out.
+    throw new ResourceError("unexpected", `the page has the encoding ${quote(packing, 40)}, which was not requested`);
+  // Its errors appear on the returned stream.
   return pipeline(response, make(), () => undefined);
 }
 
@@ -175,9 +176,9 @@ function noAddress(cause?: unknown): never {
   throw new ResourceError("unavailable", "the host of the page has no address", { cause });
 }
 
-/** The host that was asked for. Where it redirects to, no one who asks need know. */
-function nameOf({ host }: URL, { host: asked }: URL): string {
-  return host === asked ? quote(asked) : `a page that ${quote(asked)} redirects to`;
+/** The requested host. Redirect targets are not revealed to the caller. */
+function nameOf({ host }: URL, { host: requested }: URL): string {
+  return host === requested ? quote(requested) : `a page that ${quote(requested)} redirects to`;
 }
 
 function codeOf(cause: unknown): string {

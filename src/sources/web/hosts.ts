@@ -1,35 +1,35 @@
-/** The hosts whose pages may be read, and how they are spoken to. */
+/** The hosts whose pages may be read, and their schemes. */
 import { invalid, quote } from "../../errors.ts";
 
 export interface Hosts {
   allows(url: URL): boolean;
-  /** "https:" unless the host was only named with http://. */
+  /** "https:" unless the host was configured only with http://. */
   schemeOf(host: string): string;
-  /** Those that are named in full. */
+  /** Hosts without a wildcard. */
   readonly names: readonly string[];
 }
 
 interface Host {
   readonly protocol: string;
-  /** With its port, where that is not the usual one. */
+  /** With its port, unless it is the default. */
   readonly host: string;
-  /** Whether it stands for every name below it, and not for itself. */
+  /** Whether it stands for every name below it, but not for itself. */
   readonly isBelow: boolean;
 }
 
 export function createHosts(given: readonly string[]): Hosts {
   const hosts = given.map(parseHost);
   return {
-    allows: ({ protocol, host }) => hosts.some((each) => each.protocol === protocol && isMeant(host, each)),
+    allows: ({ protocol, host }) => hosts.some((each) => each.protocol === protocol && matchesHost(host, each)),
     schemeOf(host) {
-      const meant = hosts.filter((each) => isMeant(host, each));
-      return meant.length > 0 && meant.every(({ protocol }) => protocol === "http:") ? "http:" : "https:";
+      const matching = hosts.filter((each) => matchesHost(host, each));
+      return matching.length > 0 && matching.every(({ protocol }) => protocol === "http:") ? "http:" : "https:";
     },
     names: [...new Set(hosts.flatMap(({ host, isBelow }) => (isBelow ? [] : [host])))].sort(),
   };
 }
 
-function isMeant(host: string, { host: named, isBelow }: Host): boolean {
+function matchesHost(host: string, { host: named, isBelow }: Host): boolean {
   return isBelow ? host.endsWith(`.${named}`) && host.length > named.length + 1 : host === named;
 }
 
@@ -39,6 +39,6 @@ function parseHost(given: string): Host {
   const isBelow = rest.startsWith("*.");
   const url = URL.parse(`${scheme?.[1] ?? "https"}://${isBelow ? rest.slice(2) : rest}`);
   if (!url || /[/\\@?#*]/.test(isBelow ? rest.slice(2) : rest))
-    throw invalid(`${quote(given)} is no host; write "docs.example.com", "*.example.com" or "http://intranet:8080"`);
+    throw invalid(`${quote(given)} is not a host; write "docs.example.com", "*.example.com" or "http://intranet:8080"`);
   return { protocol: url.protocol, host: url.host, isBelow };
 }

@@ -1,27 +1,27 @@
-/** Pages as they were last, so that a site may answer that nothing changed. */
+/** Cache of pages, so that a site may respond that nothing has changed. */
 import type { Part } from "../../source.ts";
 
 export interface CachedPage {
   readonly part: Part;
-  /** Of the page as it came. */
+  /** Size of the response body. */
   readonly size: number;
-  /** What keeping it takes, about. */
+  /** Approximate memory use. */
   readonly heldBytes: number;
   readonly digest: string;
   readonly lastModified: string | undefined;
-  /** Where it was found in the end: only there its validators mean something. */
+  /** The final URL: its validators are valid only there. */
   readonly href: string;
-  /** The headers that ask whether it is another by now. */
+  /** The headers of a conditional request. */
   readonly validators: Readonly<Record<string, string>>;
 }
 
-export interface KeptPages {
+export interface PageCache {
   get(url: string): CachedPage | undefined;
   set(url: string, page: CachedPage): void;
 }
 
-/** The least recently used goes first. */
-export function createKept(maxBytes: number): KeptPages {
+/** Drops the least recently used page first. */
+export function createPageCache(maxBytes: number): PageCache {
   const pages = new Map<string, CachedPage>();
   let held = 0;
 
@@ -41,7 +41,7 @@ export function createKept(maxBytes: number): KeptPages {
     },
     set(url, page) {
       remove(url);
-      // Without a validator it is asked for whole again, and need not be kept.
+      // A page without a validator must be fetched again anyway, so it is not cached.
       if (Object.keys(page.validators).length === 0 || page.heldBytes > maxBytes / 4) return;
       pages.set(url, page);
       held += page.heldBytes;

@@ -1,4 +1,4 @@
-/** What came from a site as what is read: HTML as Markdown, other text as text, anything else as bytes. */
+/** Converts a response: HTML to Markdown, other text to text, anything else to bytes. */
 import { quote, ResourceError } from "../../errors.ts";
 import { decodeHtml, htmlToMarkdown } from "../../lib/documents/html.ts";
 import { isTextType } from "../../lib/mime.ts";
@@ -8,7 +8,7 @@ import type { Extract } from "../file/extract.ts";
 import type { CachedPage } from "./page-cache.ts";
 import type { FetchedPage } from "./fetch-page.ts";
 
-/** A larger page is taken apart in a thread of its own, so that no one else waits for it. */
+/** A larger page is converted in a thread, which does not block the server. */
 const maxHtmlHere = 64 * 1024;
 const htmlTypes = new Set(["text/html", "application/xhtml+xml"]);
 const typePattern = /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}$/;
@@ -22,10 +22,10 @@ export async function readPage(
   const { headers, bytes, url } = visited;
   const size = bytes.length;
   const digest = process.getBuiltinModule("node:crypto").hash("sha256", bytes, "base64url");
-  const said = String(headers["content-type"] ?? "");
-  const named = said.split(";")[0]!.trim().toLowerCase();
+  const contentType = String(headers["content-type"] ?? "");
+  const named = contentType.split(";")[0]!.trim().toLowerCase();
   const type = typePattern.test(named) ? named : "application/octet-stream";
-  const charset = /;\s*charset\s*=\s*"?([\w-]{2,30})/i.exec(said)?.[1];
+  const charset = /;\s*charset\s*=\s*"?([\w-]{2,30})/i.exec(contentType)?.[1];
   const etag = headers["etag"];
   const modified = headers["last-modified"];
   const isHtml = htmlTypes.has(type);
@@ -70,7 +70,7 @@ async function markdownOf(
     return found.text.toString("utf8");
   } catch (cause) {
     if (!(cause instanceof ResourceError) || cause.kind !== "too-large") throw cause;
-    throw new ResourceError("too-large", `${quote(path)} takes more to be made into Markdown than it may`, {
+    throw new ResourceError("too-large", `${quote(path)} exceeds the limits of the conversion to Markdown`, {
       cause,
       details: { reason: "too-large" },
     });
@@ -86,7 +86,7 @@ function textIn(bytes: Uint8Array, charset: string | undefined): string | undefi
   }
 }
 
-/** `ageSeconds` is how long someone on the way has kept it already. */
+/** `ageSeconds` is how long a proxy has already cached it. */
 function freshnessOf(control: string, ageSeconds: number): Partial<Freshness> {
   const seconds = Number(/(?:^|[,\s])max-age=(\d{1,9})/i.exec(control)?.[1] ?? 0) - (ageSeconds > 0 ? ageSeconds : 0);
   const isKept = !/no-store|no-cache/i.test(control) && seconds > 0;

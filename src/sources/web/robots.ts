@@ -1,4 +1,4 @@
-/** What a site asks of programs that read it (RFC 9309). */
+/** Parses robots.txt (RFC 9309). */
 import { cutAt } from "../../lib/cut-at.ts";
 
 /** Whether a path with its query may be read. */
@@ -9,23 +9,23 @@ interface Rule {
   readonly pattern: string;
 }
 
-/** More rules than this are not looked at. */
+/** Further rules are ignored. */
 const maxRules = 5000;
 const maxPattern = 2000;
 
-/** The rules for a program of this name, or else those for all. */
+/** The rules for a program of this name, else those for all programs. */
 export function parseRobots(text: string, name: string): Robots {
-  /** By program, the rules of each group that names it; programs that are named together share them. */
+  /** By program, the rules of each group that names it; programs named together share them. */
   const groups = new Map<string, Rule[][]>();
   let current: Rule[] = [];
   let isNaming = false;
   let count = 0;
   for (const line of text.split(/\r\n?|\n/)) {
-    const said = cutAt(line, /#/).trim();
-    const colon = said.indexOf(":");
+    const content = cutAt(line, /#/).trim();
+    const colon = content.indexOf(":");
     if (colon < 0) continue;
-    const key = said.slice(0, colon).trim().toLowerCase();
-    const value = said.slice(colon + 1).trim();
+    const key = content.slice(0, colon).trim().toLowerCase();
+    const value = content.slice(colon + 1).trim();
     if (key === "user-agent") {
       if (!isNaming) current = [];
       isNaming = true;
@@ -35,17 +35,17 @@ export function parseRobots(text: string, name: string): Robots {
       else if (known.at(-1) !== current) known.push(current);
     } else if (key === "allow" || key === "disallow") {
       isNaming = false;
-      // Nothing that is not allowed is nothing said.
+      // An empty rule has no effect.
       if (value === "" || value.length > maxPattern || (count += 1) > maxRules) continue;
       current.push({ allows: key === "allow", pattern: normal(value) });
     }
   }
   const rules = (groups.get(name.toLowerCase()) ?? groups.get("*") ?? []).flat();
   return (path) => {
-    const asked = normal(path);
+    const normalized = normal(path);
     let best: Rule | undefined;
     for (const rule of rules) {
-      if (!matches(rule.pattern, asked)) continue;
+      if (!matches(rule.pattern, normalized)) continue;
       const isLonger = !best || rule.pattern.length > best.pattern.length;
       if (isLonger || (rule.allows && rule.pattern.length === best?.pattern.length)) best = rule;
     }
@@ -53,7 +53,7 @@ export function parseRobots(text: string, name: string): Robots {
   };
 }
 
-/** One spelling of each character, so that `%7E` and `~` are the same. */
+/** Normalizes escapes, so that `%7E` equals `~`. */
 function normal(path: string): string {
   return path.replaceAll(/%[0-9a-f]{2}/gi, (escape) => {
     const code = Number.parseInt(escape.slice(1), 16);
@@ -62,9 +62,9 @@ function normal(path: string): string {
   });
 }
 
-/** Where a piece stands first. Never slower than both are long: the patterns are a stranger's, and so may the path be. */
+/** The first occurrence of a piece, in linear time, because patterns and paths are untrusted (Knuth–Morris–Pratt). */
 function indexIn(text: string, piece: string, from: number): number {
-  /** How much of the piece is matched still, where what comes behind so much of it does not fit. */
+  /** For each length, the longest prefix that is also a suffix of the matched part. */
   const still = new Uint16Array(piece.length + 1);
   for (let at = 1, matched = 0; at < piece.length; at += 1) {
     while (matched > 0 && piece.charCodeAt(at) !== piece.charCodeAt(matched)) matched = still[matched]!;
@@ -80,7 +80,7 @@ function indexIn(text: string, piece: string, from: number): number {
   return piece === "" ? from : -1;
 }
 
-/** `*` stands for anything and `$` at the end for the end; both without a way back into what was matched. */
+/** `*` matches anything and `$` at the end matches the end; without backtracking. */
 function matches(pattern: string, path: string): boolean {
   const isWhole = pattern.endsWith("$");
   const pieces = (isWhole ? pattern.slice(0, -1) : pattern).split("*");

@@ -9,16 +9,16 @@ beforeEach(async () => {
 });
 afterEach(() => gcs.close());
 
-const ask = async (path: string, headers: Record<string, string> = {}) => {
+const request = async (path: string, headers: Record<string, string> = {}) => {
   const response = await fetch(`${gcs.endpoint}/storage/v1/b${path}`, { headers });
   return { status: response.status, text: await response.text() };
 };
-const list = async (query: string) => JSON.parse((await ask(`/b/o?${query}`)).text) as Record<string, unknown>;
+const list = async (query: string) => JSON.parse((await request(`/b/o?${query}`)).text) as Record<string, unknown>;
 
 const names = (page: Record<string, unknown>) => (page["items"] as { name: string }[]).map(({ name }) => name);
 
 describe("the fake of Google Cloud Storage", () => {
-  it("lists by bytes, from an offset that is included, page by page, with prefixes counted like objects", async () => {
+  it("lists by bytes, from an inclusive offset, page by page, with prefixes counted like objects", async () => {
     for (const name of ["a-b", "a/b", "a/c", "a.b", "～", "🦊"]) gcs.put("b", name, "x");
     expect(names(await list(""))).toEqual(["a-b", "a.b", "a/b", "a/c", "～", "🦊"]);
     expect(names(await list("startOffset=a/b"))).toEqual(["a/b", "a/c", "～", "🦊"]);
@@ -28,30 +28,31 @@ describe("the fake of Google Cloud Storage", () => {
     expect(await list("prefix=none")).toEqual({});
   });
 
-  it("reads a generation, a range, or says that it is not there", async () => {
+  it("reads a generation, a range, or reports that it is missing", async () => {
     const first = gcs.put("b", "n/a", "hello");
     gcs.put("b", "n/a", "again");
-    expect(await ask("/b/o/n%2Fa?alt=media")).toEqual({ status: 200, text: "again" });
-    expect(await ask(`/b/o/n%2Fa?alt=media&generation=${first}`)).toEqual({ status: 200, text: "hello" });
-    expect(await ask("/b/o/n%2Fa?alt=media", { Range: "bytes=1-2" })).toEqual({ status: 206, text: "ga" });
-    expect(await ask("/b/o/n%2Fa?alt=media", { Range: "bytes=9-10" })).toMatchObject({ status: 416 });
-    expect(JSON.parse((await ask("/b/o/n%2Fa")).text)).toMatchObject({ size: "5", generation: expect.any(String) });
+    expect(await request("/b/o/n%2Fa?alt=media")).toEqual({ status: 200, text: "again" });
+    expect(await request(`/b/o/n%2Fa?alt=media&generation=${first}`)).toEqual({ status: 200, text: "hello" });
+    expect(await request("/b/o/n%2Fa?alt=media", { Range: "bytes=1-2" })).toEqual({ status: 206, text: "ga" });
+    expect(await request("/b/o/n%2Fa?alt=media", { Range: "bytes=9-10" })).toMatchObject({ status: 416 });
+    expect(JSON.parse((await request("/b/o/n%2Fa")).text)).toMatchObject({ size: "5", generation: expect.any(String) });
     gcs.remove("b", "n/a");
-    for (const path of ["/b/o/n%2Fa", "/b/o/none", "/none/o"]) expect(await ask(path)).toMatchObject({ status: 404 });
-    expect(await ask(`/b/o/n%2Fa?alt=media&generation=${first}`)).toEqual({ status: 200, text: "hello" });
+    for (const path of ["/b/o/n%2Fa", "/b/o/none", "/none/o"])
+      expect(await request(path)).toMatchObject({ status: 404 });
+    expect(await request(`/b/o/n%2Fa?alt=media&generation=${first}`)).toEqual({ status: 200, text: "hello" });
   });
 
-  it("reads only the generation that is meant, and sends what is packed as it is stored", async () => {
+  it("reads only the requested generation, and sends gzip objects as stored", async () => {
     const first = gcs.put("b", "a", gzipSync("hello"), { contentEncoding: "gzip" });
-    expect(await ask(`/b/o/a?alt=media&ifGenerationMatch=${first}`)).toEqual({ status: 200, text: "hello" });
-    expect(JSON.parse((await ask("/b/o/a")).text)).toMatchObject({ contentEncoding: "gzip" });
+    expect(await request(`/b/o/a?alt=media&ifGenerationMatch=${first}`)).toEqual({ status: 200, text: "hello" });
+    expect(JSON.parse((await request("/b/o/a")).text)).toMatchObject({ contentEncoding: "gzip" });
     gcs.put("b", "a", "again");
-    expect(await ask(`/b/o/a?alt=media&ifGenerationMatch=${first}`)).toMatchObject({ status: 412 });
+    expect(await request(`/b/o/a?alt=media&ifGenerationMatch=${first}`)).toMatchObject({ status: 412 });
   });
 
-  it("fails once when it is told to", async () => {
+  it("fails once on request", async () => {
     gcs.fail(503);
-    expect(await ask("?project=p")).toMatchObject({ status: 503 });
-    expect(await ask("?project=p")).toEqual({ status: 200, text: '{"items":[{"name":"b"}]}' });
+    expect(await request("?project=p")).toMatchObject({ status: 503 });
+    expect(await request("?project=p")).toEqual({ status: 200, text: '{"items":[{"name":"b"}]}' });
   });
 });

@@ -1,4 +1,4 @@
-/** The part of Google Cloud Storage's JSON interface that reading needs, as a server on this machine: the service itself exists nowhere else. */
+/** A fake of the read part of Google Cloud Storage's JSON API, as a local server: there is no local edition of the service. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -15,10 +15,10 @@ export interface FakeGcs {
   readonly endpoint: string;
   /** "GET /storage/…", oldest first. */
   readonly asked: readonly string[];
-  /** The headers of the last question. */
+  /** The headers of the last request. */
   readonly headers: Readonly<Record<string, unknown>>;
   addBucket(bucket: string): void;
-  /** Gives the generation. */
+  /** Returns the generation. */
   put(
     bucket: string,
     name: string,
@@ -26,32 +26,32 @@ export interface FakeGcs {
     more?: { contentType?: string; contentEncoding?: string; metadata?: Record<string, string> },
   ): string;
   remove(bucket: string, name: string): void;
-  /** Answers the next question with this status, or not at all. */
+  /** Answers the next request with this status, or never, or with garbage. */
   fail(how: number | "hang" | "garbage"): void;
   close(): Promise<void>;
 }
 
 export async function startFakeGcs(): Promise<FakeGcs> {
-  /** Bucket → name → generations, the newest last. One that was removed ends with undefined. */
+  /** Bucket → name → generations, the newest last. Undefined marks a removed object. */
   const buckets = new Map<string, Map<string, (FakeObject | undefined)[]>>();
-  const asked: string[] = [];
+  const requested: string[] = [];
   let headers: Readonly<Record<string, unknown>> = {};
   let generation = 1_700_000_000_000_000;
   let failing: number | "hang" | "garbage" | undefined;
 
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "/", "http://fake");
-    asked.push(`${request.method} ${url.pathname}${url.search}`);
+    requested.push(`${request.method} ${url.pathname}${url.search}`);
     ({ headers } = request);
     const how = failing;
     failing = undefined;
     if (how === "hang") return;
     if (how === "garbage") return void response.end("<html>It works!</html>");
     if (how !== undefined) return say(response, how, { error: { code: how } });
-    answer(url, request, response);
+    respond(url, request, response);
   });
 
-  function answer(url: URL, request: IncomingMessage, response: ServerResponse): void {
+  function respond(url: URL, request: IncomingMessage, response: ServerResponse): void {
     const [, , , , bucket, kind, ...way] = url.pathname.split("/").map(decodeURIComponent);
     if (bucket === undefined)
       return say(response, url.searchParams.has("project") ? 200 : 400, {
@@ -59,7 +59,7 @@ export async function startFakeGcs(): Promise<FakeGcs> {
       });
     const objects = buckets.get(bucket);
     if (!objects || kind !== "o") return say(response, 404, { error: { code: 404 } });
-    // A slash in a name is spelled %2F, so that a name is one step of the way.
+    // A slash in a name is written %2F, so that a name is one path segment.
     const [name] = way;
     if (name === undefined) return list(objects, url.searchParams, response);
     const wanted = url.searchParams.get("generation");
@@ -104,7 +104,7 @@ export async function startFakeGcs(): Promise<FakeGcs> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
+    asked: requested,
     get headers() {
       return headers;
     },
@@ -144,19 +144,19 @@ function describe(
   };
 }
 
-/** A packed object is sent as it is stored to whoever takes it so, as the service does. */
+/** Like the service, sends a gzip object as stored to clients that accept gzip. */
 function send(object: FakeObject, { headers }: IncomingMessage, response: ServerResponse): void {
   const { body, contentType, contentEncoding } = object;
-  const said = {
+  const given = {
     "Content-Type": contentType,
     ...(contentEncoding !== undefined && { "Content-Encoding": contentEncoding }),
   };
   const range = /^bytes=(\d+)-(\d*)$/.exec(headers.range ?? "");
-  if (!range) return void response.writeHead(200, said).end(body);
+  if (!range) return void response.writeHead(200, given).end(body);
   const first = Number(range[1]);
   const last = Math.min(range[2] ? Number(range[2]) : Infinity, body.length - 1);
   if (first >= body.length) return void response.writeHead(416).end();
-  response.writeHead(206, { ...said, "Content-Range": `bytes ${first}-${last}/${body.length}` });
+  response.writeHead(206, { ...given, "Content-Range": `bytes ${first}-${last}/${body.length}` });
   response.end(body.subarray(first, last + 1));
 }
 

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { project } from "./gdrive/fields.ts";
-import { parseDriveQuery, type Questioned } from "./gdrive/query.ts";
+import { parseDriveQuery, type QueriedFile } from "./gdrive/query.ts";
 import { type FakeDrive, startFakeDrive } from "./gdrive.ts";
 
 let fake: FakeDrive;
@@ -20,7 +20,7 @@ type Said = Record<string, unknown> & {
   readonly error?: { readonly errors: readonly { readonly reason: string }[] };
 };
 
-async function ask(path: string, query: Record<string, string> = {}, init: RequestInit = {}) {
+async function request(path: string, query: Record<string, string> = {}, init: RequestInit = {}) {
   const response = await fetch(`${fake.rootUrl}drive/v3/${path}?${new URLSearchParams(query)}`, init);
   const text = await response.text();
   return { status: response.status, text, json: (text.startsWith("{") ? JSON.parse(text) : {}) as Said };
@@ -28,7 +28,7 @@ async function ask(path: string, query: Record<string, string> = {}, init: Reque
 
 const everywhere = { supportsAllDrives: "true", includeItemsFromAllDrives: "true" };
 const startToken = async (query: Record<string, string> = {}) =>
-  String((await ask("changes/startPageToken", query)).json["startPageToken"]);
+  String((await request("changes/startPageToken", query)).json["startPageToken"]);
 
 describe("fields", () => {
   it.each([
@@ -41,21 +41,21 @@ describe("fields", () => {
     ["a(b", undefined],
     ["a)", undefined],
     ["", undefined],
-  ])("%s cuts out what it names", (fields, expected) => {
+  ])("%s selects what it names", (fields, expected) => {
     const value = { a: { b: 1, c: 2 }, d: [{ x: 1, y: 1 }, { x: 2, y: 2 }], e: 5 }; // prettier-ignore
     expect(project(value, fields)).toEqual(expected);
   });
 
-  it("that are not asked for are not said", async () => {
+  it("that are not requested are not returned", async () => {
     fake.document("d", "x");
-    expect((await ask("files/d")).json).toEqual({ kind: "drive#file", id: "d", name: "d", mimeType: "application/vnd.google-apps.document" }); // prettier-ignore
-    expect((await ask("files/d", { fields: "version,size" })).json).toEqual({ version: "1" });
-    expect((await ask("files/d", { fields: "version(" })).status).toBe(400);
+    expect((await request("files/d")).json).toEqual({ kind: "drive#file", id: "d", name: "d", mimeType: "application/vnd.google-apps.document" }); // prettier-ignore
+    expect((await request("files/d", { fields: "version,size" })).json).toEqual({ version: "1" });
+    expect((await request("files/d", { fields: "version(" })).status).toBe(400);
   });
 });
 
 describe("a query", () => {
-  const file: Questioned = {
+  const file: QueriedFile = {
     name: "Annual Plan",
     mimeType: "text/plain",
     text: "it's here",
@@ -86,140 +86,141 @@ describe("a query", () => {
 });
 
 describe("lists", () => {
-  it("go on by tokens that say nothing and run out", async () => {
+  it("continue by opaque tokens that expire", async () => {
     for (const id of ["a", "b", "c"]) fake.put(id, { content: id });
-    const first = (await ask("files", { pageSize: "2", fields: "files(id),nextPageToken" })).json;
+    const first = (await request("files", { pageSize: "2", fields: "files(id),nextPageToken" })).json;
     const rest = (
-      await ask("files", { pageSize: "2", pageToken: first.nextPageToken!, fields: "files(id),nextPageToken" })
+      await request("files", { pageSize: "2", pageToken: first.nextPageToken!, fields: "files(id),nextPageToken" })
     ).json;
     expect([first.files, rest.files]).toEqual([[{ id: "c" }, { id: "b" }], [{ id: "a" }]]);
     expect(rest.nextPageToken).toBeUndefined();
     fake.expireLists();
-    expect((await ask("files", { pageToken: first.nextPageToken! })).status).toBe(400);
-    expect((await ask("files", { pageSize: "1001" })).status).toBe(400);
-    expect((await ask("files", { q: "nonsense" })).status).toBe(400);
+    expect((await request("files", { pageToken: first.nextPageToken! })).status).toBe(400);
+    expect((await request("files", { pageSize: "1001" })).status).toBe(400);
+    expect((await request("files", { q: "nonsense" })).status).toBe(400);
   });
 
-  it("hold what is in shared drives only when they are told to", async () => {
+  it("contain files of shared drives only on request", async () => {
     fake.addDrive("team", "Team");
     fake.put("t", { content: "x", driveId: "team" });
     fake.put("m", { content: "x" });
-    const ids = async (query: Record<string, string>) => (await ask("files", query)).json.files?.map(({ id }) => id);
+    const ids = async (query: Record<string, string>) =>
+      (await request("files", query)).json.files?.map(({ id }) => id);
     expect(await ids({})).toEqual(["m"]);
     expect(await ids({ corpora: "drive", driveId: "team" })).toEqual([]);
     expect(await ids({ corpora: "drive", driveId: "team", ...everywhere })).toEqual(["t"]);
     expect(await ids({ corpora: "allDrives", ...everywhere })).toEqual(["t", "m"]);
-    expect((await ask("files", { corpora: "drive", driveId: "none", ...everywhere })).status).toBe(404);
-    expect((await ask("files/t")).status).toBe(404);
-    expect((await ask("files/t", { supportsAllDrives: "true" })).status).toBe(200);
+    expect((await request("files", { corpora: "drive", driveId: "none", ...everywhere })).status).toBe(404);
+    expect((await request("files/t")).status).toBe(404);
+    expect((await request("files/t", { supportsAllDrives: "true" })).status).toBe(200);
   });
 
-  it("and changes hold what is shared with an account out of a drive that it is not in", async () => {
+  it("and changes contain files shared with an account from a drive that it is not a member of", async () => {
     const permissions = [{ type: "user", emailAddress: fake.owner }] as const;
     fake.addDrive("foreign", "Foreign", ["x@example.org"]);
     const pageToken = await startToken();
     fake.put("shared", { content: "x", driveId: "foreign", permissions });
-    const listed = await ask("files", { fields: "files(id,driveId)", ...everywhere });
+    const listed = await request("files", { fields: "files(id,driveId)", ...everywhere });
     expect(listed.json.files).toEqual([{ id: "shared", driveId: "foreign" }]);
-    const told = { pageToken, fields: "changes(fileId,removed)", includeCorpusRemovals: "true", ...everywhere };
-    expect((await ask("changes", told)).json.changes).toEqual([{ fileId: "shared", removed: false }]);
+    const reported = { pageToken, fields: "changes(fileId,removed)", includeCorpusRemovals: "true", ...everywhere };
+    expect((await request("changes", reported)).json.changes).toEqual([{ fileId: "shared", removed: false }]);
     fake.put("shared", { permissions: [] });
-    expect((await ask("changes", told)).json.changes).toEqual([{ fileId: "shared", removed: true }]);
+    expect((await request("changes", reported)).json.changes).toEqual([{ fileId: "shared", removed: true }]);
   });
 
-  it("are each account's own", async () => {
+  it("are separate for each account", async () => {
     fake.put("mine", { content: "x" });
     fake.put("theirs", { content: "x", owner: "other@example.org" });
     fake.put("shared", { content: "x", owner: "other@example.org", permissions: [{ type: "user", emailAddress: fake.owner }] }); // prettier-ignore
-    expect((await ask("files")).json.files?.map(({ id }) => id)).toEqual(["shared", "mine"]);
-    expect((await ask("files/theirs")).json.error?.errors[0]?.reason).toBe("notFound");
-    expect((await ask("files/shared", { fields: "permissions" })).json).toEqual({});
-    expect((await ask("files/mine", { fields: "permissions" })).json).toEqual({
+    expect((await request("files")).json.files?.map(({ id }) => id)).toEqual(["shared", "mine"]);
+    expect((await request("files/theirs")).json.error?.errors[0]?.reason).toBe("notFound");
+    expect((await request("files/shared", { fields: "permissions" })).json).toEqual({});
+    expect((await request("files/mine", { fields: "permissions" })).json).toEqual({
       permissions: [{ type: "user", emailAddress: fake.owner }],
     });
-    expect((await ask("files/shared/permissions")).status).toBe(403);
+    expect((await request("files/shared/permissions")).status).toBe(403);
   });
 });
 
 describe("changes", () => {
-  it("tell of each file once, as it is now, and versions only grow", async () => {
+  it("report each file once, in its current state, and versions only grow", async () => {
     const pageToken = await startToken();
     fake.put("a", { content: "1" });
     fake.put("a", { content: "2" });
     fake.put("b", { content: "1" });
     fake.remove("b");
     fake.put("a", { name: "renamed" });
-    const { json } = await ask("changes", { pageToken, fields: "changes(fileId,removed,file(name,version)),newStartPageToken" }); // prettier-ignore
+    const { json } = await request("changes", { pageToken, fields: "changes(fileId,removed,file(name,version)),newStartPageToken" }); // prettier-ignore
     expect(json.changes).toEqual([
       { fileId: "b", removed: true },
       { fileId: "a", removed: false, file: { name: "renamed", version: "3" } },
     ]);
-    expect((await ask("changes", { pageToken: json.newStartPageToken! })).json.changes).toEqual([]);
-    // Tokens of changes do not run out.
-    expect((await ask("changes", { pageToken })).json.changes).toHaveLength(2);
-    expect((await ask("changes", { pageToken: "made-up" })).status).toBe(400);
+    expect((await request("changes", { pageToken: json.newStartPageToken! })).json.changes).toEqual([]);
+    // Tokens of changes do not expire.
+    expect((await request("changes", { pageToken })).json.changes).toHaveLength(2);
+    expect((await request("changes", { pageToken: "made-up" })).status).toBe(400);
   });
 
-  it("go page by page, and each shared drive has its own", async () => {
+  it("come page by page, and each shared drive has its own", async () => {
     fake.addDrive("team", "Team");
     const [own, team] = [await startToken(), await startToken({ driveId: "team" })];
     for (const id of ["a", "b", "c"]) fake.put(id, { content: id });
     fake.put("t", { content: "x", driveId: "team" });
-    const first = (await ask("changes", { pageToken: own, pageSize: "2" })).json;
+    const first = (await request("changes", { pageToken: own, pageSize: "2" })).json;
     expect([first.changes?.length, first.newStartPageToken]).toEqual([2, undefined]);
     expect(
-      (await ask("changes", { pageToken: first.nextPageToken! })).json.changes?.map(({ fileId }) => fileId),
+      (await request("changes", { pageToken: first.nextPageToken! })).json.changes?.map(({ fileId }) => fileId),
     ).toEqual(["c"]);
     expect(
-      (await ask("changes", { pageToken: team, driveId: "team" })).json.changes?.map(({ fileId }) => fileId),
+      (await request("changes", { pageToken: team, driveId: "team" })).json.changes?.map(({ fileId }) => fileId),
     ).toEqual(["t"]);
-    expect((await ask("changes", { pageToken: own, driveId: "team" })).status).toBe(400);
+    expect((await request("changes", { pageToken: own, driveId: "team" })).status).toBe(400);
     fake.put("t", { driveId: undefined, parent: "x" });
-    const left = (await ask("changes", { pageToken: team, driveId: "team" })).json.changes;
+    const left = (await request("changes", { pageToken: team, driveId: "team" })).json.changes;
     expect(left).toMatchObject([{ fileId: "t", removed: true }]);
   });
 });
 
 describe("content", () => {
-  it("is had whole, by ranges, and exported up to a limit", async () => {
+  it("is read completely, by ranges, and exported up to a limit", async () => {
     fake.put("n", { content: "0123456789" });
     fake.document("d", "# Larger than ten");
-    expect((await ask("files/n", { alt: "media" }, { headers: { Range: "bytes=2-4" } })).text).toBe("234");
-    expect((await ask("files/n", { alt: "media" }, { headers: { Range: "bytes=10-" } })).status).toBe(416);
-    expect((await ask("files/n", { fields: "size,md5Checksum" })).json).toEqual({
+    expect((await request("files/n", { alt: "media" }, { headers: { Range: "bytes=2-4" } })).text).toBe("234");
+    expect((await request("files/n", { alt: "media" }, { headers: { Range: "bytes=10-" } })).status).toBe(416);
+    expect((await request("files/n", { fields: "size,md5Checksum" })).json).toEqual({
       size: "10",
       md5Checksum: createHash("md5").update("0123456789").digest("hex"),
     });
-    expect((await ask("files/d/export", { mimeType: "text/markdown" })).text).toBe("# Larger than ten");
-    expect((await ask("files/d/export", { mimeType: "image/png" })).status).toBe(400);
-    expect((await ask("files/d", { alt: "media" })).json.error?.errors[0]?.reason).toBe("fileNotDownloadable");
+    expect((await request("files/d/export", { mimeType: "text/markdown" })).text).toBe("# Larger than ten");
+    expect((await request("files/d/export", { mimeType: "image/png" })).status).toBe(400);
+    expect((await request("files/d", { alt: "media" })).json.error?.errors[0]?.reason).toBe("fileNotDownloadable");
     fake.exportLimit = 10;
-    const refused = await ask("files/d/export", { mimeType: "text/markdown" });
+    const refused = await request("files/d/export", { mimeType: "text/markdown" });
     expect([refused.status, refused.json.error?.errors[0]?.reason]).toEqual([403, "exportSizeLimitExceeded"]);
-    const { name } = (await ask("files/d/download", { mimeType: "text/markdown" }, { method: "POST" })).json;
-    expect((await ask(`operations/${name}`)).json["done"]).toBe(false);
-    const { response } = (await ask(`operations/${name}`)).json as { response?: { downloadUri: string } };
+    const { name } = (await request("files/d/download", { mimeType: "text/markdown" }, { method: "POST" })).json;
+    expect((await request(`operations/${name}`)).json["done"]).toBe(false);
+    const { response } = (await request(`operations/${name}`)).json as { response?: { downloadUri: string } };
     expect(await (await fetch(response!.downloadUri)).text()).toBe("# Larger than ten");
   });
 
-  it("that may not be downloaded is not", async () => {
+  it("that may not be downloaded is denied", async () => {
     fake.put("n", { content: "x", canDownload: false });
-    expect((await ask("files/n", { alt: "media" })).json.error?.errors[0]?.reason).toBe("cannotDownloadFile");
-    expect((await ask("files/n", { fields: "capabilities(canDownload)" })).json).toEqual({ capabilities: { canDownload: false } }); // prettier-ignore
+    expect((await request("files/n", { alt: "media" })).json.error?.errors[0]?.reason).toBe("cannotDownloadFile");
+    expect((await request("files/n", { fields: "capabilities(canDownload)" })).json).toEqual({ capabilities: { canDownload: false } }); // prettier-ignore
   });
 });
 
-it("refuses on demand, as often and where it is told to", async () => {
+it("fails on request, as often and where configured", async () => {
   fake.put("a", { content: "x" });
   fake.fail([403, "userRateLimitExceeded"], { times: 2, where: "/files" });
-  expect((await ask("about")).status).toBe(200);
-  expect((await ask("files/a")).json.error?.errors[0]?.reason).toBe("userRateLimitExceeded");
-  expect((await ask("files/a")).status).toBe(403);
-  expect((await ask("files/a")).status).toBe(200);
+  expect((await request("about")).status).toBe(200);
+  expect((await request("files/a")).json.error?.errors[0]?.reason).toBe("userRateLimitExceeded");
+  expect((await request("files/a")).status).toBe(403);
+  expect((await request("files/a")).status).toBe(200);
 });
 
 describe("calls", () => {
-  it("say that a channel is open, then that something changed; some are lost, doubled or late", async () => {
+  it("report that a channel is open, then that something changed; some are lost, doubled or late", async () => {
     const heard: string[] = [];
     const server = createServer(({ headers }, response) => {
       heard.push(`${String(headers["x-goog-resource-state"])} ${String(headers["x-goog-channel-token"])}`);
@@ -228,7 +229,7 @@ describe("calls", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
     const body = JSON.stringify({ id: "c1", token: "t1", type: "web_hook", address });
-    const opened = await ask("changes/watch", { pageToken: await startToken() }, { method: "POST", body });
+    const opened = await request("changes/watch", { pageToken: await startToken() }, { method: "POST", body });
     expect(opened.json).toMatchObject({ id: "c1", resourceId: expect.any(String) as string });
     fake.put("a", { content: "1" });
     await fake.webhooks.settled();
@@ -240,8 +241,8 @@ describe("calls", () => {
     await fake.webhooks.settled();
     expect(heard).toHaveLength(4);
     const stop = { method: "POST", body: JSON.stringify({ id: "c1", resourceId: opened.json["resourceId"] }) };
-    expect((await ask("channels/stop", {}, stop)).status).toBe(204);
-    expect((await ask("channels/stop", {}, stop)).status).toBe(404);
+    expect((await request("channels/stop", {}, stop)).status).toBe(204);
+    expect((await request("channels/stop", {}, stop)).status).toBe(404);
     fake.put("a", { content: "4" });
     await fake.webhooks.settled();
     expect(heard).toHaveLength(4);
@@ -257,26 +258,26 @@ const token = async (form: Record<string, string>) =>
 
 describe("signing in", () => {
   const verifier = "a-verifier-that-is-long-enough-to-be-one";
-  const asked = {
+  const requested = {
     client_id: "c",
     redirect_uri: "http://127.0.0.1:9/",
     state: "s",
     code_challenge_method: "S256",
     code_challenge: createHash("sha256").update(verifier).digest("base64url"),
   };
-  it("takes a code once, with the proof that fits, and gives tokens that can be taken back", async () => {
-    const to = new URL((await agree(asked)).headers.get("Location")!);
+  it("accepts a code once, with the matching verifier, and returns revocable tokens", async () => {
+    const to = new URL((await agree(requested)).headers.get("Location")!);
     expect(to.searchParams.get("state")).toBe("s");
-    const form = { grant_type: "authorization_code", code: to.searchParams.get("code")!, redirect_uri: asked.redirect_uri, client_id: "c" }; // prettier-ignore
+    const form = { grant_type: "authorization_code", code: to.searchParams.get("code")!, redirect_uri: requested.redirect_uri, client_id: "c" }; // prettier-ignore
     expect((await token({ ...form, code_verifier: "another" })).status).toBe(400);
     expect((await token({ ...form, code_verifier: verifier })).status).toBe(400);
-    const code = new URL((await agree(asked)).headers.get("Location")!).searchParams.get("code")!;
+    const code = new URL((await agree(requested)).headers.get("Location")!).searchParams.get("code")!;
     const given = (await (await token({ ...form, code, code_verifier: verifier })).json()) as Record<string, string>;
     fake.needsToken = true;
-    const about = (access: string) => ask("about", {}, { headers: { Authorization: `Bearer ${access}` } });
+    const about = (access: string) => request("about", {}, { headers: { Authorization: `Bearer ${access}` } });
     expect((await about(given["access_token"]!)).status).toBe(200);
     expect((await about("made-up")).status).toBe(401);
-    expect((await ask("about")).status).toBe(401);
+    expect((await request("about")).status).toBe(401);
     const refresh = { grant_type: "refresh_token", refresh_token: given["refresh_token"]! };
     expect((await token(refresh)).status).toBe(200);
     const revoked = await fetch(`${fake.rootUrl}revoke`, { method: "POST", body: new URLSearchParams({ token: given["refresh_token"]! }) }); // prettier-ignore
@@ -284,8 +285,8 @@ describe("signing in", () => {
     expect((await token(refresh)).status).toBe(400);
   });
 
-  it("leads nowhere but to this machine, and not without a challenge", async () => {
-    expect((await agree({ ...asked, redirect_uri: "https://evil.example/" })).status).toBe(400);
-    expect((await agree({ ...asked, code_challenge: "" })).status).toBe(400);
+  it("redirects only to this machine, and not without a challenge", async () => {
+    expect((await agree({ ...requested, redirect_uri: "https://evil.example/" })).status).toBe(400);
+    expect((await agree({ ...requested, code_challenge: "" })).status).toBe(400);
   });
 });

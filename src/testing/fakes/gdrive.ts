@@ -1,4 +1,4 @@
-/** The part of Drive's interface that reading needs, as a server on this machine: the service itself exists nowhere else. */
+/** A fake of the read part of the Drive API, as a local server: there is no local edition of the service. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createAccounts, type FakeAccounts } from "./gdrive/accounts.ts";
@@ -8,36 +8,36 @@ import { createWebhooks, type FakeWebhooks } from "./gdrive/webhooks.ts";
 
 export interface FakeDrive {
   readonly rootUrl: string;
-  /** Whose account it is, unless a token says otherwise. */
+  /** The account, unless a token names another. */
   readonly owner: string;
   /** "GET /drive/v3/…", oldest first. */
   readonly asked: readonly string[];
   readonly accounts: FakeAccounts;
   readonly webhooks: FakeWebhooks;
-  /** Makes a file, or changes what is said of it. */
+  /** Creates a file, or changes its metadata. */
   put(id: string, file: FakeFile): void;
   folder(id: string, name: string, more?: Pick<FakeFile, "parent" | "driveId">): void;
-  /** A document of Drive's own, with this as its Markdown. */
+  /** A Google document with this Markdown. */
   document(id: string, markdown: string, more?: FakeFile): void;
   trash(id: string): void;
   remove(id: string): void;
   addDrive(id: string, name: string, members?: readonly string[]): void;
   removeDrive(id: string): void;
-  /** The next questions whose path holds `where` are answered so. */
+  /** The next requests whose path contains `where` fail like this. */
   fail(how: FakeRefusal, more?: { readonly times?: number; readonly where?: string }): void;
-  /** So many lists say that not everything was looked at. */
+  /** The next lists report an incomplete search. */
   incomplete(times: number): void;
-  /** Tokens of lists that were given out lead nowhere any more. */
+  /** Invalidates all page tokens of lists. */
   expireLists(): void;
-  /** What is larger is not exported. */
+  /** Larger documents are not exported. */
   exportLimit: number;
   latencyMs: number;
-  /** Whether a question without a token is refused. */
+  /** Whether requests without a token are rejected. */
   needsToken: boolean;
-  /** Whether people agree when they are asked to sign in. */
+  /** Whether users agree to sign in. */
   agrees: boolean;
-  /** Called with each question before it is answered. */
-  onAsk: ((asked: string) => void) | undefined;
+  /** Called with each request before the response. */
+  onAsk: ((requested: string) => void) | undefined;
   readonly store: FakeStore;
   close(): Promise<void>;
 }
@@ -48,7 +48,7 @@ const owner = "owner@example.org";
 export const rootId = "root-folder-0";
 
 export async function startFakeDrive(): Promise<FakeDrive> {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const webhooks = createWebhooks();
   const store = createDriveStore(owner, (log) => webhooks.changed(log));
   const accounts = createAccounts({ user: () => owner, agrees: () => drive.agrees });
@@ -61,11 +61,11 @@ export async function startFakeDrive(): Promise<FakeDrive> {
     exportLimit: () => drive.exportLimit,
   });
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? "/", "http://fake");
     const body = await bodyOf(request);
     const line = `${request.method} ${url.pathname}${url.search}`;
-    asked.push(line);
+    requested.push(line);
     drive.onAsk?.(line);
     if (drive.latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, drive.latencyMs));
     const fault = failing.find(({ left, where }) => left > 0 && url.pathname.includes(where));
@@ -78,10 +78,10 @@ export async function startFakeDrive(): Promise<FakeDrive> {
       return void (to === undefined ? response.writeHead(400) : response.writeHead(302, { Location: to })).end();
     }
     if (url.pathname === "/token") {
-      const said = accounts.token(new URLSearchParams(body));
+      const given = accounts.token(new URLSearchParams(body));
       return void response
-        .writeHead(said ? 200 : 400, { "Content-Type": "application/json" })
-        .end(JSON.stringify(said ?? { error: "invalid_grant" }));
+        .writeHead(given ? 200 : 400, { "Content-Type": "application/json" })
+        .end(JSON.stringify(given ?? { error: "invalid_grant" }));
     }
     if (url.pathname === "/revoke")
       return void response.writeHead(accounts.revoke(new URLSearchParams(body).get("token") ?? "") ? 200 : 400).end();
@@ -93,12 +93,12 @@ export async function startFakeDrive(): Promise<FakeDrive> {
 
   const placeOf = (id: string, { driveId }: FakeFile) => store.files.get(id)?.parent ?? driveId ?? rootId;
 
-  const server = createServer((request, response) => void answer(request, response));
+  const server = createServer((request, response) => void respond(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const drive: FakeDrive = {
     rootUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     owner,
-    asked,
+    asked: requested,
     accounts,
     webhooks,
     store,

@@ -201,7 +201,10 @@ export async function runCell({ part: definition, fault }: Cell, seed: number): 
 
 /** Whether an error tells the caller more than that something went wrong. */
 function isExplained(cause: unknown): boolean {
-  return cause instanceof ResourceError && !/something went wrong|the log/.test(cause.message);
+  return (
+    cause instanceof ResourceError &&
+    !/something went wrong|internal error|the log|the server.s log/.test(cause.message)
+  );
 }
 
 /** Resolves when it was written, refused, or has not been answered for a while; the last leaves it under way. */

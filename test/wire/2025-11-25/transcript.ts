@@ -1,4 +1,4 @@
-/** A conversation in 2025-11-25, word for word, in the house of `house.ts`. */
+/** A conversation in 2025-11-25, word for word, with the server of `test-server.ts`. */
 import { cursor, sentence, type Step, version } from "../transcript.ts";
 
 export const opened = {

@@ -1,15 +1,15 @@
-/** The fake's own sign-in: codes that count once, a proof that must fit the challenge, tokens that can be taken back. */
+/** The sign-in of the fake: single-use codes, a verifier that must match the challenge, revocable tokens. */
 import { createHash, randomUUID } from "node:crypto";
 
 export interface FakeAccounts {
-  /** Where the browser is sent when someone has agreed, or not. */
+  /** The redirect of the browser after consent or refusal. */
   agree(query: URLSearchParams): string | undefined;
-  /** What `/token` answers; undefined for what it refuses. */
+  /** The response of `/token`; undefined to reject. */
   token(form: URLSearchParams): object | undefined;
   revoke(token: string): boolean;
-  /** Whose proof this is; undefined for one that does not count. */
+  /** The user of this token; undefined if it is not valid. */
   userOf(authorization: string | undefined): string | undefined;
-  /** Every access token that was given out counts no longer. */
+  /** Invalidates all access tokens. */
   expire(): void;
   readonly secrets: readonly string[];
 }
@@ -86,11 +86,11 @@ export function createAccounts(options: { readonly user: () => string; readonly 
   };
 }
 
-/** A service account proves itself by a token that it signed. Whether the signature is right is not looked at. */
+/** A service account sends a self-signed token. The signature is not verified. */
 function issuerOf(token: string): string | undefined {
   try {
-    const said: unknown = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8"));
-    const issuer = typeof said === "object" && said !== null && "iss" in said ? said.iss : undefined;
+    const given: unknown = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8"));
+    const issuer = typeof given === "object" && given !== null && "iss" in given ? given.iss : undefined;
     return typeof issuer === "string" ? issuer : undefined;
   } catch {
     return undefined;

@@ -1,4 +1,4 @@
-/** What the fake answers: files, changes, exports and channels, each as one account sees them. */
+/** Responses of the fake: files, changes, exports and channels, each as one account sees them. */
 import { createHash, randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { project } from "./fields.ts";
@@ -6,15 +6,15 @@ import { parseDriveQuery } from "./query.ts";
 import type { FakeStore, StoredFile } from "./stored.ts";
 import type { FakeWebhooks } from "./webhooks.ts";
 
-/** A status, a reason with its status, or no answer that could be understood. */
+/** A status, a reason with its status, no response, or an invalid one. */
 export type FakeRefusal = number | readonly [status: number, reason: string] | "hang" | "garbage";
 
-export interface FakeQuestion {
+export interface FakeRequest {
   readonly method: string;
   readonly url: URL;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** Who asks. */
+  /** The account of the request. */
   readonly user: string;
 }
 
@@ -43,20 +43,20 @@ export function refuse(response: ServerResponse, how: FakeRefusal): void {
 }
 
 export function createAnswers({ store, webhooks, rootId, origin, exportLimit }: Surroundings) {
-  /** What a token stands for: no one can tell from looking at it. */
+  /** Tokens are opaque to clients. */
   const tokens = new Map<string, object>();
   const downloads = new Map<string, { readonly bytes: Buffer; looks: number }>();
   let incompleteLeft = 0;
 
-  function seal(meant: object): string {
+  function seal(intended: object): string {
     const token = randomUUID();
-    tokens.set(token, meant);
+    tokens.set(token, intended);
     return token;
   }
 
   const open = <T extends object>(token: string | null, kind: string): T | undefined => {
-    const meant = tokens.get(token ?? "");
-    return meant && "kind" in meant && meant.kind === kind ? (meant as T) : undefined;
+    const intended = tokens.get(token ?? "");
+    return intended && "kind" in intended && intended.kind === kind ? (intended as T) : undefined;
   };
 
   function describe(file: StoredFile, user: string): object {
@@ -76,7 +76,7 @@ export function createAnswers({ store, webhooks, rootId, origin, exportLimit }: 
       ...(body && { size: String(body.length), md5Checksum: createHash("md5").update(body).digest("hex") }),
       ...(file.target !== undefined && { shortcutDetails: { targetId: file.target } }),
       capabilities: { canDownload: file.canDownload !== false },
-      // Not said of what is in a shared drive, nor to who may not share it.
+      // Not returned for files in a shared drive, nor to those who may not share the file.
       ...(!isShared && file.owner === user && { permissions: permissionsOf(file) }),
     };
   }
@@ -86,7 +86,7 @@ export function createAnswers({ store, webhooks, rootId, origin, exportLimit }: 
     return [...members.map((emailAddress) => ({ type: "user", emailAddress })), ...(file.permissions ?? [])];
   }
 
-  function find(id: string, { user, url }: FakeQuestion): StoredFile | undefined {
+  function find(id: string, { user, url }: FakeRequest): StoredFile | undefined {
     if (id === "root" || id === rootId)
       return {
         id: rootId,
@@ -102,8 +102,8 @@ export function createAnswers({ store, webhooks, rootId, origin, exportLimit }: 
     return file && store.maySee(user, file) && isReached ? file : undefined;
   }
 
-  function listFiles(question: FakeQuestion, response: ServerResponse): void {
-    const { url, user } = question;
+  function listFiles(request: FakeRequest, response: ServerResponse): void {
+    const { url, user } = request;
     const query = url.searchParams;
     const isEverywhere = query.get("includeItemsFromAllDrives") === "true" && query.get("supportsAllDrives") === "true";
     const corpora = query.get("corpora") ?? "user";
@@ -119,7 +119,7 @@ export function createAnswers({ store, webhooks, rootId, origin, exportLimit }: 
       .filter((file) => {
         if (!store.maySee(user, file) || (!isEverywhere && file.driveId !== undefined)) return false;
         if (corpora === "drive" && file.driveId !== driveId) return false;
-        // What is in a shared drive is the person's own where it was shared with them, and the drive was not.
+        // A file in a shared drive belongs to the user's corpus if it was shared with the user but the drive was not.
         if (corpora === "user" && file.driveId !== undefined && isMember(file.driveId, user)) return false;
         return test(questioned(file));
       })
@@ -130,7 +130,7 @@ export function createAnswers({ store, webhooks, rootId, origin, exportLimit }: 
     if (isIncomplete) incompleteLeft -= 1;
     const last = files.at(-1);
     const isMore = found.length > size && last;
-    answerWith(response, question, "files(kind,id,name,mimeType),nextPageToken,incompleteSearch", {
+    answerWith(response, request, "files(kind,id,name,mimeType),nextPageToken,incompleteSearch", {
       kind: "drive#fileList",
       incompleteSearch: isIncomplete,
       files: (isIncomplete ? files.slice(0, 1) : files).map((file) => describe(file, user)),
@@ -140,9 +140,9 @@ export function createAnswers({ store, webhooks, rootId, origin, exportLimit }: 
 
   const isMember = (driveId: string, user: string) => store.drives.get(driveId)?.members.includes(user) === true;
 
-  /** Each file once, however often it changed, as it is now. */
-  function listChanges(question: FakeQuestion, response: ServerResponse): void {
-    const { url, user } = question;
+  /** Each file once, however often it changed, in its current state. */
+  function listChanges(request: FakeRequest, response: ServerResponse): void {
+    const { url, user } = request;
     const query = url.searchParams;
     const log = query.get("driveId") ?? "";
     if (log !== "" && !isMember(log, user)) return refuse(response, 404);
@@ -165,11 +165,11 @@ export function createAnswers({ store, webhooks, rootId, origin, exportLimit }: 
       const file = store.files.get(fileId);
       const isHere = file && (file.driveId ?? "") === log;
       const isTold = file && store.maySee(user, file) && (isHere || query.get("includeCorpusRemovals") === "true");
-      const told = isTold ? { file: describe(file, user) } : {};
-      return { kind: "drive#change", changeType: "file", fileId, removed: !isTold, ...told };
+      const reported = isTold ? { file: describe(file, user) } : {};
+      return { kind: "drive#change", changeType: "file", fileId, removed: !isTold, ...reported };
     });
     const isMore = all.length > size && last;
-    answerWith(response, question, "changes(changeType,fileId,removed),nextPageToken,newStartPageToken", {
+    answerWith(response, request, "changes(changeType,fileId,removed),nextPageToken,newStartPageToken", {
       kind: "drive#changeList",
       changes,
       ...(isMore
@@ -181,24 +181,24 @@ export function createAnswers({ store, webhooks, rootId, origin, exportLimit }: 
     });
   }
 
-  function openChannel(question: FakeQuestion, response: ServerResponse): void {
-    const log = question.url.searchParams.get("driveId") ?? "";
-    const said = JSON.parse(question.body) as Record<string, string>;
-    const { id = "", token = "", address = "", expiration = "" } = said;
+  function openChannel(request: FakeRequest, response: ServerResponse): void {
+    const log = request.url.searchParams.get("driveId") ?? "";
+    const given = JSON.parse(request.body) as Record<string, string>;
+    const { id = "", token = "", address = "", expiration = "" } = given;
     const weekMs = 7 * 86_400_000;
     const until = Math.min(Number(expiration) || Date.now() + 3_600_000, Date.now() + weekMs);
-    if (said["type"] !== "web_hook" || id === "" || !open(question.url.searchParams.get("pageToken"), "changes"))
+    if (given["type"] !== "web_hook" || id === "" || !open(request.url.searchParams.get("pageToken"), "changes"))
       return refuse(response, 400);
     const channel = { id, token, address, log, resourceId: randomUUID(), expiration: String(until) };
     webhooks.open(channel);
     say(response, 200, { kind: "api#channel", id, resourceId: channel.resourceId, expiration: channel.expiration });
   }
 
-  function exportFile(file: StoredFile, question: FakeQuestion, response: ServerResponse): void {
-    const bytes = bytesOf(file.exports?.[question.url.searchParams.get("mimeType") ?? ""]);
+  function exportFile(file: StoredFile, request: FakeRequest, response: ServerResponse): void {
+    const bytes = bytesOf(file.exports?.[request.url.searchParams.get("mimeType") ?? ""]);
     if (!bytes) return refuse(response, [400, "badRequest"]);
     if (file.canDownload === false) return refuse(response, [403, "cannotExportFile"]);
-    if (question.method === "POST") {
+    if (request.method === "POST") {
       const name = randomUUID();
       downloads.set(name, { bytes, looks: 0 });
       return say(response, 200, { name, done: false });
@@ -207,28 +207,28 @@ export function createAnswers({ store, webhooks, rootId, origin, exportLimit }: 
     response.writeHead(200, { "Content-Type": "application/octet-stream" }).end(bytes);
   }
 
-  function answerFile(id: string, kind: string | undefined, question: FakeQuestion, response: ServerResponse): void {
-    // Exports take what is in a shared drive without being told to.
-    if (kind === "export" || kind === "download") question.url.searchParams.set("supportsAllDrives", "true");
-    const file = find(id, question);
+  function answerFile(id: string, kind: string | undefined, request: FakeRequest, response: ServerResponse): void {
+    // Exports include files in shared drives without a parameter.
+    if (kind === "export" || kind === "download") request.url.searchParams.set("supportsAllDrives", "true");
+    const file = find(id, request);
     if (!file) return refuse(response, [404, "notFound"]);
-    if (kind === "export" || kind === "download") return exportFile(file, question, response);
+    if (kind === "export" || kind === "download") return exportFile(file, request, response);
     if (kind === "permissions") {
       const mayKnow =
-        file.owner === question.user || (file.driveId !== undefined && isMember(file.driveId, question.user));
+        file.owner === request.user || (file.driveId !== undefined && isMember(file.driveId, request.user));
       if (!mayKnow) return refuse(response, [403, "insufficientFilePermissions"]);
-      return answerWith(response, question, "permissions", { permissions: permissionsOf(file) });
+      return answerWith(response, request, "permissions", { permissions: permissionsOf(file) });
     }
-    if (question.url.searchParams.get("alt") !== "media")
-      return answerWith(response, question, usualFields, describe(file, question.user));
+    if (request.url.searchParams.get("alt") !== "media")
+      return answerWith(response, request, usualFields, describe(file, request.user));
     const body = bytesOf(file.content);
     if (!body) return refuse(response, [403, "fileNotDownloadable"]);
     if (file.canDownload === false) return refuse(response, [403, "cannotDownloadFile"]);
-    sendBytes(body, question.headers.range, response);
+    sendBytes(body, request.headers.range, response);
   }
 
-  function answer(question: FakeQuestion, response: ServerResponse): void {
-    const { method, url, user } = question;
+  function answer(request: FakeRequest, response: ServerResponse): void {
+    const { method, url, user } = request;
     const [, first, , what, id, kind] = url.pathname.split("/").map(decodeURIComponent);
     if (first === "downloads") {
       const found = downloads.get(url.pathname.slice("/downloads/".length));
@@ -236,23 +236,23 @@ export function createAnswers({ store, webhooks, rootId, origin, exportLimit }: 
     }
     switch (`${method} ${what}`) {
       case "GET about":
-        return answerWith(response, question, "user", { user: { permissionId: `id-of-${user}`, emailAddress: user } });
+        return answerWith(response, request, "user", { user: { permissionId: `id-of-${user}`, emailAddress: user } });
       case "GET drives": {
         const drives = [...store.drives.values()].filter(({ members }) => members.includes(user));
-        return answerWith(response, question, "drives", {
+        return answerWith(response, request, "drives", {
           drives: drives.map(({ id: own, name }) => ({ id: own, name })),
         });
       }
       case "GET changes": {
-        if (id !== "startPageToken") return listChanges(question, response);
+        if (id !== "startPageToken") return listChanges(request, response);
         const log = url.searchParams.get("driveId") ?? "";
         if (log !== "" && !isMember(log, user)) return refuse(response, 404);
         return say(response, 200, { startPageToken: seal({ kind: "changes", seq: store.seq, log }) });
       }
       case "POST changes":
-        return openChannel(question, response);
+        return openChannel(request, response);
       case "POST channels": {
-        const { id: channel = "" } = JSON.parse(question.body) as { id?: string };
+        const { id: channel = "" } = JSON.parse(request.body) as { id?: string };
         return webhooks.stop(channel) ? void response.writeHead(204).end() : refuse(response, 404);
       }
       case "GET operations": {
@@ -268,7 +268,7 @@ export function createAnswers({ store, webhooks, rootId, origin, exportLimit }: 
       }
       case "GET files":
       case "POST files":
-        return id === undefined ? listFiles(question, response) : answerFile(id, kind, question, response);
+        return id === undefined ? listFiles(request, response) : answerFile(id, kind, request, response);
       default:
         return refuse(response, 404);
     }
@@ -278,12 +278,12 @@ export function createAnswers({ store, webhooks, rootId, origin, exportLimit }: 
     answer,
     incomplete: (times: number) => void (incompleteLeft = times),
     expireLists() {
-      for (const [token, meant] of tokens) if ("kind" in meant && meant.kind === "list") tokens.delete(token);
+      for (const [token, intended] of tokens) if ("kind" in intended && intended.kind === "list") tokens.delete(token);
     },
   };
 }
 
-function answerWith(response: ServerResponse, { url }: FakeQuestion, usual: string, value: object): void {
+function answerWith(response: ServerResponse, { url }: FakeRequest, usual: string, value: object): void {
   const shown = project(value, url.searchParams.get("fields") ?? usual);
   if (shown === undefined) return refuse(response, [400, "invalidParameter"]);
   say(response, 200, shown);
@@ -293,8 +293,8 @@ function say(response: ServerResponse, status: number, value: unknown): void {
   response.writeHead(status, { "Content-Type": "application/json; charset=UTF-8" }).end(JSON.stringify(value));
 }
 
-function sendBytes(body: Buffer, asked: string | undefined, response: ServerResponse): void {
-  const range = /^bytes=(\d+)-(\d*)$/.exec(asked ?? "");
+function sendBytes(body: Buffer, requested: string | undefined, response: ServerResponse): void {
+  const range = /^bytes=(\d+)-(\d*)$/.exec(requested ?? "");
   if (!range) return void response.writeHead(200).end(body);
   const first = Number(range[1]);
   const last = Math.min(range[2] ? Number(range[2]) : Infinity, body.length - 1);

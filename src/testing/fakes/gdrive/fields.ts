@@ -1,10 +1,10 @@
-/** The part of an answer that `fields` asks for, as Google's interfaces cut it out. */
+/** Selects the part of a response that `fields` names, as Google's APIs do. */
 
 interface Selection {
   readonly [name: string]: Selection | true;
 }
 
-/** `files(id,capabilities(canDownload)),nextPageToken`; `a/b` is `a(b)`, and `*` is everything. Undefined for what is none. */
+/** `files(id,capabilities(canDownload)),nextPageToken`; `a/b` is `a(b)`, and `*` is everything. Undefined if invalid. */
 export function project(value: unknown, fields: string | null): unknown {
   if (fields === null || fields === "*") return value;
   const reader = createReader(fields);

@@ -1,6 +1,6 @@
-/** The grammar of `q`: comparisons, joined by and, or, not and brackets. */
+/** The grammar of `q`: comparisons, combined with and, or, not and brackets. */
 
-export interface Questioned {
+export interface QueriedFile {
   readonly name: string;
   readonly mimeType: string;
   readonly text: string;
@@ -10,11 +10,11 @@ export interface Questioned {
   readonly owners: readonly string[];
 }
 
-export type Test = (file: Questioned) => boolean;
+export type Test = (file: QueriedFile) => boolean;
 
 type Token = { readonly kind: "word" | "text" | "sign"; readonly value: string };
 
-/** Undefined where it is no query. `me` is who asks. */
+/** Undefined if invalid. `me` is the account of the request. */
 export function parseDriveQuery(q: string, me: string): Test | undefined {
   const tokens = tokensOf(q);
   if (!tokens) return undefined;
@@ -66,10 +66,10 @@ export function parseDriveQuery(q: string, me: string): Test | undefined {
       return second.value === "owners" ? ({ owners }) => owners.includes(who) : undefined;
     }
     const { value } = second;
-    const asked = `${first.value} ${sign.value}`;
-    if (asked === "trashed =" && second.kind === "word") return ({ trashed }) => String(trashed) === value;
+    const requested = `${first.value} ${sign.value}`;
+    if (requested === "trashed =" && second.kind === "word") return ({ trashed }) => String(trashed) === value;
     if (second.kind !== "text") return undefined;
-    switch (asked) {
+    switch (requested) {
       case "name contains":
         return ({ name }) =>
           name

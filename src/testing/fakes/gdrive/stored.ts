@@ -1,4 +1,4 @@
-/** The files of the fake, and what became of them: versions that only grow, and a log for each drive. */
+/** The files of the fake and their history: increasing versions, and a log for each drive. */
 
 export interface FakePermission {
   readonly type: "user" | "group" | "domain" | "anyone";
@@ -9,16 +9,16 @@ export interface FakePermission {
   readonly view?: string;
 }
 
-/** What a test says of a file. What it leaves out stays as it was. */
+/** A file as a test sets it. Missing fields stay unchanged. */
 export interface FakeFile {
   readonly name?: string;
   readonly mimeType?: string;
   readonly parent?: string;
   readonly driveId?: string | undefined;
   readonly description?: string;
-  /** Of a file that was uploaded. */
+  /** Of an uploaded file. */
   readonly content?: string | Uint8Array;
-  /** Of a document of Drive's own, by what it is exported as. */
+  /** Of a Google document, by export type. */
   readonly exports?: Readonly<Record<string, string | Uint8Array>>;
   readonly target?: string;
   readonly canDownload?: boolean;
@@ -39,11 +39,11 @@ export interface StoredFile extends FakeFile {
 export interface FakeSharedDrive {
   readonly id: string;
   readonly name: string;
-  /** Addresses. */
+  /** Mail addresses. */
   readonly members: readonly string[];
 }
 
-/** Something happened in a log; "drive" for a shared drive that came, went or became another. */
+/** A change in a log; "drive" for a shared drive that was added, removed or changed. */
 export interface LoggedChange {
   readonly seq: number;
   readonly log: string;
@@ -101,7 +101,7 @@ export function createDriveStore(owner: string, changed: (log: string) => void):
         modifiedTime: isContent ? new Date(startMs + seq * 1000).toISOString() : (before?.modifiedTime ?? ""),
       };
       files.set(id, file);
-      // What moves to another drive is told of in both.
+      // A move to another drive appears in both logs.
       const was = before?.driveId ?? "";
       const now = file.driveId ?? "";
       if (before && was !== now) note({ log: was, fileId: id });

@@ -1,4 +1,4 @@
-/** The fake's calls to whoever opened a channel: in order and once, unless a test wants them otherwise. */
+/** Notifications of the fake to its channels: in order and once, unless a test changes that. */
 
 export interface FakeChannel {
   readonly id: string;
@@ -14,9 +14,9 @@ export interface FakeWebhooks {
   open(channel: FakeChannel): void;
   stop(id: string): boolean;
   changed(log: string): void;
-  /** What happens to calls from now on. */
+  /** What happens to notifications from now on. */
   treat(how: "well" | "drop" | "twice" | "reorder"): void;
-  /** The answers to all calls so far. */
+  /** The statuses of all responses so far. */
   settled(): Promise<readonly number[]>;
 }
 

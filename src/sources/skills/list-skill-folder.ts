@@ -1,4 +1,4 @@
-/** What is in a folder of skills at one moment, by name and stamp: enough to tell whether anything is another than before. */
+/** Lists a folder of skills by name and version, to detect changes. */
 import { lstatSync } from "node:fs";
 import { compareAddresses } from "../../lib/address-order.ts";
 import { isNothing } from "../../backends/disk/disk.ts";
@@ -7,31 +7,31 @@ import type { Call } from "../../resources.ts";
 
 export const manifestName = "SKILL.md";
 
-/** An outermost skill with all that is in its folder: other skills perhaps. */
+/** An outermost skill with all files in its folder, possibly including other skills. */
 export interface SeenUnit {
   /** The path of its folder. */
   readonly path: string;
   /** In address order. */
   readonly files: readonly Entry[];
-  /** Whether every file has a version: only then do equal looks mean equal content. */
+  /** Whether every file has a version: only then do equal listings mean equal content. */
   readonly isSettled: boolean;
 }
 
-export interface Look {
+export interface SkillListing {
   readonly units: ReadonlyMap<string, SeenUnit>;
   readonly count: number;
-  /** A SKILL.md in the folder itself, which gives it no name. */
+  /** Whether SKILL.md is in the root itself, which then has no name. */
   readonly isSkillItself: boolean;
-  /** Whether there are more files than are looked at. What was cut off is not among the units. */
+  /** Whether there are more files than the limit. The incomplete folder is not among the units. */
   readonly isCut: boolean;
 }
 
-/** A folder of skills, not a disk. */
-const maxLooked = 20_000;
+/** Limit for a folder of skills. */
+const maxFilesListed = 20_000;
 const pageSize = 5000;
 
-/** A folder that is not there holds nothing; one that cannot be looked at throws. */
-export async function lookInto(root: string, files: Source, call: Call): Promise<Look> {
+/** A missing folder is empty; one that cannot be read throws. */
+export async function listSkillFolder(root: string, files: Source, call: Call): Promise<SkillListing> {
   const entries: Entry[] = [];
   let cursor: string | undefined;
   try {
@@ -39,14 +39,14 @@ export async function lookInto(root: string, files: Source, call: Call): Promise
       const page = await files.list(cursor === undefined ? { limit: pageSize } : { limit: pageSize, cursor }, call);
       entries.push(...page.items);
       cursor = page.next;
-    } while (cursor !== undefined && entries.length < maxLooked);
+    } while (cursor !== undefined && entries.length < maxFilesListed);
   } catch (cause) {
     if (!isGone(root)) throw cause;
     return { units: new Map(), count: 0, isSkillItself: false, isCut: false };
   }
   const units = toUnits(entries);
   const last = entries.at(-1)?.path ?? "";
-  // Nothing shows that the last folder ends where the look did.
+  // The last folder may be incomplete.
   if (cursor !== undefined) for (const path of units.keys()) if (last.startsWith(`${path}/`)) units.delete(path);
   return {
     units,
@@ -56,7 +56,7 @@ export async function lookInto(root: string, files: Source, call: Call): Promise
   };
 }
 
-export function isSame(one: Look, other: Look): boolean {
+export function isSame(one: SkillListing, other: SkillListing): boolean {
   if (one.units.size !== other.units.size || one.isCut !== other.isCut || one.isSkillItself !== other.isSkillItself)
     return false;
   for (const [path, unit] of one.units) if (!isSameUnit(unit, other.units.get(path))) return false;
@@ -68,7 +68,7 @@ export function isSameUnit(one: SeenUnit, other: SeenUnit | undefined): boolean 
   return one.files.every((file, index) => isSameFile(file, other.files[index] as Entry));
 }
 
-/** The files below a folder, of files in address order. */
+/** The files below a folder; `files` must be in address order. */
 export function filesBelow(files: readonly Entry[], folder: string): readonly Entry[] {
   const inside = `${folder}/`;
   let from = 0;
@@ -77,7 +77,7 @@ export function filesBelow(files: readonly Entry[], folder: string): readonly En
     if (compareAddresses((files[middle] as Entry).path, folder) <= 0) from = middle + 1;
     else high = middle;
   }
-  // What is below a folder follows it without a gap.
+  // Everything below a folder follows it directly.
   const below: Entry[] = [];
   for (let at = from; at < files.length; at += 1) {
     const file = files[at] as Entry;
@@ -108,7 +108,7 @@ function toUnits(files: readonly Entry[]): Map<string, SeenUnit> {
   return units;
 }
 
-/** A young file is given its version a moment later, without having changed. */
+/** A recently written file gets its version a moment later, without a change. */
 function isSameFile(one: Entry, other: Entry): boolean {
   const isSameVersion = !isSettled(one) || !isSettled(other) || one.version === other.version;
   return (

@@ -1,44 +1,44 @@
-/** What the layers know of a question without knowing which it is. */
+/** Helpers for layers that treat every operation alike. */
 import { ResourceError } from "../errors.ts";
 import type { OperationMethod } from "../layer.ts";
 import type { Call } from "../resources.ts";
 
 /** Every operation takes the call last. */
-export function callOf(asked: readonly unknown[]): Call {
-  return asked[asked.length - 1] as Call;
+export function callOf(args: readonly unknown[]): Call {
+  return args[args.length - 1] as Call;
 }
 
-/** Asks in such a way that a source which throws, or answers, at once is like any other. */
-export function attempt(ask: OperationMethod, asked: readonly unknown[], call?: Call): Promise<unknown> {
+/** Calls the method; a synchronous throw or result becomes a promise. */
+export function attempt(method: OperationMethod, args: readonly unknown[], call?: Call): Promise<unknown> {
   try {
-    const all = call === undefined ? asked : [...asked.slice(0, -1), call];
-    return Promise.resolve(ask(...(all as never[])));
+    const all = call === undefined ? args : [...args.slice(0, -1), call];
+    return Promise.resolve(method(...(all as never[])));
   } catch (cause) {
     return Promise.reject(cause);
   }
 }
 
 export function cancelledCall(signal: AbortSignal): ResourceError {
-  return new ResourceError("cancelled", "the question was withdrawn", { cause: signal.reason });
+  return new ResourceError("cancelled", "cancelled", { cause: signal.reason });
 }
 
-/** A call with a signal of its own, which ends when its owner says so. */
+/** A call with its own signal. */
 export interface OwnCall extends Call {
-  /** Ends the signal. */
+  /** Aborts the own signal. */
   abort(reason: unknown): void;
-  /** The question is answered: nothing of the caller's signal is held any longer, and the own signal does not end any more. */
+  /** The call is finished: removes the listener from the caller's signal; the own signal is not aborted any more. */
   release(): void;
 }
 
 /**
- * When the caller's signal ends, `whenCallerLeaves` decides; without it, the own signal ends too. The signal is made when it is
- * first looked at: most questions are answered without that, and a controller with its listener costs more than a whole layer.
+ * When the caller's signal is aborted, `whenCallerLeaves` decides; without it, the own signal is aborted too. The signal is created
+ * on first access: most calls never need it, and a controller with its listener costs more than a whole layer.
  */
 export function ownCall(caller: Call, whenCallerLeaves?: (reason: unknown) => void): OwnCall {
   return new LazyCall(caller, whenCallerLeaves);
 }
 
-/** A class, because an object literal with a getter takes a microsecond to make. */
+/** A class, because creating an object literal with a getter takes a microsecond. */
 class LazyCall implements OwnCall {
   readonly caller: Call["caller"];
   declare readonly client?: object;

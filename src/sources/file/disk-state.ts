@@ -1,4 +1,4 @@
-/** What is on the disk, as the watch compares it: what is served at a path, which folder stands there, what a change would alter. */
+/** Disk state that the watch compares: what is served at a path, which folder is there, and a signature that changes with the file. */
 import type { BigIntStats } from "node:fs";
 import { fileClockMs } from "../../lib/file-clock-ms.ts";
 import type { Confine, ServedPath } from "./confine.ts";
@@ -9,31 +9,31 @@ import type { Verdict } from "../../backends/folder-rules/name-rules.ts";
 import { runNow, settled } from "../../backends/disk/steps.ts";
 import { identity } from "./watch-folder.ts";
 
-export interface WatchLook {
-  /** Undefined where nothing is that is served and may be looked at. */
-  visit<T>(path: string, use: (place: ServedPath) => T): T | undefined;
-  /** What is served at a path. A link counts as a file: what lies behind it is announced under its own name. */
+export interface DiskState {
+  /** Undefined if nothing accessible is served at the path. */
+  visit<T>(path: string, use: (location: ServedPath) => T): T | undefined;
+  /** The kind that is served at a path. A link counts as a file: its target is announced under its own name. */
   kindAt(path: string, verdict: Verdict): "file" | "folder" | undefined;
-  /** The same where the kind is known. */
+  /** Same as `kindAt` if the kind on the disk is known. */
   kindServed(kind: Kind, path: string, verdict: Verdict): "file" | "folder" | undefined;
-  /** Which folder is at a path; undefined where none is. */
+  /** The identity of the folder at a path; undefined if there is none. */
   identityAt(path: string): string | undefined;
-  /** What a change alters; 0 while a change might still leave it as it is. */
+  /** Changes with the file; 0 while a change might not alter it. */
   signature(path: string): number;
 }
 
-/** No file system counts in steps of more than two seconds. */
+/** More than the coarsest time stamps of any file system (two seconds). */
 const coarseSettleMs = 2500;
 
-/** The disk is one that answers at once. */
-export function createWatchLook(confine: Confine, disk: Disk): WatchLook {
+/** `disk` must be synchronous. */
+export function createDiskState(confine: Confine, disk: Disk): DiskState {
   function lstat(path: string): BigIntStats | undefined {
     return runNow(settled(disk.lstat(confine.locate(path))));
   }
 
-  function visit<T>(path: string, use: (place: ServedPath) => T): T | undefined {
+  function visit<T>(path: string, use: (location: ServedPath) => T): T | undefined {
     try {
-      return runNow(confine.visit(path, (place) => settled(use(place))));
+      return runNow(confine.visit(path, (location) => settled(use(location))));
     } catch (cause) {
       if (isNothing(cause) || isRefusal(cause)) return undefined;
       throw cause;
@@ -56,7 +56,7 @@ export function createWatchLook(confine: Confine, disk: Disk): WatchLook {
     },
 
     identityAt: (path) =>
-      visit(path, (place) => (place.kind === "folder" && place.direct ? identity(place) : undefined)),
+      visit(path, (location) => (location.kind === "folder" && location.direct ? identity(location) : undefined)),
 
     signature(path) {
       const stats = lstat(path);
