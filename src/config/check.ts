@@ -161,12 +161,12 @@ function sentence(issue: Issue, value: unknown, isReferred: boolean): string {
 }
 
 const typeNames: Readonly<Record<string, string>> = {
-  string: "a text",
+  string: "a string",
   number: "a number",
   int: "a whole number",
   boolean: "true or false",
-  object: "a group of keys",
-  record: "a group of keys",
+  object: "an object",
+  record: "an object",
   array: "a list",
   null: "nothing",
 };

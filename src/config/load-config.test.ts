@@ -186,9 +186,9 @@ serve: {}
 `),
     ).toEqual([
       'pressmark.config.yaml:5:5 mounts.docs.rot: unknown option; did you mean "root"?',
-      "pressmark.config.yaml:6:15 mounts.docs.maxBytes: must be a number, not a text",
+      "pressmark.config.yaml:6:15 mounts.docs.maxBytes: must be a number, not a string",
       'pressmark.config.yaml:8:13 mounts.other.source: unknown source "fiel"; did you mean "file"?',
-      "pressmark.config.yaml:9:10 mounts.third: must be a group of keys, not a number",
+      "pressmark.config.yaml:9:10 mounts.third: must be an object, not a number",
       'pressmark.config.yaml:10:3 mounts["4 5"]: a mount\'s name must begin with a letter or digit and may contain letters, digits, dots, dashes and underscores, at most 64 characters',
       'pressmark.config.yaml:11:11 limits.timeout: unknown option; did you mean "timeoutMs"?',
       'pressmark.config.yaml:13:3 server.prot: unknown option; did you mean "port"?',
@@ -219,7 +219,7 @@ serve: {}
       "mounts: [1",
       "pressmark.config.yaml:1:11: the indentation does not match its surroundings, or a bracket is not closed",
     ],
-    ["[]", "pressmark.config.yaml:1:1: must be a group of keys, not a list"],
+    ["[]", "pressmark.config.yaml:1:1: must be an object, not a list"],
     ["mounts: {}", "pressmark.config.yaml:1:9 mounts: is empty; add a mount, or remove the key to serve this folder"],
     [
       "mounts: { a: { root: docs } }",
@@ -241,10 +241,10 @@ serve: {}
     ["server: { tools: some }", "pressmark.config.yaml:1:18 server.tools: must be true or false or a list"],
     ["server: { port: 65536 }", "pressmark.config.yaml:1:17 server.port: must be at most 65535"],
     ["server: { port: 1.5 }", "pressmark.config.yaml:1:17 server.port: must be a whole number, not a number"],
-    ["server: { port: '${env:SECRET}' }", "pressmark.config.yaml:1:17 server.port: must be a number, not a text"],
+    ["server: { port: '${env:SECRET}' }", "pressmark.config.yaml:1:17 server.port: must be a number, not a string"],
     [
       "server: { allowedHosts: [a, 2] }",
-      "pressmark.config.yaml:1:29 server.allowedHosts[1]: must be a text, not a number",
+      "pressmark.config.yaml:1:29 server.allowedHosts[1]: must be a string, not a number",
     ],
     [
       "mounts: { m: { source: memory, resources: { a: { text: x, tile: y } } } }",
@@ -256,7 +256,7 @@ serve: {}
     ],
     [
       "mounts: { m: { source: memory, resources: { a: 1 } } }",
-      "pressmark.config.yaml:1:48 mounts.m.resources.a: must be a text or a group of keys",
+      "pressmark.config.yaml:1:48 mounts.m.resources.a: must be a string or an object",
     ],
     [
       "mounts: { m: { source: '${env:SECRET}' } }",

@@ -60,13 +60,13 @@ function typeOf(option: Json): string {
     case "array":
       return "list";
     case "object":
-      return "keys";
+      return "object";
     case "string":
-      return "text";
+      return "string";
     case "boolean":
-      return "true or false";
+      return "boolean";
     default:
-      return String(option["type"] ?? "text or keys");
+      return String(option["type"] ?? "string or object");
   }
 }
 
