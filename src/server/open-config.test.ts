@@ -151,7 +151,7 @@ describe("a house with a config", () => {
     ],
     [
       "mounts: { a: { source: file, root: docx } }",
-      /^pressmark\.config\.yaml:1:14 mounts\.a: the folder ".*docx" is not there; create it, or set "root" to another$/,
+      /^pressmark\.config\.yaml:1:14 mounts\.a: folder ".*docx" does not exist; create it, or set "root" to another folder$/,
     ],
     [
       "mounts: { a: { source: memory, resources: { '/': x } } }",
@@ -300,7 +300,7 @@ describe("a config that changes", () => {
     const opened = await open(docsOnly, { config: "pressmark.config.yaml" });
     write("mounts: { docs: { source: file, root: '${env:SECRET}' } }\n");
     await untilSaid("what was served before is still served");
-    expect(said).toMatch(/1:17 mounts\.docs: the folder ".*••••" is not there/);
+    expect(said).toMatch(/1:17 mounts\.docs: folder ".*••••" does not exist/);
     expect(said).not.toContain("hunter2");
     expect(await listed(opened)).toHaveLength(2);
   });
