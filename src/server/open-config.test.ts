@@ -155,7 +155,7 @@ describe("a house with a config", () => {
     ],
     [
       "mounts: { a: { source: memory, resources: { '/': x } } }",
-      /^pressmark\.config\.yaml:1:14 mounts\.a: "\/" is no path/,
+      /^pressmark\.config\.yaml:1:14 mounts\.a: "\/" is not a valid path/,
     ],
   ])("that cannot be opened, %j, points at what is wrong", async (text, message) => {
     await expect(open(text)).rejects.toMatchObject({ kind: "invalid", message: expect.stringMatching(message) });
@@ -239,7 +239,7 @@ describe("a config that changes", () => {
     expect(await listed(opened)).toHaveLength(2);
 
     write("mounts: { docs: { source: file, root: docs }, gone: { source: file, root: nowhere } }\n");
-    await untilSaid('nowhere\\" is not there'.replaceAll("\\", ""));
+    await untilSaid('nowhere\\" does not exist'.replaceAll("\\", ""));
     expect(await listed(opened)).toHaveLength(2);
 
     const heard = collectChanges(await opened.resources.watch({ list: true }, call));
