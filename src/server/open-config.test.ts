@@ -151,11 +151,11 @@ describe("a server with a config", () => {
     ],
     [
       "mounts: { a: { source: file, root: docx } }",
-      /^pressmark\.config\.yaml:1:14 mounts\.a: the folder ".*docx" is not there; create it, or set "root" to another$/,
+      /^pressmark\.config\.yaml:1:14 mounts\.a: folder ".*docx" does not exist; create it, or set "root" to another folder$/,
     ],
     [
       "mounts: { a: { source: memory, resources: { '/': x } } }",
-      /^pressmark\.config\.yaml:1:14 mounts\.a: "\/" is no path/,
+      /^pressmark\.config\.yaml:1:14 mounts\.a: "\/" is not a valid path/,
     ],
   ])("that cannot be opened, %j, points at what is wrong", async (text, message) => {
     await expect(open(text)).rejects.toMatchObject({ kind: "invalid", message: expect.stringMatching(message) });
@@ -239,7 +239,7 @@ describe("a config that changes", () => {
     expect(await listed(opened)).toHaveLength(2);
 
     write("mounts: { docs: { source: file, root: docs }, gone: { source: file, root: nowhere } }\n");
-    await untilSaid('nowhere\\" is not there'.replaceAll("\\", ""));
+    await untilSaid('nowhere\\" does not exist'.replaceAll("\\", ""));
     expect(await listed(opened)).toHaveLength(2);
 
     const heard = collectChanges(await opened.resources.watch({ list: true }, call));
@@ -300,7 +300,7 @@ describe("a config that changes", () => {
     const opened = await open(docsOnly, { config: "pressmark.config.yaml" });
     write("mounts: { docs: { source: file, root: '${env:SECRET}' } }\n");
     await untilSaid("the previous config stays in effect");
-    expect(said).toMatch(/1:17 mounts\.docs: the folder ".*••••" is not there/);
+    expect(said).toMatch(/1:17 mounts\.docs: folder ".*••••" does not exist/);
     expect(said).not.toContain("hunter2");
     expect(await listed(opened)).toHaveLength(2);
   });

@@ -1,6 +1,6 @@
 /**
- * Disk access in two variants: synchronous on a local disk, which needs a fifth of the CPU time, and through the thread pool on a remote disk,
- * where a dead server could block a call for ever.
+ * Disk access in two variants: synchronous on a local disk, which needs a fifth of the CPU time, and through the thread pool on a remote
+ * disk, where a dead server could block a call for ever.
  */
 import * as fs from "node:fs";
 import type { BigIntStats, Stats } from "node:fs";

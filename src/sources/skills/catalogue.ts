@@ -70,7 +70,7 @@ export function createSkillsCatalogue(
   async function listAll(): Promise<readonly SkillListing[]> {
     const beganMs = performance.now();
     const found = await Promise.all(roots.map(({ path, files }) => listSkillFolder(path, files, call)));
-    const count = found.reduce((sum, look) => sum + look.count, 0);
+    const count = found.reduce((sum, listing) => sum + listing.count, 0);
     const endMs = performance.now();
     restUntilMs = count <= fewFiles ? 0 : endMs + restPerCheck * (endMs - beganMs);
     return found;
@@ -85,7 +85,7 @@ export function createSkillsCatalogue(
       const units = await readAll(seen);
       const again = await listAll();
       const isSteady = areSame(seen, again) && units.every((skillsOfRoot) => [...skillsOfRoot.values()].every(Boolean));
-      const settled = seen.every((look) => [...look.units.values()].every((unit) => unit.isSettled));
+      const settled = seen.every((listing) => [...listing.units.values()].every((unit) => unit.isSettled));
       // Two equal checks with some time between also suffice where time stamps are unreliable.
       const isQuiet = settled || (former !== undefined && areSame(former, seen));
       if ((isSteady && isQuiet) || count === maxChecks)
@@ -98,7 +98,7 @@ export function createSkillsCatalogue(
   /** By root and path; undefined if it changed during the read. */
   async function readAll(seen: readonly SkillListing[]): Promise<Map<string, Unit | undefined>[]> {
     let left = maxHeld;
-    const shelvesOfNow: Map<string, Unit | undefined>[] = [];
+    const unitsByRoot: Map<string, Unit | undefined>[] = [];
     for (const [index, { units }] of seen.entries()) {
       const { files } = roots[index] as SkillsRoot;
       const read = (path: string) => files.read({ path }, call);
@@ -108,9 +108,9 @@ export function createSkillsCatalogue(
         left -= unit?.bytes ?? 0;
         skillsOfRoot.set(path, unit);
       }
-      shelvesOfNow.push(skillsOfRoot);
+      unitsByRoot.push(skillsOfRoot);
     }
-    return shelvesOfNow;
+    return unitsByRoot;
   }
 
   function swap(
@@ -119,10 +119,10 @@ export function createSkillsCatalogue(
     { isSteady, settled }: { readonly isSteady: boolean; readonly settled: boolean },
   ): Snapshot {
     const before = snapshot;
-    skillsByRoot = now.map((look, index) => {
+    skillsByRoot = now.map((listing, index) => {
       // A file that is missing during writing may be about to be replaced.
       const skillsOfRoot = new Map(isSteady ? [] : skillsByRoot[index]);
-      for (const [path, seen] of look.units) {
+      for (const [path, seen] of listing.units) {
         const known = skillsByRoot[index]?.get(path);
         const unit = units[index]?.get(path);
         if (unit && isSameUnit(unit.seen, seen))
@@ -311,7 +311,7 @@ function problemsOf(listings: readonly SkillListing[]): SourceProblem[] {
 }
 
 function areSame(one: readonly SkillListing[], other: readonly SkillListing[]): boolean {
-  return one.length === other.length && one.every((look, index) => isSame(look, other[index] as SkillListing));
+  return one.length === other.length && one.every((listing, index) => isSame(listing, other[index] as SkillListing));
 }
 
 async function* untilLeft<T>(changes: AsyncIterable<T>, left: () => void): AsyncGenerator<T> {
