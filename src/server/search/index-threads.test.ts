@@ -385,7 +385,7 @@ describe("an index", () => {
     expect(index.status).toMatchObject({
       problem: { reason: "blocked" },
       mounts: [
-        { state: "unavailable", ready: 0, lastError: expect.stringContaining("something else is where") as string },
+        { state: "unavailable", ready: 0, lastError: expect.stringContaining("is not a folder") as string },
       ],
     });
     expect(index.ready("files")).toBe(0);
@@ -526,7 +526,7 @@ describe("an index", () => {
     await until(index, () => index.status?.embeddings?.state === "down");
     expect(index.status?.embeddings?.lastError).toContain("status 401");
     expect(await found(index, "bottle")).toEqual(["c.md"]);
-    expect(said).toContain("search goes by words alone");
+    expect(said).toContain("search uses words only");
     expect(said).not.toContain("sk-secret");
   });
 });
