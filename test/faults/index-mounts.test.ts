@@ -29,7 +29,9 @@ describe("a mount whose folder is gone", () => {
         seen,
       };
     });
-    expect(await server.searchInWords("tea")).toMatch(/cannot be read at (?:present|the moment)|does not exist at the moment/);
+    expect(await server.searchInWords("tea")).toMatch(
+      /cannot be read at (?:present|the moment)|does not exist at the moment/,
+    );
     await until("the index to say so, too", async () => {
       const [mount] = (await server.indexStatus()).mounts;
       return { holds: mount!.state === "failing" && mount!.ready < 1, seen: mount };

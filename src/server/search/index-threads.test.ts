@@ -384,9 +384,7 @@ describe("an index", () => {
     await index.caughtUp({ signal: never });
     expect(index.status).toMatchObject({
       problem: { reason: "blocked" },
-      mounts: [
-        { state: "unavailable", ready: 0, lastError: expect.stringContaining("is not a folder") as string },
-      ],
+      mounts: [{ state: "unavailable", ready: 0, lastError: expect.stringContaining("is not a folder") as string }],
     });
     expect(index.ready("files")).toBe(0);
     expect(index.problem("files")).toContain("the path of the search index is not a folder");
