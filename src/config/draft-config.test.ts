@@ -97,7 +97,7 @@ describe("the look at a project", () => {
       ["web", { pages: ["https://docs.example.com/"] }],
     ]);
     const text = await draft();
-    expect(text).toContain('#   buckets: ["${env:S3_BUCKET}"] # the buckets to serve');
+    expect(text).toContain('#   buckets: ["${env:S3_BUCKET}"] # Buckets to serve');
     expect(text).not.toContain("very-secret");
     put("package.json", '{ "homepage": "https://github.com/me/mine" }');
     expect(survey(project).map(({ source }) => source)).not.toContain("web");
@@ -113,7 +113,7 @@ describe("the look at a project", () => {
       { url: "http://127.0.0.1:9090" },
     ]);
     const text = await draft();
-    expect(text).toContain('#   url: "${env:MIMIR_URL}" # where the server is');
+    expect(text).toContain('#   url: "${env:MIMIR_URL}" # Address of the server');
     expect(text).not.toContain("very-secret");
   });
 

@@ -100,7 +100,7 @@ onStage("the picker", files, {}, (stage) => {
     stage.write("newcomer.md", "# New\n");
     await row(visit, "newcomer.md").waitFor();
     rmSync(join(stage.root, "live.md"));
-    await page.getByText("This resource is gone").waitFor();
+    await page.getByText("This resource no longer exists").waitFor();
     await row(visit, "live.md").waitFor({ state: "detached" });
     expect(visit.troubles).toEqual([]);
   });

@@ -190,7 +190,7 @@ onStage("the preview", files, {}, (stage) => {
     await using visit = await stage.open();
     const { page } = visit;
     const answers = [
-      ["There is nothing here", { status: 200, code: -32002 }],
+      ["This resource does not exist", { status: 200, code: -32002 }],
       ["You do not have permission to read this", { status: 403, code: 0 }],
       ["cannot be reached at present", { status: 503, code: 0 }],
     ] as const;

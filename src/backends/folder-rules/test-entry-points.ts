@@ -142,5 +142,7 @@ export async function askEverything(
 
 /** The marker words in the responses, each once. */
 export function wordsIn(answers: readonly string[]): string[] {
-  return [...new Set(answers.flatMap((answer) => plain(answer).match(words) ?? []))];
+  // Escaped line breaks end in a letter.
+  const texts = answers.map((answer) => plain(answer).replaceAll(/\\+[nrt]/g, " "));
+  return [...new Set(texts.flatMap((text) => text.match(words) ?? []))];
 }

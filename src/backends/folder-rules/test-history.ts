@@ -9,8 +9,11 @@ import type { Runtime } from "../../source.ts";
 import file from "../../sources/file.ts";
 import { asking, collect } from "../../testing/pages.ts";
 
-/** Names consist of words that occur nowhere else: `zq…`. Texts contain markers, `mk…`, and commit subjects `ms…`. */
-export const words = /zq[\p{L}\p{N}]+|mk\d+|ms\d+/gu;
+/**
+ * Names consist of words that occur nowhere else: `zq…`. Texts contain markers, `mk…`, and commit subjects `ms…`. Whole words only: versions and
+ * digests in base64 contain any letters.
+ */
+export const words = /(?<![\p{L}\p{N}_+-])(?:zq[\p{Ll}\p{Lo}\p{N}]+|mk\d+|ms\d+)(?![\p{L}\p{N}_+=-])/gu;
 
 const folderNames = ["zqsrc", "zqlib", "zq日本", "zqprivate", ".zqdot", ".github", "node_modules", "zqbuild"];
 const fileNames = ["zqa.md", "zqb.txt", "zqc日本語.md", "zqd.log", "zqe.json", ".zqf", "zqg.pem", ".env", "zqh.md"];
