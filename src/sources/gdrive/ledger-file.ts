@@ -93,10 +93,12 @@ function renewed(first: Ledger, file: string, open: () => Promise<Ledger>, { log
   });
 }
 
-/** Whether a file is no database, or a damaged or truncated one: https://sqlite.org/rescode.html */
+/** Whether a file is no database, a damaged or truncated one, or has lost its tables: https://sqlite.org/rescode.html */
 function isDamaged(cause: unknown): boolean {
-  const code = Number((cause as { readonly errcode?: unknown }).errcode);
-  const [corrupt, notDatabase, shortRead] = [11, 26, 522];
+  const { errcode, message } = cause as { readonly errcode?: unknown; readonly message?: unknown };
+  const code = Number(errcode);
+  const [error, corrupt, notDatabase, shortRead] = [1, 11, 26, 522];
+  if (code === error) return String(message).startsWith("no such table");
   return (code & 0xff) === corrupt || (code & 0xff) === notDatabase || code === shortRead;
 }
 
