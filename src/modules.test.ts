@@ -1,4 +1,4 @@
-/** Which module may import which. docs/house.md shows the same table. */
+/** Which module may import which. docs/architecture.md shows the same table. */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { parseAst } from "rolldown/parseAst";

@@ -98,6 +98,9 @@ interface YamlProblem {
 
 type YamlAnswer = { readonly problems: readonly YamlProblem[] } | { readonly value: unknown; readonly root: YamlPlace };
 
+/** The positions are computed only for a config that has problems. */
+type LazyYamlAnswer = { readonly problems: readonly YamlProblem[] } | { readonly value: unknown; root(): YamlPlace };
+
 /** Further problems are not reported. */
 const maxProblems = 100;
 /** A hostile text of this length takes less than 200 ms to parse; longer texts are parsed in a thread. */
@@ -120,12 +123,15 @@ function first(entries: Iterable<readonly [string | number, unknown]>, path: Key
 
 async function parseYaml(text: string): Promise<ParseAnswer> {
   const placeAt = createPlaceFinder(text);
-  const answer = await (text.length <= maxCharactersHere ? readYaml(text) : readYamlInThread(text));
+  const answer = await (text.length <= maxCharactersHere ? parseYamlHere(text) : readYamlInThread(text));
   if ("problems" in answer)
     return {
       problems: answer.problems.map(({ message, start }) => ({ path: [], message, place: placeAt(start) })),
     };
+  const { value, root: computeRoot } = answer;
+  let root: YamlPlace | undefined;
   function place(path: KeyPath, at: "key" | "value"): TextPosition {
+    root ??= computeRoot();
     let here = root;
     for (const key of path) {
       const next = here.inside?.get(String(key));
@@ -134,7 +140,6 @@ async function parseYaml(text: string): Promise<ParseAnswer> {
     }
     return placeAt(at === "key" ? (here.keyStart ?? here.start) : here.start);
   }
-  const { value, root } = answer;
   const unknown = unknownValue(value, []);
   if (unknown) {
     const message = "is not a string, number, boolean, list or object; write it in quotes";
@@ -143,17 +148,24 @@ async function parseYaml(text: string): Promise<ParseAnswer> {
   return { value, place };
 }
 
-async function readYamlInThread(text: string): Promise<YamlAnswer> {
+async function readYamlInThread(text: string): Promise<LazyYamlAnswer> {
   try {
-    return await callInThread(new URL("./parse-text.ts", import.meta.url), "readYaml", text);
+    const url = new URL("./parse-text.ts", import.meta.url);
+    const answer = await callInThread<YamlAnswer>(url, "readYaml", text);
+    return "problems" in answer ? answer : { value: answer.value, root: () => answer.root };
   } catch (cause) {
     if (!(cause instanceof ThreadOverrun)) throw cause;
     return { problems: [{ message: `reading it takes ${cause.message}; make it smaller`, start: 0 }] };
   }
 }
 
-/** Also called in the thread. */
+/** Called in the thread: a result that can be cloned. */
 export async function readYaml(text: string): Promise<YamlAnswer> {
+  const answer = await parseYamlHere(text);
+  return "problems" in answer ? answer : { value: answer.value, root: answer.root() };
+}
+
+async function parseYamlHere(text: string): Promise<LazyYamlAnswer> {
   const yaml = await import("yaml");
   // The library compares each key with every other, and stringifies a key that is a collection in time cubic in its depth.
   const document = yaml.parseDocument(text, { prettyErrors: false, uniqueKeys: false });
@@ -172,7 +184,7 @@ export async function readYaml(text: string): Promise<YamlAnswer> {
   } catch {
     return { problems: [{ message: "its aliases expand to too much data; write them out", start: 0 }] };
   }
-  return { value, root: placesOf(document, yaml) };
+  return { value, root: () => placesOf(document, yaml) };
 }
 
 /** Keys that are lists or maps, and duplicate keys. */

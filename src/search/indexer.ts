@@ -1,6 +1,5 @@
 /** Keeps one index up to date with all its mounts, unless another process does so. */
 import { toResourceError } from "../errors.ts";
-import { createBackoff } from "../lib/backoff.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 import type { Source, Runtime } from "../source.ts";
 import { type Crawl, createCrawl, type HeardChange } from "./crawl.ts";
@@ -167,32 +166,13 @@ export function createIndexer(options: IndexerOptions): Indexer {
       .catch(() => undefined);
   }
 
-  /** Indexes a mount until its signal ends. Retries a mount that fails, with backoff. */
+  /** Indexes a mount until its signal ends. The crawl itself retries a mount that fails. */
   async function keep(each: IndexedRun): Promise<void> {
-    const { signal } = each.stop;
-    const backoff = createBackoff({
-      firstMs: firstRetryMs,
-      longestMs: longestRetryMs,
-      steadyMs,
-      now: monotonicMs,
-    });
-    for (;;) {
-      await crawlMount(each, () => backoff.begun());
-      // One pass only, even if it failed.
-      if (signal.aborted || each.failure === undefined || once) return;
-      await runtime.wait(backoff.ended(), signal).catch(() => undefined);
-      if (signal.aborted) return;
-    }
-  }
-
-  async function crawlMount(each: IndexedRun, begun: () => void): Promise<void> {
     const { mount, stop } = each;
     const { signal } = stop;
     let source: Source | undefined;
     try {
       source = await options.open(mount.name);
-      each.failure = undefined;
-      begun();
       let before: string | undefined;
       each.crawl = createCrawl({
         mount: mount.name,

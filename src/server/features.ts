@@ -1,4 +1,6 @@
 /** What a server offers besides resources: tools, prompts and instructions. */
+import { createProtocol } from "../protocol/create-protocol.ts";
+import type { Protocol } from "../protocol/protocol.ts";
 import { createGatherPrompt } from "../protocol/gather-prompt.ts";
 import type { PromptSet } from "../protocol/prompts.ts";
 import { createActionTools } from "../protocol/tools/action-tools.ts";
@@ -31,6 +33,31 @@ export interface Features {
 
 const server = { name: "pressmark", title: "Pressmark" };
 const allNames: readonly ReadingToolName[] = ["search_resources", "list_resources", "read_resource", "gather_context"];
+
+export interface ServerProtocolOptions {
+  readonly version: string;
+  /** Whether every result is private, because callers must authenticate. */
+  readonly isPrivate?: boolean;
+}
+
+/** The protocol of a server with all its features, the same for every transport. */
+export function createServerProtocol(
+  pressmark: Pick<Server, "resources" | "register" | "runtime">,
+  { server: name, instructions, tools, actions, prompts }: Features,
+  { version, isPrivate = false }: ServerProtocolOptions,
+): Protocol {
+  return createProtocol({
+    resources: pressmark.resources,
+    server: { ...name, version },
+    instructions,
+    tools,
+    ...(actions && { moreTools: actions }),
+    prompts,
+    observer: pressmark.register,
+    isPrivate,
+    log: pressmark.runtime.log,
+  });
+}
 
 export function createFeatures({ pressmark, tools }: FeaturesOptions): Features {
   const only = tools === false ? [] : namesOf(pressmark.settings.tools);

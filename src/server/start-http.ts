@@ -4,11 +4,10 @@ import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { packageFolder } from "../config/package-folder.ts";
 import { ResourceError } from "../errors.ts";
-import { createProtocol } from "../protocol/create-protocol.ts";
 import type { Caller } from "../resources.ts";
 import { createActionEndpoint } from "../transport/action-endpoint.ts";
 import { listen } from "../transport/listen.ts";
-import { createFeatures } from "./features.ts";
+import { createFeatures, createServerProtocol } from "./features.ts";
 import { type Server, type OpenServerOptions, openServer } from "./open-server.ts";
 import { createServerMetrics } from "./server-metrics.ts";
 import { createPickerPage } from "./picker-page.ts";
@@ -64,18 +63,8 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
     const guarded = await findGate(pressmark, options);
     // The caller is decided once it is known who can reach the server.
     let caller: Caller = guarded ? { id: "owner", owner: true } : { id: "anonymous" };
-    const offering = createFeatures({ pressmark, tools: options.tools });
-    const edge = createProtocol({
-      resources: pressmark.resources,
-      server: { ...offering.server, version },
-      instructions: offering.instructions,
-      tools: offering.tools,
-      ...(offering.actions && { moreTools: offering.actions }),
-      prompts: offering.prompts,
-      observer: pressmark.register,
-      isPrivate: guarded !== undefined,
-      log,
-    });
+    const features = createFeatures({ pressmark, tools: options.tools });
+    const protocol = createServerProtocol(pressmark, features, { version, isPrivate: guarded !== undefined });
     const everywhere = host === "0.0.0.0" || host === "::";
     const allowedHosts = [...options.allowedHosts, ...(settings.allowedHosts ?? [])];
     const allowedOrigins = settings.allowedOrigins ?? [];
@@ -84,14 +73,14 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       folder: () => options.pickerFolder ?? join(packageFolder(), "dist", "picker"),
       log,
     });
-    const listening = await listen(own.measure(edge), {
+    const listening = await listen(own.measure(protocol), {
       host,
       port,
       log,
       identify: () => caller,
       isOneCaller: true,
       ...(guarded && { gate: guarded.gate, challenge: guarded.challenge }),
-      ...(offering.actions && { posts: createActionEndpoint(pressmark.resources, log) }),
+      ...(features.actions && { posts: createActionEndpoint(pressmark.resources, log) }),
       page: "/",
       elsewhere: (request, response, path) => own.answer(request, response, path) || page(request, response, path),
       allowedHosts: [...allowedHosts, ...(everywhere ? ownNames() : [])],
@@ -102,7 +91,7 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
     if (!guarded && loopback && allowedHosts.length === 0 && allowedOrigins.length === 0)
       caller = { ...caller, owner: true };
     // Lets the caller receive the URL first.
-    setTimeout(() => offering.prepare(caller), prepareMs).unref();
+    setTimeout(() => features.prepare(caller), prepareMs).unref();
     // Clients cannot connect to a wildcard address.
     const url = everywhere
       ? listening.url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
@@ -121,7 +110,7 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       },
       ...(pressmark.config !== undefined && { config: pressmark.config }),
       async close() {
-        offering.close();
+        features.close();
         await listening.close();
         await pressmark.close();
       },

@@ -1,8 +1,7 @@
 /** Serves on standard input and output, to the host that started the process. */
 import type { Readable, Writable } from "node:stream";
-import { createProtocol } from "../protocol/create-protocol.ts";
 import { serveStdio } from "../transport/stdio.ts";
-import { createFeatures } from "./features.ts";
+import { createFeatures, createServerProtocol } from "./features.ts";
 import { type OpenServerOptions, openServer } from "./open-server.ts";
 
 export interface StdioServerOptions extends Omit<OpenServerOptions, "live"> {
@@ -21,21 +20,12 @@ export async function startStdio(options: StdioServerOptions): Promise<void> {
   try {
     const caller = { id: "local", owner: true };
     pressmark.register.served = { version };
-    const offering = createFeatures({ pressmark, tools: options.tools });
-    offering.prepare(caller);
-    const edge = createProtocol({
-      resources: pressmark.resources,
-      server: { ...offering.server, version },
-      instructions: offering.instructions,
-      tools: offering.tools,
-      ...(offering.actions && { moreTools: offering.actions }),
-      prompts: offering.prompts,
-      observer: pressmark.register,
-      log: pressmark.runtime.log,
-    });
-    await serveStdio(edge, { input, output: out, caller, signal });
-    offering.close();
-    await edge.close();
+    const features = createFeatures({ pressmark, tools: options.tools });
+    features.prepare(caller);
+    const protocol = createServerProtocol(pressmark, features, { version });
+    await serveStdio(protocol, { input, output: out, caller, signal });
+    features.close();
+    await protocol.close();
   } finally {
     await pressmark.close();
   }

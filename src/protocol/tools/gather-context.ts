@@ -6,6 +6,7 @@ import { member, type RequestParams } from "../message.ts";
 import { checkNames, countArgument, neededText, textArgument } from "./arguments.ts";
 import type { ReadingTool } from "./reading-tools.ts";
 import { trimSlash } from "./within.ts";
+import { searchStatusSchema } from "./search-status-schema.ts";
 
 const maxTaskLength = 20_000;
 const maxUriLength = 16 * 1024;
@@ -53,16 +54,7 @@ export const gatherContext: ReadingTool = {
       budget: { type: "integer" },
       tokens: { type: "integer", description: "Tokens of all passages" },
       counter: { type: "string", description: "Name of the token counter" },
-      ready: { type: "number", description: "Share of the index that was ready, from 0 to 1" },
-      failures: {
-        type: "array",
-        description: "Mounts that could not be searched completely, and why",
-        items: {
-          type: "object",
-          properties: { mount: { type: "string" }, message: { type: "string" } },
-          required: ["mount", "message"],
-        },
-      },
+      ...searchStatusSchema,
       included: {
         type: "array",
         items: {

@@ -7,6 +7,7 @@ import { pathBelowMount } from "./mounts.ts";
 import type { ReadingTool } from "./reading-tools.ts";
 import { withSuggestions } from "./suggest.ts";
 import { trimSlash } from "./within.ts";
+import { searchStatusSchema } from "./search-status-schema.ts";
 
 const maxQueryLength = 2000;
 const maxUriLength = 16 * 1024;
@@ -47,16 +48,7 @@ export const searchResources: ReadingTool = {
   outputSchema: {
     type: "object",
     properties: {
-      ready: { type: "number", description: "Share of the index that was ready, from 0 to 1" },
-      failures: {
-        type: "array",
-        description: "Mounts that could not be searched completely, and why",
-        items: {
-          type: "object",
-          properties: { mount: { type: "string" }, message: { type: "string" } },
-          required: ["mount", "message"],
-        },
-      },
+      ...searchStatusSchema,
       results: {
         type: "array",
         items: {
