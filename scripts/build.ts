@@ -123,7 +123,7 @@ async function buildModules(): Promise<void> {
         },
         {
           name: "files",
-          test: /src\/(?:backends\/|sources\/file(?!\/(?:extract|watch-worker|watch-tree))|lib\/(?:double-byte|mime|sniff|text-encoding|text-plausibility))/,
+          test: /src\/(?:backends\/(?:disk|folder-rules|ranges|disk-watch(?!\/watch-(?:worker|tree)))\/|sources\/file\.ts|lib\/(?:double-byte|mime|sniff|text-encoding|text-plausibility))/,
         },
       ],
     },

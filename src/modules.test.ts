@@ -112,6 +112,20 @@ describe("the modules", () => {
 });
 
 describe("the sources", () => {
+  it("do not import each other", () => {
+    const files = readdirSync(join(root, "sources"), { recursive: true, encoding: "utf8" })
+      .map((file) => `sources/${file.split(sep).join("/")}`)
+      .filter((file) => file.endsWith(".ts") && !ofTests.test(file) && file !== "sources/index.ts");
+    expect(
+      files
+        .flatMap(importsOf)
+        .filter(({ specifier }) => specifier.startsWith("."))
+        .map(({ file, specifier }) => ({ file, target: join(dirname(file), specifier).split(sep).join("/") }))
+        .filter(({ file, target }) => target.startsWith("sources/") && sourceOf(target) !== sourceOf(file))
+        .map(({ file, target }) => `src/${file} imports src/${target}: move what both need to backends/`),
+    ).toEqual([]);
+  });
+
   it("are all named in their index", () => {
     const files = readdirSync(join(root, "sources")).filter(
       (file) => file.endsWith(".ts") && !file.endsWith(".test.ts") && file !== "index.ts",
@@ -122,6 +136,11 @@ describe("the sources", () => {
     ).toEqual([]);
   });
 });
+
+/** The name of the source that a file belongs to: git for sources/git.ts and sources/git/log.ts. */
+function sourceOf(file: string): string | undefined {
+  return file.split("/")[1]?.replace(/\.ts$/, "");
+}
 
 function forbiddenImport({ file, specifier }: Import): string | undefined {
   if (!specifier.startsWith(".")) return undefined;

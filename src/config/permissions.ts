@@ -1,8 +1,8 @@
 /** Permissions that a found config needs: to run programs, leave its folder, read the environment, or accept other machines. */
 import { basename, relative, resolve, sep } from "node:path";
 import { quote } from "../errors.ts";
-import { placesBeyond } from "../sources/git/reach.ts";
-import { findRepository } from "../sources/git/repository.ts";
+import { placesBeyond } from "../backends/git/reach.ts";
+import { findRepository } from "../backends/git/repository.ts";
 import type { MountConfig } from "./config.ts";
 import type { IsIgnored } from "./ignored.ts";
 import { type KeyPath, formatPath } from "./problem.ts";

@@ -1,9 +1,9 @@
 /** Measures how well secrets are distinguished from similar text. */
 import { describe, expect, it } from "vitest";
 import { findSecrets, maskSecrets } from "./secrets.ts";
-import { moreLookAlikes } from "./secrets-alike.corpus.ts";
-import { secretsInUse } from "./secrets-in-use.corpus.ts";
-import { lookAlikes, plantedSecrets } from "./secrets.corpus.ts";
+import { moreLookAlikes } from "./test-secrets-alike.ts";
+import { secretsInUse } from "./test-secrets-in-use.ts";
+import { lookAlikes, plantedSecrets } from "./test-secrets.ts";
 
 const seeds = [1, 20_260_728, 99_991];
 

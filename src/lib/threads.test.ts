@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { afterAll, describe, expect, it } from "vitest";
 import { createThreads, ThreadOverrun, type ThreadsOptions } from "./threads.ts";
 
-const module = new URL("./threads.examples.ts", import.meta.url);
+const module = new URL("./test-thread-worker.ts", import.meta.url);
 const opened: { close(): void }[] = [];
 
 function open(options: Partial<ThreadsOptions> = {}) {

@@ -1,7 +1,7 @@
 /** Templates in both directions: the RFC's examples, our own layouts, hostile URIs, and round trips. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { examples, variables } from "./uri-template.examples.ts";
+import { examples, variables } from "./test-uri-template-examples.ts";
 import { maxTemplateLength, maxUriLength, maxVariables, parseTemplate, type TemplateValue } from "./uri-template.ts";
 
 function read(template: string, uri: string): Record<string, string | readonly string[]> | undefined {

@@ -17,8 +17,8 @@ export async function openGitMounts(
   const names = new Set(taken);
   for (const { name: folder, path } of folders) {
     if (!existsSync(join(path, ".git"))) continue;
-    const { findRepository } = await import("../sources/git/repository.ts");
-    const { placesBeyond } = await import("../sources/git/reach.ts");
+    const { findRepository } = await import("../backends/git/repository.ts");
+    const { placesBeyond } = await import("../backends/git/reach.ts");
     const repository = findRepository(path);
     if (!repository || repository.isBare) continue;
     // Worktrees, submodules and borrowed objects lead outside, which needs a trusted config.

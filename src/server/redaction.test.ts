@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { gather } from "../context/gather.ts";
-import { type Planted, plantedSecrets } from "../lib/secrets.corpus.ts";
+import { type Planted, plantedSecrets } from "../lib/test-secrets.ts";
 import type { Call } from "../resources.ts";
 import { clear, testRepository } from "../sources/git/test-repository.ts";
 import { type Server, type OpenServerOptions, openServer } from "./open-server.ts";

@@ -3,7 +3,7 @@ import type { Layer } from "../layer.ts";
 import { redact } from "../layers/redact.ts";
 import { maskSecrets } from "../lib/secrets.ts";
 import type { Runtime } from "../source.ts";
-import { cutPart } from "../sources/file/cut-part.ts";
+import { cutPart } from "../backends/ranges/cut-part.ts";
 
 export interface Redaction {
   readonly layer: Layer;

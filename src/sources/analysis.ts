@@ -24,7 +24,7 @@ import { createStoreAnalysis } from "./analysis/store-analysis.ts";
 import type { AnalysisStore, Summary } from "./analysis/store.ts";
 import { createAnalysisCounts } from "./analysis/analysis-counts.ts";
 import { createAnalysisWatch } from "./analysis/watch.ts";
-import { createSharedWatch } from "./database/shared-watch.ts";
+import { createSharedWatch } from "../backends/shared-watch.ts";
 
 /** How often expired results are purged and stored sources are followed again. */
 const sweepMs = 60_000;

@@ -12,7 +12,7 @@ import { type NamedFile, openFiles } from "./config/files.ts";
 import { configFormatOf, configFormats, type ConfigFormat } from "./config/formats.ts";
 import { formatName } from "./config/leaf.ts";
 import { createConfigWatch } from "./config/watch.ts";
-import { createSharedWatch } from "./database/shared-watch.ts";
+import { createSharedWatch } from "../backends/shared-watch.ts";
 
 export interface ConfigOptions {
   readonly root: string;

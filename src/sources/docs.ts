@@ -1,5 +1,7 @@
 /** Documentation in several languages: the documents below one folder with their titles, priorities, audiences and headings. */
 import type { z } from "zod";
+import { folderOptions } from "../backends/disk/folder-options.ts";
+import { openFolder, type FolderOptions } from "../backends/disk/open-folder.ts";
 import { notFound, quote, ResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import type { Page } from "../resources.ts";
@@ -15,11 +17,8 @@ import { canonicalTag, createLanguageMarks } from "./docs/language.ts";
 import { createDocumentReader, headingTemplate, parseDocumentQuery, rangeTemplate } from "./docs/reading.ts";
 import { createRules, type RuleOption } from "./docs/rules.ts";
 import { watchDocuments } from "./docs/watch.ts";
-import file from "./file.ts";
 
-type FileOptions = Parameters<typeof file.open>[0];
-
-export interface DocsOptions extends FileOptions {
+export interface DocsOptions extends FolderOptions {
   readonly ref?: string | undefined;
   readonly lang?: string | undefined;
   readonly prefer?: string | undefined;
@@ -42,9 +41,8 @@ export default defineSource<DocsOptions>({
   scheme: "docs",
   options: (z) =>
     z.object({
-      // Accepts all options of the file source.
-      ...(file.options(z) as unknown as z.ZodObject<Record<string, z.ZodType<unknown>>>).shape,
       root: z.string().min(1).describe("Folder with the documents").meta({ format: "path" }),
+      ...folderOptions(z),
       ref: z
         .string()
         .min(1)
@@ -84,8 +82,7 @@ export default defineSource<DocsOptions>({
     const fallback = canonicalTag(lang) ?? "en";
     const marks = createLanguageMarks(languages);
     const judge = createRules(rules);
-    const files =
-      ref === undefined ? ((await file.open(folder, runtime)) as DocumentFiles) : await filesAt(ref, folder, runtime);
+    const files = ref === undefined ? openFolder(folder, runtime) : await filesAt(ref, folder, runtime);
     const times = git ? createGitTimes({ root: folder.root, ref }) : undefined;
     /** Resolves when the commit times are known. */
     let dated: Promise<void> | undefined;
@@ -208,7 +205,7 @@ export default defineSource<DocsOptions>({
 });
 
 /** Loads the git source only when a ref is served. */
-async function filesAt(ref: string, folder: FileOptions, runtime: Runtime): Promise<DocumentFiles> {
+async function filesAt(ref: string, folder: FolderOptions, runtime: Runtime): Promise<DocumentFiles> {
   const { openRefFiles } = await import("./docs/ref-files.ts");
   const { root, maxBytes, ignore, hidden, allow, exclude } = folder;
   const chosen = { ...(ignore !== undefined && { ignore }), ...(hidden !== undefined && { hidden }) };

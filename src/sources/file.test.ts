@@ -10,8 +10,8 @@ import { asking, collect } from "../testing/pages.ts";
 import { refusal } from "../testing/refusal.ts";
 import { sourceContract } from "../testing/source-contract.ts";
 import file from "./file.ts";
-import { versionOf } from "./file/entry.ts";
-import { useFolder } from "./file/test-folder.ts";
+import { versionOf } from "../backends/disk/entry.ts";
+import { useFolder } from "../backends/disk/test-folder.ts";
 
 const folder = useFolder();
 const { at, call, link, open, write } = folder;

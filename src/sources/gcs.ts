@@ -2,8 +2,8 @@
 import { defineSource } from "../source.ts";
 import { createGcsStore } from "./gcs/gcs-store.ts";
 import { createGoogleIdentity } from "./gcs/identity.ts";
-import { createObjectSource } from "./objects/object-source.ts";
-import { readingOptions } from "./objects/reading-options.ts";
+import { createObjectSource } from "../backends/objects/object-source.ts";
+import { readingOptions } from "../backends/objects/reading-options.ts";
 
 export interface GcsSourceOptions {
   readonly buckets: readonly string[];

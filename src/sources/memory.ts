@@ -7,8 +7,8 @@ import type { TemplateMatch } from "../lib/uri-template.ts";
 import { directoryType } from "../resources.ts";
 import type { Body, Call, Page } from "../resources.ts";
 import { defineSource, segmentsOf } from "../source.ts";
-import { startWatch } from "./memory/changes.ts";
-import type { MemoryWatch } from "./memory/changes.ts";
+import { startWatch } from "../backends/source-watches.ts";
+import type { WatchListener } from "../backends/source-watches.ts";
 import { foldForSearch, searchIn } from "./memory/search.ts";
 import type { Searchable } from "./memory/search.ts";
 import type {
@@ -61,7 +61,7 @@ export function createMemory(
   const stored = new Map<string, Searchable>();
   /** Directory → number of values below it. */
   const directories = new Map<string, number>([["", 0]]);
-  const watches = new Set<MemoryWatch>();
+  const watches = new Set<WatchListener>();
   const matchers = templates.map((template) => ({ template, parsed: parseTemplate(template.template) }));
   // Makes versions of different runs differ.
   const birth = crypto.randomUUID().slice(0, 8);

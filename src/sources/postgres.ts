@@ -14,14 +14,14 @@ import type {
   Suggestion,
   Runtime,
 } from "../source.ts";
-import { createAllowList, parseTableRef } from "./database/allow-list.ts";
-import { schemaType } from "./database/description.ts";
-import { hasQuery, tableFormats } from "./database/formats.ts";
-import { createSharedWatch } from "./database/shared-watch.ts";
+import { createAllowList, parseTableRef } from "../backends/sql/allow-list.ts";
+import { schemaType } from "../backends/sql/description.ts";
+import { hasQuery, tableFormats } from "../backends/sql/formats.ts";
+import { createSharedWatch } from "../backends/shared-watch.ts";
 import { createCatalog, type CatalogScope, type SuggestRequest, type CatalogItem } from "./postgres/catalog.ts";
 import { createConnection } from "./postgres/connection.ts";
 import { catalogEntry } from "./postgres/entries.ts";
-import { type PostgresOptions, postgresOptions } from "./postgres/options.ts";
+import { type PostgresOptions, postgresOptions } from "../backends/postgres/options.ts";
 import {
   comparePaths,
   isLeaf,
@@ -33,7 +33,7 @@ import {
 import { problemsOf } from "./postgres/problems.ts";
 import { createPostgresReader, formatAt, revealing } from "./postgres/reads.ts";
 import { createMatchMarks, searchQuery, toHit } from "./postgres/search.ts";
-import { baseUriOf, parseUrl, tlsOptions } from "./postgres/url.ts";
+import { baseUriOf, parseUrl, tlsOptions } from "../backends/postgres/url.ts";
 import { createPostgresWatch } from "./postgres/watch.ts";
 
 /** How many rows the next statement reads when most of a page may not be shown. */

@@ -1,7 +1,7 @@
 /** Objects in S3 and in stores with the same API. */
 import { defineSource } from "../source.ts";
-import { createObjectSource } from "./objects/object-source.ts";
-import { readingOptions } from "./objects/reading-options.ts";
+import { createObjectSource } from "../backends/objects/object-source.ts";
+import { readingOptions } from "../backends/objects/reading-options.ts";
 import { createCredentials } from "./s3/credentials.ts";
 import { createS3Store } from "./s3/s3-store.ts";
 

@@ -4,8 +4,8 @@ import { resolve } from "node:path";
 import { notFound, quote, ResourceError } from "../errors.ts";
 import { defineSource } from "../source.ts";
 import type { Address, Suggestion } from "../source.ts";
-import file from "./file.ts";
-import { sharedOptions } from "./file/shared-options.ts";
+import { watchOptions } from "../backends/disk/folder-options.ts";
+import { openFolder } from "../backends/disk/open-folder.ts";
 import { createSkillsCatalogue } from "./skills/catalogue.ts";
 import type { SkillsRoot } from "./skills/catalogue.ts";
 import { folderOf, manifestName } from "./skills/list-skill-folder.ts";
@@ -47,7 +47,7 @@ export default defineSource<SkillsOptions>({
           .max(200)
           .optional()
           .describe("Prefix of all paths: acme/billing gives skill://acme/billing/refunds/SKILL.md"),
-        ...sharedOptions(z),
+        ...watchOptions(z),
       })
       .refine(({ root, roots = [] }) => root !== undefined || roots.length > 0, {
         message: 'give a folder of skills as "root", or several as "roots"',
@@ -59,10 +59,10 @@ export default defineSource<SkillsOptions>({
   async open({ root, roots: more = [], prefix: _prefix, ...served }, runtime) {
     const roots: SkillsRoot[] = [];
     for (const path of [...(root === undefined ? [] : [root]), ...more]) {
-      const files = await file.open({ ...served, root: path, maxBytes }, runtime);
+      const files = openFolder({ ...served, root: path, maxBytes }, runtime);
       const real = realpathSync.native(resolve(path));
       // The same folder given twice is opened once.
-      if (roots.some((other) => other.path === real)) await files.close?.();
+      if (roots.some((other) => other.path === real)) await files.close();
       else roots.push({ path: real, files });
     }
     const catalogue = createSkillsCatalogue(roots, runtime);

@@ -5,7 +5,7 @@ import { isDoneWithin } from "../lib/is-done-within.ts";
 import { mayHoldSecret } from "../lib/url-secret.ts";
 import { defineSource, pathOf, segmentsOf } from "../source.ts";
 import type { Address, Entry, Source, SourceChange, SourceTemplate, Runtime } from "../source.ts";
-import { createExtract } from "./file/extract.ts";
+import { createExtract } from "../backends/documents/extract.ts";
 import { createPermit } from "./web/addresses.ts";
 import { createHosts } from "./web/hosts.ts";
 import { createPageCache, type CachedPage } from "./web/page-cache.ts";

@@ -9,7 +9,7 @@ import { secretRules } from "../../src/lib/secret-rules.ts";
 
 const sources = join(import.meta.dirname, "../../src");
 /** What only tests use. */
-const ofTests = /(?:\.test|\.corpus|\.examples|(?:^|\/)test-[^/]*)\.tsx?$|^testing\//;
+const ofTests = /(?:\.test|(?:^|\/)test-[^/]*)\.tsx?$|^testing\//;
 
 it("every expression takes time in proportion to its text", () => {
   const found = [...expressions()];

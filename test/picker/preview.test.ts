@@ -1,6 +1,6 @@
 /** Texts of all kinds in the preview: code, Markdown, diffs, documents; and what every preview has. */
 import { expect, it } from "vitest";
-import { docx, pdf } from "../../src/lib/documents/test-documents.ts";
+import { docx, pdf } from "../../src/backends/documents/test-documents.ts";
 import { chooseTab, openToCheck, row, scrollTo, show } from "./looking.ts";
 import { onStage } from "./on-stage.ts";
 

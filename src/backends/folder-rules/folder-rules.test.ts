@@ -10,8 +10,8 @@ import { parseRules } from "./ignore-rules.ts";
 import { ranks } from "./name-rules.ts";
 import { foldName, isSecret, secretsIn } from "./secret-names.ts";
 import { runNow, settled } from "../disk/steps.ts";
-import { useFolder } from "../../sources/file/test-folder.ts";
-import type { FileSource } from "../../sources/file/test-folder.ts";
+import { useFolder } from "../disk/test-folder.ts";
+import type { FileSource } from "../disk/test-folder.ts";
 
 const folder = useFolder();
 

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Entry, Source } from "../../source.ts";
 import { asking, collect } from "../../testing/pages.ts";
-import { useFolder } from "../../sources/file/test-folder.ts";
+import { useFolder } from "../disk/test-folder.ts";
 
 const folder = useFolder();
 const { at, call, open, write } = folder;

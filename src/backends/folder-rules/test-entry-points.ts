@@ -2,7 +2,7 @@
 import { toResourceError } from "../../errors.ts";
 import { rootOf } from "../../protocol/tools/mounts.ts";
 import { type Call, directoryType, type Page, type Resource, type Resources } from "../../resources.ts";
-import { unquoteName } from "../../sources/git/unquote-name.ts";
+import { unquoteName } from "../git/unquote-name.ts";
 import { type TestHistory, words } from "./test-history.ts";
 
 /** The response as text, or the error. */

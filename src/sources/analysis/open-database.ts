@@ -12,7 +12,7 @@ export async function openAnalysisDatabase(options: AnalysisOptions, runtime: Ru
     if (path === undefined) throw invalid('set "path" or "url" to the database that stores the results');
     return createFile(path, runtime);
   }
-  const { parseUrl, tlsOptions } = await import("../postgres/url.ts");
+  const { parseUrl, tlsOptions } = await import("../../backends/postgres/url.ts");
   const { createPostgresDatabase } = await import("./postgres-database.ts");
   const target = parseUrl(url);
   return createPostgresDatabase({

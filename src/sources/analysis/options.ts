@@ -1,6 +1,6 @@
 /** Options of a mount of results. */
 import type { z } from "zod";
-import { authenticationOptions } from "../postgres/options.ts";
+import { authenticationOptions } from "../../backends/postgres/options.ts";
 import type { TaskType } from "./question.ts";
 import type { QualityLimits } from "./result.ts";
 

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type pg from "pg";
 import { quote, ResourceError } from "../../errors.ts";
 import type { Runtime } from "../../source.ts";
-import { type ConnectionOptions, createPool } from "../postgres/pool.ts";
+import { type ConnectionOptions, createPool } from "../../backends/postgres/pool.ts";
 import type { Database, SqlRow, Statement, SqlValue, Work, Writing } from "./sql.ts";
 
 /** Changes whenever the stored format changes. */

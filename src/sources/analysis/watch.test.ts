@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { SourceChange } from "../../source.ts";
 import { createClock } from "../../testing/clock.ts";
 import { collectChanges } from "../../testing/listen.ts";
-import { createSharedWatch } from "../database/shared-watch.ts";
+import { createSharedWatch } from "../../backends/shared-watch.ts";
 import { useServers } from "./test-server.ts";
 import { resultOf } from "./test-results.ts";
 import { createAnalysisWatch } from "./watch.ts";

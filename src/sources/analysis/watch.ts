@@ -1,6 +1,6 @@
 /** Detects results that are written, expire or are dropped, in this process and in others. */
 import type { SourceChange, Runtime } from "../../source.ts";
-import type { DatabaseWatch } from "../database/shared-watch.ts";
+import type { DatabaseWatch } from "../../backends/shared-watch.ts";
 import type { AnalysisStore } from "./store.ts";
 
 export interface AnalysisWatchOptions {

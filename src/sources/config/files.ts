@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { invalid, notFound, quote, ResourceError } from "../../errors.ts";
 import { decodeExactly, findEncoding } from "../../lib/text-encoding.ts";
-import { type Confine, createConfine, type ServedPath } from "../file/confine.ts";
+import { type Confine, createConfine, type ServedPath } from "../../backends/disk/confine.ts";
 import {
   createLocalDisk,
   createRemoteDisk,

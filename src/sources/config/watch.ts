@@ -2,7 +2,7 @@
 import { type FSWatcher, watch } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import type { SourceChange, Runtime } from "../../source.ts";
-import type { DatabaseWatch } from "../database/shared-watch.ts";
+import type { DatabaseWatch } from "../../backends/shared-watch.ts";
 import type { ConfigFiles } from "./files.ts";
 
 export interface ConfigWatchOptions {

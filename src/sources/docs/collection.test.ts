@@ -1,7 +1,7 @@
 import * as fs from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { useFolder } from "../file/test-folder.ts";
+import { useFolder } from "../../backends/disk/test-folder.ts";
 import { type DocumentCollection, createCollection, type DocumentFiles } from "./collection.ts";
 import { createLanguageMarks } from "./language.ts";
 import { createRules } from "./rules.ts";

@@ -1,5 +1,5 @@
 /** Determines which files are documents, and their format. */
-import { documentTypes } from "../../lib/documents/document-types.ts";
+import { documentTypes } from "../../backends/documents/document-types.ts";
 import { mimeOfName } from "../../lib/mime.ts";
 
 /** "document": a PDF or an office document, whose text must be extracted first. */

@@ -1,5 +1,5 @@
 /** Parses the metadata in the first lines of a document. */
-import { decodeHtmlEntities } from "../../lib/documents/html-entities.ts";
+import { decodeHtmlEntities } from "../../backends/documents/html-entities.ts";
 import type { Annotations } from "../../resources.ts";
 import type { DocumentFormat } from "./formats.ts";
 import { canonicalTag } from "./language.ts";

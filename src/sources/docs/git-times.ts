@@ -2,10 +2,10 @@
 import { realpathSync, statfsSync } from "node:fs";
 import { dirname, relative, sep } from "node:path";
 import { createLocalDisk, createRemoteDisk, diskKind } from "../../backends/disk/disk.ts";
-import { createMirror, type Mirror } from "../git/mirror.ts";
-import { createProgram, type GitProgram } from "../git/program.ts";
-import { reachOf } from "../git/reach.ts";
-import { findRepository, type GitRepository } from "../git/repository.ts";
+import { createMirror, type Mirror } from "../../backends/git/mirror.ts";
+import { createProgram, type GitProgram } from "../../backends/git/program.ts";
+import { reachOf } from "../../backends/git/reach.ts";
+import { findRepository, type GitRepository } from "../../backends/git/repository.ts";
 
 export interface GitTimes {
   /** The commit time of a file, in ISO 8601, if known. */

@@ -1,13 +1,15 @@
 /** The files of a folder at a branch, tag or commit, as the collection needs them. */
 import { realpathSync } from "node:fs";
 import type { RuleChoice } from "../../backends/folder-rules/name-rules.ts";
-import { invalid, quote, ResourceError } from "../../errors.ts";
+import { createLazyRepository } from "../../backends/git/lazy-repository.ts";
+import { parseAsk } from "../../backends/ranges/range.ts";
+import { invalid, notFound, quote, ResourceError } from "../../errors.ts";
 import { compareAddresses } from "../../lib/address-order.ts";
 import { mimeOfName } from "../../lib/mime.ts";
-import { type Entry, pathOf, segmentsOf, type SourceChange, type Runtime } from "../../source.ts";
-import type { GitSource } from "../git.ts";
+import { type Address, type Entry, segmentsOf, type SourceChange, type Runtime } from "../../source.ts";
 import type { DocumentFiles } from "./collection.ts";
 import { findAbove } from "./git-times.ts";
+import { rangeTemplate } from "./reading.ts";
 
 export interface RefFilesOptions extends Partial<RuleChoice> {
   readonly root: string;
@@ -15,38 +17,46 @@ export interface RefFilesOptions extends Partial<RuleChoice> {
   readonly maxBytes: number;
 }
 
-export async function openRefFiles(options: RefFilesOptions, runtime: Runtime): Promise<DocumentFiles> {
-  const { root, ref, ...folder } = options;
+export function openRefFiles(options: RefFilesOptions, runtime: Runtime): DocumentFiles {
+  const { root, ref, maxBytes, ...chosen } = options;
   const found = findAbove(root);
   if (!found)
     throw invalid(`${quote(root)} is not in a git repository, so ${quote(ref)} cannot be resolved; remove "ref"`);
   const { repository, folderPath } = found;
-  const { openGit } = await import("../git.ts");
-  const source = openGit(repository, folder, runtime, {
-    root: realpathSync.native(root),
-    folderPath,
-  }) as Required<GitSource>;
+  const opened = createLazyRepository(
+    repository,
+    {
+      maxBytes,
+      partTemplate: rangeTemplate,
+      watch: "auto",
+      pollMs: 5000,
+      chosen,
+      part: { root: realpathSync.native(root), folderPath },
+      log: runtime.log,
+    },
+    (open) => open,
+  );
 
-  const at = (kind: "tree" | "blob", path: string) => pathOf([kind, ref, ...folderPath, ...segmentsOf(path)]);
-
-  /** Errors of git name its own addresses; these are replaced. */
-  async function withOwnPaths<T>(path: string, work: Promise<T>): Promise<T> {
-    try {
-      return await work;
-    } catch (cause) {
-      if (!(cause instanceof ResourceError)) throw cause;
-      const { kind, passing, details, message } = cause;
-      const own = message
-        .replaceAll(quote(at("blob", path)), quote(path))
-        .replaceAll(quote(at("tree", path)), quote(path));
-      throw new ResourceError(kind, own, { passing, cause, ...(details && { details }) });
-    }
+  /** Throws "not-found" if there is no file at the path, or if the query is unknown. */
+  async function find({ path, query }: Address) {
+    const parsed = query && parseAsk(query);
+    if (query && (!parsed?.range || parsed.asText)) throw notFound(path);
+    const { answer, refs, trees, blobs } = await opened.use();
+    return answer(
+      (async () => {
+        const commit = await refs.resolve(ref);
+        const entry = await trees.at(commit, [...folderPath, ...segmentsOf(path)]);
+        if (entry.kind === "folder") throw notFound(path);
+        return { answer, blobs, commit, entry, range: parsed?.range };
+      })(),
+    );
   }
 
   return {
     async list() {
       try {
-        const files = await source.filesAt(ref, folderPath);
+        const { answer, filesAt } = await opened.use();
+        const files = await answer(filesAt(ref, folderPath));
         const items = files.map(({ path, hash, size }) => toFile(path, { path, size, version: hash }));
         return { items: items.sort((one, other) => compareAddresses(one.path, other.path)) };
       } catch (cause) {
@@ -56,25 +66,27 @@ export async function openRefFiles(options: RefFilesOptions, runtime: Runtime): 
       }
     },
 
-    async read({ path, query }, call) {
-      const parts = await withOwnPaths(path, source.read({ path: at("blob", path), ...(query && { query }) }, call));
-      return parts.map(({ reveals: _reveals, ...part }) => part);
+    async read(at, { signal }) {
+      const { answer, blobs, ...file } = await find(at);
+      const name = segmentsOf(at.path).at(-1) ?? "";
+      return [await answer(blobs.read({ ...file, at, name }, signal))];
     },
 
-    async stat({ path, query }, call) {
-      const entry = await withOwnPaths(path, source.stat({ path: at("blob", path), ...(query && { query }) }, call));
-      return { ...toFile(path, entry), ...(query && { query }) };
+    async stat(at) {
+      const { answer, blobs, entry } = await find(at);
+      return { ...toFile(at.path, await answer(blobs.describe(at, entry))), ...(at.query && { query: at.query }) };
     },
 
-    async watch(call) {
-      const changes = await source.watch(call);
+    async watch({ signal }) {
+      const { answer, watching } = await opened.use();
+      const changes = await answer(watching.watch(signal));
       return (async function* fileChanges(): AsyncGenerator<SourceChange> {
         // When a ref moves, the changed files are found by a new check.
         for await (const change of changes) yield change.kind === "lost" ? change : { kind: "changed", path: "" };
       })();
     },
 
-    close: () => source.close(),
+    close: opened.close,
   };
 }
 

@@ -6,7 +6,7 @@ import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import { z } from "zod";
 import type { Source } from "../../source.ts";
 import docs from "../docs.ts";
-import { type TestFolder, useFolder } from "../file/test-folder.ts";
+import { type TestFolder, useFolder } from "../../backends/disk/test-folder.ts";
 
 export type DocsSource = Required<Omit<Source, "search" | "skills" | "skill">>;
 

@@ -1,9 +1,17 @@
 /** Google Cloud Storage through its JSON API. */
 import { createHash } from "node:crypto";
 import { ResourceError } from "../../errors.ts";
-import { skipEmpty } from "../objects/list-page.ts";
-import type { ObjectHead, ObjectStore, ObjectWhere, StoredObject } from "../objects/object-store.ts";
-import { encodeStrictly, originOf, packingOf, refusalFor, send, takeBody, takeSome } from "../objects/request.ts";
+import { skipEmpty } from "../../backends/objects/list-page.ts";
+import type { ObjectHead, ObjectStore, ObjectWhere, StoredObject } from "../../backends/objects/object-store.ts";
+import {
+  encodeStrictly,
+  originOf,
+  packingOf,
+  refusalFor,
+  send,
+  takeBody,
+  takeSome,
+} from "../../backends/objects/request.ts";
 import type { GoogleIdentity } from "./identity.ts";
 
 export interface GcsOptions {

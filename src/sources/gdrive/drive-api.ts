@@ -1,7 +1,7 @@
 /** The part of the Drive API that reading needs. */
 import { ResourceError } from "../../errors.ts";
 import type { Runtime } from "../../source.ts";
-import { originOf, send, takeBody, takeSome } from "../objects/request.ts";
+import { originOf, send, takeBody, takeSome } from "../../backends/objects/request.ts";
 import { withRetries, type RetryBudget, pause, until } from "./backoff.ts";
 import {
   type DriveChange,

@@ -11,7 +11,7 @@ import type {
   Suggestion,
   Runtime,
 } from "../../source.ts";
-import { createExtract } from "../file/extract.ts";
+import { createExtract } from "../../backends/documents/extract.ts";
 import type { RetryState } from "./backoff.ts";
 import { type DriveFile, folderType, isDriveId, shortcutType } from "./drive-objects.ts";
 import type { DriveApi } from "./drive-api.ts";

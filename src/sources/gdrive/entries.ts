@@ -1,5 +1,5 @@
 /** Drive files and folders as entries, addressed by id: a renamed or moved file keeps its address. */
-import { documentTypes } from "../../lib/documents/document-types.ts";
+import { documentTypes } from "../../backends/documents/document-types.ts";
 import { mimeOfName } from "../../lib/mime.ts";
 import { directoryType } from "../../resources.ts";
 import type { Entry } from "../../source.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { ResourceError } from "../../errors.ts";
-import { docx, pptx, shape, xlsx } from "../../lib/documents/test-documents.ts";
+import { docx, pptx, shape, xlsx } from "../../backends/documents/test-documents.ts";
 import { createRuntime, logLine } from "../../server/runtime.ts";
 import type { Source, Runtime } from "../../source.ts";
 import { type FakeDrive, startFakeDrive } from "../../testing/fakes/gdrive.ts";

@@ -2,12 +2,12 @@
 import { createHash } from "node:crypto";
 import { invalid, notFound, quote, ResourceError } from "../../errors.ts";
 import { createSlots } from "../../lib/create-slots.ts";
-import { sheetsType } from "../../lib/documents/document-text.ts";
+import { sheetsType } from "../../backends/documents/document-text.ts";
 import { isTextType } from "../../lib/mime.ts";
 import type { FoundEncoding } from "../../lib/text-encoding.ts";
 import type { Address, Part } from "../../source.ts";
-import { bytesPart, classifyContent, toPart } from "../file/content.ts";
-import { type Extract, isDocumentType } from "../file/extract.ts";
+import { bytesPart, classifyContent, toPart } from "../../backends/ranges/content.ts";
+import { type Extract, isDocumentType } from "../../backends/documents/extract.ts";
 import {
   parseAsk,
   type ContentRange,
@@ -15,7 +15,7 @@ import {
   readRange,
   formatContentRange,
   type Stretch,
-} from "../file/range.ts";
+} from "../../backends/ranges/range.ts";
 import type { DriveApi } from "./drive-api.ts";
 import type { DriveFileFacts } from "./entries.ts";
 import { type ExportFormat, exportFormatOf, isNative, withoutPictures } from "./formats.ts";

@@ -1,6 +1,6 @@
 /** A Drive behind a complete server: what is found by its words, by whom, and how soon. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { xlsx } from "../../lib/documents/test-documents.ts";
+import { xlsx } from "../../backends/documents/test-documents.ts";
 import type { Call, Resources } from "../../resources.ts";
 import type { FakeDrive } from "../../testing/fakes/gdrive.ts";
 import { collect } from "../../testing/pages.ts";

@@ -1,7 +1,7 @@
 /** Parses addresses of a repository, and rejects those that cannot exist. */
 import { notFound } from "../../errors.ts";
 import { type Address, innerSlash, pathOf, segmentsOf } from "../../source.ts";
-import { parseAsk, type ContentRange } from "../file/range.ts";
+import { parseAsk, type ContentRange } from "../../backends/ranges/range.ts";
 
 export type GitRequest =
   | { readonly kind: "mount" | "refs" | "branches" | "status" | "tags" }

@@ -2,12 +2,12 @@
 import { invalid, quote, ResourceError } from "../../errors.ts";
 import { createTimeSlices } from "../../lib/time-slices.ts";
 import type { Part } from "../../source.ts";
-import { type ContentRange, formatContentRange } from "../file/range.ts";
-import type { Mirror } from "./mirror.ts";
-import type { HistoryRules } from "./history-rules.ts";
-import type { GitProgram } from "./program.ts";
+import { type ContentRange, formatContentRange } from "../../backends/ranges/range.ts";
+import type { Mirror } from "../../backends/git/mirror.ts";
+import type { HistoryRules } from "../../backends/git/history-rules.ts";
+import type { GitProgram } from "../../backends/git/program.ts";
 import { blameTemplate } from "./templates.ts";
-import { unquoteName } from "./unquote-name.ts";
+import { unquoteName } from "../../backends/git/unquote-name.ts";
 
 export interface BlameRequest {
   readonly program: GitProgram;

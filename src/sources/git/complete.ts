@@ -1,11 +1,11 @@
 /** Completion of refs and paths. */
 import { type SourceCompletionRequest, pathOf, type Suggestion } from "../../source.ts";
-import type { Mirror } from "./mirror.ts";
-import type { Objects } from "./objects.ts";
-import type { GitProgram } from "./program.ts";
-import { listedNames, type Refs } from "./refs.ts";
-import type { ServedTrees } from "./served-trees.ts";
-import type { ShownCommits } from "./shown-commits.ts";
+import type { Mirror } from "../../backends/git/mirror.ts";
+import type { Objects } from "../../backends/git/objects.ts";
+import type { GitProgram } from "../../backends/git/program.ts";
+import { listedNames, type Refs } from "../../backends/git/refs.ts";
+import type { ServedTrees } from "../../backends/git/served-trees.ts";
+import type { ShownCommits } from "../../backends/git/shown-commits.ts";
 
 export interface CompletingOptions {
   readonly program: GitProgram;

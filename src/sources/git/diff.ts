@@ -3,9 +3,9 @@ import { isUtf8 } from "node:buffer";
 import { quote, ResourceError } from "../../errors.ts";
 import { decodeExactly, findEncoding } from "../../lib/text-encoding.ts";
 import type { Part } from "../../source.ts";
-import { changedFiles, type CommitContext } from "./commits.ts";
-import type { HistoryRules } from "./history-rules.ts";
-import { parseRawDiff, type RawChange, type ServedChange, servedChanges } from "./raw-diff.ts";
+import { changedFiles, type CommitContext } from "../../backends/git/commits.ts";
+import type { HistoryRules } from "../../backends/git/history-rules.ts";
+import { parseRawDiff, type RawChange, type ServedChange, servedChanges } from "../../backends/git/raw-diff.ts";
 import { diffTemplate } from "./templates.ts";
 
 export interface DiffRequest extends CommitContext {

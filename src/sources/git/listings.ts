@@ -1,7 +1,7 @@
 /** Lists branches and tags, most recent first. */
-import { type CommitContext, readCommits } from "./commits.ts";
-import { outputLines } from "./refs.ts";
-import type { ShownCommits } from "./shown-commits.ts";
+import { type CommitContext, readCommits } from "../../backends/git/commits.ts";
+import { outputLines } from "../../backends/git/refs.ts";
+import type { ShownCommits } from "../../backends/git/shown-commits.ts";
 
 export interface ListingContext extends CommitContext {
   readonly commits: ShownCommits;

@@ -1,12 +1,12 @@
 /** The history of a commit, page by page. The cost of a page does not depend on its position. */
 import { invalid, notFound, quote, ResourceError } from "../../errors.ts";
 import { checkPath } from "./addresses.ts";
-import { type CommitFacts, fieldCount, shallowEnds, subjectFormat, toFacts } from "./commits.ts";
-import type { Mirror } from "./mirror.ts";
-import { GitFailure, type GitProgram } from "./program.ts";
-import type { Refs } from "./refs.ts";
-import type { GitRepository } from "./repository.ts";
-import type { ShownCommits } from "./shown-commits.ts";
+import { type CommitFacts, fieldCount, shallowEnds, subjectFormat, toFacts } from "../../backends/git/commits.ts";
+import type { Mirror } from "../../backends/git/mirror.ts";
+import { GitFailure, type GitProgram } from "../../backends/git/program.ts";
+import type { Refs } from "../../backends/git/refs.ts";
+import type { GitRepository } from "../../backends/git/repository.ts";
+import type { ShownCommits } from "../../backends/git/shown-commits.ts";
 
 export interface LogPage {
   /** The commit at which the history starts; null if there is none yet. */

@@ -16,8 +16,8 @@ import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Source } from "../../source.ts";
 import { refusal } from "../../testing/refusal.ts";
-import { placesBeyond, reachOf } from "./reach.ts";
-import { findRepository } from "./repository.ts";
+import { placesBeyond, reachOf } from "../../backends/git/reach.ts";
+import { findRepository } from "../../backends/git/repository.ts";
 import {
   call,
   clear,

@@ -2,25 +2,27 @@
 import { notFound, quote, ResourceError } from "../../errors.ts";
 import { compareAddresses } from "../../lib/address-order.ts";
 import { directoryType, type Page } from "../../resources.ts";
-import { type Address, type Entry, type ListRequest, type Part, pathOf, segmentsOf } from "../../source.ts";
+import {
+  type Address,
+  type Entry,
+  type ListRequest,
+  type Part,
+  pathOf,
+  type Runtime,
+  segmentsOf,
+} from "../../source.ts";
 import { type GitRequest, blobPath, type GitFileRequest, parseAddress } from "./addresses.ts";
+import type { OpenRepository } from "../../backends/git/open-repository.ts";
 import { readBlame } from "./blame.ts";
-import { type Blobs, pinnedFreshness } from "./blobs.ts";
-import { changedFiles, type CommitFacts, readCommits, shallowEnds } from "./commits.ts";
+import { pinnedFreshness } from "../../backends/git/blobs.ts";
+import { changedFiles, type CommitFacts, readCommits, shallowEnds } from "../../backends/git/commits.ts";
 import { readDiff } from "./diff.ts";
 import { readBranches, readTags } from "./listings.ts";
 import { readLog } from "./log.ts";
-import type { HistoryRules } from "./history-rules.ts";
-import type { Mirror } from "./mirror.ts";
 import { entriesPage } from "./page.ts";
-import type { GitProgram } from "./program.ts";
-import { type Commit, listedNames, type Refs } from "./refs.ts";
-import type { GitRepository } from "./repository.ts";
-import type { ServedTrees } from "./served-trees.ts";
-import type { ShownCommits } from "./shown-commits.ts";
+import { type Commit, listedNames } from "../../backends/git/refs.ts";
 import { readCheckoutStatus } from "./status.ts";
 import { listed } from "./templates.ts";
-import type { RepositoryWatcher } from "./watch.ts";
 
 export interface GitReader {
   read(at: Address, signal: AbortSignal): Promise<Part>;
@@ -28,18 +30,8 @@ export interface GitReader {
   children(at: Address, request: ListRequest, signal: AbortSignal): Promise<Page<Entry>>;
 }
 
-export interface GitReaderOptions {
-  readonly repository: GitRepository;
-  readonly program: GitProgram;
-  readonly mirror: Mirror;
-  readonly refs: Refs;
-  readonly rules: HistoryRules;
-  readonly commits: ShownCommits;
-  readonly trees: ServedTrees;
-  readonly blobs: Blobs;
-  readonly watching: RepositoryWatcher;
-  readonly maxBytes: number;
-  readonly redact?: ((text: string) => string) | undefined;
+export interface GitReaderOptions extends OpenRepository {
+  readonly redact: Runtime["redact"] | undefined;
 }
 
 const json = "application/json";

@@ -1,125 +1,14 @@
-/** Assembles all parts that read one repository. Loaded with the first request. */
-import { statfsSync } from "node:fs";
-import { homedir } from "node:os";
-import { ResourceError } from "../../errors.ts";
+/** Adds the addresses of the git source to an open repository. Loaded with the first request. */
+import type { OpenRepository } from "../../backends/git/open-repository.ts";
 import type { Runtime } from "../../source.ts";
-import { createLocalDisk, createRemoteDisk, diskKind } from "../../backends/disk/disk.ts";
-import { chooseRules, createFolderRules } from "../../backends/folder-rules/folder-rules.ts";
-import { personOf } from "../../backends/folder-rules/git-excludes.ts";
-import type { RuleChoice } from "../../backends/folder-rules/name-rules.ts";
-import { run } from "../../backends/disk/steps.ts";
-import { createBlobs } from "./blobs.ts";
-import { type GitCompletion, createGitCompletion } from "./complete.ts";
-import { createFilesBelow, type FileBelow } from "./files-below.ts";
-import { createHeadIgnoreFiles } from "./head-ignore-files.ts";
-import { createHistoryRules } from "./history-rules.ts";
-import { createMirror } from "./mirror.ts";
-import { createObjects } from "./objects.ts";
-import { createProgram, GitFailure } from "./program.ts";
-import type { Reach } from "./reach.ts";
+import { createGitCompletion, type GitCompletion } from "./complete.ts";
 import { createGitReader, type GitReader } from "./reading.ts";
-import { createRefs } from "./refs.ts";
-import { findRepository, type GitRepository } from "./repository.ts";
-import { createServedTrees } from "./served-trees.ts";
-import { allCommits, createShownCommits, judgeRecent } from "./shown-commits.ts";
-import { createTrees } from "./trees.ts";
-import { createRepositoryWatcher, type RepositoryWatcher } from "./watch.ts";
 
-export interface RepositoryReader {
+export interface RepositoryReader extends OpenRepository {
   readonly reading: GitReader;
   readonly complete: GitCompletion;
-  readonly watch: RepositoryWatcher["watch"];
-  /** Throws if the repository now refers to a location that it did not refer to when it was opened. */
-  confine(): void;
-  /** All files below a folder at a ref. */
-  filesAt(ref: string, folder: readonly string[]): Promise<FileBelow[]>;
-  /** The result, or an error in our own words: messages of git may contain paths. */
-  answer<T>(work: Promise<T>): Promise<T>;
-  /** Afterwards nothing runs. */
-  close(): Promise<void>;
 }
 
-export interface RepositoryReaderOptions {
-  /** Locations that the repository used when it was opened. */
-  readonly reach: Reach;
-  readonly maxBytes: number;
-  readonly watch: "auto" | "poll";
-  readonly pollMs: number;
-  readonly log: Runtime["log"];
-  readonly redact?: Runtime["redact"] | undefined;
-  readonly chosen: Partial<RuleChoice>;
-  /** The only folder that is served, and its path from the root of the checkout. Default: the whole repository. */
-  readonly part?: { readonly root: string; readonly folderPath: readonly string[] } | undefined;
-}
-
-export function openRepositoryReader(repository: GitRepository, options: RepositoryReaderOptions): RepositoryReader {
-  const { reach, maxBytes, watch, pollMs, log, redact, chosen, part } = options;
-  const isLocal = diskKind(statfsSync(repository.commonDir).type) === "local";
-  const program = createProgram([repository.root, repository.gitDir, repository.commonDir]);
-  const disk = isLocal ? createLocalDisk() : createRemoteDisk();
-  const mirror = createMirror({
-    repository,
-    reach,
-    program,
-    disk,
-    remade() {
-      contents.renew();
-      headers.renew();
-    },
-  });
-  const startBatch = (how: string) => async () => program.start(["cat-file", how], await mirror.ready());
-  const contents = createObjects({ start: startBatch("--batch"), givesContents: true });
-  const headers = createObjects({ start: startBatch("--batch-check"), givesContents: false });
-  const refs = createRefs(mirror, program, headers);
-  const allTrees = createTrees(mirror, contents);
-  const folderPath = part?.folderPath ?? [];
-  const folderRules = createFolderRules({
-    ...chooseRules(chosen),
-    root: part?.root ?? repository.root,
-    disk,
-    person: personOf(process.env, homedir()),
-    absent: createHeadIgnoreFiles({ repository, disk, refs, trees: allTrees, contents, folderPath }),
-    say: (message, path) => log("warn", message, { path }),
-  });
-  const rules = createHistoryRules({ folderRules, contents, folderPath });
-  const hashBytes = () => mirror.hashLength / 2;
-  const commits = part ? allCommits : createShownCommits({ repository, rules, trees: allTrees, contents, hashBytes });
-  const trees = createServedTrees(allTrees, rules, commits);
-  const filesBelow = createFilesBelow(trees, headers);
-  const blobs = createBlobs(contents, headers, maxBytes);
-  const isAnnounced = isLocal && watch === "auto";
-  const generation = async () => run(folderRules.generation());
-  const askRecent = (signal: AbortSignal) => judgeRecent(commits, { program, mirror, signal });
-  const noticing = { rules, generation, askRecent, isAnnounced, pollMs };
-  const watching = createRepositoryWatcher({ repository, program, mirror, refs, ...noticing, log });
-  const context = { repository, program, mirror, refs, rules, commits, trees };
-  return {
-    reading: createGitReader({ ...context, blobs, watching, maxBytes, redact }),
-    complete: createGitCompletion({ ...context, headers }),
-    watch: watching.watch,
-    confine: mirror.confine,
-    filesAt: async (ref, folder) => filesBelow(await refs.resolve(ref), folder),
-
-    async answer(work) {
-      try {
-        return await work;
-      } catch (cause) {
-        if (!(cause instanceof GitFailure)) throw cause;
-        if (!findRepository(repository.root))
-          throw new ResourceError("unavailable", "the repository of this mount does not exist at the moment", {
-            cause,
-          });
-        log("warn", "git failed", { said: cause.message });
-        const message = "git cannot read this part of the repository; run git fsck there";
-        throw new ResourceError("unavailable", message, { cause, passing: false });
-      }
-    },
-
-    async close() {
-      blobs.clear();
-      folderRules.clear();
-      await Promise.all([program.close(), watching.close(), contents.close(), headers.close()]);
-      mirror.close();
-    },
-  };
+export function createRepositoryReader(opened: OpenRepository, redact: Runtime["redact"]): RepositoryReader {
+  return { ...opened, reading: createGitReader({ ...opened, redact }), complete: createGitCompletion(opened) };
 }

@@ -3,14 +3,14 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ResourceError } from "../../errors.ts";
 import { createTimeSlices } from "../../lib/time-slices.ts";
-import { shallowEnds } from "./commits.ts";
-import type { Mirror } from "./mirror.ts";
-import type { GitProgram } from "./program.ts";
-import type { Refs } from "./refs.ts";
-import type { GitRepository } from "./repository.ts";
-import type { HistoryRules } from "./history-rules.ts";
-import type { ShownCommits } from "./shown-commits.ts";
-import type { TreeEntryKind } from "./trees.ts";
+import { shallowEnds } from "../../backends/git/commits.ts";
+import type { Mirror } from "../../backends/git/mirror.ts";
+import type { GitProgram } from "../../backends/git/program.ts";
+import type { Refs } from "../../backends/git/refs.ts";
+import type { GitRepository } from "../../backends/git/repository.ts";
+import type { HistoryRules } from "../../backends/git/history-rules.ts";
+import type { ShownCommits } from "../../backends/git/shown-commits.ts";
+import type { TreeEntryKind } from "../../backends/git/trees.ts";
 
 export interface StatusContext {
   readonly program: GitProgram;

@@ -2,7 +2,7 @@
 import { ResourceError } from "../../errors.ts";
 import type { Call, Resources } from "../../resources.ts";
 import type { Address, SourceChange, Runtime } from "../../source.ts";
-import { createSharedWatch, type DatabaseWatch } from "../database/shared-watch.ts";
+import { createSharedWatch, type DatabaseWatch } from "../../backends/shared-watch.ts";
 import type { Addresses } from "./addresses.ts";
 
 export interface Relay {

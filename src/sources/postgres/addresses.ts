@@ -1,6 +1,6 @@
 /** Addresses in the database, parsed and formatted. */
 import { pathOf, segmentsOf } from "../../source.ts";
-import { compareNames, createNameSegments } from "../database/segments.ts";
+import { compareNames, createNameSegments } from "../../backends/sql/segments.ts";
 
 export type PostgresAddress =
   | { readonly kind: "database" }

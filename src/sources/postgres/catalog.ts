@@ -1,7 +1,7 @@
 /** Names in the database, page by page: one statement for each page, however many names there are. */
 import { pathOf, segmentsOf } from "../../source.ts";
-import type { AllowList, TableRef } from "../database/allow-list.ts";
-import { isRepresentable } from "../database/segments.ts";
+import type { AllowList, TableRef } from "../../backends/sql/allow-list.ts";
+import { isRepresentable } from "../../backends/sql/segments.ts";
 import type { PostgresConnection, PostgresQuery, PostgresRow, PostgresValue } from "./connection.ts";
 import type { PostgresAddress } from "./addresses.ts";
 import { isSystem } from "./system-schema.ts";

@@ -1,7 +1,7 @@
 /** The database connection: read-only queries. */
 import type pg from "pg";
 import type { ResourceError } from "../../errors.ts";
-import { type Attached, type ConnectionOptions, createPool } from "./pool.ts";
+import { type Attached, type ConnectionOptions, createPool } from "../../backends/postgres/pool.ts";
 
 export type PostgresValue = string | number | boolean | null | readonly string[];
 export type PostgresRow = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 /** Catalogue objects as entries. */
 import { directoryType } from "../../resources.ts";
 import type { Entry } from "../../source.ts";
-import { schemaType } from "../database/description.ts";
+import { schemaType } from "../../backends/sql/description.ts";
 import type { CatalogItem } from "./catalog.ts";
 import { postgresPath } from "./addresses.ts";
 import { tableKinds } from "./tables.ts";

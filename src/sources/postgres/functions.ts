@@ -1,5 +1,5 @@
 /** Functions and enums in the catalogue. */
-import type { EnumDescription, FunctionDescription } from "../database/description.ts";
+import type { EnumDescription, FunctionDescription } from "../../backends/sql/description.ts";
 import { ownFunction } from "./catalog.ts";
 import type { PostgresQuery, PostgresRow } from "./connection.ts";
 

@@ -1,11 +1,11 @@
 /** Problems of the database to report to the administrator: above all, whether the role could write. */
 import type { Call } from "../../resources.ts";
 import type { SourceProblem } from "../../source.ts";
-import { fullName } from "../database/description.ts";
-import { leftOutProblem } from "../database/left-out.ts";
+import { fullName } from "../../backends/sql/description.ts";
+import { leftOutProblem } from "../../backends/sql/left-out.ts";
 import type { Catalog } from "./catalog.ts";
 import type { PostgresConnection } from "./connection.ts";
-import { isNear, type Target } from "./url.ts";
+import { isNear, type Target } from "../../backends/postgres/url.ts";
 
 const powers = `
   SELECT current_user::text AS role, current_setting('server_version_num')::int AS version, r.rolsuper AS super,

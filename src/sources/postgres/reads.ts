@@ -2,12 +2,12 @@
 import { notFound } from "../../errors.ts";
 import type { Call } from "../../resources.ts";
 import type { Address, Part } from "../../source.ts";
-import type { AllowList } from "../database/allow-list.ts";
-import { functionDdl, toDdl } from "../database/ddl.ts";
-import { schemaType, type TableDescription } from "../database/description.ts";
-import { type TableFormat, tableFormatOf, tableFormats, tableTypeOf } from "../database/formats.ts";
-import { type Overview, overviewMarkdown, tableMarkdown } from "../database/overview.ts";
-import { parseRowsRequest, type RowLimits, rowsPart } from "../database/rows.ts";
+import type { AllowList } from "../../backends/sql/allow-list.ts";
+import { functionDdl, toDdl } from "../../backends/sql/ddl.ts";
+import { schemaType, type TableDescription } from "../../backends/sql/description.ts";
+import { type TableFormat, tableFormatOf, tableFormats, tableTypeOf } from "../../backends/sql/formats.ts";
+import { type Overview, overviewMarkdown, tableMarkdown } from "../../backends/sql/overview.ts";
+import { parseRowsRequest, type RowLimits, rowsPart } from "../../backends/sql/rows.ts";
 import type { Catalog, CatalogItem } from "./catalog.ts";
 import type { PostgresConnection } from "./connection.ts";
 import { enumsQuery, functionsQuery, toEnum, toFunction } from "./functions.ts";

@@ -1,6 +1,6 @@
 /** Rows of a table, addressed by its key. Identifiers come from the catalogue and are quoted; values are parameters. */
 import { invalid, ResourceError } from "../../errors.ts";
-import type { AllowList } from "../database/allow-list.ts";
+import type { AllowList } from "../../backends/sql/allow-list.ts";
 import {
   jsonOrText,
   maxValueLength,
@@ -8,8 +8,8 @@ import {
   type RowLimits,
   type RowsRequest,
   type RowsPage,
-} from "../database/rows.ts";
-import { quoteIdentifier } from "../database/segments.ts";
+} from "../../backends/sql/rows.ts";
+import { quoteIdentifier } from "../../backends/sql/segments.ts";
 import { readableTable } from "./catalog.ts";
 import type { PostgresQuery, PostgresRow } from "./connection.ts";
 import { hiddenText, mayName, type Mention } from "./tables.ts";

@@ -2,10 +2,10 @@
 import { randomBytes } from "node:crypto";
 import { invalid, quote } from "../../errors.ts";
 import type { SourceHit } from "../../source.ts";
-import type { TableRef } from "../database/allow-list.ts";
-import { formatKey } from "../database/rows.ts";
-import { fullName } from "../database/description.ts";
-import { quoteIdentifier } from "../database/segments.ts";
+import type { TableRef } from "../../backends/sql/allow-list.ts";
+import { formatKey } from "../../backends/sql/rows.ts";
+import { fullName } from "../../backends/sql/description.ts";
+import { quoteIdentifier } from "../../backends/sql/segments.ts";
 import type { PostgresQuery, PostgresRow } from "./connection.ts";
 import { postgresPath } from "./addresses.ts";
 import { relationOf, type Shape } from "./rows.ts";

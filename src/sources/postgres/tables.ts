@@ -1,6 +1,6 @@
 /** Table definitions in the catalogue: one statement for one table or a whole schema. */
-import type { AllowList } from "../database/allow-list.ts";
-import { createStatement } from "../database/ddl.ts";
+import type { AllowList } from "../../backends/sql/allow-list.ts";
+import { createStatement } from "../../backends/sql/ddl.ts";
 import type {
   TableColumn,
   Constraint,
@@ -9,7 +9,7 @@ import type {
   Reference,
   TableDescription,
   TableKind,
-} from "../database/description.ts";
+} from "../../backends/sql/description.ts";
 import { readableTable } from "./catalog.ts";
 import type { PostgresQuery, PostgresRow } from "./connection.ts";
 import { isSystem } from "./system-schema.ts";

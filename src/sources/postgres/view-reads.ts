@@ -1,5 +1,5 @@
 /** Which tables a view reads, as far as the database records it, and whether it may be served. */
-import type { AllowList, TableRef } from "../database/allow-list.ts";
+import type { AllowList, TableRef } from "../../backends/sql/allow-list.ts";
 import type { PostgresRow } from "./connection.ts";
 import { isSystem } from "./system-schema.ts";
 

@@ -1,9 +1,9 @@
 /** Detects changes in the database: definitions by polling the catalogue, rows by notifications on a channel. */
 import { ResourceError } from "../../errors.ts";
 import type { SourceChange, Runtime } from "../../source.ts";
-import { type AllowList, parseTableRef, type TableRef } from "../database/allow-list.ts";
-import { isRepresentable } from "../database/segments.ts";
-import type { DatabaseWatch } from "../database/shared-watch.ts";
+import { type AllowList, parseTableRef, type TableRef } from "../../backends/sql/allow-list.ts";
+import { isRepresentable } from "../../backends/sql/segments.ts";
+import type { DatabaseWatch } from "../../backends/shared-watch.ts";
 import type { PostgresConnection, PostgresSession } from "./connection.ts";
 import { otherDigests } from "./functions.ts";
 import { postgresPath, type PostgresAddress } from "./addresses.ts";

@@ -1,9 +1,17 @@
 /** S3 over HTTP, for AWS and stores with the same API. */
 import { quote, ResourceError } from "../../errors.ts";
-import { scanXml, type XmlHandler } from "../../lib/documents/xml.ts";
-import { skipEmpty, type StorePage } from "../objects/list-page.ts";
-import type { ObjectHead, ObjectStore, ObjectWhere, StoredObject } from "../objects/object-store.ts";
-import { encodeStrictly, originOf, packingOf, refusalFor, send, takeBody, takeSome } from "../objects/request.ts";
+import { scanXml, type XmlHandler } from "../../backends/documents/xml.ts";
+import { skipEmpty, type StorePage } from "../../backends/objects/list-page.ts";
+import type { ObjectHead, ObjectStore, ObjectWhere, StoredObject } from "../../backends/objects/object-store.ts";
+import {
+  encodeStrictly,
+  originOf,
+  packingOf,
+  refusalFor,
+  send,
+  takeBody,
+  takeSome,
+} from "../../backends/objects/request.ts";
 import type { CredentialSource } from "./credentials.ts";
 
 export interface S3Options {

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { toResourceError } from "../../errors.ts";
 import type { Call } from "../../resources.ts";
 import type { Source, SourceChange, SourceProblem, Runtime } from "../../source.ts";
-import { startWatch } from "../memory/changes.ts";
-import type { MemoryWatch } from "../memory/changes.ts";
+import { startWatch } from "../../backends/source-watches.ts";
+import type { WatchListener } from "../../backends/source-watches.ts";
 import { isSame, isSameUnit, listSkillFolder, manifestName } from "./list-skill-folder.ts";
 import type { SkillListing } from "./list-skill-folder.ts";
 import { changesBetween, takeSnapshot } from "./snapshot.ts";
@@ -53,7 +53,7 @@ export function createSkillsCatalogue(
 ): SkillsCatalogue {
   const closing = new AbortController();
   const call: Call = { caller: { id: "pressmark" }, signal: closing.signal };
-  const watches = new Set<MemoryWatch>();
+  const watches = new Set<WatchListener>();
   const logged = new Set<string>();
   let skillsByRoot: readonly KnownSkills[] = roots.map(() => new Map());
   let listings: readonly SkillListing[] = [];

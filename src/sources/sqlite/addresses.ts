@@ -1,6 +1,6 @@
 /** Addresses in a database file, parsed and formatted. */
 import { pathOf, segmentsOf } from "../../source.ts";
-import { createNameSegments } from "../database/segments.ts";
+import { createNameSegments } from "../../backends/sql/segments.ts";
 
 export type SqliteAddress =
   | { readonly kind: "database" | "overview" }

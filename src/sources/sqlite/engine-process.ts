@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import { type AllowList, createAllowList } from "../database/allow-list.ts";
+import { type AllowList, createAllowList } from "../../backends/sql/allow-list.ts";
 import type { FromEngine, ToEngine } from "./engine.ts";
 import { runSqliteQuery, InvalidKeyError } from "./queries.ts";
 

@@ -2,7 +2,7 @@
 import type { ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { invalid, ResourceError } from "../../errors.ts";
-import type { AllowOptions } from "../database/allow-list.ts";
+import type { AllowOptions } from "../../backends/sql/allow-list.ts";
 import type { QueryResults, SqliteQuery } from "./queries.ts";
 
 export interface ToEngine {

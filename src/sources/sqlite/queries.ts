@@ -1,10 +1,17 @@
 /** Queries to a database file, run in the process that has it open. Callers supply only names and keys, which are bound as values. */
 import { createHash } from "node:crypto";
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
-import type { AllowList } from "../database/allow-list.ts";
-import type { TableColumn, Constraint, ForeignKey, TableIndex, Reference, TableKind } from "../database/description.ts";
+import type { AllowList } from "../../backends/sql/allow-list.ts";
+import type {
+  TableColumn,
+  Constraint,
+  ForeignKey,
+  TableIndex,
+  Reference,
+  TableKind,
+} from "../../backends/sql/description.ts";
 import { jsonSafe, keyText, type KeyValue } from "./values.ts";
-import { quoteIdentifier } from "../database/segments.ts";
+import { quoteIdentifier } from "../../backends/sql/segments.ts";
 import { createShown, type SchemaItem, type Shown } from "./view-reads.ts";
 
 export interface NamedTable {

@@ -1,6 +1,6 @@
 /** Which tables a view in a database file reads, and whether it may be served. */
-import type { AllowList, TableRef } from "../database/allow-list.ts";
-import { isRepresentable } from "../database/segments.ts";
+import type { AllowList, TableRef } from "../../backends/sql/allow-list.ts";
+import { isRepresentable } from "../../backends/sql/segments.ts";
 
 /** A table, view or virtual table in the schema of the file. */
 export interface SchemaItem {

@@ -2,8 +2,8 @@
 import { type FSWatcher, watch } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { SourceChange, Runtime } from "../../source.ts";
-import type { AllowList } from "../database/allow-list.ts";
-import type { DatabaseWatch } from "../database/shared-watch.ts";
+import type { AllowList } from "../../backends/sql/allow-list.ts";
+import type { DatabaseWatch } from "../../backends/shared-watch.ts";
 import type { Engine } from "./engine.ts";
 import { sqlitePath } from "./addresses.ts";
 import type { NamedTable } from "./queries.ts";

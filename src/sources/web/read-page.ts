@@ -1,10 +1,10 @@
 /** Converts a response: HTML to Markdown, other text to text, anything else to bytes. */
 import { quote, ResourceError } from "../../errors.ts";
-import { decodeHtml, htmlToMarkdown } from "../../lib/documents/html.ts";
+import { decodeHtml, htmlToMarkdown } from "../../backends/documents/html.ts";
 import { isTextType } from "../../lib/mime.ts";
 import type { Freshness } from "../../resources.ts";
 import type { Part } from "../../source.ts";
-import type { Extract } from "../file/extract.ts";
+import type { Extract } from "../../backends/documents/extract.ts";
 import type { CachedPage } from "./page-cache.ts";
 import type { FetchedPage } from "./fetch-page.ts";
 
