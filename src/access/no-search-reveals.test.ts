@@ -18,7 +18,7 @@ import type { Policy } from "./policy.ts";
 interface File {
   readonly text: string;
   /** Target of a link. */
-  readonly link?: string | undefined;
+  readonly link?: string;
 }
 
 interface Plan {

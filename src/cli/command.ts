@@ -84,15 +84,15 @@ export function defineCommand<const T extends PositionalDeclarations = {}, const
 }
 
 export function optional(summary: string, offer?: ShellCompletion): Positional<string | undefined> {
-  return { summary, count: "optional", ...(offer && { offer }) };
+  return { summary, count: "optional", offer };
 }
 
 export function many(summary: string, offer?: ShellCompletion): Positional<readonly string[]> {
-  return { summary, count: "many", ...(offer && { offer }) };
+  return { summary, count: "many", offer };
 }
 
 export function one(summary: string, offer?: ShellCompletion): Positional<string> {
-  return { summary, count: "one", ...(offer && { offer }) };
+  return { summary, count: "one", offer };
 }
 
 /** A switch: present or not. */
@@ -147,7 +147,7 @@ export function wholeNumber(least: number): (text: string) => number {
 
 /** A flag with a value that may be repeated. */
 export function listFlag(value: string, summary: string, offer?: ShellCompletion): Flag<readonly string[]> {
-  return { summary, value, initial: [], take: (text, before) => [...before, text], ...(offer && { offer }) };
+  return { summary, value, initial: [], take: (text, before) => [...before, text], offer };
 }
 
 /** Invalid usage: exit code 2. */

@@ -89,7 +89,7 @@ export function httpWays(
     throw invalid(`${quote(String(url))} is not a server address; begin it with http:// or https://`);
   const addressed = withOwnHeaders(own ?? ((to, init) => fetch(to, init)), address, headers);
   const shared = (observer: StreamObserver, isOldest: boolean) => ({
-    ...(auth && { authProvider: auth }),
+    authProvider: auth,
     fetch: createObservedFetch(addressed, observer, isOldest),
   });
   const current: ConnectMethod = {
@@ -154,10 +154,10 @@ export function createRemoteServer(
     const [instructions, revision] = [made.getInstructions(), made.getNegotiatedProtocolVersion()];
     info = {
       era: spoken,
-      ...(name !== undefined && { name }),
-      ...(version !== undefined && { version }),
-      ...(instructions !== undefined && { instructions }),
-      ...(revision !== undefined && { revision }),
+      name,
+      version,
+      instructions,
+      revision,
     };
   });
   const nobody = { caller: { id: identity }, signal: new AbortController().signal };
@@ -170,8 +170,8 @@ export function createRemoteServer(
     complete,
     stat,
     search,
-    ...(skills && { skills }),
-    ...(skill && { skill }),
+    skills,
+    skill,
     watch: watching.watch,
     tools,
     useTool,

@@ -17,7 +17,7 @@ import { isRemoteObject } from "./remote-error.ts";
 type Loose = Readonly<Record<string, unknown>>;
 
 export function toResource({ uri, size, ...wire }: WireResource): Resource {
-  return { uri, ...toDescription(wire), ...(size !== undefined && { size }) };
+  return { uri, ...toDescription(wire), size };
 }
 
 export function toTemplate({ uriTemplate, ...wire }: WireTemplate): Template {
@@ -36,9 +36,9 @@ function toDescription(wire: Omit<WireResource, "uri" | "size">): Description {
   const { name, title, description, mimeType, annotations, icons, _meta: meta } = wire;
   return {
     name,
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
-    ...(mimeType !== undefined && { mimeType }),
+    title,
+    description,
+    mimeType,
     ...(annotations && { annotations: annotations as NonNullable<Description["annotations"]> }),
     ...(icons && { icons: icons as NonNullable<Description["icons"]> }),
     ...(meta && isShallow(meta) && { meta }),
@@ -55,15 +55,15 @@ function isShallow(value: unknown, left = maxDepth): boolean {
 
 interface WireContents {
   readonly uri: string;
-  readonly mimeType?: string | undefined;
+  readonly mimeType?: string;
   readonly text?: unknown;
   readonly blob?: unknown;
-  readonly _meta?: Loose | undefined;
+  readonly _meta?: Loose;
 }
 
 export function toContent({ uri, mimeType, text, blob, _meta: meta }: WireContents): Content {
   const body: Body = typeof text === "string" ? { text } : { bytes: fromBase64(String(blob ?? "")) };
-  return { uri, body, ...(mimeType !== undefined && { mimeType }), ...(meta && isShallow(meta) && { meta }) };
+  return { uri, body, mimeType, ...(meta && isShallow(meta) && { meta }) };
 }
 
 function fromBase64(text: string): Uint8Array {

@@ -55,7 +55,7 @@ export function createRemoteResources({
     request: RemoteRequest<T>,
   ): Promise<T> {
     const { requestKey, isList, uri } = what;
-    const key: CachedAnswerKey = { server, identity, requestKey, isList, ...(uri !== undefined && { uri }) };
+    const key: CachedAnswerKey = { server, identity, requestKey, isList, uri };
     const known = kept.get<T>(key);
     if (known) return known.answer;
     const store = kept.expect(key);
@@ -146,7 +146,7 @@ export function createRemoteResources({
       const [content] = (await read(uri, call)).contents;
       if (content && showsDirectory(content, uri)) return toDirectory(uri);
       const mimeType = content?.mimeType;
-      return { ...resource, ...(mimeType !== undefined && { mimeType }) };
+      return { ...resource, mimeType };
     } catch (cause) {
       if (!(cause instanceof ResourceError) || cause.kind !== "too-large") throw cause;
       const size = cause.details?.["size"];
@@ -184,8 +184,8 @@ export function createRemoteResources({
         const { values, total, hasMore: more } = completion;
         return {
           values: values.slice(0, 100),
-          ...(total !== undefined && { total }),
-          ...(more !== undefined && { more }),
+          total,
+          more,
         };
       }, call),
 

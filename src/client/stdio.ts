@@ -37,7 +37,7 @@ function openProgram({
     command,
     args: [...args],
     stderr,
-    ...(cwd !== undefined && { cwd }),
+    cwd,
     ...(env && { env: { ...env } }),
   });
   if (beforeStart) {

@@ -36,7 +36,7 @@ export async function searchByTool(
   const args = {
     query: text,
     limit: Math.max(1, Math.min(limit, mostHits)),
-    ...(within !== undefined && { within }),
+    within,
     ...(typing && { typing }),
   };
   const { structured, links } = await callTool(client, "search_resources", args, options, within);
@@ -63,7 +63,7 @@ export async function childrenByTool(
   { cursor }: PageRequest,
   options: RequestOptions,
 ): Promise<Page<Resource> | undefined> {
-  const args = { within: uri, limit: 500, ...(cursor !== undefined && { cursor }) };
+  const args = { within: uri, limit: 500, cursor };
   const { structured } = await callTool(client, "list_resources", args, options, uri);
   if (!Array.isArray(structured?.["resources"])) return undefined;
   const next = structured["cursor"];

@@ -118,8 +118,8 @@ export function createAsking({ standing, raw, grant }: AskingOptions): Asking {
       settings: [...settings],
       shown,
       isGranted: isNow,
-      ...(why !== undefined && { refused: why }),
-      ...(outdated !== undefined && { outdated }),
+      refused: why,
+      outdated,
     };
   }
 

@@ -66,7 +66,7 @@ export function boundFiles({ options, folder, cwd }: MountPrograms): BoundFiles 
     }
   }
 
-  return { facts, notes: [...new Set(notes)], ...(refused !== undefined && { refused }) };
+  return { facts, notes: [...new Set(notes)], refused };
 }
 
 function textsIn(value: unknown): string[] {

@@ -169,7 +169,7 @@ function clean({ title, description, resources }: SetSettings): {
   readonly description?: string;
   readonly resources: string[];
 } {
-  return { ...(title !== undefined && { title }), ...(description !== undefined && { description }), resources };
+  return { title, description, resources };
 }
 
 function isSame(one: unknown, other: unknown): boolean {

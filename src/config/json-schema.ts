@@ -80,8 +80,8 @@ function mayRefer(node: unknown): unknown {
       Object.entries(node).map(([key, value]) => [key, key === "default" ? value : mayRefer(value)]),
     );
   return {
-    ...(description !== undefined && { description }),
-    ...(initial !== undefined && { default: initial }),
+    description,
+    default: initial,
     anyOf: [rest, reference],
   };
 }

@@ -230,9 +230,9 @@ function placesOf(document: Document, yaml: typeof import("yaml")): YamlPlace {
     const start = node?.range?.[0] ?? keyStart;
     if (start === undefined) return;
     const inside = insideOf(node);
-    to.set(name, { start, ...(keyStart !== undefined && { keyStart }), ...(inside && { inside }) });
+    to.set(name, { start, keyStart, inside });
   }
 
   const inside = insideOf(document.contents);
-  return { start: document.contents?.range?.[0] ?? 0, ...(inside && { inside }) };
+  return { start: document.contents?.range?.[0] ?? 0, inside };
 }

@@ -162,7 +162,7 @@ export function parseReferences(text: string): {
     else pieces.push(reference);
     at = end + 1;
   }
-  return { pieces, ...(problem !== undefined && { problem }) };
+  return { pieces, problem };
 }
 
 /** The reference, or what is wrong with it. */

@@ -12,7 +12,7 @@ export function wholePermission(file: string, bytes: Uint8Array, grant: Grant): 
     if (reasons.length === 0) return undefined;
     const permission = { ...whole, reasons, written, isGranted: isGranted(grant, { ...whole, written }) };
     const outdated = permission.isGranted ? undefined : whyOutdated(grant, permission);
-    return { ...permission, ...(outdated !== undefined && { outdated }) };
+    return { ...permission, outdated };
   } catch (cause) {
     if (!(cause instanceof ProgramTooLarge)) throw cause;
     const reasons = [`runs ${basename(file)} as a program`];

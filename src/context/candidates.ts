@@ -83,7 +83,7 @@ async function search(
   const answers = await roundRobin(queries, atOnce, async (text, at): Promise<readonly Hit[]> => {
     try {
       const limit = at === 0 ? wholeHits : wordHits;
-      const answer = await resources.search({ text, limit, ...(within !== undefined && { within }) }, call);
+      const answer = await resources.search({ text, limit, within }, call);
       ready = Math.min(ready ?? 1, answer.ready);
       for (const failure of answer.failures ?? []) failures.set(failure.mount, failure);
       return answer.hits;
@@ -119,7 +119,7 @@ async function lookThroughNames(
   let cursor: string | undefined;
   let seen = 0;
   do {
-    const page = await resources.list({ limit: 1000, ...(cursor !== undefined && { cursor }) }, call);
+    const page = await resources.list({ limit: 1000, cursor }, call);
     for (const resource of page.items) {
       seen += 1;
       if (!resource.uri.startsWith(start) || resource.mimeType === directoryType) continue;

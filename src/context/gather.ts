@@ -103,11 +103,11 @@ async function gatherAt(
     tokens: packed.tokens,
     items: packed.items.map(({ item }) => item),
     receipt: {
-      ...(text !== undefined && { task: text }),
+      task: text,
       budget,
       tokens: packed.tokens,
       counter: packed.counter,
-      ...(searched && { ready: searched.ready }),
+      ready: searched?.ready,
       ...(searched && searched.failures.length > 0 && { failures: searched.failures }),
       included: packed.items.map((one) => toIncluded(one, reader.readAs(one.key))),
       leftOut: reader.leftOut.slice(0, maxLeftOut),
@@ -166,7 +166,7 @@ function createCandidateReader(bench: AsyncWorkbench, resources: Resources, call
         raw,
         path,
         title: titles,
-        ...(mimeType !== undefined && { mimeType }),
+        mimeType,
       };
       if (!(await bench.add(text))) return "is not text";
       return { candidate, uri, beginning: raw.slice(0, maxImportsText), inherited: 0 };
@@ -280,8 +280,8 @@ function toItem({ name, title, mimeType, annotations }: Resource, uri: string): 
   return {
     uri,
     name,
-    ...(title !== undefined && { title }),
-    ...(mimeType !== undefined && { mimeType }),
+    title,
+    mimeType,
     ...(annotations?.lastModified !== undefined && { lastModified: annotations.lastModified }),
   };
 }
@@ -292,8 +292,8 @@ function toIncluded(packed: PackedItem, { candidate }: ReadCandidate): Included 
   return {
     uri,
     lines,
-    ...(columns && { columns }),
-    ...(lastModified !== undefined && { lastModified }),
+    columns,
+    lastModified,
     digest,
     tokens,
     why: [...candidate.why, ...says],

@@ -129,7 +129,7 @@ export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Lay
       const { snippet: _snippet, offset: _offset, marks: _marks, lines: _lines, ...found } = hit;
       const entry = await maskEntry(hit.entry);
       const { path, query } = entry;
-      const parts = await inner.read({ path, ...(query && { query }) }, call).catch(() => []);
+      const parts = await inner.read({ path, query }, call).catch(() => []);
       const texts = parts.flatMap(({ body }) => ("text" in body ? [body.text] : []));
       const clean = await Promise.all(texts.map((text) => maskText(text)));
       const isPlain = texts.length > 0 && clean.every((text, at) => text === texts[at]);
@@ -183,7 +183,7 @@ function tooLarge(maxBytes: number, size: number | undefined): ResourceError {
   return new ResourceError(
     "too-large",
     `larger than ${maxBytes} bytes: too large to be scanned for secrets, so it is not served`,
-    { details: { reason: "too-large", ...(size !== undefined && { size }), maxBytes } },
+    { details: { reason: "too-large", size, maxBytes } },
   );
 }
 

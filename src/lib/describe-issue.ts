@@ -10,7 +10,7 @@ export interface Wording {
   /** The text for a likely intended name. */
   meant(name: string): string;
   /** The value, if it may be compared with the allowed ones. */
-  readonly given?: string | undefined;
+  readonly given?: string;
 }
 
 export function describeIssue(issue: Issue, { wrongType, meant: intended, given }: Wording): string {

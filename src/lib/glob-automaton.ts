@@ -112,9 +112,9 @@ export function compileGlob(pattern: readonly GlobPart[]): GlobAutomaton {
     const within = join(ends.map((end) => end.within));
     const behindDoubleStar = join(ends.map((end) => end.behindDoubleStar));
     return {
-      ...(start !== undefined && { start }),
-      ...(within !== undefined && { within }),
-      ...(behindDoubleStar !== undefined && { behindDoubleStar }),
+      start,
+      within,
+      behindDoubleStar,
     };
   }
 

@@ -14,7 +14,7 @@ export interface SecretRule {
 function begins(kind: string, hint: string, start: string, rest: string, must?: SecretRule["must"]): SecretRule {
   // Next to a letter or digit it is part of something else.
   const pattern = new RegExp(`(?<![A-Za-z0-9])(${start}${rest})(?![A-Za-z0-9_])`, "g");
-  return { kind, hint, pattern, ...(must && { must }) };
+  return { kind, hint, pattern, must };
 }
 
 const word = "[A-Za-z0-9]";

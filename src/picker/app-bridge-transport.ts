@@ -80,7 +80,7 @@ function toError(cause: unknown): { code: number; message: string; data?: unknow
   return {
     code: typeof code === "number" ? code : internalError,
     message: typeof message === "string" ? message : "the host did not respond",
-    ...(data !== undefined && { data }),
+    data,
   };
 }
 

@@ -103,8 +103,8 @@ function toLink({ uri, name, title, mimeType, size }: Resource) {
     type: "resource_link" as const,
     uri,
     name,
-    ...(title !== undefined && { title }),
-    ...(mimeType !== undefined && { mimeType }),
-    ...(size !== undefined && { size }),
+    title,
+    mimeType,
+    size,
   };
 }

@@ -80,7 +80,7 @@ export function createPreviewing(part: PagePart): Previewing {
     const original = isText ? (await firstPart(uri, call)).contents : undefined;
     try {
       const taken = await firstPart(`${uri}?as=text`, call);
-      return { ...taken, isTaken: true, ...(original && { original }) };
+      return { ...taken, isTaken: true, original };
     } catch (cause) {
       if (call.signal.aborted || isMissing(cause)) throw cause;
       return { contents: original ?? [], isPartial: false, isTaken: false, note: messageOf(cause) };
@@ -102,7 +102,7 @@ export function createPreviewing(part: PagePart): Previewing {
     try {
       const { contents } = await part.pressmark().read(uri, call);
       const next = nextPage(contents.at(-1), uri);
-      return { contents, isPartial: false, ...(next !== undefined && { next }) };
+      return { contents, isPartial: false, next };
     } catch (cause) {
       const first = cause instanceof ResourceError && cause.kind === "too-large" ? firstRange(cause) : undefined;
       if (first === undefined || first === uri) throw cause;
@@ -116,7 +116,7 @@ export function createPreviewing(part: PagePart): Previewing {
     const last = contents.at(-1);
     // Bytes are not shown, so one part is enough.
     const next = last && "text" in last.body ? nextRange(last, uri) : undefined;
-    return { contents, isPartial: true, ...(next !== undefined && { next }) };
+    return { contents, isPartial: true, next };
   }
 
   async function more(): Promise<void> {

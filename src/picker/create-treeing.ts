@@ -74,7 +74,7 @@ export function createTreeing(part: PagePart): Treeing {
         for (const item of page.items) items.push(item);
         next = page.next;
       } while (next !== undefined && items.length < wanted);
-      set(pageCame(part.state.tree, uri, { items, ...(next !== undefined && { next }) }, true));
+      set(pageCame(part.state.tree, uri, { items, next }, true));
     });
   }
 

@@ -48,7 +48,7 @@ export function parseServerStatus(contents: readonly Content[]): Status {
   const index = wordOf(indexState, ["starting", "indexing", "complete", "unavailable"]);
   return {
     ...(typeof status["version"] === "string" && { version: status["version"] }),
-    ...(index && { index }),
+    index,
     ...(typeof indexProblem === "string" && { indexProblem }),
     mounts: each(status["mounts"], (fields) => {
       const { name, uri, state, problem, indexed } = fields;

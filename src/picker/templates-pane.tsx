@@ -66,7 +66,7 @@ function FillingView({ picker, language, filling }: Shared & { readonly filling:
   const resource: Resource = {
     uri,
     name: nameIn(uri),
-    ...(template.mimeType !== undefined && { mimeType: template.mimeType }),
+    mimeType: template.mimeType,
   };
   return (
     <div class="pane">

@@ -43,7 +43,7 @@ export function closed(tree: ResourceTree, uri: string): ResourceTree {
 
 export function loading(tree: ResourceTree, uri: string): ResourceTree {
   const { pages = [], next } = tree.folders.get(uri) ?? {};
-  return withFolder(tree, uri, { pages, ...(next !== undefined && { next }), status: "loading" });
+  return withFolder(tree, uri, { pages, next, status: "loading" });
 }
 
 /** Appends a page; `isFirst` replaces all. */
@@ -55,12 +55,12 @@ export function pageCame(
 ): ResourceTree {
   const before = isFirst ? [] : (tree.folders.get(uri)?.pages ?? []);
   const pages = items.length === 0 ? before : [...before, items];
-  return withFolder(tree, uri, { pages, ...(next !== undefined && { next }), status: "ready" });
+  return withFolder(tree, uri, { pages, next, status: "ready" });
 }
 
 export function pageFailed(tree: ResourceTree, uri: string, problem: string): ResourceTree {
   const { pages = [], next } = tree.folders.get(uri) ?? {};
-  return withFolder(tree, uri, { pages, ...(next !== undefined && { next }), status: "failed", problem });
+  return withFolder(tree, uri, { pages, next, status: "failed", problem });
 }
 
 /** Sets the time of the last change of a resource. */

@@ -54,7 +54,7 @@ export interface ClientRequest {
   /** Capabilities that this client declared. */
   readonly clientCapabilities: RequestParams;
   /** The client, if there is an observer. */
-  readonly visitor?: ClientInfo | undefined;
+  readonly visitor?: ClientInfo;
   /** Present in a session. */
   readonly subscriptions?: Subscriptions;
 }

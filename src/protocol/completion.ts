@@ -35,7 +35,7 @@ export const completionComplete: RequestHandler = {
     const { values, total, more } = suggestions;
     const completion = {
       values: values.slice(0, maxValues),
-      ...(total !== undefined && { total }),
+      total,
       hasMore: more === true || values.length > maxValues,
     };
     return revision.seal({ completion }, undefined, offer.server);

@@ -90,7 +90,7 @@ export function createProtocol({
     };
     const progress = progressOf(params, revision, say);
     const { caller, client } = peer;
-    const call: Call = progress ? { caller, ...(client && { client }), signal: peer.signal, progress } : peer;
+    const call: Call = progress ? { caller, client, signal: peer.signal, progress } : peer;
     const isHeard = reply.takesNotice !== false;
     const question = { offer, revision, params, call, say, isHeard, id, clientCapabilities, visitor };
     const answer = await answerTo(ask, question, log);

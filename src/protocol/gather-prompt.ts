@@ -64,7 +64,7 @@ function passagesOf({ items }: Pack): readonly ContentBlock[] {
 function contentOf({ uri, mimeType, lines: [first, last], text }: PackItem) {
   return {
     uri,
-    ...(mimeType !== undefined && { mimeType }),
+    mimeType,
     body: { text },
     meta: { "pressmark/lines": `${first}-${last}` },
   };

@@ -47,6 +47,6 @@ export function wireInputRequired(
       status: 400,
     });
   }
-  const result = { ...(inputRequests && { inputRequests }), ...(requestState !== undefined && { requestState }) };
+  const result = { inputRequests, requestState };
   return { ...revision.seal(result, undefined, offer.server), resultType: "input_required" };
 }

@@ -53,8 +53,8 @@ export const promptsList: RequestHandler = {
     const prompts = found.map(({ name, title, description, arguments: args }) => ({
       name,
       ...(revision.has.titles && title !== undefined && { title }),
-      ...(description !== undefined && { description }),
-      ...(args && { arguments: args }),
+      description,
+      arguments: args,
     }));
     return revision.seal({ prompts }, { ...offer.resources.listFreshness, scope: "private" }, offer.server);
   },
@@ -80,7 +80,7 @@ export const promptsGet: RequestHandler = {
       answer.messages.map(({ content }) => content),
     );
     const result = {
-      ...(answer.description !== undefined && { description: answer.description }),
+      description: answer.description,
       messages: answer.messages.map(({ role, content }) => ({ role, content: wireBlock(content, revision.has) })),
     };
     return revision.seal(result, undefined, offer.server);

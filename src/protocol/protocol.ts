@@ -20,11 +20,11 @@ export interface Reply {
 /** HTTP headers. Absent on other transports. */
 export interface HeaderLookup {
   /** MCP-Protocol-Version */
-  readonly version?: string | undefined;
+  readonly version?: string;
   /** Mcp-Method */
-  readonly method?: string | undefined;
+  readonly method?: string;
   /** Mcp-Name */
-  readonly name?: string | undefined;
+  readonly name?: string;
 }
 
 export interface Peer {

@@ -11,7 +11,7 @@ import { encodePage } from "./encode-page.ts";
 /** Everything of a page but its items: the next cursor, and failed mounts. */
 export function pageRest({ next, failures }: Page<unknown>, { revision }: ClientRequest): Record<string, unknown> {
   return {
-    ...(next !== undefined && { nextCursor: next }),
+    nextCursor: next,
     ...(failures?.length && revision.has.annotations && { _meta: { "pressmark/failures": failures } }),
   };
 }

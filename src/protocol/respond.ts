@@ -81,7 +81,7 @@ export function progressOf(
     const saying = say("notifications/progress", {
       progressToken: token,
       progress: done,
-      ...(total !== undefined && { total }),
+      total,
       ...(message !== undefined && revision.has.audio && { message }),
     });
     if (!saying) return;

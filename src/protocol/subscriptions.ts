@@ -38,7 +38,7 @@ const maxSubscriptions = 50_000;
 const maxArmMs = 1000;
 
 export function createSessionSubscriptions(
-  { resources, prompts, watchQuota }: { resources: Resources; prompts?: PromptSet | undefined; watchQuota: WatchQuota },
+  { resources, prompts, watchQuota }: { resources: Resources; prompts?: PromptSet; watchQuota: WatchQuota },
   { caller, client }: Pick<Required<Call>, "caller" | "client">,
   announce: (notice: Notice) => void | Promise<void>,
 ): Subscriptions {

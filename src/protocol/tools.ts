@@ -53,7 +53,7 @@ export function toToolCall({ call, params, clientCapabilities }: ClientRequest):
   return {
     caller: call.caller,
     signal: call.signal,
-    ...(call.progress && { progress: call.progress }),
+    progress: call.progress,
     inputResponses: inputResponses === undefined ? undefined : recordOf(params, "inputResponses"),
     requestState,
     clientCapabilities,

@@ -46,11 +46,11 @@ export function createActions(access: Access): Required<Pick<Resources, "actions
           return {
             mount: mount.name,
             name,
-            ...(title !== undefined && { title }),
+            title,
             description,
             inputSchema,
             readOnly,
-            ...(endpoint !== undefined && { endpoint }),
+            endpoint,
           };
         }),
       );

@@ -100,14 +100,12 @@ export function createCompletion(
     try {
       const hits = await index.search({ text: value, limit: maxValues, mounts: [mount.name], typing: true }, call);
       return hits.flatMap(({ entry: { path, query, reveals } }) => {
-        const uri = path.toLowerCase().includes(typed)
-          ? access.routes.format(mount, { path, ...(query && { query }) })
-          : undefined;
+        const uri = path.toLowerCase().includes(typed) ? access.routes.format(mount, { path, query }) : undefined;
         const match = uri === undefined ? undefined : parsed.match(uri);
         const found = match?.get(variable);
         const fits = match && Object.entries(given).every(([name, settled]) => match.get(name) === settled);
         if (!fits || typeof found !== "string") return [];
-        return [{ value: found, reveals: { path, ...(query && { query }), ...(reveals && { reveals }) } }];
+        return [{ value: found, reveals: { path, query, reveals } }];
       });
     } catch (cause) {
       if (call.signal.aborted) throw cancelledRequest(cause);

@@ -29,7 +29,7 @@ export interface MergedPage<T = Resource> {
 export interface MergeOptions {
   /** Number of entries on the page; fewer only if there are no more. */
   readonly size: number;
-  readonly from?: ListPosition | undefined;
+  readonly from?: ListPosition;
   /** True if a failing source ends the walk with its error. Otherwise it is named, if the caller may know of it, and the walk continues. */
   readonly strict?: boolean;
 }
@@ -134,8 +134,8 @@ export async function mergeListsAs<E extends Address, T>(
 function where({ name }: RoutedMount, cursor: string | undefined, last: Address | undefined): ListPosition {
   return {
     mount: name,
-    ...(cursor !== undefined && { cursor }),
-    ...(last && { last: { path: last.path, ...(last.query && { query: last.query }) } }),
+    cursor,
+    ...(last && { last: { path: last.path, query: last.query } }),
   };
 }
 

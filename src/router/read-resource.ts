@@ -88,7 +88,7 @@ export function createResourceReader(access: Access): ResourceReader {
       const [content] = toReadResult(await source.read(at, call), { mount, at }, uri, call).contents;
       if (content === undefined) throw notFound(uri);
       const { mimeType } = content;
-      return { path: at.path, ...(mimeType !== undefined && { mimeType }) };
+      return { path: at.path, mimeType };
     } catch (cause) {
       if (isDirectory(cause) && source.children) return { path: at.path, mimeType: directoryType };
       throw access.refusal(cause, { uri, mount, asked: "stat" }, call);
@@ -153,8 +153,8 @@ function toDirectory(uri: string, items: readonly Resource[], uncounted: boolean
     children: items.slice(0, shownChildren).map((item) => ({
       uri: item.uri,
       name: item.name,
-      ...(item.mimeType !== undefined && { mimeType: item.mimeType }),
-      ...(item.size !== undefined && { size: item.size }),
+      mimeType: item.mimeType,
+      size: item.size,
     })),
     more: uncounted || items.length > shownChildren,
   };

@@ -87,9 +87,7 @@ export function createSearch(
     const over = new AbortController();
     // Not on behalf of the caller, because the result is reused for others.
     const call: Call = { caller: { id: "pressmark" }, signal: over.signal };
-    const checked = source.stat
-      ? source.stat({ path, ...(query && { query }) }, call)
-      : source.list({ limit: 1 }, call);
+    const checked = source.stat ? source.stat({ path, query }, call) : source.list({ limit: 1 }, call);
     const answered = checked.then(
       (): Reach => ({ state: "ok" }),
       (cause: unknown): Reach => {
@@ -127,7 +125,7 @@ export function createSearch(
     const { uri } = hit.resource;
     const { path, query, version } = indexed;
     try {
-      const entry = await findEntry({ mount, at: { path, ...(query && { query }) } }, uri, call);
+      const entry = await findEntry({ mount, at: { path, query } }, uri, call);
       const resource = describe(uri, entry, mount, access.isOpen);
       if (entry.version === undefined || entry.version === version) return { ...hit, resource };
       return { resource, score: hit.score };
@@ -177,7 +175,7 @@ export function createSearch(
       text,
       mounts: [...byName.keys()],
       ...(path && { within: path }),
-      ...(typing !== undefined && { typing }),
+      typing,
     };
     // Taken before the search: what becomes ready meanwhile may not have been searched.
     const known: IndexState = { ready: new Map(mounts.map((mount) => [mount, readyOf(mount)])), failures: new Map() };
@@ -225,7 +223,7 @@ export function createSearch(
         text,
         limit: Math.min(limit, maxLimit),
         within,
-        ...(typing !== undefined && { typing }),
+        typing,
       };
       const entered = access.routes.mounts.filter((mount) =>
         within ? mount === within.mount : access.mayEnter(call, mount),

@@ -119,7 +119,7 @@ export function createResourceWatcher(
       const { mount, at } = access.place(uri, call);
       if (mount.source.watch === undefined) return undefined;
       const { reveals } = await findEntry({ mount, at }, uri, call);
-      return { mount, at, ...(reveals && { reveals }), change: { kind: "updated", uri } };
+      return { mount, at, reveals, change: { kind: "updated", uri } };
     } catch (cause) {
       // A passing failure does not mean that the entry is gone: the caller should retry.
       const { kind } = toResourceError(cause);

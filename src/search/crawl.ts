@@ -180,7 +180,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
     move("counting");
     let cursor: string | undefined;
     do {
-      const page = await source.list({ limit: pageSize, ...(cursor !== undefined && { cursor }) }, call);
+      const page = await source.list({ limit: pageSize, cursor }, call);
       total += page.items.length;
       cursor = page.next;
       move();
@@ -250,7 +250,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
 
     let cursor: string | undefined;
     do {
-      const page = await source.list({ limit: pageSize, ...(cursor !== undefined && { cursor }) }, call);
+      const page = await source.list({ limit: pageSize, cursor }, call);
       for (const entry of page.items) {
         const [first] = group;
         if (first !== undefined && first.path !== entry.path) {
@@ -390,7 +390,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
         changes: waiting,
         unread: unread.size,
         ready: !isPassed ? share : missing === 0 ? 1 : Math.min(total / (total + missing), 0.99),
-        ...(lastError !== undefined && { lastError }),
+        lastError,
       };
     },
 

@@ -33,7 +33,7 @@ export function createEmbedding({ model, client, runtime, moved }: EmbeddingWork
 
   function set(state: EmbeddingStatus["state"], lastError?: string): void {
     if (status.state === state) return;
-    status = { model, state, ...(lastError !== undefined && { lastError }) };
+    status = { model, state, lastError };
     moved();
   }
 

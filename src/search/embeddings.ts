@@ -7,7 +7,7 @@ export interface EmbeddingOptions {
   /** URL without `/embeddings`, as in `http://127.0.0.1:11434/v1`. */
   readonly url: string;
   readonly model: string;
-  readonly apiKey?: string | undefined;
+  readonly apiKey?: string;
 }
 
 export interface Embeddings {

@@ -130,9 +130,9 @@ export function createIndexer(options: IndexerOptions): Indexer {
         });
       }),
       bytes: files.bytes(),
-      ...(trouble && { problem: trouble }),
-      ...(file !== undefined && { file }),
-      ...(embedding && { embeddings: embedding.status }),
+      problem: trouble,
+      file,
+      embeddings: embedding?.status,
     };
   }
 
@@ -182,9 +182,9 @@ export function createIndexer(options: IndexerOptions): Indexer {
         isWatched: mount.isWatched,
         once,
         maxFileBytes: options.maxFileBytes,
-        ...(options.maxFiles !== undefined && { maxFiles: options.maxFiles }),
+        maxFiles: options.maxFiles,
         ...(mount.isWatched && { follow: (stopped) => options.follow(mount.name, stopped) }),
-        ...(options.everyMs !== undefined && { everyMs: options.everyMs }),
+        everyMs: options.everyMs,
         mayGrow() {
           isFull = files.bytes() >= maxBytes;
           return !isFull;

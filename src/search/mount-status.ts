@@ -29,7 +29,7 @@ export function toMountStatus({ crawl, failure, problem, isFull, ...facts }: Mou
     ...facts,
     state: stateOf(crawl, failure, problem, isFull),
     ...progressOf(crawl, facts.documents, isFull),
-    ...(lastError !== undefined && { lastError }),
+    lastError,
   };
 }
 

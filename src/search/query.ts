@@ -92,8 +92,8 @@ export function parseQuery(text: string, { typing = false, now = Date.now() } = 
     nots,
     filters,
     audience,
-    ...(after !== undefined && { after }),
-    ...(priority !== undefined && { priority }),
+    after,
+    priority,
   };
 }
 

@@ -81,16 +81,16 @@ export function createSearcher({ folder, openStore, runtime, embeddings }: Searc
   async function searchNow({ mounts, ...query }: SearchQuestion, signal: AbortSignal): Promise<SearchFindings> {
     const currentMounts = (store: IndexStore) => mounts.filter(({ name, key }) => store.note(keyNote(name)) === key);
     let opened = current();
-    if (!opened) return { hits: [], ...(problem && { problem }) };
+    if (!opened) return { hits: [], problem };
     const { store, file } = opened;
     if (currentMounts(store).length === 0) return { hits: [], file };
     const isVectored = embeddings !== undefined && !query.typing && store.note(modelNote) === embeddings.model;
     const vector = isVectored ? await vectorOf(query.text, signal) : undefined;
     // It may have been replaced meanwhile.
     if (isVectored) opened = current();
-    if (!opened) return { hits: [], ...(problem && { problem }) };
+    if (!opened) return { hits: [], problem };
     const names = currentMounts(opened.store).map(({ name }) => name);
-    const hits = names.length === 0 ? [] : opened.store.search({ ...query, mounts: names, ...(vector && { vector }) });
+    const hits = names.length === 0 ? [] : opened.store.search({ ...query, mounts: names, vector });
     return { hits, file: opened.file };
   }
 

@@ -107,7 +107,7 @@ export const openStore: OpenStore = (file, { readOnly = false, isStopped = () =>
         const version = row["version"] as string | null;
         return {
           path: fromKey(row["key"] as Uint8Array),
-          ...(query && { query }),
+          query,
           ...(version !== null && { version }),
         };
       });

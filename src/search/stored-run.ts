@@ -20,7 +20,7 @@ export function createStoredRun(store: IndexStore, mount: string): StoredRun {
   function peek(): Stored | undefined {
     if (at >= page.length && !isOver) {
       const after = page.at(-1);
-      page = store.stored(mount, { limit: pageSize, ...(after && { after }) });
+      page = store.stored(mount, { limit: pageSize, after });
       at = 0;
       isOver = page.length === 0;
     }
@@ -48,7 +48,7 @@ export function createStoredHeap(store: IndexStore, mount: string): StoredRun {
   const byPath = new Map<string, Stored[]>();
   let after: Stored | undefined;
   do {
-    const page = store.stored(mount, { limit: pageSize, ...(after && { after }) });
+    const page = store.stored(mount, { limit: pageSize, after });
     for (const stored of page) byPath.set(stored.path, [...(byPath.get(stored.path) ?? []), stored]);
     after = page.at(-1);
   } while (after);

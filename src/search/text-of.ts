@@ -25,7 +25,7 @@ export async function textOf(
   const { path, query, mimeType = "", size = 0 } = entry;
   const isDocument = !isText(mimeType) && offersText(entry);
   if (isMedia(mimeType) || (size > maxFileBytes && !isDocument)) return { text: "" };
-  const at = isDocument ? { path, query: { ...query, as: "text" } } : { path, ...(query && { query }) };
+  const at = isDocument ? { path, query: { ...query, as: "text" } } : { path, query };
   let parts: readonly Part[];
   try {
     parts = await source.read(at, call);
@@ -51,7 +51,7 @@ export async function textOf(
   const text = own.flatMap(({ body }) => ("text" in body ? [body.text] : [])).join("\n");
   const reveals = own.find((part) => part.reveals)?.reveals;
   const isTooMuch = text.length > maxFileBytes || isBinary(text);
-  return { text: isTooMuch ? "" : text, ...(reveals && { reveals }) };
+  return { text: isTooMuch ? "" : text, reveals };
 }
 
 /** Returns whether the source can extract the text of this document. */

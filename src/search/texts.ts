@@ -100,7 +100,7 @@ export function openTexts(database: DatabaseSync): PassageTexts {
       const [from, length, line, more, heading, entry] = one;
       const text = whole.slice(at, at + length);
       at += length;
-      return { from, to: from + length, lines: [line, line + more], heading, text, ...(entry && { entry }) };
+      return { from, to: from + length, lines: [line, line + more], heading, text, entry };
     });
   }
 

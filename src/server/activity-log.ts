@@ -23,7 +23,7 @@ export interface ReadStatus {
 export interface ServedAt {
   readonly version: string;
   readonly url?: string;
-  readonly tokenVariable?: string | undefined;
+  readonly tokenVariable?: string;
 }
 
 export interface ActivityLog extends RequestObserver {

@@ -7,7 +7,7 @@ import { statusMount } from "./status-mount.ts";
 
 export interface BuiltInMountsOptions extends StatusPageOptions {
   /** The picker as one file. Default: the one in the package. */
-  readonly pickerApp?: string | undefined;
+  readonly pickerApp?: string;
 }
 
 export function builtInMounts(options: BuiltInMountsOptions): readonly Mount[] {

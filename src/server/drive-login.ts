@@ -28,7 +28,7 @@ export interface DriveLoginOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly runtime: Runtime;
   /** URL of an emulator. */
-  readonly rootUrl?: string | undefined;
+  readonly rootUrl?: string;
 }
 
 export function createDriveLogins({ env, runtime, rootUrl }: DriveLoginOptions): DriveLogins {
@@ -50,7 +50,7 @@ export function createDriveLogins({ env, runtime, rootUrl }: DriveLoginOptions):
       Promise.all(
         logins.accounts.map(async (account) => {
           const problem = await problemOf(account, logins, runtime, signal);
-          return { ...account, ...(problem !== undefined && { problem }) };
+          return { ...account, problem };
         }),
       ),
   };

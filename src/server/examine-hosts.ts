@@ -42,7 +42,7 @@ export function examineHosts({ files, here }: Pick<InstalledHosts, "files" | "he
 function look(file: HostFile): Looked {
   try {
     const entry = readEntry(file);
-    return { file, ...(entry && { entry }) };
+    return { file, entry };
   } catch (cause) {
     if (!(cause instanceof ResourceError)) throw cause;
     return { file, problem: cause.message };

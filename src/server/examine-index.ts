@@ -26,7 +26,7 @@ export function examineIndex(folder: string): CheckResult {
   const broken = (cause: unknown): CheckResult => {
     const { reason, message } = toIndexProblem(cause);
     const todo = advice[reason];
-    return { about, state: "broken", says: `${message}: ${folder}`, ...(todo !== undefined && { advice: todo }) };
+    return { about, state: "broken", says: `${message}: ${folder}`, advice: todo };
   };
   try {
     const obstacle = files.obstacles()[0];

@@ -31,7 +31,7 @@ export async function examineMount(
   const broken = (failure: string, cause: unknown): CheckResult => {
     const { kind, message } = toResourceError(cause);
     const advice = adviceFor(kind);
-    return { about, state: "broken", says: `${failure}: ${message}`, ...(advice !== undefined && { advice }) };
+    return { about, state: "broken", says: `${failure}: ${message}`, advice };
   };
   let listed: Awaited<ReturnType<Source["list"]>>;
   try {
@@ -68,7 +68,7 @@ export async function examineProblems(
       about: `mount ${name}`,
       state: "hint",
       says: `${path === "" ? "it" : path}${line === undefined ? "" : `:${line}`} ${says}`,
-      ...(advice !== undefined && { advice }),
+      advice,
     }));
     const more = problems.length - findings.length;
     if (more > 0) findings.push({ about: `mount ${name}`, state: "hint", says: `${more} more of this kind` });

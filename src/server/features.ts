@@ -16,7 +16,7 @@ import { createSetPrompts } from "./sets/set-prompts.ts";
 export interface FeaturesOptions {
   readonly pressmark: Pick<Server, "resources" | "mounts" | "policy" | "settings" | "runtime" | "sets">;
   /** False offers no tools, regardless of the config. */
-  readonly tools?: boolean | undefined;
+  readonly tools?: boolean;
 }
 
 export interface Features {
@@ -51,7 +51,7 @@ export function createServerProtocol(
     server: { ...name, version },
     instructions,
     tools,
-    ...(actions && { moreTools: actions }),
+    moreTools: actions,
     prompts,
     observer: pressmark.register,
     isPrivate,

@@ -3,12 +3,12 @@ import { invalid, quote } from "../errors.ts";
 
 export interface TokenPlaces {
   /** File with the token, as the user wrote it. */
-  readonly file?: string | undefined;
+  readonly file?: string;
   /** The current folder. */
   readonly from: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The config's token, with references resolved. */
-  readonly configured?: string | undefined;
+  readonly configured?: string;
 }
 
 export const tokenVariable = "PRESSMARK_TOKEN";

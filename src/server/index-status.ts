@@ -34,7 +34,7 @@ export function indexStatusOf({ threads, failure }: ServerIndex): ToldIndexStatu
     state: stateOf(role, problem, mounts),
     keptHere: role === "writer",
     bytes: status?.bytes ?? 0,
-    ...(problem && { problem }),
+    problem,
     mounts,
     ...(status?.embeddings && { embeddings: status.embeddings }),
   };

@@ -36,7 +36,7 @@ export interface ConfiguredOptions {
   /** Whether changes of the config and of indexed resources take effect while the server is open. */
   readonly live: boolean;
   /** The picker as an app, in one file. Default: the one in the package. */
-  readonly pickerApp?: string | undefined;
+  readonly pickerApp?: string;
 }
 
 /** An unused source stays open this long for running requests: no request takes longer. */
@@ -119,7 +119,7 @@ export async function openConfiguredServer(options: ConfiguredOptions): Promise<
       runtime,
       index,
       cursorKey: keyFor(open, options.cursorKey),
-      ...(pageSize !== undefined && { pageSize }),
+      pageSize,
     });
     return { resources: built, close, answersFor: (uri) => routes.find(uri)?.mount.source };
   }

@@ -53,8 +53,8 @@ async function openSource(config: MountConfig, whole: Config, runtime: Runtime):
   const { cacheBytes, ...rest } = limits;
   const layers = standardLayers(runtime, {
     ...(Object.fromEntries(Object.entries(rest).filter(([, limit]) => limit !== undefined)) as object),
-    ...(cacheBytes !== undefined && { maxBytes: cacheBytes }),
-    ...(redaction && { redact: redaction.layer }),
+    maxBytes: cacheBytes,
+    redact: redaction?.layer,
   });
   // A copy by value would freeze the templates, which a gateway learns later.
   const { close: _close, ...members } = Object.getOwnPropertyDescriptors(stack(source, { name }, layers));
@@ -82,7 +82,7 @@ function toMount(config: MountConfig, base: string, source: Source): Mount {
     source,
     ...(definition.verbatim && { verbatim: true }),
     ...(aliases.length > 0 && { aliases }),
-    ...(freshness && { freshness }),
+    freshness,
   };
 }
 
@@ -92,7 +92,7 @@ function freshnessOf({ definition, options, freshness, isReferred }: MountConfig
   const isPrivate = isReferred || definition.usesCredentials?.(options);
   if (!freshness && !isPrivate) return undefined;
   const effective = isPrivate ? "private" : scope;
-  return { ...(ttlMs !== undefined && { ttlMs }), ...(effective && { scope: effective }) };
+  return { ttlMs, scope: effective };
 }
 
 /** Whether the open source of one mount can serve the other. */

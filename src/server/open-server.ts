@@ -35,7 +35,7 @@ export interface OpenServerOptions {
   /** As the user named them; empty means the nearest config, else the current folder. */
   readonly folders: readonly string[];
   /** The config file, as the user named it. */
-  readonly config?: string | undefined;
+  readonly config?: string;
   /** The current folder. */
   readonly from: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -192,5 +192,5 @@ export function mountsFor(
 }
 
 export function toServedMount({ name, base, source }: Mount, folder: string | undefined): ServedMount {
-  return { name, base, source, ...(folder !== undefined && { folder }) };
+  return { name, base, source, folder };
 }

@@ -80,7 +80,7 @@ export function createServerMetrics({ version, index, counts, log }: ServerMetri
     tally.subscriptions += heard;
     return {
       notify: (wire) => reply.notify(wire),
-      ...(reply.takesNotice !== undefined && { takesNotice: reply.takesNotice }),
+      takesNotice: reply.takesNotice,
       end(wire, status) {
         const outcome = wire === undefined ? "withdrawn" : isBatch ? "ok" : outcomeOf(wire[0], id);
         counted.outcomes.set(outcome, (counted.outcomes.get(outcome) ?? 0) + 1);

@@ -12,8 +12,8 @@ export const setMount = "set";
 /** Description of a set, without its members. */
 export interface SetInfo {
   readonly name: string;
-  readonly title?: string | undefined;
-  readonly description?: string | undefined;
+  readonly title?: string;
+  readonly description?: string;
   /** Whether it is in the config, or was saved. */
   readonly origin: "config" | "saved";
   /** The only caller who may see it. */
@@ -138,7 +138,7 @@ export function createSets({ resources, policy, configured, store }: SetsOptions
       const patience = AbortSignal.timeout(patienceMs);
       const { caller, client } = call;
       const signal = AbortSignal.any([call.signal, patience]);
-      const patient: Call = { caller, ...(client && { client }), signal };
+      const patient: Call = { caller, client, signal };
       const names = [...groups.keys()].sort();
       const found = await roundRobin(names, atOnce, async (name): Promise<SetInfo | undefined> => {
         for (const definition of groups.get(name) ?? []) {

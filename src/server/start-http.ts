@@ -18,16 +18,16 @@ const prepareMs = 50;
 
 export interface HttpServerOptions extends Omit<OpenServerOptions, "live"> {
   /** Default: server.host in the config, else 127.0.0.1. */
-  readonly host?: string | undefined;
+  readonly host?: string;
   /** 0 chooses a free port. Default: server.port in the config, else 7357. */
-  readonly port?: number | undefined;
+  readonly port?: number;
   /** Additional host names that clients may use for this machine. */
   readonly allowedHosts: readonly string[];
   /** File with the token that callers must send. Default: the token of the environment or the config. */
-  readonly tokenFile?: string | undefined;
+  readonly tokenFile?: string;
   readonly version: string;
   /** False offers no tools, regardless of the config. */
-  readonly tools?: boolean | undefined;
+  readonly tools?: boolean;
   /** Folder of the picker's files. Default: the one in the package. */
   readonly pickerFolder?: string;
 }
@@ -79,7 +79,8 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       log,
       identify: () => caller,
       isOneCaller: true,
-      ...(guarded && { gate: guarded.gate, challenge: guarded.challenge }),
+      gate: guarded?.gate,
+      challenge: guarded?.challenge,
       ...(features.actions && { posts: createActionEndpoint(pressmark.resources, log) }),
       page: "/",
       elsewhere: (request, response, path) => own.answer(request, response, path) || page(request, response, path),
@@ -101,14 +102,14 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
     return {
       url,
       picker,
-      ...(guarded && { tokenVariable: guarded.variable }),
+      tokenVariable: guarded?.variable,
       invite: () => (guarded ? `${picker}?code=${guarded.newCode()}` : picker),
       host,
       loopback,
       get mounts() {
         return pressmark.mounts;
       },
-      ...(pressmark.config !== undefined && { config: pressmark.config }),
+      config: pressmark.config,
       async close() {
         features.close();
         await listening.close();

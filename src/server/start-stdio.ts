@@ -9,7 +9,7 @@ export interface StdioServerOptions extends Omit<OpenServerOptions, "live"> {
   readonly out: Writable;
   readonly version: string;
   /** False offers no tools, regardless of the config. */
-  readonly tools?: boolean | undefined;
+  readonly tools?: boolean;
   readonly signal: AbortSignal;
 }
 

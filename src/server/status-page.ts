@@ -80,14 +80,14 @@ export function statusPage({ index, register, mounts, runtime }: StatusPageOptio
       const { served } = register;
       const indexed = indexStatusOf(index);
       return {
-        ...(served && { version: served.version }),
+        version: served?.version,
         ...(served?.url !== undefined && { url: served.url }),
         mounts: mounts().map(({ name, base, folder, source }) => {
           const progress = indexed.mounts.find((each) => each.name === name);
           return {
             name,
             uri: rootOf(base),
-            ...(folder !== undefined && { folder }),
+            folder,
             ...(health.get(source) ?? { state: "checking" }),
             ...(progress && {
               indexed: {
@@ -96,7 +96,7 @@ export function statusPage({ index, register, mounts, runtime }: StatusPageOptio
                 documents: progress.documents,
                 pending: progress.pending,
                 unread: progress.unread,
-                ...(progress.lastError !== undefined && { problem: progress.lastError }),
+                problem: progress.lastError,
               },
             }),
           };
@@ -104,7 +104,7 @@ export function statusPage({ index, register, mounts, runtime }: StatusPageOptio
         index: {
           state: indexed.state,
           bytes: indexed.bytes,
-          ...(indexed.problem && { problem: indexed.problem.message }),
+          problem: indexed.problem?.message,
         },
         clients: register.clients(),
         reads: register.reads(),

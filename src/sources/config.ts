@@ -19,7 +19,7 @@ export interface ConfigOptions {
   readonly files: readonly (string | { readonly path: string; readonly format: ConfigFormat })[];
   readonly env: boolean | readonly string[];
   readonly show: readonly string[];
-  readonly precedence?: readonly string[] | undefined;
+  readonly precedence?: readonly string[];
   readonly variables: Readonly<Record<string, string>>;
   readonly maxBytes: number;
   readonly pollMs: number;

@@ -412,7 +412,7 @@ describe("headings", () => {
       query: { heading: "おわり" },
       title: "おわり",
     });
-    for (const query of [{ heading: "nowhere" }, { heading: "" }, { other: "x" }])
+    for (const query of [{ heading: "nowhere" }, { heading: "" }, { other: "x" }] as Record<string, string>[])
       await refusal(source.read({ path: "ja/guide.md", query }, call()), ["not-found"], JSON.stringify(query));
     await refusal(
       source.read({ path: "ja/guide.md", query: { heading: "x", lines: "1-2" } }, call()),

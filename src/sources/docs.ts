@@ -19,12 +19,12 @@ import { createRules, type RuleOption } from "./docs/rules.ts";
 import { watchDocuments } from "./docs/watch.ts";
 
 export interface DocsOptions extends FolderOptions {
-  readonly ref?: string | undefined;
-  readonly lang?: string | undefined;
-  readonly prefer?: string | undefined;
-  readonly languages?: readonly string[] | undefined;
-  readonly rules?: readonly RuleOption[] | undefined;
-  readonly git?: boolean | undefined;
+  readonly ref?: string;
+  readonly lang?: string;
+  readonly prefer?: string;
+  readonly languages?: readonly string[];
+  readonly rules?: readonly RuleOption[];
+  readonly git?: boolean;
 }
 
 /** The first list waits this long for commit times; later ones appear in later lists. */
@@ -208,11 +208,8 @@ export default defineSource<DocsOptions>({
 async function filesAt(ref: string, folder: FolderOptions, runtime: Runtime): Promise<DocumentFiles> {
   const { openRefFiles } = await import("./docs/ref-files.ts");
   const { root, maxBytes, ignore, hidden, allow, exclude } = folder;
-  const chosen = { ...(ignore !== undefined && { ignore }), ...(hidden !== undefined && { hidden }) };
-  return openRefFiles(
-    { root, ref, maxBytes, ...chosen, ...(allow && { allow }), ...(exclude && { exclude }) },
-    runtime,
-  );
+  const chosen = { ignore, hidden };
+  return openRefFiles({ root, ref, maxBytes, ...chosen, allow, exclude }, runtime);
 }
 
 /** Ends with the signal; never rejects. */

@@ -8,10 +8,10 @@ import { readingOptions } from "../backends/objects/reading-options.ts";
 export interface GcsSourceOptions {
   readonly buckets: readonly string[];
   readonly prefix: string;
-  readonly project?: string | undefined;
-  readonly keyFile?: string | undefined;
+  readonly project?: string;
+  readonly keyFile?: string;
   readonly anonymous: boolean;
-  readonly endpoint?: string | undefined;
+  readonly endpoint?: string;
   readonly linkSeconds: number;
   readonly maxBytes: number;
   readonly timeoutMs: number;

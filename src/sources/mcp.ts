@@ -18,12 +18,12 @@ import { createSkillRelay } from "./mcp/skills.ts";
 import { toSourceTemplate } from "./mcp/templates.ts";
 
 export interface McpOptions {
-  readonly url?: string | undefined;
+  readonly url?: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  readonly command?: string | undefined;
+  readonly command?: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  readonly cwd?: string | undefined;
+  readonly cwd?: string;
   readonly era: "auto" | "modern" | "legacy";
   readonly timeoutMs: number;
 }
@@ -101,7 +101,7 @@ function createUpstream(options: McpOptions, runtime: Runtime): { get: Upstream;
     const { url, headers, command, args, env, cwd, era, timeoutMs } = options;
     try {
       const { createRemoteServer, httpWays } = await import("../client/connect.ts");
-      const connectionOptions = { era, timeoutMs, now: monotonicMs, ...(headers && { headers }) };
+      const connectionOptions = { era, timeoutMs, now: monotonicMs, headers };
       if (url !== undefined) return createRemoteServer(httpWays(url, connectionOptions), connectionOptions, url);
       const { programWay } = await import("../client/stdio.ts");
       const { checkTrust: beforeStart } = runtime;
@@ -109,8 +109,8 @@ function createUpstream(options: McpOptions, runtime: Runtime): { get: Upstream;
         command: command ?? "",
         args,
         env,
-        ...(cwd !== undefined && { cwd }),
-        ...(beforeStart && { beforeStart }),
+        cwd,
+        beforeStart,
       };
       return createRemoteServer([programWay(program)], connectionOptions);
     } catch (cause) {
@@ -146,7 +146,7 @@ function discreet(cause: unknown): unknown {
   const message = withoutPlaces(cause.message);
   if (message === cause.message) return cause;
   const { kind, passing, details } = cause;
-  return new ResourceError(kind, message, { cause, passing, ...(details && { details }) });
+  return new ResourceError(kind, message, { cause, passing, details });
 }
 
 function createGateway(
@@ -214,8 +214,8 @@ function createGateway(
   function toEntries({ items, next, failures }: Page<Resource>): Page<Entry> {
     return {
       items: items.map(entryOf).filter((entry) => entry !== undefined),
-      ...(next !== undefined && { next }),
-      ...(failures && { failures }),
+      next,
+      failures,
     };
   }
 
@@ -314,7 +314,7 @@ function createGateway(
       return {
         path: "",
         mimeType: directoryType,
-        ...(name !== undefined && { title: name }),
+        title: name,
         ...(instructions !== undefined && { description: instructions.slice(0, maxInstructions) }),
       };
     },
@@ -355,18 +355,18 @@ function createGateway(
     async search({ text, limit, within }, call) {
       const below = within === undefined || within === "" ? undefined : addresses.uri({ path: within });
       if (within !== undefined && within !== "" && below === undefined) return [];
-      const found = await send((pressmark) =>
-        pressmark.search({ text, limit, ...(below !== undefined && { within: below }) }, call),
-      ).catch((cause: unknown) => {
-        ignoreUnsupported(cause);
-        return { hits: [], ready: 0 } as SearchResult;
-      });
+      const found = await send((pressmark) => pressmark.search({ text, limit, within: below }, call)).catch(
+        (cause: unknown) => {
+          ignoreUnsupported(cause);
+          return { hits: [], ready: 0 } as SearchResult;
+        },
+      );
       const hits = found.hits.flatMap(({ resource, ...hit }): SourceHit[] => {
         const entry = entryOf(resource);
         return entry ? [{ ...hit, entry }] : [];
       });
       const failure = found.failures?.map(({ message }) => withoutPlaces(message))[0];
-      return { hits, ready: found.ready, ...(failure !== undefined && { failure }) };
+      return { hits, ready: found.ready, failure };
     },
 
     skills: skills.skills,
@@ -396,9 +396,9 @@ function toPart(
   return {
     body,
     freshness,
-    ...(mimeType !== undefined && { mimeType }),
-    ...(meta && { meta }),
-    ...(at && { at }),
+    mimeType,
+    meta,
+    at,
   };
 }
 

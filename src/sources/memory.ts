@@ -149,8 +149,8 @@ export function createMemory(
       const mimeType = part.mimeType ?? match.template.mimeType;
       return {
         path: at.path,
-        ...(at.query && { query: at.query }),
-        ...(mimeType !== undefined && { mimeType }),
+        query: at.query,
+        mimeType,
       };
     },
 
@@ -313,14 +313,14 @@ function toStored(path: string, value: MemoryValue, version: string): Searchable
   const { name, title, description, annotations, icons, meta } = value;
   const entry: Entry = {
     path,
-    ...(name !== undefined && { name }),
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
+    name,
+    title,
+    description,
     mimeType,
     size: value.size ?? size,
-    ...(annotations && { annotations }),
-    ...(icons && { icons }),
-    ...(meta && { meta }),
+    annotations,
+    icons,
+    meta,
     version,
   };
   return { entry, parts: [{ body, mimeType }] };

@@ -158,7 +158,9 @@ describe("a series", () => {
     { where: "job" },
     { format: "html" },
   ])("requested with %o is rejected before the server is called", async (query) => {
-    expect(await refusalOf(read("series/up", query))).toMatchObject({ kind: "invalid" });
+    expect(await refusalOf(read("series/up", query as unknown as Record<string, string>))).toMatchObject({
+      kind: "invalid",
+    });
     expect(queries()).toEqual([]);
   });
 

@@ -31,9 +31,9 @@ import { createWatcher } from "./metrics/watch.ts";
 
 export interface MetricsOptions {
   readonly url: string;
-  readonly token?: string | undefined;
-  readonly username?: string | undefined;
-  readonly password?: string | undefined;
+  readonly token?: string;
+  readonly username?: string;
+  readonly password?: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly labels: readonly string[];
   readonly redactLabels: readonly string[];
@@ -43,7 +43,7 @@ export interface MetricsOptions {
   readonly maxPoints: number;
   readonly intervalMs: number;
   readonly timeoutMs: number;
-  readonly pollMs?: number | undefined;
+  readonly pollMs?: number;
 }
 
 export default defineSource<MetricsOptions>({

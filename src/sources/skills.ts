@@ -13,9 +13,9 @@ import { maxBytes } from "./skills/rules.ts";
 import { snapshotPage, statOf } from "./skills/snapshot.ts";
 
 interface SkillsOptions {
-  readonly root?: string | undefined;
-  readonly roots?: readonly string[] | undefined;
-  readonly prefix?: string | undefined;
+  readonly root?: string;
+  readonly roots?: readonly string[];
+  readonly prefix?: string;
   readonly exclude?: readonly string[];
   readonly watch?: "auto" | "poll";
   readonly pollMs?: number;

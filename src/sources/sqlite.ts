@@ -25,7 +25,7 @@ interface SqliteOptions {
   readonly path: string;
   readonly immutable: boolean;
   readonly tables?:
-    | { readonly include?: readonly string[] | undefined; readonly exclude?: readonly string[] | undefined }
+    | { readonly include?: readonly string[]; readonly exclude?: readonly string[] | undefined }
     | undefined;
   readonly rows: boolean | readonly string[];
   readonly maxRows: number;

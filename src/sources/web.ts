@@ -26,9 +26,9 @@ export interface WebOptions {
 
 export interface PageOption {
   readonly url: string;
-  readonly title?: string | undefined;
-  readonly description?: string | undefined;
-  readonly priority?: number | undefined;
+  readonly title?: string;
+  readonly description?: string;
+  readonly priority?: number;
   readonly audience?: readonly ("user" | "assistant")[] | undefined;
 }
 
@@ -211,7 +211,7 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
       const { part, size, lastModified, digest } = await fetchPage(at, signal);
       return {
         ...at,
-        ...(part.mimeType !== undefined && { mimeType: part.mimeType }),
+        mimeType: part.mimeType,
         size,
         version: digest,
         ...(lastModified && { annotations: { lastModified } }),
@@ -311,7 +311,7 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
   ): Promise<void> {
     const before = seen.has(key) ? seen.get(key) : (first ?? "not seen yet");
     try {
-      const { digest } = await fetchPage({ path: at.path, ...(at.query && { query: at.query }) }, signal);
+      const { digest } = await fetchPage({ path: at.path, query: at.query }, signal);
       if (before !== digest) changes.push({ kind: before === undefined ? "appeared" : "changed", path: at.path });
       seen.set(key, digest);
     } catch (cause) {
@@ -365,12 +365,12 @@ function listPages({ pages, direct }: Pick<WebOptions, "pages" | "direct">): rea
     if (direct && (url.protocol !== "https:" || url.port !== ""))
       throw invalid(`${quote(given)} cannot be listed with "direct": only https:// URLs without a port can`);
     url.hash = "";
-    const annotations = { ...(priority !== undefined && { priority }), ...(audience && { audience }) };
+    const annotations = { priority, audience };
     const entry: Entry = {
       ...addressOf(url),
       name: title ?? url.href.replace(/^https?:\/\//, ""),
-      ...(title !== undefined && { title }),
-      ...(description !== undefined && { description }),
+      title,
+      description,
       ...(Object.keys(annotations).length > 0 && { annotations }),
     };
     return { url, entry };

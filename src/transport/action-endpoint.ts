@@ -69,7 +69,7 @@ function refusal({ kind, message, details }: ResourceError): ActionResponse {
   const retryAfterMs = details?.["retryAfterMs"];
   return {
     status: statuses[kind] ?? 500,
-    text: JSON.stringify({ error: { kind, message, ...(details && { details }) } }),
+    text: JSON.stringify({ error: { kind, message, details } }),
     ...(typeof retryAfterMs === "number" && { headers: { "Retry-After": Math.ceil(retryAfterMs / 1000) } }),
   };
 }

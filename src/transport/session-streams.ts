@@ -51,7 +51,7 @@ interface Stream {
   /** Number of its events in the log. */
   stored: number;
   over: boolean;
-  connection?: EventStream | undefined;
+  connection?: EventStream;
 }
 
 const maxStanding = 4;

@@ -2,6 +2,7 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { JsonRecord } from "../wire/json.ts";
 import { missingCode, recordsIn, textAt, urisIn } from "./answers.ts";
 import { broken, greeting, pair, sampleContents } from "./fixtures.ts";
 import { base, legs, openTestServer } from "./harness.ts";
@@ -82,7 +83,7 @@ describe.for(legs)("reading over $transport in $revision", (leg) => {
     await using pressmark = await openTestServer({ sampleContents });
     const line = await pressmark.line(leg);
     for (const params of [{}, { uri: 7 }, { uri: null }, { uri: ["a"] }, { uri: {} }])
-      expect((await line.error("resources/read", params)).code, JSON.stringify(params)).toBe(-32602);
+      expect((await line.error("resources/read", params as JsonRecord)).code, JSON.stringify(params)).toBe(-32602);
     const odd = [
       "",
       " ",

@@ -145,7 +145,7 @@ describe.concurrent.for(modernLegs)("skills over $transport", (leg) => {
     ])
       expect(await line.error("skills/get", { uri })).toMatchObject({ code: -32602, data: { uri } });
     for (const params of [{}, { uri: 5 }, { uri: "no URI" }])
-      expect((await line.error("skills/get", params)).code).toBe(-32602);
+      expect((await line.error("skills/get", params as JsonRecord)).code).toBe(-32602);
     const owner = await pressmark.line(leg, "owner");
     expect((await skillsOf(owner)).map(({ uri }) => uri)).toContain("skill://secrets/SKILL.md");
   });

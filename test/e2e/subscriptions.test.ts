@@ -263,7 +263,9 @@ describe.concurrent.for(modernLegs)("subscriptions/listen over $transport", (leg
       { notifications: { resourceSubscriptions: [7] } },
       { notifications: { resourcesListChanged: "yes" } },
     ])
-      expect((await line.error("subscriptions/listen", params)).code, JSON.stringify(params)).toBe(-32602);
+      expect((await line.error("subscriptions/listen", params as JsonRecord)).code, JSON.stringify(params)).toBe(
+        -32602,
+      );
   });
 });
 

@@ -1,5 +1,6 @@
 /** Questions that are withdrawn, that take long, and that say how far they have come. */
 import { describe, expect, it } from "vitest";
+import type { JsonRecord } from "../wire/json.ts";
 import { isRecord } from "../wire/json.ts";
 import { counting, createGate, sampleContents } from "./fixtures.ts";
 import { base, legacyLegs, legs, modernLegs, openTestServer } from "./harness.ts";
@@ -26,7 +27,7 @@ describe.for(legs)("a withdrawn question over $transport in $revision", (leg) =>
     const asked = await line.start("resources/list");
     await settled(asked);
     for (const params of [{ requestId: asked.id }, { requestId: "nobody" }, { requestId: null }, {}])
-      await line.notify("notifications/cancelled", params);
+      await line.notify("notifications/cancelled", params as JsonRecord);
     expect(await line.result("resources/list")).toHaveProperty("resources");
     expect(line.unasked.size).toBe(0);
   });

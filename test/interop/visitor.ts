@@ -3,7 +3,7 @@ import type { Heard } from "./heard.ts";
 
 export interface ReadContent {
   readonly uri: string;
-  readonly mimeType?: string | undefined;
+  readonly mimeType?: string;
   readonly text?: string;
   readonly blob?: string;
 }

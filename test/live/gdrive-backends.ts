@@ -99,7 +99,8 @@ export async function realBackend(keyFile: string, parent: string): Promise<Driv
     },
     async change(id, { name, folder: to }) {
       const { parents = [] } = await ask("GET", `drive/v3/files/${id}`, {});
-      const query = to === undefined ? {} : { addParents: to, removeParents: parents.join(",") };
+      const query: Record<string, string> =
+        to === undefined ? {} : { addParents: to, removeParents: parents.join(",") };
       await ask("PATCH", `drive/v3/files/${id}`, query, JSON.stringify(name === undefined ? {} : { name }));
     },
     async trash(id) {

@@ -151,7 +151,7 @@ export function createFolderWatcher(options: FolderWatcherOptions): FolderWatche
       const events = eventsOf(listener, leave);
       return {
         [Symbol.asyncIterator]: () => events,
-        ...(stateOf && { stateOf }),
+        stateOf,
         get pending() {
           return listener.queue.length + (run.isBusy ? 1 : 0);
         },

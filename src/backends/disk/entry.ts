@@ -37,8 +37,8 @@ export function fileEntry(path: string, name: string, facts: FileFacts, hasVersi
     name,
     size,
     annotations,
-    ...(mimeType !== undefined && { mimeType }),
-    ...(version !== undefined && { version }),
+    mimeType,
+    version,
     ...(mimeType !== undefined && documentTypes.has(mimeType) && { meta: asTextMeta }),
     ...(icons && { icons: iconsOf(mimeType) }),
   };

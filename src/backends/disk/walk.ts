@@ -18,10 +18,10 @@ import { settled } from "./steps.ts";
 import type { Steps } from "./steps.ts";
 
 export interface WalkPageRequest {
-  readonly cursor?: string | undefined;
+  readonly cursor?: string;
   readonly limit: number;
   /** False if no entry needs a version. */
-  readonly versions?: boolean | undefined;
+  readonly versions?: boolean;
   readonly signal: AbortSignal;
 }
 

@@ -24,7 +24,7 @@ export function isExtractionFailure(outcome: Outcome): outcome is Failure {
 }
 
 export function toError({ kind, sentence: [before, after], details, cause }: Failure, path: string): ResourceError {
-  return new ResourceError(kind, `${before}${quote(path)}${after}`, { cause, ...(details && { details }) });
+  return new ResourceError(kind, `${before}${quote(path)}${after}`, { cause, details });
 }
 
 export const cancelled: Failure = { kind: "cancelled", sentence: ["reading ", " was cancelled"] };

@@ -119,13 +119,13 @@ export function createBlobs(contents: Objects, headers: Objects, { maxBytes, par
     async describe(at, entry, reveals) {
       const { path, query } = at;
       if (entry.kind === "folder") return { path, mimeType: directoryType, version: entry.hash };
-      const common = { path, ...(query && { query }), ...(reveals && { reveals }), version: entry.hash };
+      const common = { path, query, reveals, version: entry.hash };
       if (entry.kind === "submodule") return { ...common, mimeType: "application/json", meta: submoduleMeta(entry) };
       if (entry.kind === "link") return { ...common, mimeType: linkType };
       if (query) return common;
       const mimeType = mimeOfName(segmentsOf(path).at(-1) ?? "");
       const size = (await headers.find(entry.hash))?.size;
-      return { ...common, ...(mimeType !== undefined && { mimeType }), ...(size !== undefined && { size }) };
+      return { ...common, mimeType, size };
     },
   };
 }

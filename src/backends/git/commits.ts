@@ -95,7 +95,7 @@ export interface ChangedFiles {
 
 export interface ChangedFilesOptions extends CommitContext {
   readonly rules: HistoryRules;
-  readonly path?: string | undefined;
+  readonly path?: string;
   /** Whether to detect renames, or to include folders. */
   readonly renames?: boolean;
   readonly folders?: boolean;

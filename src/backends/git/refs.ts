@@ -54,7 +54,7 @@ export function createRefs(mirror: Mirror, program: GitProgram, headers: Objects
     const commit = {
       hash: found.hash,
       isPinned: isPinned && found.hash === ref,
-      ...(byHash !== undefined && { byHash }),
+      byHash,
     };
     if (!isPinned) onResolve?.(ref, found.hash);
     if (pinned.size >= maxPinned) pinned.clear();

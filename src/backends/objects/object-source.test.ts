@@ -277,7 +277,7 @@ it("a range of an object that changes during the read is rejected, not mixed fro
 
 it("a range of an empty object is empty, or invalid", async () => {
   const source = open({ b: { a: "" } });
-  for (const query of [{ bytes: "0-9" }, { lines: "1-9" }])
+  for (const query of [{ bytes: "0-9" }, { lines: "1-9" }] as Record<string, string>[])
     await source.read({ path: "a", query }, call).then(
       ([part]) => expect(part?.body).toEqual({ text: "" }),
       (cause: unknown) => expect(cause).toMatchObject({ kind: "invalid" }),

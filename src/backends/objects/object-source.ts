@@ -102,8 +102,8 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
     return {
       path: pathAt(bucket, key),
       size,
-      ...(mimeType !== undefined && { mimeType }),
-      ...(version !== undefined && { version }),
+      mimeType,
+      version,
       ...(lastModified !== undefined && { annotations: { lastModified } }),
     };
   }
@@ -223,7 +223,7 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
       if (request.version !== undefined) {
         if (!mayBeObject(key)) throw notFound(at.path);
         const { size, mark } = await store.head({ bucket, key, version: request.version }, signal);
-        return { ...at, size, ...(mark !== undefined && { version: mark }) };
+        return { ...at, size, version: mark };
       }
       const object = await find(bucket, key, signal);
       if (object) return { ...toEntry(bucket, object), ...(at.query && { query: at.query }) };
@@ -278,7 +278,7 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
         .filter((each) => each !== undefined)
         .sort(compareKeys)
         .at(-1);
-      return { items, ...(next !== undefined && { next }) };
+      return { items, next };
     },
 
     templates: [templateOf(single, versionName)],

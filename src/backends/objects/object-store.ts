@@ -39,9 +39,9 @@ export interface ObjectWhere {
   readonly bucket: string;
   readonly key: string;
   /** Default: the newest. */
-  readonly version?: string | undefined;
+  readonly version?: string;
   /** Only while this is its mark; "unavailable" otherwise. */
-  readonly mark?: string | undefined;
+  readonly mark?: string;
 }
 
 export interface ObjectListRequest {

@@ -3,20 +3,20 @@ import type { z } from "zod";
 
 export interface PostgresOptions {
   readonly url: string;
-  readonly password?: string | undefined;
-  readonly ca?: string | undefined;
-  readonly schemas?: readonly string[] | undefined;
+  readonly password?: string;
+  readonly ca?: string;
+  readonly schemas?: readonly string[];
   readonly tables?:
-    | { readonly include?: readonly string[] | undefined; readonly exclude?: readonly string[] | undefined }
+    | { readonly include?: readonly string[]; readonly exclude?: readonly string[] | undefined }
     | undefined;
-  readonly functions?: "none" | "signatures" | "definitions" | undefined;
+  readonly functions?: "none" | "signatures" | "definitions";
   readonly rows: boolean | readonly string[];
   readonly maxRows: number;
   readonly maxBytes: number;
   readonly fullText?:
     | readonly { readonly table: string; readonly columns: readonly string[]; readonly config: string }[]
     | undefined;
-  readonly listen?: string | undefined;
+  readonly listen?: string;
   readonly pollMs: number;
   readonly timeoutMs: number;
   readonly maxConnections: number;

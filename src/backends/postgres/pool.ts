@@ -7,7 +7,7 @@ import type { Target, TlsOptions } from "./url.ts";
 
 export interface ConnectionOptions {
   readonly target: Target;
-  readonly password?: string | undefined;
+  readonly password?: string;
   readonly tls: TlsOptions | false;
   readonly timeoutMs: number;
   readonly maxConnections: number;

@@ -33,7 +33,7 @@ export interface RangeOptions {
   readonly maxBytes: number;
   readonly signal: AbortSignal;
   /** The known line positions; extended by the read. */
-  readonly index?: LineIndex | undefined;
+  readonly index?: LineIndex;
   /** Query parameters before the range, such as `as=text&`. */
   readonly prefix?: string;
 }
@@ -102,7 +102,7 @@ async function readLines(stretch: Stretch, range: ContentRange, options: RangeOp
   const next: ContentRange = { unit: "lines", first: last + 1, last: isCut ? range.last : last + width };
   return toPart(data, from, kind, {
     lines: [range.first, last],
-    ...(total !== undefined && { total }),
+    total,
     ...(!isAll && { next: prefix + formatContentRange(next) }),
   });
 }
@@ -123,7 +123,7 @@ async function readBytes(stretch: Stretch, range: ContentRange, options: RangeOp
       to + 1 < size
         ? prefix + formatContentRange({ unit: "bytes", first: to + 1, last: Math.max(end, to + 1) })
         : undefined;
-    return { bytes: [from, to], total: size, ...(next !== undefined && { next }) };
+    return { bytes: [from, to], total: size, next };
   };
   if (kind.text) {
     const { data, from } = await wholeCharacters(stretch, range.first, last + 1, kind.text.encoding);

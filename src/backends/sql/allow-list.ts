@@ -15,9 +15,9 @@ export function parseTableRef(text: string): TableRef {
 
 export interface AllowOptions {
   /** Patterns of schemas. Default: all. */
-  readonly schemas?: readonly string[] | undefined;
+  readonly schemas?: readonly string[];
   readonly tables?:
-    | { readonly include?: readonly string[] | undefined; readonly exclude?: readonly string[] | undefined }
+    | { readonly include?: readonly string[]; readonly exclude?: readonly string[] | undefined }
     | undefined;
   /** Tables whose rows are served: all, none, or those that match the patterns. */
   readonly rows: boolean | readonly string[];

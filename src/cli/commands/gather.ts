@@ -41,7 +41,7 @@ export default defineCommand({
       const include: string[] = [];
       for (const where of flags.include) include.push(await context.locate(where));
       if (!flags["no-wait"]) await bringUpToDate(context);
-      const ask = { task, budget: flags.budget, format, include, ...(within !== undefined && { within }) };
+      const ask = { task, budget: flags.budget, format, include, within };
       await printPack(ask, context);
     });
   },

@@ -42,7 +42,7 @@ export default defineCommand({
     await withReadingContext(flags, world, async (context) => {
       const within = flags.within === undefined ? undefined : await context.locate(flags.within);
       const reported = flags["no-wait"] ? new Set<string>() : await bringUpToDate(context);
-      const ask = { text, limit: flags.limit, ...(within !== undefined && { within }) };
+      const ask = { text, limit: flags.limit, within };
       const { hits, ready, failures = [] } = await context.resources.search(ask, context.call);
       for (const problem of sayFailures(failures.filter(({ mount }) => !reported.has(mount))))
         context.warn(`mount ${plain(problem)}`);

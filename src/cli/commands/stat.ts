@@ -25,8 +25,7 @@ export default defineCommand({
       const resource = await resources.stat(uri, call);
       const children = isDirectory(resource) ? countOf(await allChildren(uri, context)) : undefined;
       const contents = flags.read && !children ? (await resources.read(uri, call)).contents.map(toHolding) : undefined;
-      if (flags.json)
-        return context.print(jsonLine({ ...resource, ...(children && { children }), ...(contents && { contents }) }));
+      if (flags.json) return context.print(jsonLine({ ...resource, children, contents }));
       const rows = [...rowsOf(resource), ...childrenRows(children), ...(contents ?? []).flatMap(contentRows)];
       const width = Math.max(...rows.map(([label]) => label.length));
       await context.print(
@@ -86,7 +85,7 @@ function toHolding({ uri, mimeType, body, meta = {} }: Content): Holding {
   const { "pressmark/encoding": encoding, ...others } = meta;
   return {
     uri,
-    ...(mimeType !== undefined && { mimeType }),
+    mimeType,
     // Absent for plain UTF-8.
     ...("text" in body ? { encoding: encoding ?? "utf-8", lines: linesIn(body.text) } : { bytes: body.bytes.length }),
     ...(Object.keys(others).length > 0 && { meta: others }),

@@ -118,8 +118,8 @@ function asJson({ resource, depth, children, isLoop, failure }: DescendEntry): s
   return jsonLine({
     ...resource,
     depth: depth + 1,
-    ...(children && { children: children.length }),
+    children: children?.length,
     ...(isLoop && { loop: true }),
-    ...(failure && { failure: failure.message }),
+    failure: failure?.message,
   });
 }

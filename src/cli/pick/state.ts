@@ -8,16 +8,16 @@ export interface PickItem {
   /** Text to filter by: the path, or the URI. */
   readonly path: string;
   readonly isDirectory: boolean;
-  readonly mimeType?: string | undefined;
-  readonly size?: number | undefined;
+  readonly mimeType?: string;
+  readonly size?: number;
 }
 
 /** The loaded part of a directory. */
 export interface PickFolder {
   readonly items: readonly PickItem[];
   /** Cursor of the next page. */
-  readonly next?: string | undefined;
-  readonly failure?: string | undefined;
+  readonly next?: string;
+  readonly failure?: string;
 }
 
 export type PickRow =
@@ -61,7 +61,7 @@ export type PickEvent =
       readonly kind: "page";
       readonly folder: string;
       readonly items: readonly PickItem[];
-      readonly next?: string | undefined;
+      readonly next?: string;
     }
   | { readonly kind: "failed"; readonly folder: string; readonly message: string }
   | { readonly kind: "found"; readonly letters: string; readonly items: readonly PickItem[]; readonly count: number }

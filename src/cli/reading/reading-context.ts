@@ -61,7 +61,7 @@ export async function withReadingContext(
     await use({
       resources: reach.resources,
       roots: reach.roots,
-      ...(reach.index && { index: reach.index }),
+      index: reach.index,
       call,
       progress,
       paint: createPaint(flags.color ?? "auto", world),

@@ -24,7 +24,7 @@ export const resourceAccessFlags = {
 export interface ResourceAccessFlags {
   readonly folder: readonly string[];
   readonly config: string | undefined;
-  readonly server?: string | undefined;
+  readonly server?: string;
   readonly header?: readonly string[];
 }
 

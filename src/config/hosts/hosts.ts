@@ -13,7 +13,7 @@ export type HostConnection =
       readonly kind: "http";
       readonly url: string;
       /** Environment variable with the token, if callers must send one. */
-      readonly tokenVariable?: string | undefined;
+      readonly tokenVariable?: string;
     }
   | { readonly kind: "stdio"; readonly command: string; readonly args: readonly string[] };
 

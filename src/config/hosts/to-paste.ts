@@ -14,7 +14,7 @@ export interface Paste {
 export interface PasteOptions {
   readonly url: string;
   /** Environment variable with the token, if callers must send one. Its value is never shown. */
-  readonly tokenVariable?: string | undefined;
+  readonly tokenVariable?: string;
 }
 
 export function settingsToPaste({ url, tokenVariable: variable }: PasteOptions): readonly Paste[] {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Json } from "./json.ts";
 import { diagramOf, parseSchema } from "./schema.ts";
 
-const orders = {
+const orders: Readonly<Record<string, Json>> = {
   database: "shop",
   table: "orders",
   kind: "table",

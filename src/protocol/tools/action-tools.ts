@@ -35,11 +35,11 @@ function toTool(name: string, action: Action, isOnly: boolean, act: Doing["act"]
   const { mount, title, description, inputSchema, readOnly } = action;
   return {
     name,
-    ...(title !== undefined && { title }),
+    title,
     description: isOnly ? description : `${description} It belongs to the mount ${JSON.stringify(mount)}.`,
     inputSchema,
     annotations: {
-      ...(title !== undefined && { title }),
+      title,
       readOnlyHint: readOnly,
       destructiveHint: false,
       openWorldHint: false,

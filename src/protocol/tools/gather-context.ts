@@ -93,11 +93,7 @@ export const gatherContext: ReadingTool = {
     const include = urisArgument(args);
     const within = trimSlash(textArgument(args, "within", maxUriLength), mounts);
     const { gather } = await import("../../context/gather.ts");
-    const pack = await gather(
-      resources,
-      { task, budget, include, counter: "best", ...(within !== undefined && { within }) },
-      call,
-    );
+    const pack = await gather(resources, { task, budget, include, counter: "best", within }, call);
     return {
       content: [
         { type: "text", text: `${sayReceipt(pack)}\n` },
@@ -146,12 +142,7 @@ function count(number: number, what: string): string {
 }
 
 function linksOf({ items }: Pack) {
-  const byUri = new Map(
-    items.map(({ uri, name, title, mimeType }) => [
-      uri,
-      { uri, name, ...(title !== undefined && { title }), ...(mimeType !== undefined && { mimeType }) },
-    ]),
-  );
+  const byUri = new Map(items.map(({ uri, name, title, mimeType }) => [uri, { uri, name, title, mimeType }]));
   return [...byUri.values()];
 }
 

@@ -163,11 +163,7 @@ async function take({ page, fits, isPast }: Walk, from: string | undefined, limi
   const turn = createTimeSlices();
   // Only comparing takes long; unfiltered pages are few.
   while (looked < maxLooked && (items.length === looked || performance.now() - began < maxLookedMs)) {
-    const {
-      items: all,
-      next,
-      failures: failed = [],
-    } = await page({ limit: size, ...(cursor !== undefined && { cursor }) });
+    const { items: all, next, failures: failed = [] } = await page({ limit: size, cursor });
     const end = endOf(all);
     if (end < all.length && end > 0 && end < size) {
       size = end;
@@ -217,7 +213,7 @@ function toAnswer({ items, next, failures, looked }: Taken) {
     content: [{ type: "text" as const, text: lines.join("\n") }],
     structuredContent: {
       resources: items.map(toResult),
-      ...(next !== undefined && { cursor: next }),
+      cursor: next,
       ...(failures.length > 0 && { failures: failures.map(({ mount, message }) => `${mount}: ${message}`) }),
     },
   };
@@ -241,9 +237,9 @@ function toResult({ uri, name, title, mimeType, size }: Resource): Record<string
   return {
     uri,
     name,
-    ...(title !== undefined && { title }),
-    ...(mimeType !== undefined && { mimeType }),
-    ...(size !== undefined && { size }),
+    title,
+    mimeType,
+    size,
   };
 }
 

@@ -53,7 +53,7 @@ export function excerptLines(part: TextPart, wanted: LineRange | undefined, maxB
       : { unit: "lines", first: line, last: line + width - 1 };
   return {
     text: text.slice(from, end),
-    range: { ...range, ...(total !== undefined && { total }) },
+    range: { ...range, total },
     ...(next && { next: end >= text.length ? (part.next ?? next) : next }),
   };
 }

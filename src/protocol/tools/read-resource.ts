@@ -212,7 +212,7 @@ function weigh(block: ContentBlock): number {
 
 interface Shown {
   /** A sentence for the model besides the content. */
-  readonly note?: string | undefined;
+  readonly note?: string;
   readonly block?: ContentBlock;
 }
 
@@ -226,8 +226,7 @@ function cut(content: Content, text: string, uri: string, range: LineRange | und
 
 function part(content: Content, text: string, range: LineRange | undefined, room: number): TextExcerpt {
   const own = ownRange(content);
-  if (own?.unit === "bytes")
-    return { text: beginning(text, 3 * maxRangeBytes), range: own, ...(own.next && { next: own.next }) };
+  if (own?.unit === "bytes") return { text: beginning(text, 3 * maxRangeBytes), range: own, next: own.next };
   const countsBytes = (own?.first ?? 1) === 1 && content.meta?.["pressmark/encoding"] === undefined;
   if (own === undefined && range?.unit === "bytes") {
     const given = takeBytes(text, range, maxRangeBytes);
@@ -299,7 +298,7 @@ function showBytes(content: Content, bytes: Uint8Array, range: LineRange | undef
     return { note: `${uri}, ${mimeType}`, block: { type: "image", bytes, mimeType } };
   if (bytes.length <= maxRangeBytes)
     return {
-      note: own && sayPart({ range: own, ...(own.next && { next: own.next }) }, uri),
+      note: own && sayPart({ range: own, next: own.next }, uri),
       block: { type: "embedded", content },
     };
   return {

@@ -54,7 +54,7 @@ export function createReadingTools({ resources, server, mounts, only }: ReadingT
         return describe({ server, mounts: named, offers });
       },
       inputSchema,
-      ...(outputSchema && { outputSchema }),
+      outputSchema,
       annotations: { title, readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
       call: (args, request) => call(args, { resources, mounts: mounts(request.caller), offers }, request),
     }));

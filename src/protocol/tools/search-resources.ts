@@ -78,7 +78,7 @@ export const searchResources: ReadingTool = {
       ? "list_resources lists all resources"
       : "resources/list lists all resources";
     const found = await resources
-      .search({ text: query, limit, ...(within !== undefined && { within }), ...(typing && { typing }) }, call)
+      .search({ text: query, limit, within, ...(typing && { typing }) }, call)
       .catch(async (cause: unknown) => {
         if (cause instanceof ResourceError && cause.kind === "unsupported")
           throw new ResourceError("unsupported", `nothing here can be searched; ${listing}`, { cause });
@@ -153,10 +153,10 @@ function toResult({ hit: { resource, lines }, snippet }: Shown): Record<string, 
   return {
     uri,
     name,
-    ...(title !== undefined && { title }),
-    ...(mimeType !== undefined && { mimeType }),
+    title,
+    mimeType,
     ...(lines && { lines: `${lines[0]}-${lines[1]}` }),
-    ...(snippet !== undefined && { snippet }),
+    snippet,
   };
 }
 

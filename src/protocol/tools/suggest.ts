@@ -45,7 +45,7 @@ export async function suggest(
   { caller, client, signal }: Call,
 ): Promise<readonly string[]> {
   const patience = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
-  const call: Call = { caller, ...(client && { client }), signal: patience };
+  const call: Call = { caller, client, signal: patience };
   const found = new Set<string>();
   for (const candidate of candidatesOf(uri, mounts)) {
     for (const near of await nearestTo(candidate, resources, call)) found.add(near);

@@ -42,7 +42,7 @@ export interface IndexThreadsOptions {
   readonly maxBytes: number;
   /** Mounts with more files are not indexed. */
   readonly maxFiles?: number;
-  readonly embeddings?: EmbeddingOptions | undefined;
+  readonly embeddings?: EmbeddingOptions;
   /** Whether to stop after one pass. */
   readonly once?: boolean;
   readonly leaseMs?: number;
@@ -114,15 +114,15 @@ export function createIndexThreads(options: IndexThreadsOptions): IndexThreads {
     const data: IndexerData = {
       folder,
       stop: stopIndexer,
-      ...(options.project && { project: options.project }),
-      ...(options.cacheFolder !== undefined && { cacheFolder: options.cacheFolder }),
+      project: options.project,
+      cacheFolder: options.cacheFolder,
       embeddings,
       maxFileBytes: options.maxFileBytes,
       maxBytes: options.maxBytes,
       maxFiles: options.maxFiles ?? Infinity,
       once,
-      ...(options.leaseMs !== undefined && { leaseMs: options.leaseMs }),
-      ...(options.everyMs !== undefined && { everyMs: options.everyMs }),
+      leaseMs: options.leaseMs,
+      everyMs: options.everyMs,
     };
     const worker = startThread(new URL("./indexer-thread.ts", import.meta.url), {
       name: "pressmark-indexer",

@@ -30,8 +30,8 @@ const indexer = createIndexer({
   maxBytes,
   maxFiles,
   once,
-  ...(leaseMs !== undefined && { leaseMs }),
-  ...(everyMs !== undefined && { everyMs }),
+  leaseMs,
+  everyMs,
   embeddings: openEmbeddings(embeddings, runtime),
   open,
   follow: (mount, signal) =>
@@ -84,11 +84,7 @@ async function open(name: string): Promise<Source> {
       const redaction = opened.redact ? (await import("../redaction.ts")).createRedaction(runtime) : undefined;
       const source = await (definition as SourceDefinition).open(opened.options, redaction?.runtime ?? runtime);
       // Without a cache, because everything is read once.
-      return stack(
-        source,
-        { name },
-        standardLayers(runtime, { maxBytes: 0, maxSeen: 0, ...(redaction && { redact: redaction.layer }) }),
-      );
+      return stack(source, { name }, standardLayers(runtime, { maxBytes: 0, maxSeen: 0, redact: redaction?.layer }));
     } catch (cause) {
       runtime.log("info", "a source cannot be opened a second time, so the indexer reads it through the main thread", {
         mount: name,

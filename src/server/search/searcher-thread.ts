@@ -40,7 +40,7 @@ async function answer({ id, question, withStatus }: Extract<ToSearcher, { readon
     stop.signal.throwIfAborted();
     // Read first, so that the results are at least as new.
     const status = withStatus ? statusOfKeeper() : undefined;
-    post({ id, ...(await searcher.search(question, stop.signal)), ...(status && { status }) });
+    post({ id, ...(await searcher.search(question, stop.signal)), status });
   } catch (cause) {
     if (!(cause instanceof ResourceError) && !stop.signal.aborted) runtime.log("error", "a search failed", { cause });
     post({ id, failure: toThreadError(cause), isDamaged: cause instanceof DamagedIndexError });

@@ -24,8 +24,8 @@ export interface SetChange {
   readonly add?: readonly string[];
   /** Empty removes the whole set. */
   readonly remove?: readonly string[];
-  readonly title?: string | undefined;
-  readonly description?: string | undefined;
+  readonly title?: string;
+  readonly description?: string;
 }
 
 export interface ChangedSet {
@@ -101,7 +101,7 @@ function pick<Key extends string>(key: Key, value: string | undefined): { readon
 }
 
 function toLocated({ name, base, source, folder }: Server["mounts"][number]) {
-  return { mount: { name, base, source }, ...(folder !== undefined && { folder }) };
+  return { mount: { name, base, source }, folder };
 }
 
 /** Writes a file below the config's folder as a relative path, which is valid in other checkouts. */

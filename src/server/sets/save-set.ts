@@ -63,8 +63,8 @@ export function createSaveSet({ resources, sets }: { readonly resources: Resourc
           {
             name,
             resources: uris,
-            ...(title !== undefined && { title }),
-            ...(description !== undefined && { description }),
+            title,
+            description,
           },
           call,
         );
@@ -81,7 +81,7 @@ export function createSaveSet({ resources, sets }: { readonly resources: Resourc
           {
             type: "link",
             isSaid: true,
-            resource: { uri, name, ...(title !== undefined && { title }), mimeType: "application/json" },
+            resource: { uri, name, title, mimeType: "application/json" },
           },
         ],
       };

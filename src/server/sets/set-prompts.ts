@@ -31,7 +31,7 @@ export function createSetPrompts({ resources, sets, others }: SetPromptsOptions)
         const found = await sets.find(name, call);
         if (!found) throw noSuchSet(name);
         return {
-          ...(found.description !== undefined && { description: found.description }),
+          description: found.description,
           messages: [
             say(`The resources of the set ${quote(found.title ?? name)} follow${about(found.description)}`),
             ...(await embed(found.members, resources, call)),

@@ -218,8 +218,8 @@ function describe(uri: string, { name, title, description }: SetInfo): Resource 
   return {
     uri,
     name,
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
+    title,
+    description,
     mimeType: "application/json",
   };
 }

@@ -69,7 +69,7 @@ function recentOf({ task, after, limit }: Readonly<Record<string, string>>) {
   const count = limit === undefined ? mostRecent : /^\d{1,4}$/.test(limit) ? Number(limit) : 0;
   if (count < 1 || count > mostRecent) throw invalid(`"limit" is a whole number from 1 to ${mostRecent}`);
   return {
-    ...(known && { task: known }),
+    task: known,
     ...(mark && { after: [Number(mark[1]), mark[2] ?? ""] as const }),
     limit: count,
   };

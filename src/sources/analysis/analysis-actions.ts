@@ -26,9 +26,9 @@ export interface AskedQuestion {
   readonly prompt: string;
   readonly taskType: TaskType;
   readonly options?: Readonly<Record<string, unknown>> | undefined;
-  readonly providers?: readonly string[] | undefined;
-  readonly models?: readonly string[] | undefined;
-  readonly grounding?: readonly RequestedGround[] | undefined;
+  readonly providers?: readonly string[];
+  readonly models?: readonly string[];
+  readonly grounding?: readonly RequestedGround[];
 }
 
 /** Adds the current versions where none were given. */

@@ -219,7 +219,7 @@ export function createAnalysisStore(options: StoreOptions): AnalysisStore {
       read(function* () {
         const cached = yield* keptAt(key);
         const lease = yield* leaseOf(key);
-        return { ...(cached && { kept: cached }), ...(lease && { lease }) };
+        return { kept: cached, lease };
       }),
 
     find: (id) =>
@@ -301,7 +301,7 @@ export function createAnalysisStore(options: StoreOptions): AnalysisStore {
           const held = yield* get("select number from results where key = ?", key);
           if (held) yield* note(Number(held["number"]), "failed", reason);
           const cached = yield* keptAt(key);
-          return { key: Buffer.from(key).toString("hex"), ...(cached && { kept: cached }) };
+          return { key: Buffer.from(key).toString("hex"), kept: cached };
         },
         { tells: (failed) => failed?.key },
       ),
@@ -398,7 +398,7 @@ export function createAnalysisStore(options: StoreOptions): AnalysisStore {
         return { ids, ...(next !== null && { next: Number(next) }) };
       }),
 
-    ...(listen && { listen }),
+    listen,
     close,
   };
 }

@@ -9,7 +9,7 @@ interface Finding extends AskedQuestion {
   readonly claim: boolean;
   readonly acceptStale: boolean;
   readonly waitMs: number;
-  readonly lease?: string | undefined;
+  readonly lease?: string;
 }
 
 /** Below the time limit of a call. */

@@ -8,7 +8,7 @@ import type { AnalysisStore } from "./store.ts";
 
 export interface RequestedGround {
   readonly uri: string;
-  readonly version?: string | undefined;
+  readonly version?: string;
 }
 
 export interface Grounding {

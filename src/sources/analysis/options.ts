@@ -5,10 +5,10 @@ import type { TaskType } from "./question.ts";
 import type { QualityLimits } from "./result.ts";
 
 export interface AnalysisOptions {
-  readonly path?: string | undefined;
-  readonly url?: string | undefined;
-  readonly password?: string | undefined;
-  readonly ca?: string | undefined;
+  readonly path?: string;
+  readonly url?: string;
+  readonly password?: string;
+  readonly ca?: string;
   readonly schema: string;
   readonly timeoutMs: number;
   readonly maxConnections: number;

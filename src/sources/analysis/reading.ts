@@ -29,7 +29,7 @@ export async function readAnalysis(place: Readable, path: string, options: Analy
       const last = results.at(-1);
       const next = found.length > results.length && last ? { next: formatAfter(last) } : {};
       const shown = {
-        ...(place.task && { task: place.task }),
+        task: place.task,
         results: results.map((each) => toLine(each, now())),
         ...next,
       };
@@ -116,7 +116,7 @@ function sectionJson(
       return { id, llm_votes: result.llm_votes, agreement };
     case "flow": {
       const { total_cost, processing_time_ms, debug, flow_details } = result;
-      return { id, ...(flow_details && { flow_details }), debug, total_cost, processing_time_ms };
+      return { id, flow_details, debug, total_cost, processing_time_ms };
     }
     case "events":
       return { id, events: events.map(({ at, ...event }) => ({ at: iso(at), ...event })) };

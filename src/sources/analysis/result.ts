@@ -25,7 +25,7 @@ export interface ModelsResult {
     readonly providers_used: readonly string[];
     readonly tier_escalated: boolean;
     readonly provider_errors?: unknown;
-    readonly depth_executed?: number | undefined;
+    readonly depth_executed?: number;
   };
   readonly flow_details?:
     | { readonly user_query: string; readonly llm_interactions: readonly unknown[]; readonly aggregation?: unknown }

@@ -8,9 +8,9 @@ import { keyOf, type AnalysisQuestion, questionShape } from "./question.ts";
 import { judgeQuality, type ModelsResult, resultSchema } from "./result.ts";
 
 type Storing = { readonly [Field in keyof AskedQuestion]?: AskedQuestion[Field] | undefined } & {
-  readonly lease?: string | undefined;
-  readonly result?: ModelsResult | undefined;
-  readonly failed?: string | undefined;
+  readonly lease?: string;
+  readonly result?: ModelsResult;
+  readonly failed?: string;
 };
 
 const outdated = "a resource that it rests on has changed in the meantime";

@@ -58,7 +58,7 @@ export interface StoredGround {
 export interface ResultToStore extends ResultBody, Pick<Summary, "task" | "title" | "expires" | "dies"> {
   readonly key: Buffer;
   readonly caller: Caller;
-  readonly token?: string | undefined;
+  readonly token?: string;
   /** What happened during the computation. */
   readonly events: readonly Omit<StoreEvent, "at">[];
 }

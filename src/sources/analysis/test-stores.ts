@@ -13,7 +13,7 @@ import { optionsFor, temporaryFile, type Where } from "./test-results.ts";
 export interface Kind {
   readonly name: "a file" | "PostgreSQL";
   /** Why it is not available, as a sentence. */
-  readonly missing?: string | undefined;
+  readonly missing?: string;
 }
 
 export const kinds: readonly Kind[] = [{ name: "a file" }, { name: "PostgreSQL", missing: missingFor("npm") }];

@@ -7,7 +7,7 @@ import { twinStep } from "./rules.ts";
 
 export interface EntryOptions {
   /** The preferred language. */
-  readonly prefer?: string | undefined;
+  readonly prefer?: string;
   /** The commit time of a file. */
   timeOf(file: string): string | undefined;
   /** The address of the file that a link points to. */
@@ -30,12 +30,12 @@ export function createDescribe({ prefer, timeOf, addressOf }: EntryOptions): Des
       path: address,
       name: address.slice(address.lastIndexOf("/") + 1),
       title,
-      ...(entry.mimeType !== undefined && { mimeType: entry.mimeType }),
-      ...(entry.size !== undefined && { size: entry.size }),
+      mimeType: entry.mimeType,
+      size: entry.size,
       annotations: {
         audience: said.audience ?? verdict.audience,
         priority: said.priority ?? (isLowered ? lower(verdict.priority) : verdict.priority),
-        ...(lastModified !== undefined && { lastModified }),
+        lastModified,
       },
       meta: {
         ...entry.meta,
@@ -50,8 +50,8 @@ export function createDescribe({ prefer, timeOf, addressOf }: EntryOptions): Des
           }),
         },
       },
-      ...(entry.version !== undefined && { version: entry.version }),
-      ...(reveals && { reveals }),
+      version: entry.version,
+      reveals,
     };
   };
 }
@@ -75,7 +75,7 @@ export function directoryEntry(path: string, names: readonly string[]): Entry {
   return {
     path,
     ...(path !== "" && { name }),
-    ...(title !== undefined && { title }),
+    title,
     mimeType: directoryType,
     children: names.length,
   };

@@ -79,10 +79,10 @@ function sort(field: (name: string) => unknown): DocumentFrontMatter {
   const priority = field("priority");
   const audience = toAudience(field("audience"));
   return {
-    ...(title !== undefined && { title }),
-    ...(lang !== undefined && { lang }),
+    title,
+    lang,
     ...(typeof priority === "number" && priority >= 0 && priority <= 1 && { priority }),
-    ...(audience && { audience }),
+    audience,
   };
 }
 

@@ -18,7 +18,7 @@ export interface GitTimes {
 export interface GitTimesOptions {
   readonly root: string;
   /** The commit whose history is read. Default: HEAD. */
-  readonly ref?: string | undefined;
+  readonly ref?: string;
   readonly maxCommits?: number;
   readonly maxBytes?: number;
   readonly timeoutMs?: number;

@@ -56,7 +56,7 @@ export async function describeDocument(
     format,
     entry,
     lang,
-    ...(mark !== undefined && { mark }),
+    mark,
     bare: mark === undefined ? file : marks.strip(file, lang),
     title: detached(title ?? (head === undefined ? undefined : firstTitle(head, format)) ?? stemOf(file)),
     said: rest,

@@ -22,7 +22,7 @@ interface Found {
   readonly raw: string;
   readonly line: number;
   /** The id that the author gave it. */
-  readonly id?: string | undefined;
+  readonly id?: string;
 }
 
 /** Further headings are ignored. */

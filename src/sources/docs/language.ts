@@ -180,10 +180,10 @@ function count(text: string, letters: Letters): void {
 export interface LanguageEvidence {
   readonly path: string;
   /** The language in its metadata. */
-  readonly said?: string | undefined;
+  readonly said?: string;
   readonly mark: string | undefined;
   /** Absent if the text is not available. */
-  readonly detected?: Detected | undefined;
+  readonly detected?: Detected;
   /** The language of documents without any indication. */
   readonly fallback: string;
 }

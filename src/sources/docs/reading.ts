@@ -84,7 +84,7 @@ export function createDocumentReader({ files, describe, addressOf }: DocumentRea
       if (slug !== undefined) {
         const { text: cut, mimeType, heading, lines, meta } = await section(placed, slug, call);
         const named = { "pressmark/heading": heading, "pressmark/range": { lines } };
-        return [{ body: { text: cut }, mimeType, meta: { ...meta, ...own, ...named }, ...(reveals && { reveals }) }];
+        return [{ body: { text: cut }, mimeType, meta: { ...meta, ...own, ...named }, reveals }];
       }
       const isWhole = query?.["lines"] === undefined && query?.["bytes"] === undefined;
       const parts = await readFile(placed, query, call);
@@ -93,7 +93,7 @@ export function createDocumentReader({ files, describe, addressOf }: DocumentRea
           const format = query ? formatOfText(part) : placed.document.format;
           const headings = isWhole && "text" in part.body ? await findHeadings(part.body.text, format) : [];
           const outline = headings.length > 0 && { "pressmark/outline": headings.slice(0, maxOutline) };
-          return { ...part, meta: { ...part.meta, ...own, ...outline }, ...(reveals && { reveals }) };
+          return { ...part, meta: { ...part.meta, ...own, ...outline }, reveals };
         }),
       );
     },
@@ -109,5 +109,5 @@ function inOwnWords(cause: ResourceError, { document, address }: Placed): Resour
   const { kind, passing, details } = cause;
   const message = cause.message.replaceAll(quote(document.file), quote(address));
   const own = details && "template" in details ? { ...details, template: rangeTemplate } : details;
-  return new ResourceError(kind, message, { passing, cause, ...(own && { details: own }) });
+  return new ResourceError(kind, message, { passing, cause, details: own });
 }

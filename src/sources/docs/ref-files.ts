@@ -96,8 +96,8 @@ function toFile(path: string, { size, version }: Entry): Entry {
   return {
     path,
     name,
-    ...(mimeType !== undefined && { mimeType }),
-    ...(size !== undefined && { size }),
-    ...(version !== undefined && { version }),
+    mimeType,
+    size,
+    version,
   };
 }

@@ -9,8 +9,8 @@ export type Audience = NonNullable<Annotations["audience"]>;
 /** As written in the config. */
 export interface RuleOption {
   readonly match: string | readonly string[];
-  readonly priority?: number | undefined;
-  readonly audience?: Audience | undefined;
+  readonly priority?: number;
+  readonly audience?: Audience;
 }
 
 export interface DocumentRating {

@@ -61,7 +61,7 @@ async function load(keyFile: string | undefined) {
       { cause },
     );
   }
-  const auth = new library.GoogleAuth({ scopes: [scope], ...(keyFile !== undefined && { keyFilename: keyFile }) });
+  const auth = new library.GoogleAuth({ scopes: [scope], keyFilename: keyFile });
   // A service account signs with its own key, without requesting a token first.
   auth.useJWTAccessWithScope = true;
   return auth;

@@ -6,7 +6,7 @@ export interface RetryBudget {
   /** No delay starts that would end later than this after the first attempt. */
   readonly patienceMs: number;
   /** Receives repeated failures, and their end. */
-  readonly retryState?: RetryState | undefined;
+  readonly retryState?: RetryState;
 }
 
 /** Whether Drive is unavailable, for callers that wait for background work. */

@@ -162,7 +162,7 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
       const { user } = await json(url(["about"], { fields: "user(permissionId,emailAddress)" }), signal);
       const given = isDriveObject(user) ? user : {};
       const email = textIn(given, "emailAddress")?.toLowerCase();
-      return { id: textIn(given, "permissionId") ?? email ?? "", ...(email !== undefined && { email }) };
+      return { id: textIn(given, "permissionId") ?? email ?? "", email };
     },
 
     async drives(signal) {
@@ -202,7 +202,7 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
       return {
         files: listIn(page, "files").flatMap((each) => toDriveFile(each) ?? []),
         isIncomplete: page["incompleteSearch"] === true,
-        ...(next !== undefined && { next }),
+        next,
       };
     },
 

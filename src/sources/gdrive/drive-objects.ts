@@ -124,7 +124,7 @@ export function toPermissions(given: Said): DrivePermission[] {
         isDiscoverable: each["allowFileDiscovery"] === true,
         ...(email !== undefined && { email: email.toLowerCase() }),
         ...(domain !== undefined && { domain: domain.toLowerCase() }),
-        ...(expires !== undefined && { expires }),
+        expires,
       },
     ];
   });
@@ -158,5 +158,5 @@ function numberIn(given: Said, name: string): number | undefined {
 function targetOf(details: Said): DriveFile["target"] {
   const [id, resourceKey] = [textIn(details, "targetId"), textIn(details, "targetResourceKey")];
   if (id === undefined || !isDriveId(id)) return undefined;
-  return { id, ...(resourceKey !== undefined && { resourceKey }) };
+  return { id, resourceKey };
 }

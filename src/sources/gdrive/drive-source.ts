@@ -171,7 +171,7 @@ export function createDriveSource(
   async function childrenOf(spot: Spot, path: string, { cursor, limit }: ListRequest, signal: AbortSignal) {
     if (spot.kind === "top") return page([directoryOf("file"), directoryOf("folder")], cursor, limit);
     await fresh(signal);
-    if (spot.kind === "files") return listFiles({ limit, ...(cursor !== undefined && { cursor }) });
+    if (spot.kind === "files") return listFiles({ limit, cursor });
     if (spot.kind === "folders")
       return page(
         ledger.tops().map((row) => toFolder(row, isJudged)),

@@ -25,7 +25,7 @@ export function toEntry(file: DriveFileFacts, isJudged: boolean): Entry {
     title: name,
     mimeType: typeOf(file),
     version: versionOf(file),
-    ...(description !== undefined && { description }),
+    description,
     // For exported files, Drive reports the storage used, not the length.
     ...(size !== undefined && !isNative(mimeType) && { size }),
     ...(modifiedTime !== undefined && { annotations: { lastModified: modifiedTime } }),

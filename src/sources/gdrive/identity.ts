@@ -63,7 +63,7 @@ async function fromKey(text: string, subject: string | undefined): Promise<AuthC
   const field = (name: string) => (isDriveObject(key) ? textIn(key, name) : undefined);
   if (field("type") === "authorized_user") {
     const [clientId = "", clientSecret, refreshToken = ""] = ["client_id", "client_secret", "refresh_token"].map(field);
-    return signedIn({ email: "", clientId, refreshToken, ...(clientSecret !== undefined && { clientSecret }) });
+    return signedIn({ email: "", clientId, refreshToken, clientSecret });
   }
   const { JWT } = await library();
   const [email, privateKey, keyId] = ["client_email", "private_key", "private_key_id"].map(field);
@@ -72,8 +72,8 @@ async function fromKey(text: string, subject: string | undefined): Promise<AuthC
     email,
     key: privateKey,
     scopes: [driveScope],
-    ...(keyId !== undefined && { keyId }),
-    ...(subject !== undefined && { subject }),
+    keyId,
+    subject,
   });
   // A service account signs with its own key, without requesting a token first; but not when it acts for a user.
   client.useJWTAccessWithScope = subject === undefined;
@@ -84,7 +84,7 @@ async function signedIn({ clientId, clientSecret, refreshToken, rootUrl }: Store
   const { OAuth2Client: Client } = await library();
   const client = new Client({
     clientId,
-    ...(clientSecret !== undefined && { clientSecret }),
+    clientSecret,
     ...(rootUrl !== undefined && { endpoints: { oauth2TokenUrl: new URL("/token", rootUrl).href } }),
   });
   client.setCredentials({ refresh_token: refreshToken });

@@ -20,7 +20,7 @@ export interface ClientKey {
 export interface SignInOptions {
   readonly client: ClientKey;
   /** Address of an emulator. */
-  readonly rootUrl?: string | undefined;
+  readonly rootUrl?: string;
   /** Shows the user which address to open. */
   show(url: string): void | Promise<void>;
   readonly runtime: Runtime;
@@ -58,7 +58,7 @@ export function readClientKey(text: string): ClientKey {
       "invalid",
       'the file holds no client of the type "Desktop app"; download one from the console of your Google Cloud project',
     );
-  return { clientId, ...(clientSecret !== undefined && { clientSecret }) };
+  return { clientId, clientSecret };
 }
 
 export async function signIn(
@@ -79,7 +79,7 @@ export async function signIn(
         scope: driveScope,
         state,
         code_challenge_method: CodeChallengeMethod.S256,
-        ...(codeChallenge !== undefined && { code_challenge: codeChallenge }),
+        code_challenge: codeChallenge,
       }),
     );
     const { code } = await endpoint.answered(signal);
@@ -96,7 +96,7 @@ export async function signIn(
         "Google returned no refresh token; remove the program's access in your Google account, and try again",
       );
     const email = await emailOf(tokens.access_token, rootUrl, runtime, signal);
-    return { ...key, email, refreshToken: tokens.refresh_token, ...(rootUrl !== undefined && { rootUrl }) };
+    return { ...key, email, refreshToken: tokens.refresh_token, rootUrl };
   } finally {
     endpoint.close();
   }

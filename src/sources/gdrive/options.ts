@@ -12,13 +12,13 @@ export interface DriveSourceOptions {
   readonly myDrive: boolean;
   readonly drives: "all" | readonly string[];
   readonly folders: readonly string[];
-  readonly keyFile?: string | undefined;
-  readonly subject?: string | undefined;
-  readonly account?: string | undefined;
+  readonly keyFile?: string;
+  readonly subject?: string;
+  readonly account?: string;
   readonly anonymous: boolean;
   readonly access: "account" | "drive";
   readonly callers: Readonly<Record<string, string>>;
-  readonly push?: PushSettings | undefined;
+  readonly push?: PushSettings;
   readonly keep: boolean;
   readonly rootUrl: string;
   readonly maxBytes: number;

@@ -131,8 +131,8 @@ function toLogin(given: unknown): StoredLogin | undefined {
     email,
     clientId,
     refreshToken,
-    ...(clientSecret !== undefined && { clientSecret }),
-    ...(rootUrl !== undefined && { rootUrl }),
+    clientSecret,
+    rootUrl,
   };
 }
 

@@ -18,7 +18,7 @@ export interface SyncOptions {
   /** Whether the readers of each file must be known. */
   readonly withPermissions: boolean;
   /** The retry state of the API, if it reports one. */
-  readonly retryState?: RetryState | undefined;
+  readonly retryState?: RetryState;
   /** Name of the process that holds the ledger. */
   readonly holder?: string;
 }
@@ -159,7 +159,7 @@ export function createSync(options: SyncOptions): Sync {
           log: name,
           q,
           limit: withPermissions ? permissionsPageSize : pageSize,
-          ...(next !== undefined && { token: next }),
+          token: next,
         },
         signal,
       );

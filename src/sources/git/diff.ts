@@ -11,7 +11,7 @@ import { diffTemplate } from "./templates.ts";
 export interface DiffRequest extends CommitContext {
   readonly rules: HistoryRules;
   readonly maxBytes: number;
-  readonly path?: string | undefined;
+  readonly path?: string;
   /** Hash of the empty tree. */
   readonly emptyTree: string;
 }

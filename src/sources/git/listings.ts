@@ -108,7 +108,7 @@ function toFacts({ name, hash, date, subject }: Row, prefix: string) {
   return {
     name: name.slice(prefix.length),
     hash,
-    ...(date !== undefined && { date }),
+    date,
     subject: subject.length > maxSubject ? `${subject.slice(0, maxSubject)}…` : subject,
   };
 }

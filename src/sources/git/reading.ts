@@ -219,7 +219,7 @@ export function createGitReader(options: GitReaderOptions): GitReader {
           )
             throw notFound(path);
           const reveals = request.kind === "blob" ? undefined : { path: blobPath(request) };
-          if (request.kind === "blame") return { ...entryBase, mimeType: json, ...(reveals && { reveals }) };
+          if (request.kind === "blame") return { ...entryBase, mimeType: json, reveals };
           return blobs.describe(entryBase, entry, reveals);
         }
         default:

@@ -75,7 +75,7 @@ export async function readCheckoutStatus(context: StatusContext): Promise<object
   const isTruncated = isCut || Object.values(lists).some((list) => list.length > maxEntries);
   return {
     ...whereFrom(head, status.hash === null ? null : ((await commits.nearest(status.hash)) ?? null)),
-    ...(status.upstream && { upstream: status.upstream }),
+    upstream: status.upstream,
     ...(operation !== undefined && { operation: operations[operation] }),
     ...shallow(repository),
     clean: isClean,

@@ -6,9 +6,9 @@ import { takeUpTo } from "../../lib/read-bounded.ts";
 export interface ApiOptions {
   /** Address of the server, up to `/api/v1`. */
   readonly url: string;
-  readonly token?: string | undefined;
-  readonly username?: string | undefined;
-  readonly password?: string | undefined;
+  readonly token?: string;
+  readonly username?: string;
+  readonly password?: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly timeoutMs: number;
   /** Masks texts of the server before they are shown. Default: unchanged. */

@@ -99,7 +99,7 @@ function describe(name: string, given: Readonly<Record<string, unknown>>): Metri
     name,
     ...(typeof type === "string" && type !== "" && type !== "unknown" && { type: type.slice(0, 40) }),
     ...(typeof help === "string" && help !== "" && { help: help.slice(0, maxHelp).toWellFormed() }),
-    ...(unit !== undefined && { unit }),
+    unit,
   };
 }
 

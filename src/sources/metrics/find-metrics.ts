@@ -7,7 +7,7 @@ export function metricEntry({ name, type, help, unit }: Metric): Entry {
   return {
     path: pathOf(["series", name]),
     name,
-    ...(help !== undefined && { description: help }),
+    description: help,
     mimeType: "application/json",
     ...((type !== undefined || unit !== undefined) && { meta: { "pressmark/metric": { type, unit } } }),
   };

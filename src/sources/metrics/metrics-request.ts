@@ -180,7 +180,7 @@ function parseAggregation(text: string | undefined): Aggregation {
   const inner = overTime.find((each) => text === each || text.endsWith(`.${each}`));
   const first = inner === undefined ? text : text.slice(0, -inner.length - 1);
   if (inner !== undefined && text === inner) return { inner };
-  const found = { ...(inner !== undefined && { inner }) };
+  const found = { inner };
   const percent = /^p(\d{1,2}(?:\.\d{1,3})?)$/.exec(first)?.[1];
   if (percent !== undefined) return { ...found, quantile: Number((Number(percent) / 100).toFixed(6)) };
   const outer = aggregations.find((each) => each === first);

@@ -39,7 +39,7 @@ export interface CatalogRequest {
   /** What is listed: all objects that are no directories, the schemas, one schema, or its functions. */
   readonly scope: CatalogScope;
   /** From this path on, inclusive. */
-  readonly from?: string | undefined;
+  readonly from?: string;
   readonly limit: number;
 }
 
@@ -49,7 +49,7 @@ export type CatalogScope =
 
 export interface SuggestRequest {
   readonly what: "schema" | "table" | "function";
-  readonly schema?: string | undefined;
+  readonly schema?: string;
   readonly typed: string;
 }
 

@@ -69,7 +69,7 @@ export function createPostgresReader({
     return {
       database,
       schema,
-      ...(found.comment !== undefined && { comment: found.comment }),
+      comment: found.comment,
       tables: tables.slice(0, maxTables),
       enums: enums.map(toEnum),
       functions: named.things.flatMap(({ place }) => (place.kind === "function" ? [place.name] : [])),

@@ -168,7 +168,7 @@ export function toDescription(
     // Negative: never counted.
     ...(raw.estimate >= 0 && kind !== "view" && { rowEstimate: Math.round(raw.estimate) }),
     columns: (raw.columns ?? []).map((column) => toColumn(column, mayShow)),
-    ...(primary && { primaryKey: primary.columns }),
+    primaryKey: primary?.columns,
     constraints: constraints
       .filter((each) => each.kind !== "p" && mayShow(each.mentions))
       .map(({ name, kind: letter, columns, definition }) => ({
@@ -266,7 +266,7 @@ function toForeignKey({ name, columns, schema, table, to, onUpdate, onDelete }: 
     name,
     columns,
     references: { schema, table, columns: to },
-    ...(update !== undefined && { onUpdate: update }),
-    ...(remove !== undefined && { onDelete: remove }),
+    onUpdate: update,
+    onDelete: remove,
   };
 }

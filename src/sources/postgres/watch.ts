@@ -14,7 +14,7 @@ export interface PostgresWatchOptions {
   readonly connection: Pick<PostgresConnection, "attach" | "toError">;
   readonly allow: AllowList;
   readonly hasFunctions: boolean;
-  readonly channel?: string | undefined;
+  readonly channel?: string;
   readonly pollMs: number;
   readonly wait: Runtime["wait"];
 }

@@ -8,16 +8,16 @@ import { ResourceError } from "../../errors.ts";
 export interface Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  readonly sessionToken?: string | undefined;
+  readonly sessionToken?: string;
   /** They are requested again from then on. */
-  readonly expiration?: Date | undefined;
+  readonly expiration?: Date;
 }
 
 export interface CredentialOptions {
-  readonly accessKeyId?: string | undefined;
-  readonly secretAccessKey?: string | undefined;
-  readonly sessionToken?: string | undefined;
-  readonly profile?: string | undefined;
+  readonly accessKeyId?: string;
+  readonly secretAccessKey?: string;
+  readonly sessionToken?: string;
+  readonly profile?: string;
 }
 
 export interface CredentialSource {

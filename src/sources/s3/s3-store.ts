@@ -56,7 +56,7 @@ export function createS3Store({ region, endpoint, pathStyle, credentials, timeou
     const client = new AwsClient({
       accessKeyId,
       secretAccessKey,
-      ...(sessionToken !== undefined && { sessionToken }),
+      sessionToken,
       service: "s3",
       region,
       cache: derived,

@@ -25,10 +25,10 @@ export function hold(seen: Entry, [part, ...more]: readonly Part[]): HeldFile | 
   return {
     entry: {
       path,
-      ...(mimeType !== undefined && { mimeType }),
+      mimeType,
       size,
-      ...(annotations && { annotations }),
-      ...(reveals && { reveals }),
+      annotations,
+      reveals,
       version: digest,
     },
     parts: [exact.part],

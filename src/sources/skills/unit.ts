@@ -63,10 +63,10 @@ export async function readUnit(
     const own: SourceSkillFile[] = [];
     for (const file of files) {
       const { digest, size } = await take(file);
-      own.push({ path: file.path, ...(file.reveals && { reveals: file.reveals }), digest, size });
+      own.push({ path: file.path, reveals: file.reveals, digest, size });
     }
     const { path, reveals } = manifest;
-    return { path, ...(reveals && { reveals }), frontMatter: verdict.frontMatter, files: own };
+    return { path, reveals, frontMatter: verdict.frontMatter, files: own };
   }
 
   for (const manifest of seen.files.filter(isManifest)) {

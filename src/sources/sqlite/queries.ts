@@ -196,7 +196,7 @@ function describe(
         })),
         referencedBy: kind === "view" ? [] : referencesTo(database, name),
         ...suffixOf(database, name, sql),
-        ...(rowEstimate !== undefined && { rowEstimate }),
+        rowEstimate,
       };
     });
 }
@@ -288,8 +288,8 @@ function foreignKeysOf(database: DatabaseSync, table: string): ForeignKey[] {
     return {
       columns: parts.map((part) => String(part["from"])),
       references: { table: String(first["table"]), columns: to },
-      ...(onUpdate !== undefined && { onUpdate }),
-      ...(onDelete !== undefined && { onDelete }),
+      onUpdate,
+      onDelete,
     };
   });
 }

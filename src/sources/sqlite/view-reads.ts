@@ -10,7 +10,7 @@ export interface SchemaItem {
   /** Whether it shows data of other tables: a view does, a virtual table may. */
   readonly isDerived: boolean;
   /** For a table in which a virtual table stores its data: the name of that one. */
-  readonly shadowOf?: string | undefined;
+  readonly shadowOf?: string;
 }
 
 /** SQLite's own tables contain the names of all tables. */

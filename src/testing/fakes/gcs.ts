@@ -138,7 +138,7 @@ function describe(
     generation: String(generation),
     updated,
     contentType,
-    ...(contentEncoding !== undefined && { contentEncoding }),
+    contentEncoding,
     etag: `etag-${generation}`,
     ...(Object.keys(metadata).length > 0 && { metadata }),
   };

@@ -38,9 +38,9 @@ const notApplicable: Readonly<Record<string, Readonly<Record<string, string>>>> 
 export interface TableCell extends Cell {
   readonly name: string;
   /** Why it means nothing for this part. */
-  readonly notApplicable?: string | undefined;
+  readonly notApplicable?: string;
   /** Why it cannot be tried on this machine. */
-  readonly missing?: string | undefined;
+  readonly missing?: string;
 }
 
 export const cells: readonly TableCell[] = parts.flatMap((part) =>

@@ -23,7 +23,7 @@ export interface Scene {
 export interface Fault {
   readonly name: string;
   /** Why it cannot be injected on this machine. */
-  readonly missing?: string | undefined;
+  readonly missing?: string;
   /** Called before anything is opened; gives how the server is started. */
   prepare?(stage: Stage, definition: PartDefinition): StartOptions;
   inject(scene: Scene): Promise<void>;

@@ -14,7 +14,7 @@ export interface FakeFile {
   readonly name?: string;
   readonly mimeType?: string;
   readonly parent?: string;
-  readonly driveId?: string | undefined;
+  readonly driveId?: string;
   readonly description?: string;
   /** Of an uploaded file. */
   readonly content?: string | Uint8Array;
