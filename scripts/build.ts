@@ -115,7 +115,7 @@ async function buildModules(): Promise<void> {
       groups: [
         {
           name: "core",
-          test: /src\/(?:cli\/(?!commands\/(?!index\.ts|serve\.ts)|completions|confirm|pick|reading)|(?:errors|layer|resources|source)\.ts$)/,
+          test: /src\/(?:cli\/(?!commands\/(?!index\.ts|serve\.ts)|completions|confirm|pick|reading)|(?:errors|layer|resources|runtime|source)\.ts$)/,
         },
         {
           name: "server",

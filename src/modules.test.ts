@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 
 const root = import.meta.dirname;
 
-const core = ["resources", "source", "layer", "errors"];
+const core = ["resources", "source", "layer", "errors", "runtime"];
 const server = [
   "backends",
   "sources",

@@ -1,17 +1,9 @@
 /** The interface of a source: everything that the author of a source needs to read. */
 import type { z } from "zod";
-import type {
-  Annotations,
-  Body,
-  Call,
-  Caller,
-  Freshness,
-  FrontMatter,
-  Hit,
-  Icon,
-  Page,
-  Resources,
-} from "./resources.ts";
+import type { Annotations, Body, Call, Caller, Freshness, FrontMatter, Hit, Icon, Page } from "./resources.ts";
+import type { Runtime } from "./runtime.ts";
+
+export type { Runtime } from "./runtime.ts";
 
 /**
  * A location inside a mount. The router decodes a URI into an address once: a source never sees a percent-escape,
@@ -186,91 +178,110 @@ export interface SourceActionResult {
   readonly entries?: readonly Entry[];
 }
 
-/** A backend. `list` and `read` are required; the presence of any other method declares that ability. */
-export interface Source {
+/** Required of every source. */
+export interface SourceListing {
   /** Pages are disjoint, ordered by address and together complete. Directories are not listed. */
   list(request: ListRequest, call: Call): Promise<Page<Entry>>;
-  /** Order of the paths in `list`, if the backend has a fixed order other than by address; `children` may use yet another. */
-  readonly order?: (left: string, right: string) => number;
-  /** Returns the cursor of the page that begins after this entry. Without it, the router requests a page again that it had to cut. */
-  cursorAfter?(entry: Entry): string;
   /** A missing address throws "not-found"; the result is never an empty array. A directory throws "directory". */
   read(at: Address, call: Call): Promise<readonly Part[]>;
+}
+
+/** Looking at single entries and directories, and continuing a list. */
+export interface SourceBrowsing {
   /** Returns the entry that `list` gives for this address; also works for directories. A missing address throws "not-found". */
-  stat?(at: Address, call: Call): Promise<Entry>;
+  stat(at: Address, call: Call): Promise<Entry>;
   /** Lists the direct children of a directory, including directories. Pages as for `list`. Anything else throws "not-found". */
-  children?(at: Address, request: ListRequest, call: Call): Promise<Page<Entry>>;
-  readonly templates?: readonly SourceTemplate[];
+  children(at: Address, request: ListRequest, call: Call): Promise<Page<Entry>>;
+  /** Order of the paths in `list`, if the backend has a fixed order other than by address; `children` may use yet another. */
+  readonly order: (left: string, right: string) => number;
+  /** Returns the cursor of the page that begins after this entry. Without it, the router requests a page again that it had to cut. */
+  cursorAfter(entry: Entry): string;
+}
+
+/** Addresses that are not listed but can be composed. */
+export interface SourceTemplates {
+  readonly templates: readonly SourceTemplate[];
   /** Brings `templates` up to date, for a source that gets them from elsewhere. Called before `templates` is read. Never throws. */
-  learnTemplates?(call: Call): Promise<void>;
+  learnTemplates(call: Call): Promise<void>;
   /** Best first. An unknown variable has no suggestions. */
-  complete?(request: SourceCompletionRequest, call: Call): Promise<readonly Suggestion[]>;
+  complete(request: SourceCompletionRequest, call: Call): Promise<readonly Suggestion[]>;
+}
+
+/** For a backend that searches by itself. All other mounts are searched by the index. */
+export interface SourceSearching {
   /** Best first. A plain array means that all of the mount was searched. */
-  search?(
+  search(
     request: { readonly text: string; readonly limit: number; readonly within?: string },
     call: Call,
   ): Promise<readonly SourceHit[] | SourceHits>;
-  /** Pages as for `list`. Digests and sizes match what a read returns, until a change is reported. Requires `skill`. */
-  skills?(request: ListRequest, call: Call): Promise<Page<SourceSkill>>;
+}
+
+/** Skills. A source has both methods or none. */
+export interface SourceSkills {
+  /** Pages as for `list`. Digests and sizes match what a read returns, until a change is reported. */
+  skills(request: ListRequest, call: Call): Promise<Page<SourceSkill>>;
   /** Returns the skill whose SKILL.md has this address, as `skills` gives it. Anything else throws "not-found". */
-  skill?(at: Address, call: Call): Promise<SourceSkill>;
-  /** Lists what the source left out or found faulty, and why: for the operator, never for a caller. */
-  problems?(call: Call): Promise<readonly SourceProblem[]>;
+  skill(at: Address, call: Call): Promise<SourceSkill>;
+}
+
+/** Changes as they happen. */
+export interface SourceWatching {
   /**
    * Resolves once armed: a change made after that is never missed. A path reported as appeared or changed is listed or is a directory,
    * unless `lists` says otherwise. Ends when the call's signal does; throws if it cannot continue.
    * Any number of watches run concurrently. Each reports every change after it was armed, independent of the others.
    */
-  watch?(call: Call): Promise<SourceWatch>;
+  watch(call: Call): Promise<SourceWatch>;
   /**
    * Returns whether `list` includes this address. For a source whose `watch` also reports unlisted paths: the index takes only listed ones.
    * Absent if everything that `stat` finds, except directories, is listed.
    */
-  lists?(at: Address): boolean;
+  lists(at: Address): boolean;
   /**
    * Announces that someone watches this address until the call's signal ends: once resolved, `watch` reports changes there.
    * Absent if `watch` reports everything. Never throws.
    */
-  follow?(at: Address, call: Call): Promise<void>;
+  follow(at: Address, call: Call): Promise<void>;
+}
+
+/** Operations that callers may run. */
+export interface SourceActions {
+  /** By name: lowercase letters, digits and underscores. Only for callers who may see the mount itself. */
+  readonly actions: Readonly<Record<string, SourceAction>>;
+}
+
+/** Limits, access and the end of a source. */
+export interface SourceOperation {
   /**
    * Time limit for one call in total: connecting, every request, redirect and attempt. The layers abort the call's signal then,
    * so a source needs no timers for its steps. Absent if the mount's limit is enough. Does not apply to watches and actions.
    */
-  readonly timeoutMs?: number;
-  /** By name: lowercase letters, digits and underscores. Only for callers who may see the mount itself. */
-  readonly actions?: Readonly<Record<string, SourceAction>>;
+  readonly timeoutMs: number;
   /**
    * Returns whether the backend lets this caller know of an address. Checked by every operation, in addition to the policy; synchronous.
    * Absent if all callers of the mount see the same.
    */
-  maySee?(caller: Caller, at: Address): boolean;
+  maySee(caller: Caller, at: Address): boolean;
+  /** Lists what the source left out or found faulty, and why: for the operator, never for a caller. */
+  problems(call: Call): Promise<readonly SourceProblem[]>;
   /** Afterwards the source runs nothing and holds no resources. */
-  close?(): Promise<void>;
+  close(): Promise<void>;
 }
 
-/** The environment of a source: clocks, timers, log. Tests pass their own. */
-export interface Runtime {
-  /** Milliseconds since the epoch, for times that are shown or stored. This clock may be set back or forward at any time. */
-  now(): number;
-  /** Milliseconds that never go back, from an arbitrary start: for time limits, delays and ages. */
-  monotonicMs(): number;
-  /** Resolves after this time, or rejects when the signal is aborted. */
-  wait(ms: number, signal: AbortSignal): Promise<void>;
-  /**
-   * Masks secrets in a text. Present if the mount does so. Whole texts are masked without the source's help. A source that cuts a text
-   * into pieces must mask the whole first, because a piece of a secret may not be recognised.
-   */
-  readonly redact?: (text: string) => string;
-  /** Writes a message for the operator. Never log a secret or a caller's content. */
-  log(level: "info" | "warn" | "error", message: string, facts?: Readonly<Record<string, unknown>>): void;
-  /**
-   * Throws if a program or file that the mount names has changed since the config was loaded. Call it before you start or open one
-   * by its path. Absent if the operator passed the config explicitly.
-   */
-  readonly checkTrust?: () => void;
-  /** What this server serves, as a caller may see it; usable after `open` has resolved. Absent if the source runs alone. */
-  readonly pressmark?: Pick<Resources, "read" | "stat" | "watch">;
-}
+/**
+ * A backend. `list` and `read` are required; the presence of any other member declares that ability. An author reads
+ * `SourceListing` first, and each of the others when the backend can do it.
+ */
+export interface Source
+  extends
+    SourceListing,
+    Partial<SourceBrowsing>,
+    Partial<SourceTemplates>,
+    Partial<SourceSearching>,
+    Partial<SourceSkills>,
+    Partial<SourceWatching>,
+    Partial<SourceActions>,
+    Partial<SourceOperation> {}
 
 export interface SourceDefinition<Options = unknown> {
   readonly name: string;

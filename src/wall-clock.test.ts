@@ -46,10 +46,21 @@ const wallClock = /\bDate\.now\b|\bnew Date\(\)|\bruntime\.now\b|\bRuntime\["now
 /** Tests, their support files, and fake servers. */
 const ofTests = /(?:\.test|(?:^|\/)test-[^/]*)\.tsx?$|^testing\//;
 
-it("the wall clock is read only for what is shown or stored", () => {
-  const found = readdirSync(import.meta.dirname, { recursive: true, encoding: "utf8" })
+function filesWith(pattern: RegExp): string[] {
+  return readdirSync(import.meta.dirname, { recursive: true, encoding: "utf8" })
     .map((name) => name.split(sep).join("/"))
     .filter((name) => /\.tsx?$/.test(name) && !ofTests.test(name))
-    .filter((name) => wallClock.test(readFileSync(join(import.meta.dirname, name), "utf8")));
-  expect(found.toSorted()).toEqual(Object.keys(allowed).toSorted());
+    .filter((name) => pattern.test(readFileSync(join(import.meta.dirname, name), "utf8")))
+    .toSorted();
+}
+
+it("the wall clock is read only for what is shown or stored", () => {
+  expect(filesWith(wallClock)).toEqual(Object.keys(allowed).toSorted());
+});
+
+/** Sources get the environment from `Runtime`, so that a test can pass its own. */
+const readEnvironment = ["backends/folder-rules/git-excludes.ts", "cli/run.ts", "server/runtime.ts"];
+
+it("the environment is read only where the program starts", () => {
+  expect(filesWith(/\bprocess\.env\b/)).toEqual(readEnvironment);
 });

@@ -49,7 +49,13 @@ function byBatch(): Reader {
 
 async function bySource(): Promise<Reader> {
   const { default: definition } = await import("../../src/sources/git.ts");
-  const runtime = { now: Date.now, monotonicMs: () => performance.now(), wait: async () => {}, log: () => {} };
+  const runtime = {
+    env: process.env,
+    now: Date.now,
+    monotonicMs: () => performance.now(),
+    wait: async () => {},
+    log: () => {},
+  };
   const source = await definition.open({ root }, runtime);
   return {
     read: (files, commit) =>

@@ -1,5 +1,4 @@
 /** Whether folder rules exclude a path, for the permission checks of a config. */
-import { homedir } from "node:os";
 import { relative, sep } from "node:path";
 import { createLocalDisk } from "../backends/disk/disk.ts";
 import { asFile, asFolder } from "../backends/folder-rules/name-rules.ts";
@@ -21,7 +20,7 @@ export function createIsIgnored(folder: string): IsIgnored {
     allow: [],
     exclude: [],
     disk: createLocalDisk(),
-    person: personOf(process.env, homedir()),
+    person: personOf(),
   });
   return async (path, isFolder) => {
     const names = relative(folder, path).split(sep);

@@ -9,7 +9,13 @@ import type { Call } from "../resources.ts";
 import file from "../sources/file.ts";
 import { createResources, type LocalResources } from "./create-resources.ts";
 
-const runtime = { now: Date.now, monotonicMs: () => performance.now(), wait: () => Promise.resolve(), log: () => {} };
+const runtime = {
+  env: process.env,
+  now: Date.now,
+  monotonicMs: () => performance.now(),
+  wait: () => Promise.resolve(),
+  log: () => {},
+};
 const noSecrets: Policy = {
   maySee: (caller, _mount, { path }) => caller.id === "boss" || !/^secrets(\/|$)/.test(path),
 };

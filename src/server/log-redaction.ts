@@ -25,6 +25,7 @@ export function createLogRedaction(runtime: Runtime): LogRedaction {
 
   return {
     runtime: {
+      env: runtime.env,
       now: runtime.now,
       monotonicMs: runtime.monotonicMs,
       wait: runtime.wait,

@@ -50,7 +50,7 @@ export async function openConfiguredServer(options: ConfiguredOptions): Promise<
   // Sources use the server once it is open.
   const runtime: Runtime = {
     ...secrets.runtime,
-    pressmark: {
+    resources: {
       read: (uri, call) => pressmark.read(uri, call),
       stat: (uri, call) => pressmark.stat(uri, call),
       watch: (filter, call) => pressmark.watch(filter, call),

@@ -10,12 +10,17 @@ type Level = Parameters<Runtime["log"]>[0];
 const weight = { info: 0, warn: 1, error: 2 } as const;
 
 /** Drops lines below `level`, and limits repeated lines of a mount. */
-export function createRuntime(to: Pick<Writable, "write">, level: Level = "warn"): Runtime {
+export function createRuntime(
+  to: Pick<Writable, "write">,
+  level: Level = "warn",
+  env: Runtime["env"] = process.env,
+): Runtime {
   const limit = createLineLimit();
   return {
     now: Date.now,
     monotonicMs,
     wait,
+    env,
     log(own, message, facts) {
       if (weight[own] < weight[level]) return;
       const mount = facts?.["mount"];

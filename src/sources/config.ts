@@ -105,7 +105,7 @@ export default defineSource<ConfigOptions>({
   base: () => "config://",
   usesCredentials: () => true,
 
-  open: async (options, runtime) => openConfig(options, runtime, process.env),
+  open: async (options, runtime) => openConfig(options, runtime, runtime.env),
 });
 
 /** `open` provides access to the files. */

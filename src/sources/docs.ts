@@ -83,7 +83,7 @@ export default defineSource<DocsOptions>({
     const marks = createLanguageMarks(languages);
     const judge = createRules(rules);
     const files = ref === undefined ? openFolder(folder, runtime) : await filesAt(ref, folder, runtime);
-    const times = git ? createGitTimes({ root: folder.root, ref }) : undefined;
+    const times = git ? createGitTimes({ root: folder.root, ref, env: runtime.env }) : undefined;
     /** Resolves when the commit times are known. */
     let dated: Promise<void> | undefined;
     let datedMs = -Infinity;

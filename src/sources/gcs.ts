@@ -48,10 +48,10 @@ export default defineSource<GcsSourceOptions>({
   usesCredentials: ({ anonymous }) => !anonymous,
 
   async open(options, runtime) {
-    const emulator = process.env["STORAGE_EMULATOR_HOST"]?.replace(/^(?!\w+:\/\/)/, "http://");
+    const emulator = runtime.env["STORAGE_EMULATOR_HOST"]?.replace(/^(?!\w+:\/\/)/, "http://");
     const store = createGcsStore({
       endpoint: options.endpoint ?? emulator ?? "https://storage.googleapis.com",
-      project: options.project ?? process.env["GOOGLE_CLOUD_PROJECT"],
+      project: options.project ?? runtime.env["GOOGLE_CLOUD_PROJECT"],
       identity: options.anonymous ? undefined : createGoogleIdentity(options.keyFile),
       timeoutMs: options.timeoutMs,
       now: runtime.now,

@@ -1,6 +1,6 @@
 /** Files in Google Drive: documents as text, folders as directories, each addressed by its id. */
 import { invalid } from "../errors.ts";
-import { defineSource } from "../source.ts";
+import { defineSource, type Runtime } from "../source.ts";
 import { createRetryState } from "./gdrive/backoff.ts";
 import { createDriveApi } from "./gdrive/drive-api.ts";
 import { createDriveSource } from "./gdrive/drive-source.ts";
@@ -29,15 +29,15 @@ export default defineSource<DriveSourceOptions>({
         "credentials are sent only to Google or to an emulator on this machine; remove rootUrl, or set anonymous",
       );
     // The account stays the same even if another person signs in later: data cached for one account is not for another.
-    let person = anonymous || keyFile !== undefined ? undefined : (account ?? currentAccount());
+    let person = anonymous || keyFile !== undefined ? undefined : (account ?? currentAccount(runtime.env));
     const identity = anonymous
       ? undefined
       : createDriveIdentity({
           keyFile,
           subject,
           async login() {
-            person ??= lastSignedIn(process.env);
-            return person === undefined ? undefined : findLogin(person, process.env);
+            person ??= lastSignedIn(runtime.env);
+            return person === undefined ? undefined : findLogin(person, runtime.env);
           },
         });
     const asking = { rootUrl, identity, withPermissions: access === "drive", timeoutMs, runtime };
@@ -53,9 +53,9 @@ export default defineSource<DriveSourceOptions>({
 });
 
 /** Undefined also if this cannot be determined; the error is then reported when the account is first needed. */
-function currentAccount(): string | undefined {
+function currentAccount(env: Runtime["env"]): string | undefined {
   try {
-    return lastSignedIn(process.env);
+    return lastSignedIn(env);
   } catch {
     return undefined;
   }

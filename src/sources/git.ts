@@ -51,8 +51,8 @@ export default defineSource<GitOptions>({
       })
       .strict(),
 
-  async open({ root, maxBytes = defaultMaxBytes, watch = "auto", pollMs = 5000, ...chosen }, { log, redact }) {
-    const options = { maxBytes, partTemplate: blobTemplate, watch, pollMs, chosen, log };
+  async open({ root, maxBytes = defaultMaxBytes, watch = "auto", pollMs = 5000, ...chosen }, { log, env, redact }) {
+    const options = { maxBytes, partTemplate: blobTemplate, watch, pollMs, chosen, log, env };
     const repository = createLazyRepository(repositoryAt(root), options, async (opened) => {
       const { createRepositoryReader } = await import("./git/repository-reader.ts");
       return createRepositoryReader(opened, redact);

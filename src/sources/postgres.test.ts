@@ -66,6 +66,7 @@ const shop = `
   ANALYZE;`;
 
 const runtime: Runtime = {
+  env: process.env,
   now: () => Date.now(),
   monotonicMs,
   wait: (ms, signal) =>

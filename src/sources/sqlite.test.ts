@@ -53,7 +53,7 @@ afterEach(async () => {
 
 const call = (): Call => ({ caller: { id: "test" }, signal: stop.signal });
 const file = (name = "app.db") => join(folder, name);
-const runtime = { now: Date.now, monotonicMs, wait, log: () => undefined };
+const runtime = { env: process.env, now: Date.now, monotonicMs, wait, log: () => undefined };
 
 /** Created, and left open for further writes. */
 function make(sql: string, name?: string): DatabaseSync {

@@ -49,6 +49,7 @@ export function createClock(startMs = 1_700_000_000_000): Clock {
       return waits.size;
     },
     runtime: {
+      env: process.env,
       now: () => wallMs + nowMs,
       monotonicMs: () => nowMs,
       wait(ms, signal) {

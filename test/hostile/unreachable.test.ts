@@ -128,6 +128,7 @@ describe("the errors of a backend that is", () => {
 async function everything({ source, options, mount, paths }: Backend): Promise<readonly string[]> {
   const definition = (await sources[source]()).default as SourceDefinition<never>;
   const runtime: Runtime = {
+    env: process.env,
     now: Date.now,
     monotonicMs,
     wait: async (_ms, signal) => signal.throwIfAborted(),

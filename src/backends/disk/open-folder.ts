@@ -1,6 +1,5 @@
 /** Serves the files below one folder: names are confined to it, folder rules decide what is served. */
 import { realpathSync, statfsSync, statSync } from "node:fs";
-import { homedir } from "node:os";
 import { basename, resolve } from "node:path";
 import { notFound, quote, ResourceError } from "../../errors.ts";
 import type { Page } from "../../resources.ts";
@@ -42,7 +41,7 @@ export function openFolder(
     pollMs = 2000,
     ...chosen
   }: FolderOptions,
-  { log }: Pick<Runtime, "log">,
+  { log, env }: Pick<Runtime, "log" | "env">,
 ): FolderSource {
   const root = realRoot(configured);
   const kind = diskKind(statfsSync(root).type);
@@ -54,7 +53,7 @@ export function openFolder(
   const disk = kind === "local" ? createLocalDisk() : createRemoteDisk();
   const logged = new Set<string>();
   const choice = chooseRules(chosen);
-  const person = personOf(process.env, homedir());
+  const person = personOf(env);
   const folderRules = createFolderRules({ ...choice, root, disk, person, say });
   const confine = createConfine(root, disk, folderRules);
   const names = createNames(disk, folderRules);

@@ -79,6 +79,7 @@ export function useFolder(): TestFolder {
 
     async open(options = {}) {
       const source = await file.open(file.options(z).parse({ root: folder.root, ...options }), {
+        env: process.env,
         now: Date.now,
         monotonicMs,
         wait: () => Promise.reject(new Error("a file source never waits")),

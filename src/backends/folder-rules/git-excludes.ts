@@ -1,4 +1,5 @@
 /** Locates git's exclude files of a repository and of a user, without running git. */
+import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { Disk } from "../disk/disk.ts";
 import { settled } from "../disk/steps.ts";
@@ -19,7 +20,8 @@ export interface Repository {
   readonly config: string;
 }
 
-export function personOf(env: Readonly<Record<string, string | undefined>>, home: string): Person {
+/** The person who runs the server, whose git settings count. */
+export function personOf(env: Readonly<Record<string, string | undefined>> = process.env, home = homedir()): Person {
   const { XDG_CONFIG_HOME: configHome, GIT_CONFIG_GLOBAL: gitConfig } = env;
   return { home, ...(configHome && { configHome }), gitConfig };
 }

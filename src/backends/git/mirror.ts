@@ -4,13 +4,14 @@
  */
 import { lstatSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ResourceError } from "../../errors.ts";
 import type { Disk } from "../disk/disk.ts";
 import { globalExcludes, personOf } from "../folder-rules/git-excludes.ts";
 import { run } from "../disk/steps.ts";
 import { processMark, removeLeftovers } from "../../lib/leftovers.ts";
+import type { Runtime } from "../../runtime.ts";
 import { writeFileAtomically } from "../../lib/write-file-atomically.ts";
 import { lasting, type GitProgram } from "./program.ts";
 import { isRefName } from "./ref-name.ts";
@@ -64,6 +65,7 @@ export interface MirrorOptions {
   readonly reach: Reach;
   readonly program: GitProgram;
   readonly disk: Disk;
+  readonly env: Runtime["env"];
   /**
    * Called when git must be restarted: the mirror is a new folder, because the first was removed by a cleaner of temporary folders, or its
    * object folders have changed.
@@ -71,7 +73,7 @@ export interface MirrorOptions {
   remade(): void;
 }
 
-export function createMirror({ repository, reach, program, disk, remade }: MirrorOptions): Mirror {
+export function createMirror({ repository, reach, program, disk, env, remade }: MirrorOptions): Mirror {
   const { gitDir, commonDir } = repository;
   const allowed = [repository.root, ...placesOutside(reach, [repository.root])];
   let objectFolders: readonly string[] = [];
@@ -163,7 +165,7 @@ export function createMirror({ repository, reach, program, disk, remade }: Mirro
     const setting = (key: string) => settings.findLast(([name]) => name === key)?.[1]?.toLowerCase();
     hashLength = setting("extensions.objectformat") === "sha256" ? 64 : 40;
     const copied = settings.filter(([key]) => harmless.has(key) || isTracking(key));
-    const excludes = await run(globalExcludes(personOf(process.env, homedir()), undefined, disk));
+    const excludes = await run(globalExcludes(personOf(env), undefined, disk));
     const isNewer = copied.some(([key]) => key.startsWith("extensions."));
     const lines: readonly (readonly [string, string])[] = [
       ["core.repositoryformatversion", isNewer ? "1" : "0"],

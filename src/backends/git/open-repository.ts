@@ -1,6 +1,5 @@
 /** Opens a repository: its objects, refs and trees, limited to what the folder rules serve. */
 import { statfsSync } from "node:fs";
-import { homedir } from "node:os";
 import { ResourceError } from "../../errors.ts";
 import type { Runtime } from "../../source.ts";
 import { createLocalDisk, createRemoteDisk, diskKind } from "../disk/disk.ts";
@@ -54,21 +53,23 @@ export interface RepositoryOptions {
   readonly watch: "auto" | "poll";
   readonly pollMs: number;
   readonly log: Runtime["log"];
+  readonly env: Runtime["env"];
   readonly chosen: Partial<RuleChoice>;
   /** The only folder that is served, and its path from the root of the checkout. Default: the whole repository. */
   readonly part?: { readonly root: string; readonly folderPath: readonly string[] } | undefined;
 }
 
 export function openRepository(repository: GitRepository, options: RepositoryOptions): OpenRepository {
-  const { reach, maxBytes, watch, pollMs, log, chosen, part } = options;
+  const { reach, maxBytes, watch, pollMs, log, env, chosen, part } = options;
   const isLocal = diskKind(statfsSync(repository.commonDir).type) === "local";
-  const program = createProgram([repository.root, repository.gitDir, repository.commonDir]);
+  const program = createProgram([repository.root, repository.gitDir, repository.commonDir], env);
   const disk = isLocal ? createLocalDisk() : createRemoteDisk();
   const mirror = createMirror({
     repository,
     reach,
     program,
     disk,
+    env,
     remade() {
       contents.renew();
       headers.renew();
@@ -84,7 +85,7 @@ export function openRepository(repository: GitRepository, options: RepositoryOpt
     ...chooseRules(chosen),
     root: part?.root ?? repository.root,
     disk,
-    person: personOf(process.env, homedir()),
+    person: personOf(env),
     absent: createHeadIgnoreFiles({ repository, disk, refs, trees: allTrees, contents, folderPath }),
     say: (message, path) => log("warn", message, { path }),
   });

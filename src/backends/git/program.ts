@@ -4,6 +4,7 @@ import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join, sep } from "node:path";
 import { ResourceError } from "../../errors.ts";
 import { createSlots } from "../../lib/create-slots.ts";
+import type { Runtime } from "../../runtime.ts";
 
 export interface RunOptions {
   /** The git folder: the mirror, never that of the repository. */
@@ -49,19 +50,19 @@ const maxStderrBytes = 4096;
 const maxAtOnce = 4;
 
 /** Git is never taken from the folders in `avoid`: a served folder must not provide the git that reads it. */
-export function createProgram(avoid: readonly string[]): GitProgram {
+export function createProgram(avoid: readonly string[], environment: Runtime["env"]): GitProgram {
   const slot = createSlots(maxAtOnce);
   const closing = new AbortController();
   const running = new Set<Promise<unknown>>();
   let checked: Promise<void> | undefined;
 
   function start(args: readonly string[], gitDir: string, { cwd = gitDir, env = {} }: Partial<RunOptions> = {}) {
-    const path = usablePath(process.env["PATH"] ?? "", avoid);
+    const path = usablePath(environment["PATH"] ?? "", avoid);
     // Loaded late: the module takes milliseconds to load.
     const { spawn } = process.getBuiltinModule("node:child_process");
     return spawn(findGit(path), ["--no-pager", "--no-optional-locks", "--no-replace-objects", ...args], {
       cwd,
-      env: { ...safeEnvironment(gitDir, path), ...env },
+      env: { ...safeEnvironment(gitDir, path, environment["SystemRoot"]), ...env },
       stdio: ["pipe", "pipe", "pipe"],
       windowsHide: true,
     });
@@ -165,11 +166,10 @@ function finish(child: ChildProcessWithoutNullStreams, options: RunOptions): Pro
 }
 
 /** Only the variables listed here: settings of the user, the machine or the caller must not affect git. */
-function safeEnvironment(gitDir: string, path: string): Record<string, string> {
-  const root = process.env["SystemRoot"];
+function safeEnvironment(gitDir: string, path: string, systemRoot: string | undefined): Record<string, string> {
   return {
     PATH: path,
-    ...(root !== undefined && { SystemRoot: root }),
+    ...(systemRoot !== undefined && { SystemRoot: systemRoot }),
     HOME: gitDir,
     XDG_CONFIG_HOME: gitDir,
     LC_ALL: "C",

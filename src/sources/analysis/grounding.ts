@@ -28,16 +28,16 @@ const maxFollowed = 10_000;
 
 export function createGrounding(
   store: Pick<AnalysisStore, "dropGrounded" | "isGround" | "grounds">,
-  { pressmark, log }: Pick<Runtime, "pressmark" | "log">,
+  { resources, log }: Pick<Runtime, "resources" | "log">,
 ): Grounding {
   const followed = new Map<string, { readonly uri: string; readonly stop: AbortController }>();
   const running = new Set<Promise<void>>();
 
   /** Undefined if the resource does not exist or this caller may not read it. */
   async function versionOf(uri: string, call: Call): Promise<string | undefined> {
-    if (!pressmark) return undefined;
+    if (!resources) return undefined;
     try {
-      const { contents } = await pressmark.read(uri, call);
+      const { contents } = await resources.read(uri, call);
       const hash = createHash("sha256");
       for (const { body } of contents) hash.update(bytesOf(body)).update("\0");
       return `sha256:${hash.digest("hex")}`;
@@ -45,7 +45,7 @@ export function createGrounding(
       const { kind } = toResourceError(cause);
       if (kind === "not-found" || kind === "invalid" || kind === "unsupported") return undefined;
       if (kind !== "too-large") throw cause;
-      const { size, annotations } = await pressmark.stat(uri, call);
+      const { size, annotations } = await resources.stat(uri, call);
       return `large:${size ?? ""}:${annotations?.lastModified ?? ""}`;
     }
   }
@@ -73,7 +73,7 @@ export function createGrounding(
 
   async function listen(uri: string, caller: Caller, signal: AbortSignal): Promise<void> {
     const call: Call = { caller, signal };
-    const watch = await pressmark?.watch({ uris: [uri] }, call);
+    const watch = await resources?.watch({ uris: [uri] }, call);
     // It may have changed before the watch was active.
     await judge(uri, call, false);
     if (!watch || watch.uris.length === 0) return;
@@ -85,7 +85,7 @@ export function createGrounding(
 
   function follow(uri: string, caller: Caller): void {
     const name = JSON.stringify([uri, caller]);
-    if (!pressmark || followed.has(name) || followed.size >= maxFollowed) return;
+    if (!resources || followed.has(name) || followed.size >= maxFollowed) return;
     const stop = new AbortController();
     followed.set(name, { uri, stop });
     const over = listen(uri, caller, stop.signal)
@@ -124,7 +124,7 @@ export function createGrounding(
     },
 
     async followStored() {
-      if (!pressmark) return;
+      if (!resources) return;
       const stored = await store.grounds(maxFollowed);
       const needed = new Set(stored.map(({ uri }) => uri));
       for (const { uri, stop } of followed.values()) if (!needed.has(uri)) stop.abort();

@@ -12,7 +12,7 @@ export type Told =
   | { readonly kind: "stored"; readonly id: string };
 
 const [, , job, where = "{}", count = "10"] = process.argv;
-const runtime: Runtime = { now: () => Date.now(), monotonicMs, wait, log: () => undefined };
+const runtime: Runtime = { env: process.env, now: () => Date.now(), monotonicMs, wait, log: () => undefined };
 const source = await definition.open(optionsFor(JSON.parse(where)), runtime);
 const call = { caller: { id: "asker" }, signal: new AbortController().signal };
 const tell = (reported: Told) => void process.send?.(reported);

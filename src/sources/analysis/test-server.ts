@@ -28,7 +28,7 @@ function build({ path = temporaryFile(), options = {}, others = [], policy = ope
   const stop = new AbortController();
   const runtime: Runtime = {
     ...(more.runtime ?? clock.runtime),
-    pressmark: {
+    resources: {
       read: (uri, call) => pressmark.read(uri, call),
       stat: (uri, call) => pressmark.stat(uri, call),
       watch: (filter, call) => pressmark.watch(filter, call),

@@ -106,6 +106,7 @@ export async function openAt(where: Where, startMs = 1_700_000_000_000): Promise
   let passedMs = 0;
   let wallMs = startMs;
   const runtime: Runtime = {
+    env: process.env,
     now: () => wallMs + passedMs,
     monotonicMs: () => 1_000_000 + passedMs,
     wait,

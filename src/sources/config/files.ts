@@ -1,6 +1,5 @@
 /** Reads the files named in the options, and no others, with the same path checks as the file source. */
 import { realpathSync, statfsSync } from "node:fs";
-import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { invalid, notFound, quote, ResourceError } from "../../errors.ts";
 import { decodeExactly, findEncoding } from "../../lib/text-encoding.ts";
@@ -56,7 +55,7 @@ export function openFiles({ root: configured, files, maxBytes }: FilesOptions): 
       throw new ResourceError("unavailable", "the folder of this mount does not exist at the moment", { cause });
     }
     const disk = diskKind(statfsSync(root).type) === "remote" ? createRemoteDisk() : createLocalDisk();
-    const person = personOf(process.env, homedir());
+    const person = personOf();
     const allow = files.flatMap(({ path }) => allowing(path));
     const folderRules = createFolderRules({ ...chooseRules({ allow }), root, disk, person });
     const isPath = (path: string) => files.some((file) => file.path === path);

@@ -14,7 +14,7 @@ afterEach(() => {
 });
 
 function create(root = collection.root, options: Partial<Parameters<typeof createGitTimes>[0]> = {}): GitTimes {
-  const times = createGitTimes({ root, ...options });
+  const times = createGitTimes({ root, env: process.env, ...options });
   made.push(times);
   return times;
 }

@@ -6,6 +6,7 @@ import { createMirror, type Mirror } from "../../backends/git/mirror.ts";
 import { createProgram, type GitProgram } from "../../backends/git/program.ts";
 import { reachOf } from "../../backends/git/reach.ts";
 import { findRepository, type GitRepository } from "../../backends/git/repository.ts";
+import type { Runtime } from "../../runtime.ts";
 
 export interface GitTimes {
   /** The commit time of a file, in ISO 8601, if known. */
@@ -19,6 +20,7 @@ export interface GitTimesOptions {
   readonly root: string;
   /** The commit whose history is read. Default: HEAD. */
   readonly ref?: string;
+  readonly env: Runtime["env"];
   readonly maxCommits?: number;
   readonly maxBytes?: number;
   readonly timeoutMs?: number;
@@ -38,6 +40,7 @@ const commitMark = "\u0001";
 export function createGitTimes({
   root,
   ref = "HEAD",
+  env,
   maxCommits = 20_000,
   maxBytes = 64 * 1024 * 1024,
   timeoutMs = 20_000,
@@ -51,7 +54,7 @@ export function createGitTimes({
   let isHopeless = false;
 
   async function refresh(files: () => Iterable<string>): Promise<void> {
-    history ??= openHistory(root);
+    history ??= openHistory(root, env);
     if (!history) {
       isHopeless = true;
       return;
@@ -121,14 +124,14 @@ export function createGitTimes({
 }
 
 /** Undefined if the folder is not in a repository. */
-function openHistory(root: string): History | undefined {
+function openHistory(root: string, env: Runtime["env"]): History | undefined {
   const found = findAbove(root);
   if (!found) return undefined;
   const { repository, folderPath } = found;
-  const program = createProgram([repository.root, repository.gitDir, repository.commonDir]);
+  const program = createProgram([repository.root, repository.gitDir, repository.commonDir], env);
   const isLocal = diskKind(statfsSync(repository.commonDir).type) === "local";
   const disk = isLocal ? createLocalDisk() : createRemoteDisk();
-  const mirror = createMirror({ repository, reach: reachOf(repository), program, disk, remade: () => undefined });
+  const mirror = createMirror({ repository, reach: reachOf(repository), program, disk, env, remade: () => undefined });
   return { program, mirror, prefix: folderPath.map((name) => `${name}/`).join("") };
 }
 

@@ -33,6 +33,7 @@ export function openRefFiles(options: RefFilesOptions, runtime: Runtime): Docume
       chosen,
       part: { root: realpathSync.native(root), folderPath },
       log: runtime.log,
+      env: runtime.env,
     },
     (open) => open,
   );

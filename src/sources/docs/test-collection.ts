@@ -42,6 +42,7 @@ export function useCollection(): TestCollection {
     async open(options = {}) {
       logged.length = 0;
       const source = await docs.open(docs.options(z).parse({ root: folder.root, ...options }), {
+        env: process.env,
         now: Date.now,
         monotonicMs,
         wait: (ms, signal) => setTimeout(ms, undefined, { signal, ref: false }),

@@ -16,7 +16,7 @@ const ledgerVersion = 2;
 export async function openLedgerFile(options: DriveSourceOptions, runtime: Runtime): Promise<Ledger> {
   const { folders, keep } = options;
   if (!keep) return openLedger({ file: undefined, folders });
-  const file = join(cacheFolder(systemPathsOf(process.env)), "gdrive", `${keyOf(options)}.sqlite`);
+  const file = join(cacheFolder(systemPathsOf(runtime.env)), "gdrive", `${keyOf(options)}.sqlite`);
   try {
     const ledger = await openLedger({ file, folders }).catch((cause: unknown) => {
       if (!isDamaged(cause)) throw cause;

@@ -45,6 +45,7 @@ function createWorld(): Runtime {
     found()!.end();
   };
   return {
+    env: process.env,
     now: () => nowMs,
     monotonicMs: () => nowMs,
     wait: (ms, signal) =>

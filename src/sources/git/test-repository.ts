@@ -45,6 +45,7 @@ export function testRepository(
 ): TestRepository {
   const logged: unknown[] = [];
   const runtime: Runtime = {
+    env: process.env,
     now: Date.now,
     monotonicMs,
     wait: async (_ms, signal) => signal.throwIfAborted(),

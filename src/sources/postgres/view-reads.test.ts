@@ -64,7 +64,7 @@ for (const flavour of flavours)
 
     function open(settings: Readonly<Record<string, unknown>>): Source {
       const parsed = definition.options(z).parse({ url: server.url("postgres"), rows: true, pollMs: 100, ...settings });
-      const source = openPostgres(parsed, { now: Date.now, monotonicMs, wait, log: () => undefined });
+      const source = openPostgres(parsed, { env: process.env, now: Date.now, monotonicMs, wait, log: () => undefined });
       opened.push(source);
       return source;
     }

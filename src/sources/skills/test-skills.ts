@@ -41,6 +41,7 @@ export function useSkills(): TestSkills {
   const opened: Source[] = [];
   const logged: string[] = [];
   const runtime: Runtime = {
+    env: process.env,
     now: Date.now,
     monotonicMs,
     wait: (ms, signal) => setTimeout(ms, undefined, { signal }),

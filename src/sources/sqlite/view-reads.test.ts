@@ -60,7 +60,13 @@ afterEach(async () => {
 
 async function open(options: Readonly<Record<string, unknown>> = {}): Promise<Source> {
   const parsed = definition.options(z).parse({ path: join(folder, "app.db"), rows: true, ...options });
-  const source = await definition.open(parsed, { now: Date.now, monotonicMs, wait, log: () => undefined });
+  const source = await definition.open(parsed, {
+    env: process.env,
+    now: Date.now,
+    monotonicMs,
+    wait,
+    log: () => undefined,
+  });
   opened.push(source);
   return source;
 }
