@@ -365,13 +365,12 @@ function listPages({ pages, direct }: Pick<WebOptions, "pages" | "direct">): rea
     if (direct && (url.protocol !== "https:" || url.port !== ""))
       throw invalid(`${quote(given)} cannot be listed with "direct": only https:// URLs without a port can`);
     url.hash = "";
-    const annotations = { priority, audience };
     const entry: Entry = {
       ...addressOf(url),
       name: title ?? url.href.replace(/^https?:\/\//, ""),
       title,
       description,
-      ...(Object.keys(annotations).length > 0 && { annotations }),
+      ...((priority !== undefined || audience !== undefined) && { annotations: { priority, audience } }),
     };
     return { url, entry };
   });
