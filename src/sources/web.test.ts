@@ -183,6 +183,12 @@ describe("a watch", () => {
   });
 });
 
+it("a listed page has only the annotations that are configured", async () => {
+  const source = open({ pages: [`${origin}/plain`, { url: `${origin}/weighed`, priority: 0.9 }] });
+  const { items } = await source.list({ limit: 10 }, call);
+  expect(items.map(({ annotations }) => annotations)).toEqual([undefined, { priority: 0.9 }]);
+});
+
 it("a watch reports changes of a page since it was last read", async () => {
   pages.set("late", "one");
   const source = open();
