@@ -80,6 +80,10 @@ export interface MountFailure {
 export interface Caller {
   readonly id: string;
   readonly groups?: readonly string[];
+  /** Granted by the issuer of the caller's token. */
+  readonly scopes?: readonly string[];
+  /** Verified statements about the caller, such as a department. */
+  readonly claims?: Readonly<Record<string, string | readonly string[]>>;
   /** True for the operator of the server. Never derived from what a caller claims about itself. */
   readonly owner?: boolean;
 }
