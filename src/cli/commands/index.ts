@@ -18,6 +18,7 @@ export const commands: Readonly<Record<string, () => Promise<{ readonly default:
   init: () => import("./init.ts"),
   config: () => import("./config.ts"),
   trust: () => import("./trust.ts"),
+  token: () => import("./token.ts"),
   doctor: () => import("./doctor.ts"),
   drive: () => import("./drive.ts"),
   add: () => import("./add.ts"),
