@@ -137,14 +137,19 @@ async function findGate(
       );
     return undefined;
   }
-  const [{ findToken, tokenVariable }, { challenge, createTokenGate }] = await Promise.all([
+  const [{ findToken, tokenVariable }, { challenge, createTokenGate }, { createAdmissions }] = await Promise.all([
     import("./find-token.ts"),
     import("./token-gate.ts"),
+    import("./admissions.ts"),
   ]);
   const token = await findToken({ file, from, env, configured: pressmark.settings.token });
   if (token === undefined) return undefined;
   return {
-    ...createTokenGate({ token, pid: process.pid, monotonicMs: pressmark.runtime.monotonicMs }),
+    ...createTokenGate({
+      admissions: createAdmissions({ ownerToken: token, callers: [], runtime: pressmark.runtime }),
+      pid: process.pid,
+      monotonicMs: pressmark.runtime.monotonicMs,
+    }),
     challenge,
     variable: tokenVariable,
   };
