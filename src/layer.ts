@@ -22,7 +22,7 @@ export type OperationMethod = (...args: never[]) => Promise<unknown>;
 
 /**
  * Wraps a source: for each operation that the inner source has, `around` gets its name and the bound method, and returns the
- * replacement. Other members (`order`, `cursorAfter`, `templates`, `learnTemplates`, `lists`, `follow`, `timeoutMs`, `maySee`, `close`)
+ * replacement. Other members (`order`, `cursorAfter`, `templates`, `learnTemplates`, `lists`, `follow`, `timeoutMs`, `maySee`, `filesOf`, `close`)
  * pass through.
  */
 export function wrapSource(
@@ -48,6 +48,7 @@ export function wrapSource(
     timeoutMs: inner.timeoutMs,
     ...(inner.actions && { actions: wrapActions(inner.actions, around) }),
     ...(inner.maySee && { maySee: inner.maySee.bind(inner) }),
+    ...(inner.filesOf && { filesOf: inner.filesOf.bind(inner) }),
     ...(inner.close && { close: inner.close.bind(inner) }),
   };
   // A getter, because a source may learn its templates later.

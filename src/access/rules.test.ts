@@ -62,6 +62,33 @@ describe("access rules", () => {
     expect(visible(rules, bot, "m", paths)).toEqual(paths);
   });
 
+  it("about files hold for every address that shows them", () => {
+    const rules: AccessRule[] = [{ allow: ["anyone"] }, { deny: ["caller:aki"], files: ["/srv/work/secrets"] }];
+    const policy = createRulesPolicy(rules);
+    const seen = (caller: Caller, path: string, isWhole = false) =>
+      policy.maySee(caller, "any", { path: "blob/main/x" }, [{ path, isWhole }]);
+    expect(seen(aki, "/srv/work/secrets/key")).toBe(false);
+    expect(seen(aki, "/srv/work/SECRETS")).toBe(false);
+    expect(seen(aki, "/srv/work/secretly")).toBe(true);
+    // A commit of the repository may show the secret, one of a folder beside it may not.
+    expect(seen(aki, "/srv/work", true)).toBe(false);
+    expect(seen(aki, "/srv/work/docs", true)).toBe(true);
+    expect(seen(bot, "/srv/work", true)).toBe(true);
+    expect(policy.maySee(aki, "any", { path: "x" }, [{ path: "/srv/work/a" }, { path: "/srv/work/secrets/a" }])).toBe(
+      false,
+    );
+  });
+
+  it("that allow files show the folders above them, and nothing that may come from elsewhere", () => {
+    const policy = createRulesPolicy([{ allow: ["anyone"], files: ["/srv/work/docs/**"] }]);
+    const seen = (path: string, isWhole = false) => policy.maySee(aki, "any", { path: "" }, [{ path, isWhole }]);
+    expect(seen("/srv/work")).toBe(true);
+    expect(seen("/srv/work/docs/a.md")).toBe(true);
+    expect(seen("/srv/work/other.md")).toBe(false);
+    expect(seen("/srv/work", true)).toBe(false);
+    expect(policy.maySee(aki, "table", { path: "" })).toBe(false);
+  });
+
   it("say which rule decided", () => {
     const policy = createRulesPolicy([{ allow: ["anyone"] }, { deny: ["caller:aki"], paths: ["x"] }]);
     expect(policy.explain(aki, "m", { path: "x/y" })).toEqual({ isAllowed: false, rule: 1 });

@@ -1,7 +1,7 @@
 /** Access rules of a config, compiled once per caller: deny wins, and what no rule allows is private. */
 import { createGlob, isGlob, type Glob } from "../lib/glob.ts";
 import type { Caller } from "../resources.ts";
-import type { Address } from "../source.ts";
+import type { Address, ShownFiles } from "../source.ts";
 import type { Policy } from "./policy.ts";
 
 /** Names callers: "anyone", "caller:NAME", "group:NAME", "scope:NAME" or "claim:NAME=VALUE". */
@@ -12,8 +12,10 @@ export interface AccessRule {
   readonly deny?: readonly Subject[];
   /** Names of mounts. Default: all. */
   readonly mounts?: readonly string[];
-  /** Patterns of paths in the mount; each also covers everything below what it matches. Default: all. */
+  /** Patterns of paths in the mounts; each also covers everything below what it matches. Default: all. */
   readonly paths?: readonly string[];
+  /** The same for files on this machine, as absolute paths: they hold in every mount over their folder. */
+  readonly files?: readonly string[];
 }
 
 export interface AccessDecision {
@@ -24,13 +26,13 @@ export interface AccessDecision {
 
 export interface RulesPolicy extends Policy {
   /** The decision with its reason. */
-  explain(caller: Caller, mount: string, at: Address): AccessDecision;
+  explain(caller: Caller, mount: string, at: Address, files?: readonly ShownFiles[]): AccessDecision;
 }
 
-/** One rule as it applies to one caller and mount. */
+/** One rule, as it applies to paths or to files. */
 interface CompiledRule {
   readonly index: number;
-  /** Undefined covers the whole mount. */
+  /** Undefined covers everything. */
   readonly globs?: readonly Glob[];
   /** Folders on the way to a pattern: without them its files cannot be reached. */
   readonly above: ReadonlySet<string>;
@@ -45,59 +47,81 @@ interface FolderState {
   readonly allow: readonly CompiledRule[];
 }
 
-type MountDecision = (path: string) => AccessDecision;
+/** The rules that deny and allow a path. */
+interface Verdict {
+  readonly denied?: CompiledRule;
+  readonly allowed?: CompiledRule;
+}
+
+type Judge = (path: string, isWhole?: boolean) => Verdict;
+
+interface CallerDecisions {
+  /** By name of the mount. */
+  readonly paths: Map<string, Judge>;
+  readonly files: Judge;
+}
 
 /** Folders whose state is stored per caller and mount; a page has a few. */
 const maxFolders = 1000;
-const refused: AccessDecision = { isAllowed: false };
-const owned: AccessDecision = { isAllowed: true };
+const noVerdict: Verdict = {};
 
 /** Throws a GlobError for a pattern that cannot be used. */
 export function createRulesPolicy(rules: readonly AccessRule[]): RulesPolicy {
-  const globs = new Map<string, Glob>();
-  const byCaller = new WeakMap<Caller, Map<string, MountDecision>>();
+  const compiled = rules.map((rule, index) => compile(rule, index));
+  const ofFiles = compiled.filter(({ index }) => rules[index]!.files !== undefined);
+  const ofPaths = compiled.filter(({ index }) => rules[index]!.files === undefined);
+  const byCaller = new WeakMap<Caller, CallerDecisions>();
 
-  function compile(rule: AccessRule, index: number): CompiledRule {
-    const isDeny = rule.deny !== undefined;
-    return {
-      index,
-      globs: rule.paths?.map((pattern) => globOf(isDeny ? pattern.toLowerCase() : pattern)),
-      above: new Set(isDeny ? [] : (rule.paths ?? []).flatMap(foldersAbove)),
-    };
+  function judge(among: readonly CompiledRule[], caller: Caller): Judge {
+    const applying = (who: "allow" | "deny") =>
+      among.filter(({ index }) => rules[index]![who]?.some((subject) => isMeant(subject, caller)));
+    return createJudge(applying("allow"), applying("deny"));
   }
 
-  function globOf(pattern: string): Glob {
-    const known = globs.get(pattern);
-    if (known) return known;
-    const glob = createGlob(`{${pattern},${pattern}/**}`);
-    globs.set(pattern, glob);
-    return glob;
+  function decisionsOf(caller: Caller): CallerDecisions {
+    let decisions = byCaller.get(caller);
+    if (!decisions) byCaller.set(caller, (decisions = { paths: new Map(), files: judge(ofFiles, caller) }));
+    return decisions;
   }
 
-  const compiled = rules.map(compile);
-
-  function decisionFor(caller: Caller, mount: string): MountDecision {
-    let byMount = byCaller.get(caller);
-    if (!byMount) byCaller.set(caller, (byMount = new Map()));
-    let decision = byMount.get(mount);
-    if (!decision) {
-      const applying = (who: "allow" | "deny") =>
-        compiled.filter(({ index }) => {
-          const { mounts, [who]: subjects } = rules[index]!;
-          return (mounts?.includes(mount) ?? true) && (subjects?.some((subject) => isMeant(subject, caller)) ?? false);
-        });
-      byMount.set(mount, (decision = createDecision(applying("allow"), applying("deny"))));
+  function pathsOf(caller: Caller, mount: string): Judge {
+    const { paths } = decisionsOf(caller);
+    let own = paths.get(mount);
+    if (!own) {
+      const applying = ofPaths.filter(({ index }) => rules[index]!.mounts?.includes(mount) ?? true);
+      paths.set(mount, (own = judge(applying, caller)));
     }
-    return decision;
+    return own;
   }
 
-  const explain: RulesPolicy["explain"] = (caller, mount, { path }) =>
-    caller.owner ? owned : decisionFor(caller, mount)(path);
-  return { explain, maySee: (caller, mount, at) => explain(caller, mount, at).isAllowed };
+  const explain: RulesPolicy["explain"] = (caller, mount, { path }, files) => {
+    if (caller.owner) return { isAllowed: true };
+    const byPath = pathsOf(caller, mount)(path);
+    const byFile =
+      ofFiles.length === 0 ? [] : (files ?? []).map((file) => decisionsOf(caller).files(pathIn(file), file.isWhole));
+    const denied = byPath.denied ?? byFile.find((verdict) => verdict.denied)?.denied;
+    const deciding = denied ?? byPath.allowed ?? byFile.find(({ allowed }) => allowed)?.allowed;
+    return { isAllowed: denied === undefined && deciding !== undefined, rule: deciding?.index };
+  };
+  return { explain, maySee: (...question) => explain(...question).isAllowed };
 }
 
-function createDecision(allow: readonly CompiledRule[], deny: readonly CompiledRule[]): MountDecision {
-  if (allow.length === 0) return () => refused;
+function compile({ allow, deny, paths, files }: AccessRule, index: number): CompiledRule {
+  const patterns = files?.map((pattern) => pattern.replace(/^\/+/, "")) ?? paths;
+  const folded = deny === undefined ? patterns : patterns?.map((pattern) => pattern.toLowerCase());
+  return {
+    index,
+    globs: folded?.map((pattern) => createGlob(`{${pattern},${pattern}/**}`)),
+    above: new Set(allow === undefined ? [] : ["", ...(patterns ?? []).flatMap(foldersAbove)]),
+  };
+}
+
+function pathIn({ path }: ShownFiles): string {
+  return path.replaceAll("\\", "/").replace(/^\/+/, "");
+}
+
+function createJudge(allow: readonly CompiledRule[], deny: readonly CompiledRule[]): Judge {
+  if (allow.length + deny.length === 0) return () => noVerdict;
   const states = new Map<string, FolderState>();
 
   function stateOf(folder: string): FolderState {
@@ -107,26 +131,30 @@ function createDecision(allow: readonly CompiledRule[], deny: readonly CompiledR
     const state: FolderState = {
       denied: deny.find((rule) => covers(rule, lower)),
       allowed: allow.find((rule) => covers(rule, folder)),
-      deny: deny.filter(({ globs }) => globs?.some((glob) => glob.mayLead(lower))),
-      allow: allow.filter(({ globs }) => globs?.some((glob) => glob.mayLead(folder))),
+      deny: deny.filter((rule) => mayLead(rule, lower)),
+      allow: allow.filter((rule) => mayLead(rule, folder)),
     };
     if (states.size >= maxFolders) states.clear();
     states.set(folder, state);
     return state;
   }
 
-  return (path) => {
-    const state = stateOf(path === "" ? "" : path.slice(0, Math.max(0, path.lastIndexOf("/"))));
+  return (path, isWhole = false) => {
+    const state = stateOf(path.slice(0, Math.max(0, path.lastIndexOf("/"))));
     const lower = state.deny.length > 0 ? path.toLowerCase() : path;
-    const denied = state.denied ?? state.deny.find((rule) => covers(rule, lower));
-    if (denied) return { isAllowed: false, rule: denied.index };
-    const allowed =
-      state.allowed ??
-      state.allow.find((rule) => covers(rule, path)) ??
-      // The mount itself and the folders above a pattern, so that a caller can get there.
-      allow.find(({ above }) => path === "" || above.has(path.normalize("NFC")));
-    return allowed ? { isAllowed: true, rule: allowed.index } : refused;
+    return {
+      denied: state.denied ?? state.deny.find((rule) => covers(rule, lower) || (isWhole && mayLead(rule, lower))),
+      allowed:
+        state.allowed ??
+        state.allow.find((rule) => covers(rule, path)) ??
+        // The root and the folders above a pattern, so that a caller can get there.
+        (isWhole ? undefined : allow.find(({ above }) => above.has(path.normalize("NFC")))),
+    };
   };
+}
+
+function mayLead({ globs }: CompiledRule, path: string): boolean {
+  return globs?.some((glob) => glob.mayLead(path)) ?? false;
 }
 
 function covers({ globs }: CompiledRule, path: string): boolean {

@@ -1,7 +1,9 @@
 /** Checks the callers and access rules of a config. */
+import { sep } from "node:path";
 import type { AccessRule } from "../access/rules.ts";
 import { quote } from "../errors.ts";
 import { createGlob, GlobError } from "../lib/glob.ts";
+import { realPath } from "../lib/real-path.ts";
 import { nearest } from "../lib/nearest.ts";
 import type { KeyPath, Problem } from "./problem.ts";
 import type { CallerSettings, RuleSettings } from "./schema.ts";
@@ -17,6 +19,8 @@ export interface AccessSettings {
 }
 
 export interface AccessCheck {
+  /** Folder of the config. */
+  readonly folder: string;
   /** Names of all mounts of the config. */
   readonly mounts: readonly string[];
   isReferred(path: KeyPath): boolean;
@@ -29,7 +33,7 @@ const subjectForms = '"anyone", "caller:NAME", "group:NAME", "scope:NAME" or "cl
 export function checkAccess(
   callers: Readonly<Record<string, CallerSettings>>,
   rules: readonly RuleSettings[],
-  { mounts, isReferred, refuse }: AccessCheck,
+  { folder, mounts, isReferred, refuse }: AccessCheck,
 ): AccessSettings {
   const names = Object.keys(callers);
   for (const name of names)
@@ -57,12 +61,22 @@ export function checkAccess(
           path: [...at, "mounts", number],
           message: `there is no mount ${quote(mount)}; ${suggest(mount, mounts)}`,
         });
-    for (const [number, pattern] of (rule.paths ?? []).entries()) {
-      const message = patternProblem(pattern);
-      if (message !== undefined) refuse({ path: [...at, "paths", number], message });
-    }
+    if (rule.files && (rule.mounts || rule.paths))
+      refuse({
+        path: [...at, "files"],
+        message: 'holds in every mount, so it cannot be combined with "mounts" or "paths"',
+      });
+    for (const key of ["paths", "files"] as const)
+      for (const [number, pattern] of (rule[key] ?? []).entries()) {
+        const message = patternProblem(pattern);
+        if (message !== undefined) refuse({ path: [...at, key, number], message });
+      }
   }
-  return { callers: Object.entries(callers).map(([name, settings]) => ({ name, ...settings })), rules };
+  const root = literal(realPath(folder));
+  return {
+    callers: Object.entries(callers).map(([name, settings]) => ({ name, ...settings })),
+    rules: rules.map((rule) => ({ ...rule, files: rule.files?.map((pattern) => `${root}/${pattern}`) })),
+  };
 }
 
 function subjectProblem(subject: string, callers: readonly string[]): string | undefined {
@@ -84,6 +98,11 @@ function patternProblem(pattern: string): string | undefined {
     if (cause instanceof GlobError) return `cannot be used as a pattern: ${cause.message}`;
     throw cause;
   }
+}
+
+/** A path as a pattern that matches only itself. */
+function literal(path: string): string {
+  return path.replaceAll(sep, "/").replaceAll(/[*?[\]{},\\]/g, "\\$&");
 }
 
 function suggest(name: string, known: readonly string[]): string {

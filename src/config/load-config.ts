@@ -123,7 +123,7 @@ export async function loadWith(
     refuse,
   });
   const sets = checkSets(chosen, { isReferred: checking.isReferred, refuse });
-  const access = checkAccess(callers, rules, { mounts: mountNames, isReferred: checking.isReferred, refuse });
+  const access = checkAccess(callers, rules, { folder, mounts: mountNames, isReferred: checking.isReferred, refuse });
   const bindings = await askForMounts(mounts, { asking, places, raw, resolved, folder, isNamed: named, isAsking });
   for (const [section, reasons] of [
     ["server", serverReasons(server)],
@@ -163,7 +163,12 @@ export async function loadWith(
       permissions,
       withheld,
       redact,
-      shown: shownConfig(mounts, { server, search, sets, access }, resolved.secretPaths, mountsBeside(mounts, raw)),
+      shown: shownConfig(
+        mounts,
+        { server, search, sets, access: { ...access, rules } },
+        resolved.secretPaths,
+        mountsBeside(mounts, raw),
+      ),
       refusal: (path, message) => new ConfigError(label, [lineOf({ path, message })]),
     },
   };

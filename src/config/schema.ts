@@ -157,6 +157,14 @@ export function ruleSchema(zod: Zod) {
       .max(1000)
       .optional()
       .describe("Path patterns in the mounts; each covers everything below what it matches. Default: all"),
+    files: zod
+      .array(zod.string().min(1).max(500))
+      .min(1)
+      .max(1000)
+      .optional()
+      .describe(
+        "Instead of mounts and paths: patterns of files, relative to this config. They hold in every mount over these files (file, git, skills, config, docs)",
+      ),
   });
 }
 

@@ -90,11 +90,10 @@ export function createTokenStore(stateFolder: string, config: string): TokenStor
       return change((tokens) => [[...tokens, stored], { ...stored, token }]);
     },
 
-    revoke: (idOrCaller) =>
-      change((tokens) => {
-        const isMeant = ({ id, caller }: StoredToken) => id === idOrCaller || caller === idOrCaller;
-        return [tokens.filter((token) => !isMeant(token)), tokens.filter(isMeant)];
-      }),
+    revoke(idOrCaller) {
+      const isMeant = ({ id, caller }: StoredToken) => id === idOrCaller || caller === idOrCaller;
+      return change((tokens) => [tokens.filter((token) => !isMeant(token)), tokens.filter(isMeant)]);
+    },
   };
 }
 

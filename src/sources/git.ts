@@ -3,7 +3,7 @@ import type { RuleChoice } from "../backends/folder-rules/name-rules.ts";
 import { ruleOptions } from "../backends/folder-rules/rule-options.ts";
 import { createLazyRepository } from "../backends/git/lazy-repository.ts";
 import { quote, ResourceError } from "../errors.ts";
-import { defineSource } from "../source.ts";
+import { defineSource, segmentsOf, type ShownFiles } from "../source.ts";
 import { entriesPage } from "./git/page.ts";
 import { findRepository, type GitRepository } from "../backends/git/repository.ts";
 import { blobTemplate, gitTemplates, listed } from "./git/templates.ts";
@@ -52,8 +52,9 @@ export default defineSource<GitOptions>({
       .strict(),
 
   async open({ root, maxBytes = defaultMaxBytes, watch = "auto", pollMs = 5000, ...chosen }, { log, env, redact }) {
+    const found = repositoryAt(root);
     const options = { maxBytes, partTemplate: blobTemplate, watch, pollMs, chosen, log, env };
-    const repository = createLazyRepository(repositoryAt(root), options, async (opened) => {
+    const repository = createLazyRepository(found, options, async (opened) => {
       const { createRepositoryReader } = await import("./git/repository-reader.ts");
       return createRepositoryReader(opened, redact);
     });
@@ -66,8 +67,8 @@ export default defineSource<GitOptions>({
       },
 
       async read(at, { signal }) {
-        const found = repository.use();
-        const { answer, reading } = found instanceof Promise ? await found : found;
+        const reader = repository.use();
+        const { answer, reading } = reader instanceof Promise ? await reader : reader;
         return [await answer(reading.read(at, signal))];
       },
 
@@ -95,10 +96,29 @@ export default defineSource<GitOptions>({
         return answer(watching.watch(signal));
       },
 
+      filesOf: ({ path, query }) => shownFiles(found.root, segmentsOf(path), query?.["path"]),
+
       close: repository.close,
     };
   },
 });
+
+/** Logs, commits, diffs and the status may show any file of the repository. */
+function shownFiles(root: string, [kind, ref, ...names]: readonly string[], within?: string): readonly ShownFiles[] {
+  switch (kind) {
+    case "blob":
+    case "blame":
+    case "tree":
+      return [{ path: ref === undefined ? root : [root, ...names].join("/") }];
+    case "log":
+    case "diff":
+    case "commit":
+    case "status":
+      return [{ path: within === undefined ? root : `${root}/${within}`, isWhole: true }];
+    default:
+      return [{ path: root }];
+  }
+}
 
 function repositoryAt(root: string): GitRepository {
   const found = findRepository(root);
