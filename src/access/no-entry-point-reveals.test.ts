@@ -45,8 +45,8 @@ function createTestServer(
   const chosen = createServerSets({
     resources: inner,
     policy,
-    mounts: () => mounts.map((mount) => ({ mount })),
-    configured: () => ({ sets, folder: "/", zed: true }),
+    mounts: () => mounts,
+    configured: () => ({ sets, folder: "/", server: { zed: true } }),
     stateFolder: "/nowhere",
     project: {},
     runtime: clock.runtime,

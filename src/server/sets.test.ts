@@ -281,9 +281,9 @@ const runtime = createRuntime({ write: () => true });
 resourcesContract("a house with sets", {
   async open(content) {
     memory = createMemory(content as Record<string, string>);
-    const mounts = [{ mount: { name: "m", base, source: memory.source } }];
+    const mounts = [{ name: "m", base, source: memory.source }];
     pressmark = createResources({
-      mounts: [mounts[0]!.mount],
+      mounts,
       policy: openPolicy,
       runtime,
       cursorKey: new Uint8Array(32),
@@ -292,7 +292,11 @@ resourcesContract("a house with sets", {
       resources: pressmark,
       policy: openPolicy,
       mounts: () => mounts,
-      configured: () => ({ sets: [{ name: "all", resources: at("readme.md", "docs") }], folder: "/", zed: true }),
+      configured: () => ({
+        sets: [{ name: "all", resources: at("readme.md", "docs") }],
+        folder: "/",
+        server: { zed: true },
+      }),
       stateFolder: "/nowhere",
       project: {},
       runtime,

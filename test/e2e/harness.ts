@@ -120,8 +120,8 @@ export async function openTestServer(ask: ServerRequest = {}): Promise<TestServe
     ? createServerSets({
         resources,
         policy,
-        mounts: () => mounts.map((mount) => ({ mount })),
-        configured: () => ({ sets, folder: "/", zed: true }),
+        mounts: () => mounts,
+        configured: () => ({ sets, folder: "/", server: { zed: true } }),
         stateFolder: "/nowhere",
         project: {},
         runtime,

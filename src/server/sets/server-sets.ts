@@ -1,11 +1,12 @@
 /** Adds sets to a server: those of its config, and saved ones. */
 import { statSync } from "node:fs";
 import type { Policy } from "../../access/policy.ts";
+import type { Config } from "../../config/config.ts";
 import type { SetConfig } from "../../config/sets.ts";
 import type { Resources } from "../../resources.ts";
 import type { Runtime } from "../../source.ts";
 import { watchFile } from "../watch-file.ts";
-import { type Located, uriFor } from "../locate.ts";
+import { type ServedMount, uriFor } from "../locate.ts";
 import type { Project } from "../search/index-location.ts";
 import { createSets, type Sets } from "../sets.ts";
 import { createSavedSets } from "./saved-sets.ts";
@@ -15,9 +16,9 @@ export interface ServerSetsOptions {
   readonly resources: Resources;
   readonly policy: Policy;
   /** The current mounts. */
-  mounts(): readonly Located[];
-  /** Current values of the config, if there is one. */
-  configured?(): { readonly sets: readonly SetConfig[]; readonly folder: string; readonly zed: boolean };
+  mounts(): readonly ServedMount[];
+  /** The current config. */
+  configured(): Pick<Config, "sets" | "folder" | "server">;
   readonly stateFolder: string;
   readonly project: Project;
   readonly runtime: Runtime;
@@ -51,20 +52,20 @@ export function createServerSets(options: ServerSetsOptions): ServerSets {
   }
 
   function written(): readonly SetConfig[] {
-    const current = configured?.();
-    if (!current || current.sets.length === 0) return [];
-    const located = mounts();
+    const { sets: given, folder } = configured();
+    if (given.length === 0) return [];
+    const served = mounts();
     // Resources outside all mounts are left out.
-    const toUris = (each: readonly string[]) => each.flatMap((where) => uriFor(where, current.folder, located) ?? []);
-    return current.sets.map((set) => ({ ...set, resources: toUris(set.resources) }));
+    const toUris = (each: readonly string[]) => each.flatMap((where) => uriFor(where, folder, served) ?? []);
+    return given.map((set) => ({ ...set, resources: toUris(set.resources) }));
   }
 
   return {
     sets,
     resources: withSets(inner, {
       sets,
-      hasZed: () => configured?.().zed ?? false,
-      isTaken: (scheme) => mounts().some(({ mount }) => mount.base.startsWith(`${scheme}:`)),
+      hasZed: () => configured().server.zed ?? false,
+      isTaken: (scheme) => mounts().some(({ base }) => base.startsWith(`${scheme}:`)),
     }),
     async close() {
       closing.abort();

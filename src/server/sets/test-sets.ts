@@ -44,20 +44,18 @@ export function createSetServer({
   const runtime = createRuntime({ write: () => true });
   const memory = createMemory(sampleContents);
   const mounts = [
-    { mount: { name: "m", base, source: memory.source } },
+    { name: "m", base, source: memory.source },
     ...(options.scheme === undefined
       ? []
-      : [
-          { mount: { name: "own", base: `${options.scheme}://`, source: createMemory({ onboarding: "mine" }).source } },
-        ]),
+      : [{ name: "own", base: `${options.scheme}://`, source: createMemory({ onboarding: "mine" }).source }]),
   ];
   const { close, ...inner } = createResources({
-    mounts: mounts.map(({ mount }) => mount),
+    mounts,
     policy,
     runtime,
     cursorKey: new Uint8Array(32),
   });
-  let configured = { sets: options.sets ?? [], folder: "/", zed: options.zed ?? false };
+  let configured = { sets: options.sets ?? [], folder: "/", server: { zed: options.zed } };
   const pressmark = createServerSets({
     resources: inner,
     policy,
@@ -73,8 +71,8 @@ export function createSetServer({
     sets: pressmark.sets,
     memory,
     stateFolder,
-    configure(sets, zed = configured.zed) {
-      configured = { ...configured, sets, zed };
+    configure(sets, zed = configured.server.zed) {
+      configured = { ...configured, sets, server: { zed } };
       pressmark.sets.changed();
     },
     async [Symbol.asyncDispose]() {
