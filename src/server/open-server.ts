@@ -86,29 +86,21 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
   const { config: first, project } = file ?? (await createFolderConfig(folders, from, plain));
 
   // Sources use the server once it is open.
-  const runtime: Runtime = {
+  const runtime = {
     ...(file?.runtime ?? plain),
     pressmark: {
-      read: (uri, call) => inner.read(uri, call),
-      stat: (uri, call) => inner.stat(uri, call),
-      watch: (filter, call) => inner.watch(filter, call),
+      read: (uri, call) => resources.read(uri, call),
+      stat: (uri, call) => resources.stat(uri, call),
+      watch: (filter, call) => resources.watch(filter, call),
     },
-  };
+  } satisfies Runtime;
   let config = first;
   let open: readonly OpenMount[] = (await openMounts(config, [], runtime)).all;
   const served = () => open.map(toServed);
   const index = createServerIndex({ cacheFolder: cacheFolder(surroundings), project, runtime, live });
   const register = createActivityLog(runtime);
   const own = builtInMounts({ index, register, mounts: served, runtime, pickerApp: options.pickerApp });
-  serveIndex();
-  const closing = new AbortController();
-  const retiring = new Set<Promise<void>>();
-  const build = buildNow();
-  const reloadable =
-    live && file ? (await import("./reloadable-resources.ts")).createReloadableResources(build, runtime) : undefined;
-  const inner = reloadable ?? build.resources;
-  const { resources, sets, ...setsOfServer } = createServerSets({
-    resources: inner,
+  const { sets, ...setsOfServer } = createServerSets({
     policy: openPolicy,
     mounts: served,
     configured: () => config,
@@ -117,6 +109,13 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
     runtime,
     live,
   });
+  serveIndex();
+  const closing = new AbortController();
+  const retiring = new Set<Promise<void>>();
+  const build = buildNow();
+  const reloadable =
+    live && file ? (await import("./reloadable-resources.ts")).createReloadableResources(build, runtime) : undefined;
+  const resources: Resources = reloadable ?? build.resources;
   const following = reloadable && file?.follow(apply, closing.signal);
 
   function serveIndex(): void {
@@ -126,7 +125,7 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
   function buildNow(): ResourcesBuild {
     const mounts = withBuiltInMounts(
       open.map(({ mount }) => mount),
-      own,
+      [...own, ...setsOfServer.mounts()],
     );
     const routes = createRoutes(mounts);
     const { close, ...built } = createResources({
@@ -148,7 +147,7 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
     open = all;
     serveIndex();
     const isAlike = isBuiltAlike(before, { config, open });
-    if (isAlike && isDeepStrictEqual(setsOf(before.config), setsOf(config))) return false;
+    if (isAlike && isDeepStrictEqual(before.config.sets, config.sets)) return false;
     if (!isAlike) await reloadable?.swap(buildNow());
     sets.changed();
     for (const mount of dropped) retire(mount);
@@ -243,6 +242,7 @@ interface Built {
 function isBuiltAlike(one: Built, other: Built): boolean {
   const looks = ({ config, open }: Built) => [
     config.server.pageSize,
+    config.server.zed,
     config.search,
     ...open.map((each) => {
       const { name, base, freshness } = each.mount;
@@ -252,8 +252,4 @@ function isBuiltAlike(one: Built, other: Built): boolean {
   const sources = ({ open }: Built) => open.map(({ mount }) => mount.source);
   const [ours, theirs] = [sources(one), sources(other)];
   return isDeepStrictEqual(looks(one), looks(other)) && ours.every((source, index) => source === theirs[index]);
-}
-
-function setsOf({ sets, server }: Config): unknown {
-  return [sets, server.zed];
 }
