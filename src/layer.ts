@@ -22,7 +22,7 @@ export type OperationMethod = (...args: never[]) => Promise<unknown>;
 
 /**
  * Wraps a source: for each operation that the inner source has, `around` gets its name and the bound method, and returns the
- * replacement. Other members (`order`, `cursorAfter`, `templates`, `learnTemplates`, `lists`, `follow`, `timeoutMs`, `maySee`, `filesOf`, `close`)
+ * replacement. Other members (`order`, `cursorAfter`, `templates`, `learnTemplates`, `lists`, `follow`, `watchesPerCaller`, `timeoutMs`, `maySee`, `filesOf`, `close`)
  * pass through.
  */
 export function wrapSource(
@@ -45,6 +45,7 @@ export function wrapSource(
     ...(inner.watch && { watch: around("watch", inner.watch.bind(inner)) }),
     ...(inner.lists && { lists: inner.lists.bind(inner) }),
     ...(inner.follow && { follow: inner.follow.bind(inner) }),
+    watchesPerCaller: inner.watchesPerCaller,
     timeoutMs: inner.timeoutMs,
     ...(inner.actions && { actions: wrapActions(inner.actions, around) }),
     ...(inner.maySee && { maySee: inner.maySee.bind(inner) }),

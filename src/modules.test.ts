@@ -62,6 +62,7 @@ const withoutNode = ["client", "picker"];
 interface Import {
   readonly file: string;
   readonly specifier: string;
+  readonly isType: boolean;
 }
 
 describe("the modules", () => {
@@ -89,6 +90,30 @@ describe("the modules", () => {
 
   it("import nothing from tests", () => {
     expect(imports.filter(({ specifier }) => ofTests.test(specifier)).map(({ file }) => file)).toEqual([]);
+  });
+
+  it("of the server contain no cycle of imports", () => {
+    // Loads the other half of itself on demand.
+    const exempt = "server/metrics-text.ts";
+    const targets = Map.groupBy(
+      imports
+        .filter(({ file, specifier, isType }) => moduleOf(file) === "server" && specifier.startsWith(".") && !isType)
+        .map(({ file, specifier }) => ({ file, target: join(dirname(file), specifier).split(sep).join("/") }))
+        .filter(({ target }) => target !== exempt),
+      ({ file }) => file,
+    );
+    const checked = new Set<string>();
+    function cycleFrom(file: string, way: readonly string[]): readonly string[] {
+      if (way.includes(file)) return [...way.slice(way.indexOf(file)), file];
+      if (checked.has(file)) return [];
+      for (const { target } of targets.get(file) ?? []) {
+        const cycle = cycleFrom(target, [...way, file]);
+        if (cycle.length > 0) return cycle;
+      }
+      checked.add(file);
+      return [];
+    }
+    expect([...targets.keys()].map((file) => cycleFrom(file, [])).find((cycle) => cycle.length > 0)).toBeUndefined();
   });
 
   it("would report a forbidden import of any form", () => {
@@ -170,7 +195,7 @@ function importsIn(file: string, text: string): Import[] {
   const imports: Import[] = [];
   visit(parseAst(text, { lang: file.endsWith("x") ? "tsx" : "ts" }), (node) => {
     const specifier = specifierOf(node);
-    if (specifier !== undefined) imports.push({ file, specifier });
+    if (specifier !== undefined) imports.push({ file, specifier, isType: node["importKind"] === "type" });
   });
   return imports;
 }

@@ -55,6 +55,8 @@ export interface Part {
   readonly meta?: Readonly<Record<string, unknown>>;
   /** Address of this part, if it differs from the address that was read (a file of a collection). */
   readonly at?: Address;
+  /** URI of the resource of another mount that this part was read from, for the same caller. */
+  readonly readFrom?: string;
   /** The target of a link, as in `Entry`. */
   readonly reveals?: Address;
   /** How long the part stays fresh. Default: the freshness of the mount. */
@@ -232,6 +234,8 @@ export interface SourceWatching {
    * Any number of watches run concurrently. Each reports every change after it was armed, independent of the others.
    */
   watch(call: Call): Promise<SourceWatch>;
+  /** True if `watch` reports only what the caller of its call may know: each caller then has a watch of their own. */
+  readonly watchesPerCaller: true;
   /**
    * Returns whether `list` includes this address. For a source whose `watch` also reports unlisted paths: the index takes only listed ones.
    * Absent if everything that `stat` finds, except directories, is listed.

@@ -10,8 +10,7 @@ import { createGatherPrompt } from "../protocol/gather-prompt.ts";
 import { createReadingTools } from "../protocol/tools/reading-tools.ts";
 import type { ToolCall } from "../protocol/tools.ts";
 import type { Call, Caller, Change, WatchFilter } from "../resources.ts";
-import { createResources } from "../router/create-resources.ts";
-import { createServerSets } from "../server/sets/server-sets.ts";
+import { createResourcesWithSets } from "../server/sets/test-sets.ts";
 import { createSaveSet } from "../server/sets/save-set.ts";
 import { createSetPrompts } from "../server/sets/set-prompts.ts";
 import { createClock } from "../testing/clock.ts";
@@ -35,22 +34,13 @@ function createTestServer(
     source,
     freshness: { ttlMs: 7, scope: "public" as const },
   }));
-  const inner = createResources({
+  const chosen = createResourcesWithSets({
     mounts,
     policy,
     runtime: clock.runtime,
     cursorKey: new Uint8Array(32),
     pageSize,
-  });
-  const chosen = createServerSets({
-    resources: inner,
-    policy,
-    mounts: () => mounts.map((mount) => ({ mount })),
-    configured: () => ({ sets, folder: "/", zed: true }),
-    stateFolder: "/nowhere",
-    project: {},
-    runtime: clock.runtime,
-    live: false,
+    configured: () => ({ sets, folder: "/", server: { zed: true } }),
   });
   const pressmark = chosen.resources;
   const prompts = createSetPrompts({ ...chosen, others: [] });

@@ -1,6 +1,7 @@
-/** A config after reading and checking. */
+/** What a server is built from: a config file after reading and checking, or the folders of a command line. */
 import type { SourceDefinition } from "../source.ts";
-import type { ConfigError, KeyPath } from "./problem.ts";
+import type { ResourceError } from "../errors.ts";
+import type { KeyPath } from "./problem.ts";
 import type { Limits, MountSettings, SearchSettings, ServerSettings } from "./schema.ts";
 import type { SetConfig } from "./sets.ts";
 import type { AccessSettings } from "./access.ts";
@@ -11,6 +12,8 @@ export interface MountConfig extends Omit<MountSettings, "source" | "limits"> {
   readonly definition: SourceDefinition;
   /** Checked options: paths are absolute, defaults are filled in. */
   readonly options: unknown;
+  /** URI prefix, if it is not the one of the source. Only for a mount that no file names. */
+  readonly base?: string;
   /** Limits of the mount, else those for all mounts. */
   readonly limits: Limits;
   /** Whether any value came from the environment or a file. */
@@ -22,9 +25,9 @@ export interface MountConfig extends Omit<MountSettings, "source" | "limits"> {
 }
 
 export interface Config {
-  /** Absolute. */
-  readonly file: string;
-  /** Base folder of its paths. */
+  /** Absolute; undefined if there is no file. */
+  readonly file?: string;
+  /** Base folder of the paths of its sets, without links. */
   readonly folder: string;
   readonly mounts: readonly MountConfig[];
   readonly server: ServerSettings;
@@ -40,6 +43,6 @@ export interface Config {
   redact(text: string): string;
   /** The resolved config for display, without secrets. */
   readonly shown: Readonly<Record<string, unknown>>;
-  /** An error that points at a key, for problems that show only in use. */
-  refusal(path: KeyPath, message: string): ConfigError;
+  /** The error to report for a problem that shows only in use; for a file, it points at the key. */
+  refusal(path: KeyPath, cause: ResourceError): ResourceError;
 }

@@ -12,6 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { invalid } from "../errors.ts";
 import { defineSource } from "../source.ts";
 import { createMemory } from "../sources/memory.ts";
 import { sources } from "../sources/index.ts";
@@ -159,7 +160,7 @@ server: { port: "\${env:PORT}" }
       server: { port: "••••" },
     });
     expect(config.redact("it is hunter2hunter2")).toBe("it is ••••");
-    expect(config.refusal(["mounts", "m"], "no hunter2hunter2 here").message).toBe(
+    expect(config.refusal(["mounts", "m"], invalid("no hunter2hunter2 here")).message).toBe(
       "pressmark.config.yaml:4:5 mounts.m: no •••• here",
     );
   });

@@ -22,7 +22,7 @@ import { isPlainObject, redactor, resolveReferences, valueAt } from "./reference
 import { configSchema, type SearchSettings, type ServerSettings } from "./schema.ts";
 import { checkSets } from "./sets.ts";
 import { shownConfig } from "./masked-config.ts";
-import { createTrustStore, type Grant, holds, noGrant, type Permission } from "./trust.ts";
+import { createTrustStore, type Grant, holds, noGrant, type Permission, realPath } from "./trust.ts";
 import { createIsConsequence, withoutUnresolved } from "./unresolved.ts";
 import { wholePermission } from "./whole-permission.ts";
 
@@ -149,12 +149,10 @@ export async function loadWith(
   return {
     config: {
       file: resolve(file),
-      folder,
+      folder: realPath(folder),
       mounts: mounts.flatMap((mount) => {
         const { bound, checkTrust } = bindings.get(mount.name) ?? {};
-        return leftOut.has(`mounts.${mount.name}`)
-          ? []
-          : [{ ...mount, ...(bound && { bound }), ...(checkTrust && { checkTrust }) }];
+        return leftOut.has(`mounts.${mount.name}`) ? [] : [{ ...mount, bound, checkTrust }];
       }),
       server: allowed("server", server) as ServerSettings,
       search: allowed("search", search) as SearchSettings,
@@ -169,7 +167,7 @@ export async function loadWith(
         resolved.secretPaths,
         mountsBeside(mounts, raw),
       ),
-      refusal: (path, message) => new ConfigError(label, [lineOf({ path, message })]),
+      refusal: (path, { message }) => new ConfigError(label, [lineOf({ path, message })]),
     },
   };
 }

@@ -136,7 +136,7 @@ it("is so for every config, after every change", { timeout: 600_000 }, async () 
         const looked = await look(now);
         judge(now, granted, looked);
         changed += looked.config.withheld.filter(({ outdated }) => outdated !== undefined).length;
-        const file = looked.config.file;
+        const file = looked.config.file!;
         if (each.kind === "forget") {
           createTrustStore(join(root, "state")).forget(file);
           granted = undefined;

@@ -87,6 +87,26 @@ describe("a list", () => {
     expect(uris(await listAll(pressmark)).at(-1)).toBe("zoo://q/");
   });
 
+  it("begins with the mounts that come first", async () => {
+    const mounts = ["a", "z", "y"].map((name) => ({
+      name,
+      base: `${name}://`,
+      source: paged(["1", "2"], 1),
+      isFirst: name !== "a",
+    }));
+    const { runtime } = createClock();
+    const pressmark = createResources({ mounts, policy: openPolicy, runtime, cursorKey, pageSize: 3 });
+    const pages = await pagesOf((cursor) => pressmark.list({ cursor }, call));
+    expect(pages.flatMap(({ items }) => items.map(({ uri }) => uri))).toEqual([
+      "y://1",
+      "y://2",
+      "z://1",
+      "z://2",
+      "a://1",
+      "a://2",
+    ]);
+  });
+
   it("has disjoint pages that are together complete, whatever the pages of the source", async () => {
     const paths = Array.from({ length: 40 }, (_, at) => String(at).padStart(2, "0"));
     for (const size of [1, 2, 3, 5, 7, 100]) {

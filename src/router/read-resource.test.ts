@@ -44,6 +44,12 @@ describe("a read", () => {
     expect(answer.contents[0]?.body).toBe(body);
   });
 
+  it("keeps the URI of a part that was read from another mount", async () => {
+    const { pressmark } = open(reads(() => [{ body: { text: "a" } }, { body: { text: "b" }, readFrom: "o://x/b" }]));
+    const { contents } = await pressmark.read("M://h/a", call);
+    expect(contents.map(({ uri }) => uri)).toEqual(["M://h/a", "o://x/b"]);
+  });
+
   it("gives the source the decoded address", async () => {
     let asked: Address | undefined;
     const { pressmark } = open(reads((at) => ((asked = at), [{ body: { text: "" } }])));

@@ -40,7 +40,8 @@ export function createResourceReader(access: Access): ResourceReader {
     let ttlMs = Infinity;
     let scope: Freshness["scope"] = "public";
     for (const part of parts) {
-      const own = part.at === undefined || isSame(part.at, at) ? uri : formatVisible(part.at, mount, call);
+      const isAsked = part.at === undefined || isSame(part.at, at);
+      const own = part.readFrom ?? (isAsked ? uri : formatVisible(part.at, mount, call));
       if (own === undefined || !access.mayReach(call, mount, part)) continue;
       contents.push(toContent(own, part));
       ttlMs = Math.min(ttlMs, part.freshness?.ttlMs ?? mount.freshness?.ttlMs ?? 0);

@@ -14,6 +14,8 @@ export interface Mount {
   readonly aliases?: readonly string[];
   /** True if the path is everything after the base, unchanged. Only for a base that is a scheme alone. */
   readonly verbatim?: boolean;
+  /** True if its entries come before those of other mounts in lists. */
+  readonly isFirst?: boolean;
   /** Default freshness of reads, used where the source gives none. */
   readonly freshness?: Partial<Freshness>;
 }
@@ -31,7 +33,7 @@ export interface Location {
 }
 
 export interface Routes {
-  /** In order of their base. */
+  /** In the order of lists: those that come first, then by base. */
   readonly mounts: readonly RoutedMount[];
   /** Every form of a URI gives the same location; undefined if no mount can hold it. Throws "invalid" if the URI is too long. */
   find(uri: string): Location | undefined;
@@ -72,7 +74,10 @@ export function createRoutes(mounts: readonly Mount[], { maxUriLength = 65_536 }
     for (const alias of mount.aliases ?? []) addBase(held, parseBase({ ...mount, base: alias }), starts);
     return held;
   });
-  mounted.sort((left, right) => (left.base < right.base ? -1 : 1));
+  mounted.sort(
+    (left, right) =>
+      Number(right.isFirst ?? false) - Number(left.isFirst ?? false) || (left.base < right.base ? -1 : 1),
+  );
 
   return {
     mounts: mounted,

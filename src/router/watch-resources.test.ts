@@ -357,3 +357,39 @@ describe("a watch", () => {
     await expect(pressmark.watch({}, calling().call)).rejects.toMatchObject({ kind: "cancelled" });
   });
 });
+
+describe("a source that watches per caller", () => {
+  it("has one watch for each caller, which only they hear", async () => {
+    const callers: string[] = [];
+    const running = new Map<string, ReturnType<typeof scripted>>();
+    const source: Source = {
+      ...createMemory({ a: "1" }).source,
+      watchesPerCaller: true,
+      watch(call) {
+        const { id } = call.caller;
+        callers.push(id);
+        running.set(id, scripted(createMemory({}).source));
+        return running.get(id)!.source.watch(call);
+      },
+    };
+    const { pressmark, clock } = open({ m: source });
+    const [one, two] = [calling("one"), calling("two")];
+    const filter = { uris: ["m://a"], list: true };
+    const heard = [
+      hear(await pressmark.watch(filter, one.call)),
+      hear(await pressmark.watch(filter, one.call)),
+      hear(await pressmark.watch(filter, two.call)),
+    ];
+    expect(callers).toEqual(["one", "two"]);
+    running.get("one")!.emit({ kind: "changed", path: "a" });
+    running.get("two")!.emit({ kind: "appeared", path: "b" });
+    await clock.advance(2000);
+    expect(heard).toEqual([["m://a"], ["m://a"], ["list-changed"]]);
+    one.leave();
+    await clock.advance(0);
+    expect([...running.values()].map((each) => each.running)).toEqual([0, 1]);
+    await pressmark.watch(filter, calling("one").call);
+    expect(callers).toEqual(["one", "two", "one"]);
+    await pressmark.close();
+  });
+});

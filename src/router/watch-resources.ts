@@ -1,6 +1,6 @@
 /** Turns changes of sources into changes for callers: each gets only what they may see, with URIs as they wrote them. */
 import { toResourceError } from "../errors.ts";
-import type { Call, Change, Resources, Watch, WatchFilter } from "../resources.ts";
+import type { Call, Caller, Change, Resources, Watch, WatchFilter } from "../resources.ts";
 import type { Address, SourceChange } from "../source.ts";
 import { createHub } from "../watch/hub.ts";
 import type { Interest, ChangedUris } from "../watch/hub.ts";
@@ -32,8 +32,9 @@ interface Listener extends Call {
   readonly following: AbortController | undefined;
 }
 
-/** A mount's watch, which runs while anyone listens. */
+/** A watch of a mount, which runs while anyone listens: one for all callers, or one for each if the source says so. */
 interface SharedWatch {
+  readonly channel: string;
   readonly mount: RoutedMount;
   readonly watchers: Watchers;
   listeners: number;
@@ -58,21 +59,20 @@ export function createResourceWatcher(
   access: Access,
   { findEntry }: Pick<ResourceReader, "findEntry">,
 ): ResourceWatcher {
-  const mounts = new Map(access.routes.mounts.map((mount) => [mount.name, mount]));
-  const watchByMount = new Map<RoutedMount, SharedWatch>();
+  const watchByChannel = new Map<string, SharedWatch>();
   const live = new Set<Listener>();
   const hub = createHub<Listener>(touch);
   /** The change being published. Publishing is one synchronous step, so there is never more than one. */
   let current: SourceChange = { kind: "lost" };
   let closed = false;
 
-  function publish(mount: RoutedMount, change: SourceChange): void {
+  function publish({ channel }: SharedWatch, change: SourceChange): void {
     current = change;
-    hub.publish(mount.name, change);
+    hub.publish(channel, change);
   }
 
   function touch(listener: Listener, touched: ChangedUris): void {
-    const mount = mounts.get(touched.mount) as RoutedMount;
+    const { mount } = watchByChannel.get(touched.mount) as SharedWatch;
     const maySee = (at: Address) => access.maySee(listener, mount, at);
     if (touched.kind === "list") {
       if (current.kind === "lost" || maySee(current)) listener.reader.push(listChanged);
@@ -81,7 +81,7 @@ export function createResourceWatcher(
     const hidden = current.kind !== "lost" && current.path !== touched.path && !maySee(current);
     // A directory does not change for a caller who may not see the child that appeared or went.
     if (hidden && current.kind !== "lost" && isAbove(touched.path, current.path)) return;
-    for (const watched of locationsAt(listener, touched.mount, touched.path)) {
+    for (const watched of locationsAt(listener, mount, touched.path)) {
       if (!maySee(watched.at) || !access.mayReach(listener, mount, watched)) continue;
       if (hidden) void confirm(listener, watched, current.kind);
       else listener.reader.push(watched.change);
@@ -128,16 +128,19 @@ export function createResourceWatcher(
     }
   }
 
-  function sharedWatchOf(mount: RoutedMount): SharedWatch {
-    let sharedWatch = watchByMount.get(mount);
+  function sharedWatchOf(mount: RoutedMount, caller: Caller): SharedWatch {
+    const channel = channelOf(mount, caller);
+    let sharedWatch = watchByChannel.get(channel);
     if (sharedWatch === undefined) {
+      const options = mount.source.watchesPerCaller && { caller };
       sharedWatch = {
+        channel,
         mount,
-        watchers: createWatchers(mount.source, mount, access.runtime),
+        watchers: createWatchers(mount.source, mount, access.runtime, options),
         listeners: 0,
         stop: undefined,
       };
-      watchByMount.set(mount, sharedWatch);
+      watchByChannel.set(channel, sharedWatch);
     }
     return sharedWatch;
   }
@@ -148,7 +151,7 @@ export function createResourceWatcher(
     // One subscription serves all listeners of the mount.
     if (sharedWatch.stop) return sharedWatch.watchers.arrive();
     sharedWatch.stop = new AbortController();
-    return sharedWatch.watchers.join((change) => publish(sharedWatch.mount, change), sharedWatch.stop.signal);
+    return sharedWatch.watchers.join((change) => publish(sharedWatch, change), sharedWatch.stop.signal);
   }
 
   function leave(sharedWatch: SharedWatch): void {
@@ -156,6 +159,10 @@ export function createResourceWatcher(
     if (sharedWatch.listeners > 0) return;
     sharedWatch.stop?.abort();
     sharedWatch.stop = undefined;
+    if (!sharedWatch.mount.source.watchesPerCaller) return;
+    // There may be any number of callers.
+    watchByChannel.delete(sharedWatch.channel);
+    sharedWatch.watchers.close();
   }
 
   function end(listener: Listener): void {
@@ -185,17 +192,19 @@ export function createResourceWatcher(
       const listed = listedMounts(filter, call);
       if (closed || call.signal.aborted) throw cancelledRequest();
 
-      const sharedWatches = [...new Set([...watchedLocations.map(({ mount }) => mount), ...listed])].map(sharedWatchOf);
+      const { caller } = call;
+      const watchedMounts = new Set([...watchedLocations.map(({ mount }) => mount), ...listed]);
+      const sharedWatches = [...watchedMounts].map((mount) => sharedWatchOf(mount, caller));
       const listener: Listener = {
-        caller: call.caller,
+        caller,
         signal: call.signal,
         watchedLocations,
         index: watchedLocations.length > fewLocations ? byLocation(watchedLocations) : undefined,
         interest: {
           paths: watchedLocations.flatMap((watched) =>
-            pathsOf(watched).map((path) => ({ mount: watched.mount.name, path })),
+            pathsOf(watched).map((path) => ({ mount: channelOf(watched.mount, caller), path })),
           ),
-          lists: listed.map(({ name }) => name),
+          lists: listed.map((mount) => channelOf(mount, caller)),
         },
         sharedWatches,
         reader: createCoalescingQueue(keyOf),
@@ -218,7 +227,7 @@ export function createResourceWatcher(
     close() {
       closed = true;
       for (const listener of live) end(listener);
-      for (const { watchers } of watchByMount.values()) watchers.close();
+      for (const { watchers } of watchByChannel.values()) watchers.close();
     },
   };
 }
@@ -251,9 +260,18 @@ function untilEither(work: Promise<unknown>, signal: AbortSignal): Promise<void>
   });
 }
 
-function locationsAt({ watchedLocations, index }: Listener, mount: string, path: string): readonly WatchedLocation[] {
-  if (index) return index.get(locationKey(mount, path)) ?? [];
-  return watchedLocations.filter((watched) => watched.mount.name === mount && pathsOf(watched).includes(path));
+/** No mount's name contains a line break. */
+function channelOf({ name, source }: RoutedMount, { id }: Caller): string {
+  return source.watchesPerCaller ? `${name}\n${id}` : name;
+}
+
+function locationsAt(
+  { watchedLocations, index }: Listener,
+  mount: RoutedMount,
+  path: string,
+): readonly WatchedLocation[] {
+  if (index) return index.get(locationKey(mount.name, path)) ?? [];
+  return watchedLocations.filter((watched) => watched.mount === mount && pathsOf(watched).includes(path));
 }
 
 /** Paths whose change is a change of the location. */

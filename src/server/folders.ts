@@ -58,10 +58,14 @@ function realFolder(named: string, from: string): string {
 function withNames(paths: readonly string[]): readonly NamedFolder[] {
   const taken = new Set<string>();
   return paths.map((path) => {
-    const plain = basename(path) || "root";
-    let name = plain;
-    for (let count = 2; taken.has(name); count++) name = `${plain}-${count}`;
-    taken.add(name);
-    return { name, path };
+    return { name: freeName(basename(path) || "root", taken), path };
   });
+}
+
+/** The name, with a number if it is taken; takes it. */
+export function freeName(plain: string, taken: Set<string>): string {
+  let name = plain;
+  for (let count = 2; taken.has(name); count++) name = `${plain}-${count}`;
+  taken.add(name);
+  return name;
 }

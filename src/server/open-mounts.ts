@@ -1,11 +1,14 @@
 /** Opens the sources of a config's mounts, and reuses those that did not change. */
+import { realpathSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
-import { type Config, type MountConfig } from "../config/config.ts";
+import type { Config, MountConfig } from "../config/config.ts";
 import { ResourceError } from "../errors.ts";
 import { stack } from "../layer.ts";
 import { standardLayers } from "../layers/standard.ts";
 import { createRoutes, type Mount } from "../router/route.ts";
 import type { Source, Runtime } from "../source.ts";
+import type { ServedMount } from "./locate.ts";
+import type { SearchedMount } from "./search/index-threads.ts";
 
 export interface OpenMount {
   readonly config: MountConfig;
@@ -46,16 +49,12 @@ async function openSource(config: MountConfig, whole: Config, runtime: Runtime):
   const redaction = config.redact ? (await import("./redaction.ts")).createRedaction(runtime) : undefined;
   let source: Source;
   try {
-    source = await definition.open(options, { ...(redaction?.runtime ?? runtime), ...(checkTrust && { checkTrust }) });
+    source = await definition.open(options, { ...(redaction?.runtime ?? runtime), checkTrust });
   } catch (cause) {
     throw toRefusal(cause, name, whole);
   }
-  const { cacheBytes, ...rest } = limits;
-  const layers = standardLayers(runtime, {
-    ...(Object.fromEntries(Object.entries(rest).filter(([, limit]) => limit !== undefined)) as object),
-    maxBytes: cacheBytes,
-    redact: redaction?.layer,
-  });
+  const { cacheBytes: maxBytes, ...rest } = limits;
+  const layers = standardLayers(runtime, { ...rest, maxBytes, redact: redaction?.layer });
   // A copy by value would freeze the templates, which a gateway learns later.
   const { close: _close, ...members } = Object.getOwnPropertyDescriptors(stack(source, { name }, layers));
   return {
@@ -73,16 +72,15 @@ async function openSource(config: MountConfig, whole: Config, runtime: Runtime):
 
 function toMount(config: MountConfig, base: string, source: Source): Mount {
   const { name, scheme, definition, options } = config;
-  const freshness = freshnessOf(config);
   // A configured scheme replaces the aliases.
   const aliases = scheme === undefined ? (definition.aliases?.(options) ?? []) : [];
   return {
     name,
     base,
     source,
-    ...(definition.verbatim && { verbatim: true }),
-    ...(aliases.length > 0 && { aliases }),
-    freshness,
+    verbatim: definition.verbatim,
+    aliases,
+    freshness: freshnessOf(config),
   };
 }
 
@@ -107,7 +105,8 @@ function isSame(one: MountConfig, other: MountConfig): boolean {
   );
 }
 
-function baseOf({ name, scheme, definition, options }: MountConfig, config: Config): string {
+function baseOf({ name, base, scheme, definition, options }: MountConfig, config: Config): string {
+  if (base !== undefined) return base;
   if (scheme !== undefined) return `${scheme}://${encodeURIComponent(name)}/`;
   try {
     return definition.base?.(options) ?? `${definition.scheme}://${encodeURIComponent(name)}/`;
@@ -122,10 +121,33 @@ function refuseCollisions({ mounts, refusal }: Config, bases: readonly string[])
   try {
     createRoutes(mounts.map((mount, index) => toMount(mount, bases[index]!, nothing)));
   } catch (cause) {
-    throw cause instanceof ResourceError ? refusal(["mounts"], cause.message) : cause;
+    throw cause instanceof ResourceError ? refusal(["mounts"], cause) : cause;
   }
 }
 
 function toRefusal(cause: unknown, mount: string, { refusal }: Config): unknown {
-  return cause instanceof ResourceError ? refusal(["mounts", mount], cause.message) : cause;
+  return cause instanceof ResourceError ? refusal(["mounts", mount], cause) : cause;
+}
+
+export function isSearched({ config: { search, definition } }: OpenMount): boolean {
+  return search ?? definition.searchable ?? true;
+}
+
+export function toSearched({ mount: { name, source }, config }: OpenMount): SearchedMount {
+  const { definition, options, redact, checkTrust } = config;
+  return { name, source, definition, options, redact, onMainThread: checkTrust !== undefined };
+}
+
+export function toServed({ mount, config }: OpenMount): ServedMount {
+  return { ...mount, folder: folderOf(config) };
+}
+
+function folderOf({ definition, options }: MountConfig): string | undefined {
+  if (definition.name !== "file") return undefined;
+  try {
+    return realpathSync.native((options as { readonly root: string }).root);
+  } catch {
+    // Missing for now; its URIs stay valid.
+    return undefined;
+  }
 }

@@ -1,35 +1,31 @@
-/** Opens a server from folders or a config: mounts with the standard layers, combined into one Resources. */
+/** Opens a server from a config file or folders: mounts, index and sets, combined into one Resources. */
 import { dirname, resolve } from "node:path";
 import type { Writable } from "node:stream";
+import { isDeepStrictEqual } from "node:util";
 import { openPolicy, type Policy } from "../access/policy.ts";
+import type { Config } from "../config/config.ts";
 import { configIn, findConfig } from "../config/find-config.ts";
-import type { ConfigOrigin } from "../config/load-config.ts";
+import type { ConfigContext, ConfigOrigin } from "../config/load-config.ts";
 import type { ServerSettings } from "../config/schema.ts";
 import { invalid } from "../errors.ts";
-import { stack } from "../layer.ts";
-import { standardLayers } from "../layers/standard.ts";
 import type { Call, Caller, Resources } from "../resources.ts";
 import { createResources } from "../router/create-resources.ts";
-import type { Mount } from "../router/route.ts";
-import type { Source, SourceDefinition, Runtime } from "../source.ts";
-import { sources } from "../sources/index.ts";
+import { createRoutes } from "../router/route.ts";
+import type { Runtime } from "../source.ts";
+import { type ActivityLog, createActivityLog } from "./activity-log.ts";
+import { builtInMounts, withBuiltInMounts } from "./built-in-mounts.ts";
 import { cleanUp } from "./clean-up.ts";
+import type { ConfigFile } from "./config-file.ts";
 import { loadCursorKey } from "./cursor-key.ts";
-import { findFolders } from "./folders.ts";
-import { openGitMounts } from "./git-mounts.ts";
+import { createFolderConfig } from "./folder-config.ts";
+import { locate, type ServedMount } from "./locate.ts";
+import { isSearched, type OpenMount, openMounts, toSearched, toServed } from "./open-mounts.ts";
+import type { ResourcesBuild } from "./reloadable-resources.ts";
+import { createRuntime, logLevel } from "./runtime.ts";
 import { createServerIndex, type ServerIndex } from "./server-index.ts";
-import { locate, type Located } from "./locate.ts";
-import { builtInMounts } from "./built-in-mounts.ts";
-import type { SearchedMount } from "./search/index-threads.ts";
-import { openSkillsMount } from "./skills-mount.ts";
 import type { Sets } from "./sets.ts";
 import { createServerSets } from "./sets/server-sets.ts";
 import { cacheFolder, homeFolder, stateFolder } from "./state-folder.ts";
-import { createActivityLog, type ActivityLog } from "./activity-log.ts";
-import { createRuntime, logLevel } from "./runtime.ts";
-
-/** Larger files are listed but not read: they would not fit a model's context. */
-const maxBytes = 5 * 1024 * 1024;
 
 export interface OpenServerOptions {
   /** As the user named them; empty means the nearest config, else the current folder. */
@@ -47,15 +43,6 @@ export interface OpenServerOptions {
   readonly pickerApp?: string;
 }
 
-export interface ServedMount {
-  readonly name: string;
-  readonly base: string;
-  /** The mount's folder, if its addresses are paths. */
-  readonly folder?: string;
-  /** The source with its layers; no policy is applied here. */
-  readonly source: Source;
-}
-
 export interface Server {
   readonly resources: Resources;
   /** The current mounts: a config may change. */
@@ -71,7 +58,7 @@ export interface Server {
   /** Server settings of the config at the time of opening. */
   readonly settings: ServerSettings;
   /** Server settings that were left out because the config is not trusted. */
-  readonly withheld?: readonly string[];
+  readonly withheld: readonly string[];
   /** The config's file, if there is one. */
   readonly config?: string;
   readonly runtime: Runtime;
@@ -81,27 +68,124 @@ export interface Server {
   close(): Promise<void>;
 }
 
+/** An unused source stays open this long for running requests: no request takes longer. */
+const retireMs = 30_000;
+
 export async function openServer(options: OpenServerOptions): Promise<Server> {
-  const { from, env, err, live = false } = options;
-  const runtime = createRuntime(err, logLevel(env));
+  const { folders, from, env, live = false } = options;
+  const plain = createRuntime(options.err, logLevel(env));
   const surroundings = { platform: process.platform, home: homeFolder(env), env };
   const state = stateFolder(surroundings);
-  const cache = cacheFolder(surroundings);
-  const cursorKey = loadCursorKey(state, runtime);
+  const cursorKey = loadCursorKey(state, plain);
   const origin = chooseConfig(options);
   if (live) {
-    const places = options.folders.length > 0 ? options.folders : ["."];
+    const places = folders.length > 0 ? folders : ["."];
     cleanUp(state, origin ? [dirname(origin.file)] : places.map((place) => resolve(from, place)));
   }
-  if (origin) {
-    const { openConfiguredServer } = await import("./open-config.ts");
-    const world = { from, env, stateFolder: state };
-    const { pickerApp } = options;
-    const places = { cursorKey: cursorKey(), cacheFolder: cache, pickerApp };
-    const pressmark = await openConfiguredServer({ origin, world, runtime, live, ...places });
-    if (pressmark) return pressmark;
+  const file = origin && (await openFile(origin, { from, env, stateFolder: state }, plain));
+  const { config: first, project } = file ?? (await createFolderConfig(folders, from, plain));
+
+  // Sources use the server once it is open.
+  const runtime = {
+    ...(file?.runtime ?? plain),
+    resources: {
+      read: (uri, call) => resources.read(uri, call),
+      stat: (uri, call) => resources.stat(uri, call),
+      watch: (filter, call) => resources.watch(filter, call),
+    },
+  } satisfies Runtime;
+  let config = first;
+  let open: readonly OpenMount[] = (await openMounts(config, [], runtime)).all;
+  const served = () => open.map(toServed);
+  const index = createServerIndex({ cacheFolder: cacheFolder(surroundings), project, runtime, live });
+  const register = createActivityLog(runtime);
+  const own = builtInMounts({ index, register, mounts: served, runtime, pickerApp: options.pickerApp });
+  const { sets, ...setsOfServer } = createServerSets({
+    policy: openPolicy,
+    mounts: served,
+    configured: () => config,
+    stateFolder: state,
+    project,
+    runtime,
+    live,
+  });
+  serveIndex();
+  const closing = new AbortController();
+  const retiring = new Set<Promise<void>>();
+  const build = buildNow();
+  const reloadable =
+    live && file ? (await import("./reloadable-resources.ts")).createReloadableResources(build, runtime) : undefined;
+  const resources: Resources = reloadable ?? build.resources;
+  const following = reloadable && file?.follow(apply, closing.signal);
+
+  function serveIndex(): void {
+    index.serve(open.filter(isSearched).map(toSearched), config.search);
   }
-  return openFolders(options, runtime, cursorKey(), { cache, state });
+
+  function buildNow(): ResourcesBuild {
+    const mounts = withBuiltInMounts(
+      open.map(({ mount }) => mount),
+      [...own, ...setsOfServer.mounts()],
+    );
+    const routes = createRoutes(mounts);
+    const { close, ...built } = createResources({
+      mounts,
+      policy: openPolicy,
+      runtime,
+      index,
+      cursorKey: file ? keyFor(open, cursorKey()) : cursorKey(),
+      pageSize: config.server.pageSize,
+    });
+    return { resources: built, close, answersFor: (uri) => routes.find(uri)?.mount.source };
+  }
+
+  /** Serves the next config. Returns false if nothing changed. */
+  async function apply(next: Config): Promise<boolean> {
+    const { all, dropped } = await openMounts(next, open, runtime);
+    const before = { config, open };
+    config = next;
+    open = all;
+    serveIndex();
+    const isAlike = isBuiltAlike(before, { config, open });
+    if (isAlike && isDeepStrictEqual(before.config.sets, config.sets)) return false;
+    if (!isAlike) await reloadable?.swap(buildNow());
+    sets.changed();
+    for (const mount of dropped) retire(mount);
+    return true;
+  }
+
+  function retire(mount: OpenMount): void {
+    const retired = runtime
+      .wait(retireMs, closing.signal)
+      .catch(() => undefined)
+      .then(() => mount.close())
+      .finally(() => retiring.delete(retired));
+    retiring.add(retired);
+  }
+
+  return {
+    resources,
+    get mounts() {
+      return served();
+    },
+    policy: openPolicy,
+    index,
+    sets,
+    register,
+    settings: first.server,
+    withheld: first.withheld.flatMap(({ part, settings }) => (part === "server" ? settings : [])),
+    config: first.file,
+    runtime,
+    locate: (where, call) => locate(where, served(), resources, call),
+    async close() {
+      closing.abort();
+      await following;
+      await setsOfServer.close();
+      await index.close();
+      await (reloadable ?? build).close();
+      await Promise.all([...retiring, ...open.map((mount) => mount.close())]);
+    },
+  };
 }
 
 /**
@@ -124,63 +208,10 @@ export function chooseConfig({
   return file === undefined ? undefined : { file, named: false };
 }
 
-async function openFolders(
-  { folders, from, live = false, pickerApp }: OpenServerOptions,
-  runtime: Runtime,
-  cursorKey: Uint8Array,
-  { cache, state }: { readonly cache: string; readonly state: string },
-): Promise<Server> {
-  const { default: file } = await sources.file();
-  const definition = file as SourceDefinition;
-  const located: Located[] = [];
-  const searched: SearchedMount[] = [];
-  const found = findFolders(folders, from);
-  for (const { name, path } of found) {
-    const options = { root: path, maxBytes };
-    const source = stack(await file.open(options, runtime), { name }, standardLayers(runtime));
-    located.push({ mount: { name, base: file.base!(options), source }, folder: path });
-    searched.push({ name, source, definition, options });
-  }
-  const project = { folders: located.map(({ folder }) => folder!) };
-  const skills = await openSkillsMount(found, runtime);
-  if (skills) {
-    located.push({ mount: skills.mount });
-    searched.push({ ...skills, ...skills.mount });
-  }
-  const taken = new Set(located.map(({ mount }) => mount.name));
-  for (const mount of await openGitMounts(found, runtime, taken)) located.push({ mount });
-  const index = createServerIndex({ cacheFolder: cache, project, runtime, live });
-  index.serve(searched, {});
-  const register = createActivityLog(runtime);
-  const servedMounts = located.map(({ mount, folder }) => toServedMount(mount, folder));
-  const own = builtInMounts({ index, register, mounts: () => servedMounts, runtime, pickerApp });
-  const mounts = [...located.map(({ mount }) => mount), ...own];
-  const { close, ...inner } = createResources({ mounts, policy: openPolicy, runtime, cursorKey, index });
-  const { resources, ...choice } = createServerSets({
-    resources: inner,
-    policy: openPolicy,
-    mounts: () => located,
-    stateFolder: state,
-    project,
-    runtime,
-    live,
-  });
-  return {
-    resources,
-    mounts: servedMounts,
-    policy: openPolicy,
-    index,
-    sets: choice.sets,
-    register,
-    settings: {},
-    runtime,
-    locate: (where, call) => locate(where, located, resources, call),
-    async close() {
-      await choice.close();
-      await index.close();
-      await close();
-    },
-  };
+/** Loaded only if there is a config: the parsers and the schema take longer than the rest of the start. */
+async function openFile(origin: ConfigOrigin, world: ConfigContext, plain: Runtime): Promise<ConfigFile | undefined> {
+  const { openConfigFile } = await import("./config-file.ts");
+  return openConfigFile(origin, world, plain);
 }
 
 /** The mounts that this caller may see. */
@@ -191,6 +222,34 @@ export function mountsFor(
   return mounts.filter(({ name }) => policy.maySee(caller, name, { path: "" }));
 }
 
-export function toServedMount({ name, base, source }: Mount, folder: string | undefined): ServedMount {
-  return { name, base, source, folder };
+/** Ties cursors to the mounts that they were issued for: another source may interpret them differently. */
+function keyFor(open: readonly OpenMount[], key: Uint8Array): Uint8Array {
+  const mounts = open.map(({ mount, config: { definition, options } }) => [
+    mount.name,
+    mount.base,
+    definition.name,
+    options,
+  ]);
+  const { createHmac } = process.getBuiltinModule("node:crypto");
+  return createHmac("sha256", key).update(JSON.stringify(mounts)).digest();
+}
+
+interface Built {
+  readonly config: Config;
+  readonly open: readonly OpenMount[];
+}
+
+function isBuiltAlike(one: Built, other: Built): boolean {
+  const looks = ({ config, open }: Built) => [
+    config.server.pageSize,
+    config.server.zed,
+    config.search,
+    ...open.map((each) => {
+      const { name, base, freshness } = each.mount;
+      return { name, base, freshness, isSearched: isSearched(each) };
+    }),
+  ];
+  const sources = ({ open }: Built) => open.map(({ mount }) => mount.source);
+  const [ours, theirs] = [sources(one), sources(other)];
+  return isDeepStrictEqual(looks(one), looks(other)) && ours.every((source, index) => source === theirs[index]);
 }

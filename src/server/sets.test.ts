@@ -2,16 +2,14 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { notFound, ResourceError } from "../errors.ts";
-import { createResources, type LocalResources } from "../router/create-resources.ts";
 import { openPolicy } from "../access/policy.ts";
 import { createMemory, type Memory } from "../sources/memory.ts";
 import { collectChanges } from "../testing/listen.ts";
 import { refusal } from "../testing/refusal.ts";
 import { resourcesContract } from "../testing/resources-contract.ts";
 import { createSets } from "./sets.ts";
-import { createServerSets } from "./sets/server-sets.ts";
 import { createSavedSets } from "./sets/saved-sets.ts";
-import { base, callOf, createSetServer, discreet, type SetServer } from "./sets/test-sets.ts";
+import { base, callOf, createResourcesWithSets, createSetServer, discreet, type SetServer } from "./sets/test-sets.ts";
 import { createRuntime } from "./runtime.ts";
 
 const sampleContents = {
@@ -276,32 +274,27 @@ describe("saved sets", () => {
 });
 
 let memory: Memory;
-let pressmark: LocalResources;
+let pressmark: ReturnType<typeof createResourcesWithSets>;
 const runtime = createRuntime({ write: () => true });
 resourcesContract("a house with sets", {
   async open(content) {
     memory = createMemory(content as Record<string, string>);
-    const mounts = [{ mount: { name: "m", base, source: memory.source } }];
-    pressmark = createResources({
-      mounts: [mounts[0]!.mount],
+    pressmark = createResourcesWithSets({
+      mounts: [{ name: "m", base, source: memory.source }],
       policy: openPolicy,
       runtime,
       cursorKey: new Uint8Array(32),
+      configured: () => ({
+        sets: [{ name: "all", resources: at("readme.md", "docs") }],
+        folder: "/",
+        server: { zed: true },
+      }),
     });
-    return createServerSets({
-      resources: pressmark,
-      policy: openPolicy,
-      mounts: () => mounts,
-      configured: () => ({ sets: [{ name: "all", resources: at("readme.md", "docs") }], folder: "/", zed: true }),
-      stateFolder: "/nowhere",
-      project: {},
-      runtime,
-      live: false,
-    }).resources;
+    return pressmark.resources;
   },
   uriOf: (path) => encodeURI(`${base}${path}`).replaceAll("#", "%23").replaceAll("?", "%3F"),
   write: (path, text) => memory.set(path, text),
   remove: (path) => void memory.delete(path),
-  clear: () => pressmark.close(),
+  clear: () => pressmark.resources.close(),
   findable: { text: "needle-in-a-haystack", path: "docs/deep/er/c.txt" },
 });

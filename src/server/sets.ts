@@ -6,8 +6,8 @@ import { quote, ResourceError, toResourceError } from "../errors.ts";
 import type { Call, Resource, Resources } from "../resources.ts";
 import type { SavedSet, SavedSets } from "./sets/saved-sets.ts";
 
-/** Mount name for policies: the set's name is the path. */
-export const setMount = "set";
+/** Mount name for policies: the set's name is the path. No config can use it for a mount. */
+export const setMount = "set/";
 
 /** Description of a set, without its members. */
 export interface SetInfo {
@@ -54,7 +54,6 @@ export interface Sets {
 }
 
 export interface SetsOptions {
-  /** The resources without sets. */
   readonly resources: Pick<Resources, "stat">;
   readonly policy: Policy;
   /** Current sets of the config, with URIs instead of paths. */

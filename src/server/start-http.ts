@@ -130,7 +130,7 @@ async function findGate(
   const { tokenFile: file, env, from } = options;
   if (file === undefined && !env["PRESSMARK_TOKEN"] && pressmark.settings.token === undefined) {
     // Refuses to start without the token that an untrusted config asks for.
-    if (pressmark.withheld?.includes("token"))
+    if (pressmark.withheld.includes("token"))
       throw new ResourceError(
         "denied",
         "the config requires a token but is not trusted, so nothing is served; trust the config first",

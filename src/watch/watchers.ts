@@ -1,6 +1,7 @@
 /** One watch per mount, shared by all listeners: the first to join starts it; it stops some time after the last has left. */
 import { retryAfterOf } from "../errors.ts";
 import { createBackoff } from "../lib/backoff.ts";
+import type { Caller } from "../resources.ts";
 import type { Source, SourceChange, SourceWatch, Runtime } from "../source.ts";
 import { createCoalescer } from "./coalesce.ts";
 import type { Coalescer, CoalesceOptions } from "./coalesce.ts";
@@ -38,14 +39,15 @@ const steadyMs = 1000;
 export interface WatchersOptions extends CoalesceOptions {
   /** How long the watch continues after the last listener has left: a client that returns need not wait for arming. */
   readonly lingerMs?: number;
+  /** Who watches. Default: the server itself. */
+  readonly caller?: Caller;
 }
-const pressmark = { id: "pressmark" };
 
 export function createWatchers(
   source: Source,
   mount: { readonly name: string },
   runtime: Runtime,
-  { lingerMs = 5000, ...options }: WatchersOptions = {},
+  { lingerMs = 5000, caller = { id: "pressmark" }, ...options }: WatchersOptions = {},
 ): Watchers {
   /** One object per join, so that one function may join twice. */
   const listeners = new Set<{ readonly notify: (change: SourceChange) => void }>();
@@ -84,7 +86,7 @@ export function createWatchers(
       let isArmed = false;
       let cause: unknown;
       try {
-        const changes = await source.watch?.({ caller: pressmark, signal });
+        const changes = await source.watch?.({ caller, signal });
         if (changes === undefined) return tried();
         isArmed = true;
         backoff.begun();

@@ -16,7 +16,7 @@ import type { Caller } from "../../src/resources.ts";
 import { createResources, type LocalResources } from "../../src/router/create-resources.ts";
 import type { Mount } from "../../src/router/route.ts";
 import type { SetConfig } from "../../src/config/sets.ts";
-import { createServerSets } from "../../src/server/sets/server-sets.ts";
+import { createResourcesWithSets } from "../../src/server/sets/test-sets.ts";
 import { createSetPrompts } from "../../src/server/sets/set-prompts.ts";
 import { createRuntime } from "../../src/server/runtime.ts";
 import type { Runtime } from "../../src/source.ts";
@@ -106,30 +106,22 @@ export async function openTestServer(ask: ServerRequest = {}): Promise<TestServe
     ...(ask.folder ? [await mountFolder(folder, runtime)] : []),
     ...(ask.skills ? [await mountSkills(skillsFolder, ask.skills, runtime)] : []),
   ];
-  const resources = createResources({
+  const built = {
     mounts,
     policy,
     runtime,
     pageSize,
     cursorKey: Uint8Array.from({ length: 32 }, (_, index) => index),
-  });
-  const seenBy = (caller: Caller) => mounts.filter(({ name }) => policy.maySee(caller, name, { path: "" }));
-  const reading = ask.readingTools ? createReadingTools({ resources, server: "pressmark", mounts: seenBy }) : [];
+  };
   let { sets = [] } = ask;
   const chosen = ask.sets
-    ? createServerSets({
-        resources,
-        policy,
-        mounts: () => mounts.map((mount) => ({ mount })),
-        configured: () => ({ sets, folder: "/", zed: true }),
-        stateFolder: "/nowhere",
-        project: {},
-        runtime,
-        live: false,
-      })
+    ? createResourcesWithSets({ ...built, configured: () => ({ sets, folder: "/", server: { zed: true } }) })
     : undefined;
+  const resources = chosen?.resources ?? createResources(built);
+  const seenBy = (caller: Caller) => mounts.filter(({ name }) => policy.maySee(caller, name, { path: "" }));
+  const reading = ask.readingTools ? createReadingTools({ resources, server: "pressmark", mounts: seenBy }) : [];
   const edge = createProtocol({
-    resources: chosen?.resources ?? resources,
+    resources,
     server: { name: "pressmark", version: "1.2.3" },
     instructions: "Read what you need.",
     tools: [...reading, ...(ask.tools ?? [])],

@@ -70,7 +70,7 @@ async function applied(
   pressmark: Server,
   call: Call,
 ): Promise<SetSettings | undefined> {
-  const uriOf = (where: string) => uriFor(where, folder ?? "/", pressmark.mounts.map(toLocated)) ?? where;
+  const uriOf = (where: string) => uriFor(where, folder ?? "/", pressmark.mounts) ?? where;
   const resources = [...(before?.resources ?? [])];
   for (const word of add) {
     const uri = await pressmark.locate(word, call);
@@ -89,19 +89,7 @@ async function applied(
     if (remove) return undefined;
     throw invalid("name at least one resource to add");
   }
-  return {
-    resources,
-    ...pick("title", title ?? before?.title),
-    ...pick("description", description ?? before?.description),
-  };
-}
-
-function pick<Key extends string>(key: Key, value: string | undefined): { readonly [K in Key]?: string } {
-  return value === undefined ? {} : ({ [key]: value } as { readonly [K in Key]: string });
-}
-
-function toLocated({ name, base, source, folder }: Server["mounts"][number]) {
-  return { mount: { name, base, source }, folder };
+  return { resources, title: title ?? before?.title, description: description ?? before?.description };
 }
 
 /** Writes a file below the config's folder as a relative path, which is valid in other checkouts. */

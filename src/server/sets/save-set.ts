@@ -6,7 +6,7 @@ import { checkNames, neededText, textArgument } from "../../protocol/tools/argum
 import type { Tool } from "../../protocol/tools.ts";
 import type { Call, Resources } from "../../resources.ts";
 import type { Sets } from "../sets.ts";
-import { uriOfSet } from "./with-sets.ts";
+import { uriOfSet } from "./sets-source.ts";
 
 const maxUris = 100;
 const maxUriLength = 8192;

@@ -1,33 +1,35 @@
 /** Adds sets to a server: those of its config, and saved ones. */
 import { statSync } from "node:fs";
 import type { Policy } from "../../access/policy.ts";
+import type { Config } from "../../config/config.ts";
 import type { SetConfig } from "../../config/sets.ts";
-import type { Resources } from "../../resources.ts";
+import type { Mount } from "../../router/route.ts";
 import type { Runtime } from "../../source.ts";
 import { watchFile } from "../watch-file.ts";
-import { type Located, uriFor } from "../locate.ts";
+import { type ServedMount, uriFor } from "../locate.ts";
 import type { Project } from "../search/index-location.ts";
 import { createSets, type Sets } from "../sets.ts";
 import { createSavedSets } from "./saved-sets.ts";
-import { withSets } from "./with-sets.ts";
+import { setsMount, zedMount } from "./sets-source.ts";
 
 export interface ServerSetsOptions {
-  readonly resources: Resources;
   readonly policy: Policy;
-  /** The current mounts. */
-  mounts(): readonly Located[];
-  /** Current values of the config, if there is one. */
-  configured?(): { readonly sets: readonly SetConfig[]; readonly folder: string; readonly zed: boolean };
+  /** The current mounts, without those of the sets. */
+  mounts(): readonly ServedMount[];
+  /** The current config. */
+  configured(): Pick<Config, "sets" | "folder" | "server">;
   readonly stateFolder: string;
   readonly project: Project;
-  readonly runtime: Runtime;
+  /** With the resources of the server. */
+  readonly runtime: Runtime & Required<Pick<Runtime, "resources">>;
   /** Whether to watch for sets saved by other processes. */
   readonly live: boolean;
 }
 
 export interface ServerSets {
-  readonly resources: Resources;
   readonly sets: Sets;
+  /** The mounts of the sets in the current config. */
+  mounts(): readonly Mount[];
   /** Stops watching. */
   close(): Promise<void>;
 }
@@ -35,10 +37,11 @@ export interface ServerSets {
 const startMs = 500;
 
 export function createServerSets(options: ServerSetsOptions): ServerSets {
-  const { resources: inner, policy, mounts, configured, runtime } = options;
+  const { policy, mounts, configured, runtime } = options;
+  const resources = runtime.resources;
   const store = createSavedSets(options.stateFolder, options.project, runtime);
   const closing = new AbortController();
-  const sets = createSets({ resources: inner, policy, store, configured: () => written() });
+  const sets = createSets({ resources, policy, store, configured: () => written() });
   const following = options.live ? follow().catch(() => undefined) : undefined;
 
   /** Runs late, because computing the folder takes a digest that the first response need not wait for. */
@@ -51,21 +54,19 @@ export function createServerSets(options: ServerSetsOptions): ServerSets {
   }
 
   function written(): readonly SetConfig[] {
-    const current = configured?.();
-    if (!current || current.sets.length === 0) return [];
-    const located = mounts();
+    const { sets: given, folder } = configured();
+    if (given.length === 0) return [];
+    const served = mounts();
     // Resources outside all mounts are left out.
-    const toUris = (each: readonly string[]) => each.flatMap((where) => uriFor(where, current.folder, located) ?? []);
-    return current.sets.map((set) => ({ ...set, resources: toUris(set.resources) }));
+    const toUris = (each: readonly string[]) => each.flatMap((where) => uriFor(where, folder, served) ?? []);
+    return given.map((set) => ({ ...set, resources: toUris(set.resources) }));
   }
 
+  const set = setsMount(sets, resources);
+  const zed = zedMount(sets, resources);
   return {
     sets,
-    resources: withSets(inner, {
-      sets,
-      hasZed: () => configured?.().zed ?? false,
-      isTaken: (scheme) => mounts().some(({ mount }) => mount.base.startsWith(`${scheme}:`)),
-    }),
+    mounts: () => (configured().server.zed ? [set, zed] : [set]),
     async close() {
       closing.abort();
       await following;

@@ -4,7 +4,7 @@ import type { ContentBlock } from "../../protocol/blocks.ts";
 import type { Prompt, PromptMessage, PromptSet } from "../../protocol/prompts.ts";
 import { type Call, directoryType, type Resource, type Resources } from "../../resources.ts";
 import { noSuchSet, type SetInfo, type SetMember, type Sets } from "../sets.ts";
-import { setsUri } from "./with-sets.ts";
+import { setsUri } from "./sets-source.ts";
 
 export interface SetPromptsOptions {
   /** Including the sets. */

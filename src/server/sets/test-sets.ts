@@ -5,11 +5,13 @@ import { join } from "node:path";
 import { openPolicy, type Policy } from "../../access/policy.ts";
 import type { SetConfig } from "../../config/sets.ts";
 import type { Call, Resources } from "../../resources.ts";
-import { createResources } from "../../router/create-resources.ts";
+import { createResources, type LocalResources, type LocalResourcesOptions } from "../../router/create-resources.ts";
+import type { Runtime } from "../../source.ts";
 import { createMemory, type Memory, type MemoryValue } from "../../sources/memory.ts";
 import { createRuntime } from "../runtime.ts";
-import { createServerSets } from "./server-sets.ts";
-import type { Sets } from "../sets.ts";
+import { withBuiltInMounts } from "../built-in-mounts.ts";
+import { createServerSets, type ServerSetsOptions } from "./server-sets.ts";
+import { setMount, type Sets } from "../sets.ts";
 
 export const base = "memory://m/";
 
@@ -19,7 +21,7 @@ export interface SetServer extends AsyncDisposable {
   readonly memory: Memory;
   readonly stateFolder: string;
   /** Sets the config. */
-  configure(sets: readonly SetConfig[], zed?: boolean): void;
+  configure(sets: readonly SetConfig[]): void;
 }
 
 export interface SetServerOptions {
@@ -44,28 +46,19 @@ export function createSetServer({
   const runtime = createRuntime({ write: () => true });
   const memory = createMemory(sampleContents);
   const mounts = [
-    { mount: { name: "m", base, source: memory.source } },
+    { name: "m", base, source: memory.source },
     ...(options.scheme === undefined
       ? []
-      : [
-          { mount: { name: "own", base: `${options.scheme}://`, source: createMemory({ onboarding: "mine" }).source } },
-        ]),
+      : [{ name: "own", base: `${options.scheme}://`, source: createMemory({ onboarding: "mine" }).source }]),
   ];
-  const { close, ...inner } = createResources({
-    mounts: mounts.map(({ mount }) => mount),
+  let configured = { sets: options.sets ?? [], folder: "/", server: { zed: options.zed } };
+  const pressmark = createResourcesWithSets({
+    mounts,
     policy,
     runtime,
     cursorKey: new Uint8Array(32),
-  });
-  let configured = { sets: options.sets ?? [], folder: "/", zed: options.zed ?? false };
-  const pressmark = createServerSets({
-    resources: inner,
-    policy,
-    mounts: () => mounts,
     configured: () => configured,
     stateFolder,
-    project: { folders: ["/project"] },
-    runtime,
     live,
   });
   return {
@@ -73,14 +66,59 @@ export function createSetServer({
     sets: pressmark.sets,
     memory,
     stateFolder,
-    configure(sets, zed = configured.zed) {
-      configured = { ...configured, sets, zed };
+    configure(sets) {
+      configured = { ...configured, sets };
       pressmark.sets.changed();
     },
     async [Symbol.asyncDispose]() {
-      await pressmark.close();
-      await close();
+      await pressmark.resources.close();
       if (made) rmSync(stateFolder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Resources and sets, connected as in a server. */
+export function createResourcesWithSets({
+  configured,
+  stateFolder = "/nowhere",
+  live = false,
+  ...options
+}: LocalResourcesOptions &
+  Pick<ServerSetsOptions, "configured"> &
+  Partial<Pick<ServerSetsOptions, "stateFolder" | "live">>): {
+  readonly resources: LocalResources;
+  readonly sets: Sets;
+} {
+  const runtime = {
+    ...options.runtime,
+    resources: {
+      read: (uri, call) => resources.read(uri, call),
+      stat: (uri, call) => resources.stat(uri, call),
+      watch: (filter, call) => resources.watch(filter, call),
+    },
+  } satisfies Runtime;
+  const {
+    mounts: setMounts,
+    sets,
+    close,
+  } = createServerSets({
+    policy: options.policy,
+    mounts: () => options.mounts,
+    configured,
+    stateFolder,
+    project: { folders: ["/project"] },
+    runtime,
+    live,
+  });
+  const resources = createResources({ ...options, mounts: withBuiltInMounts(options.mounts, setMounts()) });
+  return {
+    sets,
+    resources: {
+      ...resources,
+      async close() {
+        await close();
+        await resources.close();
+      },
     },
   };
 }
@@ -92,5 +130,5 @@ export function callOf(id: string, signal: AbortSignal = new AbortController().s
 /** Hides paths below `secrets`, and the set `boss`, from everyone but the owner. */
 export const discreet: Policy = {
   maySee: ({ id }, mount, { path }) =>
-    id === "owner" || !(path === "secrets" || path.startsWith("secrets/") || (mount === "set" && path === "boss")),
+    id === "owner" || !(path === "secrets" || path.startsWith("secrets/") || (mount === setMount && path === "boss")),
 };

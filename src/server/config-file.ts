@@ -1,0 +1,122 @@
+/** The config file of a server: loads it, reports what it may not do, and follows its changes. */
+import { isDeepStrictEqual } from "node:util";
+import type { Config } from "../config/config.ts";
+import { type ConfigOrigin, type ConfigContext, labelOf, loadConfig, trustCommand } from "../config/load-config.ts";
+import { serverReasons } from "../config/permissions.ts";
+import { ConfigError } from "../config/problem.ts";
+import type { ServerSettings } from "../config/schema.ts";
+import { asksFor, createTrustStore, leftOut, notUsed, type Permission, realPath } from "../config/trust.ts";
+import { ResourceError } from "../errors.ts";
+import type { Runtime } from "../source.ts";
+import { createLogRedaction } from "./log-redaction.ts";
+import type { Project } from "./search/index-location.ts";
+import { watchFile } from "./watch-file.ts";
+
+export interface ConfigFile {
+  /** As it was when the file was opened. */
+  readonly config: Config;
+  readonly project: Project;
+  /** Its log contains no values of the config's references. */
+  readonly runtime: Runtime;
+  /**
+   * Loads the file again after each change of it or of its trust, one load at a time, until the signal is aborted. `apply` returns
+   * whether anything that is served changed; if it throws, the previous config stays in effect.
+   */
+  follow(apply: (next: Config) => Promise<boolean>, signal: AbortSignal): Promise<unknown>;
+}
+
+/** Undefined if the config must be trusted first; the reason is logged. */
+export async function openConfigFile(
+  origin: ConfigOrigin,
+  world: ConfigContext,
+  plain: Runtime,
+): Promise<ConfigFile | undefined> {
+  const label = labelOf(origin.file, world.from);
+  const trust = trustCommand(origin.file, world.from);
+  const { runtime, keep } = createLogRedaction(plain);
+  const loaded = await loadConfig(origin, world);
+  if ("untrusted" in loaded) {
+    runtime.log("warn", untrustedSentence(loaded.untrusted));
+    return undefined;
+  }
+  const first = loaded.config;
+  keep(first);
+  sayWithheld(first);
+  if (first.mounts.length === 0)
+    throw new ResourceError(
+      "denied",
+      `nothing in ${label} may be served before it is trusted; review it, then run: ${trust}`,
+    );
+
+  function untrustedSentence(permission: Permission): string {
+    return `${label} ${asksFor(permission)}, ${notUsed(permission)}; review it, then run: ${trust}`;
+  }
+
+  function sayWithheld({ withheld }: Config): void {
+    for (const permission of withheld)
+      runtime.log("warn", `${label} ${asksFor(permission)}, ${leftOut(permission)}; run: ${trust}`);
+  }
+
+  function sayRestart(before: ServerSettings, now: ServerSettings): void {
+    for (const setting of ["host", "port", "allowedHosts", "allowedOrigins", "token", "tools"] as const)
+      if (!isDeepStrictEqual(before[setting], now[setting]))
+        runtime.log("warn", `server.${setting} has changed, which takes effect after a restart`, { config: label });
+  }
+
+  /** The next config, if it may take effect. */
+  async function loadNext(): Promise<Config | undefined> {
+    const next = await loadConfig(origin, world);
+    if ("untrusted" in next) {
+      runtime.log("warn", `${untrustedSentence(next.untrusted)} The previous config stays in effect.`);
+      return undefined;
+    }
+    const others = origin.named ? false : lettingIn(first.server);
+    if (others === false || isDeepStrictEqual(others, lettingIn(next.config.server))) return next.config;
+    // Other machines were let in by a grant for what was served at that time.
+    sayWithheld(next.config);
+    runtime.log(
+      "warn",
+      `${label} changes what other machines are served, or which machines may connect. The previous config stays in effect until the new one is trusted and the server restarted.`,
+    );
+    return undefined;
+  }
+
+  function sayProblem(cause: unknown): void {
+    const lines = cause instanceof ConfigError ? cause.lines : [`${label}: cannot be used`];
+    for (const line of lines) runtime.log("error", line, cause instanceof ConfigError ? {} : { cause });
+    runtime.log("error", "the config has problems, so the previous config stays in effect", { config: label });
+  }
+
+  return {
+    config: first,
+    project: { config: realPath(origin.file) },
+    runtime,
+    follow(apply, signal) {
+      let config = first;
+      let reloading: Promise<void> = Promise.resolve();
+
+      async function reload(): Promise<void> {
+        const next = await loadNext();
+        if (!next) return;
+        keep(next);
+        const isOther = await apply(next);
+        sayWithheld(next);
+        sayRestart(config.server, next.server);
+        config = next;
+        if (isOther) runtime.log("info", "the config changed and is in effect", { config: label });
+      }
+
+      const files = [origin.file, ...(origin.named ? [] : [createTrustStore(world.stateFolder).placeOf(origin.file)])];
+      // The config and its trust may change at the same time.
+      const reloadInOrder = () => (reloading = reloading.then(reload).catch(sayProblem));
+      return Promise.all(files.map((file) => watchFile(file, reloadInOrder, { runtime, signal })));
+    },
+  };
+}
+
+/** Settings that let in other machines and pages; false if there are none. */
+function lettingIn(settings: ServerSettings): false | readonly unknown[] {
+  const { host = [], allowedHosts = [], allowedOrigins = [] } = serverReasons(settings);
+  const isOpen = host.length + allowedHosts.length + allowedOrigins.length > 0;
+  return isOpen && [host, allowedHosts, allowedOrigins, settings.token];
+}
