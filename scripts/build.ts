@@ -119,7 +119,7 @@ async function buildModules(): Promise<void> {
         },
         {
           name: "server",
-          test: /src\/(?:access|layers(?!\/(?:mask-text|redact))|router|watch|server\/(?:activity-log|built-in-mounts|clean-up|cursor-key|folder|index-status|instructions|limit-heap-growth|line-limit|locate|open-|picker-app|picker-page|runtime|search\/index-location|server-index|server-metrics|start-|state-folder|status-)|config\/(?:find-config|package-folder|skill-folders)|lib\/uri-template|protocol|transport)/,
+          test: /src\/(?:access|layers(?!\/(?:mask-text|redact))|router|watch|server\/(?:activity-log|built-in-mounts|change-queue|clean-up|cursor-key|folder|index-status|instructions|limit-heap-growth|line-limit|locate|open-|picker-app|picker-page|runtime|search\/index-location|server-index|server-metrics|start-|status-)|config\/(?:find-config|package-folder|skill-folders)|lib\/uri-template|protocol|transport)/,
         },
         {
           name: "files",

@@ -81,7 +81,7 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       isOneCaller: true,
       gate: guarded?.gate,
       challenge: guarded?.challenge,
-      ...(features.actions && { posts: createActionEndpoint(pressmark.resources, log) }),
+      posts: features.actions && createActionEndpoint(pressmark.resources, log),
       page: "/",
       elsewhere: (request, response, path) => own.answer(request, response, path) || page(request, response, path),
       allowedHosts: [...allowedHosts, ...(everywhere ? ownNames() : [])],

@@ -23,11 +23,11 @@ export default defineCommand({
     const { findConfig } = await import("../../config/find-config.ts");
     const { grantPermissions, permissionsAsked } = await import("../../config/grant-permissions.ts");
     const { createTrustStore } = await import("../../config/trust.ts");
-    const { homeFolder, stateFolder } = await import("../../server/state-folder.ts");
-    const home = homeFolder(world.env);
-    const state = stateFolder({ platform: process.platform, home, env: world.env });
+    const { stateFolder, systemPathsOf } = await import("../../lib/system-paths.ts");
+    const systemPaths = systemPathsOf(world.env);
+    const state = stateFolder(systemPaths);
     const from = resolve(world.folder, folder);
-    const file = findConfig(from, home);
+    const file = findConfig(from, systemPaths.home);
     if (file === undefined)
       throw new ResourceError("not-found", `no config in ${quote(from)} or above; there is nothing to trust`);
 
