@@ -1,4 +1,5 @@
 /** Finds the resource that was probably meant by a path or URI that does not exist. */
+import { cutAt } from "../../lib/cut-at.ts";
 import { nearest } from "../../lib/nearest.ts";
 import type { ResourceAccess } from "./resource-access.ts";
 import type { Call, Resource } from "../../resources.ts";
@@ -15,13 +16,13 @@ export async function nearestResource(
 ): Promise<string | undefined> {
   const call: Call = { ...given, signal: AbortSignal.any([given.signal, AbortSignal.timeout(patienceMs)]) };
   const isUri = where.includes("://");
-  const bare = (isUri ? where.replace(/[?#].*$/s, "") : where).replace(/\/+$/, "");
+  const bare = (isUri ? cutAt(where, /[?#]/) : where).replace(/(?<!\/)\/+$/, "");
   const head = bare.slice(0, bare.lastIndexOf("/") + 1);
   const name = decoded(bare.slice(head.length), isUri);
   try {
     const directories = isUri
       ? [head.replace(/(?<=[^:/])\/$/, "")]
-      : /^(?:\.?\/)*$/.test(head) && !head.startsWith("/")
+      : head === "" || head === "./"
         ? roots.map(({ uri }) => uri)
         : [await locate(head, call)];
     const siblings = new Map<string, Resource>();
