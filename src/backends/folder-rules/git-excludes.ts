@@ -21,7 +21,7 @@ export interface Repository {
 
 export function personOf(env: Readonly<Record<string, string | undefined>>, home: string): Person {
   const { XDG_CONFIG_HOME: configHome, GIT_CONFIG_GLOBAL: gitConfig } = env;
-  return { home, ...(configHome && { configHome }), gitConfig };
+  return { home, configHome: configHome || undefined, gitConfig };
 }
 
 const maxPointerBytes = 8192;
