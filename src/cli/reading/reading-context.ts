@@ -2,7 +2,7 @@
 import { quote, ResourceError } from "../../errors.ts";
 import { isGlob } from "../../lib/glob.ts";
 import type { Call } from "../../resources.ts";
-import type { CommandContext } from "../command.ts";
+import type { CommandContext, FlagValues } from "../command.ts";
 import { print } from "../print.ts";
 import { formatCount } from "./amounts.ts";
 import { nearestResource } from "./nearest-resource.ts";
@@ -19,10 +19,7 @@ import {
 
 export const readingFlags = { ...resourceAccessFlags, color: colorFlag, pager: pagerFlag };
 
-export interface ReadingFlags extends ResourceAccessFlags {
-  readonly color?: "auto" | "always" | "never";
-  readonly pager?: boolean;
-}
+export type ReadingFlags = ResourceAccessFlags & Partial<FlagValues<typeof readingFlags>>;
 
 export interface ReadingContext extends Omit<ResourceAccess, "close" | "locate">, PagesOptions {
   readonly call: Call;
