@@ -15,19 +15,11 @@ export interface IgnoreFile {
   readonly rules: IgnoreRules;
 }
 
-export interface IgnoreFiles {
-  /** Undefined if there is no file, or if it is a link and `follow` is not set. */
-  read(path: string, follow: boolean): Steps<IgnoreFile | undefined>;
-  /** Returns `before` if the file is unchanged, else reads it again. */
-  again(path: string, before: IgnoreFile | undefined, follow: boolean): Steps<IgnoreFile | undefined>;
-  clear(): void;
-}
-
 /** Larger than any hand-written file; limits the memory for generated ones. */
 const maxBytes = 512 * 1024;
 const maxCachedBytes = 4 * 1024 * 1024;
 
-export function createIgnoreFiles(disk: Disk, say: (message: string, path: string) => void): IgnoreFiles {
+export function createIgnoreFiles(disk: Disk, say: (message: string, path: string) => void) {
   /** By text, least recently used first. */
   const parsed = new Map<string, IgnoreRules>();
   let keptBytes = 0;
@@ -50,6 +42,7 @@ export function createIgnoreFiles(disk: Disk, say: (message: string, path: strin
     return rules;
   }
 
+  /** Undefined if there is no file, or if it is a link and `follow` is not set. */
   function* read(path: string, follow: boolean): Steps<IgnoreFile | undefined> {
     const content = yield* settled(disk.content(path, maxBytes, follow));
     if (!content) return undefined;
@@ -64,14 +57,15 @@ export function createIgnoreFiles(disk: Disk, say: (message: string, path: strin
   return {
     read,
 
-    *again(path, before, follow) {
+    /** Returns `before` if the file is unchanged, else reads it again. */
+    *again(path: string, before: IgnoreFile | undefined, follow: boolean): Steps<IgnoreFile | undefined> {
       if (before === undefined || before.state === undefined) return yield* read(path, follow);
       const stats = yield* settled(follow ? disk.stat(path) : disk.lstat(path));
       if (!stats || kindOf(stats) !== "file") return undefined;
       return isSameState(before.state, stats) ? before : yield* read(path, follow);
     },
 
-    clear() {
+    clear(): void {
       parsed.clear();
       keptBytes = 0;
     },

@@ -52,8 +52,7 @@ export default defineCommand({
         "denied",
         "the parts that are not trusted yet cannot be trusted; pass the config with --config instead",
       );
-    if (!(await confirm(`Trust the config of ${plain(dirname(file))}?`, yes, world)))
-      throw new ResourceError("cancelled", "nothing was trusted");
+    await confirm(`Trust the config of ${plain(dirname(file))}?`, yes, world, "nothing was trusted");
     await grantPermissions(file, requested, around);
     await print(world.out, `trusted; revoke it with "pressmark trust --forget"\n`);
   },
