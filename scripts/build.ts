@@ -46,27 +46,6 @@ const leanBuiltins: Plugin = {
   },
 };
 
-/** Chunks that the first response needs. */
-const startChunks: ReadonlySet<string> = new Set(["core", "server", "files"]);
-
-/** Escapes non-ASCII characters: a single one makes Node decode the whole file and store it at two bytes per character. */
-const plainLetters: Plugin = {
-  name: "plain-letters",
-  generateBundle(_options, bundle) {
-    for (const chunk of Object.values(bundle)) {
-      if (chunk.type !== "chunk" || !startChunks.has(chunk.name)) continue;
-      // In String.raw an escape would not be interpreted.
-      if (/String\.raw`[^`]*[^\0-\x7f]/.test(chunk.code))
-        throw new Error(`${chunk.name} has String.raw with non-ASCII characters`);
-      chunk.code = chunk.code.replaceAll(/[^\0-\x7f]/g, toEscape);
-    }
-  },
-};
-
-function toEscape(unit: string): string {
-  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
-}
-
 type Statement = ReturnType<typeof parseAst>["body"][number];
 type Specifiers = Extract<Statement, { type: "ImportDeclaration" }>["specifiers"];
 
@@ -102,7 +81,7 @@ async function buildModules(): Promise<void> {
     input: { cli: join(source, "cli/run.ts"), ...(await libraryEntries()) },
     // Resolving a package takes longer than running this one.
     external: (id) => !/^(?:\.|@std-uritemplate)/.test(id) && !isAbsolute(id),
-    plugins: [workers, leanBuiltins, plainLetters, thirdParties],
+    plugins: [workers, leanBuiltins, thirdParties],
     onLog: refuseWarnings,
   });
   await bundle.write({
@@ -119,7 +98,7 @@ async function buildModules(): Promise<void> {
         },
         {
           name: "server",
-          test: /src\/(?:access|layers(?!\/(?:mask-text|redact))|router|watch|server\/(?:activity-log|built-in-mounts|cursor-key|folders|index-status|instructions|limit-heap-growth|line-limit|locate|open-server|picker-app|picker-page|runtime|search\/index-location|server-index|server-metrics|start-|state-folder|status-)|config\/(?:find-config|package-folder)|lib\/uri-template|protocol|transport)/,
+          test: /src\/(?:access|layers(?!\/(?:mask-text|redact))|router|watch|server\/(?:activity-log|built-in-mounts|cursor-key|folders|index-status|instructions|line-limit|locate|open-server|picker-app|picker-page|runtime|search\/index-location|server-index|server-metrics|start-|state-folder|status-)|config\/(?:find-config|package-folder)|lib\/uri-template|protocol|transport)/,
         },
         {
           name: "files",

@@ -73,7 +73,7 @@ export function createFolderWatcher(options: FolderWatcherOptions): FolderWatche
     const worker = new Thread(new URL("./watch-worker.ts", import.meta.url), {
       workerData: workerData satisfies WorkerData,
       name: "pressmark-file-watch",
-      env: {},
+      env: process.env["PRESSMARK_V8_DEFAULTS"] ? { PRESSMARK_V8_DEFAULTS: "1" } : {},
       execArgv: [],
       // There are many short-lived names while folders are read; a small young generation keeps the thread small.
       resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: 2 },

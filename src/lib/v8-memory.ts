@@ -1,4 +1,45 @@
-/** Releases memory when a thread is idle: by default, the engine keeps the memory of its peak. */
+/**
+ * All that changes V8's use of memory at run time: limits of heap growth, and garbage collections when a thread is idle, because
+ * V8 by itself keeps the memory of its peak (docs/decisions/011-v8-memory.md).
+ */
+
+/** If set, V8 keeps its own settings. */
+const isOff = Boolean(process.env["PRESSMARK_V8_DEFAULTS"]);
+
+/** Size at which the space for new objects stops growing. Enough for the largest lists. */
+const enoughBytes = 16 * 1024 * 1024;
+/** Check intervals, normally and while the space grows: it doubles several times per second. */
+const checkMs = 200;
+const closeCheckMs = 25;
+/** Delay, so that the first response is sent before. */
+const firstMs = 100;
+
+/**
+ * Heap growth in percent before a garbage collection. By default the engine lets the heap more than double. Measured while
+ * listing a million files: 110 MiB instead of 170, for a tenth more time.
+ */
+const growingPercent = 50;
+
+/**
+ * The engine doubles the space for new objects whenever many of them survive, as they do while thousands of clients connect, and
+ * shrinks it late. Measured with 10,000 idle listeners, the limit saves up to a fifth of the memory. A much smaller limit costs
+ * time on large lists, and memory too, because more short-lived objects are promoted.
+ */
+export function limitHeapGrowth(): void {
+  if (isOff) return;
+  setTimeout(() => {
+    const { getHeapSpaceStatistics, setFlagsFromString } = process.getBuiltinModule("node:v8");
+    setFlagsFromString(`--heap-growing-percent=${growingPercent}`);
+    check();
+    releaseMemoryWhenIdle();
+
+    function check(): void {
+      const newSpace = getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space");
+      if (!newSpace || newSpace.space_size >= enoughBytes) setFlagsFromString("--semi-space-growth-factor=1");
+      else setTimeout(check, newSpace.space_size > enoughBytes / 4 ? closeCheckMs : checkMs).unref();
+    }
+  }, firstMs).unref();
+}
 
 /** How often to check while busy, and how rarely after some idle time. */
 const busyMs = 250;
@@ -13,6 +54,7 @@ type Collect = (how: { readonly type: "major"; readonly flavor: "last-resort" })
 
 /** Starts in the calling thread. Does not keep the process alive. */
 export function releaseMemoryWhenIdle(): void {
+  if (isOff) return;
   const { getHeapStatistics } = process.getBuiltinModule("node:v8");
   let before = performance.eventLoopUtilization();
   let delayMs = busyMs;
@@ -44,6 +86,7 @@ let collect: Collect | undefined;
 
 /** Immediately, including the memory of ended threads: with the only kind of collection that returns free pages to the system. */
 export function releaseMemory(): void {
+  if (isOff) return;
   if (!collect) {
     process.getBuiltinModule("node:v8").setFlagsFromString("--expose-gc");
     collect = process.getBuiltinModule("node:vm").runInNewContext("gc") as Collect;
