@@ -8,6 +8,7 @@ import { createPreviewing } from "./create-previewing.ts";
 import { createSearchController, type Searching } from "./create-searching.ts";
 import { createTemplating, type Templating } from "./create-templating.ts";
 import { createTreeing } from "./create-treeing.ts";
+import { messageOf } from "./message-of.ts";
 import { firstState, type State, type PageView } from "./state.ts";
 import { watchful } from "./watchful.ts";
 
@@ -159,9 +160,4 @@ export function createPicker(
     saveSet: choosing.saveSet,
     openSet: choosing.openSet,
   };
-}
-
-/** Message for a person; internal errors are hidden. */
-export function messageOf(cause: unknown): string {
-  return cause instanceof ResourceError ? cause.message : "internal error";
 }

@@ -28,19 +28,20 @@ export interface MethodCounts {
 
 /** All counters, by method. */
 export interface RequestCounts {
+  /** Upper bounds of the buckets, in seconds. */
+  readonly bounds: readonly number[];
   readonly methods: ReadonlyMap<string, MethodCounts>;
   readonly listens: number;
   readonly subscriptions: number;
 }
 
-/** In seconds. */
-export const bounds: readonly number[] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const bounds: readonly number[] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 export function createServerMetrics({ version, index, counts, log }: ServerMetricsOptions): ServerMetrics {
   // Unknown methods count as "other": callers could make up any number of names.
   const known = new Set(["initialize", "ping", ...allRevisions.flatMap(({ asks }) => [...asks.keys()])]);
   const methods = new Map<string, MethodCounts>();
-  const tally = { methods, listens: 0, subscriptions: 0 };
+  const tally = { bounds, methods, listens: 0, subscriptions: 0 };
 
   function countedAs(method: string | undefined): MethodCounts {
     const name = method !== undefined && known.has(method) ? method : "other";
