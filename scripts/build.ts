@@ -1,7 +1,7 @@
 /** Builds `dist`: the command and the library as modules with shared chunks, and the library's types. */
 import { execFile } from "node:child_process";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
 import { parseAst } from "rolldown/parseAst";
 import { type Plugin, rolldown } from "rolldown";
@@ -154,9 +154,8 @@ async function buildTypes(): Promise<void> {
   await mkdir(join(dist, "element"), { recursive: true });
   await rename(join(elementTypes, "picker/element.d.ts"), join(dist, "element/index.d.ts"));
   await rm(elementTypes, { recursive: true });
-  await Promise.all(
-    (await readdir(dist, { recursive: true })).filter((name) => name.endsWith(".d.ts")).map(nameModules),
-  );
+  const entries = [...files.map((file) => relative(source, file).replace(/\.ts$/, ".d.ts")), "element/index.d.ts"];
+  await keepReached(entries.map((name) => join(dist, name)));
 }
 
 interface TypesOptions {
@@ -187,10 +186,22 @@ async function emitTypes(name: string, { extends: base, files, outDir }: TypesOp
   }
 }
 
-/** The compiler leaves `import("./source.ts")` inside a type unchanged; users have `./source.js`. */
-async function nameModules(name: string): Promise<void> {
-  const path = join(dist, name);
-  const text = await readFile(path, "utf8");
-  const named = text.replaceAll(/(from |import\()"(\.{1,2}\/[^"]+)\.ts"/g, '$1"$2.js"');
-  if (named !== text) await writeFile(path, named);
+/** Removes type files that no entry leads to: the compiler writes one for each module that it reads. */
+async function keepReached(entries: readonly string[]): Promise<void> {
+  const reached = new Set(entries);
+  for (const path of reached) {
+    const text = await readFile(path, "utf8");
+    // The compiler leaves `import("./source.ts")` inside a type unchanged; users have `./source.js`.
+    const named = text.replaceAll(/(from |import\()"(\.{1,2}\/[^"]+)\.ts"/g, '$1"$2.js"');
+    if (named !== text) await writeFile(path, named);
+    for (const [, module] of named.matchAll(/(?:from |import |import\()"(\.{1,2}\/[^"]+)\.js"/g))
+      reached.add(resolve(dirname(path), `${module}.d.ts`));
+  }
+  const written = (await readdir(dist, { recursive: true })).filter((name) => name.endsWith(".d.ts"));
+  await Promise.all(
+    written
+      .map((name) => join(dist, name))
+      .filter((path) => !reached.has(path))
+      .map((path) => rm(path)),
+  );
 }
