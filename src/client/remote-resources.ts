@@ -10,7 +10,7 @@ import type { Reconnecting } from "./reconnect.ts";
 import { childrenByUri, nameIn, parentOf, showsDirectory, toDirectory } from "./tree-of.ts";
 import { walkPages } from "./walk-pages.ts";
 
-export interface RemoteOptions {
+interface RemoteOptions {
   readonly link: Reconnecting;
   readonly kept: AnswerCache;
   /** Key of cached responses. */

@@ -8,12 +8,12 @@ import { createListening } from "./listening.ts";
 import type { RemoteWatch } from "./remote-watch.ts";
 import { createRemoteSubscriptions } from "./subscriptions.ts";
 
-export interface RemoteWatcher {
+interface RemoteWatcher {
   watch(filter: WatchFilter, call: Call): Promise<Watch>;
   close(): void;
 }
 
-export interface RemoteWatcherOptions {
+interface RemoteWatcherOptions {
   readonly link: Reconnecting;
   /** Called for every change, and for everything that may have changed unnoticed. */
   changed(change: Change): void;

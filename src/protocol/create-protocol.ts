@@ -22,7 +22,7 @@ import type { Tool, ToolSet } from "./tools.ts";
 import { createWatchQuota, type WatchQuota } from "./watch-quota.ts";
 import type { RequestObserver } from "./request-observer.ts";
 
-export interface ProtocolOptions {
+interface ProtocolOptions {
   readonly resources: Resources;
   readonly server: ServerInfo;
   /** Instructions for models; a function is called each time, if they may change or depend on the caller. */

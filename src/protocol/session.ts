@@ -47,7 +47,7 @@ const maxUnderWay = 1000;
 type Request = Extract<JsonRpcMessage, { kind: "request" }>;
 
 /** Handles a modern request of this session; its id is registered here, so that it can be cancelled. */
-export type AskModern = (body: unknown, reply: Responder, signal: AbortSignal) => void;
+type AskModern = (body: unknown, reply: Responder, signal: AbortSignal) => void;
 
 export function createSession(
   offer: ServerFeatures,

@@ -4,16 +4,16 @@ import { type ByteShare, createBytePool } from "./byte-pool.ts";
 import type { GrowingBuffer } from "./growing-buffer.ts";
 import { createGrowingBuffer } from "./growing-buffer.ts";
 
-export interface BodyLimits {
+interface BodyLimits {
   /** Limit of one body. */
   readonly maxBytes: number;
   /** Limit of all bodies that are arriving. Beyond it, the largest is refused as "busy". */
   readonly maxTotalBytes: number;
 }
 
-export type RequestBody = Buffer | "too-large" | "busy";
+type RequestBody = Buffer | "too-large" | "busy";
 
-export interface BodyReader {
+interface BodyReader {
   /** Calls back once: with the bytes, or an error. Never, if the client disconnects first. */
   read(request: IncomingMessage, done: (body: RequestBody) => void): void;
 }

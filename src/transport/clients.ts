@@ -32,7 +32,7 @@ function networkOf(address: string): string {
 }
 
 /** Counts per machine. */
-export interface Shares {
+interface Shares {
   /** Whether this machine has used its share. */
   isUsedUp(client: Client): boolean;
   add(client: Client): void;

@@ -3,14 +3,14 @@ import type { WireBytes } from "../protocol/protocol.ts";
 import type { BytePool } from "./byte-pool.ts";
 import { byteLength } from "./wire-bytes.ts";
 
-export interface LoggedEvent<Stream> {
+interface LoggedEvent<Stream> {
   readonly stream: Stream;
   /** Counts from 1 per stream. */
   readonly number: number;
   readonly wire: WireBytes;
 }
 
-export interface EventLog<Stream> {
+interface EventLog<Stream> {
   append(event: LoggedEvent<Stream>): void;
   /** Stored events of one stream after this number, in order. */
   after(stream: Stream, number: number): readonly LoggedEvent<Stream>[];

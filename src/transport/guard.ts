@@ -2,14 +2,14 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { quote } from "../errors.ts";
 
-export interface GuardOptions {
+interface GuardOptions {
   /** Host names besides localhost, with or without a port. "*" allows any. */
   readonly hosts?: readonly string[];
   /** Origins (`https://app.example`) whose pages may send requests. */
   readonly origins?: readonly string[];
 }
 
-export interface Guard {
+interface Guard {
   /**
    * Why a request with these headers is refused; undefined if it is allowed. `isLinkable`: the page holds no data, so links from other
    * sites may open it.

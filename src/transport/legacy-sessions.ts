@@ -22,14 +22,14 @@ export interface LegacySession {
 }
 
 /** The client that opens a session. */
-export interface Opener {
+interface Opener {
   readonly caller: Caller;
   readonly client: Client;
   /** Owner for the limits: the caller's id, or the connection if all callers are one. */
   readonly holder: Client | string;
 }
 
-export interface LegacySessions {
+interface LegacySessions {
   /** `initialize`. False if there are too many sessions and none can be evicted: a holder never loses one to a holder of as many. */
   open(body: unknown, opener: Opener, response: ServerResponse, accepts: Accepts): boolean;
   /** The session with this id, if it belongs to this caller. */

@@ -3,7 +3,7 @@ import { createGrowingBuffer } from "./growing-buffer.ts";
 
 export type InputLine = Buffer | "too-long";
 
-export interface Lines {
+interface Lines {
   /** Call only when `next` returns nothing. */
   push(chunk: Buffer): void;
   /** The next complete line, without its end; undefined if more data is needed. A line that is too long is reported once, and skipped. */

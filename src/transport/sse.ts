@@ -7,14 +7,14 @@ import { type Client, createShares } from "./clients.ts";
 import type { EventStreams } from "./event-stream.ts";
 import type { InFlight } from "./in-flight.ts";
 
-export interface SseSession {
+interface SseSession {
   /** Responds with 202; results come on the stream. */
   post(body: unknown, response: ServerResponse): void;
   /** Whether too many requests are running or responses unread to accept more. */
   readonly full: boolean;
 }
 
-export interface Sse {
+interface Sse {
   /** Opens a stream and its session. False if there are too many. */
   open(response: ServerResponse, caller: Caller, client: Client): boolean;
   /** The session with this id, if it belongs to this caller. */
@@ -24,7 +24,7 @@ export interface Sse {
   close(): void;
 }
 
-export interface SseOptions {
+interface SseOptions {
   /** The path to post to. */
   readonly post: string;
   readonly maxSessions?: number;

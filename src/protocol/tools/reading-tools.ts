@@ -11,7 +11,7 @@ import { searchResources } from "./search-resources.ts";
 export type ReadingToolName = "search_resources" | "list_resources" | "read_resource" | "gather_context";
 
 /** What a tool works with. */
-export interface ToolContext {
+interface ToolContext {
   readonly resources: Resources;
   /** Mounts that the caller may see. */
   readonly mounts: readonly NamedMount[];

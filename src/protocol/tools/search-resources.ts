@@ -168,7 +168,7 @@ interface Clipped {
 }
 
 /** The piece of a long snippet that begins shortly before the first match. */
-export function clip(text: string, marks: Marks, maxLength = maxSnippetLength): Clipped {
+function clip(text: string, marks: Marks, maxLength = maxSnippetLength): Clipped {
   if (text.length <= maxLength) return { text, marks };
   const wanted = Math.max(0, Math.min((marks[0]?.[0] ?? 0) - Math.floor(maxLength / 4), text.length - maxLength));
   const from = wanted + (isSecondHalf(text, wanted) ? 1 : 0);
