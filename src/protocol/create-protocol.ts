@@ -1,20 +1,12 @@
 /** Combines revisions, resources, tools and prompts into the protocol that transports use. */
 import type { Call, Caller, Resources } from "../resources.ts";
-import {
-  answerTo,
-  askFor,
-  errorResponse,
-  failure,
-  type ProtocolLog,
-  progressOf,
-  type Responder,
-  toResponder,
-} from "./respond.ts";
+import { answerTo, askFor, errorResponse, failure, progressOf, type Responder, toResponder } from "./respond.ts";
 import type { ServerFeatures, ClientRequest, ServerInfo } from "./client-request.ts";
 import type { Protocol, HeaderLookup, Peer, WireBytes } from "./protocol.ts";
 import { claimsModern, openEnvelope, visitorIn } from "./envelope.ts";
 import { codes, errorWire, isJsonObject, notificationWire, parseMessage } from "./message.ts";
 import { type Prompt, type PromptSet, promptSetOf } from "./prompts.ts";
+import type { Runtime } from "../source.ts";
 import type { Revision } from "./revision.ts";
 import { allRevisions, modernRevisions } from "./revisions/index.ts";
 import { createSession } from "./session.ts";
@@ -22,7 +14,7 @@ import type { Tool, ToolSet } from "./tools.ts";
 import { createWatchQuota, type WatchQuota } from "./watch-quota.ts";
 import type { RequestObserver } from "./request-observer.ts";
 
-interface ProtocolOptions {
+export interface ProtocolOptions {
   readonly resources: Resources;
   readonly server: ServerInfo;
   /** Instructions for models; a function is called each time, if they may change or depend on the caller. */
@@ -37,7 +29,7 @@ interface ProtocolOptions {
   readonly observer?: RequestObserver;
   /** Whether callers had to authenticate: then no response is public. */
   readonly isPrivate?: boolean;
-  readonly log?: ProtocolLog;
+  readonly log?: Runtime["log"];
 }
 
 export function createProtocol({

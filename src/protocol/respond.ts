@@ -1,6 +1,7 @@
 /** Handles one request and encodes its response, in any revision. */
 import { ResourceError, toResourceError } from "../errors.ts";
 import { type RequestHandler, isOffered, type ServerFeatures, type ClientRequest } from "./client-request.ts";
+import type { Runtime } from "../source.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 import type { Reply, WireBytes } from "./protocol.ts";
 import {
@@ -72,12 +73,6 @@ export function errorResponse(
   return { wire: errorWire(id, errorCode, message, data), status, errorCode };
 }
 
-export type ProtocolLog = (
-  level: "info" | "warn" | "error",
-  message: string,
-  facts?: Readonly<Record<string, unknown>>,
-) => void;
-
 export function askFor(method: string, revision: Revision, offer: ServerFeatures): RequestHandler {
   const ask = revision.asks.get(method);
   if (!isOffered(ask, offer)) {
@@ -90,7 +85,7 @@ export function askFor(method: string, revision: Revision, offer: ServerFeatures
 export async function answerTo(
   ask: RequestHandler,
   question: ClientRequest,
-  log: ProtocolLog,
+  log: Runtime["log"],
 ): Promise<EncodedResponse | undefined> {
   try {
     const result = await ask.answer(question);
@@ -107,7 +102,7 @@ export function failure(
   cause: unknown,
   revision: Revision,
   params: RequestParams | undefined,
-  log: ProtocolLog,
+  log: Runtime["log"],
 ): EncodedResponse {
   if (cause instanceof ProtocolError) return errorResponse(id, cause.code, cause.message, cause);
   const error = toResourceError(cause);

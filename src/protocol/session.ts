@@ -6,7 +6,6 @@ import {
   type EncodedResponse,
   errorResponse,
   failure,
-  type ProtocolLog,
   progressOf,
   type Responder,
   toResponder,
@@ -27,6 +26,7 @@ import {
   parseMessage,
   resultWire,
 } from "./message.ts";
+import type { Runtime } from "../source.ts";
 import type { Revision } from "./revision.ts";
 import { legacyRevisions } from "./revisions/index.ts";
 import { wireNotice } from "./shape.ts";
@@ -53,7 +53,7 @@ export function createSession(
   offer: ServerFeatures,
   peer: SessionPeer & { readonly client: object },
   askModern: AskModern | undefined,
-  log: ProtocolLog,
+  log: Runtime["log"],
 ): ProtocolSession {
   const { caller, client } = peer;
   const underWay = new Map<Id, AbortController>();

@@ -1,5 +1,6 @@
 /** Subscriptions of one session of the older revisions. */
 import { notFound, ResourceError } from "../errors.ts";
+import { isDoneWithin } from "../lib/is-done-within.ts";
 import type { Call } from "../resources.ts";
 import type { ServerFeatures } from "./client-request.ts";
 import { promptNotices, promptsChanged } from "./notices.ts";
@@ -89,7 +90,7 @@ export function createSessionSubscriptions(
           if (isAnsweredBefore) await announce(changed);
           begin(watch);
         });
-        armed = Promise.race([watching.catch(() => undefined), passed(maxArmMs, watching)]);
+        armed = isDoneWithin(watching, maxArmMs).catch(() => undefined);
       },
       async answering(): Promise<void> {
         await armed;
@@ -148,13 +149,4 @@ export function createSessionSubscriptions(
       held.clear();
     },
   };
-}
-
-/** Resolves after this time, or with the work. */
-function passed(ms: number, work: Promise<unknown>): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    const stop = (): void => clearTimeout(timer);
-    work.then(stop, stop);
-  });
 }

@@ -4,7 +4,7 @@ import type { Call, Content, ReadResult, Resources } from "../../resources.ts";
 import type { ContentBlock } from "../blocks.ts";
 import { isJsonObject } from "../message.ts";
 import type { ToolResult } from "../tools.ts";
-import { checkNames, neededText, parseLineRange, type LineRange, rangeArgument, formatLineRange } from "./arguments.ts";
+import { neededText, parseLineRange, type LineRange, rangeArgument, formatLineRange } from "./arguments.ts";
 import { beginning, type TextExcerpt, takeBytes, excerptLines } from "./part.ts";
 import type { ReadingTool } from "./reading-tools.ts";
 import { notUri, withSuggestions } from "./suggest.ts";
@@ -19,7 +19,6 @@ const maxUriLength = 16 * 1024;
 const leastRoom = 1024;
 const maxNamed = 10;
 const imageTypes = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
-const names = ["uri", "lines", "bytes"];
 
 export const readResource: ReadingTool = {
   name: "read_resource",
@@ -45,7 +44,6 @@ export const readResource: ReadingTool = {
   },
 
   async call(args, { resources, mounts, offers }, call) {
-    checkNames(args, "read_resource", names);
     const uri = neededText(args, "uri", maxUriLength).trim();
     const range = rangeArgument(args);
     const advice = offers("list_resources") ? "call list_resources to see what there is" : "check the spelling";
