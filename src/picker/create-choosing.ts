@@ -2,7 +2,8 @@
 import { ResourceError } from "../errors.ts";
 import { estimateTokens, estimateTokensOfBytes } from "../lib/estimate-tokens.ts";
 import type { Resource } from "../resources.ts";
-import { type PagePart, messageOf } from "./create-picker.ts";
+import type { PagePart } from "./create-picker.ts";
+import { messageOf } from "./message-of.ts";
 import { optionalNumber, optionalText, recordOf, recordsIn } from "./loose.ts";
 import { asMarkdown, asXml, trayCounts, has, movedTo, type Read, toggled, withAll } from "./tray.ts";
 

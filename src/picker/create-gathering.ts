@@ -1,6 +1,7 @@
 /** Gathers for a task with the server's tool, and parses its receipt. */
 import { ResourceError } from "../errors.ts";
-import { type PagePart, messageOf } from "./create-picker.ts";
+import type { PagePart } from "./create-picker.ts";
+import { messageOf } from "./message-of.ts";
 import { toReceipt } from "./receipt.ts";
 
 /** The maximum of the tool. */

@@ -8,6 +8,7 @@ import { createPreviewing } from "./create-previewing.ts";
 import { createSearchController } from "./create-searching.ts";
 import { createTemplating } from "./create-templating.ts";
 import { createTreeing } from "./create-treeing.ts";
+import { messageOf } from "./message-of.ts";
 import { firstState, type State, type PageView } from "./state.ts";
 import { watchful } from "./watchful.ts";
 
@@ -99,9 +100,4 @@ export function createPicker(
     ...createGathering(part),
     ...createChoosing(part),
   };
-}
-
-/** Message for a person; internal errors are hidden. */
-export function messageOf(cause: unknown): string {
-  return cause instanceof ResourceError ? cause.message : "internal error";
 }

@@ -2,7 +2,8 @@
 import { cutAt } from "../lib/cut-at.ts";
 import { ResourceError } from "../errors.ts";
 import type { Call, Content, Resource } from "../resources.ts";
-import { type PagePart, messageOf } from "./create-picker.ts";
+import type { PagePart } from "./create-picker.ts";
+import { messageOf } from "./message-of.ts";
 import { type Loose, recordOf } from "./loose.ts";
 import type { PreviewState } from "./state.ts";
 

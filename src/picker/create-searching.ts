@@ -1,5 +1,6 @@
 /** Searches as the person types; only the last search counts. */
-import { type PagePart, messageOf } from "./create-picker.ts";
+import type { PagePart } from "./create-picker.ts";
+import { messageOf } from "./message-of.ts";
 import { agrees, type Filters, noFilters, questionOf } from "./filter-search.ts";
 import { noSearch } from "./state.ts";
 import { sayFailures } from "../lib/say-failures.ts";

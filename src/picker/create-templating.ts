@@ -3,7 +3,8 @@ import { walkPages } from "../client/walk-pages.ts";
 import { parseTemplate } from "../lib/uri-template.ts";
 import { splitTemplate } from "../lib/uri-template-syntax.ts";
 import type { Template } from "../resources.ts";
-import { type PagePart, messageOf } from "./create-picker.ts";
+import type { PagePart } from "./create-picker.ts";
+import { messageOf } from "./message-of.ts";
 import type { Filling, Templates, Variable } from "./state.ts";
 
 const pauseMs = 80;

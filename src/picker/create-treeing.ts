@@ -1,6 +1,7 @@
 /** Loads the tree: roots, pages of folders, and everything again when the list has changed. */
 import type { Resource } from "../resources.ts";
-import { type PagePart, messageOf } from "./create-picker.ts";
+import type { PagePart } from "./create-picker.ts";
+import { messageOf } from "./message-of.ts";
 import { findTreeRoots, readMounts } from "./find-roots.ts";
 import {
   closed,

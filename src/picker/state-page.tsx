@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Resources } from "../resources.ts";
 import type { Shared } from "./app.tsx";
 import { CopyButton } from "./copy-button.tsx";
-import { messageOf } from "./create-picker.ts";
+import { messageOf } from "./message-of.ts";
 import { Failure, Waiting } from "./notes.tsx";
 import { parseServerStatus, type Status, statusUri } from "./state-page-status.ts";
 import { type StateTexts, stateTexts } from "./state-page-texts.ts";

@@ -8,6 +8,7 @@ import {
   type EventListener,
   pushEvent,
 } from "../../lib/event-listener.ts";
+import { v8Environment } from "../../lib/v8-memory.ts";
 import type { SourceChange, SourceWatch, Runtime } from "../../source.ts";
 import type { RuleChoice } from "../folder-rules/name-rules.ts";
 import type { Person } from "../folder-rules/git-excludes.ts";
@@ -73,7 +74,7 @@ export function createFolderWatcher(options: FolderWatcherOptions): FolderWatche
     const worker = new Thread(new URL("./watch-worker.ts", import.meta.url), {
       workerData: workerData satisfies WorkerData,
       name: "pressmark-file-watch",
-      env: {},
+      env: v8Environment,
       execArgv: [],
       // There are many short-lived names while folders are read; a small young generation keeps the thread small.
       resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: 2 },

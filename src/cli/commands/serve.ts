@@ -41,7 +41,7 @@ export default defineCommand({
   ) {
     const [{ startHttp }, { limitHeapGrowth }] = await Promise.all([
       import("../../server/start-http.ts"),
-      import("../../server/limit-heap-growth.ts"),
+      import("../../lib/v8-memory.ts"),
     ]);
     const tools = noTools ? false : undefined;
     const options = { folders, config, from: folder, host, port, allowedHosts, tokenFile, version, tools, env, err };

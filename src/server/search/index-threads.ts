@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Worker } from "node:worker_threads";
 import { ResourceError } from "../../errors.ts";
-import { releaseMemory } from "../../lib/release-memory.ts";
+import { releaseMemory } from "../../lib/v8-memory.ts";
 import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import type { Call } from "../../resources.ts";
 import type { EmbeddingOptions } from "../../search/embeddings.ts";

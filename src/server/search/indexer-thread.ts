@@ -1,6 +1,6 @@
 /** The indexer thread: lists, reads, splits and writes, so that the main thread does not. */
 import { parentPort, workerData } from "node:worker_threads";
-import { releaseMemoryWhenIdle } from "../../lib/release-memory.ts";
+import { releaseMemoryWhenIdle } from "../../lib/v8-memory.ts";
 import { stack } from "../../layer.ts";
 import { standardLayers } from "../../layers/standard.ts";
 import type { Call } from "../../resources.ts";
