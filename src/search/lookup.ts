@@ -1,5 +1,6 @@
 /** Looks up the terms of a query in the index. */
 import { editDistance } from "../lib/nearest.ts";
+import { inverseFrequency } from "./bm25.ts";
 import { body, createListWriter, eachPosting, fields, headingField, listsOf, title, type List } from "./lists.ts";
 import type { QueryTerm } from "./query.ts";
 import type { Segment, Segments } from "./segments.ts";
@@ -39,7 +40,7 @@ export function openLookup(index: Segments): Lookup {
     );
     const most = Math.max(...counts);
     if (most === 0) return undefined;
-    return { wanted, isTerm, isGuess, lists, idf: Math.log(1 + (passages - most + 0.5) / (most + 0.5)) };
+    return { wanted, isTerm, isGuess, lists, idf: inverseFrequency(passages, most) };
   }
 
   let guesses = 0;

@@ -1,4 +1,5 @@
 /** BM25 over fields: scores each document and finds its best passage. */
+import { bm25, lengthNorm } from "./bm25.ts";
 import { keepLargest } from "./keep-largest.ts";
 import type { FoundTerm, Lookup } from "./lookup.ts";
 import { body, eachPosting, headingField, title, type List } from "./lists.ts";
@@ -25,15 +26,14 @@ export function score(
   worth: (found: FoundTerm) => number,
   isOut: (segment: number, document: number) => boolean,
 ): Scores {
-  const { k1, b } = searchWeights;
   const tokens = segments.reduce((sum, segment) => sum + segment.tokens, 0);
   const mean = Math.max(1, tokens / Math.max(1, passages));
-  const norms = Float32Array.from({ length: 256 }, (_, short) => k1 * (1 - b + (b * longLength(short)) / mean));
+  const norms = Float32Array.from({ length: 256 }, (_, short) => lengthNorm(searchWeights, longLength(short), mean));
   const parts = segments.map((segment, at) => {
     const ofPassage = new Float32Array(segment.lengths.length);
     const ofDocument = new Float32Array(segment.documents.length);
     for (const one of found) {
-      const weight = worth(one) * (k1 + 1);
+      const weight = worth(one);
       for (const list of one.lists[at]!) {
         if (list.field === body) addToPassages(list, weight, ofPassage, ofDocument, norms, segment);
         else if (list.field === headingField) addFlat(list, weight * searchWeights.heading, ofPassage);
@@ -77,7 +77,7 @@ function addToPassages(
   norms: Float32Array,
   { lengths, owners }: Segment,
 ): void {
-  const share = searchWeights.document;
+  const { document: share, k1 } = searchWeights;
   let at = from;
   let ordinal = -1;
   let document = -1;
@@ -100,7 +100,7 @@ function addToPassages(
       }
       times += 2;
     }
-    const gain = (weight * times) / (times + norms[lengths[ordinal]!]!);
+    const gain = bm25(weight, times, norms[lengths[ordinal]!]!, k1);
     ofPassage[ordinal]! += gain;
     const owner = owners[ordinal]!;
     if (owner !== document) {
@@ -114,8 +114,9 @@ function addToPassages(
 
 /** The same for fields where length does not matter. */
 function addFlat(list: List, weight: number, into: Float32Array): void {
+  const { k1 } = searchWeights;
   eachPosting(list, (ordinal, times) => {
-    into[ordinal]! += (weight * times) / (times + searchWeights.k1);
+    into[ordinal]! += bm25(weight, times, k1, k1);
   });
 }
 
