@@ -15,14 +15,13 @@ import { createRoutes } from "../router/route.ts";
 import type { Runtime } from "../source.ts";
 import { watchFile } from "./watch-file.ts";
 import { createLogRedaction } from "./log-redaction.ts";
-import { createServerIndex } from "./server-index.ts";
+import { createServerIndex, type SearchedMount } from "./server-index.ts";
 import { createReloadableResources, type ResourcesBuild } from "./reloadable-resources.ts";
 import { locate } from "./locate.ts";
 import { type Server, type ServedMount, toServedMount } from "./open-server.ts";
 import { type OpenMount, openMounts } from "./open-mounts.ts";
 import { builtInMounts, withBuiltInMounts } from "./built-in-mounts.ts";
 import { createServerSets } from "./sets/server-sets.ts";
-import type { SearchedMount } from "./search/index-threads.ts";
 import { createActivityLog } from "./activity-log.ts";
 
 export interface ConfiguredOptions {
