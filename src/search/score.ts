@@ -14,18 +14,16 @@ export interface Scored {
   readonly score: number;
 }
 
-export interface Scores {
-  /** The best documents, best first. */
-  top(count: number): readonly Scored[];
-}
-
-/** `worth` returns the weight of a term; `isOut` excludes documents by their ordinal in a segment. */
+/**
+ * Returns a function for the best documents, best first. `worth` returns the weight of a term; `isOut` excludes documents by their
+ * ordinal in a segment.
+ */
 export function score(
   { segments, passages }: Lookup,
   found: readonly FoundTerm[],
   worth: (found: FoundTerm) => number,
   isOut: (segment: number, document: number) => boolean,
-): Scores {
+): (count: number) => readonly Scored[] {
   const tokens = segments.reduce((sum, segment) => sum + segment.tokens, 0);
   const mean = Math.max(1, tokens / Math.max(1, passages));
   const norms = Float32Array.from({ length: 256 }, (_, short) => lengthNorm(searchWeights, longLength(short), mean));
@@ -42,26 +40,24 @@ export function score(
     }
     return { segment, ofDocument, ...bestPassages(segment, ofPassage) };
   });
-  return {
-    top(count) {
-      const heap: { part: number; document: number; score: number }[] = [];
-      parts.forEach(({ ofDocument, ofBest }, part) => {
-        let least = heap.length === count ? heap[0]!.score : 0;
-        for (let document = 0; document < ofDocument.length; document += 1) {
-          const total = ofDocument[document]! + ofBest[document]!;
-          if (total <= least || isOut(part, document)) continue;
-          keepLargest(heap, count, { part, document, score: total });
-          if (heap.length === count) least = heap[0]!.score;
-        }
+  return (count) => {
+    const heap: { part: number; document: number; score: number }[] = [];
+    parts.forEach(({ ofDocument, ofBest }, part) => {
+      let least = heap.length === count ? heap[0]!.score : 0;
+      for (let document = 0; document < ofDocument.length; document += 1) {
+        const total = ofDocument[document]! + ofBest[document]!;
+        if (total <= least || isOut(part, document)) continue;
+        keepLargest(heap, count, { part, document, score: total });
+        if (heap.length === count) least = heap[0]!.score;
+      }
+    });
+    return heap
+      .sort((left, right) => right.score - left.score || left.part - right.part || left.document - right.document)
+      .map(({ part, document, score: total }) => {
+        const { segment, best, ofBest } = parts[part]!;
+        const passage = ofBest[document]! > 0 ? best[document]! : segment.starts[document]!;
+        return { segment, document, passage, score: total };
       });
-      return heap
-        .sort((left, right) => right.score - left.score || left.part - right.part || left.document - right.document)
-        .map(({ part, document, score: total }) => {
-          const { segment, best, ofBest } = parts[part]!;
-          const passage = ofBest[document]! > 0 ? best[document]! : segment.starts[document]!;
-          return { segment, document, passage, score: total };
-        });
-    },
   };
 }
 

@@ -35,16 +35,11 @@ export interface SearchFindings {
   readonly status?: IndexStatus;
 }
 
-export interface Searcher {
-  search(query: SearchQuestion, signal: AbortSignal): Promise<SearchFindings>;
-  close(): void;
-}
-
 /** Pause after a failure of the endpoint. */
 const downMs = 30_000;
 const keptVectors = 100;
 
-export function createSearcher({ folder, openStore, runtime, embeddings }: SearcherOptions): Searcher {
+export function createSearcher({ folder, openStore, runtime, embeddings }: SearcherOptions) {
   const { database, guardSharedMemory, lock, readStatus } = indexFolder(folder);
   const vectors = new Map<string, Float32Array>();
   let open: Opened | undefined;
@@ -125,7 +120,7 @@ export function createSearcher({ folder, openStore, runtime, embeddings }: Searc
   }
 
   return {
-    async search({ withStatus, ...question }, signal) {
+    async search({ withStatus, ...question }: SearchQuestion, signal: AbortSignal): Promise<SearchFindings> {
       // Read first, so that the results are at least as new.
       const status = withStatus ? statusOfWriter() : undefined;
       try {

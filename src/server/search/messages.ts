@@ -1,7 +1,7 @@
 /** Messages between the main thread and the index threads. All of them can be cloned. */
 import type { EmbeddingOptions } from "../../search/embeddings.ts";
 import type { HeardChange } from "../../search/crawl.ts";
-import type { IndexedMount } from "../../search/indexer.ts";
+import type { IndexedMount, IndexerOptions } from "../../search/indexer.ts";
 import type { SearchFindings, SearchQuestion } from "../../search/searcher.ts";
 import type { IndexStatus, Role } from "../../search/status.ts";
 import type { Runtime } from "../../source.ts";
@@ -14,20 +14,14 @@ export interface IndexLocation {
   readonly embeddings: EmbeddingOptions | undefined;
 }
 
-export interface IndexerData extends IndexLocation {
+export interface IndexerData
+  extends IndexLocation, Pick<IndexerOptions, "maxFileBytes" | "maxBytes" | "maxFiles" | "once" | "leaseMs"> {
   /** What the index belongs to; stored beside it. */
   readonly project: Project;
   /** Folder in which unused indexes are removed. */
   readonly cacheFolder?: string;
   /** One number, set to non-zero to stop the thread; read even while no message can be received. */
   readonly stop: SharedArrayBuffer;
-  readonly maxFileBytes: number;
-  readonly maxBytes: number;
-  /** Mounts with more files are not indexed. */
-  readonly maxFiles: number;
-  /** Whether to stop after one pass. */
-  readonly once: boolean;
-  readonly leaseMs?: number;
 }
 
 /** A mount for the thread. */
