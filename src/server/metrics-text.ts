@@ -1,6 +1,6 @@
 /** Formats the counters of this server for Prometheus: https://prometheus.io/docs/instrumenting/exposition_formats/ */
 import type { RequestCounts } from "./server-metrics.ts";
-import type { ShownStatus } from "./search/index-threads.ts";
+import type { ShownStatus } from "./server-index.ts";
 
 export interface MetricsSnapshot {
   readonly tally: RequestCounts;

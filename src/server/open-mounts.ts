@@ -8,7 +8,7 @@ import { standardLayers } from "../layers/standard.ts";
 import { createRoutes, type Mount } from "../router/route.ts";
 import type { Source, Runtime } from "../source.ts";
 import type { ServedMount } from "./locate.ts";
-import type { SearchedMount } from "./search/index-threads.ts";
+import type { SearchedMount } from "./server-index.ts";
 
 export interface OpenMount {
   readonly config: MountConfig;

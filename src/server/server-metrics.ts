@@ -7,7 +7,7 @@ import type { ServerIndex } from "./server-index.ts";
 
 export interface ServerMetricsOptions {
   readonly version: string;
-  readonly index: Pick<ServerIndex, "threads">;
+  readonly index: Pick<ServerIndex, "status">;
   /** Open sessions and streams. */
   readonly counts: () => { readonly sessions: number; readonly streams: number };
   readonly log?: Runtime["log"];
@@ -56,7 +56,7 @@ export function createServerMetrics({ version, index, counts, log }: ServerMetri
   async function tell(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       const { toText } = await import("./metrics-text.ts");
-      const text = toText({ tally, version, status: index.threads?.status, ...counts() });
+      const text = toText({ tally, version, status: index.status, ...counts() });
       if (response.destroyed) return;
       response.writeHead(200, {
         "Content-Type": "text/plain; version=0.0.4; charset=utf-8",

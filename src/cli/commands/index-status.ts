@@ -28,8 +28,7 @@ export default defineCommand({
       if (rebuild || remove) await index.remove();
       if (remove) return;
       await bringUpToDate(context, { vectors: true });
-      const status = index.threads?.status;
-      if (index.failure) throw new ResourceError("unavailable", index.failure.message);
+      const { status } = index;
       if (!status) throw new ResourceError("unsupported", "the config disables the index; see search.enabled");
       const place = index.place;
       await context.print(json ? jsonLine({ place, ...status }) : shown({ place, ...status }, context));
@@ -38,7 +37,7 @@ export default defineCommand({
   },
 });
 
-type Status = NonNullable<NonNullable<ReadingContext["index"]>["threads"]>["status"] & {};
+type Status = NonNullable<ReadingContext["index"]>["status"] & {};
 
 function shown(
   { place, mounts, bytes, embeddings }: Status & { readonly place: string },
