@@ -1,9 +1,11 @@
 /** Caches reads while the version stays equal, and shares concurrent reads of one address. */
+import { unlessAborted } from "../lib/unless-aborted.ts";
+import { cancelled } from "../errors.ts";
 import { wrapSource } from "../layer.ts";
 import type { OperationMethod, Layer, Operation } from "../layer.ts";
 import type { Call } from "../resources.ts";
 import type { Address, Part, Source } from "../source.ts";
-import { attempt, ownCall, cancelledCall } from "./own-call.ts";
+import { attempt, ownCall } from "./own-call.ts";
 import type { OwnCall } from "./own-call.ts";
 
 export interface CacheOptions {
@@ -98,25 +100,11 @@ export function cache({ maxBytes = 64 * 1024 * 1024, maxSeen = 8192 }: CacheOpti
 
     function join(name: string, shared: SharedRead, call: Call): Promise<readonly Part[]> {
       const { signal } = call;
-      if (signal.aborted) return Promise.reject(cancelledCall(signal));
+      if (signal.aborted) return Promise.reject(cancelled(signal.reason));
       shared.waiting += 1;
-      return new Promise((resolve, reject) => {
-        const off = (): void => {
-          reject(cancelledCall(signal));
-          leave(name, shared, signal.reason);
-        };
-        signal.addEventListener("abort", off, { once: true });
-        const over = (): void => signal.removeEventListener("abort", off);
-        shared.answer.then(
-          (parts) => {
-            over();
-            resolve(parts);
-          },
-          (cause: unknown) => {
-            over();
-            reject(cause);
-          },
-        );
+      return unlessAborted(shared.answer, signal, (reason) => {
+        leave(name, shared, reason);
+        return cancelled(reason);
       });
     }
 
@@ -139,7 +127,7 @@ export function cache({ maxBytes = 64 * 1024 * 1024, maxSeen = 8192 }: CacheOpti
       try {
         ({ version } = await stat(at, call));
       } catch {
-        if (call.signal.aborted) throw cancelledCall(call.signal);
+        if (call.signal.aborted) throw cancelled(call.signal.reason);
         // The source may be able to read what it has no `stat` for; if not, its read gives the better error.
         drop(key);
         return readPlainly(at, call, key);
@@ -170,7 +158,7 @@ export function cache({ maxBytes = 64 * 1024 * 1024, maxSeen = 8192 }: CacheOpti
     const readInner = (at: Address, own: Call) => attempt(innerRead, [at, own]) as Promise<readonly Part[]>;
 
     function read(at: Address, call: Call): Promise<readonly Part[]> {
-      if (call.signal.aborted) return Promise.reject(cancelledCall(call.signal));
+      if (call.signal.aborted) return Promise.reject(cancelled(call.signal.reason));
       const key = keyOf(at);
       if (stat === undefined) return readPlainly(at, call, key);
       const before = seen.get(key);

@@ -1,8 +1,8 @@
 /** Converts whatever a source throws into a ResourceError, and records the mount and operation of each. */
-import { ResourceError, toResourceError } from "../errors.ts";
+import { cancelled, ResourceError, toResourceError } from "../errors.ts";
 import { wrapSource } from "../layer.ts";
 import type { OperationMethod, Layer, Operation } from "../layer.ts";
-import { attempt, callOf, cancelledCall } from "./own-call.ts";
+import { attempt, callOf } from "./own-call.ts";
 
 export interface ErrorContext {
   readonly mount: string;
@@ -44,7 +44,7 @@ export function explain(): Layer {
 
 function toError(cause: unknown, signal: AbortSignal): ResourceError {
   if (cause instanceof ResourceError) return cause;
-  if (signal.aborted) return cancelledCall(signal);
+  if (signal.aborted) return cancelled(signal.reason);
   const error = toResourceError(cause);
   if (error.kind !== "cancelled") return error;
   // Aborted, but not by the caller: a time limit of the source or of its backend.

@@ -1,10 +1,10 @@
 /** Limits the concurrent calls to one mount: further calls wait in a queue that is fair between clients, or fail with "busy". */
-import { ResourceError } from "../errors.ts";
+import { cancelled, ResourceError } from "../errors.ts";
 import { wrapSource } from "../layer.ts";
 import type { OperationMethod, Layer, Operation } from "../layer.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 import { createFairQueue } from "../lib/fair-queue.ts";
-import { attempt, callOf, cancelledCall } from "./own-call.ts";
+import { attempt, callOf } from "./own-call.ts";
 
 export interface LimitOptions {
   /** Maximum number of concurrent calls to the source. One client gets at most three quarters of them. */
@@ -27,7 +27,7 @@ export function limit({
   now = monotonicMs,
 }: LimitOptions = {}): Layer {
   return (inner) => {
-    const queue = createFairQueue({ maxAtOnce, maxWaiting, abandonedMs, now, busy, cancelled: cancelledCall });
+    const queue = createFairQueue({ maxAtOnce, maxWaiting, abandonedMs, now, busy, cancelled });
     return wrapSource(inner, <T extends OperationMethod>(operation: Operation, method: T): T => {
       // An action may wait for another call: if it held a slot, both could wait for ever.
       if (operation === "act") return method;

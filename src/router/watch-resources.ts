@@ -1,5 +1,6 @@
 /** Turns changes of sources into changes for callers: each gets only what they may see, with URIs as they wrote them. */
-import { toResourceError } from "../errors.ts";
+import { unlessAborted } from "../lib/unless-aborted.ts";
+import { cancelled, toResourceError } from "../errors.ts";
 import type { Call, Change, Resources, Watch, WatchFilter } from "../resources.ts";
 import type { Address, SourceChange } from "../source.ts";
 import { createHub } from "../watch/hub.ts";
@@ -8,7 +9,6 @@ import { createCoalescingQueue } from "../lib/coalescing-queue.ts";
 import type { CoalescingQueue } from "../lib/coalescing-queue.ts";
 import { createWatchers } from "../watch/watchers.ts";
 import type { Watchers } from "../watch/watchers.ts";
-import { cancelledRequest } from "./access.ts";
 import type { Access } from "./access.ts";
 import type { ResourceReader } from "./read-resource.ts";
 import type { RoutedMount, Location } from "./route.ts";
@@ -180,10 +180,10 @@ export function createResourceWatcher(
 
   return {
     async watch(filter, call) {
-      if (closed || call.signal.aborted) throw cancelledRequest();
+      if (closed || call.signal.aborted) throw cancelled();
       const watchedLocations = await findLocations(filter.uris ?? [], call);
       const listed = listedMounts(filter, call);
-      if (closed || call.signal.aborted) throw cancelledRequest();
+      if (closed || call.signal.aborted) throw cancelled();
 
       const sharedWatches = [...new Set([...watchedLocations.map(({ mount }) => mount), ...listed])].map(sharedWatchOf);
       const listener: Listener = {
@@ -207,8 +207,8 @@ export function createResourceWatcher(
       const armed = Promise.all([...follow(listener), ...sharedWatches.map(join)]);
       const over = (): void => end(listener);
       call.signal.addEventListener("abort", over, { once: true });
-      await untilEither(armed, call.signal);
-      if (!live.has(listener)) throw cancelledRequest();
+      await unlessAborted(armed, call.signal, cancelled);
+      if (!live.has(listener)) throw cancelled();
       return toWatch(listener, () => {
         call.signal.removeEventListener("abort", over);
         end(listener);
@@ -234,21 +234,6 @@ function toWatch({ watchedLocations, reader }: Listener, stop: () => void): Watc
       },
     }),
   };
-}
-
-/** Resolves with the work, or as soon as the signal is aborted. */
-function untilEither(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const done = (): void => {
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    signal.addEventListener("abort", done, { once: true });
-    work.then(done, (cause: unknown) => {
-      signal.removeEventListener("abort", done);
-      reject(cause);
-    });
-  });
 }
 
 function locationsAt({ watchedLocations, index }: Listener, mount: string, path: string): readonly WatchedLocation[] {

@@ -1,5 +1,5 @@
 /** Opens a repository with the first request, and again after a failure. */
-import { ResourceError } from "../../errors.ts";
+import { ResourceError, shuttingDown } from "../../errors.ts";
 import type { Maybe } from "../disk/steps.ts";
 import type { OpenRepository, RepositoryOptions } from "./open-repository.ts";
 import { reachOf } from "./reach.ts";
@@ -39,7 +39,7 @@ export function createLazyRepository<T extends OpenRepository>(
 
   return {
     use() {
-      if (isClosed) throw new ResourceError("cancelled", "the server is shutting down");
+      if (isClosed) throw shuttingDown();
       if (!opened) return open();
       opened.confine();
       return opened;

@@ -6,7 +6,7 @@ import { lstatSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from
 import { readdir } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { ResourceError } from "../../errors.ts";
+import { ResourceError, shuttingDown } from "../../errors.ts";
 import type { Disk } from "../disk/disk.ts";
 import { globalExcludes, personOf } from "../folder-rules/git-excludes.ts";
 import { run } from "../disk/steps.ts";
@@ -92,7 +92,7 @@ export function createMirror({ repository, reach, program, disk, remade }: Mirro
   const { signal } = closing;
 
   async function make(): Promise<string> {
-    if (signal.aborted) throw new ResourceError("cancelled", "the server is shutting down");
+    if (signal.aborted) throw shuttingDown();
     refuseIfGone(repository);
     confine();
     // A removed folder is not created again under its name: another process may already have taken it.

@@ -2,7 +2,7 @@
 import type { ChildProcess, ChildProcessWithoutNullStreams } from "node:child_process";
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join, sep } from "node:path";
-import { ResourceError } from "../../errors.ts";
+import { cancelled, ResourceError } from "../../errors.ts";
 import { createSlots } from "../../lib/create-slots.ts";
 
 export interface RunOptions {
@@ -70,7 +70,7 @@ export function createProgram(avoid: readonly string[]): GitProgram {
   async function run(args: readonly string[], options: RunOptions): Promise<Output> {
     const signal = AbortSignal.any([options.signal, closing.signal]);
     const leave = await slot(signal).catch(() => {
-      throw cancelledGit(signal);
+      throw cancelled(signal.reason);
     });
     const work = (async () => finish(start(args, options.gitDir, options), { ...options, signal }))();
     running.add(work);
@@ -93,7 +93,7 @@ export function createProgram(avoid: readonly string[]): GitProgram {
   return {
     run,
     start(args, gitDir) {
-      if (closing.signal.aborted) throw cancelledGit(closing.signal);
+      if (closing.signal.aborted) throw cancelled(closing.signal.reason);
       const child = start(args, gitDir);
       child.stderr.resume();
       return child;
@@ -152,7 +152,7 @@ function finish(child: ChildProcessWithoutNullStreams, options: RunOptions): Pro
     const settle = (cause: unknown, code: number | null): void => {
       clearTimeout(timer);
       signal.removeEventListener("abort", cancel);
-      if (stopped === "cancelled") reject(cancelledGit(signal));
+      if (stopped === "cancelled") reject(cancelled(signal.reason));
       else if (stopped === "refused") reject(refusal);
       else if (stopped === "late") reject(tooSlow(timeoutMs, options.less));
       else if (cause) reject(isMissing(cause) ? missingGit(cause) : unwell(cause));
@@ -220,10 +220,6 @@ function realOf(path: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-export function cancelledGit(signal: AbortSignal): ResourceError {
-  return new ResourceError("cancelled", "cancelled", { cause: signal.reason });
 }
 
 export function isMissing(cause: unknown): boolean {

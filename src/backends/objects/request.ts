@@ -1,5 +1,5 @@
 /** One request to a store, with a deadline and readable errors. */
-import { invalid, ResourceError } from "../../errors.ts";
+import { cancelled, invalid, ResourceError } from "../../errors.ts";
 import { takeUpTo } from "../../lib/read-bounded.ts";
 
 export interface Requesting {
@@ -55,10 +55,6 @@ export function packingOf(given: string | null | undefined): string | undefined 
     ?.split(",")
     .find((each) => /^\s*(?:x-gzip|gzip|deflate|br|zstd)\s*$/i.test(each))
     ?.trim();
-}
-
-function cancelled(cause: unknown): ResourceError {
-  return new ResourceError("cancelled", "cancelled", { cause });
 }
 
 /** The error for a status, if nothing more is known. */

@@ -1,6 +1,6 @@
 /** `pressmark add`: adds this server to the settings of a host. */
 import { join } from "node:path";
-import { invalid, ResourceError } from "../../errors.ts";
+import { cancelled, invalid } from "../../errors.ts";
 import { type HostName, hostNames, type HostScope, scopes } from "../../config/hosts/hosts.ts";
 import type { SettingsChange } from "../../config/hosts/settings.ts";
 import { tokenReference } from "../../config/hosts/token-reference.ts";
@@ -66,7 +66,7 @@ export default defineCommand({
       const change = await plan();
       if (!change) return;
       if (!(await confirm(`Write this for ${host.title}?`, yes, world)))
-        throw new ResourceError("cancelled", "nothing was written");
+        throw cancelled(undefined, "nothing was written");
       backup = await alone(() => write(change));
     }
     const saved = backup === undefined ? "" : `; the old file is saved as ${plain(backup)}`;

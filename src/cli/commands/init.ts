@@ -1,7 +1,7 @@
 /** `pressmark init`: writes a config for the current project. */
 import { readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
-import { invalid, ResourceError } from "../../errors.ts";
+import { cancelled, invalid, ResourceError } from "../../errors.ts";
 import { defineCommand, flag } from "../command.ts";
 import { confirm } from "../confirm.ts";
 import { plain, print } from "../print.ts";
@@ -45,7 +45,7 @@ export default defineCommand({
     const text = await draftConfig({ project, findings, secretsIn, schema: schemaFor(project, packageFolder()) });
     await print(world.out, `\n${text}\n`);
     if (!(await confirm("Write this to pressmark.config.yaml?", yes, world)))
-      throw new ResourceError("cancelled", "nothing was written");
+      throw cancelled(undefined, "nothing was written");
     const state = stateFolder(systemPathsOf(world.env));
     let backup: string | undefined;
     try {

@@ -1,7 +1,7 @@
 /** `pressmark trust`: grants permissions to a config that was found. */
 import { dirname, resolve } from "node:path";
 import type { Permission } from "../../config/trust.ts";
-import { quote, ResourceError } from "../../errors.ts";
+import { cancelled, quote, ResourceError } from "../../errors.ts";
 import { defineCommand, flag, optional } from "../command.ts";
 import { confirm } from "../confirm.ts";
 import { plain, print } from "../print.ts";
@@ -53,7 +53,7 @@ export default defineCommand({
         "the parts that are not trusted yet cannot be trusted; pass the config with --config instead",
       );
     if (!(await confirm(`Trust the config of ${plain(dirname(file))}?`, yes, world)))
-      throw new ResourceError("cancelled", "nothing was trusted");
+      throw cancelled(undefined, "nothing was trusted");
     await grantPermissions(file, requested, around);
     await print(world.out, `trusted; revoke it with "pressmark trust --forget"\n`);
   },

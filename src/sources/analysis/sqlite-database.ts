@@ -1,6 +1,6 @@
 /** The SQLite file that stores results: created if missing, written atomically by many processes. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import { ResourceError } from "../../errors.ts";
+import { ResourceError, shuttingDown } from "../../errors.ts";
 import { fileIdentity } from "../../lib/file-identity.ts";
 import type { Runtime } from "../../source.ts";
 import type { Database, SqlRow, Statement, Work } from "./sql.ts";
@@ -63,7 +63,7 @@ export function createFile(
   async function withFile<T>(work: (file: NonNullable<typeof open>) => T): Promise<T> {
     const untilMs = monotonicMs() + patienceMs;
     for (;;) {
-      if (closing.signal.aborted) throw new ResourceError("cancelled", "the server is shutting down");
+      if (closing.signal.aborted) throw shuttingDown();
       try {
         if (open && !isThere(open)) {
           close();

@@ -1,8 +1,9 @@
 /** The part of the Drive API that reading needs. */
-import { ResourceError } from "../../errors.ts";
+import { unlessAborted } from "../../lib/unless-aborted.ts";
+import { cancelled, ResourceError } from "../../errors.ts";
 import type { Runtime } from "../../source.ts";
 import { originOf, send, takeBody, takeSome } from "../../backends/objects/request.ts";
-import { withRetries, type RetryBudget, pause, until } from "./backoff.ts";
+import { withRetries, type RetryBudget, pause } from "./backoff.ts";
 import {
   type DriveChange,
   type DriveFile,
@@ -104,7 +105,7 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
     if (!identity) return undefined;
     const late = AbortSignal.timeout(timeoutMs);
     try {
-      return await until(identity.headers(), AbortSignal.any([signal, late]));
+      return await unlessAborted(identity.headers(), AbortSignal.any([signal, late]), cancelled);
     } catch (cause) {
       if (signal.aborted || !late.aborted) throw cause;
       throw new ResourceError("unavailable", `no credentials within ${timeoutMs} ms`);

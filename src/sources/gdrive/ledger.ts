@@ -3,7 +3,7 @@
  * next token, so that after a crash no change is lost and none is applied twice.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { ResourceError } from "../../errors.ts";
+import { ResourceError, shuttingDown } from "../../errors.ts";
 import { type DriveFile, type DrivePermission, folderType, shortcutType } from "./drive-objects.ts";
 import { isReadable } from "./formats.ts";
 import { isAlive } from "./holder.ts";
@@ -386,5 +386,5 @@ function createLedger(database: DatabaseSync, folders: readonly string[]): Ledge
 }
 
 function closed(): ResourceError {
-  return new ResourceError("cancelled", "the server is shutting down");
+  return shuttingDown();
 }

@@ -2,10 +2,11 @@
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { quote, ResourceError } from "../../errors.ts";
+import { unlessAborted } from "../../lib/unless-aborted.ts";
+import { cancelled, quote, ResourceError } from "../../errors.ts";
 import { constantTimeEqual } from "../../lib/constant-time-equal.ts";
 import type { Runtime } from "../../source.ts";
-import { until } from "./backoff.ts";
+
 import { createDriveApi } from "./drive-api.ts";
 import { isDriveObject, textIn } from "./drive-objects.ts";
 import { driveScope, library } from "./identity.ts";
@@ -165,7 +166,8 @@ async function openEndpoint(state: string) {
   host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url: `http://${host}/`,
-    answered: (signal: AbortSignal) => until(result.promise, signal, "sign-in was not completed"),
+    answered: (signal: AbortSignal) =>
+      unlessAborted(result.promise, signal, (reason) => cancelled(reason, "sign-in was not completed")),
     close() {
       server.close();
       server.closeAllConnections();

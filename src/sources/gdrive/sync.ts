@@ -1,7 +1,8 @@
 /** Synchronises the ledger with Drive: lists all files of a log once, then applies its changes, each batch with its next token. */
-import { ResourceError } from "../../errors.ts";
+import { unlessAborted } from "../../lib/unless-aborted.ts";
+import { cancelled, ResourceError, shuttingDown } from "../../errors.ts";
 import type { Runtime } from "../../source.ts";
-import { pause, type RetryState, until } from "./backoff.ts";
+import { pause, type RetryState } from "./backoff.ts";
 import { type DriveFile, type DrivePermission, folderType, type SharedDrive } from "./drive-objects.ts";
 import type { DriveApi } from "./drive-api.ts";
 import { createHolder } from "./holder.ts";
@@ -251,7 +252,7 @@ export function createSync(options: SyncOptions): Sync {
 
   /** A run in progress may already have passed the change that this caller needs. */
   function afresh(): Promise<void> {
-    if (signal.aborted) return Promise.reject(new ResourceError("cancelled", "the server is shutting down"));
+    if (signal.aborted) return Promise.reject(shuttingDown());
     if (following) return following;
     if (!running) return start();
     const next = running
@@ -265,12 +266,12 @@ export function createSync(options: SyncOptions): Sync {
   }
 
   return {
-    now: (asking) => until(afresh(), asking),
+    now: (asking) => unlessAborted(afresh(), asking, cancelled),
     async within(maxAgeMs, asking) {
       const isOurs = account !== undefined && ledger.note("account") === account;
       if (isOurs && wasWithin(maxAgeMs, "synced")) return;
       const work = running ?? afresh();
-      await until(retryState ? retryState.unless(work) : work, asking);
+      await unlessAborted(retryState ? retryState.unless(work) : work, asking, cancelled);
     },
     async close() {
       closing.abort();

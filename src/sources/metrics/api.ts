@@ -1,5 +1,5 @@
 /** Client for the Prometheus HTTP API: with deadlines, and every failure as a readable error. */
-import { invalid, quote, ResourceError } from "../../errors.ts";
+import { cancelled, invalid, quote, ResourceError } from "../../errors.ts";
 import { withoutPlaces } from "../../lib/without-locations.ts";
 import { takeUpTo } from "../../lib/read-bounded.ts";
 
@@ -67,7 +67,7 @@ export function createApi(options: ApiOptions): Api {
   }
 
   function broken(cause: unknown, signal: AbortSignal, isLate: boolean): ResourceError {
-    if (signal.aborted) return new ResourceError("cancelled", "cancelled", { cause });
+    if (signal.aborted) return cancelled(cause);
     const isTimeout = isLate || (cause instanceof Error && cause.name === "TimeoutError");
     const why = isTimeout ? `did not respond within ${timeoutMs} ms` : `cannot be reached (${codeOf(cause)})`;
     return new ResourceError("unavailable", `the metrics server ${why}`, { cause });

@@ -1,7 +1,8 @@
 /** Queries a database file in a separate process, which is killed when a query takes too long: SQLite cannot be interrupted from here. */
 import type { ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { invalid, ResourceError } from "../../errors.ts";
+import { unlessAborted } from "../../lib/unless-aborted.ts";
+import { cancelled, invalid, ResourceError, shuttingDown } from "../../errors.ts";
 import type { AllowOptions } from "../../backends/sql/allow-list.ts";
 import type { QueryResults, SqliteQuery } from "./queries.ts";
 
@@ -116,7 +117,7 @@ export function createEngine({ path, immutable, allow, timeoutMs, idleMs = 30_00
     const job = queue.shift();
     if (job === undefined) return;
     if (job.signal.aborted) {
-      job.reject(cancelled(job.signal));
+      job.reject(cancelled(job.signal.reason));
       return next();
     }
     child ??= start();
@@ -141,30 +142,16 @@ export function createEngine({ path, immutable, allow, timeoutMs, idleMs = 30_00
   }
 
   function enqueue(query: SqliteQuery, signal: AbortSignal): Promise<FromEngine> {
-    if (isClosed || signal.aborted) throw cancelled(signal);
+    if (isClosed || signal.aborted) throw cancelled(signal.reason);
     if (queue.length >= maxWaiting)
       throw new ResourceError("busy", "too many queries for this file are waiting; try again in a second", {
         details: { retryAfterMs: 1000 },
       });
-    return new Promise((resolve, reject) => {
-      // A running query is not stopped: it ends by itself or at its deadline. The cancelled caller does not wait for it.
-      const leave = (): void => reject(cancelled(signal));
-      signal.addEventListener("abort", leave, { once: true });
-      const over = (): void => signal.removeEventListener("abort", leave);
-      queue.push({
-        query,
-        signal,
-        resolve(reply) {
-          over();
-          resolve(reply);
-        },
-        reject(cause) {
-          over();
-          reject(cause);
-        },
-      });
-      next();
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<FromEngine>();
+    queue.push({ query, signal, resolve, reject });
+    next();
+    // A running query is not stopped: it ends by itself or at its deadline. The cancelled caller does not wait for it.
+    return unlessAborted(promise, signal, cancelled);
   }
 
   return {
@@ -179,14 +166,10 @@ export function createEngine({ path, immutable, allow, timeoutMs, idleMs = 30_00
       const left = [...(current ? [current] : []), ...queue.splice(0)];
       current = undefined;
       stop();
-      for (const job of left) job.reject(new ResourceError("cancelled", "the server is shutting down"));
+      for (const job of left) job.reject(shuttingDown());
       await Promise.all(living);
     },
   };
-}
-
-function cancelled(signal: AbortSignal): ResourceError {
-  return new ResourceError("cancelled", "cancelled", { cause: signal.reason });
 }
 
 /** By the primary result code; the extended code says where it was noticed. */

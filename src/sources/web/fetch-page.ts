@@ -3,7 +3,8 @@ import type { LookupAddress } from "node:dns";
 import type { IncomingMessage, RequestOptions } from "node:http";
 import { isIP } from "node:net";
 import type { Readable } from "node:stream";
-import { ResourceError, quote } from "../../errors.ts";
+import { unlessAborted } from "../../lib/unless-aborted.ts";
+import { cancelled, quote, ResourceError } from "../../errors.ts";
 import type { Runtime } from "../../source.ts";
 import type { Permit } from "./addresses.ts";
 
@@ -94,33 +95,21 @@ export function createVisit(visiting: VisitOptions): Visit {
     let url = start;
     try {
       for (let step = 0; step <= maxRedirects; step += 1) {
-        if (!(await unless(either, mayVisit(url))))
+        if (!(await unlessAborted(mayVisit(url), either)))
           throw new ResourceError("denied", `${nameOf(url, start)} is not an allowed host`);
-        const visited = await unless(either, send(url, headers(url), either));
+        const visited = await unlessAborted(send(url, headers(url), either), either);
         const target = visited.headers["location"];
         if (!redirects.has(visited.status) || typeof target !== "string") return visited;
         url = nextStep(target, url, start);
       }
     } catch (cause) {
       if (cause instanceof ResourceError) throw cause;
-      if (signal.aborted) throw new ResourceError("cancelled", "cancelled", { cause });
+      if (signal.aborted) throw cancelled(cause);
       const why = late.aborted ? `did not respond within ${timeoutMs} ms` : `cannot be reached (${codeOf(cause)})`;
       throw new ResourceError("unavailable", `${nameOf(url, start)} ${why}`, { cause });
     }
     throw new ResourceError("unavailable", `${quote(start.host)} redirects too often`, { passing: false });
   };
-}
-
-/** Some operations cannot be stopped; then they are no longer awaited. */
-async function unless<T>(signal: AbortSignal, work: T | Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const off = () => reject(signal.reason as Error);
-    if (signal.aborted) off();
-    signal.addEventListener("abort", off, { once: true });
-    void Promise.resolve(work)
-      .then(resolve, reject)
-      .finally(() => signal.removeEventListener("abort", off));
-  });
 }
 
 function nextStep(target: string, from: URL, start: URL): URL {
