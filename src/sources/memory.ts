@@ -7,8 +7,7 @@ import type { TemplateMatch } from "../lib/uri-template.ts";
 import { directoryType } from "../resources.ts";
 import type { Body, Call, Page } from "../resources.ts";
 import { defineSource, segmentsOf } from "../source.ts";
-import { startWatch } from "../backends/source-watches.ts";
-import type { WatchListener } from "../backends/source-watches.ts";
+import { createSourceWatches } from "../backends/source-watches.ts";
 import { foldForSearch, searchIn } from "./memory/search.ts";
 import type { Searchable } from "./memory/search.ts";
 import type {
@@ -61,7 +60,7 @@ export function createMemory(
   const stored = new Map<string, Searchable>();
   /** Directory → number of values below it. */
   const directories = new Map<string, number>([["", 0]]);
-  const watches = new Set<WatchListener>();
+  const watches = createSourceWatches();
   const matchers = templates.map((template) => ({ template, parsed: parseTemplate(template.template) }));
   // Makes versions of different runs differ.
   const birth = crypto.randomUUID().slice(0, 8);
@@ -72,7 +71,7 @@ export function createMemory(
   const paths = [...stored.keys()].sort(compareAddresses);
 
   function tell(change: SourceChange): void {
-    for (const watch of watches) watch.hear(change);
+    watches.tell([change]);
   }
 
   /** Stores without announcing a change. */
@@ -196,11 +195,11 @@ export function createMemory(
     },
 
     async watch({ signal }) {
-      return startWatch(watches, signal);
+      return watches.join(signal);
     },
 
     async close() {
-      for (const watch of watches) watch.end();
+      watches.end();
     },
   };
 
