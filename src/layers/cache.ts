@@ -3,6 +3,7 @@ import { unlessAborted } from "../lib/unless-aborted.ts";
 import { cancelled } from "../errors.ts";
 import { wrapSource } from "../layer.ts";
 import type { OperationMethod, Layer, Operation } from "../layer.ts";
+import { Lru } from "../lib/lru.ts";
 import type { Call } from "../resources.ts";
 import type { Address, Part, Source } from "../source.ts";
 import { attempt, ownCall } from "./own-call.ts";
@@ -41,41 +42,21 @@ interface SharedRead {
  */
 export function cache({ maxBytes = 64 * 1024 * 1024, maxSeen = 8192 }: CacheOptions = {}): Layer {
   return (inner) => {
-    /** The least recently used first. */
-    const cached = new Map<string, CachedRead>();
-    /** Addresses that were read before and are not cached, the oldest first. */
-    const seen = new Map<string, Seen>();
+    const cached = new Lru<string, CachedRead>({ maxSize: maxBytes, sizeOf: ({ bytes }) => bytes });
+    /** Addresses that were read before and are not cached. */
+    const seen = new Lru<string, Seen>({ maxEntries: maxSeen });
     const sharedReads = new Map<string, SharedRead>();
-    let usedBytes = 0;
-
-    function drop(key: string): void {
-      const found = cached.get(key);
-      if (found === undefined) return;
-      cached.delete(key);
-      usedBytes -= found.bytes;
-    }
 
     function store(key: string, version: string, parts: readonly Part[]): void {
       const bytes = sizeOf(parts) + 2 * key.length + 256;
-      drop(key);
+      cached.delete(key);
       if (bytes > maxBytes / 4) return;
       cached.set(key, { version, parts, bytes });
       seen.delete(key);
-      usedBytes += bytes;
-      for (const oldest of cached.keys()) {
-        if (usedBytes <= maxBytes) return;
-        drop(oldest);
-      }
     }
 
     function remember(key: string, pause: number): void {
-      seen.delete(key);
       seen.set(key, { pause, left: pause });
-      if (seen.size <= maxSeen) return;
-      for (const longest of seen.keys()) {
-        seen.delete(longest);
-        return;
-      }
     }
 
     /** Joins the shared read of this name, or starts it. */
@@ -129,20 +110,16 @@ export function cache({ maxBytes = 64 * 1024 * 1024, maxSeen = 8192 }: CacheOpti
       } catch {
         if (call.signal.aborted) throw cancelled(call.signal.reason);
         // The source may be able to read what it has no `stat` for; if not, its read gives the better error.
-        drop(key);
+        cached.delete(key);
         return readPlainly(at, call, key);
       }
       if (version === undefined) {
-        drop(key);
+        cached.delete(key);
         remember(key, Math.min(64, (seen.get(key)?.pause ?? 0) * 2 || 1));
         return readPlainly(at, call, key);
       }
       const found = cached.get(key);
-      if (found?.version === version) {
-        cached.delete(key);
-        cached.set(key, found);
-        return found.parts;
-      }
+      if (found?.version === version) return found.parts;
       const label = version;
       return share(`v${label.length}:${label}${key}`, call, async (own) => {
         const parts = await readInner(at, own);

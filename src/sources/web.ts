@@ -1,4 +1,5 @@
 /** Web pages: listed pages, and any other page on allowed hosts. */
+import { Lru } from "../lib/lru.ts";
 import { invalid, notFound, quote, ResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { isDoneWithin } from "../lib/is-done-within.ts";
@@ -8,8 +9,7 @@ import type { Address, Entry, Source, SourceChange, SourceTemplate, Runtime } fr
 import { createExtract } from "../backends/documents/extract.ts";
 import { createPermit } from "./web/addresses.ts";
 import { createHosts } from "./web/hosts.ts";
-import { createPageCache, type CachedPage } from "./web/page-cache.ts";
-import { readPage } from "./web/read-page.ts";
+import { type CachedPage, readPage } from "./web/read-page.ts";
 import { parseRobots, type Robots } from "./web/robots.ts";
 import { createVisit, type Resolve, type FetchedPage } from "./web/fetch-page.ts";
 
@@ -104,6 +104,7 @@ const robotsMs = 60 * 60 * 1000;
 const maxRobotsBytes = 500 * 1024;
 /** Number of sites whose robots.txt is cached. */
 const maxRobots = 100;
+const maxPagesBytes = 16 * 1024 * 1024;
 /** Longest accepted URL. */
 const maxUrlLength = 8000;
 /** Number of recently read pages that completion suggests. */
@@ -125,7 +126,9 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
   const hosts = createHosts([...options.hosts, ...listed.map(({ url }) => url.origin)]);
   const permit = createPermit(options.allowAddresses);
   const visiting = { permit, resolve, timeoutMs: options.timeoutMs, userAgent, log: runtime.log };
-  const rules = new Map<string, { readonly until: number; readonly robots: Promise<Robots> }>();
+  const rules = new Lru<string, { readonly until: number; readonly robots: Promise<Robots> }>({
+    maxEntries: maxRobots,
+  });
   const visitRobots = createVisit({
     ...visiting,
     maxBytes: maxRobotsBytes,
@@ -133,13 +136,13 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
     mayVisit: (url) => hosts.allows(url),
   });
   const visit = createVisit({ ...visiting, maxBytes: options.maxBytes, mayVisit });
-  const cache = createPageCache(16 * 1024 * 1024);
+  const cache = new Lru<string, CachedPage>({ maxSize: maxPagesBytes, sizeOf: ({ heldBytes }) => heldBytes });
   const extract = createExtract({ timeoutMs: 10_000 });
   const byKey = new Map(listed.map((each) => [keyOf(each.entry), each]));
   const closing = new AbortController();
   let isLogged = false;
-  /** Recently read pages, oldest first. */
-  const recent = new Map<string, WatchedPage>();
+  /** Recently read pages. */
+  const recent = new Lru<string, WatchedPage>({ maxEntries: maxRecent });
   const watched = new Map<string, WatchedPage & { readonly ears: Set<AbortSignal> }>();
 
   async function mayVisit(url: URL): Promise<boolean> {
@@ -158,7 +161,7 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
     // Not the caller's signal: the result is shared with concurrent callers.
     const robots = readRobots(new URL("/robots.txt", origin), closing.signal);
     const entry = { until: runtime.monotonicMs() + robotsMs, robots };
-    setLast(rules, origin, entry, maxRobots);
+    rules.set(origin, entry);
     robots.catch(() => rules.get(origin) === entry && rules.delete(origin));
     return robots;
   }
@@ -184,8 +187,10 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
     const isSame = visited.status === 304 && visited.url.href === before?.href;
     if (!isSame) refuseFailure(visited, at.path);
     const page = isSame && before ? before : await readPage(visited, at.path, extract, signal);
-    cache.set(url.href, page);
-    setLast(recent, key, { at, digest: page.digest }, maxRecent);
+    // A page without a validator must be fetched again anyway, so it is not cached.
+    if (Object.keys(page.validators).length > 0 && page.heldBytes <= maxPagesBytes / 4) cache.set(url.href, page);
+    else cache.delete(url.href);
+    recent.set(key, { at, digest: page.digest });
     return page;
   }
 
@@ -330,14 +335,6 @@ interface WatchedPage {
 
 /** Page → digest at the last poll; undefined if the page did not exist, absent before the first poll. */
 type Seen = Map<string, string | undefined>;
-
-/** Inserts as the newest, and removes the oldest beyond the limit. */
-function setLast<T>(map: Map<string, T>, key: string, value: T, most: number): void {
-  map.delete(key);
-  map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > most && oldest !== undefined) map.delete(oldest);
-}
 
 function keyOf({ path, query }: Address): string {
   return JSON.stringify([path, ...Object.entries(query ?? {})]);
