@@ -1,4 +1,6 @@
 /** Environment variables and configuration files: which values are set, where, and which take effect; never the values of secrets. */
+import type { z as Zod } from "zod";
+import { intOption } from "../lib/int-option.ts";
 import { notFound, quote, ResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { createGlob, GlobError } from "../lib/glob.ts";
@@ -14,21 +16,70 @@ import { formatName } from "./config/leaf.ts";
 import { createConfigWatch } from "./config/watch.ts";
 import { createSharedWatch } from "../backends/shared-watch.ts";
 
-export interface ConfigOptions {
-  readonly root: string;
-  readonly files: readonly (string | { readonly path: string; readonly format: ConfigFormat })[];
-  readonly env: boolean | readonly string[];
-  readonly show: readonly string[];
-  readonly precedence?: readonly string[];
-  readonly variables: Readonly<Record<string, string>>;
-  readonly maxBytes: number;
-  readonly pollMs: number;
-}
-
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** One key per process: fingerprints are comparable between mounts, not between runs. */
 let processKey: Uint8Array | undefined;
+
+function configOptions(z: typeof Zod) {
+  const path = z
+    .string()
+    .max(1000)
+    .refine(isPlainPath, { message: "must be a path below root, without dot segments and without a leading slash" });
+  const pattern = z.string().min(1).max(200).refine(isPattern, { message: "is not a valid pattern" });
+  return z
+    .object({
+      root: z.string().min(1).describe("Folder that contains the files").meta({ format: "path" }),
+      files: z
+        .array(
+          z.union([
+            path.refine((name) => configFormatOf(name) !== undefined, {
+              message: `has a name without a known format; write { path, format } with one of ${configFormats.join(", ")}`,
+            }),
+            z.strictObject({
+              path: path.describe("Path below root"),
+              format: z.enum(configFormats).describe("File format"),
+            }),
+          ]),
+        )
+        .max(200)
+        .default([])
+        .describe("Files, as paths below root, or { path, format } where the name does not show the format"),
+      env: z
+        .union([z.boolean(), z.array(pattern).max(1000)])
+        .default(true)
+        .describe("Whether to serve environment variables, or patterns of the names to serve"),
+      show: z
+        .array(pattern)
+        .max(1000)
+        .default([])
+        .describe("Names, or patterns of names, whose values are shown; all others are masked"),
+      precedence: z
+        .array(z.string().min(1).max(1000))
+        .max(201)
+        .optional()
+        .describe("File paths and env, in order of precedence. Default: env, then the files from last to first"),
+      variables: z
+        .record(z.string().min(1).max(1000), z.string().min(1).max(1000))
+        .default({})
+        .describe("Environment variables that override a name in files: { PORT: server.port }"),
+      maxBytes: intOption(z, 1024, 16 * 1024 * 1024, 256 * 1024).describe("Largest file that is read, in bytes"),
+      pollMs: intOption(z, 100, 3_600_000, 2000).describe(
+        "Polling interval while watched, where the system does not announce changes, in milliseconds",
+      ),
+    })
+    .strict()
+    .refine(
+      ({ files, precedence = [] }) =>
+        precedence.every((each) => each === "env" || files.some((file) => pathIn(file) === each)),
+      {
+        path: ["precedence"],
+        message: 'contains a name that is neither "env" nor one of the files',
+      },
+    );
+}
+
+export type ConfigOptions = Zod.output<ReturnType<typeof configOptions>>;
 
 export default defineSource<ConfigOptions>({
   name: "config",
@@ -36,71 +87,7 @@ export default defineSource<ConfigOptions>({
   scheme: "config",
   // Contains only names and fingerprints, which change with every start.
   searchable: false,
-  options: (z) => {
-    const path = z
-      .string()
-      .max(1000)
-      .refine(isPlainPath, { message: "must be a path below root, without dot segments and without a leading slash" });
-    const pattern = z.string().min(1).max(200).refine(isPattern, { message: "is not a valid pattern" });
-    return z
-      .object({
-        root: z.string().min(1).describe("Folder that contains the files").meta({ format: "path" }),
-        files: z
-          .array(
-            z.union([
-              path.refine((name) => configFormatOf(name) !== undefined, {
-                message: `has a name without a known format; write { path, format } with one of ${configFormats.join(", ")}`,
-              }),
-              z.strictObject({
-                path: path.describe("Path below root"),
-                format: z.enum(configFormats).describe("File format"),
-              }),
-            ]),
-          )
-          .max(200)
-          .default([])
-          .describe("Files, as paths below root, or { path, format } where the name does not show the format"),
-        env: z
-          .union([z.boolean(), z.array(pattern).max(1000)])
-          .default(true)
-          .describe("Whether to serve environment variables, or patterns of the names to serve"),
-        show: z
-          .array(pattern)
-          .max(1000)
-          .default([])
-          .describe("Names, or patterns of names, whose values are shown; all others are masked"),
-        precedence: z
-          .array(z.string().min(1).max(1000))
-          .max(201)
-          .optional()
-          .describe("File paths and env, in order of precedence. Default: env, then the files from last to first"),
-        variables: z
-          .record(z.string().min(1).max(1000), z.string().min(1).max(1000))
-          .default({})
-          .describe("Environment variables that override a name in files: { PORT: server.port }"),
-        maxBytes: z
-          .int()
-          .min(1024)
-          .max(16 * 1024 * 1024)
-          .default(256 * 1024)
-          .describe("Largest file that is read, in bytes"),
-        pollMs: z
-          .int()
-          .min(100)
-          .max(3_600_000)
-          .default(2000)
-          .describe("Polling interval while watched, where the system does not announce changes, in milliseconds"),
-      })
-      .strict()
-      .refine(
-        ({ files, precedence = [] }) =>
-          precedence.every((each) => each === "env" || files.some((file) => pathIn(file) === each)),
-        {
-          path: ["precedence"],
-          message: 'contains a name that is neither "env" nor one of the files',
-        },
-      );
-  },
+  options: configOptions,
 
   base: () => "config://",
   usesCredentials: () => true,

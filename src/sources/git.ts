@@ -1,4 +1,5 @@
 /** The history of one git repository: branches, commits, and files at any commit. */
+import { intOption } from "../lib/int-option.ts";
 import type { RuleChoice } from "../backends/folder-rules/name-rules.ts";
 import { ruleOptions } from "../backends/folder-rules/rule-options.ts";
 import { createLazyRepository } from "../backends/git/lazy-repository.ts";
@@ -42,12 +43,9 @@ export default defineSource<GitOptions>({
           .describe(
             'How changes are detected: "auto" uses system events, "poll" checks regularly, as network folders may need',
           ),
-        pollMs: z
-          .int()
-          .min(500)
-          .max(3_600_000)
-          .default(5000)
-          .describe("Polling interval where changes are not announced, in milliseconds"),
+        pollMs: intOption(z, 500, 3_600_000, 5000).describe(
+          "Polling interval where changes are not announced, in milliseconds",
+        ),
       })
       .strict(),
 

@@ -1,4 +1,6 @@
 /** Metrics of a Prometheus server, or of any server with its HTTP API, as time series. */
+import type { z as Zod } from "zod";
+import { intOption } from "../lib/int-option.ts";
 import { invalid, notFound, quote, ResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { createGlob, GlobError } from "../lib/glob.ts";
@@ -29,22 +31,48 @@ import { matrixToCsv, toJson } from "./metrics/render.ts";
 import { toAlerts, toTargets } from "./metrics/state.ts";
 import { createWatcher } from "./metrics/watch.ts";
 
-export interface MetricsOptions {
-  readonly url: string;
-  readonly token?: string;
-  readonly username?: string;
-  readonly password?: string;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  readonly labels: readonly string[];
-  readonly redactLabels: readonly string[];
-  readonly queries: boolean;
-  readonly range: string;
-  readonly maxSeries: number;
-  readonly maxPoints: number;
-  readonly intervalMs: number;
-  readonly timeoutMs: number;
-  readonly pollMs?: number;
+function metricsOptions(z: typeof Zod) {
+  return z.object({
+    url: z.url({ protocol: /^https?$/ }).describe("Address of the server, up to /api/v1: http://127.0.0.1:9090"),
+    token: z.string().min(1).optional().describe("Sent as Authorization: Bearer; best as a reference, ${env:NAME}"),
+    username: z.string().min(1).optional().describe("User name for HTTP basic authentication, with password"),
+    password: z
+      .string()
+      .optional()
+      .describe("Password for HTTP basic authentication; best as a reference, ${env:NAME}"),
+    headers: z
+      .record(z.string(), z.string())
+      .optional()
+      .describe("Headers to send with each request, such as X-Scope-OrgID for a tenant"),
+    labels: z.array(z.string().min(1)).default([]).describe("Patterns of the labels that are shown; empty for all"),
+    redactLabels: z
+      .array(z.string().min(1))
+      .default([...personalLabels])
+      .describe("Patterns of labels with personal data: their values are replaced by pseudonyms"),
+    queries: z.boolean().default(true).describe("Whether callers may send PromQL queries"),
+    range: z
+      .string()
+      .regex(/^(?:\d{1,10}(?:ms|[smhdwy]))+$/, "must be a duration, such as 1h")
+      .default("1h")
+      .describe("Time range of a query that gives none"),
+    maxSeries: intOption(z, 1, 10_000, 100).describe("Most series in one response"),
+    maxPoints: intOption(z, 10, 2_000_000, 5000).describe(
+      "Most points in one response; the step is chosen accordingly",
+    ),
+    intervalMs: intOption(z, 1000, 86_400_000, 15_000).describe(
+      "Scrape interval of the server: the chosen step is never shorter",
+    ),
+    timeoutMs: intOption(z, 1, 300_000, 20_000).describe("Time limit of one call, with all its requests and retries"),
+    pollMs: z
+      .int()
+      .min(1000)
+      .max(86_400_000)
+      .optional()
+      .describe("How often to check for new samples and states while a client is subscribed. Default: intervalMs"),
+  });
 }
+
+export type MetricsOptions = Zod.output<ReturnType<typeof metricsOptions>>;
 
 export default defineSource<MetricsOptions>({
   name: "metrics",
@@ -52,56 +80,7 @@ export default defineSource<MetricsOptions>({
   scheme: "metrics",
   // Numbers do not belong in a text index; the source itself searches the names and descriptions of metrics.
   searchable: false,
-  options: (z) =>
-    z.object({
-      url: z.url({ protocol: /^https?$/ }).describe("Address of the server, up to /api/v1: http://127.0.0.1:9090"),
-      token: z.string().min(1).optional().describe("Sent as Authorization: Bearer; best as a reference, ${env:NAME}"),
-      username: z.string().min(1).optional().describe("User name for HTTP basic authentication, with password"),
-      password: z
-        .string()
-        .optional()
-        .describe("Password for HTTP basic authentication; best as a reference, ${env:NAME}"),
-      headers: z
-        .record(z.string(), z.string())
-        .optional()
-        .describe("Headers to send with each request, such as X-Scope-OrgID for a tenant"),
-      labels: z.array(z.string().min(1)).default([]).describe("Patterns of the labels that are shown; empty for all"),
-      redactLabels: z
-        .array(z.string().min(1))
-        .default([...personalLabels])
-        .describe("Patterns of labels with personal data: their values are replaced by pseudonyms"),
-      queries: z.boolean().default(true).describe("Whether callers may send PromQL queries"),
-      range: z
-        .string()
-        .regex(/^(?:\d{1,10}(?:ms|[smhdwy]))+$/, "must be a duration, such as 1h")
-        .default("1h")
-        .describe("Time range of a query that gives none"),
-      maxSeries: z.int().min(1).max(10_000).default(100).describe("Most series in one response"),
-      maxPoints: z
-        .int()
-        .min(10)
-        .max(2_000_000)
-        .default(5000)
-        .describe("Most points in one response; the step is chosen accordingly"),
-      intervalMs: z
-        .int()
-        .min(1000)
-        .max(86_400_000)
-        .default(15_000)
-        .describe("Scrape interval of the server: the chosen step is never shorter"),
-      timeoutMs: z
-        .int()
-        .min(1)
-        .max(300_000)
-        .default(20_000)
-        .describe("Time limit of one call, with all its requests and retries"),
-      pollMs: z
-        .int()
-        .min(1000)
-        .max(86_400_000)
-        .optional()
-        .describe("How often to check for new samples and states while a client is subscribed. Default: intervalMs"),
-    }),
+  options: metricsOptions,
   base: () => "metrics://",
   usesCredentials: ({ url, token, username, password, headers }) =>
     [token, username, password].some((each) => each !== undefined) ||

@@ -1,5 +1,7 @@
 /** A SQLite database file: its table definitions and, if configured, rows. */
+import type { z as Zod } from "zod";
 import { basename, resolve } from "node:path";
+import { intOption } from "../lib/int-option.ts";
 import { invalid, notFound, quote, ResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { directoryType } from "../resources.ts";
@@ -21,73 +23,51 @@ import type { NamedTable, RawTable } from "./sqlite/queries.ts";
 import { parseKeyText } from "./sqlite/values.ts";
 import { createSqliteWatch } from "./sqlite/watch.ts";
 
-interface SqliteOptions {
-  readonly path: string;
-  readonly immutable: boolean;
-  readonly tables?:
-    | { readonly include?: readonly string[]; readonly exclude?: readonly string[] | undefined }
-    | undefined;
-  readonly rows: boolean | readonly string[];
-  readonly maxRows: number;
-  readonly maxBytes: number;
-  readonly pollMs: number;
-  readonly timeoutMs: number;
-}
-
 /** Most tables in the overview. */
 const maxTables = 500;
+
+function sqliteOptions(z: typeof Zod) {
+  const patterns = z.array(z.string().min(1).max(1000)).max(1000);
+  return z
+    .object({
+      path: z.string().min(1).describe("The database file").meta({ format: "path" }),
+      immutable: z
+        .boolean()
+        .default(false)
+        .describe(
+          "The file never changes while it is served: it is read without locks and without the files beside it",
+        ),
+      tables: z
+        .object({
+          include: patterns.optional().describe("Serve only these"),
+          exclude: patterns.optional().describe("Do not serve these"),
+        })
+        .strict()
+        .optional()
+        .describe(
+          "Patterns of tables and views; excluded ones appear nowhere, and views that read them are excluded too",
+        ),
+      rows: z
+        .union([z.boolean(), patterns])
+        .default(false)
+        .describe("Whether rows are served, or patterns of the tables whose rows are served"),
+      maxRows: intOption(z, 1, 1000, 100).describe("Most rows on one page"),
+      maxBytes: intOption(z, 1024, 64 * 1024 * 1024, 1024 * 1024).describe("Most bytes of rows on one page"),
+      pollMs: intOption(z, 100, 3_600_000, 2000).describe(
+        "How often to check for changes while watched, where the system does not report them",
+      ),
+      timeoutMs: intOption(z, 100, 600_000, 5000).describe("Time limit of one call, including its time in the queue"),
+    })
+    .strict();
+}
+
+export type SqliteOptions = Zod.output<ReturnType<typeof sqliteOptions>>;
 
 export default defineSource<SqliteOptions>({
   name: "sqlite",
   summary: "Tables and views of a SQLite database file; rows if configured",
   scheme: "sqlite",
-  options: (z) => {
-    const patterns = z.array(z.string().min(1).max(1000)).max(1000);
-    return z
-      .object({
-        path: z.string().min(1).describe("The database file").meta({ format: "path" }),
-        immutable: z
-          .boolean()
-          .default(false)
-          .describe(
-            "The file never changes while it is served: it is read without locks and without the files beside it",
-          ),
-        tables: z
-          .object({
-            include: patterns.optional().describe("Serve only these"),
-            exclude: patterns.optional().describe("Do not serve these"),
-          })
-          .strict()
-          .optional()
-          .describe(
-            "Patterns of tables and views; excluded ones appear nowhere, and views that read them are excluded too",
-          ),
-        rows: z
-          .union([z.boolean(), patterns])
-          .default(false)
-          .describe("Whether rows are served, or patterns of the tables whose rows are served"),
-        maxRows: z.int().min(1).max(1000).default(100).describe("Most rows on one page"),
-        maxBytes: z
-          .int()
-          .min(1024)
-          .max(64 * 1024 * 1024)
-          .default(1024 * 1024)
-          .describe("Most bytes of rows on one page"),
-        pollMs: z
-          .int()
-          .min(100)
-          .max(3_600_000)
-          .default(2000)
-          .describe("How often to check for changes while watched, where the system does not report them"),
-        timeoutMs: z
-          .int()
-          .min(100)
-          .max(600_000)
-          .default(5000)
-          .describe("Time limit of one call, including its time in the queue"),
-      })
-      .strict();
-  },
+  options: sqliteOptions,
 
   base: ({ path }) => `sqlite://${encodeURIComponent(basename(path))}/`,
 

@@ -1,4 +1,6 @@
 /** Web pages: listed pages, and any other page on allowed hosts. */
+import type { z as Zod } from "zod";
+import { intOption } from "../lib/int-option.ts";
 import { Lru } from "../lib/lru.ts";
 import { invalid, notFound, quote, ResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
@@ -13,81 +15,56 @@ import { type CachedPage, readPage } from "./web/read-page.ts";
 import { parseRobots, type Robots } from "./web/robots.ts";
 import { createVisit, type Resolve, type FetchedPage } from "./web/fetch-page.ts";
 
-export interface WebOptions {
-  readonly hosts: readonly string[];
-  readonly pages: readonly (string | PageOption)[];
-  readonly direct: boolean;
-  readonly robots: boolean;
-  readonly allowAddresses: readonly string[];
-  readonly maxBytes: number;
-  readonly timeoutMs: number;
-  readonly pollMs: number;
+function webOptions(z: typeof Zod) {
+  return z.object({
+    hosts: z
+      .array(z.string().min(1))
+      .default([])
+      .describe('Hosts whose pages may be read: "docs.example.com", "*.example.com", "http://intranet:8080"'),
+    pages: z
+      .array(
+        z.union([
+          z.string().min(1),
+          z.strictObject({
+            url: z.string().min(1).describe("URL of the page"),
+            title: z.string().optional().describe("Title of the page"),
+            description: z.string().optional().describe("Description of the page"),
+            priority: z.number().min(0).max(1).optional().describe("Priority, from 0 to 1"),
+            audience: z
+              .array(z.enum(["user", "assistant"]))
+              .optional()
+              .describe("Audience of the page"),
+          }),
+        ]),
+      )
+      .default([])
+      .describe("Pages to list; their hosts are allowed automatically"),
+    direct: z
+      .boolean()
+      .default(false)
+      .describe("List pages under their own https:// URLs, for clients that fetch them directly"),
+    robots: z.boolean().default(true).describe("Obey robots.txt"),
+    allowAddresses: z
+      .array(z.string().min(1))
+      .default([])
+      .describe('Private addresses that may be contacted: "10.1.2.3", "10.1.0.0/16"'),
+    maxBytes: intOption(z, 1, 64 * 1024 * 1024, 5 * 1024 * 1024).describe("Largest page that is read, in bytes"),
+    timeoutMs: intOption(z, 1, 300_000, 20_000).describe(
+      "Time limit for a page, including robots.txt, redirects and all attempts, in milliseconds",
+    ),
+    pollMs: intOption(z, 1000, 86_400_000, 300_000).describe(
+      "Polling interval while pages are watched, in milliseconds",
+    ),
+  });
 }
 
-export interface PageOption {
-  readonly url: string;
-  readonly title?: string;
-  readonly description?: string;
-  readonly priority?: number;
-  readonly audience?: readonly ("user" | "assistant")[] | undefined;
-}
+export type WebOptions = Zod.output<ReturnType<typeof webOptions>>;
 
 export default defineSource<WebOptions>({
   name: "web",
   summary: "Web pages from allowed hosts",
   scheme: "web",
-  options: (z) =>
-    z.object({
-      hosts: z
-        .array(z.string().min(1))
-        .default([])
-        .describe('Hosts whose pages may be read: "docs.example.com", "*.example.com", "http://intranet:8080"'),
-      pages: z
-        .array(
-          z.union([
-            z.string().min(1),
-            z.strictObject({
-              url: z.string().min(1).describe("URL of the page"),
-              title: z.string().optional().describe("Title of the page"),
-              description: z.string().optional().describe("Description of the page"),
-              priority: z.number().min(0).max(1).optional().describe("Priority, from 0 to 1"),
-              audience: z
-                .array(z.enum(["user", "assistant"]))
-                .optional()
-                .describe("Audience of the page"),
-            }),
-          ]),
-        )
-        .default([])
-        .describe("Pages to list; their hosts are allowed automatically"),
-      direct: z
-        .boolean()
-        .default(false)
-        .describe("List pages under their own https:// URLs, for clients that fetch them directly"),
-      robots: z.boolean().default(true).describe("Obey robots.txt"),
-      allowAddresses: z
-        .array(z.string().min(1))
-        .default([])
-        .describe('Private addresses that may be contacted: "10.1.2.3", "10.1.0.0/16"'),
-      maxBytes: z
-        .int()
-        .min(1)
-        .max(64 * 1024 * 1024)
-        .default(5 * 1024 * 1024)
-        .describe("Largest page that is read, in bytes"),
-      timeoutMs: z
-        .int()
-        .min(1)
-        .max(300_000)
-        .default(20_000)
-        .describe("Time limit for a page, including robots.txt, redirects and all attempts, in milliseconds"),
-      pollMs: z
-        .int()
-        .min(1000)
-        .max(86_400_000)
-        .default(300_000)
-        .describe("Polling interval while pages are watched, in milliseconds"),
-    }),
+  options: webOptions,
   base: ({ direct }) => (direct ? "https://" : "web://"),
   // A host at a private address may trust every client in its network.
   usesCredentials: ({ allowAddresses, pages }) =>
@@ -347,13 +324,8 @@ interface Listed {
 
 function listPages({ pages, direct }: Pick<WebOptions, "pages" | "direct">): readonly Listed[] {
   const listed = pages.map((page) => {
-    const {
-      url: given,
-      title,
-      description,
-      priority,
-      audience,
-    } = typeof page === "string" ? ({ url: page } as PageOption) : page;
+    const { url: given, ...about } = typeof page === "string" ? { url: page } : page;
+    const { title, description, priority, audience }: Partial<Exclude<typeof page, string>> = about;
     const url = URL.parse(given);
     if (!url || !/^https?:$/.test(url.protocol))
       throw invalid(`${quote(given)} is not a page URL; write it with https://`);
