@@ -1,5 +1,6 @@
 /** The SQLite file that stores results: created if missing, written atomically by many processes. */
-import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import { createStatements, inTransaction } from "../../backends/sql/sqlite-statements.ts";
 import { ResourceError, shuttingDown } from "../../errors.ts";
 import { fileIdentity } from "../../lib/file-identity.ts";
 import type { Runtime } from "../../source.ts";
@@ -71,7 +72,9 @@ export function createFile(
         }
         if (!open) {
           const database = openFile(path);
-          open = { database, ask: statementsOf(database), identity: fileIdentity(path) };
+          const statement = createStatements(database);
+          const ask: Ask = ({ text, values }) => statement(text).all(...(values as SQLInputValue[]));
+          open = { database, ask, identity: fileIdentity(path) };
         }
         return work(open);
       } catch (cause) {
@@ -90,13 +93,14 @@ export function createFile(
     get generation() {
       return generation;
     },
-    read: (work) => withFile(({ database, ask: request }) => within(database, "begin", () => perform(work(), request))),
+    read: (work) =>
+      withFile(({ database, ask: request }) => inTransaction(database, "begin", () => perform(work(), request))),
     write: (work, { isLasting } = {}) =>
       withFile((file) => {
         const { database, ask: request } = file;
         if (isLasting) database.exec("pragma synchronous = full");
         try {
-          const answer = within(database, "begin immediate", () => perform(work(), request));
+          const answer = inTransaction(database, "begin immediate", () => perform(work(), request));
           if (isLasting && !isThere(file))
             throw new ResourceError("unavailable", "the results file was removed or replaced; try again");
           return answer;
@@ -113,32 +117,10 @@ export function createFile(
 
 type Ask = (statement: Statement) => readonly SqlRow[];
 
-/** Prepares each statement once. */
-function statementsOf(database: DatabaseSync): Ask {
-  const known = new Map<string, StatementSync>();
-  return ({ text, values }) => {
-    let found = known.get(text);
-    if (!found) known.set(text, (found = database.prepare(text)));
-    return found.all(...(values as SQLInputValue[]));
-  };
-}
-
 function perform<T>(work: Work<T>, request: Ask): T {
   let step = work.next();
   while (!step.done) step = work.next(request(step.value));
   return step.value;
-}
-
-function within<T>(database: DatabaseSync, begin: string, work: () => T): T {
-  database.exec(begin);
-  try {
-    const answer = work();
-    database.exec("commit");
-    return answer;
-  } catch (cause) {
-    if (database.isTransaction) database.exec("rollback");
-    throw cause;
-  }
 }
 
 function openFile(path: string): DatabaseSync {
@@ -155,7 +137,7 @@ function openFile(path: string): DatabaseSync {
     );
     const formatOf = () => database.prepare("pragma user_version").get()?.["user_version"];
     if (formatOf() === 0)
-      within(database, "begin immediate", () => {
+      inTransaction(database, "begin immediate", () => {
         // Another process may have created them in the meantime.
         if (formatOf() === 0) database.exec(`${tables} pragma user_version = ${format}`);
       });
