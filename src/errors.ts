@@ -58,6 +58,11 @@ export function shuttingDown(): ResourceError {
   return cancelled(undefined, "the server is shutting down");
 }
 
+/** The address has children and no content. */
+export function isDirectoryError(path: string): ResourceError {
+  return new ResourceError("directory", `${quote(path)} is a directory; list its children instead`);
+}
+
 export function invalid(message: string, details?: Readonly<Record<string, unknown>>): ResourceError {
   return new ResourceError("invalid", message, { details });
 }

@@ -1,4 +1,5 @@
 /** Turns changes of sources into changes for callers: each gets only what they may see, with URIs as they wrote them. */
+import { inParallel } from "../lib/in-parallel.ts";
 import { unlessAborted } from "../lib/unless-aborted.ts";
 import { cancelled, toResourceError } from "../errors.ts";
 import type { Call, Change, Resources, Watch, WatchFilter } from "../resources.ts";
@@ -98,18 +99,11 @@ export function createResourceWatcher(
   }
 
   async function findLocations(uris: readonly string[], call: Call): Promise<WatchedLocation[]> {
-    const asked = [...new Set(uris)];
-    const found: (WatchedLocation | undefined)[] = asked.map(() => undefined);
-    let next = 0;
-    async function lookUp(): Promise<void> {
-      while (next < asked.length && !call.signal.aborted) {
-        const index = next;
-        next += 1;
-        if (next % lookupsPerTurn === 0) await new Promise(setImmediate);
-        found[index] = await findLocation(asked[index] as string, call);
-      }
-    }
-    await Promise.all(Array.from({ length: Math.min(lookups, asked.length) }, lookUp));
+    let count = 0;
+    const found = await inParallel([...new Set(uris)], lookups, async (uri) => {
+      if ((count += 1) % lookupsPerTurn === 0) await new Promise(setImmediate);
+      return call.signal.aborted ? undefined : findLocation(uri, call);
+    });
     return found.filter((watched) => watched !== undefined);
   }
 

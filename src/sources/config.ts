@@ -1,13 +1,14 @@
 /** Environment variables and configuration files: which values are set, where, and which take effect; never the values of secrets. */
 import type { z as Zod } from "zod";
+import { entriesPage } from "../backends/entries-page.ts";
 import { intOption } from "../lib/int-option.ts";
-import { notFound, quote, ResourceError } from "../errors.ts";
+import { isDirectoryError, notFound, ResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { createGlob, GlobError } from "../lib/glob.ts";
 import { createTimeSlices } from "../lib/time-slices.ts";
-import { directoryType, type Page } from "../resources.ts";
+import { directoryType } from "../resources.ts";
 import { defineSource, pathOf, segmentsOf } from "../source.ts";
-import type { Address, Entry, ListRequest, Part, Source, SourceProblem, Runtime } from "../source.ts";
+import type { Address, Entry, Part, Source, SourceProblem, Runtime } from "../source.ts";
 import { createEffective, type EnvironmentValue } from "./config/effective.ts";
 import { createFacts, type SettingFact, withoutSecret } from "./config/facts.ts";
 import { type NamedFile, openFiles } from "./config/files.ts";
@@ -156,8 +157,7 @@ export function openConfig(
       const found = rest.length === 1 ? addressable().find(({ name }) => name === rest[0]) : undefined;
       if (found) return json(factOf(found));
     }
-    if (isDirectory(path, await entries()))
-      throw new ResourceError("directory", `${quote(path)} is a directory; list its children instead`);
+    if (isDirectory(path, await entries())) throw isDirectoryError(path);
     throw notFound(path);
   }
 
@@ -165,7 +165,7 @@ export function openConfig(
     cursorAfter: ({ path }) => path,
 
     async list(request) {
-      return pageOf(await entries(), request);
+      return entriesPage(await entries(), request);
     },
 
     async read(at) {
@@ -198,7 +198,7 @@ export function openConfig(
         const path = slash < 0 ? entry.path : entry.path.slice(0, slash);
         direct.set(path, slash < 0 ? entry : { path, mimeType: directoryType });
       }
-      return pageOf([...direct.values()], request);
+      return entriesPage([...direct.values()], request);
     },
 
     templates: [
@@ -295,13 +295,6 @@ function fileEntry({ path, format }: NamedFile): Entry {
 
 function json(value: unknown): Part {
   return { body: { text: JSON.stringify(value, undefined, 2) }, mimeType: jsonType, freshness: { scope: "private" } };
-}
-
-function pageOf(entries: readonly Entry[], { cursor, limit }: ListRequest): Page<Entry> {
-  const rest = cursor === undefined ? entries : entries.filter(({ path }) => compareAddresses(path, cursor) > 0);
-  const items = rest.slice(0, Math.max(1, limit));
-  const last = items.at(-1);
-  return last && items.length < rest.length ? { items, next: last.path } : { items };
 }
 
 function refuseQuery({ path, query = {} }: Address): void {

@@ -5,7 +5,7 @@ import { ruleOptions } from "../backends/folder-rules/rule-options.ts";
 import { createLazyRepository } from "../backends/git/lazy-repository.ts";
 import { quote, ResourceError } from "../errors.ts";
 import { defineSource } from "../source.ts";
-import { entriesPage } from "./git/page.ts";
+import { entriesPage } from "../backends/entries-page.ts";
 import { findRepository, type GitRepository } from "../backends/git/repository.ts";
 import { blobTemplate, gitTemplates, listed } from "./git/templates.ts";
 

@@ -1,5 +1,5 @@
 /** Resources held in memory, for examples, tests and small programs. */
-import { invalid, notFound, quote, ResourceError } from "../errors.ts";
+import { invalid, isDirectoryError, notFound, quote } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { mimeOfName } from "../lib/mime.ts";
 import { parseTemplate } from "../lib/uri-template.ts";
@@ -134,8 +134,7 @@ export function createMemory(
         if (parts.length === 0) throw notFound(at.path);
         return parts;
       }
-      if (!hasQuery(at) && directories.has(at.path))
-        throw new ResourceError("directory", `${quote(at.path)} is a directory; list its children instead`);
+      if (!hasQuery(at) && directories.has(at.path)) throw isDirectoryError(at.path);
       throw notFound(at.path);
     },
 

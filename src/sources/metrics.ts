@@ -1,5 +1,6 @@
 /** Metrics of a Prometheus server, or of any server with its HTTP API, as time series. */
 import type { z as Zod } from "zod";
+import { entriesPage } from "../backends/entries-page.ts";
 import { intOption } from "../lib/int-option.ts";
 import { invalid, notFound, quote, ResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
@@ -158,12 +159,10 @@ export function createMetrics(options: MetricsOptions, runtime: Runtime, given?:
 
   const asking = () => ({ nowMs: runtime.now(), range, intervalMs, redaction });
 
-  async function page({ cursor, limit }: ListRequest, signal: AbortSignal): Promise<Page<Entry>> {
+  async function page(request: ListRequest, signal: AbortSignal): Promise<Page<Entry>> {
     const [hasAlerts, hasTargets] = await Promise.all([has("alerts", signal), has("targets", signal)]);
     const all = [...(hasAlerts ? [entries.alerts] : []), entries.series, ...(hasTargets ? [entries.targets] : [])];
-    const rest = all.filter(({ path }) => cursor === undefined || path > cursor);
-    const items = rest.slice(0, limit);
-    return { items, ...(items.length < rest.length && { next: items.at(-1)!.path }) };
+    return entriesPage(all, request);
   }
 
   /** Parses the request at this address, and checks that the metric exists. */

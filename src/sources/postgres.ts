@@ -1,5 +1,5 @@
 /** A PostgreSQL database: its table definitions and, if configured, rows. */
-import { notFound, quote, ResourceError } from "../errors.ts";
+import { isDirectoryError, notFound, quote, ResourceError } from "../errors.ts";
 import { directoryType } from "../resources.ts";
 import type { Call, Page } from "../resources.ts";
 import { defineSource } from "../source.ts";
@@ -16,7 +16,7 @@ import type {
 } from "../source.ts";
 import { createAllowList, parseTableRef } from "../backends/sql/allow-list.ts";
 import { schemaType } from "../backends/sql/description.ts";
-import { hasQuery, tableFormats } from "../backends/sql/formats.ts";
+import { hasQuery, rowsTemplate, tableFormats } from "../backends/sql/formats.ts";
 import { createSharedWatch } from "../backends/shared-watch.ts";
 import { createCatalog, type CatalogScope, type SuggestRequest, type CatalogItem } from "./postgres/catalog.ts";
 import { createConnection } from "./postgres/connection.ts";
@@ -152,16 +152,7 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
         "All tables of a schema and their relations, as Markdown with a diagram; also format=json and format=ddl",
       mimeType: "text/markdown",
     },
-    ...(allow.hasRows
-      ? [
-          {
-            template: "{schema}/{table}/rows{?limit,after,key}",
-            name: "Rows",
-            description: `Rows of a table in key order, up to ${maxRows} per page; after continues behind a row, key selects one row`,
-            mimeType: "application/json",
-          },
-        ]
-      : []),
+    ...(allow.hasRows ? [rowsTemplate("{schema}/{table}", maxRows)] : []),
     ...(hasFunctions
       ? [
           {
@@ -235,7 +226,7 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
       if (parts) return parts;
       if (hasQuery(at)) throw notFound(at.path);
       await locate(at, call.signal);
-      throw new ResourceError("directory", `${quote(at.path)} is a directory; list its children instead`);
+      throw isDirectoryError(at.path);
     },
 
     async stat(at, call): Promise<Entry> {

@@ -1,5 +1,6 @@
 /** Web pages: listed pages, and any other page on allowed hosts. */
 import type { z as Zod } from "zod";
+import { inParallel } from "../lib/in-parallel.ts";
 import { intOption } from "../lib/int-option.ts";
 import { Lru } from "../lib/lru.ts";
 import { invalid, notFound, quote, ResourceError } from "../errors.ts";
@@ -276,11 +277,9 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
     );
     for (const [key, each] of watched) pages.set(key, each);
     for (const key of seen.keys()) if (!pages.has(key)) seen.delete(key);
-    const waiting = pages.entries();
-    const walk = async () => {
-      for (const [key, each] of waiting) if (!signal.aborted) await checkPage(key, each, seen, changes, signal);
-    };
-    await Promise.all(Array.from({ length: maxConcurrentChecks }, walk));
+    await inParallel([...pages], maxConcurrentChecks, async ([key, each]) => {
+      if (!signal.aborted) await checkPage(key, each, seen, changes, signal);
+    });
     return changes;
   }
 

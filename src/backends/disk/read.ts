@@ -1,7 +1,7 @@
 /** Reads a file: all of it, a range, or the text of a document. */
 import { read as readFd } from "node:fs";
 import { Lru } from "../../lib/lru.ts";
-import { invalid, quote, ResourceError } from "../../errors.ts";
+import { invalid, isDirectoryError, quote, ResourceError } from "../../errors.ts";
 import type { Address, Entry, Part } from "../../source.ts";
 import type { Confine, ServedPath } from "./confine.ts";
 import { type ContentKind, classifyContent, toPart } from "../ranges/content.ts";
@@ -227,8 +227,7 @@ function* kindOf({ fd, size, name }: OpenFile): Steps<ContentKind> {
 }
 
 function refuseFolder(path: string, { kind }: ServedPath): void {
-  if (kind === "folder")
-    throw new ResourceError("directory", `${quote(path)} is a directory; list its children instead`);
+  if (kind === "folder") throw isDirectoryError(path);
 }
 
 function nameOf(path: string): string {

@@ -1,5 +1,5 @@
 /** Buckets and keys as directories and resources: shared by all object stores. */
-import { notFound, quote, ResourceError } from "../../errors.ts";
+import { isDirectoryError, notFound, quote, ResourceError } from "../../errors.ts";
 import { isTextType, mimeOfName } from "../../lib/mime.ts";
 import { directoryType } from "../../resources.ts";
 import { innerSlash } from "../../source.ts";
@@ -86,7 +86,7 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
   /** The bucket and key of an address; "not-found" for everything that is not served. */
   async function wanted(at: Address, signal: AbortSignal): Promise<{ readonly bucket: string; readonly key: string }> {
     const { bucket, key } = spotOf(at.path);
-    if (bucket === undefined) throw directory(at.path);
+    if (bucket === undefined) throw isDirectoryError(at.path);
     // Every slash of a key separates two segments.
     if (at.path.includes(innerSlash) || hasDots(key)) throw notFound(at.path);
     // A bucket has no second address with a slash at its end.
@@ -136,7 +136,7 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
   async function absent(cause: unknown, at: Address, where: ObjectWhere, signal: AbortSignal): Promise<unknown> {
     const isAbsent = cause instanceof ResourceError && cause.kind === "not-found";
     if (!isAbsent || at.query) return cause;
-    return (await isFolder(where.bucket, where.key, signal)) ? directory(at.path) : cause;
+    return (await isFolder(where.bucket, where.key, signal)) ? isDirectoryError(at.path) : cause;
   }
 
   async function readWhole(at: Address, where: ObjectWhere, signal: AbortSignal): Promise<Part> {
@@ -204,7 +204,7 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
       const request = parseObjectQuery(at);
       const spot = await wanted(at, signal);
       if (!request) throw notFound(at.path);
-      if (spot.key === "") throw directory(at.path);
+      if (spot.key === "") throw isDirectoryError(at.path);
       const where = { ...spot, version: request.version };
       if (!mayBeObject(spot.key)) throw await absent(notFound(at.path), at, where, signal);
       try {
@@ -358,10 +358,6 @@ function specificType(mimeType: string | undefined): string | undefined {
 
 function nameOf(key: string): string {
   return key.slice(key.lastIndexOf("/") + 1);
-}
-
-function directory(path: string): ResourceError {
-  return new ResourceError("directory", `${quote(path)} is a directory`);
 }
 
 function tooLarge(path: string, { size, packing }: ObjectBody, maxBytes: number): ResourceError {

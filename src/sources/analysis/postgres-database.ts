@@ -1,6 +1,7 @@
 /** The PostgreSQL database that stores results: its own schema, created if missing, written to by many machines. */
 import { createHash } from "node:crypto";
 import type pg from "pg";
+import { createBackoff } from "../../lib/backoff.ts";
 import { quote, ResourceError } from "../../errors.ts";
 import type { Runtime } from "../../source.ts";
 import { type ConnectionOptions, createPool } from "../../backends/postgres/pool.ts";
@@ -185,16 +186,20 @@ export function createPostgresDatabase(options: PostgresDatabaseOptions): Databa
   }
 
   async function keepListening(hear: (what: string) => void, signal: AbortSignal): Promise<void> {
-    let backMs = firstBackMs;
+    const backoff = createBackoff({
+      firstMs: firstBackMs,
+      longestMs: longestBackMs,
+      steadyMs: 0,
+      now: runtime.monotonicMs,
+    });
     while (!signal.aborted) {
       let why: unknown;
-      await listenOnce(hear, signal, () => (backMs = firstBackMs)).catch((cause: unknown) => (why = cause));
+      await listenOnce(hear, signal, backoff.begun).catch((cause: unknown) => (why = cause));
       if (signal.aborted) return;
       runtime.log("warn", "notifications of other processes are not received at present; polling instead", {
         ...(why !== undefined && { cause: toError(why) }),
       });
-      await runtime.wait(backMs, signal).catch(() => undefined);
-      backMs = Math.min(longestBackMs, backMs * 2);
+      await runtime.wait(backoff.ended(), signal).catch(() => undefined);
     }
   }
 

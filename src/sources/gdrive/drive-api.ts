@@ -1,4 +1,5 @@
 /** The part of the Drive API that reading needs. */
+import { parseJson } from "../../lib/parse-json.ts";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
 import { cancelled, ResourceError } from "../../errors.ts";
 import type { Runtime } from "../../source.ts";
@@ -122,7 +123,7 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
     );
     if (response.ok) return response;
     const text = (await takeSome(response, maxJsonBytes, signal).catch(() => undefined))?.toString("utf8") ?? "";
-    const refusal = refusalOf(response.status, parsed(text));
+    const refusal = refusalOf(response.status, parseJson(text));
     const seconds = Number(response.headers.get("Retry-After") ?? 0);
     if (!refusal.passing || !(seconds > 0)) throw refusal;
     const details = { retryAfterMs: Math.min(seconds, 3600) * 1000 };
@@ -144,7 +145,9 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
   }
 
   async function json(where: URL, signal: AbortSignal, init?: RequestInit): Promise<Readonly<Record<string, unknown>>> {
-    const value = parsed((await takeBody(await request(where, signal, init), maxJsonBytes, signal)).toString("utf8"));
+    const value = parseJson(
+      (await takeBody(await request(where, signal, init), maxJsonBytes, signal)).toString("utf8"),
+    );
     if (!isDriveObject(value)) throw new ResourceError("unavailable", "Google Drive returned an invalid description");
     return value;
   }
@@ -327,14 +330,6 @@ export function isOfDrive({ protocol, hostname, origin: own }: URL, origin: URL)
   return (
     protocol === "https:" && /(?:^|\.)(?:googleapis|google)\.com$|[.-]docs\.googleusercontent\.com$/.test(hostname)
   );
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 function endless(): ResourceError {

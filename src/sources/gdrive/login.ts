@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { parseJson } from "../../lib/parse-json.ts";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
 import { cancelled, quote, ResourceError } from "../../errors.ts";
 import { constantTimeEqual } from "../../lib/constant-time-equal.ts";
@@ -46,12 +47,7 @@ function endpoints(rootUrl: string | undefined) {
 
 /** Parses the file that Google's console creates for a client of the type "Desktop app". */
 export function readClientKey(text: string): ClientKey {
-  let given: unknown;
-  try {
-    given = JSON.parse(text);
-  } catch {
-    given = undefined;
-  }
+  const given = parseJson(text);
   const installed = isDriveObject(given) && isDriveObject(given["installed"]) ? given["installed"] : {};
   const [clientId, clientSecret] = [textIn(installed, "client_id"), textIn(installed, "client_secret")];
   if (clientId === undefined)

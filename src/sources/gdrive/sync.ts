@@ -1,4 +1,5 @@
 /** Synchronises the ledger with Drive: lists all files of a log once, then applies its changes, each batch with its next token. */
+import { inParallel } from "../../lib/in-parallel.ts";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
 import { cancelled, ResourceError, shuttingDown } from "../../errors.ts";
 import type { Runtime } from "../../source.ts";
@@ -297,24 +298,4 @@ async function undefinedIfGone<T>(requested: Promise<T>): Promise<T | undefined>
 
 function endless(): ResourceError {
   return new ResourceError("unavailable", "Drive returns pages without end", { passing: false });
-}
-
-/** Results in order, with limited concurrency. After a failure nothing more starts, and nothing runs on when this returns. */
-async function inParallel<T, R>(items: readonly T[], most: number, work: (item: T) => Promise<R>): Promise<R[]> {
-  const done: R[] = [];
-  let next = 0;
-  let failure: { readonly cause: unknown } | undefined;
-  const worker = async (): Promise<void> => {
-    while (next < items.length && !failure) {
-      const at = next++;
-      try {
-        done[at] = await work(items[at] as T);
-      } catch (cause) {
-        failure ??= { cause };
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(most, items.length) }, worker));
-  if (failure) throw failure.cause;
-  return done;
 }

@@ -1,4 +1,5 @@
 /** Client for the Prometheus HTTP API: with deadlines, and every failure as a readable error. */
+import { parseJson } from "../../lib/parse-json.ts";
 import { cancelled, invalid, quote, ResourceError } from "../../errors.ts";
 import { withoutPlaces } from "../../lib/without-locations.ts";
 import { takeUpTo } from "../../lib/read-bounded.ts";
@@ -238,12 +239,8 @@ function toLine(text: string): string {
 }
 
 function parse(body: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const parsed: unknown = JSON.parse(body);
-    return isApiObject(parsed) ? parsed : undefined;
-  } catch {
-    return undefined;
-  }
+  const parsed = parseJson(body);
+  return isApiObject(parsed) ? parsed : undefined;
 }
 
 export function isApiObject(value: unknown): value is Readonly<Record<string, unknown>> {
