@@ -58,6 +58,24 @@ export function shuttingDown(): ResourceError {
   return cancelled(undefined, "the server is shutting down");
 }
 
+/** A retry may help. */
+export function unavailable(message: string, cause?: unknown): ResourceError {
+  return new ResourceError("unavailable", message, { cause });
+}
+
+/** A retry does not help: someone must change something first. */
+export function lastingFailure(message: string, cause?: unknown): ResourceError {
+  return new ResourceError("unavailable", message, { cause, passing: false });
+}
+
+export function denied(message: string, cause?: unknown): ResourceError {
+  return new ResourceError("denied", message, { cause });
+}
+
+export function unsupported(message: string, cause?: unknown): ResourceError {
+  return new ResourceError("unsupported", message, { cause });
+}
+
 /** The address has children and no content. */
 export function isDirectoryError(path: string): ResourceError {
   return new ResourceError("directory", `${quote(path)} is a directory; list its children instead`);

@@ -2,7 +2,7 @@
 import { unlessAborted } from "../lib/unless-aborted.ts";
 import { cancelled } from "../errors.ts";
 import { wrapSource } from "../layer.ts";
-import type { OperationMethod, Layer, Operation } from "../layer.ts";
+import type { Layer } from "../layer.ts";
 import { Lru } from "../lib/lru.ts";
 import type { Call } from "../resources.ts";
 import type { Address, Part, Source } from "../source.ts";
@@ -145,9 +145,7 @@ export function cache({ maxBytes = 64 * 1024 * 1024, maxSeen = 8192 }: CacheOpti
       return readPlainly(at, call, key);
     }
 
-    return wrapSource(inner, <T extends OperationMethod>(operation: Operation, method: T): T =>
-      operation === "read" ? (read as OperationMethod as T) : method,
-    );
+    return wrapSource(inner, (operation, method) => (operation === "read" ? read : method));
   };
 }
 

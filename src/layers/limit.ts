@@ -1,7 +1,7 @@
 /** Limits the concurrent calls to one mount: further calls wait in a queue that is fair between clients, or fail with "busy". */
 import { cancelled, ResourceError } from "../errors.ts";
 import { wrapSource } from "../layer.ts";
-import type { OperationMethod, Layer, Operation } from "../layer.ts";
+import type { Layer } from "../layer.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 import { createFairQueue } from "../lib/fair-queue.ts";
 import { attempt, callOf } from "./own-call.ts";
@@ -28,14 +28,13 @@ export function limit({
 }: LimitOptions = {}): Layer {
   return (inner) => {
     const queue = createFairQueue({ maxAtOnce, maxWaiting, abandonedMs, now, busy, cancelled });
-    return wrapSource(inner, <T extends OperationMethod>(operation: Operation, method: T): T => {
+    return wrapSource(inner, (operation, method) => {
       // An action may wait for another call: if it held a slot, both could wait for ever.
       if (operation === "act") return method;
-      const limited = (...args: never[]): Promise<unknown> => {
+      return (...args) => {
         const call = callOf(args);
         return queue.run(call.client ?? call.caller, call, () => attempt(method, args));
       };
-      return limited as T;
     });
   };
 }

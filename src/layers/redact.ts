@@ -1,5 +1,5 @@
 /** Masks secrets in everything that leaves a mount: reads, ranges, lists, hits, suggestions, skills. */
-import { ResourceError } from "../errors.ts";
+import { ResourceError, unavailable } from "../errors.ts";
 import { type OperationMethod, type Layer, type Operation, wrapSource } from "../layer.ts";
 import { Lru } from "../lib/lru.ts";
 import { findSecrets } from "../lib/secrets.ts";
@@ -90,7 +90,7 @@ export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Lay
         if (!piece || !range || range.total > maxBytes) throw tooLarge(maxBytes, range?.total);
         // A backend that returns less than requested each time must not hold the call for ever.
         if (range.last < from || pieces.length > maxPieces)
-          throw new ResourceError("unavailable", "the backend returned incomplete content; try again");
+          throw unavailable("the backend returned incomplete content; try again");
         pieces.push(piece);
         total = range.total;
         from = range.last + 1;
@@ -157,10 +157,9 @@ export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Lay
       skill: async (at, call) => maskSkill(await inner.skill!(at, call)),
     };
     const all: Readonly<Partial<Record<Operation, unknown>>> = { ...masked, list, read };
-    return wrapSource(inner, <T extends OperationMethod>(operation: Operation, method: T): T => {
-      if (operation === "act") return maskAction(method) as T;
-      return (all[operation] as T | undefined) ?? method;
-    });
+    return wrapSource(inner, (operation, method) =>
+      operation === "act" ? maskAction(method) : ((all[operation] as OperationMethod | undefined) ?? method),
+    );
   };
 }
 
