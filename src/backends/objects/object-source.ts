@@ -1,12 +1,13 @@
 /** Buckets and keys as directories and resources: shared by all object stores. */
-import { isDirectoryError, notFound, quote, ResourceError } from "../../errors.ts";
+import { compareCodePoints } from "../../lib/address-order.ts";
+import { isDirectoryError, notFound, quote, ResourceError, unsupported } from "../../errors.ts";
 import { isTextType, mimeOfName } from "../../lib/mime.ts";
 import { directoryType } from "../../resources.ts";
 import { innerSlash } from "../../source.ts";
 import type { Address, Entry, Part, Source, SourceTemplate, Suggestion, Runtime } from "../../source.ts";
 import { classifyContent, toPart } from "../ranges/content.ts";
 import { parseAsk, readRange, formatContentRange, type ContentRange, type Stretch } from "../ranges/range.ts";
-import { compareKeys, listPage } from "./list-page.ts";
+import { listPage } from "./list-page.ts";
 import type {
   ObjectBody,
   ObjectListRequest,
@@ -156,10 +157,7 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
   async function readPart(at: Address, where: ObjectWhere, range: ContentRange, signal: AbortSignal): Promise<Part> {
     const head = await store.head(where, signal);
     if (head.packing !== undefined)
-      throw new ResourceError(
-        "unsupported",
-        `${quote(at.path)} is compressed (${head.packing}), and can only be read completely`,
-      );
+      throw unsupported(`${quote(at.path)} is compressed (${head.packing}), and can only be read completely`);
     // Otherwise parts of two different contents could be mixed.
     const same = { ...where, mark: head.mark };
     const stretch: Stretch = {
@@ -180,7 +178,7 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
 
   return {
     timeoutMs: options.timeoutMs,
-    order: compareKeys,
+    order: compareCodePoints,
 
     async list({ cursor, limit }, { signal }) {
       const buckets = await bucketsOf(signal);
@@ -262,21 +260,21 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
       for (const folder of page.prefixes) {
         const name = folder.slice(0, -1);
         // An address cannot be both; what is below the folder is still reachable. An object of that name may be on an earlier page.
-        const wasBefore = cursor !== undefined && compareKeys(name, cursor) <= 0;
+        const wasBefore = cursor !== undefined && compareCodePoints(name, cursor) <= 0;
         // A key that starts with a slash lies in a folder without a name, which has no address.
         if (name !== "" && !names.has(name) && !(wasBefore && (await find(bucket, name, signal)))) folders.push(name);
       }
       const items = [
         ...objects.map((object) => toEntry(bucket, object)),
         ...folders.map((folder): Entry => ({ path: pathAt(bucket, folder), mimeType: directoryType })),
-      ].sort((one, other) => compareKeys(one.path, other.path));
+      ].sort((one, other) => compareCodePoints(one.path, other.path));
       if (items.length === 0 && page.objects.length === 0 && cursor === undefined && key !== "")
         throw notFound(at.path);
       if (!page.more) return { items };
       const lastFolder = page.prefixes.at(-1);
       const next = [page.objects.at(-1)?.key, lastFolder && `${lastFolder}${last}`]
         .filter((each) => each !== undefined)
-        .sort(compareKeys)
+        .sort(compareCodePoints)
         .at(-1);
       return { items, next };
     },
@@ -327,7 +325,7 @@ function isBucketName(name: string): boolean {
 }
 
 function compareBuckets(left: string, right: string): number {
-  return compareKeys(`${left}/`, `${right}/`);
+  return compareCodePoints(`${left}/`, `${right}/`);
 }
 
 /** Whether a segment would be resolved away in a URL. */

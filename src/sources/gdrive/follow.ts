@@ -1,4 +1,5 @@
 /** Reports changes of files: polls, and checks immediately when Drive notifies, as long as something watches. */
+import { createWaker } from "../../lib/waker.ts";
 import { ResourceError } from "../../errors.ts";
 import { createSharedWatch, type DatabaseWatch, type SharedWatch } from "../../backends/shared-watch.ts";
 import type { SourceChange, Runtime } from "../../source.ts";
@@ -24,23 +25,9 @@ const maxQueued = 50_000;
 
 export function createFollowing({ sync, ledger, runtime, pollMs, push }: FollowingOptions): SharedWatch {
   async function detectChanges({ armed, tell, signal }: DatabaseWatch): Promise<void> {
-    let wake: (() => void) | undefined;
-    /** Drive notified during a check. */
-    let isCalled = false;
+    const waker = createWaker(runtime.wait);
     await sync.now(signal);
     let { seq, generation } = ledger;
-
-    /** Waits until the time is up or Drive notifies; then a little longer, because changes come in groups. */
-    async function sleep(ms: number): Promise<void> {
-      if (!isCalled) {
-        const waking = new AbortController();
-        wake = () => waking.abort();
-        await runtime.wait(ms, AbortSignal.any([signal, waking.signal])).catch(() => undefined);
-        wake = undefined;
-      }
-      if (isCalled) await runtime.wait(quietMs, signal).catch(() => undefined);
-      isCalled = false;
-    }
 
     /** Other processes and callers write to the ledger, too. */
     function report(): void {
@@ -54,14 +41,10 @@ export function createFollowing({ sync, ledger, runtime, pollMs, push }: Followi
 
     armed();
     const stop = new AbortController();
-    const called = (): void => {
-      isCalled = true;
-      wake?.();
-    };
-    const pushing = push?.(called, AbortSignal.any([signal, stop.signal]));
+    const pushing = push?.(waker.wake, AbortSignal.any([signal, stop.signal]));
     try {
       for (let waitMs = pollMs; ;) {
-        await sleep(waitMs);
+        await waker.wait(waitMs, signal, quietMs);
         if (signal.aborted) return;
         try {
           await sync.now(signal);
