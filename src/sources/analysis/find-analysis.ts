@@ -1,9 +1,9 @@
 /** `find_analysis`: producers call it before they compute. */
 import { intOption } from "../../lib/int-option.ts";
 import type { SourceActionResult, SourceAction } from "../../source.ts";
-import { type AskedQuestion, type AnalysisActions, iso, tellHit, tellStale, toQuestion } from "./analysis-actions.ts";
+import { type AnalysisActions, iso, tellHit, tellStale, toQuestion } from "./analysis-actions.ts";
 import type { AnalysisLookup } from "./computations.ts";
-import { keyOf, questionShape, type TaskType } from "./question.ts";
+import { type AskedQuestion, keyOf, questionShape, type TaskType } from "./question.ts";
 import type { AnalysisCounts } from "./analysis-counts.ts";
 
 interface Finding extends AskedQuestion {
