@@ -1,5 +1,5 @@
 /** One change detector for all watches of a source: the first watch starts it, the last one ends it. */
-import { ResourceError } from "../errors.ts";
+import { ResourceError, unavailable } from "../errors.ts";
 import type { CoalescingQueue } from "../lib/coalescing-queue.ts";
 import { unlessAborted } from "../lib/unless-aborted.ts";
 import type { SourceChange } from "../source.ts";
@@ -75,5 +75,5 @@ export function createSharedWatch(look: (detector: DatabaseWatch) => Promise<voi
 
 function toFailure(cause: unknown): ResourceError {
   if (cause instanceof ResourceError) return cause;
-  return new ResourceError("unavailable", "the source can no longer be watched; try again", { cause });
+  return unavailable("the source can no longer be watched; try again", cause);
 }

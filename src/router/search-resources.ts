@@ -1,5 +1,5 @@
 /** Searches the index and every mount with its own search. */
-import { cancelled, invalid, notFound, ResourceError, toResourceError } from "../errors.ts";
+import { cancelled, invalid, notFound, ResourceError, toResourceError, unsupported } from "../errors.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 import type { Call, MountFailure, Hit, Resources, SearchRequest } from "../resources.ts";
 import { type SourceHit, toSourceHits } from "../source.ts";
@@ -231,7 +231,7 @@ export function createSearch(
       const indexed = entered.filter(({ name }) => index?.ready(name) !== undefined);
       const searched = entered.filter(({ source }) => source.search);
       const all = new Set([...indexed, ...searched]);
-      if (all.size === 0) throw new ResourceError("unsupported", "no mount can be searched");
+      if (all.size === 0) throw unsupported("no mount can be searched");
       const unindexed = entered.filter((mount) => !all.has(mount));
 
       const results = await Promise.all([

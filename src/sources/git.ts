@@ -3,7 +3,7 @@ import { intOption } from "../lib/int-option.ts";
 import type { RuleChoice } from "../backends/folder-rules/name-rules.ts";
 import { ruleOptions } from "../backends/folder-rules/rule-options.ts";
 import { createLazyRepository } from "../backends/git/lazy-repository.ts";
-import { quote, ResourceError } from "../errors.ts";
+import { invalid, quote } from "../errors.ts";
 import { defineSource } from "../source.ts";
 import { entriesPage } from "../backends/entries-page.ts";
 import { findRepository, type GitRepository } from "../backends/git/repository.ts";
@@ -101,8 +101,7 @@ export default defineSource<GitOptions>({
 function repositoryAt(root: string): GitRepository {
   const found = findRepository(root);
   if (found) return found;
-  throw new ResourceError(
-    "invalid",
+  throw invalid(
     `no git repository at ${quote(root)}; set "root" to a folder that contains ".git", or to a bare repository`,
   );
 }

@@ -1,7 +1,7 @@
 /** Another MCP server as a source: its lists, contents, completions and notifications, under our URIs and access rules. */
 import type { z as Zod } from "zod";
 import { intOption } from "../lib/int-option.ts";
-import { notFound, ResourceError } from "../errors.ts";
+import { lastingFailure, notFound, ResourceError, unsupported } from "../errors.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 import { isPackageMissing } from "../lib/missing-package.ts";
 import { mayHoldSecret } from "../lib/url-secret.ts";
@@ -108,17 +108,16 @@ function createUpstream(options: McpOptions, runtime: Runtime): { get: Upstream;
       return createRemoteServer([programWay(program)], connectionOptions);
     } catch (cause) {
       if (!isPackageMissing(cause, neededPackage)) throw cause;
-      throw new ResourceError(
-        "unsupported",
+      throw unsupported(
         `the source mcp needs the package "${neededPackage}"; install it with "npm install ${neededPackage}"`,
-        { cause },
+        cause,
       );
     }
   }
 
   return {
     get() {
-      if (isClosed) throw new ResourceError("unavailable", "the source was closed", { passing: false });
+      if (isClosed) throw lastingFailure("the source was closed");
       pressmark ??= load().catch((cause: unknown) => {
         pressmark = undefined;
         runtime.log("error", "the MCP client package cannot be loaded", { cause });

@@ -2,7 +2,7 @@
 import type { z as Zod } from "zod";
 import { entriesPage } from "../backends/entries-page.ts";
 import { intOption } from "../lib/int-option.ts";
-import { invalid, notFound, quote, ResourceError } from "../errors.ts";
+import { invalid, notFound, quote, ResourceError, unsupported } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { createGlob, GlobError } from "../lib/glob.ts";
 import { mayHoldSecret } from "../lib/url-secret.ts";
@@ -311,8 +311,7 @@ function render(matrix: Matrix, { format, title, heading, unit }: MetricsRequest
   const isBare =
     format !== "json" && matrix.series.length > 0 && matrix.series.every(({ values }) => values.length === 0);
   if (isBare && matrix.points > 0)
-    throw new ResourceError(
-      "unsupported",
+    throw unsupported(
       `the values of ${quote(title)} are histograms, which only format=json can show; use agg=p95, or histogram_quantile`,
     );
   if (format === "csv") return matrixToCsv(matrix);

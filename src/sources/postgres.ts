@@ -1,5 +1,5 @@
 /** A PostgreSQL database: its table definitions and, if configured, rows. */
-import { isDirectoryError, notFound, quote, ResourceError } from "../errors.ts";
+import { invalid, isDirectoryError, notFound, quote } from "../errors.ts";
 import { directoryType } from "../resources.ts";
 import type { Call, Page } from "../resources.ts";
 import { defineSource } from "../source.ts";
@@ -62,10 +62,7 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
   const hasFunctions = functions !== "none";
   for (const each of fullText)
     if (!allow.rows(parseTableRef(each.table)))
-      throw new ResourceError(
-        "invalid",
-        `"fullText" names ${quote(each.table)}, whose rows are not served; add it to "rows"`,
-      );
+      throw invalid(`"fullText" names ${quote(each.table)}, whose rows are not served; add it to "rows"`);
   const connection = connect({
     target,
     password: options.password,

@@ -3,7 +3,7 @@ import type { z as Zod } from "zod";
 import { inParallel } from "../lib/in-parallel.ts";
 import { intOption } from "../lib/int-option.ts";
 import { Lru } from "../lib/lru.ts";
-import { invalid, notFound, quote, ResourceError } from "../errors.ts";
+import { denied, invalid, notFound, quote, ResourceError, unavailable } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { isDoneWithin } from "../lib/is-done-within.ts";
 import { mayHoldSecret } from "../lib/url-secret.ts";
@@ -126,10 +126,7 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
   async function mayVisit(url: URL): Promise<boolean> {
     if (!hosts.allows(url)) return false;
     if (options.robots && !(await robotsOf(url))(`${url.pathname}${url.search}`))
-      throw new ResourceError(
-        "denied",
-        "the robots.txt of the site disallows this page; if the site is yours, set robots: false",
-      );
+      throw denied("the robots.txt of the site disallows this page; if the site is yours, set robots: false");
     return true;
   }
 
@@ -147,8 +144,7 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
   /** A missing robots.txt allows everything; an unavailable one allows nothing until it can be read. */
   async function readRobots(url: URL, signal: AbortSignal): Promise<Robots> {
     const { status, bytes } = await visitRobots(url, () => ({}), signal);
-    if (status >= 500 || status === 429)
-      throw new ResourceError("unavailable", `robots.txt of the site cannot be read (status ${status})`);
+    if (status >= 500 || status === 429) throw unavailable(`robots.txt of the site cannot be read (status ${status})`);
     return parseRobots(status === 200 ? bytes.toString("utf8") : "", "pressmark");
   }
 
@@ -381,8 +377,7 @@ function urlOf({ path, query }: Address, schemeOf: (host: string) => string): UR
 function refuseFailure({ status, headers }: FetchedPage, path: string): void {
   if (status >= 200 && status < 300) return;
   if (status === 404 || status === 410) throw notFound(path);
-  if (status === 401 || status === 403)
-    throw new ResourceError("denied", `the site denies access to the page (status ${status})`);
+  if (status === 401 || status === 403) throw denied(`the site denies access to the page (status ${status})`);
   if (status === 429) {
     const seconds = Number(headers["retry-after"]);
     const details = Number.isFinite(seconds) ? { retryAfterMs: Math.min(Math.max(seconds, 0), 86_400) * 1000 } : {};

@@ -1,5 +1,5 @@
 /** The main thread's side of the watching thread: starts it for the first watcher, shares it, and stops it after the last. */
-import { ResourceError } from "../../errors.ts";
+import { unavailable } from "../../errors.ts";
 import type { SourceChange, SourceWatch, Runtime } from "../../source.ts";
 import { createSharedWatch, type DatabaseWatch } from "../shared-watch.ts";
 import type { RuleChoice } from "../folder-rules/name-rules.ts";
@@ -74,7 +74,7 @@ export function createFolderWatcher(options: FolderWatcherOptions): FolderWatche
       worker.on("error", (thrown) => (failure = thrown));
       worker.once("exit", () => resolve(failure));
     });
-    throw new ResourceError("unavailable", "the folder can no longer be watched; try again", { cause });
+    throw unavailable("the folder can no longer be watched; try again", cause);
   }
 
   const { watch, close } = createSharedWatch(watchInThread, maxQueued);

@@ -1,6 +1,6 @@
 /** The text of the documents of one mount: extracted once for concurrent callers, and cached by version. */
 import { Lru } from "../../lib/lru.ts";
-import { type ErrorKind, quote, ResourceError } from "../../errors.ts";
+import { type ErrorKind, quote, ResourceError, unavailable } from "../../errors.ts";
 import { documentTypes } from "./document-types.ts";
 import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import {
@@ -149,8 +149,7 @@ export function createExtract({
       let outcome = find(version);
       if (!outcome) {
         const job = version === undefined ? undefined : jobsByVersion.get(version);
-        if (!job && !bytes)
-          throw new ResourceError("unavailable", `the text of ${quote(path)} is no longer cached; try again`);
+        if (!job && !bytes) throw unavailable(`the text of ${quote(path)} is no longer cached; try again`);
         outcome = await waitFor(job ?? enqueue(document), version, signal);
       }
       if (isExtractionFailure(outcome)) throw toError(outcome, path);

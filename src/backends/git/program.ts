@@ -2,7 +2,7 @@
 import type { ChildProcess, ChildProcessWithoutNullStreams } from "node:child_process";
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join, sep } from "node:path";
-import { cancelled, ResourceError } from "../../errors.ts";
+import { cancelled, lastingFailure, ResourceError, unavailable } from "../../errors.ts";
 import { createSlots } from "../../lib/create-slots.ts";
 
 export interface RunOptions {
@@ -87,7 +87,7 @@ export function createProgram(avoid: readonly string[]): GitProgram {
     const [, major = "0", minor = "0"] = /(?<!\d)(\d{1,9})\.(\d{1,9})/.exec(bytes.toString("latin1")) ?? [];
     const [least = 0, leastMinor = 0] = neededVersion.split(".").map(Number);
     if (Number(major) > least || (Number(major) === least && Number(minor) >= leastMinor)) return;
-    throw lasting(`git ${major}.${minor} is too old to be used safely; install git ${neededVersion} or newer`);
+    throw lastingFailure(`git ${major}.${minor} is too old to be used safely; install git ${neededVersion} or newer`);
   }
 
   return {
@@ -227,15 +227,11 @@ export function isMissing(cause: unknown): boolean {
 }
 
 export function missingGit(cause?: unknown): ResourceError {
-  return lasting(`git is not installed, or not in PATH; install git ${neededVersion} or newer`, cause);
+  return lastingFailure(`git is not installed, or not in PATH; install git ${neededVersion} or newer`, cause);
 }
 
 function unwell(cause: unknown): ResourceError {
-  return new ResourceError("unavailable", "git could not be started; try again", { cause });
-}
-
-export function lasting(message: string, cause?: unknown): ResourceError {
-  return new ResourceError("unavailable", message, { passing: false, cause });
+  return unavailable("git could not be started; try again", cause);
 }
 
 function tooSlow(timeoutMs: number, less = "a part of it"): ResourceError {

@@ -2,7 +2,7 @@
 import { connect, type Socket } from "node:net";
 import type pg from "pg";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
-import { cancelled, ResourceError } from "../../errors.ts";
+import { cancelled, ResourceError, unsupported } from "../../errors.ts";
 import { createRefusals } from "./refusals.ts";
 import type { Target, TlsOptions } from "./url.ts";
 
@@ -89,9 +89,7 @@ export function createPool(source: string, options: ConnectionOptions): Pool {
       (cause: unknown) => {
         loaded = undefined;
         pool = undefined;
-        throw new ResourceError("unsupported", `the source "${source}" needs the package "pg"; run: npm install pg`, {
-          cause,
-        });
+        throw unsupported(`the source "${source}" needs the package "pg"; run: npm install pg`, cause);
       },
     );
     return loaded;

@@ -1,5 +1,5 @@
 /** The formats of a table description. */
-import { notFound, quote, ResourceError } from "../../errors.ts";
+import { invalid, notFound, quote } from "../../errors.ts";
 import type { Address, Part, SourceTemplate } from "../../source.ts";
 import { toDdl } from "./ddl.ts";
 import { schemaType, type TableDescription } from "./description.ts";
@@ -19,8 +19,7 @@ export function tableFormatOf(
   if (Object.keys(strange).length > 0) throw notFound(path);
   if (format === undefined) return unlessSaid;
   const found = known.find((each) => each === format);
-  if (found === undefined)
-    throw new ResourceError("invalid", `format must be one of ${known.join(", ")}, not ${quote(format, 40)}`);
+  if (found === undefined) throw invalid(`format must be one of ${known.join(", ")}, not ${quote(format, 40)}`);
   return found;
 }
 

@@ -1,7 +1,7 @@
 /** The SQLite file that stores results: created if missing, written atomically by many processes. */
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { createStatements, inTransaction } from "../../backends/sql/sqlite-statements.ts";
-import { ResourceError, shuttingDown } from "../../errors.ts";
+import { lastingFailure, ResourceError, shuttingDown, unavailable } from "../../errors.ts";
 import { fileIdentity } from "../../lib/file-identity.ts";
 import type { Runtime } from "../../source.ts";
 import type { Database, SqlRow, Statement, Work } from "./sql.ts";
@@ -101,8 +101,7 @@ export function createFile(
         if (isLasting) database.exec("pragma synchronous = full");
         try {
           const answer = inTransaction(database, "begin immediate", () => perform(work(), request));
-          if (isLasting && !isThere(file))
-            throw new ResourceError("unavailable", "the results file was removed or replaced; try again");
+          if (isLasting && !isThere(file)) throw unavailable("the results file was removed or replaced; try again");
           return answer;
         } finally {
           if (isLasting) database.exec("pragma synchronous = normal");
@@ -142,11 +141,7 @@ function openFile(path: string): DatabaseSync {
         if (formatOf() === 0) database.exec(`${tables} pragma user_version = ${format}`);
       });
     if (formatOf() !== format)
-      throw new ResourceError(
-        "unavailable",
-        'the file was created by another version, or is not a results file; choose another "path"',
-        { passing: false },
-      );
+      throw lastingFailure('the file was created by another version, or is not a results file; choose another "path"');
     return database;
   } catch (cause) {
     database.close();
@@ -162,13 +157,11 @@ function isBusy(cause: unknown): boolean {
 
 function toStoreError(cause: unknown): ResourceError {
   if (cause instanceof ResourceError) return cause;
-  const lasting = (says: string) => new ResourceError("unavailable", says, { cause, passing: false });
+  const lasting = (says: string) => lastingFailure(says, cause);
   switch (codeOf(cause)) {
     case 5:
     case 6:
-      return new ResourceError("unavailable", "the results file is locked by other writers; try again", {
-        cause,
-      });
+      return unavailable("the results file is locked by other writers; try again", cause);
     case 11:
       return lasting("the results file is damaged; move it away, and a new one will be created");
     case 13:
@@ -179,7 +172,7 @@ function toStoreError(cause: unknown): ResourceError {
     case 14:
       return lasting("the results file cannot be opened for writing; check its permissions");
     case 10:
-      return new ResourceError("unavailable", "the results file cannot be read at present; try again", { cause });
+      return unavailable("the results file cannot be read at present; try again", cause);
     default:
       if (/^E[A-Z]+$/.test(String((cause as { readonly code?: unknown }).code)))
         return lasting("the results file cannot be opened; check its folder and permissions");

@@ -2,7 +2,7 @@
 import { realpathSync, statfsSync } from "node:fs";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
-import { invalid, notFound, quote, ResourceError } from "../../errors.ts";
+import { denied, invalid, notFound, quote, ResourceError, unavailable } from "../../errors.ts";
 import { decodeExactly, findEncoding } from "../../lib/text-encoding.ts";
 import { type Confine, createConfine, type ServedPath } from "../../backends/disk/confine.ts";
 import {
@@ -53,7 +53,7 @@ export function openFiles({ root: configured, files, maxBytes }: FilesOptions): 
     try {
       root = realpathSync.native(resolve(configured));
     } catch (cause) {
-      throw new ResourceError("unavailable", "the folder of this mount does not exist at the moment", { cause });
+      throw unavailable("the folder of this mount does not exist at the moment", cause);
     }
     const disk = diskKind(statfsSync(root).type) === "remote" ? createRemoteDisk() : createLocalDisk();
     const person = personOf(process.env, homedir());
@@ -73,8 +73,8 @@ export function openFiles({ root: configured, files, maxBytes }: FilesOptions): 
     } catch (cause) {
       if (cause instanceof ResourceError) throw cause;
       if (isNothing(cause)) return undefined;
-      if (isRefusal(cause)) throw new ResourceError("denied", `permission denied: ${quote(path)}`, { cause });
-      throw new ResourceError("unavailable", `${quote(path)} cannot be read at the moment; try again`, { cause });
+      if (isRefusal(cause)) throw denied(`permission denied: ${quote(path)}`, cause);
+      throw unavailable(`${quote(path)} cannot be read at the moment; try again`, cause);
     }
   }
 

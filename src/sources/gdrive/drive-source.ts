@@ -1,6 +1,6 @@
 /** The Drive source: lists and directories from the ledger, single files from Drive itself. */
 import { entriesPage } from "../../backends/entries-page.ts";
-import { isDirectoryError, notFound, quote, ResourceError } from "../../errors.ts";
+import { denied, isDirectoryError, notFound, quote } from "../../errors.ts";
 import { type Caller, directoryType } from "../../resources.ts";
 import type {
   Address,
@@ -133,9 +133,8 @@ export function createDriveSource(
     // A shortcut to a shortcut leads nowhere.
     if (file.mimeType === shortcutType && file.target) file = await find(file.target, path, signal);
     if (file.mimeType === folderType || file.mimeType === shortcutType) throw notFound(path);
-    if (!isReadable(file.mimeType)) throw new ResourceError("denied", `${quote(path)} has no readable content`);
-    if (!file.canDownload)
-      throw new ResourceError("denied", `${quote(path)} may not be downloaded: its owner does not allow it`);
+    if (!isReadable(file.mimeType)) throw denied(`${quote(path)} has no readable content`);
+    if (!file.canDownload) throw denied(`${quote(path)} may not be downloaded: its owner does not allow it`);
     return file;
   }
 

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseJson } from "../../lib/parse-json.ts";
-import { quote, ResourceError } from "../../errors.ts";
+import { denied, quote, ResourceError, unavailable } from "../../errors.ts";
 import { withFileLock } from "../../lib/file-lock.ts";
 import { stateFolder, systemPathsOf } from "../../lib/system-paths.ts";
 import { writeFileAtomically } from "../../lib/write-file-atomically.ts";
@@ -114,7 +114,7 @@ export function lastSignedIn(env: Env): string | undefined {
 /** Throws if the account is not signed in, or no longer. */
 export async function findLogin(email: string, env: Env): Promise<StoredLogin> {
   const found = await createStoredLogins(env).find(email.toLowerCase());
-  if (!found) throw new ResourceError("denied", `${quote(email)} has not signed in here; run: pressmark drive login`);
+  if (!found) throw denied(`${quote(email)} has not signed in here; run: pressmark drive login`);
   return found;
 }
 
@@ -148,6 +148,6 @@ function readJson(file: string): unknown {
     return parseJson(readFileSync(file, "utf8"));
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw new ResourceError("unavailable", "the stored sign-in to Drive cannot be read", { cause });
+    throw unavailable("the stored sign-in to Drive cannot be read", cause);
   }
 }

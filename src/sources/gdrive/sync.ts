@@ -1,7 +1,7 @@
 /** Synchronises the ledger with Drive: lists all files of a log once, then applies its changes, each batch with its next token. */
 import { inParallel } from "../../lib/in-parallel.ts";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
-import { cancelled, ResourceError, shuttingDown } from "../../errors.ts";
+import { cancelled, lastingFailure, ResourceError, shuttingDown, unavailable } from "../../errors.ts";
 import type { Runtime } from "../../source.ts";
 import { pause, type RetryState } from "./backoff.ts";
 import { type DriveFile, type DrivePermission, folderType, type SharedDrive } from "./drive-objects.ts";
@@ -117,7 +117,7 @@ export function createSync(options: SyncOptions): Sync {
         disturbed += 1;
       }
     }
-    throw new ResourceError("unavailable", "Drive rejects its own tokens; try again later");
+    throw unavailable("Drive rejects its own tokens; try again later");
   }
 
   /** A shared drive is no longer visible to us. */
@@ -139,10 +139,7 @@ export function createSync(options: SyncOptions): Sync {
       if (!(await lookFor(name, look, everything)))
         for (const q of narrower)
           if (!(await lookFor(name, look, q)))
-            throw new ResourceError(
-              "unavailable",
-              "Drive did not search everything, so the listing would be incomplete",
-            );
+            throw unavailable("Drive did not search everything, so the listing would be incomplete");
       ledger.endLook(look, name);
     } catch (cause) {
       ledger.leaveLook(name, holder);
@@ -297,5 +294,5 @@ async function undefinedIfGone<T>(requested: Promise<T>): Promise<T | undefined>
 }
 
 function endless(): ResourceError {
-  return new ResourceError("unavailable", "Drive returns pages without end", { passing: false });
+  return lastingFailure("Drive returns pages without end");
 }

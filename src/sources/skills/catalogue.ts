@@ -1,7 +1,7 @@
 /** Maintains the current snapshot: checked on every request and every change, and replaced as a whole. */
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
-import { ResourceError, toResourceError } from "../../errors.ts";
+import { toResourceError, unavailable } from "../../errors.ts";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
 import type { Call } from "../../resources.ts";
 import type { Source, SourceChange, SourceProblem, Runtime } from "../../source.ts";
@@ -220,7 +220,7 @@ export function createSkillsCatalogue(
     armed();
     void stir();
     await unlessAborted(ended, signal);
-    if (!signal.aborted) throw new ResourceError("unavailable", "a folder of skills can no longer be watched");
+    if (!signal.aborted) throw unavailable("a folder of skills can no longer be watched");
   }
 
   return {

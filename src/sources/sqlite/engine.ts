@@ -2,7 +2,15 @@
 import type { ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
-import { cancelled, invalid, ResourceError, shuttingDown } from "../../errors.ts";
+import {
+  cancelled,
+  invalid,
+  lastingFailure,
+  ResourceError,
+  shuttingDown,
+  unavailable,
+  unsupported,
+} from "../../errors.ts";
 import type { AllowOptions } from "../../backends/sql/allow-list.ts";
 import type { QueryResults, SqliteQuery } from "./queries.ts";
 
@@ -82,9 +90,7 @@ export function createEngine({ path, immutable, allow, timeoutMs, idleMs = 30_00
         const job = current;
         rest();
         // A file that crashes SQLite does so each time.
-        job?.reject(
-          new ResourceError("unavailable", "the database file crashed its reader process", { passing: false }),
-        );
+        job?.reject(lastingFailure("the database file crashed its reader process"));
         next();
       };
       started.once("exit", over);
@@ -127,15 +133,7 @@ export function createEngine({ path, immutable, allow, timeoutMs, idleMs = 30_00
     timer = setTimeout(() => {
       stop();
       current = undefined;
-      job.reject(
-        new ResourceError(
-          "unavailable",
-          `the query took longer than ${timeoutMs} ms; request less, or raise "timeoutMs"`,
-          {
-            passing: false,
-          },
-        ),
-      );
+      job.reject(lastingFailure(`the query took longer than ${timeoutMs} ms; request less, or raise "timeoutMs"`));
       next();
     }, timeoutMs);
     child.send({ path, immutable, allow, query: job.query } satisfies ToEngine, () => undefined);
@@ -176,16 +174,13 @@ export function createEngine({ path, immutable, allow, timeoutMs, idleMs = 30_00
 function toError(fault: number | string, message: string, immutable: boolean): ResourceError {
   const cause = new Error(message);
   delete cause.stack;
-  const lasting = (says: string) => new ResourceError("unavailable", says, { cause, passing: false });
-  const passing = (says: string) => new ResourceError("unavailable", says, { cause });
+  const lasting = (says: string) => lastingFailure(says, cause);
+  const passing = (says: string) => unavailable(says, cause);
   if (fault === "KEY") return invalid("not a key of a row in this table; copy it unchanged from the previous page");
   if (typeof fault === "string")
     return fault === "ENOENT"
       ? passing("the database file does not exist at present")
-      : new ResourceError("unavailable", "the database file cannot be opened; check its permissions", {
-          cause,
-          passing: false,
-        });
+      : lastingFailure("the database file cannot be opened; check its permissions", cause);
   switch (fault & 0xff) {
     case 5:
     case 6:
@@ -209,12 +204,9 @@ function toError(fault: number | string, message: string, immutable: boolean): R
     case 10:
       return passing("the database file cannot be read at present; try again");
     case 1:
-      return new ResourceError(
-        "unsupported",
+      return unsupported(
         "SQLite cannot read this: the schema may not fit this version, or a view names what no longer exists",
-        {
-          cause,
-        },
+        cause,
       );
     default:
       return new ResourceError("unexpected", "SQLite rejects the query; see the log", { cause });

@@ -4,7 +4,7 @@ import type { IncomingMessage, RequestOptions } from "node:http";
 import { isIP } from "node:net";
 import type { Readable } from "node:stream";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
-import { cancelled, quote, ResourceError } from "../../errors.ts";
+import { cancelled, denied, lastingFailure, quote, ResourceError, unavailable } from "../../errors.ts";
 import type { Runtime } from "../../source.ts";
 import type { Permit } from "./addresses.ts";
 
@@ -57,7 +57,7 @@ export function createVisit(visiting: VisitOptions): Visit {
         host: hostname,
         address: closed.address,
       });
-      throw new ResourceError("denied", "the host of the page has a private address");
+      throw denied("the host of the page has a private address");
     }
     return [first, ...others];
   }
@@ -95,8 +95,7 @@ export function createVisit(visiting: VisitOptions): Visit {
     let url = start;
     try {
       for (let step = 0; step <= maxRedirects; step += 1) {
-        if (!(await unlessAborted(mayVisit(url), either)))
-          throw new ResourceError("denied", `${nameOf(url, start)} is not an allowed host`);
+        if (!(await unlessAborted(mayVisit(url), either))) throw denied(`${nameOf(url, start)} is not an allowed host`);
         const visited = await unlessAborted(send(url, headers(url), either), either);
         const target = visited.headers["location"];
         if (!redirects.has(visited.status) || typeof target !== "string") return visited;
@@ -106,9 +105,9 @@ export function createVisit(visiting: VisitOptions): Visit {
       if (cause instanceof ResourceError) throw cause;
       if (signal.aborted) throw cancelled(cause);
       const why = late.aborted ? `did not respond within ${timeoutMs} ms` : `cannot be reached (${codeOf(cause)})`;
-      throw new ResourceError("unavailable", `${nameOf(url, start)} ${why}`, { cause });
+      throw unavailable(`${nameOf(url, start)} ${why}`, cause);
     }
-    throw new ResourceError("unavailable", `${quote(start.host)} redirects too often`, { passing: false });
+    throw lastingFailure(`${quote(start.host)} redirects too often`);
   };
 }
 
@@ -116,9 +115,9 @@ function nextStep(target: string, from: URL, start: URL): URL {
   const url = URL.parse(target, from.href);
   // Credentials in a URL must not be sent on.
   if (!url || (url.protocol !== "https:" && url.protocol !== "http:") || url.username !== "" || url.password !== "")
-    throw new ResourceError("denied", `${nameOf(from, start)} redirects to a URL that is not a page`);
+    throw denied(`${nameOf(from, start)} redirects to a URL that is not a page`);
   if (from.protocol === "https:" && url.protocol === "http:")
-    throw new ResourceError("denied", `${nameOf(from, start)} redirects to a page without encryption`);
+    throw denied(`${nameOf(from, start)} redirects to a page without encryption`);
   url.hash = "";
   return url;
 }
@@ -162,7 +161,7 @@ async function unpack(response: IncomingMessage): Promise<Readable> {
 }
 
 function noAddress(cause?: unknown): never {
-  throw new ResourceError("unavailable", "the host of the page has no address", { cause });
+  throw unavailable("the host of the page has no address", cause);
 }
 
 /** The requested host. Redirect targets are not revealed to the caller. */
