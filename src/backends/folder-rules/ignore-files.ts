@@ -1,5 +1,6 @@
 /** Reads ignore files, and caches them until they change. */
 import type { BigIntStats } from "node:fs";
+import { Lru } from "../../lib/lru.ts";
 import { fileClockMs } from "../../lib/file-clock-ms.ts";
 import { kindOf } from "../disk/disk.ts";
 import type { Disk } from "../disk/disk.ts";
@@ -20,25 +21,14 @@ const maxBytes = 512 * 1024;
 const maxCachedBytes = 4 * 1024 * 1024;
 
 export function createIgnoreFiles(disk: Disk, say: (message: string, path: string) => void) {
-  /** By text, least recently used first. */
-  const parsed = new Map<string, IgnoreRules>();
-  let keptBytes = 0;
+  /** By text. */
+  const parsed = new Lru<string, IgnoreRules>({ maxSize: maxCachedBytes, sizeOf: (_, text) => text.length });
 
   function parse(text: string): IgnoreRules {
     const known = parsed.get(text);
-    if (known) {
-      parsed.delete(text);
-      parsed.set(text, known);
-      return known;
-    }
+    if (known) return known;
     const rules = parseRules(text);
     parsed.set(text, rules);
-    keptBytes += text.length;
-    for (const oldest of parsed.keys()) {
-      if (keptBytes <= maxCachedBytes || oldest === text) break;
-      parsed.delete(oldest);
-      keptBytes -= oldest.length;
-    }
     return rules;
   }
 
@@ -67,7 +57,6 @@ export function createIgnoreFiles(disk: Disk, say: (message: string, path: strin
 
     clear(): void {
       parsed.clear();
-      keptBytes = 0;
     },
   };
 }
