@@ -1,7 +1,7 @@
 /** `pressmark init`: writes a config for the current project. */
 import { readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
-import { cancelled, invalid, ResourceError } from "../../errors.ts";
+import { invalid, ResourceError } from "../../errors.ts";
 import { defineCommand, flag } from "../command.ts";
 import { confirm } from "../confirm.ts";
 import { plain, print } from "../print.ts";

@@ -1,7 +1,7 @@
 /** `pressmark trust`: grants permissions to a config that was found. */
 import { dirname, resolve } from "node:path";
 import type { Permission } from "../../config/trust.ts";
-import { cancelled, quote, ResourceError } from "../../errors.ts";
+import { quote, ResourceError } from "../../errors.ts";
 import { defineCommand, flag, optional } from "../command.ts";
 import { confirm } from "../confirm.ts";
 import { plain, print } from "../print.ts";
