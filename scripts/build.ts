@@ -1,7 +1,7 @@
 /** Builds `dist`: the command and the library as modules with shared chunks, and the library's types. */
 import { execFile } from "node:child_process";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
 import { parseAst } from "rolldown/parseAst";
 import { type Plugin, rolldown } from "rolldown";
@@ -46,27 +46,6 @@ const leanBuiltins: Plugin = {
   },
 };
 
-/** Chunks that the first response needs. */
-const startChunks: ReadonlySet<string> = new Set(["core", "server", "files"]);
-
-/** Escapes non-ASCII characters: a single one makes Node decode the whole file and store it at two bytes per character. */
-const plainLetters: Plugin = {
-  name: "plain-letters",
-  generateBundle(_options, bundle) {
-    for (const chunk of Object.values(bundle)) {
-      if (chunk.type !== "chunk" || !startChunks.has(chunk.name)) continue;
-      // In String.raw an escape would not be interpreted.
-      if (/String\.raw`[^`]*[^\0-\x7f]/.test(chunk.code))
-        throw new Error(`${chunk.name} has String.raw with non-ASCII characters`);
-      chunk.code = chunk.code.replaceAll(/[^\0-\x7f]/g, toEscape);
-    }
-  },
-};
-
-function toEscape(unit: string): string {
-  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
-}
-
 type Statement = ReturnType<typeof parseAst>["body"][number];
 type Specifiers = Extract<Statement, { type: "ImportDeclaration" }>["specifiers"];
 
@@ -102,7 +81,7 @@ async function buildModules(): Promise<void> {
     input: { cli: join(source, "cli/run.ts"), ...(await libraryEntries()) },
     // Resolving a package takes longer than running this one.
     external: (id) => !/^(?:\.|@std-uritemplate)/.test(id) && !isAbsolute(id),
-    plugins: [workers, leanBuiltins, plainLetters, thirdParties],
+    plugins: [workers, leanBuiltins, thirdParties],
     onLog: refuseWarnings,
   });
   await bundle.write({
@@ -119,7 +98,7 @@ async function buildModules(): Promise<void> {
         },
         {
           name: "server",
-          test: /src\/(?:access|layers(?!\/(?:mask-text|redact))|router|watch|server\/(?:activity-log|built-in-mounts|clean-up|cursor-key|folder|index-status|instructions|limit-heap-growth|line-limit|locate|open-|picker-app|picker-page|runtime|search\/index-location|server-index|server-metrics|start-|state-folder|status-)|config\/(?:find-config|package-folder|skill-folders)|lib\/uri-template|protocol|transport)/,
+          test: /src\/(?:access|layers(?!\/(?:mask-text|redact))|router|watch|server\/(?:activity-log|built-in-mounts|change-queue|clean-up|cursor-key|folder|index-status|instructions|line-limit|locate|open-|picker-app|picker-page|runtime|search\/index-location|server-index|server-metrics|start-|status-)|config\/(?:find-config|package-folder|skill-folders)|lib\/uri-template|protocol|transport)/,
         },
         {
           name: "files",
@@ -175,9 +154,8 @@ async function buildTypes(): Promise<void> {
   await mkdir(join(dist, "element"), { recursive: true });
   await rename(join(elementTypes, "picker/element.d.ts"), join(dist, "element/index.d.ts"));
   await rm(elementTypes, { recursive: true });
-  await Promise.all(
-    (await readdir(dist, { recursive: true })).filter((name) => name.endsWith(".d.ts")).map(nameModules),
-  );
+  const entries = [...files.map((file) => relative(source, file).replace(/\.ts$/, ".d.ts")), "element/index.d.ts"];
+  await keepReached(entries.map((name) => join(dist, name)));
 }
 
 interface TypesOptions {
@@ -208,10 +186,22 @@ async function emitTypes(name: string, { extends: base, files, outDir }: TypesOp
   }
 }
 
-/** The compiler leaves `import("./source.ts")` inside a type unchanged; users have `./source.js`. */
-async function nameModules(name: string): Promise<void> {
-  const path = join(dist, name);
-  const text = await readFile(path, "utf8");
-  const named = text.replaceAll(/(from |import\()"(\.{1,2}\/[^"]+)\.ts"/g, '$1"$2.js"');
-  if (named !== text) await writeFile(path, named);
+/** Removes type files that no entry leads to: the compiler writes one for each module that it reads. */
+async function keepReached(entries: readonly string[]): Promise<void> {
+  const reached = new Set(entries);
+  for (const path of reached) {
+    const text = await readFile(path, "utf8");
+    // The compiler leaves `import("./source.ts")` inside a type unchanged; users have `./source.js`.
+    const named = text.replaceAll(/(from |import\()"(\.{1,2}\/[^"]+)\.ts"/g, '$1"$2.js"');
+    if (named !== text) await writeFile(path, named);
+    for (const [, module] of named.matchAll(/(?:from |import |import\()"(\.{1,2}\/[^"]+)\.js"/g))
+      reached.add(resolve(dirname(path), `${module}.d.ts`));
+  }
+  const written = (await readdir(dist, { recursive: true })).filter((name) => name.endsWith(".d.ts"));
+  await Promise.all(
+    written
+      .map((name) => join(dist, name))
+      .filter((path) => !reached.has(path))
+      .map((path) => rm(path)),
+  );
 }

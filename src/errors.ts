@@ -49,8 +49,40 @@ export function notFound(what: string, cause?: unknown): ResourceError {
   return new ResourceError("not-found", `no resource at ${quote(what)}`, { cause });
 }
 
+/** The caller has left, or the server is closing. */
+export function cancelled(cause?: unknown, message = "cancelled"): ResourceError {
+  return new ResourceError("cancelled", message, { cause });
+}
+
+export function shuttingDown(): ResourceError {
+  return cancelled(undefined, "the server is shutting down");
+}
+
+/** A retry may help. */
+export function unavailable(message: string, cause?: unknown): ResourceError {
+  return new ResourceError("unavailable", message, { cause });
+}
+
+/** A retry does not help: someone must change something first. */
+export function lastingFailure(message: string, cause?: unknown): ResourceError {
+  return new ResourceError("unavailable", message, { cause, passing: false });
+}
+
+export function denied(message: string, cause?: unknown): ResourceError {
+  return new ResourceError("denied", message, { cause });
+}
+
+export function unsupported(message: string, cause?: unknown): ResourceError {
+  return new ResourceError("unsupported", message, { cause });
+}
+
+/** The address has children and no content. */
+export function isDirectoryError(path: string): ResourceError {
+  return new ResourceError("directory", `${quote(path)} is a directory; list its children instead`);
+}
+
 export function invalid(message: string, details?: Readonly<Record<string, unknown>>): ResourceError {
-  return new ResourceError("invalid", message, details ? { details } : {});
+  return new ResourceError("invalid", message, { details });
 }
 
 /** Returns how long to wait before a retry, if the error says so: an earlier retry fails the same way. */
@@ -68,7 +100,6 @@ export function quote(value: string, maxLength = 120): string {
 /** Converts any failure to what the caller may know: a ResourceError unchanged, anything else as "unexpected". */
 export function toResourceError(cause: unknown): ResourceError {
   if (cause instanceof ResourceError) return cause;
-  if (cause instanceof Error && (cause.name === "AbortError" || cause.name === "TimeoutError"))
-    return new ResourceError("cancelled", "cancelled", { cause });
+  if (cause instanceof Error && (cause.name === "AbortError" || cause.name === "TimeoutError")) return cancelled(cause);
   return new ResourceError("unexpected", "internal error; see the server's log for details", { cause });
 }

@@ -4,67 +4,55 @@ import type { Source } from "./source.ts";
 /** A layer neither removes nor adds an ability. */
 export type Layer = (inner: Source, mount: { readonly name: string }) => Source;
 
+const operations = [
+  "list",
+  "read",
+  "stat",
+  "children",
+  "complete",
+  "search",
+  "skills",
+  "skill",
+  "problems",
+  "watch",
+] as const;
+/** Members that pass through. */
+const others = ["cursorAfter", "learnTemplates", "lists", "follow", "maySee", "filesOf", "close"] as const;
+
 /** The methods of a source that return a promise. */
-export type Operation =
-  | "list"
-  | "read"
-  | "stat"
-  | "children"
-  | "complete"
-  | "search"
-  | "skills"
-  | "skill"
-  | "problems"
-  | "watch"
-  | "act";
+export type Operation = (typeof operations)[number] | "act";
 
 export type OperationMethod = (...args: never[]) => Promise<unknown>;
 
 /**
  * Wraps a source: for each operation that the inner source has, `around` gets its name and the bound method, and returns the
- * replacement. Other members (`order`, `cursorAfter`, `templates`, `learnTemplates`, `lists`, `follow`, `watchesPerCaller`, `timeoutMs`, `maySee`, `filesOf`, `close`)
- * pass through.
+ * replacement. Other members pass through.
  */
 export function wrapSource(
   inner: Source,
-  around: <T extends OperationMethod>(operation: Operation, method: T) => T,
+  around: (operation: Operation, method: OperationMethod) => OperationMethod,
 ): Source {
-  const wrapped: Source = {
-    list: around("list", inner.list.bind(inner)),
-    read: around("read", inner.read.bind(inner)),
-    ...(inner.stat && { stat: around("stat", inner.stat.bind(inner)) }),
-    ...(inner.children && { children: around("children", inner.children.bind(inner)) }),
+  const wrapped: Record<string, unknown> = {
     order: inner.order,
-    ...(inner.cursorAfter && { cursorAfter: inner.cursorAfter.bind(inner) }),
-    ...(inner.learnTemplates && { learnTemplates: inner.learnTemplates.bind(inner) }),
-    ...(inner.complete && { complete: around("complete", inner.complete.bind(inner)) }),
-    ...(inner.search && { search: around("search", inner.search.bind(inner)) }),
-    ...(inner.skills && { skills: around("skills", inner.skills.bind(inner)) }),
-    ...(inner.skill && { skill: around("skill", inner.skill.bind(inner)) }),
-    ...(inner.problems && { problems: around("problems", inner.problems.bind(inner)) }),
-    ...(inner.watch && { watch: around("watch", inner.watch.bind(inner)) }),
-    ...(inner.lists && { lists: inner.lists.bind(inner) }),
-    ...(inner.follow && { follow: inner.follow.bind(inner) }),
-    watchesPerCaller: inner.watchesPerCaller,
     timeoutMs: inner.timeoutMs,
-    ...(inner.actions && { actions: wrapActions(inner.actions, around) }),
-    ...(inner.maySee && { maySee: inner.maySee.bind(inner) }),
-    ...(inner.filesOf && { filesOf: inner.filesOf.bind(inner) }),
-    ...(inner.close && { close: inner.close.bind(inner) }),
+    watchesPerCaller: inner.watchesPerCaller,
   };
+  for (const name of operations) {
+    const method: OperationMethod | undefined = inner[name]?.bind(inner);
+    if (method) wrapped[name] = around(name, method);
+  }
+  for (const name of others) if (inner[name]) wrapped[name] = inner[name].bind(inner);
+  if (inner.actions)
+    wrapped["actions"] = Object.fromEntries(
+      Object.entries(inner.actions).map(([name, action]) => [
+        name,
+        { ...action, run: around("act", action.run.bind(action)) },
+      ]),
+    );
   // A getter, because a source may learn its templates later.
   if (inner.templates)
     Object.defineProperty(wrapped, "templates", { get: () => inner.templates, enumerable: true, configurable: true });
-  return wrapped;
-}
-
-function wrapActions(
-  actions: NonNullable<Source["actions"]>,
-  around: <T extends OperationMethod>(operation: Operation, method: T) => T,
-): NonNullable<Source["actions"]> {
-  return Object.fromEntries(
-    Object.entries(actions).map(([name, action]) => [name, { ...action, run: around("act", action.run.bind(action)) }]),
-  );
+  return wrapped as unknown as Source;
 }
 
 /** The first layer is the outermost. */

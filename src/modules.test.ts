@@ -62,7 +62,8 @@ const withoutNode = ["client", "picker"];
 interface Import {
   readonly file: string;
   readonly specifier: string;
-  readonly isType: boolean;
+  /** Whether the import loads the file: types do not, and a thread loads its own copy. */
+  readonly loads: boolean;
 }
 
 describe("the modules", () => {
@@ -92,28 +93,19 @@ describe("the modules", () => {
     expect(imports.filter(({ specifier }) => ofTests.test(specifier)).map(({ file }) => file)).toEqual([]);
   });
 
-  it("of the server contain no cycle of imports", () => {
-    // Loads the other half of itself on demand.
-    const exempt = "server/metrics-text.ts";
-    const targets = Map.groupBy(
-      imports
-        .filter(({ file, specifier, isType }) => moduleOf(file) === "server" && specifier.startsWith(".") && !isType)
-        .map(({ file, specifier }) => ({ file, target: join(dirname(file), specifier).split(sep).join("/") }))
-        .filter(({ target }) => target !== exempt),
-      ({ file }) => file,
-    );
-    const checked = new Set<string>();
-    function cycleFrom(file: string, way: readonly string[]): readonly string[] {
-      if (way.includes(file)) return [...way.slice(way.indexOf(file)), file];
-      if (checked.has(file)) return [];
-      for (const { target } of targets.get(file) ?? []) {
-        const cycle = cycleFrom(target, [...way, file]);
-        if (cycle.length > 0) return cycle;
-      }
-      checked.add(file);
-      return [];
-    }
-    expect([...targets.keys()].map((file) => cycleFrom(file, [])).find((cycle) => cycle.length > 0)).toBeUndefined();
+  it("load no file that loads them", () => {
+    expect(cyclesIn(imports)).toEqual([]);
+  });
+
+  it("would report a cycle of any form", () => {
+    const imported = [
+      ...importsIn("lib/a.ts", `import { type B, b } from "./b.ts"; import type { C } from "./c.ts";`),
+      ...importsIn("lib/b.ts", `const a = () => import("./a.ts"); export { d } from "./d.ts";`),
+      ...importsIn("lib/c.ts", `import { type A } from "./a.ts"; import { b } from "./b.ts";`),
+      ...importsIn("lib/d.ts", `new Worker(new URL("./b.ts", import.meta.url)); import "../e.ts";`),
+      ...importsIn("e.ts", `export * from "./lib/d.ts";`),
+    ];
+    expect(cyclesIn(imported)).toEqual(["lib/a.ts lib/b.ts", "e.ts lib/d.ts"]);
   });
 
   it("would report a forbidden import of any form", () => {
@@ -195,7 +187,7 @@ function importsIn(file: string, text: string): Import[] {
   const imports: Import[] = [];
   visit(parseAst(text, { lang: file.endsWith("x") ? "tsx" : "ts" }), (node) => {
     const specifier = specifierOf(node);
-    if (specifier !== undefined) imports.push({ file, specifier, isType: node["importKind"] === "type" });
+    if (specifier !== undefined) imports.push({ file, specifier, loads: isLoading(node) });
   });
   return imports;
 }
@@ -219,6 +211,39 @@ function specifierOf(node: Node): string | undefined {
     default:
       return undefined;
   }
+}
+
+function isLoading(node: Node): boolean {
+  if (node["type"] === "TSImportType" || node["type"] === "NewExpression") return false;
+  const isType = (each: Node) => (each["importKind"] ?? each["exportKind"]) === "type";
+  const specifiers = (node["specifiers"] ?? []) as readonly Node[];
+  return !isType(node) && !(specifiers.length > 0 && specifiers.every(isType));
+}
+
+/** Groups of files that load each other, also through imports at run time. */
+function cyclesIn(imports: readonly Import[]): string[] {
+  const loaded = new Map<string, Set<string>>();
+  for (const { file, specifier, loads } of imports) {
+    const target = specifier.startsWith(".") && loads ? join(dirname(file), specifier).split(sep).join("/") : undefined;
+    if (target === undefined || target === file) continue;
+    if (!loaded.has(file)) loaded.set(file, new Set());
+    loaded.get(file)!.add(target);
+  }
+  const reached = new Map([...loaded.keys()].map((file) => [file, reachedFrom(file, loaded)]));
+  const cycles = [...reached].map(([file, all]) => [...all].filter((each) => reached.get(each)?.has(file)).sort());
+  return [...new Set(cycles.filter(({ length }) => length > 0).map((files) => files.join(" ")))];
+}
+
+function reachedFrom(file: string, loaded: ReadonlyMap<string, ReadonlySet<string>>): Set<string> {
+  const reached = new Set<string>();
+  for (const waiting = [file]; waiting.length > 0;) {
+    for (const next of loaded.get(waiting.pop()!) ?? []) {
+      if (reached.has(next)) continue;
+      reached.add(next);
+      waiting.push(next);
+    }
+  }
+  return reached;
 }
 
 function textOf(node: unknown): string | undefined {

@@ -59,7 +59,12 @@ it("the wall clock is read only for what is shown or stored", () => {
 });
 
 /** Sources get the environment from `Runtime`, so that a test can pass its own. */
-const readEnvironment = ["backends/folder-rules/git-excludes.ts", "cli/run.ts", "server/runtime.ts"];
+const readEnvironment = [
+  "backends/folder-rules/git-excludes.ts",
+  "cli/run.ts",
+  "lib/v8-memory.ts",
+  "server/runtime.ts",
+];
 
 it("the environment is read only where the program starts", () => {
   expect(filesWith(/\bprocess\.env\b/)).toEqual(readEnvironment);

@@ -1,17 +1,13 @@
 /** One change detector for all watches of a source: the first watch starts it, the last one ends it. */
-import { ResourceError } from "../errors.ts";
-import {
-  createEventListener,
-  endEventListener,
-  eventsOf,
-  type EventListener,
-  pushEvent,
-} from "../lib/event-listener.ts";
+import { ResourceError, unavailable } from "../errors.ts";
+import type { CoalescingQueue } from "../lib/coalescing-queue.ts";
+import { unlessAborted } from "../lib/unless-aborted.ts";
 import type { SourceChange } from "../source.ts";
+import { createSourceWatches, type SourceWatches } from "./source-watches.ts";
 
 export interface SharedWatch {
   /** Resolves when the watch is active. Ends with the signal; throws if changes can no longer be detected. */
-  watch(signal: AbortSignal): Promise<AsyncIterable<SourceChange>>;
+  watch(signal: AbortSignal): Promise<CoalescingQueue<SourceChange>>;
   /** Nothing runs after it resolves. */
   close(): Promise<void>;
 }
@@ -24,81 +20,54 @@ export interface DatabaseWatch {
 }
 
 interface Run {
-  readonly listeners: Set<EventListener<SourceChange>>;
-  readonly stop: AbortController;
+  readonly watches: SourceWatches;
   readonly armed: Promise<void>;
 }
 
-/** Beyond this many queued changes, one general change replaces them. */
-const maxQueued = 10_000;
-const lost: SourceChange = { kind: "lost" };
-
 /** `look` runs until the signal ends, or throws when it cannot continue. */
-export function createSharedWatch(look: (detector: DatabaseWatch) => Promise<void>): SharedWatch {
+export function createSharedWatch(look: (detector: DatabaseWatch) => Promise<void>, maxQueued?: number): SharedWatch {
   let current: Run | undefined;
   let isClosed = false;
   /** Detectors that may still be running. */
   const running = new Set<Promise<void>>();
 
   function begin(): Run {
-    const listeners = new Set<EventListener<SourceChange>>();
     const stop = new AbortController();
-    const { promise: armed, resolve, reject } = Promise.withResolvers<void>();
+    const armed = Promise.withResolvers<void>();
     // Waiting callers receive the error; there may be none.
-    armed.catch(() => undefined);
-    const over = look({
-      signal: stop.signal,
-      armed: resolve,
-      tell: (changes) => {
-        for (const listener of listeners) pushEvent(listener, changes, maxQueued, lost);
-      },
-    })
-      .catch((cause: unknown) => {
-        if (current?.listeners === listeners) current = undefined;
-        const failure = stop.signal.aborted ? undefined : toFailure(cause);
-        for (const listener of listeners) endEventListener(listener, failure);
-        listeners.clear();
-        reject(failure ?? cause);
+    armed.promise.catch(() => undefined);
+    function end(): void {
+      if (current === run) current = undefined;
+      stop.abort();
+    }
+    const watches = createSourceWatches(end, maxQueued);
+    const run: Run = { watches, armed: armed.promise };
+    const over = look({ signal: stop.signal, armed: armed.resolve, tell: watches.tell })
+      .then(armed.resolve, (cause: unknown) => {
+        if (stop.signal.aborted) return armed.resolve();
+        const failure = toFailure(cause);
+        watches.end(failure);
+        armed.reject(failure);
       })
       .finally(() => running.delete(over));
     running.add(over);
-    return { listeners, stop, armed };
+    return run;
   }
 
   return {
     async watch(signal) {
-      const listener = createEventListener<SourceChange>();
-      if (signal.aborted || isClosed) {
-        endEventListener(listener);
-        return eventsOf(listener, () => undefined);
-      }
-      const run = (current ??= begin());
-      run.listeners.add(listener);
-      const leave = (): void => {
-        signal.removeEventListener("abort", leave);
-        endEventListener(listener);
-        if (!run.listeners.delete(listener) || run.listeners.size > 0) return;
-        if (current === run) current = undefined;
-        run.stop.abort();
-      };
-      signal.addEventListener("abort", leave);
-      await Promise.race([run.armed, listener.ended.promise]).catch(() => undefined);
-      // A failure ends the listener first.
-      if (listener.failure) {
-        leave();
-        throw listener.failure;
-      }
-      return eventsOf(listener, leave);
+      if (signal.aborted || isClosed) return createSourceWatches().join(AbortSignal.abort());
+      const { watches, armed } = (current ??= begin());
+      const queue = watches.join(signal);
+      await unlessAborted(armed, signal).catch((cause: unknown) => {
+        if (!signal.aborted) throw cause;
+      });
+      return queue;
     },
 
     async close() {
       isClosed = true;
-      if (current) {
-        for (const listener of current.listeners) endEventListener(listener);
-        current.listeners.clear();
-        current.stop.abort();
-        current = undefined;
-      }
+      current?.watches.end();
       await Promise.all(running);
     },
   };
@@ -106,5 +75,5 @@ export function createSharedWatch(look: (detector: DatabaseWatch) => Promise<voi
 
 function toFailure(cause: unknown): ResourceError {
   if (cause instanceof ResourceError) return cause;
-  return new ResourceError("unavailable", "the source can no longer be watched; try again", { cause });
+  return unavailable("the source can no longer be watched; try again", cause);
 }

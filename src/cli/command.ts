@@ -30,9 +30,14 @@ export interface Flag<Value = unknown> {
 export type PositionalDeclarations = Readonly<Record<string, string | Positional>>;
 export type Flags = Readonly<Record<string, Flag>>;
 
+/** The values of declared flags. */
+export type FlagValues<F extends Flags> = {
+  readonly [Name in keyof F]: F[Name] extends Flag<infer Value> ? Value : never;
+};
+
 export type CommandInput<T extends PositionalDeclarations, F extends Flags> = {
   readonly [Name in keyof T]: T[Name] extends Positional<infer Value> ? Value : string;
-} & { readonly flags: { readonly [Name in keyof F]: F[Name] extends Flag<infer Value> ? Value : never } };
+} & { readonly flags: FlagValues<F> };
 
 /** An output stream, and the size of the terminal if it is one. */
 export type Screen = Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
@@ -97,24 +102,45 @@ export function one(summary: string, offer?: ShellCompletion): Positional<string
 
 /** A switch: present or not. */
 export function flag(summary: string, { short }: { readonly short?: string } = {}): Flag<boolean> {
-  return { summary, initial: false, take: () => true, ...(short && { short }) };
+  return { summary, initial: false, take: () => true, short };
 }
 
-interface ValueFlagOptions<Value> {
-  readonly initial: Value;
-  readonly initially?: string;
-  readonly short?: string;
-  readonly offer?: ShellCompletion;
+interface ValueFlagOptions<Value> extends Pick<Flag, "initially" | "short" | "offer"> {
   readonly parse: (text: string) => Value;
 }
 
-/** A flag with a value; the last occurrence wins. */
+/** A flag with a value; the last occurrence wins. Without `initial`, the value of an absent flag is undefined. */
 export function valueFlag<Value>(
   value: string,
   summary: string,
-  { parse, ...rest }: ValueFlagOptions<Value>,
-): Flag<Value> {
-  return { summary, value, ...rest, take: (text) => parse(text) };
+  options: ValueFlagOptions<Value> & { readonly initial: Value },
+): Flag<Value>;
+export function valueFlag<Value>(
+  value: string,
+  summary: string,
+  options: ValueFlagOptions<Value>,
+): Flag<Value | undefined>;
+export function valueFlag<Value>(
+  value: string,
+  summary: string,
+  { parse, initial, ...rest }: ValueFlagOptions<Value> & { readonly initial?: Value },
+): Flag<Value | undefined> {
+  return { summary, value, initial, ...rest, take: (text) => parse(text) };
+}
+
+/** A flag with any text. */
+export function textFlag(value: string, summary: string, offer?: ShellCompletion): Flag<string | undefined> {
+  return valueFlag(value, summary, { offer, parse: (text) => text });
+}
+
+/** A flag with a text that must not be empty. */
+export function filledTextFlag(value: string, summary: string): Flag<string | undefined> {
+  return valueFlag(value, summary, {
+    parse(text) {
+      if (text.trim() === "") throw new UsageError("takes a text that is not empty");
+      return text;
+    },
+  });
 }
 
 /** A flag with a fixed set of values. */

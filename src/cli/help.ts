@@ -1,5 +1,5 @@
 /** The text of `--help`, generated from the declarations. */
-import { type Command, positionals } from "./command.ts";
+import { type Command, positionals, type ShellCompletion } from "./command.ts";
 import { exitCodes } from "./exit-codes.ts";
 
 /** `pressmark serve [folder…] [--port PORT]`, wrapped. */
@@ -74,7 +74,7 @@ function list(title: string, lines: readonly string[]): string {
   return lines.length === 0 ? "" : [title, ...lines.map((line) => `  ${line}`)].join("\n");
 }
 
-function choices(offer: Command["flags"][string]["offer"]): string {
+export function choices(offer: ShellCompletion | undefined): string {
   return Array.isArray(offer) ? `: ${offer.join(", ")}` : "";
 }
 

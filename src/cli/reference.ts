@@ -1,18 +1,19 @@
 /** Generates `docs/cli.md` from the declarations. */
-import { type Command, type ShellCompletion, positionals } from "./command.ts";
+import { markdownTable } from "../lib/markdown-table.ts";
+import { type Command, positionals } from "./command.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { usage } from "./help.ts";
+import { choices, usage } from "./help.ts";
 
 export function reference(commands: readonly Command[]): string {
   const parts = [
     "# The command",
     "Written by `npm run docs` from the declarations in `src/cli/commands/`; change those, not this page.",
-    table(
+    markdownTable(
       ["Command", "What it does"],
       commands.map(({ name, summary }) => [`[\`${name}\`](#pressmark-${name})`, summary]),
     ),
     "Every command takes `--help`. `PRESSMARK_LOG` is the lowest level that is logged to standard error: `info`, `warn` or `error`. Default: `warn`. `PRESSMARK_DEBUG=1` shows where an error came from.",
-    table(
+    markdownTable(
       ["Exit code", "Meaning"],
       exitCodes.map(([code, meaning]) => [String(code), meaning]),
     ),
@@ -32,23 +33,9 @@ function section(command: Command): string[] {
     `## pressmark ${command.name}`,
     `${command.summary}.${command.more ? ` ${command.more}` : ""}`,
     `\`\`\`\n${usage(command)}\n\`\`\``,
-    ...(places.length + flags.length === 0 ? [] : [table(["Argument or flag", "Description"], [...places, ...flags])]),
+    ...(places.length + flags.length === 0
+      ? []
+      : [markdownTable(["Argument or flag", "Description"], [...places, ...flags])]),
     ...(command.examples ? [`\`\`\`sh\n${command.examples.join("\n")}\n\`\`\``] : []),
   ];
-}
-
-/** Padded, as the formatter would write it. */
-function table(head: readonly string[], given: readonly (readonly string[])[]): string {
-  // Escapes "|" also in code, where it would end the cell.
-  const rows = given.map((row) => row.map((cell) => cell.replaceAll("|", "\\|")));
-  const widths = head.map((title, column) =>
-    Math.max(...[title, ...rows.map((row) => row[column]!)].map(({ length }) => length)),
-  );
-  const line = (cells: readonly string[]): string =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(" | ")} |`;
-  return [line(head), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n");
-}
-
-function choices(offer: ShellCompletion | undefined): string {
-  return Array.isArray(offer) ? `: ${offer.join(", ")}` : "";
 }

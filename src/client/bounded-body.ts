@@ -9,21 +9,17 @@ const carriage = 0x0d;
 /** A longer body fails with "too-large", and the connection is closed. */
 export function withBoundedBody(response: Response): Response {
   if (!response.body) return response;
-  const reader = response.body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
   const measure = isStream ? createEventMeasure() : createMeasure();
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { value, done } = await reader.read();
-      if (done) return controller.close();
-      if (measure(value) <= maxBytes) return controller.enqueue(value);
-      controller.error(new ResourceError("too-large", `the server's response has more than ${maxBytes} bytes`));
-      await reader.cancel().catch(() => undefined);
+  const bounded = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      if (measure(chunk) > maxBytes)
+        throw new ResourceError("too-large", `the server's response has more than ${maxBytes} bytes`);
+      controller.enqueue(chunk);
     },
-    cancel: (reason) => reader.cancel(reason),
   });
   const { status, statusText, headers } = response;
-  return new Response(body, { status, statusText, headers });
+  return new Response(response.body.pipeThrough(bounded), { status, statusText, headers });
 }
 
 function createMeasure(): (chunk: Uint8Array) => number {

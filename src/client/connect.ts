@@ -152,29 +152,12 @@ export function createRemoteServer(
   link.onConnection(({ client: made, era: spoken }) => {
     const { name, version } = made.getServerVersion() ?? {};
     const [instructions, revision] = [made.getInstructions(), made.getNegotiatedProtocolVersion()];
-    info = {
-      era: spoken,
-      name,
-      version,
-      instructions,
-      revision,
-    };
+    info = { era: spoken, name, version, instructions, revision };
   });
   const nobody = { caller: { id: identity }, signal: new AbortController().signal };
-  const { list, children, read, templates, complete, stat, search, skills, skill, tools, useTool } = resources;
   return {
-    list,
-    children,
-    read,
-    templates,
-    complete,
-    stat,
-    search,
-    skills,
-    skill,
+    ...resources,
     watch: watching.watch,
-    tools,
-    useTool,
     get listFreshness() {
       return resources.listFreshness;
     },

@@ -24,7 +24,7 @@ export interface ConnectMethod {
   readonly hasStream?: boolean;
 }
 
-export interface ReconnectingOptions {
+interface ReconnectingOptions {
   /** In the order of attempts; the next is tried if there is no such server. */
   readonly ways: readonly ConnectMethod[];
   /** Protocol era. "auto" detects it. */

@@ -10,7 +10,7 @@ import type { Reconnecting } from "./reconnect.ts";
 import { childrenByUri, nameIn, parentOf, showsDirectory, toDirectory } from "./tree-of.ts";
 import { walkPages } from "./walk-pages.ts";
 
-export interface RemoteOptions {
+interface RemoteOptions {
   readonly link: Reconnecting;
   readonly kept: AnswerCache;
   /** Key of cached responses. */
@@ -145,8 +145,7 @@ export function createRemoteResources({
     try {
       const [content] = (await read(uri, call)).contents;
       if (content && showsDirectory(content, uri)) return toDirectory(uri);
-      const mimeType = content?.mimeType;
-      return { ...resource, mimeType };
+      return { ...resource, mimeType: content?.mimeType };
     } catch (cause) {
       if (!(cause instanceof ResourceError) || cause.kind !== "too-large") throw cause;
       const size = cause.details?.["size"];
@@ -182,11 +181,7 @@ export function createRemoteResources({
           options,
         );
         const { values, total, hasMore: more } = completion;
-        return {
-          values: values.slice(0, 100),
-          total,
-          more,
-        };
+        return { values: values.slice(0, 100), total, more };
       }, call),
 
     search: (request, call) =>

@@ -2,18 +2,19 @@
 import { ResourceError, retryAfterOf } from "../errors.ts";
 import { createBackoff } from "../lib/backoff.ts";
 import { createCoalescingQueue, type CoalescingQueue } from "../lib/coalescing-queue.ts";
+import { wait } from "../lib/wait.ts";
 import type { Call, Change, Watch, WatchFilter } from "../resources.ts";
 import type { ClientConnection, Reconnecting, Patience } from "./reconnect.ts";
 import { createListening } from "./listening.ts";
 import type { RemoteWatch } from "./remote-watch.ts";
 import { createRemoteSubscriptions } from "./subscriptions.ts";
 
-export interface RemoteWatcher {
+interface RemoteWatcher {
   watch(filter: WatchFilter, call: Call): Promise<Watch>;
   close(): void;
 }
 
-export interface RemoteWatcherOptions {
+interface RemoteWatcherOptions {
   readonly link: Reconnecting;
   /** Called for every change, and for everything that may have changed unnoticed. */
   changed(change: Change): void;
@@ -112,7 +113,7 @@ export function createRemoteWatcher({ link, changed, timeoutMs, patience, now }:
     isArming = true;
     let waitMs = backoff.ended();
     while (held.size > 0 && !closing.signal.aborted) {
-      await pause(waitMs, closing.signal);
+      if (waitMs > 0) await wait(waitMs, closing.signal).catch(() => undefined);
       try {
         const fresh = postOf(await link.connection(closing.signal));
         // Including the list, because missing URIs may come back.
@@ -215,18 +216,4 @@ export function createRemoteWatcher({ link, changed, timeoutMs, patience, now }:
       for (const watch of held) end(watch);
     },
   };
-}
-
-/** Ends early with the signal. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  if (ms === 0 || signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener("abort", done, { once: true });
-  });
 }

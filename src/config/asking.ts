@@ -9,6 +9,7 @@ import {
   changedFacts,
   type Facts,
   type Grant,
+  type GrantedState,
   isGranted,
   isSameFacts,
   type Permission,
@@ -124,7 +125,7 @@ export function createAsking({ standing, raw, grant }: AskingOptions): Asking {
   }
 
   /** A trusted program needs a grant only for files that it names and paths that it leads to. */
-  function isCurrent(facts: Pick<Permission, "part" | "written" | "found">): boolean {
+  function isCurrent(facts: GrantedState): boolean {
     return isGranted(grant, facts) || (standing === "program" && Object.keys(facts.found).length === 0);
   }
 

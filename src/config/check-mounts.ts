@@ -1,4 +1,5 @@
 /** Checks the mounts of a config against the options of their sources. */
+import { nearest } from "../lib/nearest.ts";
 import { check, type Checked, type CheckOptions, declaredNames, unknownKey } from "./check.ts";
 import type { MountConfig } from "./config.ts";
 import { findSource, type SourceFinding } from "./find-source.ts";
@@ -45,12 +46,18 @@ async function checkMount(
   options: MountChecking,
 ): Promise<MountConfig | undefined> {
   const { zod, refuse } = options;
-  const definition = await findSource(settings["source"], [...at, "source"], options);
-  if (!definition) return undefined;
-
   const common = mountSchema(zod);
-  const own = definition.options(zod);
   const commonNames = declaredNames(common, zod);
+  const definition = await findSource(settings["source"], [...at, "source"], options);
+  if (!definition) {
+    // The options of an unknown source are unknown, but a misspelt "source" is not one of them.
+    if (settings["source"] === undefined)
+      for (const key of Object.keys(settings))
+        if (nearest(key, commonNames) === "source") refuse(unknownKey([...at, key], commonNames));
+    return undefined;
+  }
+
+  const own = definition.options(zod);
   const ownNames = declaredNames(own, zod);
   const [forMount, rest] = split(settings, commonNames);
   const [forSource, strange] = ownNames.length > 0 ? split(rest, ownNames) : [rest, {}];

@@ -32,41 +32,30 @@ export async function draftConfig(options: DraftOptions): Promise<string> {
   const name = plainName(project);
   const taken = new Set([name]);
   const isMasked = secretsIn.length > 0;
+  const redact: Readonly<Record<string, true>> = isMasked ? { redact: true } : {};
   const masked = isMasked
     ? `\n# Secrets in its texts are masked, because these files contain some: ${secretsIn.join(", ")}.`
     : "";
-  const blocks = [
-    mount(
-      `Everything below this folder, except hidden and ignored files and files named like a secret.${masked}`,
-      name,
-      { source: "file", root: ".", ...(isMasked && { redact: true }) },
-    ),
-    ...(skills.length === 0
-      ? []
-      : [
-          mount("Skills, each complete and with digests, in the form that hosts use.", unlike("skills", taken), {
-            source: "skills",
-            ...(skills.length === 1 ? { root: skills[0] as string } : { roots: skills }),
-          }),
-        ]),
-    ...(parts.length === 0
-      ? []
-      : [
-          comment(
-            `To serve only a part instead of the whole folder: remove "${name}" above and the comment marks here.`,
-            ...parts.map(({ where }) =>
-              mount("", unlike(plainName(where), taken), {
-                source: "file",
-                root: where,
-                ...(isMasked && { redact: true }),
-              }),
-            ),
-          ),
-        ]),
-    ...(await Promise.all(
-      hinted.map((finding) => hint(finding, unlike(nameOf(finding), taken), { registry, zod, isMasked })),
-    )),
-  ];
+  const whole = `Everything below this folder, except hidden and ignored files and files named like a secret.${masked}`;
+  const blocks = [mount(whole, name, { source: "file", root: ".", ...redact })];
+  if (skills.length > 0)
+    blocks.push(
+      mount("Skills, each complete and with digests, in the form that hosts use.", unlike("skills", taken), {
+        source: "skills",
+        ...(skills.length === 1 ? { root: skills[0]! } : { roots: skills }),
+      }),
+    );
+  if (parts.length > 0)
+    blocks.push(
+      comment(
+        `To serve only a part instead of the whole folder: remove "${name}" above and the comment marks here.`,
+        ...parts.map(({ where }) =>
+          mount("", unlike(plainName(where), taken), { source: "file", root: where, ...redact }),
+        ),
+      ),
+    );
+  for (const finding of hinted)
+    blocks.push(await hint(finding, unlike(nameOf(finding), taken), { registry, zod, isMasked }));
   return [
     `# yaml-language-server: $schema=${schema}`,
     "# What Pressmark serves from this folder. A running server applies changes by itself.",

@@ -79,9 +79,5 @@ function mayRefer(node: unknown): unknown {
     return Object.fromEntries(
       Object.entries(node).map(([key, value]) => [key, key === "default" ? value : mayRefer(value)]),
     );
-  return {
-    description,
-    default: initial,
-    anyOf: [rest, reference],
-  };
+  return { description, default: initial, anyOf: [rest, reference] };
 }

@@ -238,6 +238,10 @@ serve: {}
       "mounts: { a: { source: file, root: docs, freshness: { scope: publc } } }",
       'pressmark.config.yaml:1:62 mounts.a.freshness.scope: did you mean "public"?',
     ],
+    [
+      "mounts: { a: { sorce: file, root: . } }",
+      'pressmark.config.yaml:1:16 mounts.a.sorce: unknown option; did you mean "source"?',
+    ],
     ["server: { tools: [search] }", 'pressmark.config.yaml:1:19 server.tools[0]: did you mean "search_resources"?'],
     ["server: { tools: some }", "pressmark.config.yaml:1:18 server.tools: must be true or false or a list"],
     ["server: { port: 65536 }", "pressmark.config.yaml:1:17 server.port: must be at most 65535"],

@@ -1,5 +1,6 @@
 /** Generates the tables of docs/configuration.md from the schemas. */
 import type { z } from "zod";
+import { markdownTable } from "../lib/markdown-table.ts";
 import { sources } from "../sources/index.ts";
 import type { Registry } from "./find-source.ts";
 import { limitsSchema, mountSchema, searchSchema, serverSchema, setSchema } from "./schema.ts";
@@ -44,9 +45,9 @@ function optionTable(schema: z.ZodType, zod: typeof z): string {
     const initial = option["default"];
     const byDefault = initial === undefined ? "" : `. Default: \`${JSON.stringify(initial)}\``;
     const text = `${String(option["description"] ?? "")}${byDefault}${required.includes(name) ? ". Required" : ""}`;
-    return [`\`${name}\``, typeOf(option), text.replaceAll("|", "\\|")];
+    return [`\`${name}\``, typeOf(option), text];
   });
-  return table(["Key", "Type", "Description"], rows);
+  return markdownTable(["Key", "Type", "Description"], rows);
 }
 
 function typeOf(option: Json): string {
@@ -68,14 +69,4 @@ function typeOf(option: Json): string {
     default:
       return String(option["type"] ?? "string or object");
   }
-}
-
-/** Padded, as the formatter would write it. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((title, column) =>
-    Math.max(...[title, ...rows.map((row) => row[column]!)].map(({ length }) => length)),
-  );
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(" | ")} |`;
-  return [line(head), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n");
 }

@@ -16,18 +16,45 @@ export interface ProjectFinding {
 
 /** Reads only file names, and the names of settings in a few files; never a value. */
 export function survey(project: string): readonly ProjectFinding[] {
+  const isThere = (name: string) => statSync(join(project, name), { throwIfNoEntry: false }) !== undefined;
+  const isFolder = (name: string) => statSync(join(project, name), { throwIfNoEntry: false })?.isDirectory() ?? false;
+  const databases = namesIn(project).filter((entry) => entry.isFile() && /\.(?:sqlite3?|db)$/.test(entry.name));
   return [
-    ...git(project),
-    ...docs(project),
-    ...skills(project),
-    ...settingsOf(project),
-    ...compose(project),
-    ...environment(project),
-    ...prometheus(project),
-    ...databases(project),
+    // In a worktree or submodule it is a file.
+    ...findings([".git"].filter(isThere), "git repository", "git", () => ({ root: "." })),
+    ...findings(docsFolders.filter(isFolder), "documentation", "docs", asRoot),
+    ...findings(
+      skillFolders.filter((name) => holdsSkill(join(project, name))),
+      "skills",
+      "skills",
+      asRoot,
+    ),
+    ...settings([...composeFiles, ...settingsFiles].filter(isThere), exampleFiles.filter(isThere)),
+    ...composeFiles.filter(isThere).flatMap((name) => containersIn(name, read(project, name))),
+    ...exampleFiles.filter(isThere).flatMap((name) => variablesIn(name, read(project, name))),
+    ...findings(prometheusFiles.filter(isThere), "Prometheus", "metrics", () => ({ url: "http://127.0.0.1:9090" })),
+    ...findings(databaseFiles.filter(isThere), "database", "postgres", () => ({ url: "${env:DATABASE_URL}" })),
+    ...findings(
+      databases.map(({ name }) => name),
+      "SQLite database",
+      "sqlite",
+      (path) => ({ path }),
+    ),
     ...analyses(project),
     ...website(project),
   ];
+}
+
+const asRoot = (root: string) => ({ root });
+
+/** One finding for each place. */
+function findings(
+  places: readonly string[],
+  what: string,
+  source: string,
+  values: (where: string) => ProjectFinding["values"],
+): ProjectFinding[] {
+  return places.map((where) => ({ what, where, source, values: values(where) }));
 }
 
 const docsFolders = ["docs", "doc", "documentation", "guides", "handbook", "wiki"];
@@ -56,155 +83,67 @@ const databaseFiles = [
   "config/database.yml",
 ];
 
-function git(project: string): ProjectFinding[] {
-  // In a worktree or submodule it is a file.
-  return isThere(project, ".git")
-    ? [{ what: "git repository", where: ".git", source: "git", values: { root: "." } }]
-    : [];
-}
-
-function docs(project: string): ProjectFinding[] {
-  return docsFolders
-    .filter((name) => isFolder(project, name))
-    .map((name) => ({ what: "documentation", where: name, source: "docs", values: { root: name } }));
-}
-
-function skills(project: string): ProjectFinding[] {
-  return skillFolders
-    .filter((name) => holdsSkill(join(project, name)))
-    .map((name) => ({ what: "skills", where: name, source: "skills", values: { root: name } }));
-}
-
 /** All settings files form one mount, because two would have the same URIs. */
-function settingsOf(project: string): ProjectFinding[] {
-  const files = [...composeFiles, ...settingsFiles].filter((name) => isThere(project, name));
+function settings(files: readonly string[], examples: readonly string[]): ProjectFinding[] {
   // Example files show that settings exist, but are not settings.
-  const where = [...files, ...exampleFiles.filter((name) => isThere(project, name))];
-  if (where.length === 0) return [];
+  const where = [...files, ...examples].join(", ");
   const values = { root: ".", ...(files.length > 0 && { files }) };
-  return [{ what: "settings", where: where.join(", "), source: "config", values }];
+  return where === "" ? [] : [{ what: "settings", where, source: "config", values }];
 }
 
-function compose(project: string): ProjectFinding[] {
-  return composeFiles
-    .filter((name) => isThere(project, name))
-    .flatMap((name) => {
-      const images = read(project, name).matchAll(/^[ \t]*image:[ \t]*["']?([\w./-]+)/gm);
-      const served = [...images].flatMap(([, image = ""]): ProjectFinding[] => {
-        if (/postgres|pgvector|timescale|postgis/.test(image))
-          return [
-            {
-              what: "PostgreSQL in a container",
-              where: name,
-              source: "postgres",
-              values: { url: "${env:DATABASE_URL}" },
-            },
-          ];
-        if (/\b(?:minio|garage|seaweedfs|localstack)\b/.test(image))
-          return [
-            {
-              what: "object store in a container",
-              where: name,
-              source: "s3",
-              values: { endpoint: "http://127.0.0.1:9000" },
-            },
-          ];
-        if (/prometheus/.test(image))
-          return [
-            {
-              what: "Prometheus in a container",
-              where: name,
-              source: "metrics",
-              values: { url: "http://127.0.0.1:9090" },
-            },
-          ];
-        if (/victoria-?metrics$/.test(image))
-          return [
-            {
-              what: "VictoriaMetrics in a container",
-              where: name,
-              source: "metrics",
-              values: { url: "http://127.0.0.1:8428" },
-            },
-          ];
-        return [];
-      });
-      return once(served);
-    });
+/** By the image of a container: what it is, its source, and a suggested option. */
+const containers: readonly (readonly [
+  image: RegExp,
+  what: string,
+  source: string,
+  values: ProjectFinding["values"],
+])[] = [
+  [/postgres|pgvector|timescale|postgis/, "PostgreSQL", "postgres", { url: "${env:DATABASE_URL}" }],
+  [/\b(?:minio|garage|seaweedfs|localstack)\b/, "object store", "s3", { endpoint: "http://127.0.0.1:9000" }],
+  [/prometheus/, "Prometheus", "metrics", { url: "http://127.0.0.1:9090" }],
+  [/victoria-?metrics$/, "VictoriaMetrics", "metrics", { url: "http://127.0.0.1:8428" }],
+];
+
+function containersIn(where: string, text: string): ProjectFinding[] {
+  const images = text.matchAll(/^[ \t]*image:[ \t]*["']?([\w./-]+)/gm);
+  const served = [...images].flatMap(([, image = ""]): ProjectFinding[] => {
+    const [, what, source, values] = containers.find(([pattern]) => pattern.test(image)) ?? [];
+    return values ? [{ what: `${what} in a container`, where, source: source!, values }] : [];
+  });
+  return once(served);
 }
 
-function environment(project: string): ProjectFinding[] {
-  return exampleFiles
-    .filter((name) => isThere(project, name))
-    .flatMap((name) => {
-      const names = [...read(project, name).matchAll(/^[ \t]*(?:export[ \t]+)?([A-Z][A-Z0-9_]*)[ \t]*=/gm)].map(
-        ([, each = ""]) => each,
-      );
-      const database = names.find((each) => /^(?:DATABASE_URL|POSTGRES(?:QL)?_URL|PG_?URL)$/.test(each));
-      const buckets = [
-        { source: "s3", what: "bucket of S3", name: names.find((each) => /^(?:AWS_)?S3_BUCKET(?:_NAME)?$/.test(each)) },
-        {
-          source: "gcs",
-          what: "bucket of Google Cloud Storage",
-          name: names.find((each) => /^(?:GCS|GCP|GOOGLE_CLOUD)_(?:STORAGE_)?BUCKET(?:_NAME)?$/.test(each)),
-        },
-      ];
-      const driveFolder = names.find((each) => /^(?:GOOGLE_DRIVE|GDRIVE|DRIVE)_(?:ROOT_)?FOLDER(?:_ID)?$/.test(each));
-      const prometheusUrl = names.find((each) => /^(?:PROMETHEUS|THANOS|MIMIR|VICTORIA_?METRICS)_URL$/.test(each));
-      return [
-        ...(database
-          ? [
-              {
-                what: "database",
-                where: `${name} (${database})`,
-                source: "postgres",
-                values: { url: `\${env:${database}}` },
-              },
-            ]
-          : []),
-        ...buckets.flatMap(({ source, what, name: named }): ProjectFinding[] =>
-          named === undefined
-            ? []
-            : [{ what, where: `${name} (${named})`, source, values: { buckets: [`\${env:${named}}`] } }],
-        ),
-        ...(driveFolder === undefined
-          ? []
-          : [
-              {
-                what: "folder of Google Drive",
-                where: `${name} (${driveFolder})`,
-                source: "gdrive",
-                values: { folders: [`\${env:${driveFolder}}`] },
-              },
-            ]),
-        ...(prometheusUrl
-          ? [
-              {
-                what: "Prometheus",
-                where: `${name} (${prometheusUrl})`,
-                source: "metrics",
-                values: { url: `\${env:${prometheusUrl}}` },
-              },
-            ]
-          : []),
-      ];
-    });
-}
+/** By the name of a variable: what it holds, the source, and the source's option, which may be a list. */
+const variables: readonly (readonly [
+  variable: RegExp,
+  what: string,
+  source: string,
+  option: string,
+  isList?: boolean,
+])[] = [
+  [/^(?:DATABASE_URL|POSTGRES(?:QL)?_URL|PG_?URL)$/, "database", "postgres", "url"],
+  [/^(?:AWS_)?S3_BUCKET(?:_NAME)?$/, "bucket of S3", "s3", "buckets", true],
+  [
+    /^(?:GCS|GCP|GOOGLE_CLOUD)_(?:STORAGE_)?BUCKET(?:_NAME)?$/,
+    "bucket of Google Cloud Storage",
+    "gcs",
+    "buckets",
+    true,
+  ],
+  [/^(?:GOOGLE_DRIVE|GDRIVE|DRIVE)_(?:ROOT_)?FOLDER(?:_ID)?$/, "folder of Google Drive", "gdrive", "folders", true],
+  [/^(?:PROMETHEUS|THANOS|MIMIR|VICTORIA_?METRICS)_URL$/, "Prometheus", "metrics", "url"],
+];
 
-function prometheus(project: string): ProjectFinding[] {
-  return prometheusFiles
-    .filter((name) => isThere(project, name))
-    .map((name) => ({ what: "Prometheus", where: name, source: "metrics", values: { url: "http://127.0.0.1:9090" } }));
-}
-
-function databases(project: string): ProjectFinding[] {
-  const settings = databaseFiles
-    .filter((name) => isThere(project, name))
-    .map((name) => ({ what: "database", where: name, source: "postgres", values: { url: "${env:DATABASE_URL}" } }));
-  const files = namesIn(project)
-    .filter((entry) => entry.isFile() && /\.(?:sqlite3?|db)$/.test(entry.name))
-    .map(({ name }) => ({ what: "SQLite database", where: name, source: "sqlite", values: { path: name } }));
-  return [...settings, ...files];
+function variablesIn(file: string, text: string): ProjectFinding[] {
+  const set = text.matchAll(/^[ \t]*(?:export[ \t]+)?([A-Z][A-Z0-9_]*)[ \t]*=/gm);
+  const names = [...set].map(([, name = ""]) => name);
+  return variables.flatMap(([pattern, what, source, option, isList]): ProjectFinding[] => {
+    const variable = names.find((each) => pattern.test(each));
+    if (variable === undefined) return [];
+    const reference = `\${env:${variable}}`;
+    const values = { [option]: isList ? [reference] : reference };
+    return [{ what, where: `${file} (${variable})`, source, values }];
+  });
 }
 
 /** Recognises projects that ask several models the same question by their file names. */
@@ -223,16 +162,8 @@ function website(project: string): ProjectFinding[] {
   return [{ what: "website", where: "package.json (homepage)", source: "web", values: { pages: [home] } }];
 }
 
-function once(findings: readonly ProjectFinding[]): ProjectFinding[] {
-  return findings.filter((each, index) => findings.findIndex((other) => other.source === each.source) === index);
-}
-
-function isThere(project: string, name: string): boolean {
-  return statSync(join(project, name), { throwIfNoEntry: false }) !== undefined;
-}
-
-function isFolder(project: string, name: string): boolean {
-  return statSync(join(project, name), { throwIfNoEntry: false })?.isDirectory() ?? false;
+function once(found: readonly ProjectFinding[]): ProjectFinding[] {
+  return found.filter((each, index) => found.findIndex((other) => other.source === each.source) === index);
 }
 
 function namesIn(folder: string): readonly Dirent[] {

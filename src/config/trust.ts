@@ -33,26 +33,15 @@ export interface Permission {
   readonly outdated?: string;
 }
 
-export interface GrantedPart {
-  readonly written: Facts;
-  readonly found: Facts;
-}
+/** What a grant of a part is bound to. */
+export type GrantedState = Pick<Permission, "part" | "written" | "found">;
+
+type GrantedPart = Omit<GrantedState, "part">;
 
 export interface Grant {
   readonly parts: ReadonlyMap<string, GrantedPart>;
   /** Written by an earlier version, whose grants did not cover whole parts: it is ignored. */
   readonly isEarlier: boolean;
-}
-
-export interface TrustStore {
-  /** The grant for this config. */
-  read(file: string): Grant;
-  /** Replaces the earlier grant. */
-  grant(file: string, permissions: readonly Pick<Permission, "part" | "written" | "found">[]): void;
-  /** Returns whether anything was granted. */
-  forget(file: string): boolean;
-  /** The file of a grant, whether or not it exists. */
-  placeOf(file: string): string;
 }
 
 export const noGrant: Grant = { parts: new Map(), isEarlier: false };
@@ -61,41 +50,43 @@ export const noGrant: Grant = { parts: new Map(), isEarlier: false };
 const version = 2;
 
 /** One file per config, so that concurrent grants do not overwrite each other. */
-export function createTrustStore(stateFolder: string): TrustStore {
+export function createTrustStore(stateFolder: string) {
   const folder = join(stateFolder, "trusted");
+  /** The file of a grant, whether or not it exists. */
   const placeOf = (file: string) => join(folder, `${sha256(identityOf(file)).slice(0, 32)}.json`);
 
-  return {
-    placeOf,
+  /** The grant for this config. */
+  function read(file: string): Grant {
+    try {
+      const stored = JSON.parse(readFileSync(placeOf(file), "utf8")) as Readonly<Record<string, unknown>>;
+      if (stored["file"] !== identityOf(file)) return noGrant;
+      if (stored["version"] !== version) return { ...noGrant, isEarlier: true };
+      const parts = Object.entries(stored["parts"] as Readonly<Record<string, unknown>>).filter(isGrantedPart);
+      return { parts: new Map(parts), isEarlier: false };
+    } catch {
+      // An unreadable file grants nothing.
+      return noGrant;
+    }
+  }
 
-    read(file) {
-      try {
-        const stored = JSON.parse(readFileSync(placeOf(file), "utf8")) as Readonly<Record<string, unknown>>;
-        if (stored["file"] !== identityOf(file)) return noGrant;
-        if (stored["version"] !== version) return { ...noGrant, isEarlier: true };
-        const parts = Object.entries(stored["parts"] as Readonly<Record<string, unknown>>).filter(isGrantedPart);
-        return { parts: new Map(parts), isEarlier: false };
-      } catch {
-        // An unreadable file grants nothing.
-        return noGrant;
-      }
-    },
+  /** Replaces the earlier grant. */
+  function grant(file: string, permissions: readonly GrantedState[]): void {
+    const parts = Object.fromEntries(permissions.map(({ part, written, found }) => [part, { written, found }]));
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const text = `${JSON.stringify({ version, file: identityOf(file), parts }, undefined, 2)}\n`;
+    writeFileAtomically(placeOf(file), text);
+  }
 
-    grant(file, permissions) {
-      const parts = Object.fromEntries(permissions.map(({ part, written, found }) => [part, { written, found }]));
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
-      const text = `${JSON.stringify({ version, file: identityOf(file), parts }, undefined, 2)}\n`;
-      writeFileAtomically(placeOf(file), text);
-    },
+  /** Returns whether anything was granted. */
+  function forget(file: string): boolean {
+    const { parts, isEarlier } = read(file);
+    if (parts.size === 0 && !isEarlier) return false;
+    // Emptied and not deleted, so that a server that watches the file notices.
+    grant(file, []);
+    return true;
+  }
 
-    forget(file) {
-      const { parts, isEarlier } = this.read(file);
-      if (parts.size === 0 && !isEarlier) return false;
-      // Emptied and not deleted, so that a server that watches the file notices.
-      this.grant(file, []);
-      return true;
-    },
-  };
+  return { placeOf, read, grant, forget };
 }
 
 function isGrantedPart(entry: [string, unknown]): entry is [string, GrantedPart] {
@@ -114,10 +105,7 @@ export function changedFacts(granted: Facts, now: Facts): string[] {
 }
 
 /** Whether a part is granted as it is now. Fewer `found` facts than granted are fine. */
-export function isGranted(
-  grant: Grant,
-  { part, written, found }: Pick<Permission, "part" | "written" | "found">,
-): boolean {
+export function isGranted(grant: Grant, { part, written, found }: GrantedState): boolean {
   const granted = grant.parts.get(part);
   return (
     granted !== undefined && isSameFacts(granted.written, written) && changedFacts(granted.found, found).length === 0
@@ -125,10 +113,7 @@ export function isGranted(
 }
 
 /** Why a grant is not valid for the current state of the part; undefined without a grant. */
-export function whyOutdated(
-  grant: Grant,
-  { part, written, found }: Pick<Permission, "part" | "written" | "found">,
-): string | undefined {
+export function whyOutdated(grant: Grant, { part, written, found }: GrantedState): string | undefined {
   const granted = grant.parts.get(part);
   if (!granted)
     return grant.isEarlier

@@ -4,7 +4,7 @@ import type { PackFrame } from "./frame.ts";
 import type { PackItem } from "./pack.ts";
 import { pick, type Pick, type Picked } from "./pick.ts";
 import type { RankedPassage } from "./rank.ts";
-import { isPiece, itemOf, type PassageSource } from "./passage-source.ts";
+import { itemOf, type PassageSource } from "./passage-source.ts";
 
 export interface PassageChoice {
   readonly source: PassageSource;
@@ -77,7 +77,7 @@ function runsOf(passages: readonly RankedPassage[]): RankedPassage[][] {
     const run = runs.at(-1);
     const before = run?.at(-1);
     const isNear = before && passage.counted.lines[0] - before.counted.lines[1] <= maxGap + 1;
-    if (isNear && !isPiece(passage) && !isPiece(before)) run!.push(passage);
+    if (isNear && !passage.counted.isPartOfLine && !before.counted.isPartOfLine) run!.push(passage);
     else runs.push([passage]);
   }
   return runs;

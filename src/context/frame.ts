@@ -12,10 +12,6 @@ export interface PackFrame {
   item(item: Pick<PackItem, "uri" | "lines" | "columns" | "text">): string;
 }
 
-export function frameOf(format: PackFormat): PackFrame {
-  return frames[format];
-}
-
 const markdown: PackFrame = {
   render(items) {
     return items.length === 0 ? "" : `${note}\n${inOrder(items, markdown)}`;
@@ -45,7 +41,7 @@ const json: PackFrame = {
   item: (item) => `\n${JSON.stringify({ uri: plainUri(item.uri), lines: formatLines(item), text: item.text })}`,
 };
 
-const frames: Readonly<Record<PackFormat, PackFrame>> = { markdown, xml, json };
+export const frames: Readonly<Record<PackFormat, PackFrame>> = { markdown, xml, json };
 
 function inOrder(items: readonly PackItem[], frame: PackFrame): string {
   const between = frame === json ? "," : "";
@@ -66,11 +62,7 @@ function formatLines({ lines: [first, last], columns }: Pick<PackItem, "lines" |
 
 /** A URI has no spaces and no characters of a frame; an invalid one may. */
 function plainUri(uri: string): string {
-  return uri.replaceAll(/[^\u0021-\u007e]|[<>"`\\^{|}]/gu, encodeURIComponentSafe);
-}
-
-function encodeURIComponentSafe(character: string): string {
-  return encodeURIComponent(character.toWellFormed());
+  return uri.replaceAll(/[^\u0021-\u007e]|[<>"`\\^{|}]/gu, (character) => encodeURIComponent(character.toWellFormed()));
 }
 
 function longestRun(text: string): number {

@@ -6,7 +6,7 @@ import { createResources } from "../router/create-resources.ts";
 import { createMemory, type MemoryTemplate, type MemoryValue } from "../sources/memory.ts";
 import { createClock } from "../testing/clock.ts";
 import { estimate } from "./count-tokens.ts";
-import { frameOf } from "./frame.ts";
+import { frames } from "./frame.ts";
 import { gather, type GatherAsk } from "./gather.ts";
 import type { Pack } from "./pack.ts";
 
@@ -352,6 +352,6 @@ describe("hostile content", () => {
 
   it.each(["markdown", "xml", "json"] as const)("escapes invisible characters of a URI (%s)", (format) => {
     const item = { uri: "x://a/ket\u200btle.md", name: "a", lines: [1, 1], text: "It boils." } as const;
-    expect(frameOf(format).render([item])).toContain("x://a/ket%E2%80%8Btle.md");
+    expect(frames[format].render([item])).toContain("x://a/ket%E2%80%8Btle.md");
   });
 });

@@ -21,7 +21,7 @@ import { isSet } from "./pins.ts";
 import { maxTaskLength, readTask } from "./read-task.ts";
 import { priorityFactor, recencyFactor, gatherWeights } from "./weights.ts";
 import { type AsyncWorkbench, useWorkbench } from "./use-workbench.ts";
-import type { AboutText, PackedItem, RankedText, RawText } from "./workbench.ts";
+import type { AboutText, PackedItem, RankedText } from "./workbench.ts";
 
 export interface GatherAsk {
   /** What is to be done, in a person's words. Without a task nothing is searched: `include` is packed, in its order. */
@@ -159,16 +159,9 @@ function createCandidateReader(bench: AsyncWorkbench, resources: Resources, call
       if (!body || !("text" in body)) return "is not text";
       const raw = body.text;
       const path = readable(uri.replace(/^[a-z][a-z0-9+.-]*:\/*/i, ""));
-      const { name, title = "", description = "", mimeType } = resource;
-      const titles = `${name} ${title} ${description}`;
-      const text: RawText = {
-        key: resource.uri,
-        raw,
-        path,
-        title: titles,
-        mimeType,
-      };
-      if (!(await bench.add(text))) return "is not text";
+      const { uri: key, name, title = "", description = "", mimeType } = resource;
+      if (!(await bench.add({ key, raw, path, title: `${name} ${title} ${description}`, mimeType })))
+        return "is not text";
       return { candidate, uri, beginning: raw.slice(0, maxImportsText), inherited: 0 };
     } catch (cause) {
       if (call.signal.aborted || cause instanceof ThreadOverrun) throw cause;
@@ -277,13 +270,7 @@ function textUri({ uri, mimeType = "", meta }: Resource): string {
 }
 
 function toItem({ name, title, mimeType, annotations }: Resource, uri: string): AboutText["item"] {
-  return {
-    uri,
-    name,
-    title,
-    mimeType,
-    ...(annotations?.lastModified !== undefined && { lastModified: annotations.lastModified }),
-  };
+  return { uri, name, title, mimeType, lastModified: annotations?.lastModified };
 }
 
 function toIncluded(packed: PackedItem, { candidate }: ReadCandidate): Included {

@@ -1,8 +1,8 @@
 /** Finds what the task names: URIs, paths by their ends, commits and tables through templates. */
 import { parseTemplate } from "../lib/uri-template.ts";
-import { type Call, directoryType, type Resource, type Resources, type Template } from "../resources.ts";
+import { type Call, directoryType, type Resource, type Resources } from "../resources.ts";
 import { readable } from "./candidates.ts";
-import { roundRobin } from "./round-robin.ts";
+import { roundRobin, tryRequest } from "./round-robin.ts";
 import { findPinned, isSet } from "./pins.ts";
 import type { Task } from "./read-task.ts";
 
@@ -73,9 +73,9 @@ async function filled(
 ): Promise<readonly Spelled[]> {
   const tables = tableNames(task);
   if (hashes.length === 0 && tables.length === 0) return [];
-  const templates = await templatesOf(resources, call);
+  const { items } = await tryRequest(() => resources.templates({ limit: maxTemplates }, call), { items: [] }, call);
   const all: Spelled[] = [];
-  for (const { uriTemplate } of templates) {
+  for (const { uriTemplate } of items.slice(0, maxTemplates)) {
     if (all.length >= maxFilled) break;
     // Query variables are optional.
     const path = uriTemplate.replaceAll(/\{[?&#][^{}]*\}/g, "");
@@ -92,11 +92,15 @@ async function filled(
     const other = template.variables.filter((name) => name !== table);
     if (table === undefined || other.length > 1) continue;
     for (const name of tables) {
-      const values =
-        other[0] === undefined ? [""] : await suggested(resources, uriTemplate, other[0], { [table]: name }, call);
-      for (const value of values)
+      const [variable] = other;
+      const request = { template: uriTemplate, variable: variable ?? "", value: "", given: { [table]: name } };
+      const { values } =
+        variable === undefined
+          ? { values: [""] }
+          : await tryRequest(() => resources.complete(request, call), { values: [] }, call);
+      for (const value of values.slice(0, 2))
         all.push({
-          uri: template.expand({ [table]: name, ...(other[0] !== undefined && { [other[0]]: value }) }),
+          uri: template.expand({ [table]: name, ...(variable !== undefined && { [variable]: value }) }),
           name,
         });
     }
@@ -113,28 +117,4 @@ function tableNames({ text, names }: Task): readonly string[] {
     (match) => match[1] ?? match[2] ?? match[3]!,
   );
   return [...new Set([...beside, ...names.symbols.filter((name) => name.includes("_"))])].slice(0, 6);
-}
-
-async function templatesOf(resources: Resources, call: Call): Promise<readonly Template[]> {
-  try {
-    return (await resources.templates({ limit: maxTemplates }, call)).items.slice(0, maxTemplates);
-  } catch (cause) {
-    if (call.signal.aborted) throw cause;
-    return [];
-  }
-}
-
-async function suggested(
-  resources: Resources,
-  template: string,
-  variable: string,
-  given: Readonly<Record<string, string>>,
-  call: Call,
-): Promise<readonly string[]> {
-  try {
-    return (await resources.complete({ template, variable, value: "", given }, call)).values.slice(0, 2);
-  } catch (cause) {
-    if (call.signal.aborted) throw cause;
-    return [];
-  }
 }

@@ -2,7 +2,7 @@
 import { type Call, directoryType, type Resource, type Resources } from "../resources.ts";
 import { readable } from "./candidates.ts";
 import { importsOf } from "./imports.ts";
-import { roundRobin } from "./round-robin.ts";
+import { roundRobin, tryRequest } from "./round-robin.ts";
 import { changedTogether } from "./same-commit.ts";
 import { isLanguage, kinship } from "./related-names.ts";
 
@@ -33,10 +33,12 @@ export async function findNeighbours(
   call: Call,
 ): Promise<readonly Neighbour[]> {
   const folders = new Map<string, Promise<readonly Resource[]>>();
+  const childrenOf = async (folder: string): Promise<readonly Resource[]> =>
+    (await tryRequest(() => resources.children(folder, { limit: 1000 }, call), { items: [] }, call)).items;
   const look = (folder: string): Promise<readonly Resource[]> => {
     let listed = folders.get(folder);
     if (!listed) {
-      listed = folders.size >= maxFolders ? Promise.resolve([]) : childrenOf(resources, folder, call);
+      listed = folders.size >= maxFolders ? Promise.resolve([]) : childrenOf(folder);
       folders.set(folder, listed);
     }
     return listed;
@@ -67,15 +69,6 @@ const sayKin = {
   translation: "is a translation of",
 };
 const testFolder = /^(?:__tests__|tests?|specs?)$/i;
-
-async function childrenOf(resources: Resources, folder: string, call: Call): Promise<readonly Resource[]> {
-  try {
-    return (await resources.children(folder, { limit: 1000 }, call)).items;
-  } catch (cause) {
-    if (call.signal.aborted) throw cause;
-    return [];
-  }
-}
 
 /** Separate test folders: `src/a` and `tests/a`. */
 function mirrored(folder: string): readonly string[] {

@@ -10,11 +10,6 @@ export interface PassageSource {
   readonly passages: readonly RankedPassage[];
 }
 
-/** Returns whether a passage is only a part of a line. */
-export function isPiece({ counted: { isPartOfLine } }: RankedPassage): boolean {
-  return isPartOfLine;
-}
-
 /** From the first passage to the last: whole lines, unless it is a part of one. */
 export function itemOf({ item, text }: PassageSource, passages: readonly RankedPassage[]): PackItem {
   const { from, lines, heading, isPartOfLine } = passages[0]!.counted;

@@ -1,4 +1,5 @@
 /** Scores the passages of each candidate for the task. */
+import { bm25, inverseFrequency, lengthNorm } from "../search/bm25.ts";
 import type { Task } from "./read-task.ts";
 import type { CountedPassage, Text } from "./texts.ts";
 import { gatherWeights } from "./weights.ts";
@@ -38,9 +39,9 @@ export function rank(read: readonly Rankable[], task: Task): Ranked[] {
   return read.map(({ text, found, inherited, factor }) => {
     const best = new Map<string, number>();
     const own = text.counted.map((counted) => {
-      const norm = gatherWeights.k1 * (1 - gatherWeights.b + (gatherWeights.b * counted.length) / mean);
+      const norm = lengthNorm(gatherWeights, counted.length, mean);
       const worths = Array.from(counted.times, ([term, times]) => {
-        const worth = (rarity.get(term)! * times * (gatherWeights.k1 + 1)) / (times + norm) / most;
+        const worth = bm25(rarity.get(term)!, times, norm, gatherWeights.k1) / most;
         best.set(term, Math.max(best.get(term) ?? 0, worth));
         return { term, worth };
       }).sort((left, right) => right.worth - left.worth || (left.term < right.term ? -1 : 1));
@@ -76,7 +77,7 @@ function placesOf(read: readonly Rankable[], task: Task): ReadonlyMap<string, nu
   const terms = [...task.terms.values()].filter(({ isPlace }) => isPlace);
   const rarity = terms.map(({ term, weight }) => {
     const some = read.filter(({ text }) => text.pathTerms.has(term)).length;
-    return some === 0 ? 0 : weight * Math.log(1 + (read.length - some + 0.5) / (some + 0.5));
+    return some === 0 ? 0 : weight * inverseFrequency(read.length, some);
   });
   const all = rarity.reduce((sum, one) => sum + one, 0) || 1;
   return new Map(terms.map(({ term }, at) => [term, rarity[at]! / all]));
@@ -89,7 +90,7 @@ function rarities(passages: readonly CountedPassage[], task: Task): ReadonlyMap<
   const rarity = new Map<string, number>();
   for (const { term, weight } of task.terms.values()) {
     const some = holding.get(term) ?? 0;
-    rarity.set(term, weight * Math.log(1 + (passages.length - some + 0.5) / (some + 0.5)) ** gatherWeights.rarity);
+    rarity.set(term, weight * inverseFrequency(passages.length, some) ** gatherWeights.rarity);
   }
   return rarity;
 }

@@ -80,16 +80,13 @@ function weigh({ kind, term }: Token, surface: string): number {
     case "single":
       return kana.test(surface) ? 0.1 : 0.5;
     case "word":
-      return isFunctionWord(surface.toLowerCase()) ? 0.1 : isRoutine(surface.toLowerCase()) ? 0.5 : 1;
+      return isFunctionWord(surface.toLowerCase()) ? 0.1 : routine.has(surface.toLowerCase()) ? 0.5 : 1;
   }
 }
 
 const kana = /^[\u3041-\u309f\u30fc]+$/u;
 
 /** Words of nearly every task: they do not help to find a location. */
-function isRoutine(word: string): boolean {
-  return routine.has(word);
-}
 const routine = new Set(
   "fix fixes fixed add adds added remove removes removed change changes changed update updates make implement support handle allow avoid ensure improve move rename refactor bug issue code file function method class line patch problem case new".split(
     " ",
@@ -139,11 +136,10 @@ function* pathsIn(text: string): Generator<string> {
 }
 
 function found(text: string, what: RegExp, trim?: (name: string) => string): readonly string[] {
-  return take(namesIn(text, what), trim);
-}
-
-function* namesIn(text: string, what: RegExp): Generator<string> {
-  for (const [name] of text.matchAll(what)) yield name;
+  return take(
+    Array.from(text.matchAll(what), ([name]) => name),
+    trim,
+  );
 }
 
 function take(names: Iterable<string>, trim: (name: string) => string = (name) => name): readonly string[] {

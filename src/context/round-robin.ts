@@ -1,3 +1,6 @@
+/** Requests for many resources: a few concurrently, and some that may fail. */
+import type { Call } from "../resources.ts";
+
 /** Runs a function on each item, a few concurrently, and returns the results in the given order. */
 export async function roundRobin<T, R>(
   all: readonly T[],
@@ -11,4 +14,14 @@ export async function roundRobin<T, R>(
   };
   await Promise.all(Array.from({ length: Math.min(atOnce, all.length) }, worker));
   return answers;
+}
+
+/** The result of a request, or the fallback if it fails. A cancelled one is thrown. */
+export async function tryRequest<T>(request: () => Promise<T>, fallback: T, { signal }: Call): Promise<T> {
+  try {
+    return await request();
+  } catch (cause) {
+    if (signal.aborted) throw cause;
+    return fallback;
+  }
 }

@@ -1,7 +1,7 @@
 /** Finds files that changed in the same commits, if the git history is mounted as well. */
 import { type Call, type Resources } from "../resources.ts";
 import { readable } from "./candidates.ts";
-import { roundRobin } from "./round-robin.ts";
+import { roundRobin, tryRequest } from "./round-robin.ts";
 import { findPinned } from "./pins.ts";
 import type { Neighbour, RelatedTo } from "./neighbours.ts";
 
@@ -47,19 +47,14 @@ export async function changedTogether(
 
 /** URI prefixes of the templates of git mounts. */
 async function historiesOf(resources: Resources, call: Call): Promise<readonly string[]> {
-  try {
-    const { items } = await resources.templates({ limit: 500 }, call);
-    const commits = new Set(
-      items.flatMap(({ uriTemplate }) => (uriTemplate.endsWith("commit/{sha}") ? [uriTemplate.slice(0, -12)] : [])),
-    );
-    return items.flatMap(({ uriTemplate }) => {
-      const [base = "", rest] = uriTemplate.split("log{?");
-      return rest?.includes("path") && commits.has(base) ? [base] : [];
-    });
-  } catch (cause) {
-    if (call.signal.aborted) throw cause;
-    return [];
-  }
+  const { items } = await tryRequest(() => resources.templates({ limit: 500 }, call), { items: [] }, call);
+  const commits = new Set(
+    items.flatMap(({ uriTemplate }) => (uriTemplate.endsWith("commit/{sha}") ? [uriTemplate.slice(0, -12)] : [])),
+  );
+  return items.flatMap(({ uriTemplate }) => {
+    const [base = "", rest] = uriTemplate.split("log{?");
+    return rest?.includes("path") && commits.has(base) ? [base] : [];
+  });
 }
 
 /** A folder and its history are mounted under one name: `file:///home/me/project/a.ts` and `git://project/`. */

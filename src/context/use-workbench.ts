@@ -7,7 +7,7 @@ import { createWorkbench, type Workbench } from "./workbench.ts";
 export type AsyncWorkbench = {
   readonly [Name in keyof Workbench]: (
     ...args: Parameters<Workbench[Name]>
-  ) => Promise<Awaited<ReturnType<Workbench[Name]>>>;
+  ) => ReturnType<Workbench[Name]> | Promise<Awaited<ReturnType<Workbench[Name]>>>;
 };
 
 /** Loading a tokenizer takes a second: its thread is reused for a while. */
@@ -22,7 +22,7 @@ export async function useWorkbench<T>(
   signal: AbortSignal,
   work: (bench: AsyncWorkbench) => Promise<T>,
 ): Promise<T> {
-  if (typeof counter === "object") return work(asAsync(createWorkbench(task, counter)));
+  if (typeof counter === "object") return work(createWorkbench(task, counter));
   threads ??= createThreads({ name: "pressmark-gather", max: 2, deadlineMs, maxMiB: 1024, idleMs });
   try {
     const module = new URL("./workbench-thread.ts", import.meta.url);
@@ -53,12 +53,4 @@ async function workInThread<T>(
     // The thread is kept, its texts are not.
     call("end").catch(() => undefined);
   }
-}
-
-function asAsync(bench: Workbench): AsyncWorkbench {
-  return {
-    add: async (text) => bench.add(text),
-    rankTexts: async (about) => bench.rankTexts(about),
-    pack: bench.pack,
-  };
 }

@@ -3,7 +3,7 @@ import { digestOf } from "../lib/digest.ts";
 import { clean, type Clean, countIn } from "./clean.ts";
 import type { CountTokens } from "./count-tokens.ts";
 import { type PassageChoice, fitPack } from "./fit.ts";
-import { frameOf } from "./frame.ts";
+import { frames } from "./frame.ts";
 import type { PackItem, PackFormat } from "./pack.ts";
 import { baseNameOf } from "./neighbours.ts";
 import { rank, type Ranked, type RankedPassage } from "./rank.ts";
@@ -109,7 +109,7 @@ export function createWorkbench(taskText: string, counter: CountTokens): Workben
       item: shownItem(item),
       also,
       digest: await digestOf(raw),
-      tokens: counter.count(frameOf(format).item(item)),
+      tokens: counter.count(frames[format].item(item)),
       says: sentencesOf(task, passages, text, item),
       masked: countIn(cleaned.masked, item.lines),
       removed: countIn(cleaned.removed, item.lines),
@@ -133,7 +133,7 @@ export function createWorkbench(taskText: string, counter: CountTokens): Workben
         keys.set(source, key);
         return source;
       });
-      const { text, tokens, chosen, noRoom, cut } = fitPack(sources, budget, frameOf(format), counter);
+      const { text, tokens, chosen, noRoom, cut } = fitPack(sources, budget, frames[format], counter);
       const items: PackedItem[] = [];
       for (const choice of chosen) items.push(await toPacked(choice, keys.get(choice.source)!, format));
       const missed = noRoom.filter(({ passages, isPinned }) => isPinned || passages.some(({ score }) => score > 0));
@@ -176,9 +176,9 @@ function shownItem({ name, title, mimeType, lastModified, ...item }: PackItem): 
   return {
     ...item,
     name: shown(name),
-    ...(title !== undefined && { title: shown(title) }),
-    ...(mimeType !== undefined && { mimeType: shown(mimeType) }),
-    ...(lastModified !== undefined && { lastModified: shown(lastModified) }),
+    title: title && shown(title),
+    mimeType: mimeType && shown(mimeType),
+    lastModified: lastModified && shown(lastModified),
   };
 }
 

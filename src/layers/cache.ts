@@ -1,9 +1,12 @@
 /** Caches reads while the version stays equal, and shares concurrent reads of one address. */
+import { unlessAborted } from "../lib/unless-aborted.ts";
+import { cancelled } from "../errors.ts";
 import { wrapSource } from "../layer.ts";
-import type { OperationMethod, Layer, Operation } from "../layer.ts";
+import type { Layer } from "../layer.ts";
+import { Lru } from "../lib/lru.ts";
 import type { Call } from "../resources.ts";
 import type { Address, Part, Source } from "../source.ts";
-import { attempt, ownCall, cancelledCall } from "./own-call.ts";
+import { attempt, ownCall } from "./own-call.ts";
 import type { OwnCall } from "./own-call.ts";
 
 export interface CacheOptions {
@@ -39,41 +42,21 @@ interface SharedRead {
  */
 export function cache({ maxBytes = 64 * 1024 * 1024, maxSeen = 8192 }: CacheOptions = {}): Layer {
   return (inner) => {
-    /** The least recently used first. */
-    const cached = new Map<string, CachedRead>();
-    /** Addresses that were read before and are not cached, the oldest first. */
-    const seen = new Map<string, Seen>();
+    const cached = new Lru<string, CachedRead>({ maxSize: maxBytes, sizeOf: ({ bytes }) => bytes });
+    /** Addresses that were read before and are not cached. */
+    const seen = new Lru<string, Seen>({ maxEntries: maxSeen });
     const sharedReads = new Map<string, SharedRead>();
-    let usedBytes = 0;
-
-    function drop(key: string): void {
-      const found = cached.get(key);
-      if (found === undefined) return;
-      cached.delete(key);
-      usedBytes -= found.bytes;
-    }
 
     function store(key: string, version: string, parts: readonly Part[]): void {
       const bytes = sizeOf(parts) + 2 * key.length + 256;
-      drop(key);
+      cached.delete(key);
       if (bytes > maxBytes / 4) return;
       cached.set(key, { version, parts, bytes });
       seen.delete(key);
-      usedBytes += bytes;
-      for (const oldest of cached.keys()) {
-        if (usedBytes <= maxBytes) return;
-        drop(oldest);
-      }
     }
 
     function remember(key: string, pause: number): void {
-      seen.delete(key);
       seen.set(key, { pause, left: pause });
-      if (seen.size <= maxSeen) return;
-      for (const longest of seen.keys()) {
-        seen.delete(longest);
-        return;
-      }
     }
 
     /** Joins the shared read of this name, or starts it. */
@@ -98,25 +81,11 @@ export function cache({ maxBytes = 64 * 1024 * 1024, maxSeen = 8192 }: CacheOpti
 
     function join(name: string, shared: SharedRead, call: Call): Promise<readonly Part[]> {
       const { signal } = call;
-      if (signal.aborted) return Promise.reject(cancelledCall(signal));
+      if (signal.aborted) return Promise.reject(cancelled(signal.reason));
       shared.waiting += 1;
-      return new Promise((resolve, reject) => {
-        const off = (): void => {
-          reject(cancelledCall(signal));
-          leave(name, shared, signal.reason);
-        };
-        signal.addEventListener("abort", off, { once: true });
-        const over = (): void => signal.removeEventListener("abort", off);
-        shared.answer.then(
-          (parts) => {
-            over();
-            resolve(parts);
-          },
-          (cause: unknown) => {
-            over();
-            reject(cause);
-          },
-        );
+      return unlessAborted(shared.answer, signal, (reason) => {
+        leave(name, shared, reason);
+        return cancelled(reason);
       });
     }
 
@@ -139,22 +108,18 @@ export function cache({ maxBytes = 64 * 1024 * 1024, maxSeen = 8192 }: CacheOpti
       try {
         ({ version } = await stat(at, call));
       } catch {
-        if (call.signal.aborted) throw cancelledCall(call.signal);
+        if (call.signal.aborted) throw cancelled(call.signal.reason);
         // The source may be able to read what it has no `stat` for; if not, its read gives the better error.
-        drop(key);
+        cached.delete(key);
         return readPlainly(at, call, key);
       }
       if (version === undefined) {
-        drop(key);
+        cached.delete(key);
         remember(key, Math.min(64, (seen.get(key)?.pause ?? 0) * 2 || 1));
         return readPlainly(at, call, key);
       }
       const found = cached.get(key);
-      if (found?.version === version) {
-        cached.delete(key);
-        cached.set(key, found);
-        return found.parts;
-      }
+      if (found?.version === version) return found.parts;
       const label = version;
       return share(`v${label.length}:${label}${key}`, call, async (own) => {
         const parts = await readInner(at, own);
@@ -170,7 +135,7 @@ export function cache({ maxBytes = 64 * 1024 * 1024, maxSeen = 8192 }: CacheOpti
     const readInner = (at: Address, own: Call) => attempt(innerRead, [at, own]) as Promise<readonly Part[]>;
 
     function read(at: Address, call: Call): Promise<readonly Part[]> {
-      if (call.signal.aborted) return Promise.reject(cancelledCall(call.signal));
+      if (call.signal.aborted) return Promise.reject(cancelled(call.signal.reason));
       const key = keyOf(at);
       if (stat === undefined) return readPlainly(at, call, key);
       const before = seen.get(key);
@@ -180,9 +145,7 @@ export function cache({ maxBytes = 64 * 1024 * 1024, maxSeen = 8192 }: CacheOpti
       return readPlainly(at, call, key);
     }
 
-    return wrapSource(inner, <T extends OperationMethod>(operation: Operation, method: T): T =>
-      operation === "read" ? (read as OperationMethod as T) : method,
-    );
+    return wrapSource(inner, (operation, method) => (operation === "read" ? read : method));
   };
 }
 

@@ -1,8 +1,8 @@
 /** Converts whatever a source throws into a ResourceError, and records the mount and operation of each. */
-import { ResourceError, toResourceError } from "../errors.ts";
+import { cancelled, ResourceError, toResourceError, unavailable } from "../errors.ts";
 import { wrapSource } from "../layer.ts";
-import type { OperationMethod, Layer, Operation } from "../layer.ts";
-import { attempt, callOf, cancelledCall } from "./own-call.ts";
+import type { Layer, Operation } from "../layer.ts";
+import { attempt, callOf } from "./own-call.ts";
 
 export interface ErrorContext {
   readonly mount: string;
@@ -30,23 +30,22 @@ export function explained(error: ResourceError): string {
 /** A ResourceError is unchanged; an error after the caller has left is "cancelled"; any other is "unexpected" with its cause. */
 export function explain(): Layer {
   return (inner, mount) =>
-    wrapSource(inner, <T extends OperationMethod>(operation: Operation, method: T): T => {
+    wrapSource(inner, (operation, method) => {
       const where: ErrorContext = { mount: mount.name, operation };
-      const explaining = (...args: never[]): Promise<unknown> =>
+      return (...args) =>
         attempt(method, args).catch((cause: unknown) => {
           const error = toError(cause, callOf(args).signal);
           contexts.set(error, where);
           throw error;
         });
-      return explaining as T;
     });
 }
 
 function toError(cause: unknown, signal: AbortSignal): ResourceError {
   if (cause instanceof ResourceError) return cause;
-  if (signal.aborted) return cancelledCall(signal);
+  if (signal.aborted) return cancelled(signal.reason);
   const error = toResourceError(cause);
   if (error.kind !== "cancelled") return error;
   // Aborted, but not by the caller: a time limit of the source or of its backend.
-  return new ResourceError("unavailable", "the backend did not respond in time; try again", { cause });
+  return unavailable("the backend did not respond in time; try again", cause);
 }

@@ -12,7 +12,6 @@ import { sourceContract } from "../testing/source-contract.ts";
 import { cache } from "./cache.ts";
 import { explain } from "./explain.ts";
 import { limit } from "./limit.ts";
-import { observe } from "./observe.ts";
 import { retry } from "./retry.ts";
 import { standardLayers } from "./standard.ts";
 import { deadlinesByHand } from "./test-deadlines.ts";
@@ -29,8 +28,7 @@ const layers: Readonly<Record<string, () => readonly Layer[]>> = {
   retry: () => [retry(hasty)],
   limit: () => [limit({ maxAtOnce: 2 })],
   cache: () => [cache()],
-  observe: () => [observe(() => {})],
-  "the standard layers": () => standardLayers(hasty, { observe: () => {} }),
+  "the standard layers": () => standardLayers(hasty),
 };
 
 for (const [name, make] of Object.entries(layers)) {

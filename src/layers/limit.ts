@@ -1,10 +1,10 @@
 /** Limits the concurrent calls to one mount: further calls wait in a queue that is fair between clients, or fail with "busy". */
-import { ResourceError } from "../errors.ts";
+import { cancelled, ResourceError } from "../errors.ts";
 import { wrapSource } from "../layer.ts";
-import type { OperationMethod, Layer, Operation } from "../layer.ts";
+import type { Layer } from "../layer.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 import { createFairQueue } from "../lib/fair-queue.ts";
-import { attempt, callOf, cancelledCall } from "./own-call.ts";
+import { attempt, callOf } from "./own-call.ts";
 
 export interface LimitOptions {
   /** Maximum number of concurrent calls to the source. One client gets at most three quarters of them. */
@@ -27,15 +27,14 @@ export function limit({
   now = monotonicMs,
 }: LimitOptions = {}): Layer {
   return (inner) => {
-    const queue = createFairQueue({ maxAtOnce, maxWaiting, abandonedMs, now, busy, cancelled: cancelledCall });
-    return wrapSource(inner, <T extends OperationMethod>(operation: Operation, method: T): T => {
+    const queue = createFairQueue({ maxAtOnce, maxWaiting, abandonedMs, now, busy, cancelled });
+    return wrapSource(inner, (operation, method) => {
       // An action may wait for another call: if it held a slot, both could wait for ever.
       if (operation === "act") return method;
-      const limited = (...args: never[]): Promise<unknown> => {
+      return (...args) => {
         const call = callOf(args);
         return queue.run(call.client ?? call.caller, call, () => attempt(method, args));
       };
-      return limited as T;
     });
   };
 }

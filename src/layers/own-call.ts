@@ -1,5 +1,4 @@
 /** Helpers for layers that treat every operation alike. */
-import { ResourceError } from "../errors.ts";
 import type { OperationMethod } from "../layer.ts";
 import type { Call } from "../resources.ts";
 
@@ -16,10 +15,6 @@ export function attempt(method: OperationMethod, args: readonly unknown[], call?
   } catch (cause) {
     return Promise.reject(cause);
   }
-}
-
-export function cancelledCall(signal: AbortSignal): ResourceError {
-  return new ResourceError("cancelled", "cancelled", { cause: signal.reason });
 }
 
 /** A call with its own signal. */

@@ -1,6 +1,7 @@
 /** Masks secrets in everything that leaves a mount: reads, ranges, lists, hits, suggestions, skills. */
-import { ResourceError } from "../errors.ts";
+import { ResourceError, unavailable } from "../errors.ts";
 import { type OperationMethod, type Layer, type Operation, wrapSource } from "../layer.ts";
+import { Lru } from "../lib/lru.ts";
 import { findSecrets } from "../lib/secrets.ts";
 import { createTimeSlices } from "../lib/time-slices.ts";
 import type { Call, Page } from "../resources.ts";
@@ -29,12 +30,6 @@ export interface RedactOptions {
   readonly maxBytes?: number;
 }
 
-/** A recently masked resource, cached for further ranges. */
-interface Whole {
-  readonly part: Part;
-  readonly size: number;
-}
-
 /** Size of one read, for a resource that can only be read in pieces. */
 const pieceBytes = 1024 * 1024;
 const maxPieces = 10_000;
@@ -48,8 +43,8 @@ const maxCachedBytes = 32 * 1024 * 1024;
  */
 export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Layer {
   return (inner) => {
-    /** By address and version, the least recently used first. */
-    const wholes = new Map<string, Whole>();
+    /** Recently masked resources by address and version, cached for further ranges. */
+    const wholes = new Lru<string, Part>({ maxEntries: maxWholes, maxSize: maxCachedBytes, sizeOf });
 
     async function read(at: Address, call: Call): Promise<readonly Part[]> {
       const { lines, bytes, ...rest } = at.query ?? {};
@@ -73,20 +68,10 @@ export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Lay
       const { version } = (await inner.stat?.(at, call)) ?? {};
       const key = JSON.stringify([at.path, Object.entries(at.query ?? {}).sort(), version]);
       const known = version === undefined ? undefined : wholes.get(key);
-      wholes.delete(key);
-      const part = known?.part ?? (await maskPart(asText(await gather(at, call), probe)));
-      if (version !== undefined) store(key, { part, size: sizeOf(part) });
+      if (known) return known;
+      const part = await maskPart(asText(await gather(at, call), probe));
+      if (version !== undefined) wholes.set(key, part);
       return part;
-    }
-
-    function store(key: string, whole: Whole): void {
-      wholes.set(key, whole);
-      let bytes = [...wholes.values()].reduce((sum, { size }) => sum + size, 0);
-      for (const [oldest, { size }] of wholes) {
-        if (wholes.size <= maxWholes && bytes <= maxCachedBytes) return;
-        wholes.delete(oldest);
-        bytes -= size;
-      }
     }
 
     async function gather(at: Address, call: Call): Promise<Part> {
@@ -105,7 +90,7 @@ export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Lay
         if (!piece || !range || range.total > maxBytes) throw tooLarge(maxBytes, range?.total);
         // A backend that returns less than requested each time must not hold the call for ever.
         if (range.last < from || pieces.length > maxPieces)
-          throw new ResourceError("unavailable", "the backend returned incomplete content; try again");
+          throw unavailable("the backend returned incomplete content; try again");
         pieces.push(piece);
         total = range.total;
         from = range.last + 1;
@@ -172,10 +157,9 @@ export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Lay
       skill: async (at, call) => maskSkill(await inner.skill!(at, call)),
     };
     const all: Readonly<Partial<Record<Operation, unknown>>> = { ...masked, list, read };
-    return wrapSource(inner, <T extends OperationMethod>(operation: Operation, method: T): T => {
-      if (operation === "act") return maskAction(method) as T;
-      return (all[operation] as T | undefined) ?? method;
-    });
+    return wrapSource(inner, (operation, method) =>
+      operation === "act" ? maskAction(method) : ((all[operation] as OperationMethod | undefined) ?? method),
+    );
   };
 }
 

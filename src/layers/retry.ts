@@ -1,9 +1,9 @@
 /** Retries calls that failed with a passing error. */
-import { ResourceError, retryAfterOf } from "../errors.ts";
+import { cancelled, ResourceError, retryAfterOf } from "../errors.ts";
 import { wrapSource } from "../layer.ts";
-import type { OperationMethod, Layer, Operation } from "../layer.ts";
+import type { OperationMethod, Layer } from "../layer.ts";
 import type { Runtime } from "../source.ts";
-import { attempt, callOf, cancelledCall } from "./own-call.ts";
+import { attempt, callOf } from "./own-call.ts";
 import { timeLimit, type TimeoutOptions } from "./timeout.ts";
 
 /** No attempt begins after the deadline of the timeout layer. */
@@ -38,7 +38,7 @@ export function retry(
       try {
         await runtime.wait(waitMs, signal);
       } catch {
-        throw cancelledCall(signal);
+        throw cancelled(signal.reason);
       }
       try {
         return await attempt(method, args);
@@ -51,17 +51,16 @@ export function retry(
   }
 
   return (inner) =>
-    wrapSource(inner, <T extends OperationMethod>(operation: Operation, method: T): T => {
+    wrapSource(inner, (operation, method) => {
       if (operation === "watch" || operation === "act") return method;
       const mostMs = Math.min(withinMs, timeLimit(inner, operation, timeoutMs));
-      const retrying = (...args: never[]): Promise<unknown> => {
+      return (...args) => {
         const untilMs = runtime.monotonicMs() + mostMs;
         return attempt(method, args).catch((cause: unknown) => {
           if (!isPassing(cause)) throw cause;
           return again(method, args, untilMs, cause);
         });
       };
-      return retrying as T;
     });
 }
 

@@ -7,28 +7,24 @@ import type { CacheOptions } from "./cache.ts";
 import { explain } from "./explain.ts";
 import { limit } from "./limit.ts";
 import type { LimitOptions } from "./limit.ts";
-import { observe } from "./observe.ts";
-import type { Observation } from "./observe.ts";
 import { retry } from "./retry.ts";
 import type { RetryOptions } from "./retry.ts";
 import { timeout } from "./timeout.ts";
 import type { TimeoutOptions } from "./timeout.ts";
 
 export interface StandardOptions extends CacheOptions, RetryOptions, TimeoutOptions, LimitOptions {
-  readonly observe?: (observation: Observation) => void;
   /** The layer that masks secrets, if the mount does so. */
   readonly redact?: Layer;
 }
 
 /**
- * From the outside in: the observer sees what the caller gets. Errors are explained after every layer that may recover from them.
+ * From the outside in. Errors are explained after every layer that may recover from them.
  * One deadline covers the whole call: the requests of the cache, all attempts, and waiting for a slot. The cache holds masked
  * content, and a cached result needs no slot. A read shared by several callers has its own deadline, because the last of them
  * may join late.
  */
 export function standardLayers(runtime: Runtime, options: StandardOptions = {}): readonly Layer[] {
   return [
-    ...(options.observe ? [observe(options.observe)] : []),
     explain(),
     timeout(options),
     cache(options),

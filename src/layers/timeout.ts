@@ -1,7 +1,7 @@
 /** Aborts a call that takes too long. */
-import { ResourceError } from "../errors.ts";
+import { unavailable } from "../errors.ts";
 import { wrapSource } from "../layer.ts";
-import type { OperationMethod, Layer, Operation } from "../layer.ts";
+import type { Layer, Operation } from "../layer.ts";
 import type { Source } from "../source.ts";
 import { attempt, callOf, ownCall } from "./own-call.ts";
 import { createDeadlines } from "./deadlines.ts";
@@ -30,16 +30,13 @@ export function timeLimit(
 /** Throws "unavailable", which is passing. For a watch the limit applies to arming; an armed watch continues until its caller ends it. */
 export function timeout({ timeoutMs, deadlines = shared }: TimeoutOptions = {}): Layer {
   return (inner) =>
-    wrapSource(inner, <T extends OperationMethod>(operation: Operation, method: T): T => {
+    wrapSource(inner, (operation, method) => {
       const ms = timeLimit(inner, operation, timeoutMs);
-      const timed = (...args: never[]): Promise<unknown> =>
+      return (...args) =>
         new Promise((resolve, reject) => {
           const call = ownCall(callOf(args));
           const deadline = deadlines.add(ms, () => {
-            const late = new ResourceError(
-              "unavailable",
-              `no response within ${ms} ms; try again later, or raise "timeoutMs"`,
-            );
+            const late = unavailable(`no response within ${ms} ms; try again later, or raise "timeoutMs"`);
             call.abort(late);
             call.release();
             reject(late);
@@ -57,6 +54,5 @@ export function timeout({ timeoutMs, deadlines = shared }: TimeoutOptions = {}):
             },
           );
         });
-      return timed as T;
     });
 }

@@ -19,3 +19,19 @@ export function compareAddresses(left: string, right: string): number {
 }
 
 const slash = 0x2f;
+
+/** By code points, the order of UTF-8 bytes: that of databases and object stores. */
+export function compareCodePoints(left: string, right: string): number {
+  const shorter = Math.min(left.length, right.length);
+  for (let at = 0; at < shorter; at += 1) {
+    const a = left.charCodeAt(at);
+    const b = right.charCodeAt(at);
+    if (a !== b) return rank(a) - rank(b);
+  }
+  return left.length - right.length;
+}
+
+/** Surrogates stand for the highest code points, but as code units they are below U+E000 to U+FFFF. */
+function rank(unit: number): number {
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
+}

@@ -94,3 +94,68 @@ describe("a reader", () => {
     expect((await first).value?.key).toBe("a");
   });
 });
+
+async function cpuOf(count: number): Promise<number> {
+  const queue = createCoalescingQueue<number>((item) => item);
+  queue.pushAll(Array.from({ length: count }, (_, index) => index));
+  const before = process.cpuUsage();
+  for (let index = 0; index < count; index += 1) await queue.next();
+  const { user, system } = process.cpuUsage(before);
+  return user + system;
+}
+
+function startLimited(whenLeft?: () => void) {
+  return createCoalescingQueue<number>(() => ({}), { max: 2, overflow: 0 }, whenLeft);
+}
+
+describe("a queue with a limit", () => {
+  it("gives a consumer that is too far behind one replacement item", async () => {
+    const queue = startLimited();
+    queue.pushAll([1, 2]);
+    expect(queue.size).toBe(2);
+    queue.push(3);
+    expect(queue.size).toBe(1);
+    expect((await queue.next()).value).toBe(0);
+    queue.pushAll([4, 5, 6]);
+    queue.push(7);
+    expect((await queue.next()).value).toBe(0);
+    expect((await queue.next()).value).toBe(7);
+  });
+
+  it("holds equal items without a common key apart", async () => {
+    const queue = startLimited();
+    queue.pushAll([1, 1]);
+    expect([(await queue.next()).value, (await queue.next()).value]).toEqual([1, 1]);
+  });
+
+  it("drops queued items when it ends, and throws the failure once", async () => {
+    const queue = startLimited();
+    queue.push(1);
+    queue.end(new Error("gone"));
+    queue.end();
+    await expect(queue.next()).rejects.toThrow("gone");
+    expect((await queue.next()).done).toBe(true);
+
+    const waiting = startLimited();
+    const next = waiting.next();
+    waiting.push(1);
+    waiting.end(new Error("gone"));
+    await expect(next).rejects.toThrow("gone");
+    expect((await waiting.next()).done).toBe(true);
+  });
+
+  it("says when its consumer leaves", async () => {
+    let left = 0;
+    const queue = startLimited(() => (left += 1));
+    queue.push(1);
+    for await (const _ of queue) break;
+    expect(left).toBe(1);
+    expect((await queue.next()).done).toBe(true);
+  });
+
+  it("takes its items in linear time", async () => {
+    await cpuOf(200_000);
+    const [one, four] = [await cpuOf(200_000), await cpuOf(800_000)];
+    expect(four / one).toBeLessThan(10);
+  });
+});

@@ -12,7 +12,7 @@ export interface FairQueueOptions {
   /** The error for rejected work, with the time after which to try again. */
   readonly busy: (retryAfterMs: number) => Error;
   /** The error for cancelled work. */
-  readonly cancelled: (signal: AbortSignal) => Error;
+  readonly cancelled: (reason: unknown) => Error;
 }
 
 export interface FairQueue {
@@ -113,7 +113,7 @@ export function createFairQueue({
   }
 
   function wait<T>(client: object, { signal }: { readonly signal: AbortSignal }, work: () => Promise<T>): Promise<T> {
-    if (signal.aborted) return Promise.reject(cancelled(signal));
+    if (signal.aborted) return Promise.reject(cancelled(signal.reason));
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         begin() {
@@ -127,7 +127,7 @@ export function createFairQueue({
       };
       function leaveQueue(): void {
         unqueue(client, waiter);
-        reject(cancelled(signal));
+        reject(cancelled(signal.reason));
       }
       const theirs = waiting.get(client);
       if (theirs) theirs.add(waiter);

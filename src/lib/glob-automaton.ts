@@ -111,11 +111,7 @@ export function compileGlob(pattern: readonly GlobPart[]): GlobAutomaton {
     const start = join(ends.map((end) => end.start));
     const within = join(ends.map((end) => end.within));
     const behindDoubleStar = join(ends.map((end) => end.behindDoubleStar));
-    return {
-      start,
-      within,
-      behindDoubleStar,
-    };
+    return { start, within, behindDoubleStar };
   }
 
   function addAll(ways: Ways, parts: readonly GlobPart[]): Ways {

@@ -1,12 +1,14 @@
+import { wait } from "./wait.ts";
+
 /** Whether work is done within a time. It continues in any case. */
 export async function isDoneWithin(
   work: Promise<unknown>,
   ms: number,
-  wait: (ms: number, signal: AbortSignal) => Promise<void>,
-  signal: AbortSignal,
+  waitFor: (ms: number, signal: AbortSignal) => Promise<void> = wait,
+  signal?: AbortSignal,
 ): Promise<boolean> {
   const over = new AbortController();
-  const late = wait(ms, AbortSignal.any([signal, over.signal])).then(
+  const late = waitFor(ms, signal ? AbortSignal.any([signal, over.signal]) : over.signal).then(
     () => false,
     () => true,
   );

@@ -1,4 +1,5 @@
 /** Runs long work in separate threads: it delays nothing else, and is ended when it takes too much time or memory. */
+import { unlessAborted } from "./unless-aborted.ts";
 import type { Worker } from "node:worker_threads";
 
 /** A request to the thread: the exported function of a module, and its arguments. */
@@ -120,7 +121,7 @@ export function createThreads({ name, max, deadlineMs, maxMiB, idleMs = 10_000 }
         return result;
       };
       try {
-        return await untilAborted(work(call), signal);
+        return await (signal ? unlessAborted(work(call), signal) : work(call));
       } finally {
         // Ending the thread would cost more than waiting for its work, which the deadline limits.
         if (signal?.aborted) thread.abandon();
@@ -199,19 +200,4 @@ function createThread(worker: Worker, deadlineMs: number, whenGone: () => void):
       return running.promise;
     },
   };
-}
-
-/** Rejects with the signal's reason when it aborts; the work is not stopped. */
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return work;
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(toError(signal.reason));
-    if (signal.aborted) abort();
-    signal.addEventListener("abort", abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
-}
-
-function toError(cause: unknown): Error {
-  return cause instanceof Error ? cause : new Error("cancelled", { cause });
 }

@@ -99,12 +99,5 @@ async function passToHost(chosen: readonly Resource[]): Promise<void> {
 }
 
 function toLink({ uri, name, title, mimeType, size }: Resource) {
-  return {
-    type: "resource_link" as const,
-    uri,
-    name,
-    title,
-    mimeType,
-    size,
-  };
+  return { type: "resource_link" as const, uri, name, title, mimeType, size };
 }

@@ -6,6 +6,7 @@ import type { Picker } from "./create-picker.ts";
 import { isFiltered } from "./filter-search.ts";
 import { FiltersBar } from "./filters.tsx";
 import { GatherPane } from "./gather-pane.tsx";
+import { Failure, Waiting } from "./notes.tsx";
 import { PreviewPane } from "./preview-pane.tsx";
 import { SearchBox, SearchResults } from "./search-view.tsx";
 import type { PageView } from "./state.ts";
@@ -117,19 +118,16 @@ export function App({ picker, language, extra, use, keys = globalThis }: AppProp
           />
         )}
         {connection === "failed" ? (
-          <div class="state" role="alert">
-            <p>{isDenied ? texts.noPermission : texts.offline}</p>
-            <p class="quiet">{isDenied ? texts.noPermissionHint : problem}</p>
-            <button type="button" onClick={() => void picker.start()}>
-              {texts.retry}
-            </button>
-          </div>
+          <Failure
+            title={isDenied ? texts.noPermission : texts.offline}
+            problem={isDenied ? texts.noPermissionHint : problem}
+            texts={texts}
+            retry={() => void picker.start()}
+          />
         ) : isSearching ? (
           <SearchResults {...{ picker, language, activeHit, setActiveHit, now }} leave={leaveSearch} />
         ) : connection === "connecting" ? (
-          <p class="state" role="status">
-            {texts.connecting}
-          </p>
+          <Waiting text={texts.connecting} />
         ) : (
           <div id="place" class="place" role="tabpanel" aria-labelledby={`tab-${view}`}>
             {view === "tree" && <TreePane {...{ picker, language, now }} box={tree} place={treePlace.current} />}
@@ -141,7 +139,7 @@ export function App({ picker, language, extra, use, keys = globalThis }: AppProp
       <main class="preview" aria-label={texts.preview}>
         <PreviewPane {...{ picker, language, now }} />
       </main>
-      <TrayPane {...{ picker, language }} {...(use && { use })} />
+      <TrayPane {...{ picker, language, use }} />
     </div>
   );
 }

@@ -2,32 +2,17 @@
 import { ResourceError } from "../errors.ts";
 import { estimateTokens, estimateTokensOfBytes } from "../lib/estimate-tokens.ts";
 import type { Resource } from "../resources.ts";
-import { type PagePart, messageOf } from "./create-picker.ts";
+import type { PagePart } from "./create-picker.ts";
+import { messageOf } from "./message-of.ts";
+import { optionalNumber, optionalText, recordOf, recordsIn } from "./loose.ts";
 import { asMarkdown, asXml, trayCounts, has, movedTo, type Read, toggled, withAll } from "./tray.ts";
 
 export type Form = "markdown" | "xml" | "uris";
 
-export interface Choosing {
-  toggle(resource: Resource): void;
-  /** Adds new ones at the end. */
-  choose(resources: readonly Resource[]): void;
-  /** Moves to a position from 0. */
-  move(uri: string, to: number): void;
-  clear(): void;
-  setBudget(tokens: number): void;
-  /** The chosen resources as text, and the number of those without text. */
-  written(form: Form): Promise<{ readonly text: string; readonly left: number }>;
-  loadSets(): void;
-  /** Throws with a message for the person. */
-  saveSet(name: string): Promise<void>;
-  /** Replaces the chosen resources with the members of the set. */
-  openSet(set: Resource): Promise<void>;
-}
-
 const countedAtOnce = 4;
 const setsUri = "set://";
 
-export function createChoosing(part: PagePart): Choosing {
+export function createChoosing(part: PagePart) {
   const taken = new Set<string>();
   let underCount = 0;
 
@@ -90,18 +75,21 @@ export function createChoosing(part: PagePart): Choosing {
   }
 
   return {
-    toggle(resource) {
+    toggle(resource: Resource): void {
       part.change({ tray: toggled(part.state.tray, resource) });
       if (has(part.state.tray, resource.uri)) void countTray();
     },
-    choose(resources) {
+    /** Adds new ones at the end. */
+    choose(resources: readonly Resource[]): void {
       part.change({ tray: withAll(part.state.tray, resources) });
       countAll();
     },
-    move: (uri, to) => part.change({ tray: movedTo(part.state.tray, uri, to) }),
-    clear: () => part.change({ tray: [] }),
-    setBudget: (budget) => part.change({ budget }),
-    async written(form) {
+    /** Moves to a position from 0. */
+    move: (uri: string, to: number) => part.change({ tray: movedTo(part.state.tray, uri, to) }),
+    clearTray: () => part.change({ tray: [] }),
+    setBudget: (budget: number) => part.change({ budget }),
+    /** The chosen resources as text, and the number of those without text. */
+    async written(form: Form): Promise<{ readonly text: string; readonly left: number }> {
       const { tray } = part.state;
       if (form === "uris") return { text: tray.map(({ resource }) => `${resource.uri}\n`).join(""), left: 0 };
       const read: Read[] = [];
@@ -112,13 +100,15 @@ export function createChoosing(part: PagePart): Choosing {
       return { text: form === "xml" ? asXml(read) : asMarkdown(read), left: tray.length - read.length };
     },
     loadSets: () => void loadSets(),
-    async saveSet(name) {
+    /** Throws with a message for the person. */
+    async saveSet(name: string): Promise<void> {
       const { useTool } = part.pressmark();
       if (!useTool) throw new ResourceError("unsupported", "this server cannot save sets");
       await useTool("save_set", { name, uris: part.state.tray.map(({ resource }) => resource.uri) }, part.call());
       await loadSets();
     },
-    async openSet({ uri }) {
+    /** Replaces the chosen resources with the members of the set. */
+    async openSet({ uri }: Resource): Promise<void> {
       const { contents } = await part.pressmark().read(uri, part.call());
       const [first] = contents;
       part.change({ tray: withAll([], membersIn(first && "text" in first.body ? first.body.text : "")) });
@@ -128,27 +118,24 @@ export function createChoosing(part: PagePart): Choosing {
 }
 
 /** The members of a set, from its first content. */
-export function membersIn(json: string): readonly Resource[] {
+function membersIn(json: string): readonly Resource[] {
   let parsed: unknown;
   try {
     parsed = JSON.parse(json);
   } catch {
     return [];
   }
-  const listed = typeof parsed === "object" && parsed !== null && "resources" in parsed ? parsed.resources : undefined;
-  if (!Array.isArray(listed)) return [];
-  return listed.flatMap((each: unknown): Resource[] => {
-    if (typeof each !== "object" || each === null) return [];
-    const { uri, name, title, mimeType, size } = each as Readonly<Record<string, unknown>>;
-    if (typeof uri !== "string") return [];
-    return [
-      {
-        uri,
-        name: typeof name === "string" ? name : uri,
-        ...(typeof title === "string" && { title }),
-        ...(typeof mimeType === "string" && { mimeType }),
-        ...(typeof size === "number" && { size }),
-      },
-    ];
-  });
+  return recordsIn(recordOf(parsed)["resources"]).flatMap(({ uri, name, title, mimeType, size }): Resource[] =>
+    typeof uri === "string"
+      ? [
+          {
+            uri,
+            name: optionalText(name) ?? uri,
+            title: optionalText(title),
+            mimeType: optionalText(mimeType),
+            size: optionalNumber(size),
+          },
+        ]
+      : [],
+  );
 }

@@ -1,18 +1,14 @@
 /** Gathers for a task with the server's tool, and parses its receipt. */
 import { ResourceError } from "../errors.ts";
-import { type PagePart, messageOf } from "./create-picker.ts";
+import type { PagePart } from "./create-picker.ts";
+import { messageOf } from "./message-of.ts";
 import { toReceipt } from "./receipt.ts";
-
-export interface GatherController {
-  /** Within the budget of the tray; includes the chosen resources first if requested. */
-  gather(task: string, withChosen: boolean): void;
-}
 
 /** The maximum of the tool. */
 const maxBudget = 200_000;
 const maxInclude = 50;
 
-export function createGathering(part: PagePart): GatherController {
+export function createGathering(part: PagePart) {
   let asking = new AbortController();
 
   async function gather(task: string, withChosen: boolean): Promise<void> {
@@ -37,5 +33,8 @@ export function createGathering(part: PagePart): GatherController {
     }
   }
 
-  return { gather: (task, withChosen) => void gather(task, withChosen) };
+  return {
+    /** Within the budget of the tray; includes the chosen resources first if requested. */
+    gather: (task: string, withChosen: boolean) => void gather(task, withChosen),
+  };
 }

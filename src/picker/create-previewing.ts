@@ -2,13 +2,10 @@
 import { cutAt } from "../lib/cut-at.ts";
 import { ResourceError } from "../errors.ts";
 import type { Call, Content, Resource } from "../resources.ts";
-import { type PagePart, messageOf } from "./create-picker.ts";
+import type { PagePart } from "./create-picker.ts";
+import { messageOf } from "./message-of.ts";
+import { type Loose, recordOf } from "./loose.ts";
 import type { PreviewState } from "./state.ts";
-
-export interface Previewing {
-  show(resource: Resource): void;
-  more(): void;
-}
 
 interface Part extends Pick<PreviewState, "contents" | "next" | "isPartial"> {}
 
@@ -17,7 +14,7 @@ interface Whole extends Part, Pick<PreviewState, "isTaken" | "note" | "original"
 const documents = /^application\/(?:pdf|vnd\.(?:openxmlformats|oasis))/;
 const nothing = { contents: [], isPartial: false, isTaken: false, isLoadingMore: false, isGone: false } as const;
 
-export function createPreviewing(part: PagePart): Previewing {
+export function createPreviewing(part: PagePart) {
   let shown = new AbortController();
 
   function set(next: Partial<PreviewState>): void {
@@ -144,7 +141,11 @@ export function createPreviewing(part: PagePart): Previewing {
     }
   }
 
-  return { show: (resource) => void show(resource), more: () => void more() };
+  return {
+    preview: (resource: Resource) => void show(resource),
+    /** Loads the next part of a large resource. */
+    previewMore: () => void more(),
+  };
 }
 
 function failure(cause: unknown): Partial<PreviewState> {
@@ -180,7 +181,6 @@ function nextPage(content: Content | undefined, uri: string): string | undefined
   return nextRange(content, uri);
 }
 
-function rangeOf({ meta }: Content): Readonly<Record<string, unknown>> {
-  const range = meta?.["pressmark/range"];
-  return typeof range === "object" && range !== null ? { ...range } : {};
+function rangeOf({ meta }: Content): Loose {
+  return recordOf(meta?.["pressmark/range"]);
 }

@@ -43,7 +43,7 @@ it("reports why not everything was searched", async () => {
     searching.search("tea");
     await vi.advanceTimersByTimeAsync(200);
     expect(failures()).toEqual(['"docs": the disk is full']);
-    searching.end();
+    searching.endSearch();
   } finally {
     vi.useRealTimers();
   }
@@ -56,7 +56,7 @@ it("stops searching again when the search has ended", async () => {
     const searching = createSearchController(part);
     searching.search("tea");
     await vi.advanceTimersByTimeAsync(200);
-    searching.end();
+    searching.endSearch();
     await vi.advanceTimersByTimeAsync(60_000);
     expect(asked()).toBe(1);
   } finally {

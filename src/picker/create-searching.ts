@@ -1,16 +1,9 @@
 /** Searches as the person types; only the last search counts. */
-import { type PagePart, messageOf } from "./create-picker.ts";
+import type { PagePart } from "./create-picker.ts";
+import { messageOf } from "./message-of.ts";
 import { agrees, type Filters, noFilters, questionOf } from "./filter-search.ts";
 import { noSearch } from "./state.ts";
 import { sayFailures } from "../lib/say-failures.ts";
-
-export interface Searching {
-  search(text: string): void;
-  /** Changes these filters only. */
-  filter(filters: Partial<Filters>): void;
-  /** Returns to the tree and clears the filters. */
-  end(): void;
-}
 
 const mostHits = 50;
 const pauseMs = 120;
@@ -18,7 +11,7 @@ const pauseMs = 120;
 const againMs = 1000;
 const longestAgainMs = 15_000;
 
-export function createSearchController(part: PagePart): Searching {
+export function createSearchController(part: PagePart) {
   let asking = new AbortController();
 
   async function run(text: string, filters: Filters): Promise<void> {
@@ -52,8 +45,11 @@ export function createSearchController(part: PagePart): Searching {
   }
 
   return {
-    search: (text) => void run(text, part.state.search.filters),
-    filter: (filters) => void run(part.state.search.text, { ...part.state.search.filters, ...filters }),
-    end: () => void run("", noFilters),
+    search: (text: string) => void run(text, part.state.search.filters),
+    /** Changes these filters only. */
+    filter: (filters: Partial<Filters>) =>
+      void run(part.state.search.text, { ...part.state.search.filters, ...filters }),
+    /** Returns to the tree and clears the filters. */
+    endSearch: () => void run("", noFilters),
   };
 }

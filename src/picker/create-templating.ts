@@ -3,27 +3,15 @@ import { walkPages } from "../client/walk-pages.ts";
 import { parseTemplate } from "../lib/uri-template.ts";
 import { splitTemplate } from "../lib/uri-template-syntax.ts";
 import type { Template } from "../resources.ts";
-import { type PagePart, messageOf } from "./create-picker.ts";
+import type { PagePart } from "./create-picker.ts";
+import { messageOf } from "./message-of.ts";
 import type { Filling, Templates, Variable } from "./state.ts";
-
-export interface Templating {
-  load(): void;
-  fill(template: Template): void;
-  /** Returns to the list. */
-  unfill(): void;
-  /** The text typed so far for the current variable. */
-  type(value: string): void;
-  /** Sets the current variable and continues with the next. */
-  set(value: string): void;
-  /** Returns to a variable; later ones must be set again. */
-  goTo(at: number): void;
-}
 
 const pauseMs = 80;
 /** Variables with these operators are optional. */
 const optional = new Set(["?", "&", "#", ";"]);
 
-export function createTemplating(part: PagePart): Templating {
+export function createTemplating(part: PagePart) {
   let asking = new AbortController();
 
   function change(next: Partial<Templates>): void {
@@ -80,27 +68,31 @@ export function createTemplating(part: PagePart): Templating {
   }
 
   return {
-    load: () => void load(),
-    fill(template) {
+    loadTemplates: () => void load(),
+    fill(template: Template): void {
       const variables = variablesOf(template);
       const empty = { suggestions: [], hasMore: false, isAsking: false };
       change({ filling: { template, variables, values: {}, at: 0, ...empty, ...expanded(template, {}) } });
       void suggest("", false);
     },
-    unfill() {
+    /** Returns to the list. */
+    unfill(): void {
       asking.abort();
       const { filling: _, ...rest } = part.state.templates;
       part.change({ templates: rest });
     },
-    type: (value) => void suggest(value, true),
-    set(value) {
+    /** The text typed so far for the current variable. */
+    typeValue: (value: string) => void suggest(value, true),
+    /** Sets the current variable and continues with the next. */
+    setValue(value: string): void {
       const { filling } = part.state.templates;
       const variable = filling?.variables[filling.at];
       if (!filling || !variable) return;
       const { [variable.name]: _, ...others } = filling.values;
       goTo(filling.at + 1, value === "" ? others : { ...others, [variable.name]: value });
     },
-    goTo(at) {
+    /** Returns to a variable; later ones must be set again. */
+    goToVariable(at: number): void {
       const { filling } = part.state.templates;
       if (filling) goTo(at, filling.values);
     },

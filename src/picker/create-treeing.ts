@@ -1,6 +1,7 @@
 /** Loads the tree: roots, pages of folders, and everything again when the list has changed. */
 import type { Resource } from "../resources.ts";
-import { type PagePart, messageOf } from "./create-picker.ts";
+import type { PagePart } from "./create-picker.ts";
+import { messageOf } from "./message-of.ts";
 import { findTreeRoots, readMounts } from "./find-roots.ts";
 import {
   closed,
@@ -17,21 +18,10 @@ import {
   withRoots,
 } from "./tree.ts";
 
-export interface Treeing {
-  /** Marks the page as ready as soon as there is something to show. */
-  start(): Promise<void>;
-  open(uri: string): void;
-  close(uri: string): void;
-  more(uri: string): void;
-  reveal(uri: string): void;
-  revealed(): void;
-  inSight(uris: readonly string[]): void;
-}
-
 /** A folder with fewer entries is requested again when one of them has changed. */
 const fewEntries = 1000;
 
-export function createTreeing(part: PagePart): Treeing {
+export function createTreeing(part: PagePart) {
   let isListening = false;
   const turns = new Map<string, Promise<void>>();
   let watching = new AbortController();
@@ -127,7 +117,8 @@ export function createTreeing(part: PagePart): Treeing {
   }
 
   return {
-    async start() {
+    /** Marks the page as ready as soon as there is something to show. */
+    async findRoots(): Promise<void> {
       await find();
       for (const uri of part.state.tree.open) if (part.state.tree.folders.get(uri)?.status === "failed") void load(uri);
       if (isListening) return;
@@ -135,18 +126,22 @@ export function createTreeing(part: PagePart): Treeing {
       // A server that reports no changes is shown as first loaded.
       follow().catch(() => (isListening = false));
     },
-    open,
-    close: (uri) => set(closed(part.state.tree, uri)),
-    more(uri) {
+    openFolder: open,
+    closeFolder: (uri: string) => set(closed(part.state.tree, uri)),
+    /** Loads the next page, or the same again if it failed. */
+    loadMore(uri: string): void {
       const folder = part.state.tree.folders.get(uri);
       if (folder && folder.status !== "loading") void load(uri);
     },
-    reveal(uri) {
+    reveal(uri: string): void {
+      part.change({ view: "tree" });
       for (const folder of wayTo(part.state.tree.roots, uri)) if (folder !== uri) open(folder);
       part.change({ revealed: uri });
     },
+    /** The tree has scrolled there. */
     revealed: () => part.change({ revealed: undefined }),
-    inSight(uris) {
+    /** Rows in view: when one of them changes, its row shows that. */
+    inSight(uris: readonly string[]): void {
       watching.abort();
       watching = new AbortController();
       // A server that reports no changes is shown as first loaded.

@@ -1,7 +1,8 @@
 /** Formats the metadata of a resource, short and long. */
+import { formatBytes } from "../lib/format-bytes.ts";
 import { estimateTokensOfBytes } from "../lib/estimate-tokens.ts";
 import type { Resource } from "../resources.ts";
-import { ago, unitText, type Language } from "./texts.ts";
+import { ago, type Language } from "./texts.ts";
 import type { Chosen } from "./tray.ts";
 import { isFolder } from "./tree.ts";
 
@@ -32,7 +33,7 @@ export function resourceFactsOf(
   if (lastModified !== undefined && when !== "")
     facts.push({ kind: "fresh", short: ago(lastModified, now, code, "narrow"), long: texts.changed(when) });
   if (isFolder(resource)) return facts;
-  if (size !== undefined) facts.push({ kind: "size", short: unitText(size), long: unitText(size) });
+  if (size !== undefined) facts.push({ kind: "size", short: formatBytes(size), long: formatBytes(size) });
   if (typeof counted === "number") {
     const formatted = compact(code).format(counted);
     facts.push({

@@ -1,13 +1,14 @@
 /** The preview: what a model would read of one resource, in a readable form. */
+import { formatBytes } from "../lib/format-bytes.ts";
 import type { ComponentChild } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { nameIn } from "../client/tree-of.ts";
 import type { Shared } from "./app.tsx";
 import { CopyButton } from "./copy-button.tsx";
-import { Failed, News } from "./preview-states.tsx";
+import { Failure, Waiting } from "./notes.tsx";
 import type { PreviewState } from "./state.ts";
 import { Tabs } from "./tabs.tsx";
-import { ago, unitText, type PickerTexts } from "./texts.ts";
+import { ago, type PickerTexts } from "./texts.ts";
 import { has } from "./tray.ts";
 import { wayTo } from "./tree.ts";
 import { ContentView } from "./views/content-view.tsx";
@@ -36,7 +37,7 @@ export function PreviewPane({ picker, language, now }: Shared & { readonly now: 
   const isChosen = has(tray, uri);
   const facts = [
     resource.mimeType ?? texts.unknownType,
-    ...(resource.size === undefined ? [] : [unitText(resource.size)]),
+    ...(resource.size === undefined ? [] : [formatBytes(resource.size)]),
     ...(changed === undefined ? [] : [texts.changed(ago(changed, now, code))]),
   ];
   const folder = wayTo(tree.roots, uri).at(-1);
@@ -68,16 +69,21 @@ export function PreviewPane({ picker, language, now }: Shared & { readonly now: 
             choose={setFace}
           />
         </div>
-        <News {...{ texts, isGone }} when={updatedAt === undefined ? "" : timeOf(updatedAt, code)} />
+        <p class={isGone ? "news gone" : "news"} role="status">
+          {isGone ? texts.gone : updatedAt !== undefined && texts.updated(timeOf(updatedAt, code))}
+        </p>
       </div>
       <div class="content" ref={scroll} tabIndex={0} role="region" aria-label={texts.preview}>
         <div class="face" id="preview-face" role="tabpanel" aria-labelledby={`tab-${face}`}>
-          {status === "loading" && (
-            <p class="state" role="status">
-              {texts.loading}
-            </p>
+          {status === "loading" && <Waiting text={texts.loading} />}
+          {status === "failed" && (
+            <Failure
+              title={failureTitle(preview, texts)}
+              problem={preview.problem}
+              texts={texts}
+              retry={() => picker.preview(resource)}
+            />
           )}
-          {status === "failed" && <Failed {...{ preview, texts }} retry={() => picker.preview(resource)} />}
           {face === "about" ? (
             <Lazily
               load={loadAbout}
@@ -102,6 +108,13 @@ export function PreviewPane({ picker, language, now }: Shared & { readonly now: 
   }
 }
 
+function failureTitle({ problemKind }: PreviewState, { failed, shown }: PickerTexts): string {
+  if (problemKind === "not-found") return shown.notThere;
+  if (problemKind === "denied") return shown.denied;
+  if (problemKind === "too-large") return shown.tooLarge;
+  return problemKind === "unavailable" || problemKind === "busy" ? shown.unavailable : failed;
+}
+
 /** An absolute time: a relative one would be read out again at each change. */
 function timeOf(iso: string, code: string): string {
   return new Date(iso).toLocaleTimeString(code);
@@ -124,7 +137,7 @@ function Faces({ preview, language, isRaw, follow }: FacesProps) {
   );
   return (
     <>
-      {isPartial && <p class="quiet">{texts.partly(resource.size === undefined ? "?" : unitText(resource.size))}</p>}
+      {isPartial && <p class="quiet">{texts.partly(resource.size === undefined ? "?" : formatBytes(resource.size))}</p>}
       {isTaken && !(isRaw && original) && (
         <p class="quiet">{texts.shown.taken(resource.mimeType ?? texts.unknownType)}</p>
       )}
@@ -145,7 +158,7 @@ function Faces({ preview, language, isRaw, follow }: FacesProps) {
   function face(each: PreviewContent): ComponentChild {
     if ("bytes" in each && (isRaw || !each.isPicture)) {
       const size = resource.size ?? each.bytes.length;
-      return <p class="state">{texts.binary(each.type || texts.unknownType, unitText(size))}</p>;
+      return <p class="state">{texts.binary(each.type || texts.unknownType, formatBytes(size))}</p>;
     }
     if ("text" in each && each.text === "") return <p class="state">{texts.shown.emptyText}</p>;
     if (isRaw && "text" in each) return <TextView text={each.text} />;

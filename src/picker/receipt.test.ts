@@ -17,7 +17,6 @@ it("the valid parts of a receipt are parsed", () => {
   expect(toReceipt({ texts: [], links, structured })).toEqual({
     budget: 100,
     tokens: 40,
-    counter: "estimate",
     ready: 1,
     included: [
       { resource: links[0], lines: "1-3", tokens: 40, why: ["was requested"], also: [], masked: 2, removed: 0 },

@@ -2,77 +2,35 @@
 import type { ToolSaid } from "../client/tool-fallback.ts";
 import { nameIn } from "../client/tree-of.ts";
 import type { Resource } from "../resources.ts";
+import { numberOf, optionalNumber, recordsIn, textOf, textsIn } from "./loose.ts";
 
-export interface ReceiptView {
-  readonly budget: number;
-  readonly tokens: number;
-  /** Name of the tokenizer. */
-  readonly counter: string;
-  /** Share of the searchable content that was searched, from 0 to 1. */
-  readonly ready: number;
-  readonly included: readonly ReceiptIncluded[];
-  readonly leftOut: readonly ReceiptLeftOut[];
-  readonly moreLeftOut: number;
-}
-
-export interface ReceiptIncluded {
-  readonly resource: Resource;
-  /** As in `10-40`. */
-  readonly lines: string;
-  readonly tokens: number;
-  readonly why: readonly string[];
-  /** Other URIs with the same text. */
-  readonly also: readonly string[];
-  readonly masked: number;
-  readonly removed: number;
-}
-
-export interface ReceiptLeftOut {
-  readonly resource: Resource;
-  readonly why: string;
-}
-
-type Loose = Readonly<Record<string, unknown>>;
+export type ReceiptView = NonNullable<ReturnType<typeof toReceipt>>;
 
 /** Undefined if it is not a receipt. */
-export function toReceipt({ structured, links }: ToolSaid): ReceiptView | undefined {
+export function toReceipt({ structured, links }: ToolSaid) {
   if (!structured || !Array.isArray(structured["included"])) return undefined;
   const known = new Map(links.map((link) => [link.uri, link]));
-  const resourceOf = (uri: string): Resource => known.get(uri) ?? { uri, name: nameIn(uri) };
+  function resourceOf(given: unknown): Resource {
+    const uri = textOf(given);
+    return known.get(uri) ?? { uri, name: nameIn(uri) };
+  }
   return {
-    budget: number(structured["budget"]),
-    tokens: number(structured["tokens"]),
-    counter: text(structured["counter"]),
-    ready: typeof structured["ready"] === "number" ? structured["ready"] : 1,
-    included: records(structured["included"]).map((item) => ({
-      resource: resourceOf(text(item["uri"])),
-      lines: text(item["lines"]),
-      tokens: number(item["tokens"]),
-      why: texts(item["why"]),
-      also: texts(item["also"]),
-      masked: number(item["masked"]),
-      removed: number(item["removed"]),
+    budget: numberOf(structured["budget"]),
+    tokens: numberOf(structured["tokens"]),
+    /** Share of the searchable content that was searched, from 0 to 1. */
+    ready: optionalNumber(structured["ready"]) ?? 1,
+    included: recordsIn(structured["included"]).map(({ uri, lines, tokens, why, also, masked, removed }) => ({
+      resource: resourceOf(uri),
+      /** As in `10-40`. */
+      lines: textOf(lines),
+      tokens: numberOf(tokens),
+      why: textsIn(why),
+      /** Other URIs with the same text. */
+      also: textsIn(also),
+      masked: numberOf(masked),
+      removed: numberOf(removed),
     })),
-    leftOut: records(structured["leftOut"]).map((item) => ({
-      resource: resourceOf(text(item["uri"])),
-      why: text(item["why"]),
-    })),
-    moreLeftOut: number(structured["moreLeftOut"]),
+    leftOut: recordsIn(structured["leftOut"]).map(({ uri, why }) => ({ resource: resourceOf(uri), why: textOf(why) })),
+    moreLeftOut: numberOf(structured["moreLeftOut"]),
   };
-}
-
-function records(value: unknown): readonly Loose[] {
-  return Array.isArray(value) ? value.filter((each) => typeof each === "object" && each !== null) : [];
-}
-
-function texts(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
-}
-
-function text(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
-
-function number(value: unknown): number {
-  return typeof value === "number" && Number.isFinite(value) ? value : 0;
 }

@@ -4,10 +4,12 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Resources } from "../resources.ts";
 import type { Shared } from "./app.tsx";
 import { CopyButton } from "./copy-button.tsx";
-import { messageOf } from "./create-picker.ts";
+import { messageOf } from "./message-of.ts";
+import { Failure, Waiting } from "./notes.tsx";
 import { parseServerStatus, type Status, statusUri } from "./state-page-status.ts";
 import { type StateTexts, stateTexts } from "./state-page-texts.ts";
 import { ago } from "./texts.ts";
+import { PlainTable } from "./views/plain-table.tsx";
 
 export interface StatePageProps extends Shared {
   readonly pressmark: Resources;
@@ -41,6 +43,7 @@ export function StatePage({ picker, language, pressmark, close }: StatePageProps
     return () => clearInterval(tick);
   }, []);
 
+  const retry = (): void => setTurn((before) => before + 1);
   const when = (iso: string): string => ago(iso, now, language.code);
   return (
     <dialog ref={dialog} class="state-page" aria-labelledby="state-title" onClose={close}>
@@ -56,7 +59,10 @@ export function StatePage({ picker, language, pressmark, close }: StatePageProps
         <>
           {isStale && (
             <p class="stale" role="status">
-              {texts.stale} <Retry {...{ texts, setTurn }} />
+              {texts.stale}{" "}
+              <button type="button" onClick={retry}>
+                {texts.retry}
+              </button>
             </p>
           )}
           <Mounts {...{ status, texts, when }} />
@@ -71,15 +77,9 @@ export function StatePage({ picker, language, pressmark, close }: StatePageProps
           <Hosts {...{ status, texts, when, language, picker }} />
         </>
       ) : problem === undefined ? (
-        <p class="state" role="status">
-          {texts.loading}
-        </p>
+        <Waiting text={texts.loading} />
       ) : (
-        <div class="state" role="alert">
-          <p>{texts.failed}</p>
-          <p class="quiet">{problem}</p>
-          <Retry {...{ texts, setTurn }} />
-        </div>
+        <Failure title={texts.failed} {...{ problem, texts, retry }} />
       )}
     </dialog>
   );
@@ -111,14 +111,6 @@ function useStatus(pressmark: Resources, turn: number, heardAt: (now: number) =>
   return seen;
 }
 
-function Retry({ texts, setTurn }: { readonly texts: StateTexts; setTurn(next: (turn: number) => number): void }) {
-  return (
-    <button type="button" onClick={() => setTurn((turn) => turn + 1)}>
-      {texts.retry}
-    </button>
-  );
-}
-
 function Section({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
   return (
     <section aria-label={title}>
@@ -131,38 +123,27 @@ function Section({ title, children }: { readonly title: string; readonly childre
 function Mounts({ status: { mounts, index, indexProblem }, texts }: Part) {
   return (
     <Section title={texts.mounts}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{texts.mount}</th>
-            <th scope="col">{texts.health}</th>
-            <th scope="col">{texts.indexed}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {mounts.map(({ name, uri, state, problem, indexed }) => (
-            <tr key={uri}>
-              <th scope="row">
-                {name} <span class="uri">{uri}</span>
-              </th>
-              <td class={`health ${state}`}>
-                {texts.states[state]}
-                {problem !== undefined && <span class="quiet"> {problem}</span>}
-              </td>
-              <td>
-                {indexed ? (
-                  <>
-                    <progress max={1} value={indexed.ready} aria-label={`${texts.indexed}: ${name}`} />{" "}
-                    {texts.documents(indexed.documents)}
-                  </>
-                ) : (
-                  <span class="quiet">{texts.notIndexed}</span>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <PlainTable
+        head={[texts.mount, texts.health, texts.indexed]}
+        rows={mounts.map(({ name, uri, state, problem, indexed }) => [
+          <>
+            {name} <span class="uri">{uri}</span>
+          </>,
+          <span class={`health ${state}`}>
+            {texts.states[state]}
+            {problem !== undefined && <span class="quiet"> {problem}</span>}
+          </span>,
+          indexed ? (
+            <>
+              <progress max={1} value={indexed.ready} aria-label={`${texts.indexed}: ${name}`} />{" "}
+              {texts.documents(indexed.documents)}
+            </>
+          ) : (
+            <span class="quiet">{texts.notIndexed}</span>
+          ),
+        ])}
+        hasRowHeads
+      />
       {index && (
         <p class="quiet">
           {texts.index[index]}
@@ -179,28 +160,18 @@ function Clients({ status: { clients }, texts, when }: Part) {
       {clients.length === 0 ? (
         <p class="quiet">{texts.noClients}</p>
       ) : (
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">{texts.client}</th>
-              <th scope="col">{texts.revision}</th>
-              <th scope="col">{texts.connections}</th>
-              <th scope="col">{texts.since}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {clients.map(({ name, version, revision, connections, since }) => (
-              <tr key={`${name} ${version} ${revision}`}>
-                <th scope="row">
-                  {name} <span class="quiet">{version}</span>
-                </th>
-                <td>{revision}</td>
-                <td>{connections}</td>
-                <td>{when(since)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <PlainTable
+          head={[texts.client, texts.revision, texts.connections, texts.since]}
+          rows={clients.map(({ name, version, revision, connections, since }) => [
+            <>
+              {name} <span class="quiet">{version}</span>
+            </>,
+            revision,
+            connections,
+            when(since),
+          ])}
+          hasRowHeads
+        />
       )}
     </Section>
   );
@@ -234,22 +205,16 @@ function Hosts({ status: { hosts }, texts, language: { texts: pageTexts } }: Par
         <p class="quiet">{texts.noHosts}</p>
       ) : (
         <dl class="hosts">
-          {hosts.map(({ host, kind, file, text }) => (
+          {hosts.map(({ host, isCommand, file, text }) => (
             <div key={host}>
               <dt>
                 {host}{" "}
                 <span class="quiet">
-                  {kind === "command" ? texts.type : file === undefined ? texts.intoSettings : texts.into(file)}
+                  {isCommand ? texts.type : file === undefined ? texts.intoSettings : texts.into(file)}
                 </span>
               </dt>
               <dd>
-                <code>{text}</code>{" "}
-                <CopyButton
-                  texts={pageTexts}
-                  label={texts.copyFor(host)}
-                  text={() => Promise.resolve(text)}
-                  done={() => pageTexts.copied}
-                />
+                <code>{text}</code> <CopyButton texts={pageTexts} label={texts.copyFor(host)} text={async () => text} />
               </dd>
             </div>
           ))}

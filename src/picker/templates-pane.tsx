@@ -4,6 +4,7 @@ import { nameIn } from "../client/tree-of.ts";
 import type { Resource } from "../resources.ts";
 import type { Shared } from "./app.tsx";
 import { CopyButton } from "./copy-button.tsx";
+import { Failure, Waiting } from "./notes.tsx";
 import type { Filling } from "./state.ts";
 import { has } from "./tray.ts";
 
@@ -19,22 +20,8 @@ export function TemplatesPane({ picker, language }: Shared) {
     left.current = at;
   }, [at]);
   if (filling) return <FillingView {...{ picker, language, filling }} />;
-  if (status === "idle" || status === "loading")
-    return (
-      <p class="state" role="status">
-        {texts.loading}
-      </p>
-    );
-  if (status === "failed")
-    return (
-      <div class="state" role="alert">
-        <p>{texts.failed}</p>
-        <p class="quiet">{problem}</p>
-        <button type="button" onClick={picker.loadTemplates}>
-          {texts.retry}
-        </button>
-      </div>
-    );
+  if (status === "idle" || status === "loading") return <Waiting text={texts.loading} />;
+  if (status === "failed") return <Failure title={texts.failed} {...{ problem, texts }} retry={picker.loadTemplates} />;
   if (items.length === 0) return <p class="state">{texts.template.none}</p>;
   return (
     <div class="pane">
@@ -63,11 +50,7 @@ function FillingView({ picker, language, filling }: Shared & { readonly filling:
     if (isDone) open.current?.focus();
   }, [isDone]);
   const isMissing = variables.some(({ name, isOptional }) => !isOptional && (values[name] ?? "") === "");
-  const resource: Resource = {
-    uri,
-    name: nameIn(uri),
-    mimeType: template.mimeType,
-  };
+  const resource: Resource = { uri, name: nameIn(uri), mimeType: template.mimeType };
   return (
     <div class="pane">
       <div class="actions">

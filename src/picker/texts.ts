@@ -146,13 +146,3 @@ const units = [
   ["minute", 60],
   ["second", 1],
 ] as const;
-
-/** `27 B`, `1.5 kB` */
-export function unitText(bytes: number): string {
-  let amount = bytes;
-  for (const unit of ["B", "kB", "MB", "GB"]) {
-    if (unit === "B" ? amount < 1000 : amount < 999.95) return `${unit === "B" ? amount : amount.toFixed(1)} ${unit}`;
-    amount /= 1000;
-  }
-  return `${amount.toFixed(1)} TB`;
-}

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import type { Resource } from "../resources.ts";
 import type { Shared } from "./app.tsx";
 import { CopyButton } from "./copy-button.tsx";
-import { messageOf } from "./create-picker.ts";
+import { messageOf } from "./message-of.ts";
 
 export function SetsPanel({ picker, language: { texts } }: Shared) {
   const { set: words } = texts;

@@ -107,14 +107,7 @@ export function rowsOf(tree: ResourceTree): Rows {
     const count = countOf(folder);
     add(folder?.pages ?? [], depth, uri, parentAt, next === undefined ? count : -1);
     const kind = status !== "ready" ? status : next !== undefined ? "more" : count === 0 ? "empty" : undefined;
-    if (kind)
-      push(1, depth, parentAt, {
-        kind,
-        key: `${kind} ${uri}`,
-        folder: uri,
-        depth,
-        ...(kind === "failed" && problem !== undefined && { problem }),
-      });
+    if (kind) push(1, depth, parentAt, { kind, key: `${kind} ${uri}`, folder: uri, depth, problem });
   }
 
   function runAt(index: number): Run | undefined {
@@ -208,22 +201,15 @@ function foldersIn(page: readonly Resource[]): readonly number[] {
 /** Target row of a key press at `from`; undefined for other keys. */
 export function moved({ length }: Rows, from: number, key: string, page: number): number | undefined {
   const last = length - 1;
-  switch (key) {
-    case "ArrowDown":
-      return Math.min(last, from + 1);
-    case "ArrowUp":
-      return Math.max(0, from - 1);
-    case "PageDown":
-      return Math.min(last, from + page);
-    case "PageUp":
-      return Math.max(0, from - page);
-    case "Home":
-      return 0;
-    case "End":
-      return last;
-    default:
-      return undefined;
-  }
+  const steps: Readonly<Record<string, number>> = {
+    ArrowDown: Math.min(last, from + 1),
+    ArrowUp: Math.max(0, from - 1),
+    PageDown: Math.min(last, from + page),
+    PageUp: Math.max(0, from - page),
+    Home: 0,
+    End: last,
+  };
+  return steps[key];
 }
 
 /** The next row whose name begins with the typed text, with wraparound. One letter moves on, more letters stay on a match. */

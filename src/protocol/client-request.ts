@@ -1,13 +1,14 @@
 /** One request of a client with everything needed to handle it: caller, revision, and what the server offers. */
-import type { Call, Caller, Resources } from "../resources.ts";
+import type { Call } from "../resources.ts";
+import type { ProtocolOptions } from "./create-protocol.ts";
 import type { RequestParams, JsonRpcResult } from "./message.ts";
 import type { PromptSet } from "./prompts.ts";
 import type { Revision } from "./revision.ts";
 import type { Notice } from "./shape.ts";
 import type { Subscriptions } from "./subscriptions.ts";
-import type { Tool, ToolSet } from "./tools.ts";
+import type { Tool } from "./tools.ts";
 import type { WatchQuota } from "./watch-quota.ts";
-import type { ClientInfo, RequestObserver } from "./request-observer.ts";
+import type { ClientInfo } from "./request-observer.ts";
 
 export interface ServerInfo {
   readonly name: string;
@@ -19,22 +20,17 @@ export interface ServerInfo {
 }
 
 /** What this server offers. The same for all requests. */
-export interface ServerFeatures {
-  readonly resources: Resources;
-  readonly server: ServerInfo;
-  /** A function if they may change, or depend on the caller. */
-  readonly instructions: string | ((caller: Caller) => string) | undefined;
+export interface ServerFeatures extends Pick<
+  ProtocolOptions,
+  "resources" | "server" | "instructions" | "moreTools" | "observer"
+> {
   readonly tools: ReadonlyMap<string, Tool>;
-  /** Additional tools. Absent if there never are any. */
-  readonly moreTools: ToolSet | undefined;
   /** Absent if there never are any. */
   readonly prompts: PromptSet | undefined;
   /** All revisions served, newest first. */
   readonly revisions: readonly string[];
   /** How much one client may watch. */
   readonly watchQuota: WatchQuota;
-  /** Notified of clients and of what they read. */
-  readonly observer: RequestObserver | undefined;
   /** Every open listen; returning one ends it with its result. */
   readonly listens: Set<AsyncIterator<Notice>>;
   isClosing(): boolean;

@@ -1,11 +1,12 @@
 /** Combines revisions, resources, tools and prompts into the protocol that transports use. */
 import type { Call, Caller, Resources } from "../resources.ts";
-import { answerTo, askFor, failure, type ProtocolLog, progressOf } from "./respond.ts";
+import { answerTo, askFor, errorResponse, failure, progressOf, type Responder, toResponder } from "./respond.ts";
 import type { ServerFeatures, ClientRequest, ServerInfo } from "./client-request.ts";
-import type { Protocol, HeaderLookup, Peer, Reply, WireBytes } from "./protocol.ts";
+import type { Protocol, HeaderLookup, Peer, WireBytes } from "./protocol.ts";
 import { claimsModern, openEnvelope, visitorIn } from "./envelope.ts";
 import { codes, errorWire, isJsonObject, notificationWire, parseMessage } from "./message.ts";
 import { type Prompt, type PromptSet, promptSetOf } from "./prompts.ts";
+import type { Runtime } from "../source.ts";
 import type { Revision } from "./revision.ts";
 import { allRevisions, modernRevisions } from "./revisions/index.ts";
 import { createSession } from "./session.ts";
@@ -24,11 +25,11 @@ export interface ProtocolOptions {
   /** A set if they may change, or depend on the caller. */
   readonly prompts?: readonly Prompt[] | PromptSet;
   readonly watchQuota?: WatchQuota;
-  /** Notified of clients and of what they read. */
+  /** Notified of clients, of what they read, and of how requests end. */
   readonly observer?: RequestObserver;
   /** Whether callers had to authenticate: then no response is public. */
   readonly isPrivate?: boolean;
-  readonly log?: ProtocolLog;
+  readonly log?: Runtime["log"];
 }
 
 export function createProtocol({
@@ -60,15 +61,21 @@ export function createProtocol({
   };
   const underWay = new Set<Promise<void>>();
 
-  async function exchange(body: unknown, headers: HeaderLookup | undefined, peer: Peer, reply: Reply): Promise<void> {
+  async function exchange(
+    body: unknown,
+    headers: HeaderLookup | undefined,
+    peer: Peer,
+    reply: Responder,
+  ): Promise<void> {
     const message = parseMessage(body);
-    if (message.kind === "wrong") return reply.end(errorWire(message.id, codes.request, message.why), 400);
+    if (message.kind === "wrong")
+      return reply.end(errorResponse(message.id, codes.request, message.why, { status: 400 }));
     if (message.kind === "response")
-      return reply.end(errorWire(null, codes.request, "a client must not send responses"), 400);
+      return reply.end(errorResponse(null, codes.request, "a client must not send responses", { status: 400 }));
     // Over HTTP a client sends no notifications: disconnecting cancels a request.
     if (message.kind === "notification") return reply.end();
     const { id, method, params } = message;
-    if (closed) return reply.end(errorWire(id, codes.internal, "the server is closing"), 503);
+    if (closed) return reply.end(errorResponse(id, codes.internal, "the server is closing", { status: 503 }));
 
     let revision = modernRevisions[0]!;
     let ask, clientCapabilities, visitor;
@@ -78,8 +85,7 @@ export function createProtocol({
       visitor = observer && visitorIn(params, revision.date);
       ask = askFor(method, revision, offer);
     } catch (cause) {
-      const { wire, status } = failure(id, cause, revision, params, log);
-      return reply.end(wire, status);
+      return reply.end(failure(id, cause, revision, params, log));
     }
     if (visitor) {
       if (method === "subscriptions/listen") observer?.came(visitor, peer.signal);
@@ -93,11 +99,10 @@ export function createProtocol({
     const call: Call = progress ? { caller, client, signal: peer.signal, progress } : peer;
     const isHeard = reply.takesNotice !== false;
     const question = { offer, revision, params, call, say, isHeard, id, clientCapabilities, visitor };
-    const answer = await answerTo(ask, question, log);
-    reply.end(answer?.wire, answer?.status);
+    reply.end(await answerTo(ask, question, log));
   }
 
-  function begin(body: unknown, headers: HeaderLookup | undefined, peer: Peer, reply: Reply): void {
+  function begin(body: unknown, headers: HeaderLookup | undefined, peer: Peer, reply: Responder): void {
     const done = exchange(body, headers, peer, reply).finally(() => underWay.delete(done));
     underWay.add(done);
   }
@@ -112,13 +117,13 @@ export function createProtocol({
 
     isListen: (body) => isJsonObject(body) && body["method"] === "subscriptions/listen",
 
-    exchange: begin,
+    exchange: (body, headers, peer, reply) => begin(body, headers, peer, toResponder(body, reply, observer)),
 
     session(peer, { modern }) {
       // Other sessions of the same caller do not count here.
       const { caller, signal: until, client = {} } = peer;
       const askModern = modern
-        ? (body: unknown, reply: Reply, signal: AbortSignal) =>
+        ? (body: unknown, reply: Responder, signal: AbortSignal) =>
             begin(body, undefined, { caller, client, signal }, reply)
         : undefined;
       const own = { caller, client, signal: until, send: (wire: WireBytes) => peer.send(wire) };

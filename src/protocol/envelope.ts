@@ -28,7 +28,7 @@ export function claimsModern(body: unknown, headerVersion: string | undefined): 
   return headerVersion !== undefined && modernRevisions.some(({ date }) => date === headerVersion);
 }
 
-export interface Envelope {
+interface Envelope {
   readonly revision: Revision;
   readonly clientCapabilities: RequestParams;
 }

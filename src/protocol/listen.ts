@@ -26,15 +26,18 @@ export const subscriptionsListen: RequestHandler = {
     flagOf(wanted, "toolsListChanged");
     const prompts = flagOf(wanted, "promptsListChanged") && offer.prompts?.watch ? offer.prompts : undefined;
     const list = flagOf(wanted, "resourcesListChanged");
-    const uris = [...new Set(urisOf(wanted, "resourceSubscriptions", maxUris))];
+    const named = urisOf(wanted, "resourceSubscriptions", maxUris);
+    const uris = [...new Set(named)];
 
     const client = call.client ?? call.caller;
     const amount = Math.max(1, uris.length);
     await offer.watchQuota.take(client, call.signal, amount);
+    offer.observer?.watching?.(1, named.length);
     try {
       const asksUris = Object.hasOwn(wanted, "resourceSubscriptions");
-      return await listen({ list, prompts, ...(asksUris && { uris }) }, question);
+      return await listen({ list, prompts, uris: asksUris ? uris : undefined }, question);
     } finally {
+      offer.observer?.watching?.(-1, -named.length);
       offer.watchQuota.release(client, amount);
     }
   },

@@ -1,4 +1,4 @@
-/** Observes clients and what they read. */
+/** Observes clients, what they read, and how their requests end. */
 import type { ContentBlock } from "./blocks.ts";
 import { member } from "./message.ts";
 
@@ -10,6 +10,15 @@ export interface ClientInfo {
   readonly revision: string;
 }
 
+/** How a request or a batch ended. */
+export interface RequestOutcome {
+  /** As the client wrote it; undefined for a batch and for a message without a method. */
+  readonly method: string | undefined;
+  /** "withdrawn": without a response. "error": an error that has no name of its own. */
+  readonly outcome: "ok" | "withdrawn" | "not-found" | "malformed" | "unknown-method" | "invalid" | "failed" | "error";
+  readonly ms: number;
+}
+
 /** Methods must not throw and must be fast: they are called for every request. */
 export interface RequestObserver {
   requested(visitor: ClientInfo): void;
@@ -17,6 +26,10 @@ export interface RequestObserver {
   came(visitor: ClientInfo, until: AbortSignal): void;
   /** Received the content of this URI. */
   read(visitor: ClientInfo, uri: string): void;
+  /** Called just before the response is sent. Notifications are not reported. */
+  answered?(request: RequestOutcome): void;
+  /** Listens and watched URIs began, or ended if negative. */
+  watching?(listens: number, uris: number): void;
 }
 
 const maxLength = 100;

@@ -1,21 +1,77 @@
 /** Handles one request and encodes its response, in any revision. */
 import { ResourceError, toResourceError } from "../errors.ts";
 import { type RequestHandler, isOffered, type ServerFeatures, type ClientRequest } from "./client-request.ts";
-import type { WireBytes } from "./protocol.ts";
-import { codes, errorWire, type Id, isId, member, type RequestParams, ProtocolError, resultWire } from "./message.ts";
+import type { Runtime } from "../source.ts";
+import { monotonicMs } from "../lib/monotonic-ms.ts";
+import type { Reply, WireBytes } from "./protocol.ts";
+import {
+  codes,
+  errorWire,
+  type Id,
+  isId,
+  isJsonObject,
+  member,
+  type RequestParams,
+  ProtocolError,
+  resultWire,
+} from "./message.ts";
 import { shown } from "./params.ts";
+import type { RequestObserver, RequestOutcome } from "./request-observer.ts";
 import type { Revision } from "./revision.ts";
 
 export interface EncodedResponse {
   readonly wire: WireBytes;
-  readonly status: number;
+  /** For HTTP. Default: 200. */
+  readonly status?: number;
+  /** Absent for a result. */
+  readonly errorCode?: number;
 }
 
-export type ProtocolLog = (
-  level: "info" | "warn" | "error",
+/** A reply that knows whether the response is an error. */
+export interface Responder extends Omit<Reply, "end"> {
+  end(response?: EncodedResponse): void;
+}
+
+const outcomes = new Map<number | undefined, RequestOutcome["outcome"]>([
+  [undefined, "ok"],
+  [-32002, "not-found"],
+  [codes.request, "malformed"],
+  [codes.method, "unknown-method"],
+  [codes.params, "invalid"],
+  [codes.internal, "failed"],
+]);
+
+/** Reports to the observer how a request or a batch ends. A batch counts once, whatever its requests end with. */
+export function toResponder(body: unknown, reply: Reply, observer: RequestObserver | undefined): Responder {
+  const isBatch = Array.isArray(body);
+  const isObserved = observer?.answered && (isBatch || (isJsonObject(body) && body["id"] !== undefined));
+  const startMs = isObserved ? monotonicMs() : 0;
+  return {
+    notify: (wire) => reply.notify(wire),
+    takesNotice: reply.takesNotice,
+    end(response) {
+      if (isObserved) {
+        const method = member(body, "method");
+        const outcome = outcomes.get(isBatch ? undefined : response?.errorCode) ?? "error";
+        observer.answered?.({
+          method: typeof method === "string" ? method : undefined,
+          outcome: response ? outcome : "withdrawn",
+          ms: monotonicMs() - startMs,
+        });
+      }
+      reply.end(response?.wire, response?.status);
+    },
+  };
+}
+
+export function errorResponse(
+  id: Id | null,
+  errorCode: number,
   message: string,
-  facts?: Readonly<Record<string, unknown>>,
-) => void;
+  { data, status }: { readonly data?: unknown; readonly status?: number } = {},
+): EncodedResponse {
+  return { wire: errorWire(id, errorCode, message, data), status, errorCode };
+}
 
 export function askFor(method: string, revision: Revision, offer: ServerFeatures): RequestHandler {
   const ask = revision.asks.get(method);
@@ -29,11 +85,11 @@ export function askFor(method: string, revision: Revision, offer: ServerFeatures
 export async function answerTo(
   ask: RequestHandler,
   question: ClientRequest,
-  log: ProtocolLog,
+  log: Runtime["log"],
 ): Promise<EncodedResponse | undefined> {
   try {
     const result = await ask.answer(question);
-    return question.call.signal.aborted ? undefined : { wire: resultWire(question.id, result), status: 200 };
+    return question.call.signal.aborted ? undefined : { wire: resultWire(question.id, result) };
   } catch (cause) {
     if (question.call.signal.aborted) return undefined;
     return failure(question.id, cause, question.revision, question.params, log);
@@ -46,19 +102,16 @@ export function failure(
   cause: unknown,
   revision: Revision,
   params: RequestParams | undefined,
-  log: ProtocolLog,
+  log: Runtime["log"],
 ): EncodedResponse {
-  if (cause instanceof ProtocolError) {
-    return { wire: errorWire(id, cause.code, cause.message, cause.data), status: cause.status };
-  }
+  if (cause instanceof ProtocolError) return errorResponse(id, cause.code, cause.message, cause);
   const error = toResourceError(cause);
   const code = revision.errorCode(error.kind);
   const uri = member(params, "uri");
   const data = typeof uri === "string" && shown(uri) !== undefined ? { uri } : undefined;
-  if (isMissing(error)) return { wire: errorWire(id, code, "Resource not found", data), status: 200 };
+  if (isMissing(error)) return errorResponse(id, code, "Resource not found", { data });
   if (error.kind === "unexpected") log("error", error.message, { cause: error.cause });
-  const details = error.details && { ...data, ...error.details };
-  return { wire: errorWire(id, code, error.message, details), status: 200 };
+  return errorResponse(id, code, error.message, { data: error.details && { ...data, ...error.details } });
 }
 
 function isMissing({ kind }: ResourceError): boolean {

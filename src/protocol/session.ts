@@ -1,13 +1,21 @@
 /** A session of the older revisions: negotiated revision, running requests, subscriptions. */
 import { quote } from "../errors.ts";
-import { answerTo, askFor, failure, type ProtocolLog, progressOf } from "./respond.ts";
+import {
+  answerTo,
+  askFor,
+  type EncodedResponse,
+  errorResponse,
+  failure,
+  progressOf,
+  type Responder,
+  toResponder,
+} from "./respond.ts";
 import { isOffered, type ServerFeatures, type ClientRequest } from "./client-request.ts";
 import { capabilities, instructionsFor, wireServer } from "./discovery.ts";
-import type { Reply, ProtocolSession, SessionPeer, WireBytes } from "./protocol.ts";
+import type { ProtocolSession, SessionPeer, WireBytes } from "./protocol.ts";
 import { claimsModern } from "./envelope.ts";
 import {
   codes,
-  errorWire,
   type Id,
   isId,
   isJsonObject,
@@ -18,6 +26,7 @@ import {
   parseMessage,
   resultWire,
 } from "./message.ts";
+import type { Runtime } from "../source.ts";
 import type { Revision } from "./revision.ts";
 import { legacyRevisions } from "./revisions/index.ts";
 import { wireNotice } from "./shape.ts";
@@ -38,13 +47,13 @@ const maxUnderWay = 1000;
 type Request = Extract<JsonRpcMessage, { kind: "request" }>;
 
 /** Handles a modern request of this session; its id is registered here, so that it can be cancelled. */
-export type AskModern = (body: unknown, reply: Reply, signal: AbortSignal) => void;
+type AskModern = (body: unknown, reply: Responder, signal: AbortSignal) => void;
 
 export function createSession(
   offer: ServerFeatures,
   peer: SessionPeer & { readonly client: object },
   askModern: AskModern | undefined,
-  log: ProtocolLog,
+  log: Runtime["log"],
 ): ProtocolSession {
   const { caller, client } = peer;
   const underWay = new Map<Id, AbortController>();
@@ -68,7 +77,7 @@ export function createSession(
   peer.signal.addEventListener("abort", close, { once: true });
 
   /** The id becomes free when the response has been sent. */
-  function begin(id: Id, reply: Reply): { signal: AbortSignal; reply: Reply } | undefined {
+  function begin(id: Id, reply: Responder): { signal: AbortSignal; reply: Responder } | undefined {
     if (underWay.has(id)) {
       refuse(reply, id, "a request with this id is already running");
       return undefined;
@@ -84,15 +93,15 @@ export function createSession(
       reply: {
         // In a batch, others may still run when this one has its response.
         notify: (wire) => (underWay.get(id) === controller ? reply.notify(wire) : undefined),
-        end(wire, status) {
+        end(response) {
           if (underWay.get(id) === controller) underWay.delete(id);
-          reply.end(wire, status);
+          reply.end(response);
         },
       },
     };
   }
 
-  function initialize({ id, params }: Request, reply: Reply): void {
+  function initialize({ id, params }: Request, reply: Responder): void {
     if (revision) return refuse(reply, id, "this session is already initialized");
     const wanted = member(params, "protocolVersion");
     if (typeof wanted !== "string")
@@ -104,14 +113,13 @@ export function createSession(
       visitor = visitorFrom(member(params, "clientInfo"), revision.date);
       offer.observer.came(visitor, peer.signal);
     }
-    reply.end(
-      resultWire(id, {
-        protocolVersion: revision.date,
-        capabilities: capabilities(offer, revision),
-        serverInfo: wireServer(offer.server, revision.has),
-        ...instructionsFor(offer, caller),
-      }),
-    );
+    const result = {
+      protocolVersion: revision.date,
+      capabilities: capabilities(offer, revision),
+      serverInfo: wireServer(offer.server, revision.has),
+      ...instructionsFor(offer, caller),
+    };
+    reply.end({ wire: resultWire(id, result) });
   }
 
   function notified(method: string, params: RequestParams | undefined): void {
@@ -128,22 +136,24 @@ export function createSession(
     }
   }
 
-  function request(message: Request, reply: Reply): void {
+  function request(message: Request, reply: Responder): void {
     const { id, method, params } = message;
     if (method === "initialize") return initialize(message, reply);
     const agreed = revision;
     if (!agreed) {
-      if (method === "ping") return reply.end(resultWire(id, {}));
+      if (method === "ping") return reply.end({ wire: resultWire(id, {}) });
       return refuse(reply, id, `${quote(method)} came before "initialize"`);
     }
     const begun = begin(id, reply);
     if (!begun) return;
     if (visitor) offer.observer?.requested(visitor);
+    // In a session, errors have the status 200 too.
+    const end = (response?: EncodedResponse) => begun.reply.end(response && { ...response, status: 200 });
     let ask;
     try {
       ask = askFor(method, agreed, offer);
     } catch (cause) {
-      return begun.reply.end(failure(id, cause, agreed, params, log).wire);
+      return end(failure(id, cause, agreed, params, log));
     }
     const { signal } = begun;
     const say: ClientRequest["say"] = (name, about) => {
@@ -163,10 +173,10 @@ export function createSession(
       visitor,
       subscriptions,
     };
-    void answerTo(ask, question, log).then((answer) => begun.reply.end(answer?.wire));
+    void answerTo(ask, question, log).then(end);
   }
 
-  function receiveOne(body: unknown, reply: Reply): void {
+  function receiveOne(body: unknown, reply: Responder): void {
     const message = parseMessage(body);
     if (askModern && message.kind === "request" && claimsModern(body, undefined)) {
       const begun = begin(message.id, reply);
@@ -176,14 +186,14 @@ export function createSession(
     receiveLegacy(message, reply);
   }
 
-  function receiveLegacy(message: JsonRpcMessage, reply: Reply): void {
+  function receiveLegacy(message: JsonRpcMessage, reply: Responder): void {
     if (message.kind === "wrong") return refuse(reply, message.id, message.why);
     if (message.kind === "request") return request(message, reply);
     if (message.kind === "notification") notified(message.method, message.params);
     reply.end();
   }
 
-  function receiveBatch(batch: readonly unknown[], reply: Reply): void {
+  function receiveBatch(batch: readonly unknown[], reply: Responder): void {
     if (!revision?.batches) return refuse(reply, null, "batches are supported only in revision 2025-03-26");
     if (batch.length === 0) return refuse(reply, null, "a batch must not be empty");
     if (batch.length > maxBatch) return refuse(reply, null, `a batch may contain at most ${maxBatch} messages`);
@@ -212,22 +222,22 @@ export function createSession(
       if (id === undefined) return receiveLegacy(parseMessage(body), part);
       if (ids.has(id)) return refuse(part, id, "another request of this batch has the same id");
       ids.add(id);
-      if (bytes > maxBatchBytes) return part.end(errorWire(id, codes.internal, tooMuch));
+      if (bytes > maxBatchBytes) return part.end(errorResponse(id, codes.internal, tooMuch));
       receiveLegacy(parseMessage(body), part);
     }
-    const part: Reply = {
+    const part: Responder = {
       notify: (wire) => reply.notify(wire),
-      end(wire) {
-        if (wire) {
-          answers.push(wire);
-          for (const piece of wire) bytes += piece.length;
+      end(response) {
+        if (response) {
+          answers.push(response.wire);
+          for (const piece of response.wire) bytes += piece.length;
         }
         left -= 1;
         // Not recursive, or a long batch of short responses would overflow the stack.
         if (next < batch.length) return void setImmediate(goOn);
         if (left > 0) return;
         if (answers.length === 0) return reply.end();
-        reply.end(answers.flatMap((answer, index) => [index ? "," : "[", ...answer]).concat("]"));
+        reply.end({ wire: answers.flatMap((answer, index) => [index ? "," : "[", ...answer]).concat("]") });
       },
     };
     for (let begun = Math.min(batch.length, batchedAtOnce); begun > 0; begun--) goOn();
@@ -240,7 +250,8 @@ export function createSession(
     get subscriptions() {
       return subscriptions.size;
     },
-    receive(body, reply) {
+    receive(body, received) {
+      const reply = toResponder(body, received, offer.observer);
       if (closed) return reply.end();
       if (Array.isArray(body)) receiveBatch(body, reply);
       else receiveOne(body, reply);
@@ -249,6 +260,6 @@ export function createSession(
   };
 }
 
-function refuse(reply: Reply, id: Id | null, why: string, code: number = codes.request): void {
-  reply.end(errorWire(id, code, why), 400);
+function refuse(reply: Responder, id: Id | null, why: string, code: number = codes.request): void {
+  reply.end(errorResponse(id, code, why, { status: 400 }));
 }

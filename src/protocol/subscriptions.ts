@@ -1,10 +1,10 @@
 /** Subscriptions of one session of the older revisions. */
 import { notFound, ResourceError } from "../errors.ts";
-import type { Call, Resources } from "../resources.ts";
+import { isDoneWithin } from "../lib/is-done-within.ts";
+import type { Call } from "../resources.ts";
+import type { ServerFeatures } from "./client-request.ts";
 import { promptNotices, promptsChanged } from "./notices.ts";
-import type { PromptSet } from "./prompts.ts";
 import type { Notice } from "./shape.ts";
-import type { WatchQuota } from "./watch-quota.ts";
 
 export interface Subscriptions {
   /** Number of subscribed resources, including pending ones. */
@@ -38,7 +38,7 @@ const maxSubscriptions = 50_000;
 const maxArmMs = 1000;
 
 export function createSessionSubscriptions(
-  { resources, prompts, watchQuota }: { resources: Resources; prompts?: PromptSet; watchQuota: WatchQuota },
+  { resources, prompts, watchQuota, observer }: ServerFeatures,
   { caller, client }: Pick<Required<Call>, "caller" | "client">,
   announce: (notice: Notice) => void | Promise<void>,
 ): Subscriptions {
@@ -90,7 +90,7 @@ export function createSessionSubscriptions(
           if (isAnsweredBefore) await announce(changed);
           begin(watch);
         });
-        armed = Promise.race([watching.catch(() => undefined), passed(maxArmMs, watching)]);
+        armed = isDoneWithin(watching, maxArmMs).catch(() => undefined);
       },
       async answering(): Promise<void> {
         await armed;
@@ -119,7 +119,11 @@ export function createSessionSubscriptions(
       subscription.askers += 1;
       try {
         await subscription.armed;
-        if (!signal.aborted) subscription.isKept = true;
+        if (!signal.aborted && !subscription.isKept) {
+          subscription.isKept = true;
+          // Another request may have ended it meanwhile.
+          if (held.get(uri) === subscription) observer?.watching?.(0, 1);
+        }
       } finally {
         subscription.askers -= 1;
         if (subscription.askers === 0 && !subscription.isKept) {
@@ -130,24 +134,19 @@ export function createSessionSubscriptions(
     },
 
     unsubscribe(uri) {
-      held.get(uri)?.stop.abort();
+      const subscription = held.get(uri);
+      if (!subscription) return;
+      subscription.stop.abort();
       held.delete(uri);
+      if (subscription.isKept) observer?.watching?.(0, -1);
     },
 
     close() {
       closed = true;
       listening.abort();
       for (const { stop } of held.values()) stop.abort();
+      observer?.watching?.(0, -[...held.values()].filter(({ isKept }) => isKept).length);
       held.clear();
     },
   };
-}
-
-/** Resolves after this time, or with the work. */
-function passed(ms: number, work: Promise<unknown>): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    const stop = (): void => clearTimeout(timer);
-    work.then(stop, stop);
-  });
 }

@@ -1,7 +1,7 @@
 /** Common steps of every request: resolves the URI, checks what the caller may see, and converts errors. */
 import { openPolicy } from "../access/policy.ts";
 import type { Policy } from "../access/policy.ts";
-import { notFound, ResourceError, toResourceError } from "../errors.ts";
+import { cancelled, notFound, ResourceError, toResourceError } from "../errors.ts";
 import type { Call, Resource } from "../resources.ts";
 import { innerSlash } from "../source.ts";
 import type { Address, Entry, Runtime } from "../source.ts";
@@ -66,7 +66,7 @@ export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): 
     },
 
     refusal(cause, { uri, mount, asked }, { signal }) {
-      if (signal.aborted) return cancelledRequest(cause);
+      if (signal.aborted) return cancelled(cause);
       const error = toResourceError(cause);
       switch (error.kind) {
         case "denied":
@@ -88,10 +88,6 @@ export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): 
       }
     },
   };
-}
-
-export function cancelledRequest(cause?: unknown): ResourceError {
-  return new ResourceError("cancelled", "cancelled", { cause });
 }
 
 /** Describes the entry under this URI. The number of children is included only if all callers see all of them. */

@@ -1,11 +1,10 @@
 /** Lists templates under the URIs of their mounts, and completes their variables. */
-import { invalid, quote, ResourceError } from "../errors.ts";
+import { cancelled, invalid, quote, ResourceError } from "../errors.ts";
 import { parseTemplate } from "../lib/uri-template.ts";
 import type { UriTemplate } from "../lib/uri-template.ts";
 import type { Call, Resources, Template } from "../resources.ts";
 import type { SourceTemplate, Suggestion } from "../source.ts";
 import { unfit } from "./cursor.ts";
-import { cancelledRequest } from "./access.ts";
 import type { Access } from "./access.ts";
 import type { FairIndex } from "./fair-index.ts";
 import type { ResourceReader } from "./read-resource.ts";
@@ -108,7 +107,7 @@ export function createCompletion(
         return [{ value: found, reveals: { path, query, reveals } }];
       });
     } catch (cause) {
-      if (call.signal.aborted) throw cancelledRequest(cause);
+      if (call.signal.aborted) throw cancelled(cause);
       // A value that is no valid query has no suggestions.
       return [];
     }

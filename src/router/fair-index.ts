@@ -1,9 +1,8 @@
 /** Queues searches of the index fairly, so that one client's searches do not delay another's. */
-import { ResourceError } from "../errors.ts";
+import { cancelled, ResourceError } from "../errors.ts";
 import { createFairQueue } from "../lib/fair-queue.ts";
 import type { Call } from "../resources.ts";
 import type { SearchIndex } from "../search/search-index.ts";
-import { cancelledRequest } from "./access.ts";
 
 export interface FairIndex extends Pick<SearchIndex, "problem" | "ready"> {
   /** Throws "busy" with a retry time if too many searches wait. */
@@ -15,7 +14,7 @@ const maxAtOnce = 8;
 const maxWaiting = 1024;
 
 export function createFairIndex(index: SearchIndex): FairIndex {
-  const queue = createFairQueue({ maxAtOnce, maxWaiting, busy, cancelled: ({ reason }) => cancelledRequest(reason) });
+  const queue = createFairQueue({ maxAtOnce, maxWaiting, busy, cancelled });
   return {
     problem: (mount) => index.problem(mount),
     ready: (mount) => index.ready(mount),

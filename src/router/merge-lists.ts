@@ -1,11 +1,11 @@
 /** Merges the pages of many sources into pages of one list; hidden entries affect nothing but the time it takes. */
-import { ResourceError, toResourceError } from "../errors.ts";
+import { cancelled, ResourceError, toResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { createTimeSlices } from "../lib/time-slices.ts";
 import type { Call, MountFailure, Page, Resource } from "../resources.ts";
 import type { Address, Entry, ListRequest } from "../source.ts";
 import type { Position } from "./cursor.ts";
-import { cancelledRequest } from "./access.ts";
+
 import type { Access } from "./access.ts";
 import type { RoutedMount } from "./route.ts";
 
@@ -78,7 +78,7 @@ export async function mergeListsAs<E extends Address, T>(
 
     for (let first = true; ; first = false) {
       await slice();
-      if (call.signal.aborted) throw cancelledRequest();
+      if (call.signal.aborted) throw cancelled();
       const missing = size - items.length;
       if (missing === 0) look = Math.min(look * 2, longestLook);
       const wanted = run.cursorAfter ? missing + 1 : missing;
@@ -90,7 +90,7 @@ export async function mergeListsAs<E extends Address, T>(
         empty = page.items.length === 0 ? empty + 1 : 0;
         checkNext(page.next, seen, empty);
       } catch (cause) {
-        if (call.signal.aborted) throw cancelledRequest(cause);
+        if (call.signal.aborted) throw cancelled(cause);
         const shown = strict || access.mayEnter(call, mount);
         // A full page does not need this mount; the next page names it if it fails again.
         if (shown && missing === 0) return { items, next: where(mount, cursor, last), failures };

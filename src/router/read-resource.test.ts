@@ -44,10 +44,15 @@ describe("a read", () => {
     expect(answer.contents[0]?.body).toBe(body);
   });
 
-  it("keeps the URI of a part that was read from another mount", async () => {
-    const { pressmark } = open(reads(() => [{ body: { text: "a" } }, { body: { text: "b" }, readFrom: "o://x/b" }]));
+  it("keeps the URI of a part that was read from another mount, if the caller may see it there", async () => {
+    const from = ["o://x/%62", "o://x/secret", "nowhere://x"];
+    const source = reads(() => [{ body: { text: "" } }, ...from.map((readFrom) => ({ body: { text: "" }, readFrom }))]);
+    const mounts = ["m://h/", "o://x/"].map((base) => ({ name: base, base, source }));
+    const policy: Policy = { maySee: (_caller, _mount, { path }) => path !== "secret" };
+    const { runtime } = createClock();
+    const pressmark = createResources({ mounts, policy, runtime, cursorKey: new Uint8Array(32) });
     const { contents } = await pressmark.read("M://h/a", call);
-    expect(contents.map(({ uri }) => uri)).toEqual(["M://h/a", "o://x/b"]);
+    expect(contents.map(({ uri }) => uri)).toEqual(["M://h/a", "o://x/%62"]);
   });
 
   it("gives the source the decoded address", async () => {

@@ -40,8 +40,7 @@ export function createResourceReader(access: Access): ResourceReader {
     let ttlMs = Infinity;
     let scope: Freshness["scope"] = "public";
     for (const part of parts) {
-      const isAsked = part.at === undefined || isSame(part.at, at);
-      const own = part.readFrom ?? (isAsked ? uri : formatVisible(part.at, mount, call));
+      const own = uriOf(part, { mount, at }, uri, call);
       if (own === undefined || !access.mayReach(call, mount, part)) continue;
       contents.push(toContent(own, part));
       ttlMs = Math.min(ttlMs, part.freshness?.ttlMs ?? mount.freshness?.ttlMs ?? 0);
@@ -52,8 +51,14 @@ export function createResourceReader(access: Access): ResourceReader {
     return { contents, ttlMs, scope: access.isOpen ? scope : "private" };
   }
 
-  function formatVisible(at: Address, mount: RoutedMount, call: Call): string | undefined {
-    return access.maySee(call, mount, at) ? access.routes.format(mount, at) : undefined;
+  /** Undefined if the caller may not see the part. */
+  function uriOf({ readFrom, at: own }: Part, { mount, at }: Location, uri: string, call: Call): string | undefined {
+    if (readFrom !== undefined) {
+      const other = access.routes.find(readFrom);
+      return other && access.maySee(call, other.mount, other.at) ? readFrom : undefined;
+    }
+    if (own === undefined || isSame(own, at)) return uri;
+    return access.maySee(call, mount, own) ? access.routes.format(mount, own) : undefined;
   }
 
   async function readDirectory({ mount, at }: Location, uri: string, call: Call): Promise<ReadResult> {

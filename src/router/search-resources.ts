@@ -1,9 +1,9 @@
 /** Searches the index and every mount with its own search. */
-import { invalid, notFound, ResourceError, toResourceError } from "../errors.ts";
+import { cancelled, invalid, notFound, ResourceError, toResourceError, unsupported } from "../errors.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 import type { Call, MountFailure, Hit, Resources, SearchRequest } from "../resources.ts";
 import { type SourceHit, toSourceHits } from "../source.ts";
-import { describe, cancelledRequest } from "./access.ts";
+import { describe } from "./access.ts";
 import type { Access } from "./access.ts";
 import type { FairIndex } from "./fair-index.ts";
 import type { ResourceReader } from "./read-resource.ts";
@@ -130,7 +130,7 @@ export function createSearch(
       if (entry.version === undefined || entry.version === version) return { ...hit, resource };
       return { resource, score: hit.score };
     } catch (cause) {
-      if (call.signal.aborted) throw cancelledRequest(cause);
+      if (call.signal.aborted) throw cancelled(cause);
       const failure = toResourceError(cause);
       if (failure.kind === "not-found") return undefined;
       known.failures.set(mount, failure.message);
@@ -161,7 +161,7 @@ export function createSearch(
       );
       return { hits, ready: new Map([[mount, ready]]), failures };
     } catch (cause) {
-      if (call.signal.aborted) throw cancelledRequest(cause);
+      if (call.signal.aborted) throw cancelled(cause);
       access.runtime.log("warn", "a mount could not be searched", { mount: mount.name, cause });
       return { hits: [], ready: new Map(), failures: new Map([[mount, toResourceError(cause).message]]) };
     }
@@ -199,7 +199,7 @@ export function createSearch(
       }
       return { hits, ...known };
     } catch (cause) {
-      if (call.signal.aborted) throw cancelledRequest(cause);
+      if (call.signal.aborted) throw cancelled(cause);
       if (cause instanceof ResourceError && (cause.kind === "invalid" || cause.kind === "busy")) throw cause;
       access.runtime.log("warn", "the index could not be searched", { cause });
       const { message } = toResourceError(cause);
@@ -231,7 +231,7 @@ export function createSearch(
       const indexed = entered.filter(({ name }) => index?.ready(name) !== undefined);
       const searched = entered.filter(({ source }) => source.search);
       const all = new Set([...indexed, ...searched]);
-      if (all.size === 0) throw new ResourceError("unsupported", "no mount can be searched");
+      if (all.size === 0) throw unsupported("no mount can be searched");
       const unindexed = entered.filter((mount) => !all.has(mount));
 
       const results = await Promise.all([
@@ -270,7 +270,7 @@ async function visible(
       hits.push(...shown.filter((hit) => hit !== undefined));
     }
     if (hits.length >= limit || found.length < wanted || wanted >= deepestLook) return hits.slice(0, limit);
-    if (call.signal.aborted) throw cancelledRequest();
+    if (call.signal.aborted) throw cancelled();
   }
 }
 

@@ -1,5 +1,7 @@
 /** Turns changes of sources into changes for callers: each gets only what they may see, with URIs as they wrote them. */
-import { toResourceError } from "../errors.ts";
+import { inParallel } from "../lib/in-parallel.ts";
+import { unlessAborted } from "../lib/unless-aborted.ts";
+import { cancelled, toResourceError } from "../errors.ts";
 import type { Call, Caller, Change, Resources, Watch, WatchFilter } from "../resources.ts";
 import type { Address, SourceChange } from "../source.ts";
 import { createHub } from "../watch/hub.ts";
@@ -8,7 +10,6 @@ import { createCoalescingQueue } from "../lib/coalescing-queue.ts";
 import type { CoalescingQueue } from "../lib/coalescing-queue.ts";
 import { createWatchers } from "../watch/watchers.ts";
 import type { Watchers } from "../watch/watchers.ts";
-import { cancelledRequest } from "./access.ts";
 import type { Access } from "./access.ts";
 import type { ResourceReader } from "./read-resource.ts";
 import type { RoutedMount, Location } from "./route.ts";
@@ -81,7 +82,7 @@ export function createResourceWatcher(
     const hidden = current.kind !== "lost" && current.path !== touched.path && !maySee(current);
     // A directory does not change for a caller who may not see the child that appeared or went.
     if (hidden && current.kind !== "lost" && isAbove(touched.path, current.path)) return;
-    for (const watched of locationsAt(listener, mount, touched.path)) {
+    for (const watched of locationsAt(listener, mount.name, touched.path)) {
       if (!maySee(watched.at) || !access.mayReach(listener, mount, watched)) continue;
       if (hidden) void confirm(listener, watched, current.kind);
       else listener.reader.push(watched.change);
@@ -98,18 +99,11 @@ export function createResourceWatcher(
   }
 
   async function findLocations(uris: readonly string[], call: Call): Promise<WatchedLocation[]> {
-    const asked = [...new Set(uris)];
-    const found: (WatchedLocation | undefined)[] = asked.map(() => undefined);
-    let next = 0;
-    async function lookUp(): Promise<void> {
-      while (next < asked.length && !call.signal.aborted) {
-        const index = next;
-        next += 1;
-        if (next % lookupsPerTurn === 0) await new Promise(setImmediate);
-        found[index] = await findLocation(asked[index] as string, call);
-      }
-    }
-    await Promise.all(Array.from({ length: Math.min(lookups, asked.length) }, lookUp));
+    let count = 0;
+    const found = await inParallel([...new Set(uris)], lookups, async (uri) => {
+      if ((count += 1) % lookupsPerTurn === 0) await new Promise(setImmediate);
+      return call.signal.aborted ? undefined : findLocation(uri, call);
+    });
     return found.filter((watched) => watched !== undefined);
   }
 
@@ -187,10 +181,10 @@ export function createResourceWatcher(
 
   return {
     async watch(filter, call) {
-      if (closed || call.signal.aborted) throw cancelledRequest();
+      if (closed || call.signal.aborted) throw cancelled();
       const watchedLocations = await findLocations(filter.uris ?? [], call);
       const listed = listedMounts(filter, call);
-      if (closed || call.signal.aborted) throw cancelledRequest();
+      if (closed || call.signal.aborted) throw cancelled();
 
       const { caller } = call;
       const watchedMounts = new Set([...watchedLocations.map(({ mount }) => mount), ...listed]);
@@ -216,8 +210,8 @@ export function createResourceWatcher(
       const armed = Promise.all([...follow(listener), ...sharedWatches.map(join)]);
       const over = (): void => end(listener);
       call.signal.addEventListener("abort", over, { once: true });
-      await untilEither(armed, call.signal);
-      if (!live.has(listener)) throw cancelledRequest();
+      await unlessAborted(armed, call.signal, cancelled);
+      if (!live.has(listener)) throw cancelled();
       return toWatch(listener, () => {
         call.signal.removeEventListener("abort", over);
         end(listener);
@@ -245,33 +239,14 @@ function toWatch({ watchedLocations, reader }: Listener, stop: () => void): Watc
   };
 }
 
-/** Resolves with the work, or as soon as the signal is aborted. */
-function untilEither(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const done = (): void => {
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    signal.addEventListener("abort", done, { once: true });
-    work.then(done, (cause: unknown) => {
-      signal.removeEventListener("abort", done);
-      reject(cause);
-    });
-  });
-}
-
 /** No mount's name contains a line break. */
 function channelOf({ name, source }: RoutedMount, { id }: Caller): string {
   return source.watchesPerCaller ? `${name}\n${id}` : name;
 }
 
-function locationsAt(
-  { watchedLocations, index }: Listener,
-  mount: RoutedMount,
-  path: string,
-): readonly WatchedLocation[] {
-  if (index) return index.get(locationKey(mount.name, path)) ?? [];
-  return watchedLocations.filter((watched) => watched.mount === mount && pathsOf(watched).includes(path));
+function locationsAt({ watchedLocations, index }: Listener, mount: string, path: string): readonly WatchedLocation[] {
+  if (index) return index.get(locationKey(mount, path)) ?? [];
+  return watchedLocations.filter((watched) => watched.mount.name === mount && pathsOf(watched).includes(path));
 }
 
 /** Paths whose change is a change of the location. */

@@ -11,15 +11,6 @@ export interface Admitted {
   readonly boost: number;
 }
 
-export interface Admission {
-  /** Those of these ids that exist and meet the condition. */
-  admit(ids: readonly number[]): ReadonlyMap<number, Admitted>;
-  /** All that meet the condition, if there is one and they are few. */
-  ifFew(): ReadonlySet<number> | undefined;
-  /** Ids of those that meet the condition, by priority, then the latest first. */
-  latest(limit: number): readonly number[];
-}
-
 /** Fewer matching documents are looked up before anything is scored. */
 const fewDocuments = 4096;
 
@@ -27,7 +18,9 @@ const priorityCounts = 0.2;
 const recencyCounts = 0.06;
 const halfLifeMs = 90 * 86_400_000;
 
-export function createAdmission(database: DatabaseSync, { sql, values, keeps }: SqlCondition, now: number): Admission {
+export type Admission = ReturnType<typeof createAdmission>;
+
+export function createAdmission(database: DatabaseSync, { sql, values, keeps }: SqlCondition, now: number) {
   // Registered for each query, because its result depends on the query.
   if (sql.includes("keeps("))
     database.function("keeps", (key, mimeType) =>
@@ -42,18 +35,21 @@ export function createAdmission(database: DatabaseSync, { sql, values, keeps }: 
     boost: boostOf(row["priority"] as number | null, row["modified"] as number | null, now),
   });
   return {
-    admit(ids) {
+    /** Those of these ids that exist and meet the condition. */
+    admit(ids: readonly number[]): ReadonlyMap<number, Admitted> {
       const rows = database
         .prepare(`${columns} ${from} where d.id in (select value from json_each(?)) and ${where}`)
         .all(JSON.stringify(ids), ...values);
       return new Map(rows.map((row) => [row["id"] as number, toAdmitted(row)]));
     },
-    ifFew() {
+    /** All that meet the condition, if there is one and they are few. */
+    ifFew(): ReadonlySet<number> | undefined {
       if (sql === "") return undefined;
       const rows = database.prepare(`select d.id ${from} where ${where} limit ${fewDocuments}`).all(...values);
       return rows.length < fewDocuments ? new Set(rows.map((row) => row["id"] as number)) : undefined;
     },
-    latest(limit) {
+    /** Ids of those that meet the condition, by priority, then the latest first. */
+    latest(limit: number): readonly number[] {
       return database
         .prepare(
           `select d.id ${from} where ${where} order by d.priority desc nulls last, d.modified desc nulls last, d.id limit ?`,

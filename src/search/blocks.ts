@@ -21,12 +21,7 @@ export interface BlockSink {
 }
 
 /** Terms must come in order. */
-export interface BlockWriter {
-  add(term: Uint8Array, termLength: number, payload: Uint8Array): void;
-  finish(): void;
-}
-
-export function createBlockWriter(sink: BlockSink): BlockWriter {
+export function createBlockWriter(sink: BlockSink) {
   const block = createWriter();
   const restarts: number[] = [];
   const before = new Uint8Array(maxTermBytes);
@@ -43,7 +38,7 @@ export function createBlockWriter(sink: BlockSink): BlockWriter {
     count = 0;
   };
   return {
-    add(term, termLength, payload) {
+    add(term: Uint8Array, termLength: number, payload: Uint8Array): void {
       if (count > 0 && block.length + termLength + payload.length + restarts.length * 4 + 16 > blockBytes) flush();
       let shared = 0;
       if (count === 0) first = readTerm(term, 0, termLength);

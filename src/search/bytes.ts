@@ -1,38 +1,25 @@
 /** Encodes numbers and terms in few bytes. */
 
 /** A growing byte buffer. */
-export interface ByteWriter {
-  /** Number of bytes written. */
-  readonly length: number;
-  byte(value: number): void;
-  /** Writes an integer from 0 to 2^32-1, seven bits to a byte. */
-  number(value: number): void;
-  bytes(bytes: Uint8Array, from: number, to: number): void;
-  /** Writes four bytes, whatever the value. */
-  fixed(value: number): void;
-  clear(): void;
-  /** The current bytes: the next write may change them. */
-  view(): Uint8Array;
-  copy(): Uint8Array;
-}
+export type ByteWriter = ReturnType<typeof createWriter>;
 
-export function createWriter(): ByteWriter {
+export function createWriter() {
   let bytes = new Uint8Array(4096);
   let length = 0;
   const makeRoom = (more: number): void => {
-    const next = new Uint8Array(Math.max(bytes.length * 2, length + more));
-    next.set(bytes);
-    bytes = next;
+    bytes = grown(bytes, Math.max(bytes.length * 2, length + more));
   };
   return {
-    get length() {
+    /** Number of bytes written. */
+    get length(): number {
       return length;
     },
-    byte(value) {
+    byte(value: number): void {
       if (length + 1 > bytes.length) makeRoom(1);
       bytes[length++] = value;
     },
-    number(value) {
+    /** Writes an integer from 0 to 2^32-1, seven bits to a byte. */
+    number(value: number): void {
       if (length + 5 > bytes.length) makeRoom(5);
       if (value < 0x80) {
         bytes[length++] = value;
@@ -45,25 +32,27 @@ export function createWriter(): ByteWriter {
       }
       bytes[length++] = rest;
     },
-    bytes(from, start, end) {
+    bytes(from: Uint8Array, start: number, end: number): void {
       if (length + end - start > bytes.length) makeRoom(end - start);
       if (end - start > 64) {
         bytes.set(from.subarray(start, end), length);
         length += end - start;
       } else for (let at = start; at < end; at += 1) bytes[length++] = from[at]!;
     },
-    fixed(value) {
+    /** Writes four bytes, whatever the value. */
+    fixed(value: number): void {
       if (length + 4 > bytes.length) makeRoom(4);
       bytes[length++] = value & 0xff;
       bytes[length++] = (value >>> 8) & 0xff;
       bytes[length++] = (value >>> 16) & 0xff;
       bytes[length++] = value >>> 24;
     },
-    clear() {
+    clear(): void {
       length = 0;
     },
-    view: () => bytes.subarray(0, length),
-    copy: () => bytes.slice(0, length),
+    /** The current bytes: the next write may change them. */
+    view: (): Uint8Array => bytes.subarray(0, length),
+    copy: (): Uint8Array => bytes.slice(0, length),
   };
 }
 
@@ -137,4 +126,11 @@ export function compareBytes(
     if (difference !== 0) return difference;
   }
   return leftLength - rightLength;
+}
+
+/** A copy with room for more elements. */
+export function grown<T extends Int32Array | Uint32Array | Uint16Array | Uint8Array>(from: T, length: number): T {
+  const next = new (from.constructor as new (length: number) => T)(length);
+  next.set(from);
+  return next;
 }

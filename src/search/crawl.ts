@@ -49,13 +49,6 @@ export interface CrawlState {
   readonly lastError?: string;
 }
 
-export interface Crawl {
-  readonly state: CrawlState;
-  hear(changes: readonly HeardChange[]): void;
-  /** Runs until the signal is aborted or the mount turns out to be too large; with `once`, until a pass is complete or has failed. */
-  run(signal: AbortSignal): Promise<void>;
-}
-
 /** Size of a batch: changes are handled between batches, and a kill loses at most one. */
 const batchDocuments = 256;
 const batchChars = 1024 * 1024;
@@ -73,7 +66,9 @@ interface Work {
   readonly stored: Stored | undefined;
 }
 
-export function createCrawl(options: CrawlOptions): Crawl {
+export type Crawl = ReturnType<typeof createCrawl>;
+
+export function createCrawl(options: CrawlOptions) {
   const { mount, source, store, runtime, isWatched, once = false, everyMs = 300_000, mayGrow, moved } = options;
   const { maxFiles = Infinity } = options;
   const changes = new Map<string, "gone" | "there" | "unlisted">();
@@ -377,7 +372,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
   }
 
   return {
-    get state() {
+    get state(): CrawlState {
       const waiting = changes.size + inProgress;
       const missing = waiting + unread.size;
       const share = total === 0 ? 0 : Math.min(looked / total, 0.99);
@@ -394,7 +389,7 @@ export function createCrawl(options: CrawlOptions): Crawl {
       };
     },
 
-    hear(heard) {
+    hear(heard: readonly HeardChange[]): void {
       for (const change of heard) {
         if (change.kind === "lost" || !source.stat || changes.size >= maxChanges) {
           changes.clear();
@@ -406,7 +401,8 @@ export function createCrawl(options: CrawlOptions): Crawl {
       wake?.();
     },
 
-    async run(signal) {
+    /** Runs until the signal is aborted or the mount turns out to be too large; with `once`, until a pass is complete or has failed. */
+    async run(signal: AbortSignal): Promise<void> {
       const call: Call = { caller: { id: "pressmark" }, signal };
       let retryMs = firstRetryMs;
       let unreadMs = firstRetryMs;

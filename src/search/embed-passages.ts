@@ -13,21 +13,13 @@ export interface EmbeddingWork {
   moved(): void;
 }
 
-export interface Embedding {
-  readonly status: EmbeddingStatus;
-  /** There may be passages without a vector. */
-  wake(): void;
-  /** Runs until the signal is aborted; to run again it must be woken once more. */
-  run(store: IndexStore, signal: AbortSignal): Promise<void>;
-}
-
 const atOnce = 64;
 /** Changes come in groups: waits this long to collect them. */
 const gatherMs = 250;
 /** Pause after a failure of the endpoint. */
 const downMs = 30_000;
 
-export function createEmbedding({ model, client, runtime, moved }: EmbeddingWork): Embedding {
+export function createEmbedding({ model, client, runtime, moved }: EmbeddingWork) {
   let status: EmbeddingStatus = { model, state: "working" };
   let wakeUp: (() => void) | undefined;
 
@@ -58,16 +50,18 @@ export function createEmbedding({ model, client, runtime, moved }: EmbeddingWork
   }
 
   return {
-    get status() {
+    get status(): EmbeddingStatus {
       return status;
     },
 
-    wake() {
+    /** There may be passages without a vector. */
+    wake(): void {
       if (status.state === "complete") status = { model, state: "working" };
       wakeUp?.();
     },
 
-    async run(store, signal) {
+    /** Runs until the signal is aborted; to run again it must be woken once more. */
+    async run(store: IndexStore, signal: AbortSignal): Promise<void> {
       while (!signal.aborted) {
         const woken = new Promise<void>((resolve) => {
           wakeUp = resolve;

@@ -50,7 +50,7 @@ export function findPassages(index: OpenIndex, request: StoreQuery, now = Date.n
   const first =
     query.wanted.length === 0
       ? choose((take) => placesOf(admission.latest(take)), request.limit)
-      : choose(score(lookup, found, worth, gate.isOut).top, count);
+      : choose(score(lookup, found, worth, gate.isOut), count);
   const matcher = createTermMatcher(found, vocabularyOfTexts());
   const look = (candidate: Candidate): Looked => {
     const stored = index.texts.passage(candidate.passage)!;

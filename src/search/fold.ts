@@ -1,4 +1,5 @@
 /** Normalises text for comparison, and maps positions back to the original. */
+import { grown } from "./bytes.ts";
 
 /** Classes of code units for the tokenizer. */
 export const gap = 1;
@@ -145,9 +146,10 @@ function foldClusters(text: string): Folded {
     const piece = isPlain ? undefined : foldKnown(text.slice(from, at));
     const added = piece === undefined ? 1 : piece.length;
     if (length + added > units.length) {
-      units = grown(units, length + added, Uint16Array);
-      starts = grown(starts, length + added, Uint32Array);
-      ends = grown(ends, length + added, Uint32Array);
+      const most = Math.max(length + added, units.length * 2);
+      units = grown(units, most);
+      starts = grown(starts, most);
+      ends = grown(ends, most);
     }
     for (let index = 0; index < added; index += 1) {
       units[length] = piece === undefined ? plainKana(unit) : piece.charCodeAt(index);
@@ -170,12 +172,6 @@ function plainKana(unit: number): number {
 function joins(text: string, at: number): boolean {
   const flags = flagsOf(text.charCodeAt(at)) & classMask;
   return flags === mark || (flags === surrogate && classOfPair(text.codePointAt(at)!) === mark);
-}
-
-function grown<T extends Uint16Array | Uint32Array>(from: T, atLeast: number, Kind: new (length: number) => T): T {
-  const next = new Kind(Math.max(atLeast, from.length * 2));
-  next.set(from);
-  return next;
 }
 
 const known = new Map<string, string>();
@@ -201,23 +197,8 @@ function foldCluster(cluster: string): string {
 }
 
 /** Letters that no normalisation decomposes, as they are typed on a keyboard without them. */
-const specials: Readonly<Record<string, string>> = {
-  ß: "ss",
-  ẞ: "SS",
-  æ: "ae",
-  Æ: "AE",
-  œ: "oe",
-  Œ: "OE",
-  ø: "o",
-  Ø: "O",
-  ł: "l",
-  Ł: "L",
-  đ: "d",
-  Đ: "D",
-  ð: "d",
-  Ð: "D",
-  þ: "th",
-  Þ: "TH",
-  ı: "i",
-  ς: "σ",
-};
+const specials = Object.fromEntries(
+  "ß ss,ẞ SS,æ ae,Æ AE,œ oe,Œ OE,ø o,Ø O,ł l,Ł L,đ d,Đ D,ð d,Ð D,þ th,Þ TH,ı i,ς σ"
+    .split(",")
+    .map((pair) => pair.split(" ")),
+) as Readonly<Record<string, string>>;

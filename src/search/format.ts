@@ -25,30 +25,24 @@ const endings: Readonly<Record<Exclude<TextFormat, "plain">, string>> = {
   indents: "py pyi rb ex exs lua nim jl pl pm r coffee",
   statements: "sql sh bash zsh fish ps1 bat cmd tf hcl graphql gql cmake mk awk vim el clj lisp scm hs ml mli erl",
 };
-const byEnding = new Map(
-  Object.entries(endings).flatMap(([format, names]) => names.split(" ").map((name) => [name, format as TextFormat])),
-);
-const byType = new Map<string, TextFormat>([
-  ["text/markdown", "markdown"],
-  ["text/asciidoc", "asciidoc"],
-  ["text/x-rst", "rst"],
-  ["text/prs.fallenstein.rst", "rst"],
-  ["text/javascript", "braces"],
-  ["application/javascript", "braces"],
-  ["application/typescript", "braces"],
-  ["text/typescript", "braces"],
-  ["text/x-typescript", "braces"],
-  ["text/css", "braces"],
-  ["text/x-java", "braces"],
-  ["text/x-c", "braces"],
-  ["text/x-c++", "braces"],
-  ["text/x-go", "braces"],
-  ["text/x-rust", "braces"],
-  ["text/x-python", "indents"],
-  ["text/x-ruby", "indents"],
-  ["application/x-sh", "statements"],
-  ["application/sql", "statements"],
-]);
+const byEnding = byName(endings);
+const types: Readonly<Partial<Record<TextFormat, string>>> = {
+  markdown: "text/markdown",
+  asciidoc: "text/asciidoc",
+  rst: "text/x-rst text/prs.fallenstein.rst",
+  braces:
+    "text/javascript application/javascript application/typescript text/typescript text/x-typescript text/css text/x-java text/x-c text/x-c++ text/x-go text/x-rust",
+  indents: "text/x-python text/x-ruby",
+  statements: "application/x-sh application/sql",
+};
+const byType = byName(types);
+
+/** From lists of names to a map by name. */
+function byName(lists: Readonly<Partial<Record<TextFormat, string>>>): Map<string, TextFormat> {
+  return new Map(
+    Object.entries(lists).flatMap(([format, names]) => names.split(" ").map((name) => [name, format as TextFormat])),
+  );
+}
 
 const sampleLength = 1024;
 
@@ -93,24 +87,10 @@ const languageSample = 300;
 /** English text contains some of these words, and more of them than of those of related languages. */
 function isEnglish(text: string): boolean {
   const sample = ` ${text.slice(0, languageSample).toLowerCase()} `;
-  const count = (words: readonly string[]): number =>
-    words.reduce((sum, word) => sum + (sample.includes(word) ? 1 : 0), 0);
+  const count = (words: readonly string[]): number => words.filter((word) => sample.includes(` ${word} `)).length;
   const english = count(englishWords);
   return english > (sample.length < 200 ? 0 : 1) && english > count(foreignWords);
 }
 
-const englishWords = [" the ", " of ", " and ", " to ", " is ", " in ", " for ", " that ", " are "];
-const foreignWords = [
-  " der ",
-  " und ",
-  " die ",
-  " le ",
-  " les ",
-  " des ",
-  " el ",
-  " que ",
-  " de ",
-  " il ",
-  " een ",
-  " och ",
-];
+const englishWords = "the of and to is in for that are".split(" ");
+const foreignWords = "der und die le les des el que de il een och".split(" ");

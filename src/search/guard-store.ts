@@ -16,23 +16,15 @@ export interface StoreGuardOptions {
   lost(cause: IndexLostError): void;
 }
 
-export interface GuardedStore {
-  readonly store: IndexStore;
-  /** Compares the files with those that were opened. */
-  check(): void;
-  /** Marks the index as damaged, as found by a reader. */
-  condemn(): void;
-  /** Why nothing can be written at present; undefined after the next successful write. */
-  readonly problem: IndexProblem | undefined;
-}
-
 /** On some network disks modification times change by themselves. */
 const maxFalseAlarms = 3;
 
 const writing: ReadonlySet<string> = new Set<keyof IndexStore>(["put", "remove", "removeBelow", "embed", "setNote"]);
 
+export type GuardedStore = ReturnType<typeof guardStore>;
+
 /** Errors of the store become "unavailable", with a plain reason. */
-export function guardStore(inner: IndexStore, { files, lease, touched, lost }: StoreGuardOptions): GuardedStore {
+export function guardStore(inner: IndexStore, { files, lease, touched, lost }: StoreGuardOptions) {
   const identity = fileIdentity(files.database);
   let stamp = files.stamp();
   let problem: IndexProblem | undefined;
@@ -92,9 +84,12 @@ export function guardStore(inner: IndexStore, { files, lease, touched, lost }: S
         inner.close();
       },
     },
-    check: () => void check(),
-    condemn: () => void lose("damaged"),
-    get problem() {
+    /** Compares the files with those that were opened. */
+    check: (): void => void check(),
+    /** Marks the index as damaged, as found by a reader. */
+    condemn: (): void => void lose("damaged"),
+    /** Why nothing can be written at present; undefined after the next successful write. */
+    get problem(): IndexProblem | undefined {
       return problem;
     },
   };

@@ -23,20 +23,12 @@ export interface OpenIndex {
   readonly vectors: Vectors;
 }
 
-export interface Documents {
-  /** Each address at most once. */
-  put(documents: Iterable<IndexedDocument>): void;
-  drop(document: StoredDocument): void;
-  /** Drops what was collected in a transaction that was rolled back. */
-  forget(): void;
-}
-
 /** Maximum number of postings collected in memory before they are written. */
 const maxPlaces = 1_500_000;
 /** Maximum number of terms remembered from one `put` to the next. */
 const maxTerms = 500_000;
 
-export function openDocuments(index: OpenIndex): Documents {
+export function openDocuments(index: OpenIndex) {
   const { database, segments, texts, vectors } = index;
   const counter = database.prepare("select value from counters where name = 'passage'");
   const setCounter = database.prepare("update counters set value = ? where name = 'passage'");
@@ -123,7 +115,8 @@ export function openDocuments(index: OpenIndex): Documents {
   }
 
   return {
-    put(documents) {
+    /** Each address at most once. */
+    put(documents: Iterable<IndexedDocument>): void {
       const mounts = new Map<string, number>();
       let next = counter.get()!["value"] as number;
       for (const document of documents) {
@@ -137,6 +130,7 @@ export function openDocuments(index: OpenIndex): Documents {
       setCounter.run(next);
     },
     drop,
+    /** Drops what was collected in a transaction that was rolled back. */
     forget,
   };
 }

@@ -5,29 +5,9 @@ import { fileIdentity, statOf } from "../lib/file-identity.ts";
 import { writeFileAtomically } from "../lib/write-file-atomically.ts";
 import type { IndexStatus } from "./status.ts";
 
-export interface IndexFolder {
-  readonly database: string;
-  readonly lock: string;
-  /** Creates the folder, private to its owner because an index holds the indexed text. Returns the paths of obstacles moved aside. */
-  prepare(): readonly string[];
-  /** Paths of things in the way of the files of an index, such as folders. */
-  obstacles(): readonly string[];
-  /** Size on disk of all files together. */
-  bytes(): number;
-  /** Changes whenever any process writes the database or its log; undefined if there is no database. */
-  stamp(): string | undefined;
-  /** The last status that the writer of the index stored. */
-  readStatus(): IndexStatus | undefined;
-  writeStatus(status: IndexStatus | undefined): void;
-  /** Only for the holder of the lease. */
-  removeDatabase(): void;
-  /** Removes all files of an index, and the folder if it is empty then. Only for the holder of the lease. */
-  remove(): void;
-  /** Call before the database is used. See `createSharedMemoryGuard`. */
-  guardSharedMemory(): void;
-}
+export type IndexFolder = ReturnType<typeof indexFolder>;
 
-export function indexFolder(folder: string): IndexFolder {
+export function indexFolder(folder: string) {
   const database = join(folder, "index.db");
   const lock = join(folder, "lock.db");
   const status = join(folder, "status.json");
@@ -39,23 +19,29 @@ export function indexFolder(folder: string): IndexFolder {
     database,
     lock,
 
-    prepare() {
+    /** Creates the folder, private to its owner because an index holds the indexed text. Returns the paths of obstacles moved aside. */
+    prepare(): readonly string[] {
       const moved = isOther(folder, "folder") ? moveAside(folder) : [];
       makeFolder(folder);
       return [...moved, ...all.filter((file) => isOther(file, "file")).flatMap(moveAside)];
     },
 
-    obstacles: () => (isOther(folder, "folder") ? [folder] : all.filter((file) => isOther(file, "file"))),
+    /** Paths of things in the way of the files of an index, such as folders. */
+    obstacles: (): readonly string[] =>
+      isOther(folder, "folder") ? [folder] : all.filter((file) => isOther(file, "file")),
 
-    bytes: () => files.reduce((sum, file) => sum + Number(statOf(file)?.size ?? 0), 0),
+    /** Size on disk of all files together. */
+    bytes: (): number => files.reduce((sum, file) => sum + Number(statOf(file)?.size ?? 0), 0),
 
-    stamp() {
+    /** Changes whenever any process writes the database or its log; undefined if there is no database. */
+    stamp(): string | undefined {
       const identity = fileIdentity(database);
       if (identity === undefined) return undefined;
       return [identity, ...[database, log].map(writtenAt)].join(" ");
     },
 
-    readStatus() {
+    /** The last status that the writer of the index stored. */
+    readStatus(): IndexStatus | undefined {
       try {
         return JSON.parse(readFileSync(status, "utf8")) as IndexStatus;
       } catch {
@@ -63,7 +49,7 @@ export function indexFolder(folder: string): IndexFolder {
       }
     },
 
-    writeStatus(now) {
+    writeStatus(now: IndexStatus | undefined): void {
       if (now === undefined) return rmSync(status, { force: true });
       try {
         writeFileAtomically(status, JSON.stringify(now), { isLasting: false });
@@ -74,11 +60,13 @@ export function indexFolder(folder: string): IndexFolder {
       }
     },
 
-    removeDatabase() {
+    /** Only for the holder of the lease. */
+    removeDatabase(): void {
       for (const file of [...files, status]) rmSync(file, { force: true });
     },
 
-    remove() {
+    /** Removes all files of an index, and the folder if it is empty then. Only for the holder of the lease. */
+    remove(): void {
       for (const file of all) rmSync(file, { force: true });
       try {
         rmdirSync(folder);
@@ -87,6 +75,7 @@ export function indexFolder(folder: string): IndexFolder {
       }
     },
 
+    /** Call before the database is used. See `createSharedMemoryGuard`. */
     guardSharedMemory: createSharedMemoryGuard(`${database}-shm`),
   };
 }

@@ -31,7 +31,6 @@ export interface IndexerOptions {
   readonly maxBytes: number;
   /** A mount with more files is not indexed. */
   readonly maxFiles?: number;
-  readonly everyMs?: number;
   /** How often a process that does not write the index tries to become its writer. */
   readonly leaseMs?: number;
   /** True for a single pass. */
@@ -46,17 +45,6 @@ export interface IndexerOptions {
   /** Requests a mount's changes. Resolves once all later changes will be reported. */
   follow(mount: string, signal: AbortSignal): Promise<void>;
   tell(role: Role, status: IndexStatus | undefined): void;
-}
-
-export interface Indexer {
-  /** Replaces the set of indexed mounts. */
-  serve(mounts: readonly IndexedMount[]): void;
-  /** `upTo` is the number of the last of these changes; the status contains it once they are taken into account. */
-  hear(mount: string, changes: readonly HeardChange[], upTo?: number): void;
-  /** A search failed or found the index damaged: checks immediately whether it is still intact. */
-  check(found?: "damaged"): void;
-  /** Afterwards nothing runs and nothing is held. */
-  close(): Promise<void>;
 }
 
 /** A mount that is being indexed. */
@@ -82,7 +70,7 @@ const longestRetryMs = 30_000;
 /** An index that was open for so long is reopened without delay. */
 const steadyMs = 10_000;
 
-export function createIndexer(options: IndexerOptions): Indexer {
+export function createIndexer(options: IndexerOptions) {
   const { runtime, openStore, maxBytes, leaseMs = 2000, once = false, embeddings, tell } = options;
   const files = indexFolder(options.folder);
   const closing = new AbortController();
@@ -184,7 +172,6 @@ export function createIndexer(options: IndexerOptions): Indexer {
         maxFileBytes: options.maxFileBytes,
         maxFiles: options.maxFiles,
         ...(mount.isWatched && { follow: (stopped) => options.follow(mount.name, stopped) }),
-        everyMs: options.everyMs,
         mayGrow() {
           isFull = files.bytes() >= maxBytes;
           return !isFull;
@@ -375,22 +362,26 @@ export function createIndexer(options: IndexerOptions): Indexer {
   const running = run();
 
   return {
-    serve(mounts) {
+    /** Replaces the set of indexed mounts. */
+    serve(mounts: readonly IndexedMount[]): void {
       wanted = mounts;
       served.resolve();
       if (role === "writer") rearrange();
     },
-    hear(mount, changes, upTo) {
+    /** `upTo` is the number of the last of these changes; the status contains it once they are taken into account. */
+    hear(mount: string, changes: readonly HeardChange[], upTo?: number): void {
       if (upTo !== undefined) heard.set(mount, upTo);
       runs.get(mount)?.crawl?.hear(changes);
     },
-    check(found) {
+    /** A search failed or found the index damaged: checks immediately whether it is still intact. */
+    check(found?: "damaged"): void {
       if (found === "damaged") guard?.condemn();
       else guard?.check();
       publish();
       wake?.();
     },
-    async close() {
+    /** Afterwards nothing runs and nothing is held. */
+    async close(): Promise<void> {
       closing.abort();
       embedding?.wake();
       await running;

@@ -20,16 +20,7 @@ export interface List {
 }
 
 /** Writes the lists of one term after another. */
-export interface ListWriter {
-  /** Ordinals of a field must be in order. */
-  add(field: number, ordinal: number, times: number): void;
-  /** Appends lists from another writer, with the ordinals of passages and documents shifted by these amounts. */
-  append(bytes: Uint8Array, from: number, to: number, passagesBy: number, documentsBy: number): void;
-  /** Returns the lists since the last call, as bytes valid until the next call. Empty if there are none. */
-  take(): Uint8Array;
-}
-
-export function createListWriter(): ListWriter {
+export function createListWriter() {
   const lists = fields.map(() => ({ bytes: createWriter(), count: 0, last: -1 }));
   const whole = createWriter();
   const reader: ByteReader = { bytes: whole.view(), at: 0 };
@@ -47,13 +38,15 @@ export function createListWriter(): ListWriter {
   }
 
   return {
-    add(field, ordinal, times) {
+    /** Ordinals of a field must be in order. */
+    add(field: number, ordinal: number, times: number): void {
       const list = lists[field]!;
       writePosting(list.bytes, ordinal - list.last - 1, times);
       list.last = ordinal;
       list.count += 1;
     },
-    append(bytes, from, to, passagesBy, documentsBy) {
+    /** Appends lists from another writer, with the ordinals of passages and documents shifted by these amounts. */
+    append(bytes: Uint8Array, from: number, to: number, passagesBy: number, documentsBy: number): void {
       reader.bytes = bytes;
       reader.at = from;
       const flags = bytes[reader.at++]!;
@@ -77,7 +70,8 @@ export function createListWriter(): ListWriter {
           list.field <= headingField ? passagesBy : documentsBy,
         );
     },
-    take() {
+    /** Returns the lists since the last call, as bytes valid until the next call. Empty if there are none. */
+    take(): Uint8Array {
       whole.clear();
       let flags = 0;
       for (let field = 0; field < lists.length; field += 1) if (lists[field]!.count > 0) flags |= 1 << field;

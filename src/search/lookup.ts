@@ -1,5 +1,6 @@
 /** Looks up the terms of a query in the index. */
 import { editDistance } from "../lib/nearest.ts";
+import { inverseFrequency } from "./bm25.ts";
 import { body, createListWriter, eachPosting, fields, headingField, listsOf, title, type List } from "./lists.ts";
 import type { QueryTerm } from "./query.ts";
 import type { Segment, Segments } from "./segments.ts";
@@ -16,20 +17,15 @@ export interface FoundTerm {
   readonly lists: readonly (readonly List[])[];
 }
 
-export interface Lookup {
-  readonly segments: readonly Segment[];
-  readonly passages: number;
-  /** Undefined if it does not occur. */
-  find(wanted: QueryTerm): FoundTerm | undefined;
-}
-
 /** Guessing scans the terms of the index: for a typing error, not for a page of unknown names. */
 const maxGuesses = 2;
 
 /** A short prefix matches too much; terms are taken until they have this many postings. */
 const maxPrefixPlaces = 200_000;
 
-export function openLookup(index: Segments): Lookup {
+export type Lookup = ReturnType<typeof openLookup>;
+
+export function openLookup(index: Segments) {
   const segments = index.load();
   const passages = segments.reduce((sum, { lengths }) => sum + lengths.length, 0);
 
@@ -39,7 +35,7 @@ export function openLookup(index: Segments): Lookup {
     );
     const most = Math.max(...counts);
     if (most === 0) return undefined;
-    return { wanted, isTerm, isGuess, lists, idf: Math.log(1 + (passages - most + 0.5) / (most + 0.5)) };
+    return { wanted, isTerm, isGuess, lists, idf: inverseFrequency(passages, most) };
   }
 
   let guesses = 0;
@@ -48,7 +44,8 @@ export function openLookup(index: Segments): Lookup {
   return {
     segments,
     passages,
-    find(wanted) {
+    /** Undefined if it does not occur. */
+    find(wanted: QueryTerm): FoundTerm | undefined {
       const { term, beginning, kind } = wanted;
       if (beginning !== undefined) {
         // A single character takes all its postings, however many there are.

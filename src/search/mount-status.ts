@@ -3,14 +3,7 @@ import type { CrawlState } from "./crawl.ts";
 import type { IndexProblem } from "./index-problem.ts";
 import type { MountStatus } from "./status.ts";
 
-export interface MountFacts {
-  readonly name: string;
-  readonly key: string;
-  /** Number of the last change received. */
-  readonly heard: number;
-  /** Number of stored documents. */
-  readonly documents: number;
-  readonly passages: number;
+export interface MountFacts extends Pick<MountStatus, "name" | "key" | "heard" | "documents" | "passages"> {
   /** Absent if no crawl has started. */
   readonly crawl: CrawlState | undefined;
   /** Why the mount cannot be opened. */

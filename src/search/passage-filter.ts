@@ -14,22 +14,17 @@ export interface PassageOrdinal {
   readonly passage: number;
 }
 
-export interface PassageFilter {
-  /** True if the index alone excludes a document. `segment` is the position in the lookup. */
-  isOut(segment: number, document: number): boolean;
-  /** Returns the passage of the document to show, after reading its text; undefined if the document is excluded. */
-  pass(place: PassageOrdinal, document: Admitted): number | undefined;
-}
-
 /** Maximum number of passages to read for one query to check for a phrase. */
 const maxReadings = 4096;
+
+export type PassageFilter = ReturnType<typeof createPassageFilter>;
 
 export function createPassageFilter(
   texts: PassageTexts,
   lookup: Lookup,
   { phrases, nots, audience }: Pick<ParsedQuery, "phrases" | "nots" | "audience">,
   only: ReadonlySet<number> | undefined,
-): PassageFilter {
+) {
   const needed = phrases.map((phrase) => ({ phrase, places: placesOf(lookup, phrase) }));
   const barred = nots.map((phrase) => ({ phrase, places: placesOf(lookup, phrase) }));
   let readings = 0;
@@ -62,7 +57,8 @@ export function createPassageFilter(
   }
 
   return {
-    isOut(at, document) {
+    /** True if the index alone excludes a document. `segment` is the position in the lookup. */
+    isOut(at: number, document: number): boolean {
       const segment = lookup.segments[at]!;
       if (only && !only.has(segment.documents[document]!)) return true;
       return (
@@ -71,7 +67,8 @@ export function createPassageFilter(
         barred.some(({ phrase, places }) => phrase.length === 1 && mayHave(places[at]!, segment, document))
       );
     },
-    pass(place, { id }) {
+    /** Returns the passage of the document to show, after reading its text; undefined if the document is excluded. */
+    pass(place: PassageOrdinal, { id }: Admitted): number | undefined {
       if (audience.length > 0 && !isFor(audience, texts.entry(id).annotations?.audience)) return undefined;
       const at = lookup.segments.indexOf(place.segment);
       if (barred.some((one) => find(one, at, place) !== undefined)) return undefined;

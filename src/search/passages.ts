@@ -159,8 +159,7 @@ function* piecesOf(text: string, from: number, to: number): Generator<readonly [
   let sentence = 0;
   let word = 0;
   for (let at = from; at < to; at += 1) {
-    const unit = text.charCodeAt(at);
-    weight += weightOf(unit);
+    weight += weightOf(text.charCodeAt(at));
     if (weight > maxWeight) {
       const least = start + (at - start) / 2;
       const cut = sentence > least ? sentence : word > least ? word : wholeCharacterAt(text, at, start + 1);
@@ -168,27 +167,13 @@ function* piecesOf(text: string, from: number, to: number): Generator<readonly [
       if (end > start) yield [start, end];
       start = skipSpace(text, cut, to);
       at = start - 1;
-      weight = 0;
-      sentence = 0;
-      word = 0;
-    } else if (
-      unit === 0x20 ||
-      unit === 0x09 ||
-      unit === 0x3001 ||
-      unit === 0xff0c ||
-      unit === 0x2c ||
-      unit === 0x3b ||
-      unit === 0x7d
-    ) {
+      weight = sentence = word = 0;
+    } else if (" \t、，,;}".includes(text[at]!)) {
       word = at + 1;
-      if (isSentenceEnd(text.charCodeAt(at - 1))) sentence = at + 1;
-    } else if (unit === 0x3002 || unit === 0xff0e || unit === 0xff01 || unit === 0xff1f) sentence = word = at + 1;
+      if (/[.!?]/.test(text.charAt(at - 1))) sentence = at + 1;
+    } else if ("。．！？".includes(text[at]!)) sentence = word = at + 1;
   }
   if (to > start) yield [start, to];
-}
-
-function isSentenceEnd(unit: number): boolean {
-  return unit === 0x2e || unit === 0x21 || unit === 0x3f;
 }
 
 function weigh(text: string, from: number, to: number): number {

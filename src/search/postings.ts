@@ -1,20 +1,13 @@
 /** Collects the postings of terms in memory. */
-import { maxTermBytes, writeTerm } from "./bytes.ts";
+import { grown, maxTermBytes, writeTerm } from "./bytes.ts";
 import { createListWriter, fields } from "./lists.ts";
 import type { TermVocabulary } from "./vocabulary.ts";
 
 export type TakeTerm = (term: Uint8Array, termLength: number, lists: Uint8Array) => void;
 
-export interface Postings {
-  /** Number of postings collected. */
-  readonly size: number;
-  /** Adds a posting of a term, given by its number. Ordinals of a field must be in order. */
-  add(number: number, field: number, ordinal: number): void;
-  /** Passes every term once, in order, with its lists. Afterwards the collection is empty. */
-  take(take: TakeTerm): void;
-}
+export type Postings = ReturnType<typeof createPostings>;
 
-export function createPostings(vocabulary: TermVocabulary): Postings {
+export function createPostings(vocabulary: TermVocabulary) {
   /** By term and field: the first and the last of its postings, counted from 1. */
   let heads = new Int32Array(0);
   let tails = new Int32Array(0);
@@ -29,10 +22,12 @@ export function createPostings(vocabulary: TermVocabulary): Postings {
   const writer = createListWriter();
   const bytes = new Uint8Array(maxTermBytes);
   return {
-    get size() {
+    /** Number of postings collected. */
+    get size(): number {
       return size;
     },
-    add(number, field, ordinal) {
+    /** Adds a posting of a term, given by its number. Ordinals of a field must be in order. */
+    add(number: number, field: number, ordinal: number): void {
       if (number >= isMet.length) {
         const room = Math.max(1024, number * 2);
         isMet = grown(isMet, room);
@@ -63,7 +58,8 @@ export function createPostings(vocabulary: TermVocabulary): Postings {
       else nexts[last] = size;
       tails[list] = size;
     },
-    take(take) {
+    /** Passes every term once, in order, with its lists. Afterwards the collection is empty. */
+    take(take: TakeTerm): void {
       for (const number of vocabulary.sort(met.slice(0, metCount))) {
         const first = number * fields.length;
         for (let field = 0; field < fields.length; field += 1) {
@@ -83,10 +79,4 @@ export function createPostings(vocabulary: TermVocabulary): Postings {
       size = 0;
     },
   };
-}
-
-function grown<T extends Int32Array | Uint32Array | Uint16Array | Uint8Array>(from: T, length: number): T {
-  const next = new (from.constructor as new (length: number) => T)(length);
-  next.set(from);
-  return next;
 }

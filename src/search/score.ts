@@ -1,4 +1,5 @@
 /** BM25 over fields: scores each document and finds its best passage. */
+import { bm25, lengthNorm } from "./bm25.ts";
 import { keepLargest } from "./keep-largest.ts";
 import type { FoundTerm, Lookup } from "./lookup.ts";
 import { body, eachPosting, headingField, title, type List } from "./lists.ts";
@@ -13,27 +14,24 @@ export interface Scored {
   readonly score: number;
 }
 
-export interface Scores {
-  /** The best documents, best first. */
-  top(count: number): readonly Scored[];
-}
-
-/** `worth` returns the weight of a term; `isOut` excludes documents by their ordinal in a segment. */
+/**
+ * Returns a function for the best documents, best first. `worth` returns the weight of a term; `isOut` excludes documents by their
+ * ordinal in a segment.
+ */
 export function score(
   { segments, passages }: Lookup,
   found: readonly FoundTerm[],
   worth: (found: FoundTerm) => number,
   isOut: (segment: number, document: number) => boolean,
-): Scores {
-  const { k1, b } = searchWeights;
+): (count: number) => readonly Scored[] {
   const tokens = segments.reduce((sum, segment) => sum + segment.tokens, 0);
   const mean = Math.max(1, tokens / Math.max(1, passages));
-  const norms = Float32Array.from({ length: 256 }, (_, short) => k1 * (1 - b + (b * longLength(short)) / mean));
+  const norms = Float32Array.from({ length: 256 }, (_, short) => lengthNorm(searchWeights, longLength(short), mean));
   const parts = segments.map((segment, at) => {
     const ofPassage = new Float32Array(segment.lengths.length);
     const ofDocument = new Float32Array(segment.documents.length);
     for (const one of found) {
-      const weight = worth(one) * (k1 + 1);
+      const weight = worth(one);
       for (const list of one.lists[at]!) {
         if (list.field === body) addToPassages(list, weight, ofPassage, ofDocument, norms, segment);
         else if (list.field === headingField) addFlat(list, weight * searchWeights.heading, ofPassage);
@@ -42,26 +40,24 @@ export function score(
     }
     return { segment, ofDocument, ...bestPassages(segment, ofPassage) };
   });
-  return {
-    top(count) {
-      const heap: { part: number; document: number; score: number }[] = [];
-      parts.forEach(({ ofDocument, ofBest }, part) => {
-        let least = heap.length === count ? heap[0]!.score : 0;
-        for (let document = 0; document < ofDocument.length; document += 1) {
-          const total = ofDocument[document]! + ofBest[document]!;
-          if (total <= least || isOut(part, document)) continue;
-          keepLargest(heap, count, { part, document, score: total });
-          if (heap.length === count) least = heap[0]!.score;
-        }
+  return (count) => {
+    const heap: { part: number; document: number; score: number }[] = [];
+    parts.forEach(({ ofDocument, ofBest }, part) => {
+      let least = heap.length === count ? heap[0]!.score : 0;
+      for (let document = 0; document < ofDocument.length; document += 1) {
+        const total = ofDocument[document]! + ofBest[document]!;
+        if (total <= least || isOut(part, document)) continue;
+        keepLargest(heap, count, { part, document, score: total });
+        if (heap.length === count) least = heap[0]!.score;
+      }
+    });
+    return heap
+      .sort((left, right) => right.score - left.score || left.part - right.part || left.document - right.document)
+      .map(({ part, document, score: total }) => {
+        const { segment, best, ofBest } = parts[part]!;
+        const passage = ofBest[document]! > 0 ? best[document]! : segment.starts[document]!;
+        return { segment, document, passage, score: total };
       });
-      return heap
-        .sort((left, right) => right.score - left.score || left.part - right.part || left.document - right.document)
-        .map(({ part, document, score: total }) => {
-          const { segment, best, ofBest } = parts[part]!;
-          const passage = ofBest[document]! > 0 ? best[document]! : segment.starts[document]!;
-          return { segment, document, passage, score: total };
-        });
-    },
   };
 }
 
@@ -77,7 +73,7 @@ function addToPassages(
   norms: Float32Array,
   { lengths, owners }: Segment,
 ): void {
-  const share = searchWeights.document;
+  const { document: share, k1 } = searchWeights;
   let at = from;
   let ordinal = -1;
   let document = -1;
@@ -100,7 +96,7 @@ function addToPassages(
       }
       times += 2;
     }
-    const gain = (weight * times) / (times + norms[lengths[ordinal]!]!);
+    const gain = bm25(weight, times, norms[lengths[ordinal]!]!, k1);
     ofPassage[ordinal]! += gain;
     const owner = owners[ordinal]!;
     if (owner !== document) {
@@ -114,8 +110,9 @@ function addToPassages(
 
 /** The same for fields where length does not matter. */
 function addFlat(list: List, weight: number, into: Float32Array): void {
+  const { k1 } = searchWeights;
   eachPosting(list, (ordinal, times) => {
-    into[ordinal]! += (weight * times) / (times + searchWeights.k1);
+    into[ordinal]! += bm25(weight, times, k1, k1);
   });
 }
 

@@ -7,11 +7,15 @@ import { fileIdentity } from "../lib/file-identity.ts";
 import { indexFolder } from "./index-folder.ts";
 import { type IndexProblem, isLoss, toIndexProblem } from "./index-problem.ts";
 import { type IndexedMount, keyNote, modelNote } from "./indexer.ts";
+import { takeLease } from "./lease.ts";
+import type { IndexStatus } from "./status.ts";
 import type { OpenStore, IndexStore, StoreQuery, StoreHit } from "./store.ts";
 
 export interface SearchQuestion extends Omit<StoreQuery, "vector" | "mounts"> {
   /** What was indexed under a name with another key is ignored. */
   readonly mounts: readonly Pick<IndexedMount, "name" | "key">[];
+  /** Whether to return the status of the process that writes the index. */
+  readonly withStatus: boolean;
 }
 
 export interface SearcherOptions {
@@ -25,28 +29,18 @@ export interface SearchFindings {
   readonly hits: readonly StoreHit[];
   /** The database that was searched; absent if none could be opened. */
   readonly file?: string;
-  /** Why none could be opened. */
+  /** Why none could be opened; "damaged" or "replaced" if it was found so. */
   readonly problem?: IndexProblem;
-}
-
-export interface Searcher {
-  /** Throws `DamagedIndexError` if the database is damaged. */
-  search(query: SearchQuestion, signal: AbortSignal): Promise<SearchFindings>;
-  close(): void;
-}
-
-export class DamagedIndexError extends ResourceError {
-  constructor(cause: unknown) {
-    super("unavailable", toIndexProblem(cause).message, { cause });
-  }
+  /** Absent if no process writes the index: the last status may be outdated. */
+  readonly status?: IndexStatus;
 }
 
 /** Pause after a failure of the endpoint. */
 const downMs = 30_000;
 const keptVectors = 100;
 
-export function createSearcher({ folder, openStore, runtime, embeddings }: SearcherOptions): Searcher {
-  const { database, guardSharedMemory } = indexFolder(folder);
+export function createSearcher({ folder, openStore, runtime, embeddings }: SearcherOptions) {
+  const { database, guardSharedMemory, lock, readStatus } = indexFolder(folder);
   const vectors = new Map<string, Float32Array>();
   let open: Opened | undefined;
   let problem: IndexProblem | undefined;
@@ -78,7 +72,10 @@ export function createSearcher({ folder, openStore, runtime, embeddings }: Searc
     open = undefined;
   }
 
-  async function searchNow({ mounts, ...query }: SearchQuestion, signal: AbortSignal): Promise<SearchFindings> {
+  async function searchNow(
+    { mounts, ...query }: Omit<SearchQuestion, "withStatus">,
+    signal: AbortSignal,
+  ): Promise<SearchFindings> {
     const currentMounts = (store: IndexStore) => mounts.filter(({ name, key }) => store.note(keyNote(name)) === key);
     let opened = current();
     if (!opened) return { hits: [], problem };
@@ -92,6 +89,16 @@ export function createSearcher({ folder, openStore, runtime, embeddings }: Searc
     const names = currentMounts(opened.store).map(({ name }) => name);
     const hits = names.length === 0 ? [] : opened.store.search({ ...query, mounts: names, vector });
     return { hits, file: opened.file };
+  }
+
+  function statusOfWriter(): IndexStatus | undefined {
+    try {
+      const lease = takeLease(lock);
+      lease?.release();
+      return lease ? undefined : readStatus();
+    } catch {
+      return undefined;
+    }
   }
 
   async function vectorOf(text: string, signal: AbortSignal): Promise<Float32Array | undefined> {
@@ -113,13 +120,15 @@ export function createSearcher({ folder, openStore, runtime, embeddings }: Searc
   }
 
   return {
-    async search(query, signal) {
+    async search({ withStatus, ...question }: SearchQuestion, signal: AbortSignal): Promise<SearchFindings> {
+      // Read first, so that the results are at least as new.
+      const status = withStatus ? statusOfWriter() : undefined;
       try {
-        return await searchNow(query, signal);
+        return { ...(await searchNow(question, signal)), status };
       } catch (cause) {
         if (!isLoss(cause)) throw cause;
         close();
-        throw new DamagedIndexError(cause);
+        return { hits: [], problem: toIndexProblem(cause) };
       } finally {
         if (open?.isOnReadOnlyDisk) close();
       }

@@ -39,22 +39,6 @@ export interface Segment {
   readonly firstBlock: number;
 }
 
-export interface Segments {
-  /** In the order of passages. Segments that were loaded before are the same objects. */
-  load(): readonly Segment[];
-  /** Each term once, in order; `lengths` holds the length of each passage, encoded by `shortLength`. */
-  write(documents: readonly StoredDocument[], lengths: readonly number[], each: EachTerm): void;
-  /** Marks a document as removed. Its passages stay in the lists until the segment is merged. */
-  bury(document: StoredDocument): void;
-  /** Drops what was read in a transaction that was rolled back. */
-  forget(): void;
-  /** Merges if there are many small segments, or many removed passages in one. */
-  tidy(): void;
-  find(segment: Segment, term: string): readonly List[];
-  /** Passes terms with this prefix, in order, until `take` returns false. */
-  eachTerm(segment: Segment, beginning: string, take: (term: string, lists: () => List[]) => boolean): void;
-}
-
 type EachTerm = (take: TakeTerm) => void;
 
 /** Number of neighbours of similar size that are merged into one. */
@@ -63,8 +47,10 @@ const fanOut = 16;
 const maxMergedBytes = 64 * 1024 ** 2;
 const cacheBytes = 16 * 1024 ** 2;
 
+export type Segments = ReturnType<typeof openSegments>;
+
 /** `goOn` is called repeatedly during long work, and throws to stop it. */
-export function openSegments(database: DatabaseSync, goOn: () => void = () => undefined): Segments {
+export function openSegments(database: DatabaseSync, goOn: () => void = () => undefined) {
   const { deflateRawSync, inflateRawSync } = process.getBuiltinModule("node:zlib");
   const list = database.prepare("select id, first, last, passages, dead, bytes from segments order by first");
   const one = database.prepare("select first, last, first_block, head, terms from segments where id = ?");
@@ -200,21 +186,26 @@ export function openSegments(database: DatabaseSync, goOn: () => void = () => un
   }
 
   return {
+    /** In the order of passages. Segments that were loaded before are the same objects. */
     load,
+    /** Each term once, in order; `lengths` holds the length of each passage, encoded by `shortLength`. */
     write,
-    forget() {
+    /** Drops what was read in a transaction that was rolled back. */
+    forget(): void {
       known.clear();
       cache.clear();
       cached = 0;
     },
-    bury({ id, passages }) {
+    /** Marks a document as removed. Its passages stay in the lists until the segment is merged. */
+    bury({ id, passages }: StoredDocument): void {
       database.prepare("update segments set dead = dead + ? where first <= ? and last >= ?").run(passages, id, id);
     },
-    tidy() {
+    /** Merges if there are many small segments, or many removed passages in one. */
+    tidy(): void {
       for (let ids = mergeable(list.all() as unknown as Size[]); ids; ids = mergeable(list.all() as unknown as Size[]))
         merge(ids);
     },
-    find(segment, term) {
+    find(segment: Segment, term: string): readonly List[] {
       const at = blockOf(segment.terms, term);
       if (at < 0) return [];
       const cursor = seek(getBlock(segment.firstBlock + at), term);
@@ -222,7 +213,8 @@ export function openSegments(database: DatabaseSync, goOn: () => void = () => un
         ? listsOf(cursor.block, cursor.payloadFrom, cursor.payloadTo)
         : [];
     },
-    eachTerm(segment, beginning, take) {
+    /** Passes terms with this prefix, in order, until `take` returns false. */
+    eachTerm(segment: Segment, beginning: string, take: (term: string, lists: () => List[]) => boolean): void {
       for (let at = Math.max(0, blockOf(segment.terms, beginning)); at < segment.terms.length; at += 1) {
         if (segment.terms[at]! > beginning && !segment.terms[at]!.startsWith(beginning)) return;
         const data = getBlock(segment.firstBlock + at);

@@ -50,8 +50,8 @@ function dropEnd(word: string): string {
 }
 
 /** Only the first matching ending counts, whether or not enough of the word is left. */
-function swap(word: string, endings: readonly (readonly [string, string])[], least: number): string {
-  for (const [ending, instead] of endings) {
+function swap(word: string, all: ReturnType<typeof endings>, least: number): string {
+  for (const [ending, instead] of all) {
     if (!word.endsWith(ending)) continue;
     const base = word.slice(0, -ending.length);
     if (measure(base) <= least) return word;
@@ -91,58 +91,19 @@ function endsShort(word: string): boolean {
   );
 }
 
-const seconds = [
-  ["ational", "ate"],
-  ["tional", "tion"],
-  ["enci", "ence"],
-  ["anci", "ance"],
-  ["izer", "ize"],
-  ["bli", "ble"],
-  ["alli", "al"],
-  ["entli", "ent"],
-  ["eli", "e"],
-  ["ousli", "ous"],
-  ["ization", "ize"],
-  ["ation", "ate"],
-  ["ator", "ate"],
-  ["alism", "al"],
-  ["iveness", "ive"],
-  ["fulness", "ful"],
-  ["ousness", "ous"],
-  ["aliti", "al"],
-  ["iviti", "ive"],
-  ["biliti", "ble"],
-  ["logi", "log"],
-] as const;
+/** Reads a list of `ending:replacement`. */
+function endings(list: string): (readonly [ending: string, instead: string])[] {
+  return list.split(" ").map((pair) => pair.split(":") as [string, string]);
+}
 
-const thirds = [
-  ["icate", "ic"],
-  ["ative", ""],
-  ["alize", "al"],
-  ["iciti", "ic"],
-  ["ical", "ic"],
-  ["ful", ""],
-  ["ness", ""],
-] as const;
+const seconds = endings(
+  "ational:ate tional:tion enci:ence anci:ance izer:ize bli:ble alli:al entli:ent eli:e ousli:ous " +
+    "ization:ize ation:ate ator:ate alism:al iveness:ive fulness:ful ousness:ous aliti:al iviti:ive " +
+    "biliti:ble logi:log",
+);
 
-const fourths = [
-  ["al", ""],
-  ["ance", ""],
-  ["ence", ""],
-  ["er", ""],
-  ["ic", ""],
-  ["able", ""],
-  ["ible", ""],
-  ["ant", ""],
-  ["ement", ""],
-  ["ment", ""],
-  ["ent", ""],
-  ["ion", ""],
-  ["ou", ""],
-  ["ism", ""],
-  ["ate", ""],
-  ["iti", ""],
-  ["ous", ""],
-  ["ive", ""],
-  ["ize", ""],
-] as const;
+const thirds = endings("icate:ic ative: alize:al iciti:ic ical:ic ful: ness:");
+
+const fourths = endings(
+  "al: ance: ence: er: ic: able: ible: ant: ement: ment: ent: ion: ou: ism: ate: iti: ous: ive: ize:",
+);

@@ -23,8 +23,8 @@ export async function textOf(
   call: Call,
 ): Promise<FoundText | undefined> {
   const { path, query, mimeType = "", size = 0 } = entry;
-  const isDocument = !isText(mimeType) && offersText(entry);
-  if (isMedia(mimeType) || (size > maxFileBytes && !isDocument)) return { text: "" };
+  const isDocument = !mimeType.startsWith("text/") && offersText(entry);
+  if (media.test(mimeType) || (size > maxFileBytes && !isDocument)) return { text: "" };
   const at = isDocument ? { path, query: { ...query, as: "text" } } : { path, query };
   let parts: readonly Part[];
   try {
@@ -60,17 +60,9 @@ function offersText({ meta }: Entry): boolean {
   return Array.isArray(forms) && forms.includes("text");
 }
 
-function isText(mimeType: string): boolean {
-  return mimeType.startsWith("text/");
-}
-
+/** Types known to hold no text are not read at all. */
 const media =
   /^(?:image\/(?!svg)|audio\/|video\/|font\/|model\/|application\/(?:zip|gzip|x-(?:tar|gzip|bzip2|xz|7z-compressed)|zstd|wasm|java-archive|vnd\.rar)$)/;
-
-/** Types known to hold no text are not read at all. */
-function isMedia(mimeType: string): boolean {
-  return media.test(mimeType);
-}
 
 const sampleLength = 8192;
 

@@ -11,20 +11,6 @@ export interface KeptPassage extends Passage {
   readonly text: string;
 }
 
-export interface PassageTexts {
-  /** The first passage gets the id, the others the following ids; so does the next document. */
-  put(id: number, entry: Entry, text: string, passages: readonly Passage[]): void;
-  remove(id: number, passages: number): void;
-  /** Writes what was put and removed since the last call. */
-  flush(): void;
-  /** Undefined for an unknown id. */
-  passage(id: number): KeptPassage | undefined;
-  /** The entry of the document with this first passage. */
-  entry(id: number): Entry;
-  /** Drops what was read or put in a transaction that was rolled back. */
-  forget(): void;
-}
-
 /** Large enough to compress well, and small enough to read one passage quickly. */
 const chunkLength = 6000;
 /** The metadata of a passage takes about as much space as this length of text. */
@@ -43,7 +29,9 @@ interface ChunkPassage extends KeptPassage {
   readonly entry?: Entry;
 }
 
-export function openTexts(database: DatabaseSync): PassageTexts {
+export type PassageTexts = ReturnType<typeof openTexts>;
+
+export function openTexts(database: DatabaseSync) {
   const { deflateRawSync, inflateRawSync } = process.getBuiltinModule("node:zlib");
   const insert = database.prepare("insert or replace into texts (id, data) values (?, ?)");
   const dataOf = database.prepare("select data from texts where id = ?");
@@ -111,7 +99,8 @@ export function openTexts(database: DatabaseSync): PassageTexts {
   }
 
   return {
-    put(id, entry, text, passages) {
+    /** The first passage gets the id, the others the following ids; so does the next document. */
+    put(id: number, entry: Entry, text: string, passages: readonly Passage[]): void {
       for (let at = 0; at < passages.length; at += 1) {
         const { from, to, lines, heading } = passages[at]!;
         open ??= { id: id + at, passages: [] };
@@ -123,7 +112,7 @@ export function openTexts(database: DatabaseSync): PassageTexts {
         if (openLength >= chunkLength) close();
       }
     },
-    remove(id, passages) {
+    remove(id: number, passages: number): void {
       close();
       for (let at = id + passages - 1; at >= id;) {
         const chunk = read(at);
@@ -134,7 +123,8 @@ export function openTexts(database: DatabaseSync): PassageTexts {
         at = chunk.id - 1;
       }
     },
-    flush() {
+    /** Writes what was put and removed since the last call. */
+    flush(): void {
       close();
       for (const chunk of changed.values())
         if (chunk.passages.some((passage) => passage !== null)) write(chunk);
@@ -144,15 +134,18 @@ export function openTexts(database: DatabaseSync): PassageTexts {
         }
       changed.clear();
     },
-    passage(id) {
+    /** Undefined for an unknown id. */
+    passage(id: number): KeptPassage | undefined {
       const chunk = read(id);
       return chunk?.passages[id - chunk.id] ?? undefined;
     },
-    entry(id) {
+    /** The entry of the document with this first passage. */
+    entry(id: number): Entry {
       const chunk = read(id)!;
       return chunk.passages[id - chunk.id]!.entry!;
     },
-    forget() {
+    /** Drops what was read or put in a transaction that was rolled back. */
+    forget(): void {
       cache.clear();
       changed.clear();
       open = undefined;

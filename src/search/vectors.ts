@@ -8,18 +8,6 @@ export const vectorTables = `
   ) strict;
 `;
 
-export interface Vectors {
-  /** A zero vector is stored as such, and is near to nothing. */
-  put(passage: number, vector: Float32Array): void;
-  has(passage: number): boolean;
-  /** Number of passages with a vector, from the first id to the last. */
-  count(first: number, last: number): number;
-  /** Removes those of the passages from the first id to the last. */
-  remove(first: number, last: number): void;
-  /** Ids of the nearest passages, nearest first. Some may no longer exist. */
-  nearest(vector: Float32Array, count: number): readonly number[];
-}
-
 /** Number of vectors per chunk in memory. */
 const pieceSize = 4096;
 
@@ -30,7 +18,9 @@ interface Piece {
   count: number;
 }
 
-export function openVectors(database: DatabaseSync): Vectors {
+export type Vectors = ReturnType<typeof openVectors>;
+
+export function openVectors(database: DatabaseSync) {
   const insert = database.prepare("insert or replace into vectors (passage, data) values (?, ?)");
   const one = database.prepare("select 1 from vectors where passage = ?");
   const drop = database.prepare("delete from vectors where passage between ? and ?");
@@ -73,15 +63,19 @@ export function openVectors(database: DatabaseSync): Vectors {
   }
 
   return {
-    put(passage, vector) {
+    /** A zero vector is stored as such, and is near to nothing. */
+    put(passage: number, vector: Float32Array): void {
       insert.run(passage, toBytes(vector) ?? new Uint8Array());
     },
-    count: (first, end) => between.get(first, end)!["count"] as number,
-    has: (passage) => one.get(passage) !== undefined,
-    remove(first, end) {
+    /** Number of passages with a vector, from the first id to the last. */
+    count: (first: number, end: number): number => between.get(first, end)!["count"] as number,
+    has: (passage: number): boolean => one.get(passage) !== undefined,
+    /** Removes those of the passages from the first id to the last. */
+    remove(first: number, end: number): void {
       drop.run(first, end);
     },
-    nearest(vector, count) {
+    /** Ids of the nearest passages, nearest first. Some may no longer exist. */
+    nearest(vector: Float32Array, count: number): readonly number[] {
       const bytes = toBytes(vector);
       if (!bytes) return [];
       refresh(vector.length);

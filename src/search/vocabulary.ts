@@ -1,23 +1,11 @@
 /** Numbers terms, found by the code units of a text without creating a string: most words occur again and again. */
-import { maxTermBytes, writeTerm } from "./bytes.ts";
+import { grown, maxTermBytes, writeTerm } from "./bytes.ts";
 import { foldedText } from "./fold.ts";
 import { termOf, type TokenKind } from "./tokens.ts";
 
-export interface TermVocabulary {
-  /** Number of terms; the next gets this number. */
-  readonly size: number;
-  /** The number of the term at this position in folded text. */
-  numberAt(units: Uint16Array, from: number, to: number, kind: TokenKind): number;
-  /** The number of the term for this folded text. */
-  numberOf(ownText: string, kind: TokenKind): number;
-  /** The number of an index term. */
-  numberOfTerm(term: string): number;
-  termOf(number: number): string;
-  /** Sorts the numbers by their terms. */
-  sort(numbers: Int32Array<ArrayBuffer>): Int32Array;
-}
+export type TermVocabulary = ReturnType<typeof createVocabulary>;
 
-export function createVocabulary(): TermVocabulary {
+export function createVocabulary() {
   const terms: string[] = [];
   const numbers = new Map<string, number>();
   /** The first six bytes of each term, as three digits to sort by. */
@@ -35,7 +23,7 @@ export function createVocabulary(): TermVocabulary {
       number = terms.length;
       terms.push(term);
       numbers.set(term, number);
-      if (terms.length * 3 > digits.length) digits = doubled(digits);
+      if (terms.length * 3 > digits.length) digits = grown(digits, digits.length * 2);
       bytes.fill(0, 0, 6);
       writeTerm(term, bytes);
       for (let digit = 0; digit < 3; digit += 1)
@@ -52,7 +40,7 @@ export function createVocabulary(): TermVocabulary {
       for (let at = 0; at < old.length; at += slotSize)
         if (old[at + 2] !== 0) slots.set(old.subarray(at, at + slotSize), freeSlot(old[at]!));
     }
-    while (pooled + to - from > pool.length) pool = doubled(pool);
+    while (pooled + to - from > pool.length) pool = grown(pool, pool.length * 2);
     const number = numberOfTerm(termOf(foldedText(units, from, to), kind));
     slots.set([hash, pooled, to - from, number], freeSlot(hash));
     for (let at = from; at < to; at += 1) pool[pooled++] = units[at]!;
@@ -67,10 +55,12 @@ export function createVocabulary(): TermVocabulary {
   }
 
   return {
-    get size() {
+    /** Number of terms; the next gets this number. */
+    get size(): number {
       return terms.length;
     },
-    numberAt(units, from, to, kind) {
+    /** The number of the term at this position in folded text. */
+    numberAt(units: Uint16Array, from: number, to: number, kind: TokenKind): number {
       let hash = to - from;
       for (let at = from; at < to; at += 1) hash = Math.imul(hash ^ units[at]!, 0x01000193);
       hash ^= hash >>> 15;
@@ -86,10 +76,13 @@ export function createVocabulary(): TermVocabulary {
       }
       return remember(hash, units, from, to, kind);
     },
-    numberOf: (ownText, kind) => numberOfTerm(termOf(ownText, kind)),
+    /** The number of the term for this folded text. */
+    numberOf: (ownText: string, kind: TokenKind): number => numberOfTerm(termOf(ownText, kind)),
+    /** The number of an index term. */
     numberOfTerm,
-    termOf: (number) => terms[number]!,
-    sort(wanted) {
+    termOf: (number: number): string => terms[number]!,
+    /** Sorts the numbers by their terms. */
+    sort(wanted: Int32Array<ArrayBuffer>): Int32Array {
       if (wanted.length < 2000) return wanted.sort((left, right) => compare(terms[left]!, terms[right]!));
       const sorted = sortByDigits(wanted, digits);
       // Terms with the same first six bytes are few, and adjacent.
@@ -135,10 +128,4 @@ function sortByDigits(numbers: Int32Array<ArrayBuffer>, digits: Uint16Array): In
     [from, to] = [to, from];
   }
   return from;
-}
-
-function doubled(from: Uint16Array<ArrayBuffer>): Uint16Array<ArrayBuffer> {
-  const next = new Uint16Array(from.length * 2);
-  next.set(from);
-  return next;
 }

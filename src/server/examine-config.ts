@@ -2,8 +2,8 @@
 import { type ConfigOrigin, loadConfig, trustCommand } from "../config/load-config.ts";
 import { ConfigError } from "../config/problem.ts";
 import { asksFor, leftOut, notUsed } from "../config/trust.ts";
+import { stateFolder, systemPathsOf } from "../lib/system-paths.ts";
 import type { CheckResult } from "./examine.ts";
-import { homeFolder, stateFolder } from "./state-folder.ts";
 
 export async function examineConfig(
   origin: ConfigOrigin | undefined,
@@ -13,17 +13,11 @@ export async function examineConfig(
   const about = "config";
   if (!origin)
     return [
-      {
-        about,
-        state: "ok",
-        says: "no config, so the folder itself is served",
-        advice: "pressmark init writes one",
-      },
+      { about, state: "ok", says: "no config, so the folder itself is served", advice: "pressmark init writes one" },
     ];
   const advice = trustCommand(origin.file, from);
   try {
-    const state = stateFolder({ platform: process.platform, home: homeFolder(env), env });
-    const loaded = await loadConfig(origin, { from, env, stateFolder: state });
+    const loaded = await loadConfig(origin, { from, env, stateFolder: stateFolder(systemPathsOf(env)) });
     if ("untrusted" in loaded)
       return [
         {

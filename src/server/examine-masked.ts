@@ -3,6 +3,7 @@ import { realpathSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
 import type { MountConfig } from "../config/config.ts";
 import { type ConfigOrigin, loadConfig } from "../config/load-config.ts";
+import { stateFolder, systemPathsOf } from "../lib/system-paths.ts";
 import type { Call } from "../resources.ts";
 import type { Source } from "../source.ts";
 import type { ConfigOptions } from "../sources/config.ts";
@@ -11,7 +12,6 @@ import { openFiles } from "../sources/config/files.ts";
 import { type ConfigFormat, configFormatOf } from "../sources/config/formats.ts";
 import { type SecretSetting, secretSettings } from "../sources/config/secret-settings.ts";
 import type { CheckResult } from "./examine.ts";
-import { homeFolder, stateFolder } from "./state-folder.ts";
 
 interface OpenMount {
   readonly name: string;
@@ -38,8 +38,7 @@ export async function examineMasked(
   call: Call,
 ): Promise<CheckResult[]> {
   const { from, env } = world;
-  const state = stateFolder({ platform: process.platform, home: homeFolder(env), env });
-  const loaded = await loadConfig(origin, { from, env, stateFolder: state });
+  const loaded = await loadConfig(origin, { from, env, stateFolder: stateFolder(systemPathsOf(env)) });
   if ("untrusted" in loaded) return [];
   const configs = loaded.config.mounts;
   const masked = (

@@ -9,6 +9,7 @@ import type { Tool, ToolSet } from "../protocol/tools.ts";
 import type { Caller } from "../resources.ts";
 import { createInstructions } from "./instructions.ts";
 import { type Server, mountsFor } from "./open-server.ts";
+import type { ServerMetrics } from "./server-metrics.ts";
 import { createPickTool } from "./picker-app.ts";
 import { createSaveSet } from "./sets/save-set.ts";
 import { createSetPrompts } from "./sets/set-prompts.ts";
@@ -38,13 +39,15 @@ export interface ServerProtocolOptions {
   readonly version: string;
   /** Whether every result is private, because callers must authenticate. */
   readonly isPrivate?: boolean;
+  /** Counts requests. */
+  readonly metrics?: ServerMetrics;
 }
 
 /** The protocol of a server with all its features, the same for every transport. */
 export function createServerProtocol(
   pressmark: Pick<Server, "resources" | "register" | "runtime">,
   { server: name, instructions, tools, actions, prompts }: Features,
-  { version, isPrivate = false }: ServerProtocolOptions,
+  { version, isPrivate = false, metrics }: ServerProtocolOptions,
 ): Protocol {
   return createProtocol({
     resources: pressmark.resources,
@@ -53,7 +56,7 @@ export function createServerProtocol(
     tools,
     moreTools: actions,
     prompts,
-    observer: pressmark.register,
+    observer: { ...pressmark.register, answered: metrics?.answered, watching: metrics?.watching },
     isPrivate,
     log: pressmark.runtime.log,
   });

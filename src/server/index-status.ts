@@ -1,6 +1,5 @@
 /** The resource `pressmark://index/status`: progress of the search index. */
-import type { ServerIndex } from "./server-index.ts";
-import type { ShownStatus } from "./search/index-threads.ts";
+import type { ServerIndex, ShownStatus } from "./server-index.ts";
 import type { IndexProblem } from "../search/index-problem.ts";
 import type { Role } from "../search/status.ts";
 import type { StatusPage } from "./status-mount.ts";
@@ -26,18 +25,9 @@ export interface ToldIndexStatus extends ShownStatus {
   readonly keptHere: boolean;
 }
 
-export function indexStatusOf({ threads, failure }: ServerIndex): ToldIndexStatus {
-  const { role = "starting", status } = threads ?? {};
-  const mounts = status?.mounts ?? [];
-  const problem = failure ?? status?.problem;
-  return {
-    state: stateOf(role, problem, mounts),
-    keptHere: role === "writer",
-    bytes: status?.bytes ?? 0,
-    problem,
-    mounts,
-    ...(status?.embeddings && { embeddings: status.embeddings }),
-  };
+export function indexStatusOf({ role, status }: ServerIndex): ToldIndexStatus {
+  const { bytes, mounts, problem, embeddings } = status ?? { bytes: 0, mounts: [] };
+  return { state: stateOf(role, problem, mounts), keptHere: role === "writer", bytes, problem, mounts, embeddings };
 }
 
 function stateOf(

@@ -4,10 +4,10 @@ import type { HostContext } from "../config/hosts/connection.ts";
 import { type HostFile, hostFiles } from "../config/hosts/hosts.ts";
 import { packageFolder } from "../config/package-folder.ts";
 import type { ServerSettings } from "../config/schema.ts";
+import { stateFolder, systemPathsOf } from "../lib/system-paths.ts";
 import { hostInUrl } from "../transport/guard.ts";
 import { tokenVariable } from "./find-token.ts";
 import { chooseConfig } from "./open-server.ts";
-import { homeFolder, stateFolder } from "./state-folder.ts";
 import { defaultPort } from "./start-http.ts";
 
 export interface InstalledHosts {
@@ -25,8 +25,8 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 /** Ignores an invalid config: its problems are reported elsewhere. */
 export async function findInstalledHosts(from: string, env: Env, settings?: ServerSettings): Promise<InstalledHosts> {
-  const home = homeFolder(env);
-  const state = stateFolder({ platform: process.platform, home, env });
+  const systemPaths = systemPathsOf(env);
+  const state = stateFolder(systemPaths);
   const origin = chooseConfig({ folders: [], from, env });
   const project = origin ? dirname(origin.file) : from;
   const { host = "127.0.0.1", port = defaultPort, token } = settings ?? (await configured());
@@ -41,7 +41,7 @@ export async function findInstalledHosts(from: string, env: Env, settings?: Serv
   // Clients cannot connect to a wildcard address.
   const reached = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
   return {
-    files: hostFiles({ project, home, env, platform: process.platform }),
+    files: hostFiles({ project, ...systemPaths }),
     here: {
       project,
       url: `http://${hostInUrl(reached)}:${port}/mcp`,
@@ -50,7 +50,7 @@ export async function findInstalledHosts(from: string, env: Env, settings?: Serv
     },
     host,
     port,
-    ...((env[tokenVariable] || token !== undefined) && { tokenVariable }),
+    tokenVariable: env[tokenVariable] || token !== undefined ? tokenVariable : undefined,
     state,
   };
 }

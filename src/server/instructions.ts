@@ -57,16 +57,9 @@ export function createInstructions({ pressmark, server, tools }: InstructionsOpt
     const before = known.get(caller.id);
     known.delete(caller.id);
     const isSame = before?.mounts === served && before.policy === pressmark.policy;
-    const now: Known = isSame
-      ? before
-      : {
-          mounts: served,
-          policy: pressmark.policy,
-          keyResources: [],
-          at: undefined,
-          isGlance: true,
-          looking: undefined,
-        };
+    const { policy } = pressmark;
+    const fresh = { mounts: served, policy, keyResources: [], at: undefined, isGlance: true, looking: undefined };
+    const now: Known = isSame ? before : fresh;
     known.set(caller.id, now);
     for (const oldest of known.keys()) {
       if (known.size <= maxCallers) break;
@@ -121,10 +114,8 @@ export function createInstructions({ pressmark, server, tools }: InstructionsOpt
   };
 }
 
-export interface InstructionsInput {
-  readonly server: string;
+export interface InstructionsInput extends Pick<InstructionsOptions, "server" | "tools"> {
   readonly mounts: readonly NamedMount[];
-  readonly tools: readonly ReadingToolName[];
   readonly keyResources: readonly KeyDocument[];
 }
 

@@ -1,10 +1,5 @@
 /** Limits repeated log lines, which callers could otherwise use to fill the log. */
 
-export interface LineLimit {
-  /** Whether to write a line of this kind now. `missed` is called with the number of dropped lines when the interval ends. */
-  admits(kind: string, missed: (count: number) => void): boolean;
-}
-
 /** Lines per kind and interval. */
 const most = 10;
 export const spanMs = 60_000;
@@ -16,7 +11,7 @@ interface Span {
   missed: number;
 }
 
-export function createLineLimit(): LineLimit {
+export function createLineLimit() {
   const spans = new Map<string, Span>();
 
   function begin(kind: string, missed: (count: number) => void): Span {
@@ -31,7 +26,8 @@ export function createLineLimit(): LineLimit {
   }
 
   return {
-    admits(wanted, missed) {
+    /** Whether to write a line of this kind now. `missed` is called with the number of dropped lines when the interval ends. */
+    admits(wanted: string, missed: (count: number) => void): boolean {
       const kind = spans.has(wanted) || spans.size < maxKinds ? wanted : "";
       const span = spans.get(kind) ?? begin(kind, missed);
       if (span.written < most) span.written += 1;

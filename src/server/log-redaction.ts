@@ -2,14 +2,8 @@
 import type { Config } from "../config/config.ts";
 import type { Runtime } from "../source.ts";
 
-export interface LogRedaction {
-  /** The same runtime with a redacted log. */
-  readonly runtime: Runtime;
-  /** Redacts the secrets of this config, and of the one before, whose sources may still log. */
-  keep(config: Pick<Config, "redact">): void;
-}
-
-export function createLogRedaction(runtime: Runtime): LogRedaction {
+/** The same runtime with a redacted log. */
+export function createLogRedaction(runtime: Runtime) {
   let configs: readonly Pick<Config, "redact">[] = [];
 
   function clean(value: unknown): unknown {
@@ -23,18 +17,20 @@ export function createLogRedaction(runtime: Runtime): LogRedaction {
     }
   }
 
-  return {
-    runtime: {
-      env: runtime.env,
-      now: runtime.now,
-      monotonicMs: runtime.monotonicMs,
-      wait: runtime.wait,
-      log(level, message, facts) {
-        const cleaned = facts && Object.fromEntries(Object.entries(facts).map(([name, fact]) => [name, clean(fact)]));
-        runtime.log(level, String(clean(message)), cleaned);
-      },
+  const redacted: Runtime = {
+    env: runtime.env,
+    now: runtime.now,
+    monotonicMs: runtime.monotonicMs,
+    wait: runtime.wait,
+    log(level, message, facts) {
+      const cleaned = facts && Object.fromEntries(Object.entries(facts).map(([name, fact]) => [name, clean(fact)]));
+      runtime.log(level, String(clean(message)), cleaned);
     },
-    keep(config) {
+  };
+  return {
+    runtime: redacted,
+    /** Redacts the secrets of this config, and of the one before, whose sources may still log. */
+    keep(config: Pick<Config, "redact">): void {
       configs = [config, ...configs.slice(0, 1)];
     },
   };

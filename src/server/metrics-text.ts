@@ -1,6 +1,6 @@
 /** Formats the counters of this server for Prometheus: https://prometheus.io/docs/instrumenting/exposition_formats/ */
-import { bounds, type RequestCounts } from "./server-metrics.ts";
-import type { ShownStatus } from "./search/index-threads.ts";
+import type { RequestCounts } from "./server-metrics.ts";
+import type { ShownStatus } from "./server-index.ts";
 
 export interface MetricsSnapshot {
   readonly tally: RequestCounts;
@@ -35,7 +35,7 @@ export function toText({ tally, version, sessions, streams, status }: MetricsSna
       "pressmark_request_duration_seconds",
       "histogram",
       "Response times, without listens.",
-      methods.flatMap(([method, { buckets, seconds }]) => histogram({ method }, buckets, seconds)),
+      methods.flatMap(([method, { buckets, seconds }]) => histogram({ method }, tally.bounds, buckets, seconds)),
     ),
     family("pressmark_sessions", "gauge", "Open sessions.", [[{}, sessions]]),
     family("pressmark_streams", "gauge", "Open event streams.", [[{}, streams]]),
@@ -62,7 +62,7 @@ export function toText({ tally, version, sessions, streams, status }: MetricsSna
   ].join("");
 }
 
-function histogram(labels: Labels, buckets: readonly number[], seconds: number): Sample[] {
+function histogram(labels: Labels, bounds: readonly number[], buckets: readonly number[], seconds: number): Sample[] {
   let count = 0;
   const counted = buckets.map((each, index): Sample => {
     count += each;

@@ -8,7 +8,7 @@ import { standardLayers } from "../layers/standard.ts";
 import { createRoutes, type Mount } from "../router/route.ts";
 import type { Source, Runtime } from "../source.ts";
 import type { ServedMount } from "./locate.ts";
-import type { SearchedMount } from "./search/index-threads.ts";
+import type { SearchedMount } from "./server-index.ts";
 
 export interface OpenMount {
   readonly config: MountConfig;
@@ -17,14 +17,11 @@ export interface OpenMount {
   close(): Promise<void>;
 }
 
-export interface OpenMounts {
-  readonly all: readonly OpenMount[];
-  /** Previous mounts that are no longer needed. They are still open. */
-  readonly dropped: readonly OpenMount[];
-}
-
-/** Reuses unchanged mounts. If one cannot be opened, closes all that were opened by this call. */
-export async function openMounts(config: Config, before: readonly OpenMount[], runtime: Runtime): Promise<OpenMounts> {
+/**
+ * Reuses unchanged mounts. `dropped` are previous mounts that are no longer needed; they are still open. If a mount cannot be opened,
+ * closes all that were opened by this call.
+ */
+export async function openMounts(config: Config, before: readonly OpenMount[], runtime: Runtime) {
   const bases = config.mounts.map((mount) => baseOf(mount, config));
   refuseCollisions(config, bases);
   const opened: OpenMount[] = [];

@@ -8,6 +8,7 @@ import { configIn, findConfig } from "../config/find-config.ts";
 import type { ConfigContext, ConfigOrigin } from "../config/load-config.ts";
 import type { ServerSettings } from "../config/schema.ts";
 import { invalid } from "../errors.ts";
+import { cacheFolder, homeFolder, stateFolder, systemPathsOf } from "../lib/system-paths.ts";
 import type { Call, Caller, Resources } from "../resources.ts";
 import { createResources } from "../router/create-resources.ts";
 import { createRoutes } from "../router/route.ts";
@@ -25,7 +26,6 @@ import { createRuntime, logLevel } from "./runtime.ts";
 import { createServerIndex, type ServerIndex } from "./server-index.ts";
 import type { Sets } from "./sets.ts";
 import { createServerSets } from "./sets/server-sets.ts";
-import { cacheFolder, homeFolder, stateFolder } from "./state-folder.ts";
 
 export interface OpenServerOptions {
   /** As the user named them; empty means the nearest config, else the current folder. */
@@ -74,8 +74,8 @@ const retireMs = 30_000;
 export async function openServer(options: OpenServerOptions): Promise<Server> {
   const { folders, from, env, live = false } = options;
   const plain = createRuntime(options.err, logLevel(env));
-  const surroundings = { platform: process.platform, home: homeFolder(env), env };
-  const state = stateFolder(surroundings);
+  const systemPaths = systemPathsOf(env);
+  const state = stateFolder(systemPaths);
   const cursorKey = loadCursorKey(state, plain);
   const origin = chooseConfig(options);
   if (live) {
@@ -97,7 +97,7 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
   let config = first;
   let open: readonly OpenMount[] = (await openMounts(config, [], runtime)).all;
   const served = () => open.map(toServed);
-  const index = createServerIndex({ cacheFolder: cacheFolder(surroundings), project, runtime, live });
+  const index = createServerIndex({ cacheFolder: cacheFolder(systemPaths), project, runtime, live });
   const register = createActivityLog(runtime);
   const own = builtInMounts({ index, register, mounts: served, runtime, pickerApp: options.pickerApp });
   const { sets, ...setsOfServer } = createServerSets({

@@ -60,7 +60,7 @@ function textOf(secrets: readonly Planted[]): string {
 
 /** The output of every operation as one text, including errors. */
 async function everything({ resources, index }: Server, asked: readonly string[]): Promise<string> {
-  await (await index.open())?.caughtUp({ signal: call.signal });
+  await index.caughtUp({ signal: call.signal });
   const out: unknown[] = [];
   const take = async (answer: Promise<unknown>): Promise<void> => {
     try {

@@ -94,7 +94,7 @@ async function status({ resources }: Server): Promise<Record<string, unknown>> {
 describe("the index of a server", () => {
   it("is started by the first search, which returns immediately and reports how much was searched", async () => {
     const pressmark = await open(both);
-    expect(pressmark.index.threads).toBeUndefined();
+    expect(pressmark.index.status).toBeUndefined();
     expect(await status(pressmark)).toEqual({ state: "starting", keptHere: false, bytes: 0, mounts: [] });
     const first = await search(pressmark, "tea");
     expect(first.ready).toBeLessThan(1);
@@ -109,7 +109,7 @@ describe("the index of a server", () => {
   it("has its status in a resource that can be watched, but is not listed", async () => {
     const pressmark = await open(undefined, { folders: ["docs"] });
     const heard = collectChanges(await pressmark.resources.watch({ uris: ["pressmark://index/status"] }, call));
-    await pressmark.index.open();
+    await pressmark.index.caughtUp(call);
     await heard.until(({ kind }) => kind === "updated", "that it changed");
     await until(pressmark, async () => (await status(pressmark))["state"] === "complete");
     expect(await status(pressmark)).toMatchObject({
@@ -159,7 +159,8 @@ describe("the index of a server", () => {
   it("does not exist while the config disables it", async () => {
     const pressmark = await open(`${both}search: { enabled: false }\n`);
     await expect(search(pressmark, "tea")).rejects.toMatchObject({ kind: "unsupported" });
-    expect(await pressmark.index.open()).toBeUndefined();
+    await pressmark.index.caughtUp(call);
+    expect(pressmark.index.status).toBeUndefined();
     expect(existsSync(join(root, "cache"))).toBe(false);
     write(both);
     await untilSaid("the config changed and is in effect");

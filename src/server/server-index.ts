@@ -1,11 +1,28 @@
-/** The search index of a server, started after serving has begun, because it takes time. */
+/** The search index of a server: starts, replaces and closes its threads, searches, and knows what is indexed. */
 import type { EventLoopUtilization } from "node:perf_hooks";
 import type { SearchSettings } from "../config/schema.ts";
-import { type IndexProblem, toIndexProblem } from "../search/index-problem.ts";
+import { ResourceError } from "../errors.ts";
+import type { Call } from "../resources.ts";
+import { IndexLostError, type IndexProblem, toIndexProblem } from "../search/index-problem.ts";
 import type { SearchIndex } from "../search/search-index.ts";
-import type { Runtime } from "../source.ts";
+import type { IndexStatus, MountStatus, Role } from "../search/status.ts";
+import type { Runtime, Source, SourceDefinition } from "../source.ts";
 import { indexLocation, type Project } from "./search/index-location.ts";
-import type { IndexThreads, SearchedMount } from "./search/index-threads.ts";
+import type { IndexerClient, KeyedMount } from "./search/indexer-client.ts";
+import type { SearcherClient } from "./search/searcher-client.ts";
+
+/** A mount to index. */
+export interface SearchedMount {
+  readonly name: string;
+  /** With its layers. */
+  readonly source: Source;
+  readonly definition: SourceDefinition;
+  readonly options: unknown;
+  /** Whether secrets are masked, also in the index. */
+  readonly redact?: boolean;
+  /** Whether only the main thread may open the source, because it checks each opening. */
+  readonly onMainThread?: boolean;
+}
 
 export interface ServerIndexOptions {
   readonly cacheFolder: string;
@@ -13,6 +30,13 @@ export interface ServerIndexOptions {
   readonly runtime: Runtime;
   /** Whether to follow changes, or update once. */
   readonly live: boolean;
+  /** How often a process that does not write the index tries to become its writer. */
+  readonly leaseMs?: number;
+}
+
+/** Status of the mounts that are indexed here. */
+export interface ShownStatus extends Omit<IndexStatus, "mounts" | "file"> {
+  readonly mounts: readonly Omit<MountStatus, "key" | "heard">[];
 }
 
 export interface ServerIndex extends SearchIndex {
@@ -22,14 +46,16 @@ export interface ServerIndex extends SearchIndex {
   readonly place: string;
   /** Deletes the index; it is rebuilt when opened again. Throws "busy" while another process maintains it. */
   remove(): Promise<void>;
-  /** Undefined if the config disables the index. */
-  open(): Promise<IndexThreads | undefined>;
-  /** The index, if it is open. */
-  readonly threads: IndexThreads | undefined;
-  /** Why it could not be started. It is retried. */
-  readonly failure: IndexProblem | undefined;
-  /** Calls back whenever the status changes. */
+  readonly role: Role;
+  /** Undefined until known. */
+  readonly status: ShownStatus | undefined;
+  /** Calls back whenever the status changes, until the signal is aborted. */
   follow(hear: () => void, signal: AbortSignal): void;
+  /**
+   * Starts the index if nobody has, and resolves when every mount is indexed or failed, or there is no index; with `vectors`, also
+   * when all embeddings are done.
+   */
+  caughtUp(call: Pick<Call, "signal" | "progress">, more?: { readonly vectors?: boolean }): Promise<void>;
   /** Stops everything and releases all resources. */
   close(): Promise<void>;
 }
@@ -41,27 +67,43 @@ const lookMs = 500;
 const busyShare = 0.2;
 const firstRetryMs = 1000;
 const longestRetryMs = 60_000;
-const defaults = { maxFileBytes: 2 * 1024 ** 2, maxBytes: 4 * 1024 ** 3, maxFiles: 250_000 };
+const defaultFileBytes = 2 * 1024 ** 2;
+const defaultBytes = 4 * 1024 ** 3;
+const defaultFiles = 250_000;
+/** Increase it when the indexed form of a text changes, to rebuild everything. */
+const crawlVersion = 1;
+/** States in which nothing more will happen. */
+const endedStates: ReadonlySet<MountStatus["state"]> = new Set(["partial", "failing", "full", "large", "unavailable"]);
 
-export function createServerIndex({ cacheFolder, project, runtime, live }: ServerIndexOptions): ServerIndex {
+interface Threads {
+  readonly indexer: IndexerClient;
+  readonly searcher: SearcherClient;
+}
+
+export function createServerIndex({ cacheFolder, project, runtime, live, leaseMs }: ServerIndexOptions): ServerIndex {
   const closing = new AbortController();
   const listeners = new Set<() => void>();
   let mounts: readonly SearchedMount[] = [];
   let settings: SearchSettings = {};
-  let threads: IndexThreads | undefined;
-  let opening: Promise<IndexThreads | undefined> | undefined;
+  /** The mounts as the threads know them; empty until they are started. */
+  let served: readonly KeyedMount[] = [];
+  let threads: Threads | undefined;
+  let opening: Promise<Threads | undefined> | undefined;
   let ending: Promise<void> = Promise.resolve();
-  let failure: IndexProblem | undefined;
+  let role: Role = "starting";
+  let status: IndexStatus | undefined;
+  /** Why there is no index, if found here: a thread failed, or another file is in its place. It is retried. */
+  let ownProblem: IndexProblem | undefined;
   let retryMs = firstRetryMs;
   let timer = live ? setTimeout(beginInQuiet, beginMs).unref() : undefined;
 
   const place = () => indexLocation(cacheFolder, project);
 
-  function open(): Promise<IndexThreads | undefined> {
+  function open(): Promise<Threads | undefined> {
     if (closing.signal.aborted || settings.enabled === false) return Promise.resolve(undefined);
-    return (opening ??= ending.then(begin).catch((cause: unknown) => {
-      failure = toIndexProblem(cause);
-      runtime.log("error", failure.message, { cause });
+    return (opening ??= ending.then(start).catch((cause: unknown) => {
+      ownProblem = toIndexProblem(cause);
+      runtime.log("error", ownProblem.message, { cause });
       opening = undefined;
       if (!live || closing.signal.aborted) return undefined;
       clearTimeout(timer);
@@ -79,28 +121,44 @@ export function createServerIndex({ cacheFolder, project, runtime, live }: Serve
     timer = setTimeout(beginInQuiet, lookMs, waitedMs + lookMs, now).unref();
   }
 
-  async function begin(): Promise<IndexThreads | undefined> {
-    const { createIndexThreads } = await import("./search/index-threads.ts");
+  async function start(): Promise<Threads | undefined> {
+    // Loaded on demand, to keep the start fast.
+    const [{ createIndexerClient }, { createSearcherClient }] = await Promise.all([
+      import("./search/indexer-client.ts"),
+      import("./search/searcher-client.ts"),
+    ]);
     if (closing.signal.aborted) return undefined;
-    const { maxFileBytes, maxBytes, maxFiles } = defaults;
-    threads = createIndexThreads({
-      folder: place(),
-      project,
-      ...(live && { cacheFolder }),
-      runtime,
-      maxFileBytes: settings.maxFileBytes ?? maxFileBytes,
-      maxBytes: settings.maxBytes ?? maxBytes,
-      maxFiles: settings.maxFiles ?? maxFiles,
-      embeddings: settings.embeddings,
-      once: !live,
-    });
-    threads.follow(() => {
-      for (const hear of listeners) hear();
-    }, closing.signal);
-    threads.serve(mounts);
-    failure = undefined;
+    const { embeddings, maxFileBytes = defaultFileBytes, maxBytes = defaultBytes, maxFiles = defaultFiles } = settings;
+    const location = { folder: place(), embeddings };
+    // A single command will certainly search; a server may never.
+    const searcher = createSearcherClient(location, runtime, { isEager: !live });
+    served = keyed();
+    ownProblem = undefined;
     retryMs = firstRetryMs;
-    return threads;
+    const indexer = createIndexerClient(
+      {
+        ...location,
+        project,
+        cacheFolder: live ? cacheFolder : undefined,
+        maxFileBytes,
+        maxBytes,
+        maxFiles,
+        once: !live,
+        leaseMs,
+      },
+      served,
+      {
+        runtime,
+        hear,
+        restarting(problem) {
+          role = "starting";
+          ownProblem = problem ?? ownProblem;
+          announce();
+        },
+        changed: announce,
+      },
+    );
+    return (threads = { indexer, searcher });
   }
 
   /** Opening again waits until it is closed. */
@@ -110,13 +168,57 @@ export function createServerIndex({ cacheFolder, project, runtime, live }: Serve
     return (ending = ending.then(async () => {
       await opened;
       const before = threads;
-      threads = undefined;
-      await before?.close();
+      threads = status = undefined;
+      served = [];
+      role = "starting";
+      if (!closing.signal.aborted) announce();
+      await Promise.all([before?.indexer.close(), before?.searcher.close()]);
     }));
   }
 
+  function keyed(): KeyedMount[] {
+    const { maxFileBytes = defaultFileBytes } = settings;
+    return mounts.map((mount) => ({ ...mount, key: keyOf(mount, maxFileBytes) }));
+  }
+
+  function announce(): void {
+    for (const hearer of listeners) hearer();
+  }
+
+  function hear(nextRole: Role, next: IndexStatus | undefined): void {
+    role = nextRole;
+    status = next;
+    ownProblem = undefined;
+    announce();
+  }
+
+  function follow(hearer: () => void, signal: AbortSignal): void {
+    if (signal.aborted) return;
+    listeners.add(hearer);
+    signal.addEventListener("abort", () => listeners.delete(hearer), { once: true });
+  }
+
+  function isSearched(mount: string): boolean {
+    return settings.enabled !== false && mounts.some(({ name }) => name === mount);
+  }
+
+  /** Includes changes not yet sent to the thread. Ignores status written by an earlier mount of the same name. */
+  function statusOf(mount: string): MountStatus | undefined {
+    const key = served.find(({ name }) => name === mount)?.key;
+    const reported = status?.mounts.find((each) => each.name === mount && each.key === key);
+    if (reported && ownProblem) return { ...reported, state: "unavailable", ready: 0, lastError: ownProblem.message };
+    // Another process has its own numbers for changes.
+    const waiting = (role === "writer" && reported && threads?.indexer.waiting(mount, reported.heard ?? 0)) || 0;
+    if (!reported || waiting === 0) return reported;
+    return {
+      ...reported,
+      state: reported.state === "complete" ? "indexing" : reported.state,
+      pending: reported.pending + waiting,
+      ready: Math.min(reported.ready, reported.total / (reported.total + waiting), 0.99),
+    };
+  }
+
   return {
-    open,
     get place() {
       return place();
     },
@@ -127,41 +229,92 @@ export function createServerIndex({ cacheFolder, project, runtime, live }: Serve
       removeIndex(place());
     },
 
-    get threads() {
-      return threads;
+    get role() {
+      return role;
     },
 
-    get failure() {
-      return failure;
+    get status() {
+      if (!status && !ownProblem) return undefined;
+      const { file: _file, ...shown } = status ?? { bytes: 0 };
+      return {
+        ...shown,
+        problem: ownProblem ?? status?.problem,
+        mounts: served.flatMap(({ name }) => shownOf(statusOf(name))),
+      };
     },
 
     serve(nextMounts, next) {
       const isOther = JSON.stringify(next) !== JSON.stringify(settings);
       mounts = nextMounts;
       settings = next;
-      if (!isOther) threads?.serve(mounts);
-      // Settings are applied when the index starts.
+      if (!isOther) threads?.indexer.serve((served = keyed()));
+      // Settings are applied when the threads start.
       else if (opening) void end().then(open);
     },
 
     ready(mount) {
-      if (settings.enabled === false || !mounts.some(({ name }) => name === mount)) return undefined;
-      return threads?.ready(mount) ?? 0;
+      if (!isSearched(mount)) return undefined;
+      const known = role === "starting" ? undefined : statusOf(mount);
+      return known && known.state !== "large" ? known.ready : 0;
     },
 
     problem(mount) {
-      if (settings.enabled === false || !mounts.some(({ name }) => name === mount)) return undefined;
-      return failure?.message ?? threads?.problem(mount);
+      if (!isSearched(mount)) return undefined;
+      const problem = ownProblem ?? status?.problem;
+      if (problem) return problem.message;
+      const { state, lastError } = statusOf(mount) ?? {};
+      if (state === "partial") return "some resources could not be read for the search index; they are retried";
+      return state !== undefined && endedStates.has(state) ? lastError : undefined;
     },
 
-    async search(ask, signal) {
-      return (await (await open())?.search(ask, signal)) ?? [];
+    async search({ mounts: names, ...query }, signal) {
+      const opened = await open();
+      if (!opened) return [];
+      const searched = served.filter(({ name }) => names === undefined || names.includes(name));
+      const isReader = role === "reader";
+      const before = status?.file;
+      const found = await opened.searcher.search(
+        { ...query, mounts: searched.map(({ name, key }) => ({ name, key })), withStatus: isReader },
+        signal,
+      );
+      const reason = found.problem?.reason;
+      if (reason === "damaged" || reason === "replaced") {
+        opened.indexer.check("damaged");
+        throw new ResourceError("unavailable", found.problem!.message);
+      }
+      // The status of another process's index is the one that came with the result.
+      if (isReader && role === "reader") hear(role, found.status);
+      // If no process maintains it any more, this one may.
+      if (isReader && !found.status) opened.indexer.check("missing");
+      if (before === undefined || before !== status?.file || before === found.file) return found.hits;
+      opened.indexer.check("missing");
+      ownProblem = found.problem ?? toIndexProblem(new IndexLostError("replaced"));
+      throw new ResourceError("unavailable", ownProblem.message);
     },
 
-    follow(hear, signal) {
-      if (signal.aborted) return;
-      listeners.add(hear);
-      signal.addEventListener("abort", () => listeners.delete(hear), { once: true });
+    follow,
+
+    async caughtUp({ signal, progress }, { vectors = false } = {}) {
+      const isOpen = (await open()) !== undefined;
+      const over = new AbortController();
+      const done = Promise.withResolvers<void>();
+      const look = (): void => {
+        const states = served.map(({ name }) => statusOf(name));
+        const looked = states.reduce((sum, each) => sum + (each?.looked ?? 0), 0);
+        const total = states.reduce((sum, each) => sum + (each?.total ?? 0), 0);
+        if (role !== "starting") progress?.(looked, total);
+        const isDone = states.every((each) => each && (each.ready === 1 || endedStates.has(each.state)));
+        const isEmbedded = !vectors || status?.embeddings?.state !== "working";
+        const isFailing = ownProblem !== undefined || status?.problem !== undefined;
+        if (!isOpen || isFailing || (role !== "starting" && isDone && isEmbedded)) done.resolve();
+      };
+      const stop = (): void => done.reject(new ResourceError("cancelled", "cancelled"));
+      const either = AbortSignal.any([signal, closing.signal]);
+      either.addEventListener("abort", stop, { once: true, signal: over.signal });
+      follow(look, over.signal);
+      if (either.aborted) stop();
+      else look();
+      await done.promise.finally(() => over.abort());
     },
 
     async close() {
@@ -170,4 +323,18 @@ export function createServerIndex({ cacheFolder, project, runtime, live }: Serve
       await end();
     },
   };
+}
+
+/** Changes when a mount of the same name has other content. */
+function keyOf({ definition, options, redact }: SearchedMount, maxFileBytes: number): string {
+  // Loaded on demand, to keep the start fast.
+  const { createHash } = process.getBuiltinModule("node:crypto");
+  const made = [crawlVersion, definition.name, options, maxFileBytes, ...(redact ? ["redacted", 2] : [])];
+  return createHash("sha256").update(JSON.stringify(made)).digest("base64url").slice(0, 22);
+}
+
+function shownOf(mount: MountStatus | undefined): ShownStatus["mounts"] {
+  if (!mount) return [];
+  const { key: _key, heard: _heard, ...shown } = mount;
+  return [shown];
 }

@@ -101,6 +101,62 @@ describe("/metrics", () => {
     expect(text).not.toContain("made-up");
   });
 
+  it("counts malformed messages, and a batch once; notifications are not counted", async () => {
+    const post = async (body: unknown, headers: Record<string, string> = {}) =>
+      (
+        await fetch(server.url, { method: "POST", headers: { ...json, ...headers }, body: JSON.stringify(body) })
+      ).text();
+    const ask = await openSession();
+    await (await ask({ id: 1, method: "ping", params: [] })).text();
+    await (await ask({ id: null, method: "ping" })).text();
+    await (await ask({ id: 'two "quoted"', method: "resources/subscribe", params: { uri: "file:///no/such" } })).text();
+    await (await ask({ id: 3, method: "resources/subscribe", params: {} })).text();
+    await (await ask({ id: 4, method: "initialize", params: {} })).text();
+    await (await ask({ id: 5, method: "tools/call", params: { name: "read_resource", arguments: {} } })).text();
+    await (await ask({ id: 6, result: {} })).text();
+    await (await ask({ method: "notifications/cancelled", params: { requestId: 99 } })).text();
+    await (await modern("subscriptions/listen", { notifications: 1 })).text();
+    await (await modern("resources/list", {}, { "Mcp-Method": "resources/read" })).text();
+    await (await modern("resources/read", { uri: "a b" }, { "Mcp-Name": "a b" })).text();
+    const opened = await fetch(server.url, {
+      method: "POST",
+      headers: json,
+      body: JSON.stringify({
+        jsonrpc: "2.0",
+        id: 1,
+        method: "initialize",
+        params: { protocolVersion: "2025-03-26", capabilities: {}, clientInfo: { name: "test", version: "1" } },
+      }),
+    });
+    await opened.text();
+    const session = { "Mcp-Session-Id": opened.headers.get("mcp-session-id") ?? "" };
+    await post(
+      [
+        { jsonrpc: "2.0", id: 1, method: "ping" },
+        { jsonrpc: "2.0", id: 2, method: "made-up" },
+      ],
+      session,
+    );
+    await post([{ jsonrpc: "2.0", method: "notifications/initialized" }], session);
+    await post([], session);
+    const counted = (await told()).split("\n").filter((line) => line.startsWith("pressmark_requests_total"));
+    expect(counted).toEqual([
+      'pressmark_requests_total{method="initialize",outcome="ok"} 2',
+      'pressmark_requests_total{method="initialize",outcome="invalid"} 1',
+      'pressmark_requests_total{method="other",outcome="withdrawn"} 2',
+      'pressmark_requests_total{method="other",outcome="ok"} 2',
+      'pressmark_requests_total{method="ping",outcome="malformed"} 2',
+      'pressmark_requests_total{method="resources/list",outcome="error"} 1',
+      'pressmark_requests_total{method="resources/read",outcome="invalid"} 1',
+      'pressmark_requests_total{method="resources/subscribe",outcome="not-found"} 1',
+      'pressmark_requests_total{method="resources/subscribe",outcome="invalid"} 1',
+      'pressmark_requests_total{method="subscriptions/listen",outcome="invalid"} 1',
+      'pressmark_requests_total{method="tools/call",outcome="ok"} 1',
+    ]);
+    expect(await valueOf("pressmark_listens")).toBe(0);
+    expect(await valueOf("pressmark_subscriptions")).toBe(0);
+  });
+
   it("is text that Prometheus reads: each family once, with its type and meaning, and each sample a number", async () => {
     await (await modern("resources/list")).text();
     const response = await fetch(place());

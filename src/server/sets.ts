@@ -110,14 +110,10 @@ export function createSets({ resources, policy, configured, store }: SetsOptions
   }
 
   function byName(call: Call): Map<string, Definition[]> {
-    const groups = new Map<string, Definition[]>();
-    for (const definition of definitions()) {
-      if (!mayKnow(definition, call)) continue;
-      const group = groups.get(definition.name);
-      if (group) group.push(definition);
-      else groups.set(definition.name, [definition]);
-    }
-    return groups;
+    return Map.groupBy(
+      definitions().filter((each) => mayKnow(each, call)),
+      ({ name }) => name,
+    );
   }
 
   async function find(name: string, call: Call): Promise<FoundSet | undefined> {
@@ -136,8 +132,7 @@ export function createSets({ resources, policy, configured, store }: SetsOptions
       if (groups.size === 0) return [];
       const patience = AbortSignal.timeout(patienceMs);
       const { caller, client } = call;
-      const signal = AbortSignal.any([call.signal, patience]);
-      const patient: Call = { caller, client, signal };
+      const patient: Call = { caller, client, signal: AbortSignal.any([call.signal, patience]) };
       const names = [...groups.keys()].sort();
       const found = await roundRobin(names, atOnce, async (name): Promise<SetInfo | undefined> => {
         for (const definition of groups.get(name) ?? []) {

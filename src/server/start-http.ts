@@ -64,16 +64,16 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
     // The caller is decided once it is known who can reach the server.
     let caller: Caller = guarded ? { id: "owner", owner: true } : { id: "anonymous" };
     const features = createFeatures({ pressmark, tools: options.tools });
-    const protocol = createServerProtocol(pressmark, features, { version, isPrivate: guarded !== undefined });
+    const metrics = createServerMetrics({ version, index: pressmark.index, counts: () => listening.http.counts, log });
+    const protocol = createServerProtocol(pressmark, features, { version, isPrivate: guarded !== undefined, metrics });
     const everywhere = host === "0.0.0.0" || host === "::";
     const allowedHosts = [...options.allowedHosts, ...(settings.allowedHosts ?? [])];
     const allowedOrigins = settings.allowedOrigins ?? [];
-    const own = createServerMetrics({ version, index: pressmark.index, counts: () => listening.http.counts, log });
     const page = createPickerPage({
       folder: () => options.pickerFolder ?? join(packageFolder(), "dist", "picker"),
       log,
     });
-    const listening = await listen(own.measure(protocol), {
+    const listening = await listen(protocol, {
       host,
       port,
       log,
@@ -81,9 +81,9 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       isOneCaller: true,
       gate: guarded?.gate,
       challenge: guarded?.challenge,
-      ...(features.actions && { posts: createActionEndpoint(pressmark.resources, log) }),
+      posts: features.actions && createActionEndpoint(pressmark.resources, log),
       page: "/",
-      elsewhere: (request, response, path) => own.answer(request, response, path) || page(request, response, path),
+      elsewhere: (request, response, path) => metrics.answer(request, response, path) || page(request, response, path),
       allowedHosts: [...allowedHosts, ...(everywhere ? ownNames() : [])],
       allowedOrigins,
     });

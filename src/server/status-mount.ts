@@ -2,7 +2,8 @@
 import { notFound, ResourceError } from "../errors.ts";
 import { type Caller, directoryType } from "../resources.ts";
 import type { Mount } from "../router/route.ts";
-import type { Address, Entry, Source, SourceChange } from "../source.ts";
+import type { Address, Entry, Source } from "../source.ts";
+import { createChangeQueue } from "./change-queue.ts";
 
 export const statusScheme = "pressmark";
 
@@ -17,9 +18,6 @@ export interface StatusPage {
   /** Called while someone watches, until the signal is aborted. */
   attend?(signal: AbortSignal): void;
 }
-
-/** Minimum interval between changes. */
-const everyMs = 1000;
 
 /** No folder or config can use this name for a mount, so it never collides. */
 export function statusMount(pages: readonly StatusPage[]): Mount {
@@ -73,52 +71,14 @@ function createStatusSource(pages: readonly StatusPage[]): Source {
       return { items: children };
     },
 
-    watch: async ({ signal }) => changes(pages, signal),
+    async watch({ signal }) {
+      const queue = createChangeQueue(signal);
+      for (const { entry, follow } of pages) follow(() => queue.push({ kind: "changed", path: entry.path }), signal);
+      return queue;
+    },
 
     async follow(at, { caller, signal }) {
       pageAt(at, caller)?.attend?.(signal);
-    },
-  };
-}
-
-/** Merges all changes into one change per page, at most once per second. */
-function changes(pages: readonly StatusPage[], signal: AbortSignal): AsyncIterable<SourceChange> {
-  const news = new Set<string>();
-  let wake: (() => void) | undefined;
-  for (const { entry, follow } of pages)
-    follow(() => {
-      news.add(entry.path);
-      wake?.();
-    }, signal);
-
-  /** Resolves when the signal is aborted, or when `holds` is true after a change. */
-  function until(holds: () => boolean, ms?: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = ms === undefined ? undefined : setTimeout(over, ms);
-      function over(): void {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", over);
-        wake = undefined;
-        resolve();
-      }
-      wake = () => {
-        if (holds()) over();
-      };
-      signal.addEventListener("abort", over);
-      if (signal.aborted || holds()) over();
-    });
-  }
-
-  return {
-    async *[Symbol.asyncIterator]() {
-      for (;;) {
-        await until(() => news.size > 0);
-        if (signal.aborted) return;
-        const paths = [...news];
-        news.clear();
-        for (const path of paths) yield { kind: "changed", path };
-        await until(() => false, everyMs);
-      }
     },
   };
 }

@@ -3,6 +3,7 @@ import { toResourceError } from "../errors.ts";
 import type { Call } from "../resources.ts";
 import { rootOf } from "../protocol/tools/mounts.ts";
 import type { Source, Runtime } from "../source.ts";
+import type { ServedMount } from "./locate.ts";
 import type { ServerIndex } from "./server-index.ts";
 import { indexStatusOf } from "./index-status.ts";
 import type { StatusPage } from "./status-mount.ts";
@@ -12,15 +13,8 @@ export interface StatusPageOptions {
   readonly index: ServerIndex;
   readonly register: ActivityLog;
   /** The current mounts. */
-  mounts(): readonly WatchedMount[];
+  mounts(): readonly ServedMount[];
   readonly runtime: Runtime;
-}
-
-interface WatchedMount {
-  readonly name: string;
-  readonly base: string;
-  readonly folder?: string;
-  readonly source: Source;
 }
 
 interface Health {
@@ -40,7 +34,7 @@ export function statusPage({ index, register, mounts, runtime }: StatusPageOptio
   const hearers = new Set<() => void>();
   let lookedAt = -Infinity;
 
-  async function look({ name, source }: WatchedMount): Promise<void> {
+  async function look({ name, source }: ServedMount): Promise<void> {
     const before = health.get(source);
     const checkedAt = new Date(runtime.now()).toISOString();
     let after: Health = { state: "ok", checkedAt };
@@ -81,7 +75,7 @@ export function statusPage({ index, register, mounts, runtime }: StatusPageOptio
       const indexed = indexStatusOf(index);
       return {
         version: served?.version,
-        ...(served?.url !== undefined && { url: served.url }),
+        url: served?.url,
         mounts: mounts().map(({ name, base, folder, source }) => {
           const progress = indexed.mounts.find((each) => each.name === name);
           return {
@@ -89,23 +83,17 @@ export function statusPage({ index, register, mounts, runtime }: StatusPageOptio
             uri: rootOf(base),
             folder,
             ...(health.get(source) ?? { state: "checking" }),
-            ...(progress && {
-              indexed: {
-                state: progress.state,
-                ready: progress.ready,
-                documents: progress.documents,
-                pending: progress.pending,
-                unread: progress.unread,
-                problem: progress.lastError,
-              },
-            }),
+            indexed: progress && {
+              state: progress.state,
+              ready: progress.ready,
+              documents: progress.documents,
+              pending: progress.pending,
+              unread: progress.unread,
+              problem: progress.lastError,
+            },
           };
         }),
-        index: {
-          state: indexed.state,
-          bytes: indexed.bytes,
-          problem: indexed.problem?.message,
-        },
+        index: { state: indexed.state, bytes: indexed.bytes, problem: indexed.problem?.message },
         clients: register.clients(),
         reads: register.reads(),
         hosts: await settingsFor(register),

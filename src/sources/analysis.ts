@@ -1,5 +1,6 @@
 /** Results of analyses that several language models agreed on: stored, searched, and dropped when they are no longer valid. */
-import { notFound, quote, ResourceError } from "../errors.ts";
+import { entriesPage } from "../backends/entries-page.ts";
+import { isDirectoryError, notFound } from "../errors.ts";
 import { directoryType } from "../resources.ts";
 import type { Page } from "../resources.ts";
 import { defineSource } from "../source.ts";
@@ -147,8 +148,7 @@ export function openAnalysis(options: AnalysisOptions, runtime: Runtime, store: 
     async read(at) {
       begin();
       const place = parseAnalysisAddress(at);
-      if (place.kind === "mount" || place.kind === "results")
-        throw new ResourceError("directory", `${quote(at.path)} is a directory; list its children instead`);
+      if (place.kind === "mount" || place.kind === "results") throw isDirectoryError(at.path);
       return [await readAnalysis(place, at.path, { store, counts, now })];
     },
 
@@ -179,9 +179,7 @@ export function openAnalysis(options: AnalysisOptions, runtime: Runtime, store: 
       if (kind === "results") return results(request, idIn(request.cursor));
       if (kind !== "mount") throw notFound(at.path);
       const both: readonly Entry[] = [{ path: "results", mimeType: directoryType }, statistics];
-      const rest = both.filter(({ path }) => request.cursor === undefined || path > request.cursor);
-      const items = rest.slice(0, Math.max(1, request.limit));
-      return rest.length > items.length ? { items, next: items.at(-1)?.path ?? "" } : { items };
+      return entriesPage(both, request);
     },
 
     templates: analysisTemplates,

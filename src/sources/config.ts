@@ -1,12 +1,15 @@
 /** Environment variables and configuration files: which values are set, where, and which take effect; never the values of secrets. */
-import { notFound, quote, ResourceError } from "../errors.ts";
+import type { z as Zod } from "zod";
+import { entriesPage } from "../backends/entries-page.ts";
+import { intOption } from "../lib/int-option.ts";
+import { isDirectoryError, notFound, ResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { createGlob, GlobError } from "../lib/glob.ts";
 import { realPath } from "../lib/real-path.ts";
 import { createTimeSlices } from "../lib/time-slices.ts";
-import { directoryType, type Page } from "../resources.ts";
+import { directoryType } from "../resources.ts";
 import { defineSource, pathOf, segmentsOf } from "../source.ts";
-import type { Address, Entry, ListRequest, Part, Source, SourceProblem, Runtime } from "../source.ts";
+import type { Address, Entry, Part, Source, SourceProblem, Runtime } from "../source.ts";
 import { createEffective, type EnvironmentValue } from "./config/effective.ts";
 import { createFacts, type SettingFact, withoutSecret } from "./config/facts.ts";
 import { type NamedFile, openFiles } from "./config/files.ts";
@@ -15,21 +18,70 @@ import { formatName } from "./config/leaf.ts";
 import { createConfigWatch } from "./config/watch.ts";
 import { createSharedWatch } from "../backends/shared-watch.ts";
 
-export interface ConfigOptions {
-  readonly root: string;
-  readonly files: readonly (string | { readonly path: string; readonly format: ConfigFormat })[];
-  readonly env: boolean | readonly string[];
-  readonly show: readonly string[];
-  readonly precedence?: readonly string[];
-  readonly variables: Readonly<Record<string, string>>;
-  readonly maxBytes: number;
-  readonly pollMs: number;
-}
-
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** One key per process: fingerprints are comparable between mounts, not between runs. */
 let processKey: Uint8Array | undefined;
+
+function configOptions(z: typeof Zod) {
+  const path = z
+    .string()
+    .max(1000)
+    .refine(isPlainPath, { message: "must be a path below root, without dot segments and without a leading slash" });
+  const pattern = z.string().min(1).max(200).refine(isPattern, { message: "is not a valid pattern" });
+  return z
+    .object({
+      root: z.string().min(1).describe("Folder that contains the files").meta({ format: "path" }),
+      files: z
+        .array(
+          z.union([
+            path.refine((name) => configFormatOf(name) !== undefined, {
+              message: `has a name without a known format; write { path, format } with one of ${configFormats.join(", ")}`,
+            }),
+            z.strictObject({
+              path: path.describe("Path below root"),
+              format: z.enum(configFormats).describe("File format"),
+            }),
+          ]),
+        )
+        .max(200)
+        .default([])
+        .describe("Files, as paths below root, or { path, format } where the name does not show the format"),
+      env: z
+        .union([z.boolean(), z.array(pattern).max(1000)])
+        .default(true)
+        .describe("Whether to serve environment variables, or patterns of the names to serve"),
+      show: z
+        .array(pattern)
+        .max(1000)
+        .default([])
+        .describe("Names, or patterns of names, whose values are shown; all others are masked"),
+      precedence: z
+        .array(z.string().min(1).max(1000))
+        .max(201)
+        .optional()
+        .describe("File paths and env, in order of precedence. Default: env, then the files from last to first"),
+      variables: z
+        .record(z.string().min(1).max(1000), z.string().min(1).max(1000))
+        .default({})
+        .describe("Environment variables that override a name in files: { PORT: server.port }"),
+      maxBytes: intOption(z, 1024, 16 * 1024 * 1024, 256 * 1024).describe("Largest file that is read, in bytes"),
+      pollMs: intOption(z, 100, 3_600_000, 2000).describe(
+        "Polling interval while watched, where the system does not announce changes, in milliseconds",
+      ),
+    })
+    .strict()
+    .refine(
+      ({ files, precedence = [] }) =>
+        precedence.every((each) => each === "env" || files.some((file) => pathIn(file) === each)),
+      {
+        path: ["precedence"],
+        message: 'contains a name that is neither "env" nor one of the files',
+      },
+    );
+}
+
+export type ConfigOptions = Zod.output<ReturnType<typeof configOptions>>;
 
 export default defineSource<ConfigOptions>({
   name: "config",
@@ -37,71 +89,7 @@ export default defineSource<ConfigOptions>({
   scheme: "config",
   // Contains only names and fingerprints, which change with every start.
   searchable: false,
-  options: (z) => {
-    const path = z
-      .string()
-      .max(1000)
-      .refine(isPlainPath, { message: "must be a path below root, without dot segments and without a leading slash" });
-    const pattern = z.string().min(1).max(200).refine(isPattern, { message: "is not a valid pattern" });
-    return z
-      .object({
-        root: z.string().min(1).describe("Folder that contains the files").meta({ format: "path" }),
-        files: z
-          .array(
-            z.union([
-              path.refine((name) => configFormatOf(name) !== undefined, {
-                message: `has a name without a known format; write { path, format } with one of ${configFormats.join(", ")}`,
-              }),
-              z.strictObject({
-                path: path.describe("Path below root"),
-                format: z.enum(configFormats).describe("File format"),
-              }),
-            ]),
-          )
-          .max(200)
-          .default([])
-          .describe("Files, as paths below root, or { path, format } where the name does not show the format"),
-        env: z
-          .union([z.boolean(), z.array(pattern).max(1000)])
-          .default(true)
-          .describe("Whether to serve environment variables, or patterns of the names to serve"),
-        show: z
-          .array(pattern)
-          .max(1000)
-          .default([])
-          .describe("Names, or patterns of names, whose values are shown; all others are masked"),
-        precedence: z
-          .array(z.string().min(1).max(1000))
-          .max(201)
-          .optional()
-          .describe("File paths and env, in order of precedence. Default: env, then the files from last to first"),
-        variables: z
-          .record(z.string().min(1).max(1000), z.string().min(1).max(1000))
-          .default({})
-          .describe("Environment variables that override a name in files: { PORT: server.port }"),
-        maxBytes: z
-          .int()
-          .min(1024)
-          .max(16 * 1024 * 1024)
-          .default(256 * 1024)
-          .describe("Largest file that is read, in bytes"),
-        pollMs: z
-          .int()
-          .min(100)
-          .max(3_600_000)
-          .default(2000)
-          .describe("Polling interval while watched, where the system does not announce changes, in milliseconds"),
-      })
-      .strict()
-      .refine(
-        ({ files, precedence = [] }) =>
-          precedence.every((each) => each === "env" || files.some((file) => pathIn(file) === each)),
-        {
-          path: ["precedence"],
-          message: 'contains a name that is neither "env" nor one of the files',
-        },
-      );
-  },
+  options: configOptions,
 
   base: () => "config://",
   usesCredentials: () => true,
@@ -171,8 +159,7 @@ export function openConfig(
       const found = rest.length === 1 ? addressable().find(({ name }) => name === rest[0]) : undefined;
       if (found) return json(factOf(found));
     }
-    if (isDirectory(path, await entries()))
-      throw new ResourceError("directory", `${quote(path)} is a directory; list its children instead`);
+    if (isDirectory(path, await entries())) throw isDirectoryError(path);
     throw notFound(path);
   }
 
@@ -185,7 +172,7 @@ export function openConfig(
     },
 
     async list(request) {
-      return pageOf(await entries(), request);
+      return entriesPage(await entries(), request);
     },
 
     async read(at) {
@@ -218,7 +205,7 @@ export function openConfig(
         const path = slash < 0 ? entry.path : entry.path.slice(0, slash);
         direct.set(path, slash < 0 ? entry : { path, mimeType: directoryType });
       }
-      return pageOf([...direct.values()], request);
+      return entriesPage([...direct.values()], request);
     },
 
     templates: [
@@ -315,13 +302,6 @@ function fileEntry({ path, format }: NamedFile): Entry {
 
 function json(value: unknown): Part {
   return { body: { text: JSON.stringify(value, undefined, 2) }, mimeType: jsonType, freshness: { scope: "private" } };
-}
-
-function pageOf(entries: readonly Entry[], { cursor, limit }: ListRequest): Page<Entry> {
-  const rest = cursor === undefined ? entries : entries.filter(({ path }) => compareAddresses(path, cursor) > 0);
-  const items = rest.slice(0, Math.max(1, limit));
-  const last = items.at(-1);
-  return last && items.length < rest.length ? { items, next: last.path } : { items };
 }
 
 function refuseQuery({ path, query = {} }: Address): void {

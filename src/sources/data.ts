@@ -1,4 +1,5 @@
 /** What a `data:` URI holds in itself (RFC 2397): read, never listed. */
+import { intOption } from "../lib/int-option.ts";
 import { invalid, notFound, ResourceError } from "../errors.ts";
 import { isTextType } from "../lib/mime.ts";
 import { defineSource } from "../source.ts";
@@ -15,7 +16,7 @@ export default defineSource<DataOptions>({
   searchable: false,
   options: (z) =>
     z.object({
-      maxBytes: z.int().min(1).max(65_536).default(65_536).describe("more bytes than this in one URI are refused"),
+      maxBytes: intOption(z, 1, 65_536, 65_536).describe("more bytes than this in one URI are refused"),
     }),
   base: () => "data:",
 

@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import { folderOptions } from "../backends/disk/folder-options.ts";
 import { openFolder, realRoot, type FolderOptions } from "../backends/disk/open-folder.ts";
-import { notFound, quote, ResourceError } from "../errors.ts";
+import { isDirectoryError, notFound } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import type { Page } from "../resources.ts";
 import { defineSource } from "../source.ts";
@@ -126,7 +126,7 @@ export default defineSource<DocsOptions>({
         const parsed = parseDocumentQuery(path, query);
         if ("names" in found) {
           if (parsed) throw notFound(path);
-          throw new ResourceError("directory", `${quote(path)} is a directory; list its children instead`);
+          throw isDirectoryError(path);
         }
         return reading.read(found.placed, parsed, call);
       },

@@ -1,48 +1,41 @@
 /** Objects in Google Cloud Storage. */
+import type { z as Zod } from "zod";
 import { defineSource } from "../source.ts";
 import { createGcsStore } from "./gcs/gcs-store.ts";
 import { createGoogleIdentity } from "./gcs/identity.ts";
 import { createObjectSource } from "../backends/objects/object-source.ts";
 import { readingOptions } from "../backends/objects/reading-options.ts";
 
-export interface GcsSourceOptions {
-  readonly buckets: readonly string[];
-  readonly prefix: string;
-  readonly project?: string;
-  readonly keyFile?: string;
-  readonly anonymous: boolean;
-  readonly endpoint?: string;
-  readonly linkSeconds: number;
-  readonly maxBytes: number;
-  readonly timeoutMs: number;
-  readonly pollMs: number;
+function gcsOptions(z: typeof Zod) {
+  return z.object({
+    buckets: z
+      .array(z.string().regex(/^[a-z0-9._-]+$/, "must be a valid bucket name"))
+      .default([])
+      .describe("Buckets to serve; empty for all of the project"),
+    prefix: z.string().default("").describe("Only objects whose name starts with this prefix"),
+    project: z.string().optional().describe("Project whose buckets are served if no buckets are named"),
+    keyFile: z
+      .string()
+      .min(1)
+      .optional()
+      .meta({ format: "path" })
+      .describe("Key file of a service account. Default: the application default credentials of the machine"),
+    anonymous: z.boolean().default(false).describe("Send no credentials; only public objects can be read"),
+    endpoint: z
+      .url({ protocol: /^https?$/ })
+      .optional()
+      .describe("Address of an emulator"),
+    ...readingOptions(z, "names"),
+  });
 }
+
+export type GcsSourceOptions = Zod.output<ReturnType<typeof gcsOptions>>;
 
 export default defineSource<GcsSourceOptions>({
   name: "gcs",
   summary: "Objects in Google Cloud Storage",
   scheme: "gcs",
-  options: (z) =>
-    z.object({
-      buckets: z
-        .array(z.string().regex(/^[a-z0-9._-]+$/, "must be a valid bucket name"))
-        .default([])
-        .describe("Buckets to serve; empty for all of the project"),
-      prefix: z.string().default("").describe("Only objects whose name starts with this prefix"),
-      project: z.string().optional().describe("Project whose buckets are served if no buckets are named"),
-      keyFile: z
-        .string()
-        .min(1)
-        .optional()
-        .meta({ format: "path" })
-        .describe("Key file of a service account. Default: the application default credentials of the machine"),
-      anonymous: z.boolean().default(false).describe("Send no credentials; only public objects can be read"),
-      endpoint: z
-        .url({ protocol: /^https?$/ })
-        .optional()
-        .describe("Address of an emulator"),
-      ...readingOptions(z, "names"),
-    }),
+  options: gcsOptions,
   base: ({ buckets }) => (buckets.length === 1 ? `gcs://${buckets[0]}/` : "gcs://"),
   aliases: ({ buckets }) => [buckets.length === 1 ? `gs://${buckets[0]}/` : "gs://"],
   usesCredentials: ({ anonymous }) => !anonymous,

@@ -1,10 +1,11 @@
 /** The history of one git repository: branches, commits, and files at any commit. */
+import { intOption } from "../lib/int-option.ts";
 import type { RuleChoice } from "../backends/folder-rules/name-rules.ts";
 import { ruleOptions } from "../backends/folder-rules/rule-options.ts";
 import { createLazyRepository } from "../backends/git/lazy-repository.ts";
-import { quote, ResourceError } from "../errors.ts";
+import { invalid, quote } from "../errors.ts";
 import { defineSource, segmentsOf, type ShownFiles } from "../source.ts";
-import { entriesPage } from "./git/page.ts";
+import { entriesPage } from "../backends/entries-page.ts";
 import { findRepository, type GitRepository } from "../backends/git/repository.ts";
 import { blobTemplate, gitTemplates, listed } from "./git/templates.ts";
 
@@ -42,12 +43,9 @@ export default defineSource<GitOptions>({
           .describe(
             'How changes are detected: "auto" uses system events, "poll" checks regularly, as network folders may need',
           ),
-        pollMs: z
-          .int()
-          .min(500)
-          .max(3_600_000)
-          .default(5000)
-          .describe("Polling interval where changes are not announced, in milliseconds"),
+        pollMs: intOption(z, 500, 3_600_000, 5000).describe(
+          "Polling interval where changes are not announced, in milliseconds",
+        ),
       })
       .strict(),
 
@@ -123,8 +121,7 @@ function shownFiles(root: string, [kind, ref, ...names]: readonly string[], with
 function repositoryAt(root: string): GitRepository {
   const found = findRepository(root);
   if (found) return found;
-  throw new ResourceError(
-    "invalid",
+  throw invalid(
     `no git repository at ${quote(root)}; set "root" to a folder that contains ".git", or to a bare repository`,
   );
 }

@@ -1,5 +1,7 @@
 /** Another MCP server as a source: its lists, contents, completions and notifications, under our URIs and access rules. */
-import { notFound, ResourceError } from "../errors.ts";
+import type { z as Zod } from "zod";
+import { intOption } from "../lib/int-option.ts";
+import { lastingFailure, notFound, ResourceError, unsupported } from "../errors.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 import { isPackageMissing } from "../lib/missing-package.ts";
 import { mayHoldSecret } from "../lib/url-secret.ts";
@@ -17,17 +19,6 @@ import { withoutIndex } from "./mcp/sets.ts";
 import { createSkillRelay } from "./mcp/skills.ts";
 import { toSourceTemplate } from "./mcp/templates.ts";
 
-export interface McpOptions {
-  readonly url?: string;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  readonly command?: string;
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  readonly cwd?: string;
-  readonly era: "auto" | "modern" | "legacy";
-  readonly timeoutMs: number;
-}
-
 const neededPackage = "@modelcontextprotocol/client";
 /** Stops at this many pages of an endless list. */
 const maxPages = 1000;
@@ -43,43 +34,45 @@ const maxNamed = 500;
 /** Longest part of its instructions that is used as a description. */
 const maxInstructions = 4000;
 
+function mcpOptions(z: typeof Zod) {
+  return z
+    .strictObject({
+      url: z
+        .url({ protocol: /^https?$/ })
+        .optional()
+        .describe("URL of the server"),
+      headers: z
+        .record(z.string(), z.string())
+        .optional()
+        .describe("HTTP headers sent with every request; write secrets as references: ${env:NAME}"),
+      command: z.string().min(1).optional().describe("Program to start as the server, instead of a URL"),
+      args: z.array(z.string()).default([]).describe("Arguments of the program"),
+      env: z
+        .record(z.string(), z.string())
+        .default({})
+        .describe("Environment variables for the program, in addition to PATH, HOME and similar"),
+      cwd: z.string().min(1).optional().describe("Working folder of the program").meta({ format: "path" }),
+      era: z
+        .enum(["auto", "modern", "legacy"])
+        .default("auto")
+        .describe("Protocol generation: detected, or since 2026-07-28, or before that"),
+      timeoutMs: intOption(z, 1, 600_000, 30_000).describe(
+        "Time limit for a request, including connecting and all attempts, in milliseconds",
+      ),
+    })
+    .refine(({ url, command }) => (url === undefined) !== (command === undefined), {
+      message: 'needs either "url" or "command"',
+    });
+}
+
+export type McpOptions = Zod.output<ReturnType<typeof mcpOptions>>;
+
 export default defineSource<McpOptions>({
   name: "mcp",
   summary: "Resources of another MCP server",
   scheme: "mcp",
   openedOnce: true,
-  options: (z) =>
-    z
-      .strictObject({
-        url: z
-          .url({ protocol: /^https?$/ })
-          .optional()
-          .describe("URL of the server"),
-        headers: z
-          .record(z.string(), z.string())
-          .optional()
-          .describe("HTTP headers sent with every request; write secrets as references: ${env:NAME}"),
-        command: z.string().min(1).optional().describe("Program to start as the server, instead of a URL"),
-        args: z.array(z.string()).default([]).describe("Arguments of the program"),
-        env: z
-          .record(z.string(), z.string())
-          .default({})
-          .describe("Environment variables for the program, in addition to PATH, HOME and similar"),
-        cwd: z.string().min(1).optional().describe("Working folder of the program").meta({ format: "path" }),
-        era: z
-          .enum(["auto", "modern", "legacy"])
-          .default("auto")
-          .describe("Protocol generation: detected, or since 2026-07-28, or before that"),
-        timeoutMs: z
-          .int()
-          .min(1)
-          .max(600_000)
-          .default(30_000)
-          .describe("Time limit for a request, including connecting and all attempts, in milliseconds"),
-      })
-      .refine(({ url, command }) => (url === undefined) !== (command === undefined), {
-        message: 'needs either "url" or "command"',
-      }),
+  options: mcpOptions,
 
   // A program runs with all rights of the user who started this server.
   usesCredentials: ({ url, headers, env }) =>
@@ -115,17 +108,16 @@ function createUpstream(options: McpOptions, runtime: Runtime): { get: Upstream;
       return createRemoteServer([programWay(program)], connectionOptions);
     } catch (cause) {
       if (!isPackageMissing(cause, neededPackage)) throw cause;
-      throw new ResourceError(
-        "unsupported",
+      throw unsupported(
         `the source mcp needs the package "${neededPackage}"; install it with "npm install ${neededPackage}"`,
-        { cause },
+        cause,
       );
     }
   }
 
   return {
     get() {
-      if (isClosed) throw new ResourceError("unavailable", "the source was closed", { passing: false });
+      if (isClosed) throw lastingFailure("the source was closed");
       pressmark ??= load().catch((cause: unknown) => {
         pressmark = undefined;
         runtime.log("error", "the MCP client package cannot be loaded", { cause });

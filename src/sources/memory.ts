@@ -1,5 +1,5 @@
 /** Resources held in memory, for examples, tests and small programs. */
-import { invalid, notFound, quote, ResourceError } from "../errors.ts";
+import { invalid, isDirectoryError, notFound, quote } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { mimeOfName } from "../lib/mime.ts";
 import { parseTemplate } from "../lib/uri-template.ts";
@@ -7,8 +7,7 @@ import type { TemplateMatch } from "../lib/uri-template.ts";
 import { directoryType } from "../resources.ts";
 import type { Body, Call, Page } from "../resources.ts";
 import { defineSource, segmentsOf } from "../source.ts";
-import { startWatch } from "../backends/source-watches.ts";
-import type { WatchListener } from "../backends/source-watches.ts";
+import { createSourceWatches } from "../backends/source-watches.ts";
 import { foldForSearch, searchIn } from "./memory/search.ts";
 import type { Searchable } from "./memory/search.ts";
 import type {
@@ -61,7 +60,7 @@ export function createMemory(
   const stored = new Map<string, Searchable>();
   /** Directory → number of values below it. */
   const directories = new Map<string, number>([["", 0]]);
-  const watches = new Set<WatchListener>();
+  const watches = createSourceWatches();
   const matchers = templates.map((template) => ({ template, parsed: parseTemplate(template.template) }));
   // Makes versions of different runs differ.
   const birth = crypto.randomUUID().slice(0, 8);
@@ -72,7 +71,7 @@ export function createMemory(
   const paths = [...stored.keys()].sort(compareAddresses);
 
   function tell(change: SourceChange): void {
-    for (const watch of watches) watch.hear(change);
+    watches.tell([change]);
   }
 
   /** Stores without announcing a change. */
@@ -135,8 +134,7 @@ export function createMemory(
         if (parts.length === 0) throw notFound(at.path);
         return parts;
       }
-      if (!hasQuery(at) && directories.has(at.path))
-        throw new ResourceError("directory", `${quote(at.path)} is a directory; list its children instead`);
+      if (!hasQuery(at) && directories.has(at.path)) throw isDirectoryError(at.path);
       throw notFound(at.path);
     },
 
@@ -196,11 +194,11 @@ export function createMemory(
     },
 
     async watch({ signal }) {
-      return startWatch(watches, signal);
+      return watches.join(signal);
     },
 
     async close() {
-      for (const watch of watches) watch.end();
+      watches.end();
     },
   };
 

@@ -1,5 +1,8 @@
 /** Metrics of a Prometheus server, or of any server with its HTTP API, as time series. */
-import { invalid, notFound, quote, ResourceError } from "../errors.ts";
+import type { z as Zod } from "zod";
+import { entriesPage } from "../backends/entries-page.ts";
+import { intOption } from "../lib/int-option.ts";
+import { invalid, notFound, quote, ResourceError, unsupported } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { createGlob, GlobError } from "../lib/glob.ts";
 import { mayHoldSecret } from "../lib/url-secret.ts";
@@ -29,22 +32,48 @@ import { matrixToCsv, toJson } from "./metrics/render.ts";
 import { toAlerts, toTargets } from "./metrics/state.ts";
 import { createWatcher } from "./metrics/watch.ts";
 
-export interface MetricsOptions {
-  readonly url: string;
-  readonly token?: string;
-  readonly username?: string;
-  readonly password?: string;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  readonly labels: readonly string[];
-  readonly redactLabels: readonly string[];
-  readonly queries: boolean;
-  readonly range: string;
-  readonly maxSeries: number;
-  readonly maxPoints: number;
-  readonly intervalMs: number;
-  readonly timeoutMs: number;
-  readonly pollMs?: number;
+function metricsOptions(z: typeof Zod) {
+  return z.object({
+    url: z.url({ protocol: /^https?$/ }).describe("Address of the server, up to /api/v1: http://127.0.0.1:9090"),
+    token: z.string().min(1).optional().describe("Sent as Authorization: Bearer; best as a reference, ${env:NAME}"),
+    username: z.string().min(1).optional().describe("User name for HTTP basic authentication, with password"),
+    password: z
+      .string()
+      .optional()
+      .describe("Password for HTTP basic authentication; best as a reference, ${env:NAME}"),
+    headers: z
+      .record(z.string(), z.string())
+      .optional()
+      .describe("Headers to send with each request, such as X-Scope-OrgID for a tenant"),
+    labels: z.array(z.string().min(1)).default([]).describe("Patterns of the labels that are shown; empty for all"),
+    redactLabels: z
+      .array(z.string().min(1))
+      .default([...personalLabels])
+      .describe("Patterns of labels with personal data: their values are replaced by pseudonyms"),
+    queries: z.boolean().default(true).describe("Whether callers may send PromQL queries"),
+    range: z
+      .string()
+      .regex(/^(?:\d{1,10}(?:ms|[smhdwy]))+$/, "must be a duration, such as 1h")
+      .default("1h")
+      .describe("Time range of a query that gives none"),
+    maxSeries: intOption(z, 1, 10_000, 100).describe("Most series in one response"),
+    maxPoints: intOption(z, 10, 2_000_000, 5000).describe(
+      "Most points in one response; the step is chosen accordingly",
+    ),
+    intervalMs: intOption(z, 1000, 86_400_000, 15_000).describe(
+      "Scrape interval of the server: the chosen step is never shorter",
+    ),
+    timeoutMs: intOption(z, 1, 300_000, 20_000).describe("Time limit of one call, with all its requests and retries"),
+    pollMs: z
+      .int()
+      .min(1000)
+      .max(86_400_000)
+      .optional()
+      .describe("How often to check for new samples and states while a client is subscribed. Default: intervalMs"),
+  });
 }
+
+export type MetricsOptions = Zod.output<ReturnType<typeof metricsOptions>>;
 
 export default defineSource<MetricsOptions>({
   name: "metrics",
@@ -52,56 +81,7 @@ export default defineSource<MetricsOptions>({
   scheme: "metrics",
   // Numbers do not belong in a text index; the source itself searches the names and descriptions of metrics.
   searchable: false,
-  options: (z) =>
-    z.object({
-      url: z.url({ protocol: /^https?$/ }).describe("Address of the server, up to /api/v1: http://127.0.0.1:9090"),
-      token: z.string().min(1).optional().describe("Sent as Authorization: Bearer; best as a reference, ${env:NAME}"),
-      username: z.string().min(1).optional().describe("User name for HTTP basic authentication, with password"),
-      password: z
-        .string()
-        .optional()
-        .describe("Password for HTTP basic authentication; best as a reference, ${env:NAME}"),
-      headers: z
-        .record(z.string(), z.string())
-        .optional()
-        .describe("Headers to send with each request, such as X-Scope-OrgID for a tenant"),
-      labels: z.array(z.string().min(1)).default([]).describe("Patterns of the labels that are shown; empty for all"),
-      redactLabels: z
-        .array(z.string().min(1))
-        .default([...personalLabels])
-        .describe("Patterns of labels with personal data: their values are replaced by pseudonyms"),
-      queries: z.boolean().default(true).describe("Whether callers may send PromQL queries"),
-      range: z
-        .string()
-        .regex(/^(?:\d{1,10}(?:ms|[smhdwy]))+$/, "must be a duration, such as 1h")
-        .default("1h")
-        .describe("Time range of a query that gives none"),
-      maxSeries: z.int().min(1).max(10_000).default(100).describe("Most series in one response"),
-      maxPoints: z
-        .int()
-        .min(10)
-        .max(2_000_000)
-        .default(5000)
-        .describe("Most points in one response; the step is chosen accordingly"),
-      intervalMs: z
-        .int()
-        .min(1000)
-        .max(86_400_000)
-        .default(15_000)
-        .describe("Scrape interval of the server: the chosen step is never shorter"),
-      timeoutMs: z
-        .int()
-        .min(1)
-        .max(300_000)
-        .default(20_000)
-        .describe("Time limit of one call, with all its requests and retries"),
-      pollMs: z
-        .int()
-        .min(1000)
-        .max(86_400_000)
-        .optional()
-        .describe("How often to check for new samples and states while a client is subscribed. Default: intervalMs"),
-    }),
+  options: metricsOptions,
   base: () => "metrics://",
   usesCredentials: ({ url, token, username, password, headers }) =>
     [token, username, password].some((each) => each !== undefined) ||
@@ -179,12 +159,10 @@ export function createMetrics(options: MetricsOptions, runtime: Runtime, given?:
 
   const asking = () => ({ nowMs: runtime.now(), range, intervalMs, redaction });
 
-  async function page({ cursor, limit }: ListRequest, signal: AbortSignal): Promise<Page<Entry>> {
+  async function page(request: ListRequest, signal: AbortSignal): Promise<Page<Entry>> {
     const [hasAlerts, hasTargets] = await Promise.all([has("alerts", signal), has("targets", signal)]);
     const all = [...(hasAlerts ? [entries.alerts] : []), entries.series, ...(hasTargets ? [entries.targets] : [])];
-    const rest = all.filter(({ path }) => cursor === undefined || path > cursor);
-    const items = rest.slice(0, limit);
-    return { items, ...(items.length < rest.length && { next: items.at(-1)!.path }) };
+    return entriesPage(all, request);
   }
 
   /** Parses the request at this address, and checks that the metric exists. */
@@ -333,8 +311,7 @@ function render(matrix: Matrix, { format, title, heading, unit }: MetricsRequest
   const isBare =
     format !== "json" && matrix.series.length > 0 && matrix.series.every(({ values }) => values.length === 0);
   if (isBare && matrix.points > 0)
-    throw new ResourceError(
-      "unsupported",
+    throw unsupported(
       `the values of ${quote(title)} are histograms, which only format=json can show; use agg=p95, or histogram_quantile`,
     );
   if (format === "csv") return matrixToCsv(matrix);

@@ -1,5 +1,5 @@
 /** A PostgreSQL database: its table definitions and, if configured, rows. */
-import { notFound, quote, ResourceError } from "../errors.ts";
+import { invalid, isDirectoryError, notFound, quote } from "../errors.ts";
 import { directoryType } from "../resources.ts";
 import type { Call, Page } from "../resources.ts";
 import { defineSource } from "../source.ts";
@@ -16,7 +16,7 @@ import type {
 } from "../source.ts";
 import { createAllowList, parseTableRef } from "../backends/sql/allow-list.ts";
 import { schemaType } from "../backends/sql/description.ts";
-import { hasQuery, tableFormats } from "../backends/sql/formats.ts";
+import { hasQuery, rowsTemplate, tableFormats } from "../backends/sql/formats.ts";
 import { createSharedWatch } from "../backends/shared-watch.ts";
 import { createCatalog, type CatalogScope, type SuggestRequest, type CatalogItem } from "./postgres/catalog.ts";
 import { createConnection } from "./postgres/connection.ts";
@@ -62,10 +62,7 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
   const hasFunctions = functions !== "none";
   for (const each of fullText)
     if (!allow.rows(parseTableRef(each.table)))
-      throw new ResourceError(
-        "invalid",
-        `"fullText" names ${quote(each.table)}, whose rows are not served; add it to "rows"`,
-      );
+      throw invalid(`"fullText" names ${quote(each.table)}, whose rows are not served; add it to "rows"`);
   const connection = connect({
     target,
     password: options.password,
@@ -152,16 +149,7 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
         "All tables of a schema and their relations, as Markdown with a diagram; also format=json and format=ddl",
       mimeType: "text/markdown",
     },
-    ...(allow.hasRows
-      ? [
-          {
-            template: "{schema}/{table}/rows{?limit,after,key}",
-            name: "Rows",
-            description: `Rows of a table in key order, up to ${maxRows} per page; after continues behind a row, key selects one row`,
-            mimeType: "application/json",
-          },
-        ]
-      : []),
+    ...(allow.hasRows ? [rowsTemplate("{schema}/{table}", maxRows)] : []),
     ...(hasFunctions
       ? [
           {
@@ -235,7 +223,7 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
       if (parts) return parts;
       if (hasQuery(at)) throw notFound(at.path);
       await locate(at, call.signal);
-      throw new ResourceError("directory", `${quote(at.path)} is a directory; list its children instead`);
+      throw isDirectoryError(at.path);
     },
 
     async stat(at, call): Promise<Entry> {

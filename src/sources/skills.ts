@@ -1,7 +1,8 @@
 /** Folders of skills. Each skill is served complete, in its last valid state. */
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
-import { notFound, quote, ResourceError } from "../errors.ts";
+import { entriesPage } from "../backends/entries-page.ts";
+import { isDirectoryError, notFound } from "../errors.ts";
 import { defineSource } from "../source.ts";
 import type { Address, Suggestion } from "../source.ts";
 import { watchOptions } from "../backends/disk/folder-options.ts";
@@ -10,7 +11,7 @@ import { createSkillsCatalogue } from "./skills/catalogue.ts";
 import type { SkillsRoot } from "./skills/catalogue.ts";
 import { folderOf, manifestName } from "./skills/list-skill-folder.ts";
 import { maxBytes } from "./skills/rules.ts";
-import { snapshotPage, statOf } from "./skills/snapshot.ts";
+import { statOf } from "./skills/snapshot.ts";
 
 interface SkillsOptions {
   readonly root?: string;
@@ -72,7 +73,7 @@ export default defineSource<SkillsOptions>({
 
       async list(request) {
         const { files } = await catalogue.fresh();
-        return snapshotPage(
+        return entriesPage(
           Array.from(files.values(), ({ entry }) => entry),
           request,
         );
@@ -82,8 +83,7 @@ export default defineSource<SkillsOptions>({
         const { files, directories } = await catalogue.fresh();
         const found = hasQuery(at) ? undefined : files.get(at.path);
         if (found) return found.parts;
-        if (!hasQuery(at) && directories.has(at.path))
-          throw new ResourceError("directory", `${quote(at.path)} is a directory; list its children instead`);
+        if (!hasQuery(at) && directories.has(at.path)) throw isDirectoryError(at.path);
         throw notFound(at.path);
       },
 
@@ -96,7 +96,7 @@ export default defineSource<SkillsOptions>({
       async children(at, request) {
         const inside = hasQuery(at) ? undefined : (await catalogue.fresh()).directories.get(at.path);
         if (inside === undefined) throw notFound(at.path);
-        return snapshotPage(inside, request);
+        return entriesPage(inside, request);
       },
 
       templates: [
@@ -119,7 +119,7 @@ export default defineSource<SkillsOptions>({
       },
 
       async skills(request) {
-        return snapshotPage((await catalogue.fresh()).skills.values(), request);
+        return entriesPage([...(await catalogue.fresh()).skills.values()], request);
       },
 
       async skill(at) {

@@ -1,17 +1,26 @@
 /** A SQLite database file: its table definitions and, if configured, rows. */
+import type { z as Zod } from "zod";
 import { basename, resolve } from "node:path";
-import { invalid, notFound, quote, ResourceError } from "../errors.ts";
+import { entriesPage } from "../backends/entries-page.ts";
+import { intOption } from "../lib/int-option.ts";
+import { invalid, isDirectoryError, notFound } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { directoryType } from "../resources.ts";
-import type { Page } from "../resources.ts";
 import { defineSource } from "../source.ts";
-import type { Address, Entry, ListRequest, Part, Source, SourceTemplate, Runtime } from "../source.ts";
+import type { Address, Entry, Part, Source, SourceTemplate, Runtime } from "../source.ts";
 import { type AllowList, createAllowList } from "../backends/sql/allow-list.ts";
-import { createStatement, toDdl } from "../backends/sql/ddl.ts";
+import { createStatement } from "../backends/sql/ddl.ts";
 import { schemaType, type TableDescription } from "../backends/sql/description.ts";
-import { tableFormatOf, hasQuery, tableFormats, tableTypeOf } from "../backends/sql/formats.ts";
+import {
+  hasQuery,
+  overviewPart,
+  rowsTemplate,
+  tableFormatOf,
+  tableFormats,
+  tablePart,
+  tableTypeOf,
+} from "../backends/sql/formats.ts";
 import { leftOutProblem } from "../backends/sql/left-out.ts";
-import { overviewMarkdown, tableMarkdown } from "../backends/sql/overview.ts";
 import { maxValueLength, parseRowsRequest, rowsPart } from "../backends/sql/rows.ts";
 import { plainIdentifier } from "../backends/sql/segments.ts";
 import { createSharedWatch } from "../backends/shared-watch.ts";
@@ -21,73 +30,51 @@ import type { NamedTable, RawTable } from "./sqlite/queries.ts";
 import { parseKeyText } from "./sqlite/values.ts";
 import { createSqliteWatch } from "./sqlite/watch.ts";
 
-interface SqliteOptions {
-  readonly path: string;
-  readonly immutable: boolean;
-  readonly tables?:
-    | { readonly include?: readonly string[]; readonly exclude?: readonly string[] | undefined }
-    | undefined;
-  readonly rows: boolean | readonly string[];
-  readonly maxRows: number;
-  readonly maxBytes: number;
-  readonly pollMs: number;
-  readonly timeoutMs: number;
-}
-
 /** Most tables in the overview. */
 const maxTables = 500;
+
+function sqliteOptions(z: typeof Zod) {
+  const patterns = z.array(z.string().min(1).max(1000)).max(1000);
+  return z
+    .object({
+      path: z.string().min(1).describe("The database file").meta({ format: "path" }),
+      immutable: z
+        .boolean()
+        .default(false)
+        .describe(
+          "The file never changes while it is served: it is read without locks and without the files beside it",
+        ),
+      tables: z
+        .object({
+          include: patterns.optional().describe("Serve only these"),
+          exclude: patterns.optional().describe("Do not serve these"),
+        })
+        .strict()
+        .optional()
+        .describe(
+          "Patterns of tables and views; excluded ones appear nowhere, and views that read them are excluded too",
+        ),
+      rows: z
+        .union([z.boolean(), patterns])
+        .default(false)
+        .describe("Whether rows are served, or patterns of the tables whose rows are served"),
+      maxRows: intOption(z, 1, 1000, 100).describe("Most rows on one page"),
+      maxBytes: intOption(z, 1024, 64 * 1024 * 1024, 1024 * 1024).describe("Most bytes of rows on one page"),
+      pollMs: intOption(z, 100, 3_600_000, 2000).describe(
+        "How often to check for changes while watched, where the system does not report them",
+      ),
+      timeoutMs: intOption(z, 100, 600_000, 5000).describe("Time limit of one call, including its time in the queue"),
+    })
+    .strict();
+}
+
+export type SqliteOptions = Zod.output<ReturnType<typeof sqliteOptions>>;
 
 export default defineSource<SqliteOptions>({
   name: "sqlite",
   summary: "Tables and views of a SQLite database file; rows if configured",
   scheme: "sqlite",
-  options: (z) => {
-    const patterns = z.array(z.string().min(1).max(1000)).max(1000);
-    return z
-      .object({
-        path: z.string().min(1).describe("The database file").meta({ format: "path" }),
-        immutable: z
-          .boolean()
-          .default(false)
-          .describe(
-            "The file never changes while it is served: it is read without locks and without the files beside it",
-          ),
-        tables: z
-          .object({
-            include: patterns.optional().describe("Serve only these"),
-            exclude: patterns.optional().describe("Do not serve these"),
-          })
-          .strict()
-          .optional()
-          .describe(
-            "Patterns of tables and views; excluded ones appear nowhere, and views that read them are excluded too",
-          ),
-        rows: z
-          .union([z.boolean(), patterns])
-          .default(false)
-          .describe("Whether rows are served, or patterns of the tables whose rows are served"),
-        maxRows: z.int().min(1).max(1000).default(100).describe("Most rows on one page"),
-        maxBytes: z
-          .int()
-          .min(1024)
-          .max(64 * 1024 * 1024)
-          .default(1024 * 1024)
-          .describe("Most bytes of rows on one page"),
-        pollMs: z
-          .int()
-          .min(100)
-          .max(3_600_000)
-          .default(2000)
-          .describe("How often to check for changes while watched, where the system does not report them"),
-        timeoutMs: z
-          .int()
-          .min(100)
-          .max(600_000)
-          .default(5000)
-          .describe("Time limit of one call, including its time in the queue"),
-      })
-      .strict();
-  },
+  options: sqliteOptions,
 
   base: ({ path }) => `sqlite://${encodeURIComponent(basename(path))}/`,
 
@@ -177,19 +164,14 @@ export function openSqlite(
       functions: [],
       leftOut: Math.max(0, names.length - maxTables),
     };
-    if (format === "ddl") return text(content.tables.map(toDdl).join("\n"), "application/sql");
-    return format === "json"
-      ? text(JSON.stringify(content), schemaType)
-      : text(overviewMarkdown(content), "text/markdown");
+    return overviewPart(content, format);
   }
 
   async function readDefinition(at: Address, table: string, signal: AbortSignal): Promise<Part> {
     const format = tableFormatOf(at, "json", tableFormats);
     const [description] = allow.table({ schema: "main", table }) ? await describe([table], true, signal) : [];
     if (description === undefined) throw notFound(at.path);
-    if (format === "ddl") return text(toDdl(description), "application/sql");
-    if (format === "markdown") return text(tableMarkdown(description, toDdl(description)), "text/markdown");
-    return text(JSON.stringify(description), schemaType);
+    return tablePart(description, format);
   }
 
   async function readRows({ path: requested, query = {} }: Address, table: string, signal: AbortSignal): Promise<Part> {
@@ -224,7 +206,7 @@ export function openSqlite(
     if (place?.kind === "rows") return [await readRows(at, place.table, signal)];
     if (hasQuery(at)) throw notFound(at.path);
     await locate(at.path, signal);
-    throw new ResourceError("directory", `${quote(at.path)} is a directory; list its children instead`);
+    throw isDirectoryError(at.path);
   }
 
   const templates: readonly SourceTemplate[] = [
@@ -235,16 +217,7 @@ export function openSqlite(
         "Definition of a table or view: columns, keys, indexes; as JSON, or with format=ddl or format=markdown",
       mimeType: schemaType,
     },
-    ...(allow.hasRows
-      ? [
-          {
-            template: "{table}/rows{?limit,after,key}",
-            name: "Rows",
-            description: `Rows of a table in key order, up to ${maxRows} per page; after continues behind a row, key selects one row`,
-            mimeType: "application/json",
-          },
-        ]
-      : []),
+    ...(allow.hasRows ? [rowsTemplate("{table}", maxRows)] : []),
   ];
 
   return {
@@ -252,7 +225,7 @@ export function openSqlite(
     cursorAfter: ({ path: last }) => last,
 
     async list(request, { signal }) {
-      return pageOf([overview, ...(await shown(signal)).flatMap(leavesOf)], request);
+      return entriesPage([overview, ...(await shown(signal)).flatMap(leavesOf)].sort(byAddress), request);
     },
 
     read: (at, { signal }) => read(at, signal),
@@ -284,7 +257,8 @@ export function openSqlite(
     async children(at, request, { signal }) {
       const { place, table } = await locate(at.path, signal);
       if (hasQuery(at) || (place.kind !== "database" && place.kind !== "table")) throw notFound(at.path);
-      return pageOf(table ? leavesOf(table) : [overview, ...(await shown(signal)).map(directoryOf)], request);
+      const entries = table ? leavesOf(table) : [overview, ...(await shown(signal)).map(directoryOf)];
+      return entriesPage(entries.sort(byAddress), request);
     },
 
     templates,
@@ -327,17 +301,12 @@ export function openSqlite(
   };
 }
 
-function directoryOf({ name }: NamedTable): Entry {
-  return { path: sqlitePath({ kind: "table", table: name }), name, mimeType: directoryType };
+function byAddress(one: Entry, other: Entry): number {
+  return compareAddresses(one.path, other.path);
 }
 
-function pageOf(entries: readonly Entry[], { cursor, limit }: ListRequest): Page<Entry> {
-  const rest = entries
-    .filter(({ path }) => cursor === undefined || compareAddresses(path, cursor) > 0)
-    .sort((a, b) => compareAddresses(a.path, b.path));
-  const items = rest.slice(0, Math.max(1, limit));
-  const last = items.at(-1);
-  return last && items.length < rest.length ? { items, next: last.path } : { items };
+function directoryOf({ name }: NamedTable): Entry {
+  return { path: sqlitePath({ kind: "table", table: name }), name, mimeType: directoryType };
 }
 
 /** Removes everything that may not be shown. The SQL in the file may name hidden tables, so with restrictions it is generated. */
@@ -353,8 +322,4 @@ function toDescription(raw: RawTable, database: string, allow: AllowList): Table
     referencedBy: raw.referencedBy.filter(({ table }) => maySay(table)),
   };
   return { ...description, definition: isOpen ? sql : createStatement(description) };
-}
-
-function text(body: string, mimeType: string): Part {
-  return { body: { text: body }, mimeType };
 }

@@ -1,5 +1,9 @@
 /** Web pages: listed pages, and any other page on allowed hosts. */
-import { invalid, notFound, quote, ResourceError } from "../errors.ts";
+import type { z as Zod } from "zod";
+import { inParallel } from "../lib/in-parallel.ts";
+import { intOption } from "../lib/int-option.ts";
+import { Lru } from "../lib/lru.ts";
+import { denied, invalid, notFound, quote, ResourceError, unavailable } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { isDoneWithin } from "../lib/is-done-within.ts";
 import { mayHoldSecret } from "../lib/url-secret.ts";
@@ -8,86 +12,60 @@ import type { Address, Entry, Source, SourceChange, SourceTemplate, Runtime } fr
 import { createExtract } from "../backends/documents/extract.ts";
 import { createPermit } from "./web/addresses.ts";
 import { createHosts } from "./web/hosts.ts";
-import { createPageCache, type CachedPage } from "./web/page-cache.ts";
-import { readPage } from "./web/read-page.ts";
+import { type CachedPage, readPage } from "./web/read-page.ts";
 import { parseRobots, type Robots } from "./web/robots.ts";
 import { createVisit, type Resolve, type FetchedPage } from "./web/fetch-page.ts";
 
-export interface WebOptions {
-  readonly hosts: readonly string[];
-  readonly pages: readonly (string | PageOption)[];
-  readonly direct: boolean;
-  readonly robots: boolean;
-  readonly allowAddresses: readonly string[];
-  readonly maxBytes: number;
-  readonly timeoutMs: number;
-  readonly pollMs: number;
+function webOptions(z: typeof Zod) {
+  return z.object({
+    hosts: z
+      .array(z.string().min(1))
+      .default([])
+      .describe('Hosts whose pages may be read: "docs.example.com", "*.example.com", "http://intranet:8080"'),
+    pages: z
+      .array(
+        z.union([
+          z.string().min(1),
+          z.strictObject({
+            url: z.string().min(1).describe("URL of the page"),
+            title: z.string().optional().describe("Title of the page"),
+            description: z.string().optional().describe("Description of the page"),
+            priority: z.number().min(0).max(1).optional().describe("Priority, from 0 to 1"),
+            audience: z
+              .array(z.enum(["user", "assistant"]))
+              .optional()
+              .describe("Audience of the page"),
+          }),
+        ]),
+      )
+      .default([])
+      .describe("Pages to list; their hosts are allowed automatically"),
+    direct: z
+      .boolean()
+      .default(false)
+      .describe("List pages under their own https:// URLs, for clients that fetch them directly"),
+    robots: z.boolean().default(true).describe("Obey robots.txt"),
+    allowAddresses: z
+      .array(z.string().min(1))
+      .default([])
+      .describe('Private addresses that may be contacted: "10.1.2.3", "10.1.0.0/16"'),
+    maxBytes: intOption(z, 1, 64 * 1024 * 1024, 5 * 1024 * 1024).describe("Largest page that is read, in bytes"),
+    timeoutMs: intOption(z, 1, 300_000, 20_000).describe(
+      "Time limit for a page, including robots.txt, redirects and all attempts, in milliseconds",
+    ),
+    pollMs: intOption(z, 1000, 86_400_000, 300_000).describe(
+      "Polling interval while pages are watched, in milliseconds",
+    ),
+  });
 }
 
-export interface PageOption {
-  readonly url: string;
-  readonly title?: string;
-  readonly description?: string;
-  readonly priority?: number;
-  readonly audience?: readonly ("user" | "assistant")[] | undefined;
-}
+export type WebOptions = Zod.output<ReturnType<typeof webOptions>>;
 
 export default defineSource<WebOptions>({
   name: "web",
   summary: "Web pages from allowed hosts",
   scheme: "web",
-  options: (z) =>
-    z.object({
-      hosts: z
-        .array(z.string().min(1))
-        .default([])
-        .describe('Hosts whose pages may be read: "docs.example.com", "*.example.com", "http://intranet:8080"'),
-      pages: z
-        .array(
-          z.union([
-            z.string().min(1),
-            z.strictObject({
-              url: z.string().min(1).describe("URL of the page"),
-              title: z.string().optional().describe("Title of the page"),
-              description: z.string().optional().describe("Description of the page"),
-              priority: z.number().min(0).max(1).optional().describe("Priority, from 0 to 1"),
-              audience: z
-                .array(z.enum(["user", "assistant"]))
-                .optional()
-                .describe("Audience of the page"),
-            }),
-          ]),
-        )
-        .default([])
-        .describe("Pages to list; their hosts are allowed automatically"),
-      direct: z
-        .boolean()
-        .default(false)
-        .describe("List pages under their own https:// URLs, for clients that fetch them directly"),
-      robots: z.boolean().default(true).describe("Obey robots.txt"),
-      allowAddresses: z
-        .array(z.string().min(1))
-        .default([])
-        .describe('Private addresses that may be contacted: "10.1.2.3", "10.1.0.0/16"'),
-      maxBytes: z
-        .int()
-        .min(1)
-        .max(64 * 1024 * 1024)
-        .default(5 * 1024 * 1024)
-        .describe("Largest page that is read, in bytes"),
-      timeoutMs: z
-        .int()
-        .min(1)
-        .max(300_000)
-        .default(20_000)
-        .describe("Time limit for a page, including robots.txt, redirects and all attempts, in milliseconds"),
-      pollMs: z
-        .int()
-        .min(1000)
-        .max(86_400_000)
-        .default(300_000)
-        .describe("Polling interval while pages are watched, in milliseconds"),
-    }),
+  options: webOptions,
   base: ({ direct }) => (direct ? "https://" : "web://"),
   // A host at a private address may trust every client in its network.
   usesCredentials: ({ allowAddresses, pages }) =>
@@ -104,6 +82,7 @@ const robotsMs = 60 * 60 * 1000;
 const maxRobotsBytes = 500 * 1024;
 /** Number of sites whose robots.txt is cached. */
 const maxRobots = 100;
+const maxPagesBytes = 16 * 1024 * 1024;
 /** Longest accepted URL. */
 const maxUrlLength = 8000;
 /** Number of recently read pages that completion suggests. */
@@ -125,7 +104,9 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
   const hosts = createHosts([...options.hosts, ...listed.map(({ url }) => url.origin)]);
   const permit = createPermit(options.allowAddresses);
   const visiting = { permit, resolve, timeoutMs: options.timeoutMs, userAgent, log: runtime.log };
-  const rules = new Map<string, { readonly until: number; readonly robots: Promise<Robots> }>();
+  const rules = new Lru<string, { readonly until: number; readonly robots: Promise<Robots> }>({
+    maxEntries: maxRobots,
+  });
   const visitRobots = createVisit({
     ...visiting,
     maxBytes: maxRobotsBytes,
@@ -133,22 +114,19 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
     mayVisit: (url) => hosts.allows(url),
   });
   const visit = createVisit({ ...visiting, maxBytes: options.maxBytes, mayVisit });
-  const cache = createPageCache(16 * 1024 * 1024);
+  const cache = new Lru<string, CachedPage>({ maxSize: maxPagesBytes, sizeOf: ({ heldBytes }) => heldBytes });
   const extract = createExtract({ timeoutMs: 10_000 });
   const byKey = new Map(listed.map((each) => [keyOf(each.entry), each]));
   const closing = new AbortController();
   let isLogged = false;
-  /** Recently read pages, oldest first. */
-  const recent = new Map<string, WatchedPage>();
+  /** Recently read pages. */
+  const recent = new Lru<string, WatchedPage>({ maxEntries: maxRecent });
   const watched = new Map<string, WatchedPage & { readonly ears: Set<AbortSignal> }>();
 
   async function mayVisit(url: URL): Promise<boolean> {
     if (!hosts.allows(url)) return false;
     if (options.robots && !(await robotsOf(url))(`${url.pathname}${url.search}`))
-      throw new ResourceError(
-        "denied",
-        "the robots.txt of the site disallows this page; if the site is yours, set robots: false",
-      );
+      throw denied("the robots.txt of the site disallows this page; if the site is yours, set robots: false");
     return true;
   }
 
@@ -158,7 +136,7 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
     // Not the caller's signal: the result is shared with concurrent callers.
     const robots = readRobots(new URL("/robots.txt", origin), closing.signal);
     const entry = { until: runtime.monotonicMs() + robotsMs, robots };
-    setLast(rules, origin, entry, maxRobots);
+    rules.set(origin, entry);
     robots.catch(() => rules.get(origin) === entry && rules.delete(origin));
     return robots;
   }
@@ -166,8 +144,7 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
   /** A missing robots.txt allows everything; an unavailable one allows nothing until it can be read. */
   async function readRobots(url: URL, signal: AbortSignal): Promise<Robots> {
     const { status, bytes } = await visitRobots(url, () => ({}), signal);
-    if (status >= 500 || status === 429)
-      throw new ResourceError("unavailable", `robots.txt of the site cannot be read (status ${status})`);
+    if (status >= 500 || status === 429) throw unavailable(`robots.txt of the site cannot be read (status ${status})`);
     return parseRobots(status === 200 ? bytes.toString("utf8") : "", "pressmark");
   }
 
@@ -184,8 +161,10 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
     const isSame = visited.status === 304 && visited.url.href === before?.href;
     if (!isSame) refuseFailure(visited, at.path);
     const page = isSame && before ? before : await readPage(visited, at.path, extract, signal);
-    cache.set(url.href, page);
-    setLast(recent, key, { at, digest: page.digest }, maxRecent);
+    // A page without a validator must be fetched again anyway, so it is not cached.
+    if (Object.keys(page.validators).length > 0 && page.heldBytes <= maxPagesBytes / 4) cache.set(url.href, page);
+    else cache.delete(url.href);
+    recent.set(key, { at, digest: page.digest });
     return page;
   }
 
@@ -294,11 +273,9 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
     );
     for (const [key, each] of watched) pages.set(key, each);
     for (const key of seen.keys()) if (!pages.has(key)) seen.delete(key);
-    const waiting = pages.entries();
-    const walk = async () => {
-      for (const [key, each] of waiting) if (!signal.aborted) await checkPage(key, each, seen, changes, signal);
-    };
-    await Promise.all(Array.from({ length: maxConcurrentChecks }, walk));
+    await inParallel([...pages], maxConcurrentChecks, async ([key, each]) => {
+      if (!signal.aborted) await checkPage(key, each, seen, changes, signal);
+    });
     return changes;
   }
 
@@ -331,14 +308,6 @@ interface WatchedPage {
 /** Page → digest at the last poll; undefined if the page did not exist, absent before the first poll. */
 type Seen = Map<string, string | undefined>;
 
-/** Inserts as the newest, and removes the oldest beyond the limit. */
-function setLast<T>(map: Map<string, T>, key: string, value: T, most: number): void {
-  map.delete(key);
-  map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > most && oldest !== undefined) map.delete(oldest);
-}
-
 function keyOf({ path, query }: Address): string {
   return JSON.stringify([path, ...Object.entries(query ?? {})]);
 }
@@ -350,13 +319,8 @@ interface Listed {
 
 function listPages({ pages, direct }: Pick<WebOptions, "pages" | "direct">): readonly Listed[] {
   const listed = pages.map((page) => {
-    const {
-      url: given,
-      title,
-      description,
-      priority,
-      audience,
-    } = typeof page === "string" ? ({ url: page } as PageOption) : page;
+    const { url: given, ...about } = typeof page === "string" ? { url: page } : page;
+    const { title, description, priority, audience }: Partial<Exclude<typeof page, string>> = about;
     const url = URL.parse(given);
     if (!url || !/^https?:$/.test(url.protocol))
       throw invalid(`${quote(given)} is not a page URL; write it with https://`);
@@ -412,8 +376,7 @@ function urlOf({ path, query }: Address, schemeOf: (host: string) => string): UR
 function refuseFailure({ status, headers }: FetchedPage, path: string): void {
   if (status >= 200 && status < 300) return;
   if (status === 404 || status === 410) throw notFound(path);
-  if (status === 401 || status === 403)
-    throw new ResourceError("denied", `the site denies access to the page (status ${status})`);
+  if (status === 401 || status === 403) throw denied(`the site denies access to the page (status ${status})`);
   if (status === 429) {
     const seconds = Number(headers["retry-after"]);
     const details = Number.isFinite(seconds) ? { retryAfterMs: Math.min(Math.max(seconds, 0), 86_400) * 1000 } : {};

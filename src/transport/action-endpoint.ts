@@ -4,7 +4,7 @@ import { type ErrorKind, type ResourceError, toResourceError } from "../errors.t
 import type { Action, Call, Resources } from "../resources.ts";
 import type { Runtime } from "../source.ts";
 
-export interface ActionResponse {
+interface ActionResponse {
   readonly status: number;
   /** One JSON text. */
   readonly text: string;

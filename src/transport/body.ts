@@ -4,73 +4,61 @@ import { type ByteShare, createBytePool } from "./byte-pool.ts";
 import type { GrowingBuffer } from "./growing-buffer.ts";
 import { createGrowingBuffer } from "./growing-buffer.ts";
 
-export interface BodyLimits {
+interface BodyLimits {
   /** Limit of one body. */
   readonly maxBytes: number;
   /** Limit of all bodies that are arriving. Beyond it, the largest is refused as "busy". */
   readonly maxTotalBytes: number;
 }
 
-export type RequestBody = Buffer | "too-large" | "busy";
+type RequestBody = Buffer | "too-large" | "busy";
 
-export interface BodyReader {
-  /** Calls back once: with the bytes, or an error. Never, if the client disconnects first. */
-  read(request: IncomingMessage, done: (body: RequestBody) => void): void;
-}
-
-export function createBodyReader({ maxBytes, maxTotalBytes }: BodyLimits): BodyReader {
+/** Returns a function that calls back once: with the bytes, or an error. Never, if the client disconnects first. */
+export function createBodyReader({ maxBytes, maxTotalBytes }: BodyLimits) {
   const pool = createBytePool(maxTotalBytes);
 
-  return {
-    read(request, done) {
-      // NaN if the length is not announced.
-      const announced = Number(request.headers["content-length"]);
-      if (announced > maxBytes) {
-        done("too-large");
-        return;
-      }
-      // Nearly every body is one chunk. Incomplete bodies are counted, so that many slow ones cannot fill the memory.
-      let first: Buffer | undefined;
-      let all: GrowingBuffer | undefined;
-      let share: ByteShare | undefined;
-      let length = 0;
-      let over = false;
+  return (request: IncomingMessage, done: (body: RequestBody) => void): void => {
+    // NaN if the length is not announced.
+    const announced = Number(request.headers["content-length"]);
+    if (announced > maxBytes) return done("too-large");
+    // Nearly every body is one chunk. Incomplete bodies are counted, so that many slow ones cannot fill the memory.
+    let first: Buffer | undefined;
+    let all: GrowingBuffer | undefined;
+    let share: ByteShare | undefined;
+    let length = 0;
+    let over = false;
 
-      function release(): void {
-        over = true;
-        first = all = undefined;
-        share?.resize(0);
-      }
-      function finish(body: RequestBody): void {
-        release();
-        done(body);
-      }
+    function release(): void {
+      over = true;
+      first = all = undefined;
+      share?.resize(0);
+    }
+    function finish(body: RequestBody): void {
+      release();
+      done(body);
+    }
 
-      request.on("data", (chunk: Buffer) => {
-        if (over) return;
-        length += chunk.length;
-        if (length > maxBytes) {
-          finish("too-large");
-          return;
+    request.on("data", (chunk: Buffer) => {
+      if (over) return;
+      length += chunk.length;
+      if (length > maxBytes) return finish("too-large");
+      if (first === undefined) {
+        first = chunk;
+        if (length === announced) return;
+        request.once("close", release);
+        share = pool.open(() => finish("busy"));
+      } else {
+        if (all === undefined) {
+          all = createGrowingBuffer();
+          all.append(first);
         }
-        if (first === undefined) {
-          first = chunk;
-          if (length === announced) return;
-          request.once("close", release);
-          share = pool.open(() => finish("busy"));
-        } else {
-          if (all === undefined) {
-            all = createGrowingBuffer();
-            all.append(first);
-          }
-          all.append(chunk);
-        }
-        share?.resize(length);
-      });
-      request.on("end", () => {
-        if (!over) finish(all?.take() ?? first ?? Buffer.alloc(0));
-      });
-    },
+        all.append(chunk);
+      }
+      share?.resize(length);
+    });
+    request.on("end", () => {
+      if (!over) finish(all?.take() ?? first ?? Buffer.alloc(0));
+    });
   };
 }
 
@@ -79,10 +67,7 @@ export function createBodyReader({ maxBytes, maxTotalBytes }: BodyLimits): BodyR
  * back once: when the body has ended, or has taken too long.
  */
 export function discard(request: IncomingMessage, maxBytes: number, done: () => void): void {
-  if (request.complete || request.destroyed) {
-    done();
-    return;
-  }
+  if (request.complete || request.destroyed) return done();
   let left = maxBytes;
   let over = false;
   function finish(): void {

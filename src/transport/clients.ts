@@ -31,23 +31,16 @@ function networkOf(address: string): string {
   return [...first, ...zeros, ...last].slice(0, 4).join(":");
 }
 
-/** Counts per machine. */
-export interface Shares {
-  /** Whether this machine has used its share. */
-  isUsedUp(client: Client): boolean;
-  add(client: Client): void;
-  remove(client: Client): void;
-}
-
-/** No machine but this one may have more than half. */
-export function createShares(max: number): Shares {
+/** Counts per machine: no machine but this one may have more than half. */
+export function createShares(max: number) {
   const counts = new Map<string, number>();
   return {
-    isUsedUp: ({ address }) => address !== undefined && (counts.get(address) ?? 0) >= Math.ceil(max / 2),
-    add({ address }) {
+    /** Whether this machine has used its share. */
+    isUsedUp: ({ address }: Client) => address !== undefined && (counts.get(address) ?? 0) >= Math.ceil(max / 2),
+    add({ address }: Client): void {
       if (address !== undefined) counts.set(address, (counts.get(address) ?? 0) + 1);
     },
-    remove({ address }) {
+    remove({ address }: Client): void {
       if (address === undefined) return;
       const left = (counts.get(address) ?? 0) - 1;
       if (left > 0) counts.set(address, left);

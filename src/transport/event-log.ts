@@ -3,18 +3,11 @@ import type { WireBytes } from "../protocol/protocol.ts";
 import type { BytePool } from "./byte-pool.ts";
 import { byteLength } from "./wire-bytes.ts";
 
-export interface LoggedEvent<Stream> {
+interface LoggedEvent<Stream> {
   readonly stream: Stream;
   /** Counts from 1 per stream. */
   readonly number: number;
   readonly wire: WireBytes;
-}
-
-export interface EventLog<Stream> {
-  append(event: LoggedEvent<Stream>): void;
-  /** Stored events of one stream after this number, in order. */
-  after(stream: Stream, number: number): readonly LoggedEvent<Stream>[];
-  clear(): void;
 }
 
 export interface EventLogLimits {
@@ -27,7 +20,7 @@ export function createEventLog<Stream>(
   { maxEvents, maxBytes }: EventLogLimits,
   pool: BytePool,
   dropped: (stream: Stream) => void,
-): EventLog<Stream> {
+) {
   const share = pool.open(() => drop(1));
   let events: (LoggedEvent<Stream> & { readonly bytes: number })[] = [];
   let held = 0;
@@ -41,20 +34,19 @@ export function createEventLog<Stream>(
   }
 
   return {
-    append({ stream, number, wire }) {
+    append({ stream, number, wire }: LoggedEvent<Stream>): void {
       const bytes = byteLength(wire);
       // An event that does not fit would only evict all others.
-      if (bytes > maxBytes) {
-        dropped(stream);
-        return;
-      }
+      if (bytes > maxBytes) return dropped(stream);
       events.push({ stream, number, wire, bytes });
       held += bytes;
       while (events.length > maxEvents || held > maxBytes) drop(1);
       share.resize(held);
     },
-    after: (stream, number) => events.filter((event) => event.stream === stream && event.number > number),
-    clear() {
+    /** Stored events of one stream after this number, in order. */
+    after: (stream: Stream, number: number): readonly LoggedEvent<Stream>[] =>
+      events.filter((event) => event.stream === stream && event.number > number),
+    clear(): void {
       drop(events.length);
       events = [];
     },

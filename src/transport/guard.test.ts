@@ -14,7 +14,7 @@ describe("the host guard", () => {
     "mcp.example",
     "mcp.example:1",
     "ported.example:8443",
-  ])("%s is a name of ours", (host) => expect(guard.refusal({ host })).toBeUndefined());
+  ])("%s is a name of ours", (host) => expect(guard({ host })).toBeUndefined());
 
   it.each([
     undefined,
@@ -33,21 +33,21 @@ describe("the host guard", () => {
     "127.0.0.1.evil.example",
     "*",
   ])("%s is not", (host) => {
-    expect(guard.refusal({ host })).toContain("is not allowed");
+    expect(guard({ host })).toContain("is not allowed");
   });
 
   it('allows any name with "*"', () => {
-    expect(createGuard({ hosts: ["*"] }).refusal({ host: "anything.example" })).toBeUndefined();
+    expect(createGuard({ hosts: ["*"] })({ host: "anything.example" })).toBeUndefined();
   });
 
   it("never repeats a long name", () => {
-    expect(guard.refusal({ host: "x".repeat(5000) })?.length).toBeLessThan(300);
+    expect(guard({ host: "x".repeat(5000) })?.length).toBeLessThan(300);
   });
 });
 
 describe("the origin guard", () => {
   const guard = createGuard({ hosts: ["mcp.example"], origins: ["https://app.example"] });
-  const from = (origin: string, host = "localhost:3000") => guard.refusal({ host, origin });
+  const from = (origin: string, host = "localhost:3000") => guard({ host, origin });
 
   it.each([
     "http://localhost",
@@ -77,7 +77,7 @@ describe("the origin guard", () => {
 
   it("a stranger's name that was made to point here proves nothing, even when any host is allowed", () => {
     const open = createGuard({ hosts: ["*"] });
-    expect(open.refusal({ host: "evil.example", origin: "http://evil.example" })).toContain("is not allowed");
+    expect(open({ host: "evil.example", origin: "http://evil.example" })).toContain("is not allowed");
   });
 });
 
@@ -87,24 +87,24 @@ describe("the guard against pages of other sites", () => {
   const link = { "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
 
   it.each(["same-origin", "none", undefined])("lets in what comes from %s", (site) => {
-    expect(guard.refusal({ host, ...(site !== undefined && { "sec-fetch-site": site }) })).toBeUndefined();
+    expect(guard({ host, ...(site !== undefined && { "sec-fetch-site": site }) })).toBeUndefined();
   });
 
   it.each(["cross-site", "same-site", "", "Same-Origin", "none, none"])("refuses what comes from %j", (site) => {
-    expect(guard.refusal({ host, "sec-fetch-site": site })).toContain("other sites");
-    expect(guard.refusal({ host, "sec-fetch-site": site, ...link })).toContain("other sites");
+    expect(guard({ host, "sec-fetch-site": site })).toContain("other sites");
+    expect(guard({ host, "sec-fetch-site": site, ...link })).toContain("other sites");
   });
 
   it("lets a person follow a link to a page that may be linked to, and nothing else load it", () => {
     const from = { host, "sec-fetch-site": "cross-site" };
-    expect(guard.refusal({ ...from, ...link }, true)).toBeUndefined();
-    expect(guard.refusal(from, true)).toContain("other sites");
-    expect(guard.refusal({ ...from, ...link, "sec-fetch-dest": "iframe" }, true)).toContain("other sites");
+    expect(guard({ ...from, ...link }, true)).toBeUndefined();
+    expect(guard(from, true)).toContain("other sites");
+    expect(guard({ ...from, ...link, "sec-fetch-dest": "iframe" }, true)).toContain("other sites");
   });
 
   it("checks the origin of a request that has one", () => {
     const from = { host, "sec-fetch-site": "cross-site" };
-    expect(guard.refusal({ ...from, origin: "https://app.example" })).toBeUndefined();
-    expect(guard.refusal({ ...from, origin: "https://evil.example" })).toContain("is not allowed");
+    expect(guard({ ...from, origin: "https://app.example" })).toBeUndefined();
+    expect(guard({ ...from, origin: "https://evil.example" })).toContain("is not allowed");
   });
 });

@@ -2,24 +2,20 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { quote } from "../errors.ts";
 
-export interface GuardOptions {
+interface GuardOptions {
   /** Host names besides localhost, with or without a port. "*" allows any. */
   readonly hosts?: readonly string[];
   /** Origins (`https://app.example`) whose pages may send requests. */
   readonly origins?: readonly string[];
 }
 
-export interface Guard {
-  /**
-   * Why a request with these headers is refused; undefined if it is allowed. `isLinkable`: the page holds no data, so links from other
-   * sites may open it.
-   */
-  refusal(headers: IncomingHttpHeaders, isLinkable?: boolean): string | undefined;
-}
-
 const local = ["localhost", "127.0.0.1", "[::1]"];
 
-export function createGuard({ hosts = [], origins = [] }: GuardOptions = {}): Guard {
+/**
+ * Returns a function that says why a request with these headers is refused; undefined if it is allowed. `isLinkable`: the page holds
+ * no data, so links from other sites may open it.
+ */
+export function createGuard({ hosts = [], origins = [] }: GuardOptions = {}) {
   const localNames = new Set(local);
   const names = new Set([...local, ...hosts.map((host) => host.toLowerCase())]);
   const anyHost = names.delete("*");
@@ -40,19 +36,17 @@ export function createGuard({ hosts = [], origins = [] }: GuardOptions = {}): Gu
     return localNames.has(name) || (authority === host && isOurs(host));
   }
 
-  return {
-    refusal(headers, isLinkable = false) {
-      const { origin: originHeader } = headers;
-      const host = headers.host?.toLowerCase() ?? "";
-      if (!anyHost && !isOurs(host))
-        return `the host ${quote(host)} is not allowed; ask the operator of this server to allow it`;
-      if (originHeader !== undefined && !mayAsk(originHeader.toLowerCase(), host))
-        return `the origin ${quote(originHeader)} is not allowed; ask the operator of this server to allow it`;
-      // Images, scripts and frames of other pages have no Origin, but Fetch Metadata tells where they come from.
-      if (originHeader === undefined && isFromElsewhere(headers) && !(isLinkable && isFollowedLink(headers)))
-        return "pages of other sites may not load this; open it directly";
-      return undefined;
-    },
+  return (headers: IncomingHttpHeaders, isLinkable = false): string | undefined => {
+    const { origin: originHeader } = headers;
+    const host = headers.host?.toLowerCase() ?? "";
+    if (!anyHost && !isOurs(host))
+      return `the host ${quote(host)} is not allowed; ask the operator of this server to allow it`;
+    if (originHeader !== undefined && !mayAsk(originHeader.toLowerCase(), host))
+      return `the origin ${quote(originHeader)} is not allowed; ask the operator of this server to allow it`;
+    // Images, scripts and frames of other pages have no Origin, but Fetch Metadata tells where they come from.
+    if (originHeader === undefined && isFromElsewhere(headers) && !(isLinkable && isFollowedLink(headers)))
+      return "pages of other sites may not load this; open it directly";
+    return undefined;
   };
 }
 

@@ -1,6 +1,7 @@
 /** MCP over HTTP, all revisions on one endpoint: checks, routing and responses. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { quote } from "../errors.ts";
+import { isDoneWithin } from "../lib/is-done-within.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 import type { Protocol, HeaderLookup } from "../protocol/protocol.ts";
 import type { Caller } from "../resources.ts";
@@ -20,7 +21,7 @@ import { exchange } from "./modern-exchange.ts";
 import { parseMessageBytes } from "./parse-message.ts";
 import { createSse } from "./sse.ts";
 import { sendInOrder, isEarly } from "./send-in-order.ts";
-import { atMost, createInFlight } from "./in-flight.ts";
+import { createInFlight } from "./in-flight.ts";
 
 /** "answered" if the gate has sent the response itself. */
 export type RequestGate = (
@@ -111,8 +112,8 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
     log,
   } = options;
 
-  const guard = createGuard({ hosts: allowedHosts, origins: allowedOrigins });
-  const bodies = createBodyReader({ maxBytes: maxBodyBytes, maxTotalBytes: maxArrivingBytes });
+  const refusalOf = createGuard({ hosts: allowedHosts, origins: allowedOrigins });
+  const readBody = createBodyReader({ maxBytes: maxBodyBytes, maxTotalBytes: maxArrivingBytes });
   const streams = createEventStreams(options);
   const underWay = createInFlight();
   const sessions = createLegacySessions(edge, streams, underWay, options);
@@ -165,7 +166,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
       const { origin } = headers;
       const path = url === endpoint ? url : pathOf(url);
       if (namesTwoHosts(request.rawHeaders)) return refuse(response, 400, "send one Host header", thenClose);
-      const refusal = guard.refusal(headers, path === page && method === "GET");
+      const refusal = refusalOf(headers, path === page && method === "GET");
       if (refusal !== undefined) return refuse(response, 403, refusal);
       if (origin !== undefined) allowOrigin(response, origin);
       if (url.length > maxUrlLength) return refuse(response, 414, `a URL may have ${maxUrlLength} characters at most`);
@@ -296,7 +297,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
       return refuse(response, 415, "send the body without a Content-Encoding");
     const accepts = parseAccept(headers.accept);
     if (!accepts.json && !accepts.events) return refuse(response, 406, "accept application/json and text/event-stream");
-    bodies.read(request, (bytes) => {
+    readBody(request, (bytes) => {
       try {
         if (bytes === "busy")
           return refuse(response, 503, "too many request bodies are arriving; try again soon", { "Retry-After": 1 });
@@ -410,7 +411,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
       // Listens are not counted as running; their responses are streams, which end later.
       await until(() => underWay.count === 0 && open.size <= streams.size);
       const ending = edge.close().catch((cause: unknown) => log?.("error", "the protocol did not close", { cause }));
-      await atMost(Math.max(listenEndMs, deadline - monotonicMs()), ending);
+      await isDoneWithin(ending, Math.max(listenEndMs, deadline - monotonicMs()));
       state = "closed";
       sessions.close();
       if (sse) sse.close();

@@ -31,14 +31,3 @@ export function createInFlight(): InFlight {
     },
   };
 }
-
-/** Resolves when the promise settles, or after this time; true if it settled. */
-export async function atMost(ms: number, promise: Promise<unknown>): Promise<boolean> {
-  const { promise: elapsed, resolve } = Promise.withResolvers<false>();
-  const timer = setTimeout(resolve, Math.max(0, ms), false);
-  try {
-    return await Promise.race([promise.then(() => true), elapsed]);
-  } finally {
-    clearTimeout(timer);
-  }
-}

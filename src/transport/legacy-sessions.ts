@@ -22,20 +22,11 @@ export interface LegacySession {
 }
 
 /** The client that opens a session. */
-export interface Opener {
+interface Opener {
   readonly caller: Caller;
   readonly client: Client;
   /** Owner for the limits: the caller's id, or the connection if all callers are one. */
   readonly holder: Client | string;
-}
-
-export interface LegacySessions {
-  /** `initialize`. False if there are too many sessions and none can be evicted: a holder never loses one to a holder of as many. */
-  open(body: unknown, opener: Opener, response: ServerResponse, accepts: Accepts): boolean;
-  /** The session with this id, if it belongs to this caller. */
-  find(id: string, caller: Caller): LegacySession | undefined;
-  readonly size: number;
-  close(): void;
 }
 
 export interface LegacySessionOptions {
@@ -89,7 +80,7 @@ export function createLegacySessions(
     retryMs = 1000,
     now = monotonicMs,
   }: LegacySessionOptions = {},
-): LegacySessions {
+) {
   const held = new Map<string, Held>();
   /** Sessions of each holder in the order of their last use. */
   const byHolder = new Map<Opener["holder"], Map<string, Held>>();
@@ -241,19 +232,21 @@ export function createLegacySessions(
   }
 
   return {
-    open(body, opener, response, accepts) {
+    /** `initialize`. False if there are too many sessions and none can be evicted: a holder never loses one to a holder of as many. */
+    open(body: unknown, opener: Opener, response: ServerResponse, accepts: Accepts): boolean {
       if (!makeRoom(opener)) return false;
       hold(opener).open(body, response, accepts);
       return true;
     },
-    find(id, caller) {
+    /** The session with this id, if it belongs to this caller. */
+    find(id: string, caller: Caller): LegacySession | undefined {
       const session = held.get(id);
       return session?.caller.id === caller.id ? session : undefined;
     },
-    get size() {
+    get size(): number {
       return held.size;
     },
-    close() {
+    close(): void {
       clearInterval(sweeping);
       for (const session of held.values()) session.end();
     },

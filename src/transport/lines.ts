@@ -3,19 +3,10 @@ import { createGrowingBuffer } from "./growing-buffer.ts";
 
 export type InputLine = Buffer | "too-long";
 
-export interface Lines {
-  /** Call only when `next` returns nothing. */
-  push(chunk: Buffer): void;
-  /** The next complete line, without its end; undefined if more data is needed. A line that is too long is reported once, and skipped. */
-  next(): InputLine | undefined;
-  /** The text after the last line end. */
-  rest(): InputLine | undefined;
-}
-
 const newline = 0x0a;
 const nothing = Buffer.alloc(0);
 
-export function createLines(maxBytes: number): Lines {
+export function createLines(maxBytes: number) {
   /** The beginning of an incomplete line. */
   const begun = createGrowingBuffer();
   let skipping = false;
@@ -32,11 +23,13 @@ export function createLines(maxBytes: number): Lines {
   }
 
   return {
-    push(next) {
+    /** Call only when `next` returns nothing. */
+    push(next: Buffer): void {
       chunk = next;
       at = 0;
     },
-    next() {
+    /** The next complete line, without its end; undefined if more data is needed. A line that is too long is reported once, and skipped. */
+    next(): InputLine | undefined {
       const end = chunk.indexOf(newline, at);
       if (end !== -1) {
         const line = finish(chunk.subarray(at, end));
@@ -51,6 +44,7 @@ export function createLines(maxBytes: number): Lines {
       else begun.append(last);
       return undefined;
     },
+    /** The text after the last line end. */
     rest: () => (skipping || begun.length > 0 ? finish(nothing) : undefined),
   };
 }

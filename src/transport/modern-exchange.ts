@@ -8,7 +8,7 @@ import type { Client } from "./clients.ts";
 import type { EventStream, EventStreamAsk, EventStreams } from "./event-stream.ts";
 import type { InFlight } from "./in-flight.ts";
 
-export interface Posted {
+interface Posted {
   readonly body: unknown;
   readonly headers: HeaderLookup;
   readonly accepts: Accepts;

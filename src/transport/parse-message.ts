@@ -1,9 +1,7 @@
 /** Parses untrusted bytes as JSON, or says why that failed. */
 import { isUtf8 } from "node:buffer";
 
-export type ParsedMessage =
-  | { readonly ok: true; readonly body: unknown }
-  | { readonly ok: false; readonly message: string };
+type ParsedMessage = { readonly ok: true; readonly body: unknown } | { readonly ok: false; readonly message: string };
 
 /** Maximum nesting. Recursive code is safe below this. */
 export const maxMessageDepth = 512;

@@ -32,7 +32,7 @@ export interface SessionStreams {
   close(): void;
 }
 
-export interface SessionStreamsOptions {
+interface SessionStreamsOptions {
   readonly streams: EventStreams;
   readonly log: EventLogLimits;
   /** Memory limit of all sessions. */

@@ -7,24 +7,14 @@ import { type Client, createShares } from "./clients.ts";
 import type { EventStreams } from "./event-stream.ts";
 import type { InFlight } from "./in-flight.ts";
 
-export interface SseSession {
+interface SseSession {
   /** Responds with 202; results come on the stream. */
   post(body: unknown, response: ServerResponse): void;
   /** Whether too many requests are running or responses unread to accept more. */
   readonly full: boolean;
 }
 
-export interface Sse {
-  /** Opens a stream and its session. False if there are too many. */
-  open(response: ServerResponse, caller: Caller, client: Client): boolean;
-  /** The session with this id, if it belongs to this caller. */
-  find(id: string, caller: Caller): SseSession | undefined;
-  readonly size: number;
-  /** Ends all sessions and their streams. */
-  close(): void;
-}
-
-export interface SseOptions {
+interface SseOptions {
   /** The path to post to. */
   readonly post: string;
   readonly maxSessions?: number;
@@ -39,12 +29,13 @@ export function createSse(
   streams: EventStreams,
   underWay: InFlight,
   { post: path, maxSessions = 10_000 }: SseOptions,
-): Sse {
+) {
   const held = new Map<string, SseSession & { readonly caller: Caller; end(): void }>();
   const shares = createShares(maxSessions);
 
   return {
-    open(response, caller, client) {
+    /** Opens a stream and its session. False if there are too many. */
+    open(response: ServerResponse, caller: Caller, client: Client): boolean {
       if (held.size >= maxSessions || shares.isUsedUp(client)) return false;
       shares.add(client);
       const id = crypto.randomUUID();
@@ -93,14 +84,16 @@ export function createSse(
       });
       return true;
     },
-    find(id, caller) {
+    /** The session with this id, if it belongs to this caller. */
+    find(id: string, caller: Caller): SseSession | undefined {
       const session = held.get(id);
       return session?.caller.id === caller.id ? session : undefined;
     },
-    get size() {
+    get size(): number {
       return held.size;
     },
-    close() {
+    /** Ends all sessions and their streams. */
+    close(): void {
       for (const session of held.values()) session.end();
     },
   };

@@ -1,11 +1,12 @@
 /** MCP over stdin and stdout: one message per line. */
 import type { Readable, Writable } from "node:stream";
+import { isDoneWithin } from "../lib/is-done-within.ts";
 import type { Protocol, Reply, WireBytes } from "../protocol/protocol.ts";
 import type { Caller } from "../resources.ts";
 import type { InputLine } from "./lines.ts";
 import { createLines } from "./lines.ts";
 import { parseMessageBytes } from "./parse-message.ts";
-import { atMost, createInFlight } from "./in-flight.ts";
+import { createInFlight } from "./in-flight.ts";
 import { writeWire } from "./wire-bytes.ts";
 
 export interface StdioOptions {
@@ -163,7 +164,7 @@ export async function serveStdio(
   taking = true;
   input.off("data", takeChunk).off("end", endInput).pause();
   const closing = signal?.aborted ? edge.close().catch(() => undefined) : undefined;
-  await atMost(graceMs, Promise.race([Promise.all([closing, underWay.idle()]), outputBroke.promise]));
+  await isDoneWithin(Promise.race([Promise.all([closing, underWay.idle()]), outputBroke.promise]), graceMs);
   session.close();
   controller.abort();
   silent = true;
@@ -192,7 +193,7 @@ export async function serveStdio(
   async function whileMoving(promise: Promise<void>, count: () => number): Promise<void> {
     for (let before = -1, now = count(); now !== before; now = count()) {
       before = now;
-      if (await atMost(graceMs, promise)) return;
+      if (await isDoneWithin(promise, graceMs)) return;
     }
   }
 }

@@ -1,6 +1,6 @@
 /** The thread that watches. It does nothing else, so that it reads events before the system's queue overflows. */
 import { parentPort, workerData } from "node:worker_threads";
-import { releaseMemoryWhenIdle } from "../../lib/release-memory.ts";
+import { releaseMemoryWhenIdle } from "../../lib/v8-memory.ts";
 import type { SourceChange } from "../../source.ts";
 import { createConfine } from "../disk/confine.ts";
 import { createLocalDisk, remoteSettleMs } from "../disk/disk.ts";

@@ -1,5 +1,6 @@
 /** Options of the sources that serve the files of a folder. */
 import type { z } from "zod";
+import { intOption } from "../../lib/int-option.ts";
 import { ruleOptions } from "../folder-rules/rule-options.ts";
 
 const defaultMaxBytes = 5 * 1024 * 1024;
@@ -13,12 +14,9 @@ export function folderOptions(zod: typeof z) {
       .max(512 * 1024 * 1024)
       .default(defaultMaxBytes)
       .describe("Largest read, in bytes; a larger file can be read in parts"),
-    textTimeoutMs: zod
-      .int()
-      .min(100)
-      .max(600_000)
-      .default(20_000)
-      .describe("Time limit for extracting the text of one document, in milliseconds"),
+    textTimeoutMs: intOption(zod, 100, 600_000, 20_000).describe(
+      "Time limit for extracting the text of one document, in milliseconds",
+    ),
     ...ruleOptions(zod),
     icons: zod.boolean().default(false).describe("Give each entry an icon for its file type"),
     ...watchOptions(zod),
@@ -35,11 +33,8 @@ export function watchOptions(zod: typeof z) {
       .describe(
         'How changes are detected: "auto" uses system events, "poll" checks regularly, as network folders may need',
       ),
-    pollMs: zod
-      .int()
-      .min(100)
-      .max(3_600_000)
-      .default(2000)
-      .describe("Polling interval where changes are not announced, in milliseconds"),
+    pollMs: intOption(zod, 100, 3_600_000, 2000).describe(
+      "Polling interval where changes are not announced, in milliseconds",
+    ),
   };
 }

@@ -1,5 +1,6 @@
 /** The served names of a folder in address order, cached for folders that are slow to read. */
 import type { BigIntStats } from "node:fs";
+import { Lru } from "../../lib/lru.ts";
 import { createTimeSlices } from "../../lib/time-slices.ts";
 import { fileClockMs } from "../../lib/file-clock-ms.ts";
 import type { ServedPath } from "./confine.ts";
@@ -35,40 +36,24 @@ const maxCachedNames = 200_000;
 const nothing: FolderNames = { names: [], only: new Map() };
 
 export function createNames(disk: Disk, folderRules: FolderRules): Names {
-  /** By inode, least recently used first. */
-  const large = new Map<bigint, CachedNames>();
-  const small = new Map<bigint, CachedNames>();
-  let keptInAll = 0;
+  /** By inode. */
+  const large = new Lru<bigint, CachedNames>({ maxSize: maxCachedNames, sizeOf: ({ names }) => names.length });
+  const small = new Lru<bigint, CachedNames>({ maxEntries: maxSmallCached });
 
   function forget(key: bigint): void {
-    keptInAll -= large.get(key)?.names.length ?? 0;
     large.delete(key);
     small.delete(key);
   }
 
   function store(key: bigint, value: CachedNames): void {
     forget(key);
-    if (value.names.length < minLarge) {
-      small.set(key, value);
-      for (const oldest of small.keys()) {
-        if (small.size <= maxSmallCached) break;
-        small.delete(oldest);
-      }
-      return;
-    }
-    large.set(key, value);
-    keptInAll += value.names.length;
-    for (const oldest of large.keys()) {
-      if (keptInAll <= maxCachedNames) break;
-      forget(oldest);
-    }
+    (value.names.length < minLarge ? small : large).set(key, value);
   }
 
   function* ifKept({ stats, path }: ServedPath): Steps<FolderNames | undefined> {
     const known = large.get(stats.ino) ?? small.get(stats.ino);
     if (!known || !isSameState(known.stats, stats)) return undefined;
     if (known.rules !== (yield* folderRules.rulesIn(path, stats))) return undefined;
-    store(stats.ino, known);
     return known;
   }
 
@@ -109,7 +94,6 @@ export function createNames(disk: Disk, folderRules: FolderRules): Names {
     clear() {
       large.clear();
       small.clear();
-      keptInAll = 0;
     },
   };
 }

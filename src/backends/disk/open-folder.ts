@@ -1,7 +1,7 @@
 /** Serves the files below one folder: names are confined to it, folder rules decide what is served. */
 import { realpathSync, statfsSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
-import { notFound, quote, ResourceError } from "../../errors.ts";
+import { denied, invalid, notFound, quote, ResourceError, unavailable } from "../../errors.ts";
 import type { Page } from "../../resources.ts";
 import type { Address, Entry, Runtime, Source } from "../../source.ts";
 import { createFolderWatcher } from "../disk-watch/watch.ts";
@@ -46,10 +46,7 @@ export function openFolder(
   const root = realRoot(configured);
   const kind = diskKind(statfsSync(root).type);
   if (kind === "made-up")
-    throw new ResourceError(
-      "invalid",
-      `${quote(root)} is on a virtual file system (such as /proc) and cannot be served`,
-    );
+    throw invalid(`${quote(root)} is on a virtual file system (such as /proc) and cannot be served`);
   const disk = kind === "local" ? createLocalDisk() : createRemoteDisk();
   const logged = new Set<string>();
   const choice = chooseRules(chosen);
@@ -96,14 +93,13 @@ export function openFolder(
       if (cause instanceof ResourceError) throw cause;
       if (isRefusal(cause)) {
         say("permission denied", path);
-        throw new ResourceError("denied", `permission denied: ${quote(path)}`, { cause });
+        throw denied(`permission denied: ${quote(path)}`, cause);
       }
-      if (!isNothing(cause))
-        throw new ResourceError("unavailable", `${quote(path)} cannot be read at the moment; try again`, { cause });
+      if (!isNothing(cause)) throw unavailable(`${quote(path)} cannot be read at the moment; try again`, cause);
     }
     if (found !== undefined) return found;
     if (path !== "" && (await run(confine.visit("", () => settled(true))))) throw notFound(path);
-    throw new ResourceError("unavailable", "the folder of this mount does not exist at the moment");
+    throw unavailable("the folder of this mount does not exist at the moment");
   }
 
   return {
@@ -173,8 +169,7 @@ export function realRoot(configured: string): string {
     const why = isNothing(cause) ? "does not exist; create it, or" : "cannot be opened; check its permissions, or";
     throw new ResourceError("invalid", `folder ${quote(configured)} ${why} set "root" to another folder`, { cause });
   }
-  if (!statSync(root).isDirectory())
-    throw new ResourceError("invalid", `${quote(configured)} is not a folder; set "root" to a folder`);
+  if (!statSync(root).isDirectory()) throw invalid(`${quote(configured)} is not a folder; set "root" to a folder`);
   return root;
 }
 

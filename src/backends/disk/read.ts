@@ -1,6 +1,7 @@
 /** Reads a file: all of it, a range, or the text of a document. */
 import { read as readFd } from "node:fs";
-import { invalid, quote, ResourceError } from "../../errors.ts";
+import { Lru } from "../../lib/lru.ts";
+import { invalid, isDirectoryError, quote, ResourceError } from "../../errors.ts";
 import type { Address, Entry, Part } from "../../source.ts";
 import type { Confine, ServedPath } from "./confine.ts";
 import { type ContentKind, classifyContent, toPart } from "../ranges/content.ts";
@@ -64,7 +65,7 @@ const maxIndexes = 16;
 
 export function createFileReader({ confine, disk, maxBytes, extract, entry }: FileReaderOptions): FileReader {
   /** By version, least recently used first. */
-  const indexes = new Map<string, LineIndex>();
+  const indexes = new Lru<string, LineIndex>({ maxEntries: maxIndexes });
 
   function* wholeOnce(path: string): Steps<Part[] | typeof again | undefined> {
     return yield* confine.visit<Part[] | typeof again>(path, function* (location) {
@@ -118,12 +119,7 @@ export function createFileReader({ confine, disk, maxBytes, extract, entry }: Fi
   function indexOf(version: string | undefined): LineIndex {
     if (version === undefined) return createLineIndex();
     const known = indexes.get(version) ?? createLineIndex();
-    indexes.delete(version);
     indexes.set(version, known);
-    for (const oldest of indexes.keys()) {
-      if (indexes.size <= maxIndexes) break;
-      indexes.delete(oldest);
-    }
     return known;
   }
 
@@ -231,8 +227,7 @@ function* kindOf({ fd, size, name }: OpenFile): Steps<ContentKind> {
 }
 
 function refuseFolder(path: string, { kind }: ServedPath): void {
-  if (kind === "folder")
-    throw new ResourceError("directory", `${quote(path)} is a directory; list its children instead`);
+  if (kind === "folder") throw isDirectoryError(path);
 }
 
 function nameOf(path: string): string {

@@ -1,6 +1,6 @@
 /** Lists all files below a folder in address order, page by page. Holds only the folders on the path to the current file in memory. */
 import type { Stats } from "node:fs";
-import { ResourceError } from "../../errors.ts";
+import { cancelled } from "../../errors.ts";
 import { fileClockMs } from "../../lib/file-clock-ms.ts";
 import { directoryType } from "../../resources.ts";
 import type { Page } from "../../resources.ts";
@@ -267,7 +267,7 @@ export function createWalk(options: FileWalkOptions): FileWalk {
         }
         const waiting = pause();
         if (waiting) yield waiting;
-        if (request.signal.aborted) throw new ResourceError("cancelled", "cancelled");
+        if (request.signal.aborted) throw cancelled();
         let isMore = false;
         try {
           isMore = yield* lookOn(frame, limit - items.length, page);

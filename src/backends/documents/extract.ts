@@ -1,5 +1,6 @@
 /** The text of the documents of one mount: extracted once for concurrent callers, and cached by version. */
-import { type ErrorKind, quote, ResourceError } from "../../errors.ts";
+import { Lru } from "../../lib/lru.ts";
+import { type ErrorKind, quote, ResourceError, unavailable } from "../../errors.ts";
 import { documentTypes } from "./document-types.ts";
 import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import {
@@ -70,39 +71,24 @@ export function createExtract({
   maxKeptBytes = 32 * 1024 * 1024,
   pool = sharedExtractPool(),
 }: ExtractOptions = {}): Extract {
-  /** By version, least recently used first. */
-  const cached = new Map<string, CachedOutcome>();
-  let keptBytes = 0;
+  /** By version. */
+  const cached = new Lru<string, CachedOutcome>({ maxSize: maxKeptBytes, sizeOf: ({ outcome }) => costOf(outcome) });
   const jobs = new Set<Job>();
   const jobsByVersion = new Map<string, Job>();
   let isClosed = false;
   pool.join();
 
   function store(version: string, outcome: Outcome): void {
-    drop(version);
     cached.set(version, { outcome, untilMs: isExtractionFailure(outcome) ? monotonicMs() + failureMs : Infinity });
-    keptBytes += costOf(outcome);
-    for (const oldest of cached.keys()) {
-      if (keptBytes <= maxKeptBytes) return;
-      drop(oldest);
-    }
-  }
-
-  function drop(version: string): void {
-    const known = cached.get(version);
-    if (known === undefined) return;
-    cached.delete(version);
-    keptBytes -= costOf(known.outcome);
   }
 
   /** The cached result of a version; marks it as used. */
   function find(version: string | undefined): Outcome | undefined {
     const known = version === undefined ? undefined : cached.get(version);
     if (version === undefined || known === undefined) return undefined;
-    if (known.untilMs < monotonicMs()) return void drop(version);
+    if (known.untilMs >= monotonicMs()) return known.outcome;
     cached.delete(version);
-    cached.set(version, known);
-    return known.outcome;
+    return undefined;
   }
 
   function enqueue({ version, mimeType, bytes }: DocumentRequest): Job {
@@ -163,8 +149,7 @@ export function createExtract({
       let outcome = find(version);
       if (!outcome) {
         const job = version === undefined ? undefined : jobsByVersion.get(version);
-        if (!job && !bytes)
-          throw new ResourceError("unavailable", `the text of ${quote(path)} is no longer cached; try again`);
+        if (!job && !bytes) throw unavailable(`the text of ${quote(path)} is no longer cached; try again`);
         outcome = await waitFor(job ?? enqueue(document), version, signal);
       }
       if (isExtractionFailure(outcome)) throw toError(outcome, path);
@@ -177,7 +162,6 @@ export function createExtract({
       for (const job of jobs) job.stop.abort();
       pool.leave();
       cached.clear();
-      keptBytes = 0;
     },
   };
 }

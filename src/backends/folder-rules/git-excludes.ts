@@ -23,7 +23,7 @@ export interface Repository {
 /** The person who runs the server, whose git settings count. */
 export function personOf(env: Readonly<Record<string, string | undefined>> = process.env, home = homedir()): Person {
   const { XDG_CONFIG_HOME: configHome, GIT_CONFIG_GLOBAL: gitConfig } = env;
-  return { home, ...(configHome && { configHome }), gitConfig };
+  return { home, configHome: configHome || undefined, gitConfig };
 }
 
 const maxPointerBytes = 8192;

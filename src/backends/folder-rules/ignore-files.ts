@@ -1,5 +1,6 @@
 /** Reads ignore files, and caches them until they change. */
 import type { BigIntStats } from "node:fs";
+import { Lru } from "../../lib/lru.ts";
 import { fileClockMs } from "../../lib/file-clock-ms.ts";
 import { kindOf } from "../disk/disk.ts";
 import type { Disk } from "../disk/disk.ts";
@@ -15,41 +16,23 @@ export interface IgnoreFile {
   readonly rules: IgnoreRules;
 }
 
-export interface IgnoreFiles {
-  /** Undefined if there is no file, or if it is a link and `follow` is not set. */
-  read(path: string, follow: boolean): Steps<IgnoreFile | undefined>;
-  /** Returns `before` if the file is unchanged, else reads it again. */
-  again(path: string, before: IgnoreFile | undefined, follow: boolean): Steps<IgnoreFile | undefined>;
-  clear(): void;
-}
-
 /** Larger than any hand-written file; limits the memory for generated ones. */
 const maxBytes = 512 * 1024;
 const maxCachedBytes = 4 * 1024 * 1024;
 
-export function createIgnoreFiles(disk: Disk, say: (message: string, path: string) => void): IgnoreFiles {
-  /** By text, least recently used first. */
-  const parsed = new Map<string, IgnoreRules>();
-  let keptBytes = 0;
+export function createIgnoreFiles(disk: Disk, say: (message: string, path: string) => void) {
+  /** By text. */
+  const parsed = new Lru<string, IgnoreRules>({ maxSize: maxCachedBytes, sizeOf: (_, text) => text.length });
 
   function parse(text: string): IgnoreRules {
     const known = parsed.get(text);
-    if (known) {
-      parsed.delete(text);
-      parsed.set(text, known);
-      return known;
-    }
+    if (known) return known;
     const rules = parseRules(text);
     parsed.set(text, rules);
-    keptBytes += text.length;
-    for (const oldest of parsed.keys()) {
-      if (keptBytes <= maxCachedBytes || oldest === text) break;
-      parsed.delete(oldest);
-      keptBytes -= oldest.length;
-    }
     return rules;
   }
 
+  /** Undefined if there is no file, or if it is a link and `follow` is not set. */
   function* read(path: string, follow: boolean): Steps<IgnoreFile | undefined> {
     const content = yield* settled(disk.content(path, maxBytes, follow));
     if (!content) return undefined;
@@ -64,16 +47,16 @@ export function createIgnoreFiles(disk: Disk, say: (message: string, path: strin
   return {
     read,
 
-    *again(path, before, follow) {
+    /** Returns `before` if the file is unchanged, else reads it again. */
+    *again(path: string, before: IgnoreFile | undefined, follow: boolean): Steps<IgnoreFile | undefined> {
       if (before === undefined || before.state === undefined) return yield* read(path, follow);
       const stats = yield* settled(follow ? disk.stat(path) : disk.lstat(path));
       if (!stats || kindOf(stats) !== "file") return undefined;
       return isSameState(before.state, stats) ? before : yield* read(path, follow);
     },
 
-    clear() {
+    clear(): void {
       parsed.clear();
-      keptBytes = 0;
     },
   };
 }

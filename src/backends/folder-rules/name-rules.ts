@@ -46,31 +46,16 @@ export interface NameRules {
   readonly secrets: ReadonlySet<string> | undefined;
 }
 
-export interface RuleBook {
-  /** How a name in a folder is served. */
-  verdict(rules: NameRules, name: string): Verdict;
-  /** The rules at the top, before any folder. */
-  readonly start: NameRules;
-  /** The rules of the root of the mount, where the options of the mount start to apply. */
-  begin(rules: NameRules): NameRules;
-  /** The rules in a subfolder, without its own ignore files. */
-  enter(rules: NameRules, name: string): NameRules;
-  /** Same as `enter` for a folder above the root of the mount: it is entered whatever the rules say. */
-  pass(rules: NameRules, name: string): NameRules;
-  /** The rules with a folder's own ignore files. In a repository, git's rules from above it do not apply. */
-  add(rules: NameRules, own: readonly RankedRules[], isRepository: boolean): NameRules;
-}
-
 const maxInterned = 2000;
 const skipped = "node_modules";
 
 /**
  * Dot-names that are served by default: written by people for everyone who works on the project, without credentials or machine state.
- * Ignore files are not among them, because they name what is hidden (docs/decisions/008-one-set-of-rules.md).
+ * Ignore files are not among them, because they name what is hidden (docs/decisions/009-one-set-of-rules.md).
  */
 const shownDotNames: ReadonlySet<string> = new Set([".github", ".editorconfig"]);
 
-export function createRuleBook({ ignore, hidden, allow, exclude }: RuleChoice): RuleBook {
+export function createRuleBook({ ignore, hidden, allow, exclude }: RuleChoice) {
   const interned = new Map<string, NameRules>();
   const steady = new WeakMap<NameRules, boolean>();
   const allowed = allow.length === 0 ? undefined : { all: rulesOf(allow), named: rulesOf(allow.filter(maySaySecrets)) };
@@ -147,9 +132,11 @@ export function createRuleBook({ ignore, hidden, allow, exclude }: RuleChoice): 
   }
 
   return {
+    /** The rules at the top, before any folder. */
     start: intern({ layers: [], allow: undefined, isOpen: true, isAllowed: false, secrets: undefined }),
 
-    verdict(rules, name) {
+    /** How a name in a folder is served. */
+    verdict(rules: NameRules, name: string): Verdict {
       if (!isName(name)) return 0;
       const folded = foldName(name);
       if (folded === ".git") return 0;
@@ -160,17 +147,21 @@ export function createRuleBook({ ignore, hidden, allow, exclude }: RuleChoice): 
       return (served | exceptional(rules, folded, bytes) | onTheWay) as Verdict;
     },
 
-    begin(rules) {
+    /** The rules of the root of the mount, where the options of the mount start to apply. */
+    begin(rules: NameRules): NameRules {
       const layers = [...rules.layers];
       if (excluded) layers.unshift({ rank: ranks.exclude, layer: beginLayer(excluded) });
       const own = allowed && { all: beginLayer(allowed.all), named: beginLayer(allowed.named) };
       return intern({ ...rules, layers, allow: own });
     },
 
-    enter: (rules, name) => descend(rules, name, false),
-    pass: (rules, name) => descend(rules, name, true),
+    /** The rules in a subfolder, without its own ignore files. */
+    enter: (rules: NameRules, name: string) => descend(rules, name, false),
+    /** Same as `enter` for a folder above the root of the mount: it is entered whatever the rules say. */
+    pass: (rules: NameRules, name: string) => descend(rules, name, true),
 
-    add(rules, own, isRepository) {
+    /** The rules with a folder's own ignore files. In a repository, git's rules from above it do not apply. */
+    add(rules: NameRules, own: readonly RankedRules[], isRepository: boolean): NameRules {
       const inherited = isRepository ? rules.layers.filter(({ rank }) => rank < ranks.gitignore) : rules.layers;
       const added = own.map(({ rank, rules: file }) => ({ rank, layer: beginLayer(file) }));
       // The sort is stable: a folder's own rules come before those from above.

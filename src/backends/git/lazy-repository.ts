@@ -1,5 +1,5 @@
 /** Opens a repository with the first request, and again after a failure. */
-import { ResourceError } from "../../errors.ts";
+import { shuttingDown, unavailable } from "../../errors.ts";
 import type { Maybe } from "../disk/steps.ts";
 import type { OpenRepository, RepositoryOptions } from "./open-repository.ts";
 import { reachOf } from "./reach.ts";
@@ -31,7 +31,7 @@ export function createLazyRepository<T extends OpenRepository>(
       opened = await opening;
     } catch (cause) {
       opening = undefined;
-      throw new ResourceError("unavailable", "the repository of this mount does not exist at the moment", { cause });
+      throw unavailable("the repository of this mount does not exist at the moment", cause);
     }
     opened.confine();
     return opened;
@@ -39,7 +39,7 @@ export function createLazyRepository<T extends OpenRepository>(
 
   return {
     use() {
-      if (isClosed) throw new ResourceError("cancelled", "the server is shutting down");
+      if (isClosed) throw shuttingDown();
       if (!opened) return open();
       opened.confine();
       return opened;

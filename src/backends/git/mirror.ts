@@ -6,14 +6,14 @@ import { lstatSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from
 import { readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ResourceError } from "../../errors.ts";
+import { lastingFailure, ResourceError, shuttingDown, unavailable } from "../../errors.ts";
 import type { Disk } from "../disk/disk.ts";
 import { globalExcludes, personOf } from "../folder-rules/git-excludes.ts";
 import { run } from "../disk/steps.ts";
 import { processMark, removeLeftovers } from "../../lib/leftovers.ts";
 import type { Runtime } from "../../runtime.ts";
 import { writeFileAtomically } from "../../lib/write-file-atomically.ts";
-import { lasting, type GitProgram } from "./program.ts";
+import { type GitProgram } from "./program.ts";
 import { isRefName } from "./ref-name.ts";
 import { type Reach, placesOutside, reachOf, reachStamp } from "./reach.ts";
 import { smallText, type GitRepository } from "./repository.ts";
@@ -94,7 +94,7 @@ export function createMirror({ repository, reach, program, disk, env, remade }: 
   const { signal } = closing;
 
   async function make(): Promise<string> {
-    if (signal.aborted) throw new ResourceError("cancelled", "the server is shutting down");
+    if (signal.aborted) throw shuttingDown();
     refuseIfGone(repository);
     confine();
     // A removed folder is not created again under its name: another process may already have taken it.
@@ -136,7 +136,7 @@ export function createMirror({ repository, reach, program, disk, env, remade }: 
     refuseIfGone(repository);
     const found = lastingly(() => reachOf(repository));
     if (placesOutside(found, allowed).length > 0)
-      throw lasting(
+      throw lastingFailure(
         "this git repository now refers to an outside location that it did not refer to when it was opened",
       );
     const isOther = found.objectFolders.join("\n") !== objectFolders.join("\n");
@@ -224,7 +224,7 @@ export function createMirror({ repository, reach, program, disk, env, remade }: 
     const found = text === undefined ? undefined : parseHead(text);
     if (text === undefined || !found) {
       refuseIfGone(repository);
-      throw new ResourceError("unavailable", "the HEAD of this repository is invalid");
+      throw unavailable("the HEAD of this repository is invalid");
     }
     if (text !== headText && folder !== undefined) {
       writeFileAtomically(join(folder, "HEAD"), "ref" in found ? `ref: ${found.ref}\n` : `${found.hash}\n`, temporary);
@@ -305,7 +305,7 @@ function formatSetting(key: string, value: string): string {
 function refuseIfGone({ gitDir, commonDir }: GitRepository): void {
   if (statSync(join(gitDir, "HEAD"), { throwIfNoEntry: false }) && statSync(commonDir, { throwIfNoEntry: false }))
     return;
-  throw new ResourceError("unavailable", "the repository of this mount does not exist at the moment");
+  throw unavailable("the repository of this mount does not exist at the moment");
 }
 
 /** Reports an invalid state of the repository as "unavailable": the request is not at fault. */
@@ -313,7 +313,7 @@ function lastingly<T>(work: () => T): T {
   try {
     return work();
   } catch (cause) {
-    throw cause instanceof ResourceError ? lasting(cause.message, cause) : cause;
+    throw cause instanceof ResourceError ? lastingFailure(cause.message, cause) : cause;
   }
 }
 
@@ -321,7 +321,7 @@ function lastingly<T>(work: () => T): T {
 function refusePipe(path: string): void {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats && !stats.isFile() && !stats.isDirectory())
-    throw lasting("the repository contains a pipe or a device instead of a file");
+    throw lastingFailure("the repository contains a pipe or a device instead of a file");
 }
 
 /** Creates an object folder that links to another one, but without its alternates file: git follows such a file in every object folder. */

@@ -1,6 +1,6 @@
 /** A long-running git process that looks up objects by name: requests are pipelined, and answered in order. */
 import type { ChildProcess } from "node:child_process";
-import { invalid, quote, ResourceError } from "../../errors.ts";
+import { invalid, quote, ResourceError, shuttingDown, unavailable } from "../../errors.ts";
 import { isMissing, missingGit } from "./program.ts";
 
 export interface GitObject {
@@ -101,8 +101,7 @@ export function createObjects({ start, givesContents, idleMs = 20_000 }: Objects
   /** Pending requests of a process that ended are sent to another one, once. */
   function hand(request: ObjectRequest, cause?: unknown): void {
     if (cause !== undefined && isMissing(cause)) request.reject(missingGit(cause));
-    else if (request.isAgain || closed)
-      request.reject(new ResourceError("unavailable", "git ended without a response; try again", { cause }));
+    else if (request.isAgain || closed) request.reject(unavailable("git ended without a response; try again", cause));
     else {
       request.isAgain = true;
       put(request);
@@ -215,7 +214,7 @@ export function createObjects({ start, givesContents, idleMs = 20_000 }: Objects
   return {
     find(name, maxBytes = 0) {
       return new Promise((resolve, reject) => {
-        if (closed) return reject(new ResourceError("cancelled", "the server is shutting down"));
+        if (closed) return reject(shuttingDown());
         put({ name, maxBytes, isAgain: false, resolve, reject });
       });
     },

@@ -1,6 +1,6 @@
 /** Opens a repository: its objects, refs and trees, limited to what the folder rules serve. */
 import { statfsSync } from "node:fs";
-import { ResourceError } from "../../errors.ts";
+import { lastingFailure, unavailable } from "../../errors.ts";
 import type { Runtime } from "../../source.ts";
 import { createLocalDisk, createRemoteDisk, diskKind } from "../disk/disk.ts";
 import { chooseRules, createFolderRules } from "../folder-rules/folder-rules.ts";
@@ -121,12 +121,10 @@ export function openRepository(repository: GitRepository, options: RepositoryOpt
       } catch (cause) {
         if (!(cause instanceof GitFailure)) throw cause;
         if (!findRepository(repository.root))
-          throw new ResourceError("unavailable", "the repository of this mount does not exist at the moment", {
-            cause,
-          });
+          throw unavailable("the repository of this mount does not exist at the moment", cause);
         log("warn", "git failed", { said: cause.message });
         const message = "git cannot read this part of the repository; run git fsck there";
-        throw new ResourceError("unavailable", message, { cause, passing: false });
+        throw lastingFailure(message, cause);
       }
     },
 

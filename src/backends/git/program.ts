@@ -2,7 +2,7 @@
 import type { ChildProcess, ChildProcessWithoutNullStreams } from "node:child_process";
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join, sep } from "node:path";
-import { ResourceError } from "../../errors.ts";
+import { cancelled, lastingFailure, ResourceError, unavailable } from "../../errors.ts";
 import { createSlots } from "../../lib/create-slots.ts";
 import type { Runtime } from "../../runtime.ts";
 
@@ -71,7 +71,7 @@ export function createProgram(avoid: readonly string[], environment: Runtime["en
   async function run(args: readonly string[], options: RunOptions): Promise<Output> {
     const signal = AbortSignal.any([options.signal, closing.signal]);
     const leave = await slot(signal).catch(() => {
-      throw cancelledGit(signal);
+      throw cancelled(signal.reason);
     });
     const work = (async () => finish(start(args, options.gitDir, options), { ...options, signal }))();
     running.add(work);
@@ -88,13 +88,13 @@ export function createProgram(avoid: readonly string[], environment: Runtime["en
     const [, major = "0", minor = "0"] = /(?<!\d)(\d{1,9})\.(\d{1,9})/.exec(bytes.toString("latin1")) ?? [];
     const [least = 0, leastMinor = 0] = neededVersion.split(".").map(Number);
     if (Number(major) > least || (Number(major) === least && Number(minor) >= leastMinor)) return;
-    throw lasting(`git ${major}.${minor} is too old to be used safely; install git ${neededVersion} or newer`);
+    throw lastingFailure(`git ${major}.${minor} is too old to be used safely; install git ${neededVersion} or newer`);
   }
 
   return {
     run,
     start(args, gitDir) {
-      if (closing.signal.aborted) throw cancelledGit(closing.signal);
+      if (closing.signal.aborted) throw cancelled(closing.signal.reason);
       const child = start(args, gitDir);
       child.stderr.resume();
       return child;
@@ -153,7 +153,7 @@ function finish(child: ChildProcessWithoutNullStreams, options: RunOptions): Pro
     const settle = (cause: unknown, code: number | null): void => {
       clearTimeout(timer);
       signal.removeEventListener("abort", cancel);
-      if (stopped === "cancelled") reject(cancelledGit(signal));
+      if (stopped === "cancelled") reject(cancelled(signal.reason));
       else if (stopped === "refused") reject(refusal);
       else if (stopped === "late") reject(tooSlow(timeoutMs, options.less));
       else if (cause) reject(isMissing(cause) ? missingGit(cause) : unwell(cause));
@@ -222,24 +222,16 @@ function realOf(path: string): string | undefined {
   }
 }
 
-export function cancelledGit(signal: AbortSignal): ResourceError {
-  return new ResourceError("cancelled", "cancelled", { cause: signal.reason });
-}
-
 export function isMissing(cause: unknown): boolean {
   return (cause as NodeJS.ErrnoException).code === "ENOENT";
 }
 
 export function missingGit(cause?: unknown): ResourceError {
-  return lasting(`git is not installed, or not in PATH; install git ${neededVersion} or newer`, cause);
+  return lastingFailure(`git is not installed, or not in PATH; install git ${neededVersion} or newer`, cause);
 }
 
 function unwell(cause: unknown): ResourceError {
-  return new ResourceError("unavailable", "git could not be started; try again", { cause });
-}
-
-export function lasting(message: string, cause?: unknown): ResourceError {
-  return new ResourceError("unavailable", message, { passing: false, cause });
+  return unavailable("git could not be started; try again", cause);
 }
 
 function tooSlow(timeoutMs: number, less = "a part of it"): ResourceError {

@@ -3,7 +3,7 @@ import { type FSWatcher, readdirSync, statSync, watch as watchFolder } from "nod
 import { join } from "node:path";
 import { toResourceError } from "../../errors.ts";
 import { pathOf, type SourceChange, type Runtime } from "../../source.ts";
-import { startWatch, type WatchListener } from "../source-watches.ts";
+import { createSourceWatches } from "../source-watches.ts";
 import { changedFiles } from "./commits.ts";
 import type { HistoryRules } from "./history-rules.ts";
 import type { Mirror } from "./mirror.ts";
@@ -65,7 +65,7 @@ const telling =
 
 export function createRepositoryWatcher(options: RepositoryWatcherOptions): RepositoryWatcher {
   const { repository, program, mirror, refs, rules, isAnnounced, pollMs, log } = options;
-  const watches = new Set<WatchListener>();
+  const watches = createSourceWatches(stop);
   const folders = new Map<string, Covered>();
   /** Requested names, and the commit of each at the last check. "" for none. */
   const notes = new Map<string, string>();
@@ -90,7 +90,7 @@ export function createRepositoryWatcher(options: RepositoryWatcherOptions): Repo
   });
 
   function tell(change: SourceChange): void {
-    for (const each of watches) each.hear(change);
+    watches.tell([change]);
   }
 
   /** Every folder whose files are refs, and those that contain HEAD, index and packed refs. */
@@ -270,9 +270,8 @@ export function createRepositoryWatcher(options: RepositoryWatcherOptions): Repo
 
   return {
     async watch(signal) {
-      const stream = startWatch(watches, closing.signal.aborted ? closing.signal : signal);
+      const stream = watches.join(closing.signal.aborted ? closing.signal : signal);
       if (watches.size === 0) return stream;
-      signal.addEventListener("abort", () => watches.size === 0 && stop(), { once: true });
       armed ??= arm().catch((cause: unknown) => {
         stop();
         throw cause;
@@ -288,7 +287,7 @@ export function createRepositoryWatcher(options: RepositoryWatcherOptions): Repo
 
     async close() {
       closing.abort();
-      for (const each of watches) each.end();
+      watches.end();
       stop();
       await looking;
     },

@@ -1,5 +1,6 @@
 /** One page of a store, checked against the request: a faulty store must not return other keys or loop. */
-import { ResourceError } from "../../errors.ts";
+import { compareCodePoints } from "../../lib/address-order.ts";
+import { lastingFailure, unavailable } from "../../errors.ts";
 import type { ObjectListRequest, ObjectPage, ObjectStore } from "./object-store.ts";
 
 /** Only keys with the prefix, behind `after`. Only the last page may be empty. */
@@ -11,13 +12,11 @@ export async function listPage(
   const { prefix, after } = request;
   const { more, ...page } = await store.list(request, signal);
   const isMeant = (key: string) =>
-    key !== "" && key.startsWith(prefix) && (after === undefined || compareKeys(key, after) > 0);
+    key !== "" && key.startsWith(prefix) && (after === undefined || compareCodePoints(key, after) > 0);
   const objects = page.objects.filter(({ key }) => isMeant(key));
   const prefixes = page.prefixes.filter(isMeant);
   if (more && objects.length + prefixes.length === 0)
-    throw new ResourceError("unavailable", "the store announces more, but returns the same page again", {
-      passing: false,
-    });
+    throw lastingFailure("the store announces more, but returns the same page again");
   return { objects, prefixes, more };
 }
 
@@ -36,23 +35,5 @@ export async function skipEmpty(request: (token: string | undefined) => Promise<
     if (page.objects.length + page.prefixes.length > 0 || page.token === undefined) return page;
     ({ token } = page);
   }
-  throw new ResourceError("unavailable", "the store announces more, but returns only empty pages");
-}
-
-/** The key order of stores: by UTF-8 bytes, which is by code points. */
-export function compareKeys(left: string, right: string): number {
-  const shorter = Math.min(left.length, right.length);
-  for (let at = 0; at < shorter; at += 1) {
-    const a = left.charCodeAt(at);
-    const b = right.charCodeAt(at);
-    if (a === b) continue;
-    // Surrogates stand for the highest code points, but as code units they are below U+E000 to U+FFFF.
-    const [high, low] = [isHalf(a), isHalf(b)];
-    return high === low ? a - b : high ? 1 : -1;
-  }
-  return left.length - right.length;
-}
-
-function isHalf(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdfff;
+  throw unavailable("the store announces more, but returns only empty pages");
 }

@@ -6,7 +6,7 @@ import { contractContent } from "../../testing/contract-content.ts";
 import { sweepFaults } from "../../testing/faults.ts";
 import { asking, collect } from "../../testing/pages.ts";
 import { sourceContract } from "../../testing/source-contract.ts";
-import { compareKeys } from "./list-page.ts";
+import { compareCodePoints } from "../../lib/address-order.ts";
 import { createObjectSource, type ObjectSourceOptions } from "./object-source.ts";
 import type { ObjectHead, ObjectStore, StoredObject } from "./object-store.ts";
 
@@ -40,7 +40,7 @@ function createStore(content: Content): ObjectStore {
       for (const [key, text] of Object.entries(objectsIn(bucket)).sort(([one], [other]) =>
         Buffer.compare(Buffer.from(one), Buffer.from(other)),
       )) {
-        if (!key.startsWith(prefix) || (after !== undefined && compareKeys(key, after) <= 0)) continue;
+        if (!key.startsWith(prefix) || (after !== undefined && compareCodePoints(key, after) <= 0)) continue;
         const slash = folded ? key.indexOf("/", prefix.length) : -1;
         const folder = slash < 0 ? undefined : key.slice(0, slash + 1);
         if (folder !== undefined && prefixes.includes(folder)) continue;

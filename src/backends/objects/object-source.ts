@@ -1,12 +1,13 @@
 /** Buckets and keys as directories and resources: shared by all object stores. */
-import { notFound, quote, ResourceError } from "../../errors.ts";
+import { compareCodePoints } from "../../lib/address-order.ts";
+import { isDirectoryError, notFound, quote, ResourceError, unsupported } from "../../errors.ts";
 import { isTextType, mimeOfName } from "../../lib/mime.ts";
 import { directoryType } from "../../resources.ts";
 import { innerSlash } from "../../source.ts";
 import type { Address, Entry, Part, Source, SourceTemplate, Suggestion, Runtime } from "../../source.ts";
 import { classifyContent, toPart } from "../ranges/content.ts";
 import { parseAsk, readRange, formatContentRange, type ContentRange, type Stretch } from "../ranges/range.ts";
-import { compareKeys, listPage } from "./list-page.ts";
+import { listPage } from "./list-page.ts";
 import type {
   ObjectBody,
   ObjectListRequest,
@@ -86,7 +87,7 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
   /** The bucket and key of an address; "not-found" for everything that is not served. */
   async function wanted(at: Address, signal: AbortSignal): Promise<{ readonly bucket: string; readonly key: string }> {
     const { bucket, key } = spotOf(at.path);
-    if (bucket === undefined) throw directory(at.path);
+    if (bucket === undefined) throw isDirectoryError(at.path);
     // Every slash of a key separates two segments.
     if (at.path.includes(innerSlash) || hasDots(key)) throw notFound(at.path);
     // A bucket has no second address with a slash at its end.
@@ -136,7 +137,7 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
   async function absent(cause: unknown, at: Address, where: ObjectWhere, signal: AbortSignal): Promise<unknown> {
     const isAbsent = cause instanceof ResourceError && cause.kind === "not-found";
     if (!isAbsent || at.query) return cause;
-    return (await isFolder(where.bucket, where.key, signal)) ? directory(at.path) : cause;
+    return (await isFolder(where.bucket, where.key, signal)) ? isDirectoryError(at.path) : cause;
   }
 
   async function readWhole(at: Address, where: ObjectWhere, signal: AbortSignal): Promise<Part> {
@@ -156,10 +157,7 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
   async function readPart(at: Address, where: ObjectWhere, range: ContentRange, signal: AbortSignal): Promise<Part> {
     const head = await store.head(where, signal);
     if (head.packing !== undefined)
-      throw new ResourceError(
-        "unsupported",
-        `${quote(at.path)} is compressed (${head.packing}), and can only be read completely`,
-      );
+      throw unsupported(`${quote(at.path)} is compressed (${head.packing}), and can only be read completely`);
     // Otherwise parts of two different contents could be mixed.
     const same = { ...where, mark: head.mark };
     const stretch: Stretch = {
@@ -180,7 +178,7 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
 
   return {
     timeoutMs: options.timeoutMs,
-    order: compareKeys,
+    order: compareCodePoints,
 
     async list({ cursor, limit }, { signal }) {
       const buckets = await bucketsOf(signal);
@@ -204,7 +202,7 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
       const request = parseObjectQuery(at);
       const spot = await wanted(at, signal);
       if (!request) throw notFound(at.path);
-      if (spot.key === "") throw directory(at.path);
+      if (spot.key === "") throw isDirectoryError(at.path);
       const where = { ...spot, version: request.version };
       if (!mayBeObject(spot.key)) throw await absent(notFound(at.path), at, where, signal);
       try {
@@ -262,21 +260,21 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
       for (const folder of page.prefixes) {
         const name = folder.slice(0, -1);
         // An address cannot be both; what is below the folder is still reachable. An object of that name may be on an earlier page.
-        const wasBefore = cursor !== undefined && compareKeys(name, cursor) <= 0;
+        const wasBefore = cursor !== undefined && compareCodePoints(name, cursor) <= 0;
         // A key that starts with a slash lies in a folder without a name, which has no address.
         if (name !== "" && !names.has(name) && !(wasBefore && (await find(bucket, name, signal)))) folders.push(name);
       }
       const items = [
         ...objects.map((object) => toEntry(bucket, object)),
         ...folders.map((folder): Entry => ({ path: pathAt(bucket, folder), mimeType: directoryType })),
-      ].sort((one, other) => compareKeys(one.path, other.path));
+      ].sort((one, other) => compareCodePoints(one.path, other.path));
       if (items.length === 0 && page.objects.length === 0 && cursor === undefined && key !== "")
         throw notFound(at.path);
       if (!page.more) return { items };
       const lastFolder = page.prefixes.at(-1);
       const next = [page.objects.at(-1)?.key, lastFolder && `${lastFolder}${last}`]
         .filter((each) => each !== undefined)
-        .sort(compareKeys)
+        .sort(compareCodePoints)
         .at(-1);
       return { items, next };
     },
@@ -327,7 +325,7 @@ function isBucketName(name: string): boolean {
 }
 
 function compareBuckets(left: string, right: string): number {
-  return compareKeys(`${left}/`, `${right}/`);
+  return compareCodePoints(`${left}/`, `${right}/`);
 }
 
 /** Whether a segment would be resolved away in a URL. */
@@ -358,10 +356,6 @@ function specificType(mimeType: string | undefined): string | undefined {
 
 function nameOf(key: string): string {
   return key.slice(key.lastIndexOf("/") + 1);
-}
-
-function directory(path: string): ResourceError {
-  return new ResourceError("directory", `${quote(path)} is a directory`);
 }
 
 function tooLarge(path: string, { size, packing }: ObjectBody, maxBytes: number): ResourceError {

@@ -1,5 +1,5 @@
 /** One request to a store, with a deadline and readable errors. */
-import { invalid, ResourceError } from "../../errors.ts";
+import { cancelled, denied, invalid, ResourceError, unavailable } from "../../errors.ts";
 import { takeUpTo } from "../../lib/read-bounded.ts";
 
 export interface Requesting {
@@ -28,7 +28,7 @@ export async function send(
   } catch (cause) {
     if (signal.aborted) throw cancelled(cause);
     const why = late.aborted ? `did not respond within ${timeoutMs} ms` : `cannot be reached (${codeOf(cause)})`;
-    throw new ResourceError("unavailable", `${backend} ${why}`, { cause });
+    throw unavailable(`${backend} ${why}`, cause);
   }
 }
 
@@ -38,14 +38,14 @@ export async function takeSome(response: Response, most: number, signal: AbortSi
     return await takeUpTo(most, response.body);
   } catch (cause) {
     if (signal.aborted) throw cancelled(cause);
-    throw new ResourceError("unavailable", "the store closed the connection before the end", { cause });
+    throw unavailable("the store closed the connection before the end", cause);
   }
 }
 
 /** The body. More than `most` bytes are an error. */
 export async function takeBody(response: Response, most: number, signal: AbortSignal): Promise<Buffer> {
   const bytes = await takeSome(response, most, signal);
-  if (!bytes) throw new ResourceError("unavailable", "the store sent more than it announced");
+  if (!bytes) throw unavailable("the store sent more than it announced");
   return bytes;
 }
 
@@ -57,24 +57,20 @@ export function packingOf(given: string | null | undefined): string | undefined 
     ?.trim();
 }
 
-function cancelled(cause: unknown): ResourceError {
-  return new ResourceError("cancelled", "cancelled", { cause });
-}
-
 /** The error for a status, if nothing more is known. */
 export function refusalFor(status: number, given = ""): ResourceError {
   switch (status) {
     case 401:
-      return new ResourceError("denied", "the store rejects the credentials; sign in again");
+      return denied("the store rejects the credentials; sign in again");
     case 403:
-      return new ResourceError("denied", "the store denies access: the credentials may not read this");
+      return denied("the store denies access: the credentials may not read this");
     case 404:
     case 405:
       return new ResourceError("not-found", "no such object or bucket");
     case 412:
-      return new ResourceError("unavailable", "the object changed while it was read; try again");
+      return unavailable("the object changed while it was read; try again");
     case 416:
-      return new ResourceError("invalid", "the range starts behind the end of the object");
+      return invalid("the range starts behind the end of the object");
     case 429:
     case 503:
       return new ResourceError("busy", `the store is busy (${status})`, { passing: true });

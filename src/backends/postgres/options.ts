@@ -1,26 +1,6 @@
 /** Options of a database mount. Declared once: validation, help and docs use it. */
+import { intOption } from "../../lib/int-option.ts";
 import type { z } from "zod";
-
-export interface PostgresOptions {
-  readonly url: string;
-  readonly password?: string;
-  readonly ca?: string;
-  readonly schemas?: readonly string[];
-  readonly tables?:
-    | { readonly include?: readonly string[]; readonly exclude?: readonly string[] | undefined }
-    | undefined;
-  readonly functions?: "none" | "signatures" | "definitions";
-  readonly rows: boolean | readonly string[];
-  readonly maxRows: number;
-  readonly maxBytes: number;
-  readonly fullText?:
-    | readonly { readonly table: string; readonly columns: readonly string[]; readonly config: string }[]
-    | undefined;
-  readonly listen?: string;
-  readonly pollMs: number;
-  readonly timeoutMs: number;
-  readonly maxConnections: number;
-}
 
 /** Options for authentication and TLS. */
 export function authenticationOptions(zod: typeof z) {
@@ -35,7 +15,9 @@ export function authenticationOptions(zod: typeof z) {
   };
 }
 
-export function postgresOptions(zod: typeof z): z.ZodType<PostgresOptions> {
+export type PostgresOptions = z.output<ReturnType<typeof postgresOptions>>;
+
+export function postgresOptions(zod: typeof z) {
   const name = zod.string().min(1).max(1000);
   return zod
     .object({
@@ -67,13 +49,8 @@ export function postgresOptions(zod: typeof z): z.ZodType<PostgresOptions> {
         .union([zod.boolean(), zod.array(name).max(1000)])
         .default(false)
         .describe("Whether rows are served, or patterns of the tables whose rows are served"),
-      maxRows: zod.int().min(1).max(1000).default(100).describe("Most rows on one page"),
-      maxBytes: zod
-        .int()
-        .min(1024)
-        .max(64 * 1024 * 1024)
-        .default(1024 * 1024)
-        .describe("Most bytes of rows on one page"),
+      maxRows: intOption(zod, 1, 1000, 100).describe("Most rows on one page"),
+      maxBytes: intOption(zod, 1024, 64 * 1024 * 1024, 1024 * 1024).describe("Most bytes of rows on one page"),
       fullText: zod
         .array(
           zod
@@ -93,19 +70,11 @@ export function postgresOptions(zod: typeof z): z.ZodType<PostgresOptions> {
         .max(63)
         .optional()
         .describe("Channel on which the database announces (NOTIFY) the name of a table when its rows change"),
-      pollMs: zod
-        .int()
-        .min(100)
-        .max(3_600_000)
-        .default(5000)
-        .describe("How often to check for changed tables while watched"),
-      timeoutMs: zod
-        .int()
-        .min(100)
-        .max(600_000)
-        .default(5000)
-        .describe("Time limit of one call, with connecting and all its statements and retries"),
-      maxConnections: zod.int().min(1).max(20).default(3).describe("Most open connections"),
+      pollMs: intOption(zod, 100, 3_600_000, 5000).describe("How often to check for changed tables while watched"),
+      timeoutMs: intOption(zod, 100, 600_000, 5000).describe(
+        "Time limit of one call, with connecting and all its statements and retries",
+      ),
+      maxConnections: intOption(zod, 1, 20, 3).describe("Most open connections"),
     })
     .strict();
 }

@@ -1,7 +1,8 @@
 /** A small pool of connections, opened on demand: each used by one query at a time, and closed when it breaks. */
 import { connect, type Socket } from "node:net";
 import type pg from "pg";
-import { ResourceError } from "../../errors.ts";
+import { unlessAborted } from "../../lib/unless-aborted.ts";
+import { cancelled, ResourceError, unsupported } from "../../errors.ts";
 import { createRefusals } from "./refusals.ts";
 import type { Target, TlsOptions } from "./url.ts";
 
@@ -88,9 +89,7 @@ export function createPool(source: string, options: ConnectionOptions): Pool {
       (cause: unknown) => {
         loaded = undefined;
         pool = undefined;
-        throw new ResourceError("unsupported", `the source "${source}" needs the package "pg"; run: npm install pg`, {
-          cause,
-        });
+        throw unsupported(`the source "${source}" needs the package "pg"; run: npm install pg`, cause);
       },
     );
     return loaded;
@@ -100,9 +99,14 @@ export function createPool(source: string, options: ConnectionOptions): Pool {
     signal: AbortSignal,
     use: (client: pg.ClientBase, retire: () => void) => Promise<T>,
   ): Promise<T> {
-    if (isClosed || signal.aborted) throw cancelled(signal);
+    if (isClosed || signal.aborted) throw cancelled(signal.reason);
     try {
-      const client = await untilLeft((await openPool()).connect(), signal, (late) => late.release());
+      const connecting = (await openPool()).connect();
+      const client = await unlessAborted(connecting, signal).catch((cause: unknown) => {
+        // A connection that is established later goes back to the pool.
+        connecting.then((late) => late.release()).catch(unheard);
+        throw cause;
+      });
       // An error event without a listener ends the process.
       client.on("error", unheard);
       let isSound = false;
@@ -124,7 +128,7 @@ export function createPool(source: string, options: ConnectionOptions): Pool {
         if (isSound && isWanted) client.off("error", unheard);
         client.release(!isSound || !isWanted);
       };
-      const result = untilLeft(work, signal, () => undefined);
+      const result = unlessAborted(work, signal);
       const stop = (): void => cancel(client, target, tls);
       signal.addEventListener("abort", stop, { once: true });
       const over = (): void => {
@@ -134,7 +138,7 @@ export function createPool(source: string, options: ConnectionOptions): Pool {
       work.then(over, over);
       return await result;
     } catch (cause) {
-      throw signal.aborted ? cancelled(signal) : toError(cause);
+      throw signal.aborted ? cancelled(signal.reason) : toError(cause);
     }
   }
 
@@ -150,10 +154,10 @@ export function createPool(source: string, options: ConnectionOptions): Pool {
       client.on("end", () => resolve(undefined));
       client.on("notification", ({ channel, payload = "" }) => channels.get(channel)?.(payload));
       try {
-        await untilLeft(client.connect(), signal, () => undefined);
+        await unlessAborted(client.connect(), signal);
       } catch (cause) {
         void client.end().catch(() => undefined);
-        throw signal.aborted ? cancelled(signal) : toError(cause);
+        throw signal.aborted ? cancelled(signal.reason) : toError(cause);
       }
       return {
         client,
@@ -220,29 +224,6 @@ function orDestroy(stream: Socket, hear: (...given: unknown[]) => void): (...giv
 function isServerError(cause: unknown): boolean {
   const { code } = (typeof cause === "object" && cause !== null ? cause : {}) as { readonly code?: unknown };
   return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) && !/^(?:08|57P|25P)/.test(code);
-}
-
-function cancelled(signal: AbortSignal): ResourceError {
-  return new ResourceError("cancelled", "cancelled", { cause: signal.reason });
-}
-
-/** A value that arrives after cancellation is passed to `late`. */
-function untilLeft<T>(promise: Promise<T>, signal: AbortSignal, late: (result: T) => void): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const leave = (): void => reject(cancelled(signal));
-    signal.addEventListener("abort", leave, { once: true });
-    promise.then(
-      (result) => {
-        signal.removeEventListener("abort", leave);
-        if (signal.aborted) late(result);
-        resolve(result);
-      },
-      (cause: unknown) => {
-        signal.removeEventListener("abort", leave);
-        reject(cause);
-      },
-    );
-  });
 }
 
 /** Sends a cancel request. It may be lost: the server also stops at its own time limit. */

@@ -1,5 +1,5 @@
 /** Locates lines in a file that is too large for memory: an index of line feeds per block, built as far as needed. */
-import { ResourceError } from "../../errors.ts";
+import { cancelled, ResourceError } from "../../errors.ts";
 import type { Encoding } from "../../lib/text-encoding.ts";
 import type { Stretch } from "./range.ts";
 
@@ -155,7 +155,7 @@ function evenly(length: number): number {
 }
 
 function throwIfCancelled(signal: AbortSignal): void {
-  if (signal.aborted) throw new ResourceError("cancelled", "cancelled", { cause: signal.reason });
+  if (signal.aborted) throw cancelled(signal.reason);
 }
 
 function tooFar(size: number): ResourceError {

@@ -1,7 +1,9 @@
 /** The formats of a table description. */
-import { notFound, quote, ResourceError } from "../../errors.ts";
-import type { Address } from "../../source.ts";
-import { schemaType } from "./description.ts";
+import { invalid, notFound, quote } from "../../errors.ts";
+import type { Address, Part, SourceTemplate } from "../../source.ts";
+import { toDdl } from "./ddl.ts";
+import { schemaType, type TableDescription } from "./description.ts";
+import { type Overview, overviewMarkdown, tableMarkdown } from "./overview.ts";
 
 export type TableFormat = "json" | "ddl" | "markdown";
 
@@ -17,8 +19,7 @@ export function tableFormatOf(
   if (Object.keys(strange).length > 0) throw notFound(path);
   if (format === undefined) return unlessSaid;
   const found = known.find((each) => each === format);
-  if (found === undefined)
-    throw new ResourceError("invalid", `format must be one of ${known.join(", ")}, not ${quote(format, 40)}`);
+  if (found === undefined) throw invalid(`format must be one of ${known.join(", ")}, not ${quote(format, 40)}`);
   return found;
 }
 
@@ -29,4 +30,33 @@ export function tableTypeOf(format: TableFormat, json = schemaType): string {
 
 export function hasQuery({ query }: Address): boolean {
   return query !== undefined && Object.keys(query).length > 0;
+}
+
+export function textPart(text: string, mimeType: string): Part {
+  return { body: { text }, mimeType };
+}
+
+export function tablePart(table: TableDescription, format: TableFormat): Part {
+  const ddl = toDdl(table);
+  const texts = { json: () => JSON.stringify(table), ddl: () => ddl, markdown: () => tableMarkdown(table, ddl) };
+  return textPart(texts[format](), tableTypeOf(format));
+}
+
+export function overviewPart(overview: Overview, format: TableFormat): Part {
+  const texts = {
+    json: () => JSON.stringify(overview),
+    ddl: () => overview.tables.map(toDdl).join("\n"),
+    markdown: () => overviewMarkdown(overview),
+  };
+  return textPart(texts[format](), tableTypeOf(format));
+}
+
+/** The rows below the address of a table. */
+export function rowsTemplate(table: string, maxRows: number): SourceTemplate {
+  return {
+    template: `${table}/rows{?limit,after,key}`,
+    name: "Rows",
+    description: `Rows of a table in key order, up to ${maxRows} per page; after continues behind a row, key selects one row`,
+    mimeType: "application/json",
+  };
 }

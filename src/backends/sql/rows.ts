@@ -1,4 +1,5 @@
 /** Rows of a table, page by page: the request parameters and the response. */
+import { parseJson } from "../../lib/parse-json.ts";
 import { invalid, quote } from "../../errors.ts";
 import type { Part } from "../../source.ts";
 
@@ -69,14 +70,10 @@ function parseKey(written: string, what: string): readonly string[] {
   const refused = () => invalid(`${what} is not a key of a row; copy it unchanged from the previous page`);
   if (written === "" || written.length > maxKeyLength) throw refused();
   if (!written.startsWith("~")) return [written];
-  try {
-    const values: unknown = JSON.parse(Buffer.from(written.slice(1), "base64url").toString("utf8"));
-    const isKey = Array.isArray(values) && values.every((each) => typeof each === "string" && !each.includes("\0"));
-    if (isKey && values.length > 0) return values as string[];
-  } catch {
-    // Not a key.
-  }
-  throw refused();
+  const values = parseJson(Buffer.from(written.slice(1), "base64url").toString("utf8"));
+  const isKey = Array.isArray(values) && values.every((each) => typeof each === "string" && !each.includes("\0"));
+  if (!isKey || values.length === 0) throw refused();
+  return values as string[];
 }
 
 export function rowsPart(about: Readonly<Record<string, string>>, page: RowsPage, limit: number): Part {
@@ -108,10 +105,6 @@ export function numberOrText(text: string): number | string {
 
 /** Parsed JSON; a text if it is nested too deeply. */
 export function jsonOrText(text: string): unknown {
-  if ((text.match(/[[{]/g)?.length ?? 0) > 500) return text;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
+  const value = (text.match(/[[{]/g)?.length ?? 0) > 500 ? undefined : parseJson(text);
+  return value === undefined ? text : value;
 }

@@ -43,20 +43,3 @@ function unquote(segment: string): string | undefined {
 export function isRepresentable(name: string): boolean {
   return name !== "" && !name.includes("\ufffd") && !name.includes("\0") && name.isWellFormed();
 }
-
-/** By code points, the order of UTF-8 bytes in both databases. */
-export function compareNames(left: string, right: string): number {
-  const shorter = Math.min(left.length, right.length);
-  for (let at = 0; at < shorter; at += 1) {
-    const a = left.charCodeAt(at);
-    const b = right.charCodeAt(at);
-    if (a === b) continue;
-    // Surrogates stand for characters after all others.
-    return rank(a) - rank(b);
-  }
-  return left.length - right.length;
-}
-
-function rank(unit: number): number {
-  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
-}

@@ -1,11 +1,11 @@
 /** `pressmark add`: adds this server to the settings of a host. */
 import { join } from "node:path";
-import { invalid, ResourceError } from "../../errors.ts";
-import { type HostName, hostNames, type HostScope, scopes } from "../../config/hosts/hosts.ts";
+import { invalid } from "../../errors.ts";
+import { type HostName, hostNames, scopes } from "../../config/hosts/hosts.ts";
 import type { SettingsChange } from "../../config/hosts/settings.ts";
 import { tokenReference } from "../../config/hosts/token-reference.ts";
 import { lineDiff } from "../../lib/line-diff.ts";
-import { defineCommand, flag, one, UsageError, valueFlag } from "../command.ts";
+import { choiceFlag, defineCommand, flag, one, UsageError } from "../command.ts";
 import { confirm } from "../confirm.ts";
 import { plain, print } from "../print.ts";
 
@@ -16,12 +16,7 @@ export default defineCommand({
   examples: ["pressmark add claude-code", "pressmark add codex --scope user", "pressmark add vscode --http --yes"],
   takes: { host: one("Host to configure", hostNames) },
   flags: {
-    scope: valueFlag<HostScope>("SCOPE", "This project, or all projects of this user", {
-      initial: "project",
-      initially: "project",
-      offer: scopes,
-      parse: toScope,
-    }),
+    scope: choiceFlag("SCOPE", "This project, or all projects of this user", { choices: scopes, initial: "project" }),
     stdio: flag("Let the host start Pressmark. This is the default"),
     http: flag("Let the host connect to the server that pressmark serve runs"),
     yes: flag("Do not ask for confirmation", { short: "y" }),
@@ -65,8 +60,7 @@ export default defineCommand({
     } else {
       const change = await plan();
       if (!change) return;
-      if (!(await confirm(`Write this for ${host.title}?`, yes, world)))
-        throw new ResourceError("cancelled", "nothing was written");
+      await confirm(`Write this for ${host.title}?`, yes, world, "nothing was written");
       backup = await alone(() => write(change));
     }
     const saved = backup === undefined ? "" : `; the old file is saved as ${plain(backup)}`;
@@ -92,10 +86,4 @@ function shown(before: string, after: string): string {
     .split("\n")
     .map((line) => `  ${plain(line)}`.trimEnd())
     .join("\n");
-}
-
-function toScope(text: string): HostScope {
-  const scope = scopes.find((each) => each === text);
-  if (scope === undefined) throw new UsageError(`takes ${scopes.join(" or ")}`);
-  return scope;
 }

@@ -15,13 +15,13 @@ export default defineCommand({
     const { findConfig } = await import("../../config/find-config.ts");
     const { loadConfig, trustCommand } = await import("../../config/load-config.ts");
     const { asksFor, leftOut, notUsed } = await import("../../config/trust.ts");
-    const { homeFolder, stateFolder } = await import("../../server/state-folder.ts");
-    const home = homeFolder(world.env);
-    const file = named === undefined ? findConfig(world.folder, home) : resolve(world.folder, named);
+    const { stateFolder, systemPathsOf } = await import("../../lib/system-paths.ts");
+    const systemPaths = systemPathsOf(world.env);
+    const file = named === undefined ? findConfig(world.folder, systemPaths.home) : resolve(world.folder, named);
     if (file === undefined)
       throw new ResourceError("not-found", `no config in this folder or above; "pressmark init" writes one`);
 
-    const state = stateFolder({ platform: process.platform, home, env: world.env });
+    const state = stateFolder(systemPaths);
     const origin = { file, named: named !== undefined };
     const loaded = await loadConfig(origin, { from: world.folder, env: world.env, stateFolder: state });
     if ("untrusted" in loaded)

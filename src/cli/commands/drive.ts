@@ -1,6 +1,6 @@
 /** `pressmark drive`: signs in to Google Drive, signs out, and shows who is signed in. */
 import { resolve } from "node:path";
-import { defineCommand, flag, one, UsageError, valueFlag, type CommandContext } from "../command.ts";
+import { defineCommand, filledTextFlag, flag, one, UsageError, type CommandContext } from "../command.ts";
 import { jsonLine, plain, print } from "../print.ts";
 
 const actions = ["login", "logout", "status"] as const;
@@ -17,8 +17,8 @@ export default defineCommand({
   ],
   takes: { action: one("Action", actions) },
   flags: {
-    client: textFlag("FILE", "Client file, as downloaded from Google's console"),
-    account: textFlag("ADDRESS", "Account to sign out, if several are signed in"),
+    client: filledTextFlag("FILE", "Client file, as downloaded from Google's console"),
+    account: filledTextFlag("ADDRESS", "Account to sign out, if several are signed in"),
     "no-browser": flag("Print the address without opening a browser"),
     json: flag("Print one JSON object per line"),
   },
@@ -57,16 +57,6 @@ export default defineCommand({
     }
   },
 });
-
-function textFlag(value: string, summary: string) {
-  return valueFlag<string | undefined>(value, summary, {
-    initial: undefined,
-    parse(text) {
-      if (text.trim() === "") throw new UsageError("takes a text that is not empty");
-      return text;
-    },
-  });
-}
 
 async function openLogins({ env, err }: CommandContext) {
   const [{ createDriveLogins }, { createRuntime, logLevel }] = await Promise.all([

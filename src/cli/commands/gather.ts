@@ -1,6 +1,6 @@
 /** `pressmark gather`: gathers the passages that a task needs. */
 import type { PackFormat } from "../../context/pack.ts";
-import { defineCommand, flag, listFlag, many, UsageError, valueFlag } from "../command.ts";
+import { defineCommand, flag, listFlag, many, textFlag, UsageError } from "../command.ts";
 import { withReadingContext, readingFlags } from "../reading/reading-context.ts";
 import { bringUpToDate } from "../reading/indexing.ts";
 import { budgetFlag, printPack } from "../reading/print-pack.ts";
@@ -20,11 +20,7 @@ export default defineCommand({
   flags: {
     budget: budgetFlag,
     include: listFlag("WHERE", "Always include this first: a URI, a path, or set://NAME; may be repeated", "files"),
-    within: valueFlag<string | undefined>("WHERE", "Search only in this directory (URI or path)", {
-      initial: undefined,
-      offer: "folders",
-      parse: (text) => text,
-    }),
+    within: textFlag("WHERE", "Search only in this directory (URI or path)", "folders"),
     markdown: flag("Print Markdown. This is the default"),
     xml: flag("Print XML"),
     json: flag("Print one JSON object: the passages and the receipt"),

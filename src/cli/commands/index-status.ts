@@ -1,9 +1,10 @@
 /** `pressmark index`: updates, rebuilds or removes the search index, and shows its status. */
+import { formatBytes } from "../../lib/format-bytes.ts";
 import { ResourceError } from "../../errors.ts";
-import { padToWidth } from "../../lib/display-width.ts";
 import { defineCommand, flag, UsageError } from "../command.ts";
 import { jsonLine, plain } from "../print.ts";
-import { formatCount, formatUnits } from "../reading/amounts.ts";
+import { formatCount } from "../reading/amounts.ts";
+import { inRows } from "../reading/columns.ts";
 import { withReadingContext, type ReadingContext, readingFlags } from "../reading/reading-context.ts";
 import { bringUpToDate, formatPercent } from "../reading/indexing.ts";
 
@@ -27,8 +28,7 @@ export default defineCommand({
       if (rebuild || remove) await index.remove();
       if (remove) return;
       await bringUpToDate(context, { vectors: true });
-      const status = index.threads?.status;
-      if (index.failure) throw new ResourceError("unavailable", index.failure.message);
+      const { status } = index;
       if (!status) throw new ResourceError("unsupported", "the config disables the index; see search.enabled");
       const place = index.place;
       await context.print(json ? jsonLine({ place, ...status }) : shown({ place, ...status }, context));
@@ -37,18 +37,17 @@ export default defineCommand({
   },
 });
 
-type Status = NonNullable<NonNullable<ReadingContext["index"]>["threads"]>["status"] & {};
+type Status = NonNullable<ReadingContext["index"]>["status"] & {};
 
 function shown(
   { place, mounts, bytes, embeddings }: Status & { readonly place: string },
   { paint }: ReadingContext,
 ): string {
-  const width = Math.max(5, ...mounts.map(({ name }) => plain(name).length));
   const rows = mounts.map(({ name, state, documents, passages, ready }) => [
     plain(name),
     `${formatCount(documents, "document")}, ${formatCount(passages, "passage")}, ${state === "complete" ? state : `${state}, ${formatPercent(ready)}`}`,
   ]);
   if (embeddings) rows.push(["vectors", `${plain(embeddings.model)}, ${embeddings.state}`]);
-  rows.push(["place", plain(place)], ["size", formatUnits(bytes)]);
-  return rows.map(([label = "", value]) => `${paint.faint(padToWidth(label, width))}  ${value}\n`).join("");
+  rows.push(["place", plain(place)], ["size", formatBytes(bytes)]);
+  return inRows(rows, paint.faint);
 }

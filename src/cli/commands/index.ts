@@ -1,7 +1,9 @@
 /** All commands by name, each loaded on first use. */
 import type { Command } from "../command.ts";
 
-export const commands: Readonly<Record<string, () => Promise<{ readonly default: Command }>>> = {
+export type CommandLoaders = Readonly<Record<string, () => Promise<{ readonly default: Command }>>>;
+
+export const commands: CommandLoaders = {
   serve: () => import("./serve.ts"),
   stdio: () => import("./stdio.ts"),
   ls: () => import("./ls.ts"),
@@ -22,8 +24,8 @@ export const commands: Readonly<Record<string, () => Promise<{ readonly default:
   doctor: () => import("./doctor.ts"),
   drive: () => import("./drive.ts"),
   add: () => import("./add.ts"),
-  completions: () => import("./completions.ts"),
-  help: () => import("./help.ts"),
+  completions: async () => ({ default: (await import("./completions.ts")).createCompletions(allCommands) }),
+  help: async () => ({ default: (await import("./help.ts")).createHelp(commands, allCommands) }),
 };
 
 export async function loadCommand(name: string): Promise<Command | undefined> {

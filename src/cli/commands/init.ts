@@ -44,8 +44,7 @@ export default defineCommand({
     const secretsIn = await settingsWithSecrets(project, findings);
     const text = await draftConfig({ project, findings, secretsIn, schema: schemaFor(project, packageFolder()) });
     await print(world.out, `\n${text}\n`);
-    if (!(await confirm("Write this to pressmark.config.yaml?", yes, world)))
-      throw new ResourceError("cancelled", "nothing was written");
+    await confirm("Write this to pressmark.config.yaml?", yes, world, "nothing was written");
     const state = stateFolder(systemPathsOf(world.env));
     let backup: string | undefined;
     try {
@@ -54,13 +53,8 @@ export default defineCommand({
       );
     } catch (cause) {
       if (cause instanceof ResourceError) throw cause;
-      throw new ResourceError(
-        "denied",
-        "pressmark.config.yaml cannot be written; check the permissions of this folder",
-        {
-          cause,
-        },
-      );
+      const message = "pressmark.config.yaml cannot be written; check the permissions of this folder";
+      throw new ResourceError("denied", message, { cause });
     }
     const saved = backup === undefined ? "" : `; the old file is saved as ${plain(backup)}`;
     await print(

@@ -1,9 +1,10 @@
 /** `pressmark ls`: lists resources. */
+import { formatBytes } from "../../lib/format-bytes.ts";
 import { cutToWidth, padToWidth } from "../../lib/display-width.ts";
 import { directoryType, type Resource } from "../../resources.ts";
 import { defineCommand, flag, many, valueFlag, wholeNumber } from "../command.ts";
 import { jsonLine, plain } from "../print.ts";
-import { formatUnits, localMinute } from "../reading/amounts.ts";
+import { localMinute } from "../reading/amounts.ts";
 import { inColumns } from "../reading/columns.ts";
 import { withReadingContext, type ReadingContext, readingFlags } from "../reading/reading-context.ts";
 import { createFilter, filterFlags } from "../reading/filters.ts";
@@ -25,7 +26,7 @@ export default defineCommand({
     all: flag("List every resource below, not only direct children", { short: "a" }),
     long: flag("Print one line for each: size, time of change, type, URI", { short: "l" }),
     json: flag("Print one JSON object per line"),
-    limit: valueFlag<number>("NUMBER", "Maximum number of resources", { initial: Infinity, parse: wholeNumber(1) }),
+    limit: valueFlag("NUMBER", "Maximum number of resources", { initial: Infinity, parse: wholeNumber(1) }),
     ...filterFlags,
     ...readingFlags,
   },
@@ -92,7 +93,7 @@ function createTable({ paint }: ReadingContext): Show {
   let typeWidth = 0;
   return (resources) => {
     const rows = resources.map(({ uri, mimeType = "", size, annotations }) => ({
-      size: size === undefined ? "" : formatUnits(size),
+      size: size === undefined ? "" : formatBytes(size),
       modified: annotations?.lastModified === undefined ? "" : plain(localMinute(annotations.lastModified)),
       type: mimeType === directoryType ? "directory" : cutToWidth(plain(mimeType), 30),
       uri: paint.kind(mimeType, plain(uri)),

@@ -66,6 +66,28 @@ describe("read", () => {
     expect(await read(["other://x"])).toMatchObject({ code: 3, out: "", err: expect.stringContaining("other://x") });
     expect(await read(["nothing", "--lines", "1-2"])).toMatchObject({ code: 3, out: "" });
   });
+
+  it.each([
+    ["REDME.md", "README.md"],
+    ["./readme.md", "./README.md"],
+    ["docs/a c%.txt", "docs/a b%.txt"],
+    ["dcos", "docs"],
+  ])("names the nearest resource for %j", async (where, near) => {
+    const err = `pressmark: no resource at ${JSON.stringify(where)}; nearest: ${JSON.stringify(near)}\n`;
+    for (const command of ["read", "stat", "ls", "tree"])
+      expect(await stand.run([command, where])).toMatchObject({ code: 3, out: "", err });
+  });
+
+  it("names the nearest URI for a URI, and nothing for a hidden file or a pattern", async () => {
+    stand.write(".secret.md", "x");
+    expect(await read([`${stand.base}REDME.md`])).toMatchObject({
+      code: 3,
+      err: `pressmark: no resource at "${stand.base}REDME.md"; nearest: "${stand.base}README.md"\n`,
+    });
+    expect(await read([".secre.md"])).toMatchObject({ code: 3, err: 'pressmark: no resource at ".secre.md"\n' });
+    expect(await read([".secret.md"])).toMatchObject({ code: 3, err: 'pressmark: no resource at ".secret.md"\n' });
+    expect((await stand.run(["ls", "REDME.m?"])).err).not.toContain("nearest");
+  });
 });
 
 describe("a part", () => {

@@ -18,19 +18,11 @@ export default defineCommand({
   ],
   takes: { where: one("Resource (URI or path)", "files") },
   flags: {
-    lines: valueFlag<Range | undefined>("A-B", "Only these lines, counted from 1; 10- means from line 10 to the end", {
-      initial: undefined,
+    lines: valueFlag("A-B", "Only these lines, counted from 1; 10- means from line 10 to the end", {
       parse: (text) => toRange(text, "lines", 1),
     }),
-    bytes: valueFlag<Range | undefined>("A-B", "Only these bytes, counted from 0", {
-      initial: undefined,
-      parse: (text) => toRange(text, "bytes", 0),
-    }),
-    as: valueFlag<"text" | undefined>("FORM", "Convert it first", {
-      initial: undefined,
-      offer: ["text"],
-      parse: oneOf(["text"]),
-    }),
+    bytes: valueFlag("A-B", "Only these bytes, counted from 0", { parse: (text) => toRange(text, "bytes", 0) }),
+    as: valueFlag("FORM", "Convert it first", { offer: ["text"], parse: oneOf(["text"]) }),
     number: flag("Number the lines", { short: "n" }),
     raw: flag("Write everything unchanged, even to a terminal"),
     json: flag("Print one JSON object per content and line, bytes in base64"),
@@ -113,9 +105,7 @@ async function readPart(uri: string, query: string, { resources, call }: Reading
     throw new ResourceError(
       "unsupported",
       `parts of ${quote(uri)} cannot be read; leave out --lines, --bytes and --as`,
-      {
-        cause,
-      },
+      { cause },
     );
   }
 }

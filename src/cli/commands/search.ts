@@ -2,7 +2,7 @@
 import { quote, ResourceError } from "../../errors.ts";
 import { sayFailures } from "../../lib/say-failures.ts";
 import type { Hit } from "../../resources.ts";
-import { defineCommand, flag, many, UsageError, valueFlag, wholeNumber } from "../command.ts";
+import { defineCommand, flag, many, textFlag, UsageError, valueFlag, wholeNumber } from "../command.ts";
 import { jsonLine, plain } from "../print.ts";
 import { withReadingContext, type ReadingContext, readingFlags } from "../reading/reading-context.ts";
 import { bringUpToDate, formatPercent } from "../reading/indexing.ts";
@@ -21,17 +21,13 @@ export default defineCommand({
   ],
   takes: { words: many("Words to search for") },
   flags: {
-    limit: valueFlag<number>("NUMBER", "Maximum number of results", {
+    limit: valueFlag("NUMBER", "Maximum number of results", {
       initial: 10,
       initially: "10",
       short: "n",
       parse: wholeNumber(1),
     }),
-    within: valueFlag<string | undefined>("WHERE", "Search only in this directory (URI or path)", {
-      initial: undefined,
-      offer: "folders",
-      parse: (text) => text,
-    }),
+    within: textFlag("WHERE", "Search only in this directory (URI or path)", "folders"),
     "no-wait": flag("Use the index as it is, without updating it first"),
     json: flag("Print one JSON object per line"),
     ...readingFlags,

@@ -1,8 +1,7 @@
 /** `pressmark serve`: serves folders as MCP resources over HTTP. */
 import type { Writable } from "node:stream";
-import { defineCommand, flag, listFlag, many, UsageError, valueFlag } from "../command.ts";
-import { hostSettings } from "../host-settings.ts";
-import { configFlag } from "../config-flag.ts";
+import { defineCommand, flag, listFlag, many, textFlag, UsageError, valueFlag } from "../command.ts";
+import { type PasteOptions, settingsToPaste } from "../../config/hosts/to-paste.ts";
 import { plain, print } from "../print.ts";
 import { quote, ResourceError } from "../../errors.ts";
 import type { HttpServer } from "../../server/start-http.ts";
@@ -16,24 +15,21 @@ export default defineCommand({
     folder: many("Folder to serve. Default: the mounts of the config, else the current folder", "folders"),
   },
   flags: {
-    config: configFlag,
-    port: valueFlag<number | undefined>("PORT", "Port to listen on; 0 chooses a free one", {
+    config: textFlag("FILE", "Config file to use instead of the nearest one", "files"),
+    port: valueFlag("PORT", "Port to listen on; 0 chooses a free one", {
       short: "p",
-      initial: undefined,
       initially: "server.port in the config, else 7357",
       parse: toPort,
     }),
-    host: valueFlag<string | undefined>("ADDRESS", "Address to listen on", {
-      initial: undefined,
+    host: valueFlag("ADDRESS", "Address to listen on", {
       initially: "server.host in the config, else 127.0.0.1",
       parse: toHost,
     }),
     "allow-host": listFlag("NAME", "Another host name that clients use for this machine; may be repeated"),
-    "token-file": valueFlag<string | undefined>(
-      "FILE",
-      "File with the token that callers must send; or set PRESSMARK_TOKEN",
-      { initial: undefined, offer: "files", parse: toFile },
-    ),
+    "token-file": valueFlag("FILE", "File with the token that callers must send; or set PRESSMARK_TOKEN", {
+      offer: "files",
+      parse: toFile,
+    }),
     "no-tools": flag("Offer resources only, without the tools that search, list and read them"),
   },
   async run(
@@ -45,7 +41,7 @@ export default defineCommand({
   ) {
     const [{ startHttp }, { limitHeapGrowth }] = await Promise.all([
       import("../../server/start-http.ts"),
-      import("../../server/limit-heap-growth.ts"),
+      import("../../lib/v8-memory.ts"),
     ]);
     const tools = noTools ? false : undefined;
     const options = { folders, config, from: folder, host, port, allowedHosts, tokenFile, version, tools, env, err };
@@ -83,6 +79,13 @@ function inviteAgain(server: HttpServer, out: Writable, signal: AbortSignal): vo
   const say = () => void print(out, invitation(server));
   process.on("SIGUSR2", say);
   signal.addEventListener("abort", () => process.off("SIGUSR2", say), { once: true });
+}
+
+function hostSettings(options: PasteOptions): string {
+  const rows = settingsToPaste(options).map(
+    ({ host, file, text }) => `  ${host.padEnd(11)}  ${file === undefined ? text : `${file.padEnd(18)}  ${text}`}\n`,
+  );
+  return `Add it to your host:\n${rows.join("")}`;
 }
 
 /** Adds the flag to the server's error about its port. */

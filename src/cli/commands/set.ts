@@ -1,9 +1,10 @@
 /** `pressmark set`: lists, shows and changes named sets of resources. */
-import { formatCount, formatUnits } from "../reading/amounts.ts";
+import { formatBytes } from "../../lib/format-bytes.ts";
+import { formatCount } from "../reading/amounts.ts";
+import { inRows } from "../reading/columns.ts";
 import { notFound, quote } from "../../errors.ts";
-import { displayWidth, padToWidth } from "../../lib/display-width.ts";
 import type { Resource } from "../../resources.ts";
-import { defineCommand, flag, many, optional, UsageError, valueFlag, type CommandContext } from "../command.ts";
+import { defineCommand, filledTextFlag, flag, many, optional, UsageError, type CommandContext } from "../command.ts";
 import { jsonLine, plain, print } from "../print.ts";
 import {
   withReadingContext,
@@ -30,8 +31,8 @@ export default defineCommand({
     resources: many("Resources (URIs or paths)", "files"),
   },
   flags: {
-    title: textFlag("Title to show instead of the name"),
-    description: textFlag("Description of the set"),
+    title: filledTextFlag("TEXT", "Title to show instead of the name"),
+    description: filledTextFlag("TEXT", "Description of the set"),
     json: flag("Print one JSON object per line"),
     ...readingFlags,
   },
@@ -53,16 +54,6 @@ export default defineCommand({
   },
 });
 
-function textFlag(summary: string) {
-  return valueFlag<string | undefined>("TEXT", summary, {
-    initial: undefined,
-    parse(text) {
-      if (text.trim() === "") throw new UsageError("takes a text that is not empty");
-      return text;
-    },
-  });
-}
-
 async function list(json: boolean, context: ReadingContext): Promise<void> {
   const { items } = await context.resources.children("set://", {}, context.call);
   if (json) return context.print(items.map(jsonLine).join(""));
@@ -83,20 +74,11 @@ async function show(name: string, json: boolean, context: ReadingContext): Promi
     inRows(
       resources.map(({ uri: each, title, size }) => [
         plain(each),
-        size === undefined ? "" : formatUnits(size),
+        size === undefined ? "" : formatBytes(size),
         plain(title ?? ""),
       ]),
     ),
   );
-}
-
-/** One line per row, with aligned columns. */
-function inRows(rows: readonly (readonly string[])[]): string {
-  const widths: number[] = [];
-  for (const row of rows)
-    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, displayWidth(cell));
-  const line = (row: readonly string[]) => row.map((cell, index) => padToWidth(cell, widths[index] ?? 0)).join("  ");
-  return rows.map((row) => `${line(row).trimEnd()}\n`).join("");
 }
 
 async function change(

@@ -1,9 +1,10 @@
 /** `pressmark stat`: shows the metadata of one resource. */
-import { padToWidth } from "../../lib/display-width.ts";
+import { formatBytes } from "../../lib/format-bytes.ts";
 import type { Content, Resource } from "../../resources.ts";
 import { defineCommand, flag, one } from "../command.ts";
 import { jsonLine, plain } from "../print.ts";
-import { formatCount, grouped, formatUnits, localSecond } from "../reading/amounts.ts";
+import { formatCount, grouped, localSecond } from "../reading/amounts.ts";
+import { inRows } from "../reading/columns.ts";
 import { allChildren, isDirectory } from "../reading/descend.ts";
 import { withReadingContext, readingFlags } from "../reading/reading-context.ts";
 
@@ -27,10 +28,7 @@ export default defineCommand({
       const contents = flags.read && !children ? (await resources.read(uri, call)).contents.map(toHolding) : undefined;
       if (flags.json) return context.print(jsonLine({ ...resource, children, contents }));
       const rows = [...rowsOf(resource), ...childrenRows(children), ...(contents ?? []).flatMap(contentRows)];
-      const width = Math.max(...rows.map(([label]) => label.length));
-      await context.print(
-        rows.map(([label, value]) => `${paint.faint(padToWidth(label, width))}  ${value}\n`).join(""),
-      );
+      await context.print(inRows(rows, paint.faint));
     });
   },
 });
@@ -118,5 +116,5 @@ function row(label: string, value: string | undefined): Row[] {
 }
 
 function bytesOf(size: number): string {
-  return size < 1000 ? formatCount(size, "byte") : `${formatCount(size, "byte")} (${formatUnits(size)})`;
+  return size < 1000 ? formatCount(size, "byte") : `${formatCount(size, "byte")} (${formatBytes(size)})`;
 }

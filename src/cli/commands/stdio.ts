@@ -1,6 +1,5 @@
 /** `pressmark stdio`: serves folders as MCP resources over standard input and output. */
-import { defineCommand, flag, many } from "../command.ts";
-import { configFlag } from "../config-flag.ts";
+import { defineCommand, flag, many, textFlag } from "../command.ts";
 
 export default defineCommand({
   name: "stdio",
@@ -11,7 +10,7 @@ export default defineCommand({
     folder: many("Folder to serve. Default: the mounts of the config, else the current folder", "folders"),
   },
   flags: {
-    config: configFlag,
+    config: textFlag("FILE", "Config file to use instead of the nearest one", "files"),
     "no-tools": flag("Offer resources only, without the tools that search, list and read them"),
   },
   async run(

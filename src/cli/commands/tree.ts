@@ -1,9 +1,10 @@
 /** `pressmark tree`: shows directories as a tree. */
+import { formatBytes } from "../../lib/format-bytes.ts";
 import { invalid, quote, ResourceError } from "../../errors.ts";
 import type { Resource } from "../../resources.ts";
 import { defineCommand, flag, optional, valueFlag, wholeNumber } from "../command.ts";
 import { jsonLine, plain } from "../print.ts";
-import { formatCount, grouped, formatUnits } from "../reading/amounts.ts";
+import { formatCount, grouped } from "../reading/amounts.ts";
 import { allChildren, descend, isDirectory, type DescendEntry } from "../reading/descend.ts";
 import { withReadingContext, type ReadingContext, readingFlags } from "../reading/reading-context.ts";
 import { isNotFound } from "../reading/find.ts";
@@ -15,11 +16,7 @@ export default defineCommand({
   examples: ["pressmark tree", "pressmark tree docs --depth 2", "pressmark tree --dirs"],
   takes: { where: optional("Directory (URI or path)", "folders") },
   flags: {
-    depth: valueFlag<number>("LEVELS", "Number of levels to show", {
-      short: "d",
-      initial: Infinity,
-      parse: wholeNumber(1),
-    }),
+    depth: valueFlag("LEVELS", "Number of levels to show", { short: "d", initial: Infinity, parse: wholeNumber(1) }),
     dirs: flag("Show only directories"),
     json: flag("Print one JSON object per line, with its depth"),
     ...readingFlags,
@@ -93,7 +90,7 @@ function add(sums: Sums, children: readonly Resource[]): void {
 }
 
 function summary({ directories, files, bytes }: Sums): string {
-  return `${formatCount(directories, "directory", "directories")}, ${formatCount(files, "file")}, ${formatUnits(bytes)}`;
+  return `${formatCount(directories, "directory", "directories")}, ${formatCount(files, "file")}, ${formatBytes(bytes)}`;
 }
 
 function asLine({ resource, isLast, children, isLoop, failure }: DescendEntry, { paint }: ReadingContext): string {
@@ -110,7 +107,7 @@ function asLine({ resource, isLast, children, isLoop, failure }: DescendEntry, {
         ? `  ${grouped(children.length)}`
         : resource.size === undefined
           ? ""
-          : `  ${formatUnits(resource.size)}`;
+          : `  ${formatBytes(resource.size)}`;
   return `${paint.faint(lines.join(""))}${paint.kind(resource.mimeType, name)}${paint.faint(note)}\n`;
 }
 

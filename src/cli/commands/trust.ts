@@ -23,11 +23,11 @@ export default defineCommand({
     const { findConfig } = await import("../../config/find-config.ts");
     const { grantPermissions, permissionsAsked } = await import("../../config/grant-permissions.ts");
     const { createTrustStore } = await import("../../config/trust.ts");
-    const { homeFolder, stateFolder } = await import("../../server/state-folder.ts");
-    const home = homeFolder(world.env);
-    const state = stateFolder({ platform: process.platform, home, env: world.env });
+    const { stateFolder, systemPathsOf } = await import("../../lib/system-paths.ts");
+    const systemPaths = systemPathsOf(world.env);
+    const state = stateFolder(systemPaths);
     const from = resolve(world.folder, folder);
-    const file = findConfig(from, home);
+    const file = findConfig(from, systemPaths.home);
     if (file === undefined)
       throw new ResourceError("not-found", `no config in ${quote(from)} or above; there is nothing to trust`);
 
@@ -52,8 +52,7 @@ export default defineCommand({
         "denied",
         "the parts that are not trusted yet cannot be trusted; pass the config with --config instead",
       );
-    if (!(await confirm(`Trust the config of ${plain(dirname(file))}?`, yes, world)))
-      throw new ResourceError("cancelled", "nothing was trusted");
+    await confirm(`Trust the config of ${plain(dirname(file))}?`, yes, world, "nothing was trusted");
     await grantPermissions(file, requested, around);
     await print(world.out, `trusted; revoke it with "pressmark trust --forget"\n`);
   },

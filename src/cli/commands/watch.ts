@@ -1,5 +1,5 @@
 /** `pressmark watch`: prints a line for every change. */
-import { invalid, notFound, ResourceError } from "../../errors.ts";
+import { cancelled, invalid, notFound } from "../../errors.ts";
 import type { Change } from "../../resources.ts";
 import { defineCommand, flag, many } from "../command.ts";
 import { jsonLine, plain } from "../print.ts";
@@ -47,7 +47,7 @@ export default defineCommand({
         if (!world.signal.aborted) throw cause;
       }
       // Being stopped is the normal end of a watch, except with --once.
-      if (flags.once) throw new ResourceError("cancelled", "stopped before anything changed");
+      if (flags.once) throw cancelled(undefined, "stopped before anything changed");
     });
   },
 });

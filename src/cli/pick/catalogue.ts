@@ -2,16 +2,6 @@
 import { fuzzyFit, foldPath } from "./fuzzy.ts";
 import type { PickItem } from "./state.ts";
 
-export interface PickCatalogue {
-  add(items: readonly PickItem[]): void;
-  readonly size: number;
-  /** The limit is reached: no more items are accepted. */
-  readonly isFull: boolean;
-  /** Starts a new filter, replacing the previous one. Works in slices and reports matches after each. */
-  seek(letters: string): void;
-  stop(): void;
-}
-
 export interface PickMatches {
   readonly letters: string;
   /** Best first. */
@@ -41,7 +31,7 @@ export function createPickCatalogue({
   found,
   later = (run) => void setImmediate(run),
   most = 1_000_000,
-}: CatalogueOptions): PickCatalogue {
+}: CatalogueOptions) {
   const items: PickItem[] = [];
   const folded: string[] = [];
   let letters = "";
@@ -73,7 +63,7 @@ export function createPickCatalogue({
   }
 
   return {
-    add(more) {
+    add(more: readonly PickItem[]): void {
       for (const item of more) {
         if (items.length >= most) break;
         items.push(item);
@@ -81,13 +71,15 @@ export function createPickCatalogue({
       }
       goOn();
     },
-    get size() {
+    get size(): number {
       return items.length;
     },
-    get isFull() {
+    /** The limit is reached: no more items are accepted. */
+    get isFull(): boolean {
       return items.length >= most;
     },
-    seek(text) {
+    /** Starts a new filter, replacing the previous one. Works in slices and reports matches after each. */
+    seek(text: string): void {
       letters = foldPath(text);
       next = 0;
       count = 0;
@@ -95,7 +87,7 @@ export function createPickCatalogue({
       if (letters !== "") found({ letters, items: [], count: 0 });
       goOn();
     },
-    stop() {
+    stop(): void {
       letters = "";
     },
   };

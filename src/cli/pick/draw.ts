@@ -1,7 +1,8 @@
 /** Draws the picker as lines that fit the terminal. */
+import { formatBytes } from "../../lib/format-bytes.ts";
 import { cutToWidth, displayWidth, padToWidth } from "../../lib/display-width.ts";
 import { plain } from "../print.ts";
-import { formatCount, grouped, formatUnits } from "../reading/amounts.ts";
+import { formatCount, grouped } from "../reading/amounts.ts";
 import type { Paint } from "../reading/paint.ts";
 import { fuzzyFit, foldPath } from "./fuzzy.ts";
 import { current, listHeight, type PickState, type PickRow } from "./state.ts";
@@ -89,7 +90,7 @@ function rowLine(row: PickRow, state: PickState, { width, isCurrent, letters, pa
   const { item } = row;
   const mark = state.chosen.has(item.uri) ? "*" : " ";
   const fold = !item.isDirectory || state.filter !== "" ? " " : state.open.has(item.uri) ? "▾" : "▸";
-  const amount = item.size === undefined ? "" : formatUnits(item.size);
+  const amount = item.size === undefined ? "" : formatBytes(item.size);
   const head = `${mark} ${indent}${fold} `;
   const room = Math.max(1, width - displayWidth(head) - amount.length - 2);
   const whole = plain(state.filter === "" ? item.name : item.path) + (item.isDirectory ? "/" : "");
@@ -126,7 +127,7 @@ function inverse(text: string): string {
 function previewLines(state: PickState, height: number, width: number): string[] {
   const item = current(state);
   if (!item) return [];
-  const about = [item.mimeType ?? "", item.size === undefined ? "" : formatUnits(item.size)].filter(
+  const about = [item.mimeType ?? "", item.size === undefined ? "" : formatBytes(item.size)].filter(
     (each) => each !== "",
   );
   const lines = state.preview?.uri === item.uri ? state.preview.lines : [item.isDirectory ? "" : "…"];

@@ -1,27 +1,7 @@
 /** Decodes the bytes that a terminal sends into key presses. */
 import { StringDecoder } from "node:string_decoder";
 
-export type NamedKey =
-  | "up"
-  | "down"
-  | "left"
-  | "right"
-  | "page-up"
-  | "page-down"
-  | "home"
-  | "end"
-  | "enter"
-  | "tab"
-  | "space"
-  | "backspace"
-  | "clear"
-  | "help"
-  | "escape"
-  | "interrupt";
-
-export type KeyPress = NamedKey | { readonly typed: string };
-
-const controls: Readonly<Record<string, NamedKey>> = {
+const controls = {
   "\u0003": "interrupt",
   "\u0008": "backspace",
   "\u007f": "backspace",
@@ -33,10 +13,10 @@ const controls: Readonly<Record<string, NamedKey>> = {
   "\u0015": "clear",
   " ": "space",
   "?": "help",
-};
+} as const;
 
 /** Sequences after ESC, as common terminals send them. */
-const sequences: Readonly<Record<string, NamedKey>> = {
+const sequences = {
   "[A": "up",
   "[B": "down",
   "[C": "right",
@@ -53,7 +33,11 @@ const sequences: Readonly<Record<string, NamedKey>> = {
   "[4~": "end",
   "[5~": "page-up",
   "[6~": "page-down",
-};
+} as const;
+
+type NamedKey = (typeof controls)[keyof typeof controls] | (typeof sequences)[keyof typeof sequences] | "escape";
+
+export type KeyPress = NamedKey | { readonly typed: string };
 
 const sequence = /^(?:\[[0-9;?]*[ -/]*[@-~]|O[@-~])/;
 
@@ -79,17 +63,19 @@ function keysOf(text: string): KeyPress[] {
       if (found === undefined) keys.push("escape");
       else {
         at += found.length;
-        const key = sequences[found];
-        if (key) keys.push(key);
+        if (isKeyOf(sequences, found)) keys.push(sequences[found]);
       }
       continue;
     }
-    const named = Object.hasOwn(controls, character) ? controls[character] : undefined;
-    if (named) {
+    if (isKeyOf(controls, character)) {
       flush();
-      keys.push(named);
+      keys.push(controls[character]);
     } else if (!/\p{Cc}/u.test(character)) typed += character;
   }
   flush();
   return keys;
+}
+
+function isKeyOf<T extends object>(table: T, key: string): key is string & keyof T {
+  return Object.hasOwn(table, key);
 }

@@ -1,11 +1,11 @@
 /** Runs the picker: handles keys and pages, draws the state, and loads what the state needs. */
+import { formatBytes } from "../../lib/format-bytes.ts";
 import type { Readable } from "node:stream";
 import { ResourceError, toResourceError } from "../../errors.ts";
 import { estimateTokens, estimateTokensOfBytes } from "../../lib/estimate-tokens.ts";
 import { createCursorGuard } from "../../lib/cursor-guard.ts";
 import { directoryType, type Page, type Resource } from "../../resources.ts";
 import type { Screen } from "../command.ts";
-import { formatUnits } from "../reading/amounts.ts";
 import type { ReadingContext } from "../reading/reading-context.ts";
 import { pathBelowRoot } from "../reading/resource-access.ts";
 import { createPickCatalogue } from "./catalogue.ts";
@@ -45,7 +45,7 @@ export async function runPick(
     resized: (columns, rows) => take({ kind: "resized", columns, rows }),
     closed: () => take({ kind: "key", key: "interrupt" }),
   });
-  let state: PickState = beginPick(stage.columns, stage.rows);
+  let state: PickState = beginPick(stage.size());
 
   function take(event: PickEvent): void {
     if (state.end) return;
@@ -142,7 +142,7 @@ export async function runPick(
       const lines = contents.flatMap(({ body, mimeType }) =>
         "text" in body
           ? toPreview(body.text, previewLines)
-          : [`${mimeType ?? "bytes"}, ${formatUnits(body.bytes.length)}`],
+          : [`${mimeType ?? "bytes"}, ${formatBytes(body.bytes.length)}`],
       );
       take({ kind: "preview", preview: { uri, lines } });
     } catch (cause) {

@@ -48,11 +48,11 @@ function after(state: PickState, ...events: readonly (PickEvent | KeyPress)[]): 
 
 const names = ({ shown }: PickState) =>
   shown.map((row) => (row.kind === "item" ? `${"  ".repeat(row.depth)}${row.item.name}` : row.kind));
-const started = after(beginPick(100, 12), page("", top));
+const started = after(beginPick({ columns: 100, rows: 12 }), page("", top));
 
 describe("while picking", () => {
   it("the top is wanted first, and a folder when it is opened", () => {
-    expect(wantedFolders(beginPick(80, 24))).toEqual([""]);
+    expect(wantedFolders(beginPick({ columns: 80, rows: 24 }))).toEqual([""]);
     expect(wantedFolders(started)).toEqual([]);
     const open = after(started, "tab");
     expect(wantedFolders(open)).toEqual([docs.uri]);
@@ -66,7 +66,7 @@ describe("while picking", () => {
 
   it("more of a folder is wanted only when it is about to be seen", () => {
     const many = Array.from({ length: 100 }, (_, index) => item(`${index}`));
-    const state = after(beginPick(80, 12), page("", many, "next"));
+    const state = after(beginPick({ columns: 80, rows: 12 }), page("", many, "next"));
     expect(wantedFolders(state)).toEqual([]);
     const low = after(state, ...Array.from({ length: 10 }, (): KeyPress => "page-down"));
     expect(wantedFolders(low)).toEqual([""]);
@@ -92,7 +92,7 @@ describe("while picking", () => {
     const state = after(started, "end", "enter");
     expect([...state.chosen.keys()]).toEqual(["memory://m/readme.md"]);
     expect(state.end).toBe("finished");
-    expect(after(beginPick(80, 24), "enter").end).toBeUndefined();
+    expect(after(beginPick({ columns: 80, rows: 24 }), "enter").end).toBeUndefined();
   });
 
   it("Ctrl-C leaves at any time, escape when there are no letters to take back", () => {
@@ -144,7 +144,7 @@ describe("what is drawn", () => {
   ] as const)("fits a terminal of %i columns and %i rows, and steers nothing", ([columns, rows]) => {
     const lines = toPreview("tab\there\u001b[31m red\r\nwide 日本語 ".repeat(40), 50);
     const preview: PickEvent = { kind: "preview", preview: { uri: hostile[0]!.uri, lines } };
-    const open = after(beginPick(columns, rows), page("", hostile), preview, "space", "up");
+    const open = after(beginPick({ columns, rows }), page("", hostile), preview, "space", "up");
     for (const state of [
       open,
       after(open, "help"),

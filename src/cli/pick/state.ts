@@ -72,7 +72,7 @@ export type PickEvent =
 /** Lines for the filter and the status. */
 const reservedRows = 2;
 
-export function beginPick(columns: number, rows: number): PickState {
+export function beginPick({ columns, rows }: Pick<PickState, "columns" | "rows">): PickState {
   return withRows({
     columns,
     rows,

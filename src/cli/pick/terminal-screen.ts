@@ -5,16 +5,7 @@ import type { Screen } from "../command.ts";
 import type { TerminalFrame } from "./draw.ts";
 import { createKeys, type KeyPress } from "./keys.ts";
 
-export interface TerminalScreen {
-  readonly columns: number;
-  readonly rows: number;
-  /** Writes only the lines that changed. */
-  show(frame: TerminalFrame): void;
-  /** Restores the terminal. */
-  leave(): void;
-}
-
-export interface TerminalScreenOptions {
+interface TerminalScreenOptions {
   readonly input: Readable;
   readonly screen: Screen;
   pressed(key: KeyPress): void;
@@ -26,7 +17,7 @@ export interface TerminalScreenOptions {
 const enter = "\u001b[?1049h\u001b[2J";
 const restore = "\u001b[?1049l";
 
-export function openTerminalScreen({ input, screen, pressed, resized, closed }: TerminalScreenOptions): TerminalScreen {
+export function openTerminalScreen({ input, screen, pressed, resized, closed }: TerminalScreenOptions) {
   const keysOf = createKeys();
   const terminal = input as Readable & Partial<Pick<ReadStream, "setRawMode">>;
   let before: readonly string[] = [];
@@ -48,20 +39,17 @@ export function openTerminalScreen({ input, screen, pressed, resized, closed }: 
   screen.write(enter);
 
   return {
-    get columns() {
-      return size().columns;
-    },
-    get rows() {
-      return size().rows;
-    },
-    show({ lines, cursor }) {
+    size,
+    /** Writes only the lines that changed. */
+    show({ lines, cursor }: TerminalFrame): void {
       let written = "";
       for (const [index, line] of lines.entries())
         if (line !== before[index]) written += `\u001b[${index + 1};1H${line}\u001b[0m\u001b[K`;
       before = lines;
       screen.write(`\u001b[?25l${written}\u001b[${cursor.row};${cursor.column}H\u001b[?25h`);
     },
-    leave() {
+    /** Restores the terminal. */
+    leave(): void {
       input.off("data", take);
       input.off("end", closed);
       screen.off("resize", resize);

@@ -1,8 +1,9 @@
+import { formatBytes } from "../../lib/format-bytes.ts";
 import { expect, it } from "vitest";
-import { formatCount, grouped, formatUnits, localMinute, localSecond, localTime } from "./amounts.ts";
+import { formatCount, grouped, localMinute, localSecond, localTime } from "./amounts.ts";
 
 it("sizes use the fitting unit", () => {
-  expect([0, 999, 1000, 1500, 999_949, 999_950, 1e6, 5_242_880, 1e9, 1e12, 1e16].map(formatUnits)).toEqual([
+  expect([0, 999, 1000, 1500, 999_949, 999_950, 1e6, 5_242_880, 1e9, 1e12, 1e16].map(formatBytes)).toEqual([
     "0 B",
     "999 B",
     "1.0 kB",

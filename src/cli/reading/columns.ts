@@ -1,5 +1,5 @@
-/** Lays out names in columns that fit the terminal. */
-import { displayWidth } from "../../lib/display-width.ts";
+/** Lays out cells in aligned columns. */
+import { displayWidth, padToWidth } from "../../lib/display-width.ts";
 
 export interface Cell {
   readonly text: string;
@@ -50,4 +50,17 @@ function columnWidths(widths: readonly number[], perColumn: number, width: numbe
     found.push(widest);
   }
   return found;
+}
+
+/** One line per row, with aligned columns. The last column is not padded. */
+export function inRows(rows: readonly (readonly string[])[], paintFirst = (text: string) => text): string {
+  const widths: number[] = [];
+  for (const row of rows)
+    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, displayWidth(cell));
+  const line = (row: readonly string[]) =>
+    row.map((cell, index) => {
+      const padded = index === row.length - 1 ? cell : padToWidth(cell, widths[index] ?? 0);
+      return index === 0 ? paintFirst(padded) : padded;
+    });
+  return rows.map((row) => `${line(row).join("  ").trimEnd()}\n`).join("");
 }

@@ -2,14 +2,7 @@
 import { quote } from "../../errors.ts";
 import { createGlob } from "../../lib/glob.ts";
 import type { Resource } from "../../resources.ts";
-import { oneOf, UsageError, valueFlag, type Flag } from "../command.ts";
-
-export interface FilterFlags {
-  readonly mime: readonly MimeTest[];
-  readonly "changed-since": number | undefined;
-  readonly priority: number | undefined;
-  readonly audience: "user" | "assistant" | undefined;
-}
+import { oneOf, UsageError, valueFlag, type Flag, type FlagValues } from "../command.ts";
 
 type MimeTest = (mimeType: string) => boolean;
 
@@ -22,24 +15,17 @@ const mimeFlag: Flag<readonly MimeTest[]> = {
 
 export const filterFlags = {
   mime: mimeFlag,
-  "changed-since": valueFlag<number | undefined>(
-    "TIME",
-    "Only resources changed since then: 2h, 3d, today, 2026-11-01",
-    {
-      initial: undefined,
-      parse: (text) => toMoment(text, Date.now()),
-    },
-  ),
-  priority: valueFlag<number | undefined>("NUMBER", "Only resources with at least this priority, from 0 to 1", {
-    initial: undefined,
-    parse: toPriority,
+  "changed-since": valueFlag("TIME", "Only resources changed since then: 2h, 3d, today, 2026-11-01", {
+    parse: (text) => toMoment(text, Date.now()),
   }),
-  audience: valueFlag<"user" | "assistant" | undefined>("WHO", "Only resources for this audience", {
-    initial: undefined,
+  priority: valueFlag("NUMBER", "Only resources with at least this priority, from 0 to 1", { parse: toPriority }),
+  audience: valueFlag("WHO", "Only resources for this audience", {
     offer: ["user", "assistant"],
     parse: oneOf(["user", "assistant"]),
   }),
 };
+
+export type FilterFlags = FlagValues<typeof filterFlags>;
 
 /** Leaves out resources without a time of change or priority when filtering by that; no audience means all audiences. */
 export function createFilter(flags: FilterFlags): (resource: Resource) => boolean {

@@ -12,11 +12,10 @@ export async function bringUpToDate(
   more?: { readonly vectors: boolean },
 ): Promise<ReadonlySet<string>> {
   const reported = new Set<string>();
-  const opened = await index?.open();
-  if (!opened) return reported;
-  await opened.caughtUp({ signal: call.signal, progress: (done, total) => progress.show(bar(done, total)) }, more);
+  if (!index) return reported;
+  await index.caughtUp({ signal: call.signal, progress: (done, total) => progress.show(bar(done, total)) }, more);
   progress.clear();
-  for (const { name, lastError } of opened.status?.mounts ?? []) {
+  for (const { name, lastError } of index.status?.mounts ?? []) {
     if (lastError === undefined) continue;
     reported.add(name);
     warn(`mount ${quote(name)}: ${plain(lastError)}`);

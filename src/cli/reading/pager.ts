@@ -2,22 +2,13 @@
 import { once } from "node:events";
 import { Writable } from "node:stream";
 import { quote } from "../../errors.ts";
-import type { Screen, CommandContext } from "../command.ts";
-import { flag } from "../command.ts";
+import { type CommandContext, flag } from "../command.ts";
 import { print } from "../print.ts";
 
 export const pagerFlag = flag("Show output longer than the screen in PRESSMARK_PAGER, PAGER or less");
 
-export interface Paged {
-  readonly out: Screen;
-  /** Aborted when the user has quit the pager. */
-  readonly left: AbortSignal;
-  /** Writes the rest, and resolves when the user has quit the pager. */
-  finish(): Promise<void>;
-}
-
 /** Undefined without a terminal, or if no pager is wanted. */
-export function createPager(isWanted: boolean, { out, err, env }: CommandContext): Paged | undefined {
+export function createPager(isWanted: boolean, { out, err, env }: CommandContext) {
   if (!out.isTTY || !(isWanted || env["PRESSMARK_PAGER"])) return undefined;
   const [program, ...words] = (env["PRESSMARK_PAGER"] || env["PAGER"] || "less")
     .split(" ")
@@ -72,8 +63,10 @@ export function createPager(isWanted: boolean, { out, err, env }: CommandContext
   });
   return {
     out: Object.assign(paged, { isTTY: true, columns: out.columns ?? 80, rows }),
+    /** Aborted when the user has quit the pager. */
     left: left.signal,
-    async finish() {
+    /** Writes the rest, and resolves when the user has quit the pager. */
+    async finish(): Promise<void> {
       await new Promise<void>((done) => paged.end(done));
       if (!sink) return print(out, Buffer.concat(held));
       if (!ended) return;

@@ -8,7 +8,7 @@ import { jsonLine, plain } from "../print.ts";
 import type { ReadingContext } from "./reading-context.ts";
 import { formatPercent } from "./indexing.ts";
 
-export const budgetFlag = valueFlag<number>("TOKENS", "Maximum number of tokens", {
+export const budgetFlag = valueFlag("TOKENS", "Maximum number of tokens", {
   initial: 8000,
   initially: "8000",
   short: "b",

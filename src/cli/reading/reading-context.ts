@@ -1,8 +1,11 @@
 /** What every reading command shares: resources, output and terminal width. */
+import { quote, ResourceError } from "../../errors.ts";
+import { isGlob } from "../../lib/glob.ts";
 import type { Call } from "../../resources.ts";
-import type { CommandContext } from "../command.ts";
+import type { CommandContext, FlagValues } from "../command.ts";
 import { print } from "../print.ts";
 import { formatCount } from "./amounts.ts";
+import { nearestResource } from "./nearest-resource.ts";
 import type { PagesOptions } from "./pages.ts";
 import { createPager, pagerFlag } from "./pager.ts";
 import { colorFlag, createPaint, type Paint } from "./paint.ts";
@@ -16,10 +19,7 @@ import {
 
 export const readingFlags = { ...resourceAccessFlags, color: colorFlag, pager: pagerFlag };
 
-export interface ReadingFlags extends ResourceAccessFlags {
-  readonly color?: "auto" | "always" | "never";
-  readonly pager?: boolean;
-}
+export type ReadingFlags = ResourceAccessFlags & Partial<FlagValues<typeof readingFlags>>;
 
 export interface ReadingContext extends Omit<ResourceAccess, "close" | "locate">, PagesOptions {
   readonly call: Call;
@@ -51,13 +51,15 @@ export async function withReadingContext(
       return world.err.write(text);
     },
   });
+  const call: Call = {
+    caller: { id: "local" },
+    signal,
+    progress: (done, total, message) =>
+      progress.show(message ?? (total === undefined ? String(done) : `${Math.floor((done / total) * 100)} %`)),
+  };
+  /** The last path or URI that was looked for. */
+  let wanted: string | undefined;
   try {
-    const call: Call = {
-      caller: { id: "local" },
-      signal,
-      progress: (done, total, message) =>
-        progress.show(message ?? (total === undefined ? String(done) : `${Math.floor((done / total) * 100)} %`)),
-    };
     await use({
       resources: reach.resources,
       roots: reach.roots,
@@ -67,7 +69,7 @@ export async function withReadingContext(
       paint: createPaint(flags.color ?? "auto", world),
       isTerminal: out.isTTY === true,
       width: out.columns || Number(world.env["COLUMNS"]) || 80,
-      locate: (where) => reach.locate(where, call),
+      locate: (where) => reach.locate((wanted = where), call),
       seen: (count) => progress.show(`${formatCount(count, "resource")}…`),
       warn(sentence) {
         progress.clear();
@@ -80,7 +82,13 @@ export async function withReadingContext(
     });
   } catch (cause) {
     // Quitting the pager is not an error.
-    if (!pager?.left.aborted) throw cause;
+    if (pager?.left.aborted) return;
+    if (!(cause instanceof ResourceError) || cause.kind !== "not-found" || wanted === undefined || isGlob(wanted))
+      throw cause;
+    const near = await nearestResource(wanted, reach, call);
+    throw near === undefined
+      ? cause
+      : new ResourceError("not-found", `${cause.message}; nearest: ${quote(near)}`, { cause });
   } finally {
     progress.clear();
     await reach.close();

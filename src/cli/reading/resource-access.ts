@@ -2,31 +2,19 @@
 import type { Writable } from "node:stream";
 import type { Call, Resource, Resources } from "../../resources.ts";
 import type { ServerIndex } from "../../server/server-index.ts";
-import { listFlag, UsageError, valueFlag, type CommandContext } from "../command.ts";
+import { type FlagValues, listFlag, textFlag, UsageError, type CommandContext } from "../command.ts";
 
 export const resourceAccessFlags = {
   folder: listFlag("FOLDER", "Use this folder instead of the current one; may be repeated", "folders"),
-  config: valueFlag<string | undefined>("FILE", "Use the mounts of this config", {
-    initial: undefined,
-    offer: "files",
-    parse: (text) => text,
-  }),
-  server: valueFlag<string | undefined>("URL|COMMAND", "Use another MCP server: its URL, or a command that starts it", {
-    initial: undefined,
-    parse: (text) => text,
-  }),
+  config: textFlag("FILE", "Use the mounts of this config", "files"),
+  server: textFlag("URL|COMMAND", "Use another MCP server: its URL, or a command that starts it"),
   header: listFlag(
     "'NAME: VALUE'",
     "Header to send to the other server, as in 'Authorization: Bearer ${env:TOKEN}'; @FILE reads the value from a file; may be repeated",
   ),
 };
 
-export interface ResourceAccessFlags {
-  readonly folder: readonly string[];
-  readonly config: string | undefined;
-  readonly server?: string;
-  readonly header?: readonly string[];
-}
+export type ResourceAccessFlags = FlagValues<typeof resourceAccessFlags>;
 
 /** A mount's name and URI prefix. */
 export interface ReachRoot {
@@ -48,7 +36,7 @@ export interface ResourceAccess {
 
 /** Warnings are written to `err`. */
 export async function openResourceAccess(
-  { folder, config, server, header = [] }: ResourceAccessFlags,
+  { folder, config, server, header }: ResourceAccessFlags,
   { folder: from, env, version }: Pick<CommandContext, "folder" | "env" | "version">,
   err: Pick<Writable, "write">,
 ): Promise<ResourceAccess> {

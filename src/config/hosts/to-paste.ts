@@ -1,4 +1,5 @@
 /** Settings to paste into hosts; the token is a reference wherever the host supports one. */
+import type { HostName } from "./hosts.ts";
 import { askedInput, bearer, tokenReference } from "./token-reference.ts";
 
 export interface Paste {
@@ -18,52 +19,38 @@ export interface PasteOptions {
 }
 
 export function settingsToPaste({ url, tokenVariable: variable }: PasteOptions): readonly Paste[] {
-  if (variable === undefined)
-    return [
-      { host: "Claude Code", kind: "command", text: `claude mcp add --transport http pressmark ${url}` },
-      { host: "Codex", kind: "command", text: `codex mcp add pressmark --url ${url}` },
-      {
-        host: "VS Code",
-        kind: "settings",
-        file: ".vscode/mcp.json",
-        text: JSON.stringify({ servers: { pressmark: { type: "http", url } } }),
-      },
-      { host: "Cursor", kind: "settings", file: ".cursor/mcp.json", text: servers({ url }) },
-      { host: "others", kind: "settings", text: servers({ type: "http", url }) },
-      {
-        host: "Inspector",
-        kind: "command",
-        text: `npx @modelcontextprotocol/inspector --transport http --server-url ${url}`,
-      },
-    ];
+  const http = { type: "http", url };
+  const tokenFor = (host: HostName) => variable !== undefined && tokenReference(host, variable);
+  const withToken = (text: string) => (variable === undefined ? "" : text);
   return [
+    variable === undefined
+      ? { host: "Claude Code", kind: "command", text: `claude mcp add --transport http pressmark ${url}` }
+      : {
+          host: "Claude Code",
+          kind: "settings",
+          file: ".mcp.json",
+          text: servers({ ...http, ...tokenFor("claude-code") }),
+        },
     {
-      host: "Claude Code",
-      kind: "settings",
-      file: ".mcp.json",
-      text: servers({ type: "http", url, ...tokenReference("claude-code", variable) }),
+      host: "Codex",
+      kind: "command",
+      text: `codex mcp add pressmark --url ${url}${withToken(` --bearer-token-env-var ${variable}`)}`,
     },
-    { host: "Codex", kind: "command", text: `codex mcp add pressmark --url ${url} --bearer-token-env-var ${variable}` },
     {
       host: "VS Code",
       kind: "settings",
       file: ".vscode/mcp.json",
       text: JSON.stringify({
-        inputs: [askedInput],
-        servers: { pressmark: { type: "http", url, ...tokenReference("vscode", variable) } },
+        inputs: variable === undefined ? undefined : [askedInput],
+        servers: { pressmark: { ...http, ...tokenFor("vscode") } },
       }),
     },
-    {
-      host: "Cursor",
-      kind: "settings",
-      file: ".cursor/mcp.json",
-      text: servers({ url, ...tokenReference("cursor", variable) }),
-    },
-    { host: "others", kind: "settings", text: servers({ type: "http", url, ...bearer("<token>") }) },
+    { host: "Cursor", kind: "settings", file: ".cursor/mcp.json", text: servers({ url, ...tokenFor("cursor") }) },
+    { host: "others", kind: "settings", text: servers({ ...http, ...(variable !== undefined && bearer("<token>")) }) },
     {
       host: "Inspector",
       kind: "command",
-      text: `npx @modelcontextprotocol/inspector --transport http --server-url ${url} --header "Authorization: Bearer $${variable}"`,
+      text: `npx @modelcontextprotocol/inspector --transport http --server-url ${url}${withToken(` --header "Authorization: Bearer $${variable}"`)}`,
     },
   ];
 }

@@ -1,7 +1,8 @@
 /** Metadata of a resource: annotations, sizes, and whatever the server adds. */
+import { formatBytes } from "../../lib/format-bytes.ts";
 import type { ComponentChild } from "preact";
 import type { PreviewState } from "../state.ts";
-import { ago, unitText, type Language } from "../texts.ts";
+import { ago, type Language } from "../texts.ts";
 import { estimateTokens } from "../../lib/estimate-tokens.ts";
 import { type Json, parseJsonView } from "./json.ts";
 import { JsonTree } from "./json-tree.tsx";
@@ -26,7 +27,7 @@ export default function AboutView({ preview: { resource, contents, isPartial }, 
     [texts.shown.mimeType, resource.mimeType ?? texts.unknownType],
     [
       texts.shown.size,
-      resource.size !== undefined && `${unitText(resource.size)} (${resource.size.toLocaleString(code)} B)`,
+      resource.size !== undefined && `${formatBytes(resource.size)} (${resource.size.toLocaleString(code)} B)`,
     ],
     [texts.shown.lastModified, lastModified !== undefined && modified(lastModified)],
     [texts.shown.priority, priority !== undefined && priorityView(priority)],
@@ -91,7 +92,7 @@ export default function AboutView({ preview: { resource, contents, isPartial }, 
   }
 
   function bytes(body: Uint8Array): readonly Fact[] {
-    return [[texts.shown.size, unitText(body.length)]];
+    return [[texts.shown.size, formatBytes(body.length)]];
   }
 }
 

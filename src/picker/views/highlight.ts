@@ -9,39 +9,21 @@ export interface HighlightRun {
   readonly kind?: RunKind;
 }
 
-const kinds = {
-  comment: "comment",
-  quote: "comment",
-  doctag: "comment",
+/** The library's scopes of each kind. */
+const scopesOf = {
+  comment: "comment quote doctag",
   meta: "meta",
-  keyword: "keyword",
-  selector: "keyword",
-  name: "keyword",
-  tag: "keyword",
-  section: "title",
-  title: "title",
-  built_in: "type",
-  type: "type",
-  class: "type",
-  string: "string",
-  regexp: "string",
-  addition: "string",
-  link: "string",
-  char: "string",
-  code: "string",
-  number: "number",
-  literal: "number",
-  symbol: "number",
-  bullet: "number",
-  deletion: "variable",
-  attr: "variable",
-  attribute: "variable",
-  variable: "variable",
-  property: "variable",
-  params: "variable",
-  template: "variable",
+  keyword: "keyword selector name tag",
+  title: "section title",
+  type: "built_in type class",
+  string: "string regexp addition link char code",
+  number: "number literal symbol bullet",
+  variable: "deletion attr attribute variable property params template",
 } as const;
-type RunKind = (typeof kinds)[keyof typeof kinds];
+type RunKind = keyof typeof scopesOf;
+const kinds = new Map(
+  Object.entries(scopesOf).flatMap(([kind, scopes]) => scopes.split(" ").map((scope) => [scope, kind as RunKind])),
+);
 
 /** Thrown into the library when time is up; the library then returns what it has. */
 class TimeUp extends Error {}
@@ -97,7 +79,7 @@ class Runs implements Emitter {
 
 const highlighter = core.newInstance();
 highlighter.configure({ __emitter: Runs });
-for (const [name, grammar] of Object.entries(grammars)) highlighter.registerLanguage(name, grammar);
+for (const [name, [grammar]] of Object.entries(grammars)) highlighter.registerLanguage(name, grammar);
 
 /** Some grammars take superlinear time on some texts: limits the length of a block and its time. */
 const blockLength = 4 * 1024;
@@ -192,6 +174,5 @@ function run(text: string, kind: RunKind | undefined): HighlightRun {
 }
 
 function kindOf(scope: string): RunKind | undefined {
-  const word = /^[a-z_]+/.exec(scope)?.[0] ?? "";
-  return Object.hasOwn(kinds, word) ? kinds[word as keyof typeof kinds] : undefined;
+  return kinds.get(/^[a-z_]+/.exec(scope)?.[0] ?? "");
 }

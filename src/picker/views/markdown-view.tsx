@@ -6,6 +6,7 @@ import { type MarkdownBlock, blocksOf } from "../markdown.ts";
 import type { Inline } from "../markdown-inline.ts";
 import type { PickerTexts } from "../texts.ts";
 import { Lazily } from "./lazily.tsx";
+import { PlainTable } from "./plain-table.tsx";
 import type { ViewProps } from "./view.ts";
 
 interface Links {
@@ -45,24 +46,10 @@ function blockView(block: MarkdownBlock, links: Links): ComponentChild {
     case "table":
       return (
         <div class="table" tabIndex={0}>
-          <table>
-            <thead>
-              <tr>
-                {block.head.map((cell) => (
-                  <th scope="col">{inlineViews(cell, links)}</th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {block.rows.map((row) => (
-                <tr>
-                  {row.map((cell) => (
-                    <td>{inlineViews(cell, links)}</td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <PlainTable
+            head={block.head.map((cell) => inlineViews(cell, links))}
+            rows={block.rows.map((row) => row.map((cell) => inlineViews(cell, links)))}
+          />
         </div>
       );
     case "rule":

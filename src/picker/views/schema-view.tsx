@@ -3,6 +3,7 @@ import type { ComponentChild } from "preact";
 import { useMemo } from "preact/hooks";
 import { CodeBlock } from "./code-view.tsx";
 import { ErDiagram } from "./er-diagram.tsx";
+import { PlainTable } from "./plain-table.tsx";
 import { diagramOf, type SchemaKey, type Schema } from "./schema.ts";
 import type { ViewProps } from "./view.ts";
 
@@ -99,20 +100,11 @@ interface SectionProps {
 /** Empty columns are left out. */
 function Section({ title, head, rows }: SectionProps) {
   if (rows.length === 0) return null;
-  const shown = head.map((_, index) => rows.some((row) => Boolean(row[index])));
+  const shown = <T,>(cells: readonly T[]) => cells.filter((_, index) => rows.some((row) => Boolean(row[index])));
   return (
     <>
       <h3>{title}</h3>
-      <table aria-label={title}>
-        <thead>
-          <tr>{head.map((name, index) => shown[index] && (name === "" ? <td /> : <th scope="col">{name}</th>))}</tr>
-        </thead>
-        <tbody>
-          {rows.map((row, number) => (
-            <tr key={number}>{row.map((cell, index) => shown[index] && <td>{cell}</td>)}</tr>
-          ))}
-        </tbody>
-      </table>
+      <PlainTable label={title} head={shown(head)} rows={rows.map(shown)} />
     </>
   );
 }

@@ -1,15 +1,6 @@
 /** Parses the schema resource of a database table defensively. */
-import { isJsonList, isJsonRecord, type Json } from "./json.ts";
+import { optionalNumber, recordOf, recordsIn, textOf, textsIn } from "../loose.ts";
 import type { Diagram, Entity, Relation } from "./er.ts";
-
-export interface SchemaColumn {
-  readonly name: string;
-  readonly type: string;
-  readonly nullable: boolean;
-  readonly default: string;
-  readonly comment: string;
-  readonly keys: readonly ("PK" | "FK" | "UK")[];
-}
 
 export interface SchemaKey {
   readonly columns: readonly string[];
@@ -19,64 +10,49 @@ export interface SchemaKey {
   readonly rules: string;
 }
 
-export interface Schema {
-  readonly table: string;
-  /** The kind that the database reports: a table, a view … */
-  readonly kind: string;
-  readonly comment: string;
-  readonly owner: string;
-  readonly rowEstimate?: number;
-  readonly columns: readonly SchemaColumn[];
-  readonly foreignKeys: readonly SchemaKey[];
-  readonly referencedBy: readonly SchemaKey[];
-  readonly indexes: readonly { readonly name: string; readonly unique: boolean; readonly columns: readonly string[] }[];
-  readonly constraints: readonly { readonly name: string; readonly kind: string; readonly definition: string }[];
-  readonly definition: string;
-}
+export type Schema = NonNullable<ReturnType<typeof parseSchema>>;
 
 /** Undefined if it does not describe a table. */
-export function parseSchema(value: Json): Schema | undefined {
-  if (!isJsonRecord(value) || value["columns"] === undefined || !isJsonList(value["columns"])) return undefined;
-  const { database, table, kind, foreignKeys, indexes } = value;
+export function parseSchema(value: unknown) {
+  const { database, table, kind, columns, foreignKeys, indexes, constraints, ...more } = recordOf(value);
   if (typeof database !== "string" || typeof table !== "string" || typeof kind !== "string") return undefined;
-  if (foreignKeys === undefined || indexes === undefined || !isJsonList(foreignKeys) || !isJsonList(indexes))
-    return undefined;
-  const primary = new Set(words(value["primaryKey"]));
-  const outward = records(foreignKeys).map((key): SchemaKey => {
-    const references = isJsonRecord(key["references"]) ? key["references"] : {};
+  if (![columns, foreignKeys, indexes].every((each) => Array.isArray(each))) return undefined;
+  const primary = new Set(textsIn(more["primaryKey"]));
+  const outward = recordsIn(foreignKeys).map((key): SchemaKey => {
+    const references = recordOf(key["references"]);
     return {
-      columns: words(key["columns"]),
-      table: text(references["table"]),
-      schema: text(references["schema"]),
-      to: words(references["columns"]),
+      columns: textsIn(key["columns"]),
+      table: textOf(references["table"]),
+      schema: textOf(references["schema"]),
+      to: textsIn(references["columns"]),
       rules: [rule("ON UPDATE", key["onUpdate"]), rule("ON DELETE", key["onDelete"])].filter(Boolean).join(" "),
     };
   });
-  const constraints = records(value["constraints"]);
   const unique = new Set(
     [
-      ...constraints.filter((each) => each["kind"] === "unique"),
-      ...records(indexes).filter((each) => each["unique"] === true),
+      ...recordsIn(constraints).filter((each) => each["kind"] === "unique"),
+      ...recordsIn(indexes).filter((each) => each["unique"] === true),
     ]
-      .map((each) => words(each["columns"]))
-      .flatMap((columns) => (columns.length === 1 ? columns : [])),
+      .map((each) => textsIn(each["columns"]))
+      .flatMap((names) => (names.length === 1 ? names : [])),
   );
-  const foreign = new Set(outward.flatMap(({ columns }) => columns));
-  const rows = value["rowEstimate"];
+  const foreign = new Set(outward.flatMap((key) => key.columns));
   return {
     table,
+    /** The kind that the database reports: a table, a view … */
     kind,
-    comment: text(value["comment"]),
-    owner: text(value["owner"]),
-    ...(typeof rows === "number" && { rowEstimate: rows }),
-    columns: records(value["columns"]).map((column) => {
-      const name = text(column["name"]);
+    comment: textOf(more["comment"]),
+    owner: textOf(more["owner"]),
+    rowEstimate: optionalNumber(more["rowEstimate"]),
+    columns: recordsIn(columns).map((column) => {
+      const name = textOf(column["name"]);
       return {
         name,
-        type: text(column["type"]),
+        type: textOf(column["type"]),
         nullable: column["nullable"] === true,
-        default: text(column["default"]) || (column["generated"] === undefined ? "" : `= ${text(column["generated"])}`),
-        comment: text(column["comment"]),
+        default:
+          textOf(column["default"]) || (column["generated"] === undefined ? "" : `= ${textOf(column["generated"])}`),
+        comment: textOf(column["comment"]),
         keys: [
           ...(primary.has(name) ? (["PK"] as const) : []),
           ...(foreign.has(name) ? (["FK"] as const) : []),
@@ -85,24 +61,24 @@ export function parseSchema(value: Json): Schema | undefined {
       };
     }),
     foreignKeys: outward,
-    referencedBy: records(value["referencedBy"]).map((key) => ({
-      columns: words(key["columns"]),
-      table: text(key["table"]),
-      schema: text(key["schema"]),
-      to: words(key["to"]),
+    referencedBy: recordsIn(more["referencedBy"]).map((key): SchemaKey => ({
+      columns: textsIn(key["columns"]),
+      table: textOf(key["table"]),
+      schema: textOf(key["schema"]),
+      to: textsIn(key["to"]),
       rules: "",
     })),
-    indexes: records(indexes).map((index) => ({
-      name: text(index["name"]),
-      unique: index["unique"] === true,
-      columns: words(index["columns"]),
+    indexes: recordsIn(indexes).map(({ name, unique: isUnique, columns: names }) => ({
+      name: textOf(name),
+      unique: isUnique === true,
+      columns: textsIn(names),
     })),
-    constraints: constraints.map((each) => ({
-      name: text(each["name"]),
-      kind: text(each["kind"]),
-      definition: text(each["definition"]),
+    constraints: recordsIn(constraints).map(({ name, kind: constraintKind, definition }) => ({
+      name: textOf(name),
+      kind: textOf(constraintKind),
+      definition: textOf(definition),
     })),
-    definition: text(value["definition"]),
+    definition: textOf(more["definition"]),
   };
 }
 
@@ -134,19 +110,7 @@ function relation(from: string, to: string, names: readonly string[], isOptional
   return { from, to, fromEnd, toEnd: "any", label: names.join(", "), isFirm: true };
 }
 
-function rule(name: string, value: Json | undefined): string {
-  const action = text(value);
+function rule(name: string, value: unknown): string {
+  const action = textOf(value);
   return action === "" || action.toLowerCase() === "no action" ? "" : `${name} ${action}`;
-}
-
-function text(value: Json | undefined): string {
-  return typeof value === "string" ? value : "";
-}
-
-function words(value: Json | undefined): readonly string[] {
-  return value !== undefined && isJsonList(value) ? value.filter((each) => typeof each === "string") : [];
-}
-
-function records(value: Json | undefined): readonly Readonly<Record<string, Json>>[] {
-  return value !== undefined && isJsonList(value) ? value.filter(isJsonRecord) : [];
 }

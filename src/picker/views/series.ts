@@ -1,4 +1,5 @@
 /** Extracts values over time from Prometheus results and from tables with a column of times. */
+import { isRecord } from "../loose.ts";
 
 export interface PlotSeries {
   readonly label: string;
@@ -135,8 +136,4 @@ function inOrder(points: readonly PlotPoint[]): readonly PlotPoint[] {
   return points.every(([atMs], index) => index === 0 || (points[index - 1]?.[0] ?? 0) <= atMs)
     ? points
     : points.toSorted(([one], [other]) => one - other);
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,6 @@
 /** The early draft: `resources/list` also contains templates, and "not found" is −32001. */
+import type { ErrorKind } from "../../errors.ts";
+import { codes } from "../message.ts";
 import type { Revision } from "../revision.ts";
 import { ping } from "../discovery.ts";
 import {
@@ -8,7 +10,6 @@ import {
   resourcesTemplatesList,
   resourcesUnsubscribe,
 } from "../resources.ts";
-import { errorCodes, sealNothing } from "./legacy.ts";
 
 export const revision20241007: Revision = {
   date: "2024-10-07",
@@ -23,6 +24,23 @@ export const revision20241007: Revision = {
   has: { annotations: false, titles: false, icons: false, audio: false, completionContext: false },
   batches: false,
   listsTemplates: true,
-  seal: sealNothing,
+  seal: (result) => result,
   errorCode: errorCodes(-32001),
 };
+
+/** Error codes; only "not found" differs between revisions. */
+export function errorCodes(notFoundCode: number): (kind: ErrorKind) => number {
+  return (kind) => {
+    switch (kind) {
+      case "not-found":
+      case "denied":
+      case "directory":
+        return notFoundCode;
+      case "invalid":
+      case "too-large":
+        return codes.params;
+      default:
+        return codes.internal;
+    }
+  };
+}

@@ -3,8 +3,7 @@ import { completionComplete } from "../completion.ts";
 import { promptsGet, promptsList } from "../prompts.ts";
 import type { Revision } from "../revision.ts";
 import { toolsCall, toolsList } from "../tools.ts";
-import { revision20241007 } from "./2024-10-07.ts";
-import { errorCodes } from "./legacy.ts";
+import { errorCodes, revision20241007 } from "./2024-10-07.ts";
 
 export const revision20241105: Revision = {
   ...revision20241007,

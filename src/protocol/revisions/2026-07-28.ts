@@ -4,8 +4,8 @@ import { subscriptionsListen } from "../listen.ts";
 import { resourcesDirectoryRead } from "../resources.ts";
 import type { Revision } from "../revision.ts";
 import { skillsGet, skillsList } from "../skills.ts";
+import { errorCodes } from "./2024-10-07.ts";
 import { revision20251125 } from "./2025-11-25.ts";
-import { errorCodes } from "./legacy.ts";
 
 const asks = new Map([
   ...revision20251125.asks,

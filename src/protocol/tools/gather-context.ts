@@ -3,16 +3,15 @@ import { sayFailures } from "../../lib/say-failures.ts";
 import { invalid } from "../../errors.ts";
 import type { Pack, Receipt } from "../../context/pack.ts";
 import { member, type RequestParams } from "../message.ts";
-import { checkNames, countArgument, neededText, textArgument } from "./arguments.ts";
+import { countArgument, neededText, textArgument } from "./arguments.ts";
 import type { ReadingTool } from "./reading-tools.ts";
-import { trimSlash } from "./within.ts";
-import { searchStatusSchema } from "./search-status-schema.ts";
+import { trimSlash } from "./mounts.ts";
+import { searchStatusSchema } from "./search-resources.ts";
 
 const maxTaskLength = 20_000;
 const maxUriLength = 16 * 1024;
 const maxInclude = 50;
 export const budgets = { initial: 8000, most: 200_000 };
-const names = ["task", "budget", "include", "within"];
 
 export const gatherContext: ReadingTool = {
   name: "gather_context",
@@ -87,7 +86,6 @@ export const gatherContext: ReadingTool = {
   },
 
   async call(args, { resources, mounts }, call) {
-    checkNames(args, "gather_context", names);
     const task = neededText(args, "task", maxTaskLength);
     const budget = countArgument(args, "budget", budgets);
     const include = urisArgument(args);

@@ -11,11 +11,10 @@ import {
   type Resource,
   type Resources,
 } from "../../resources.ts";
-import { checkNames, countArgument, textArgument } from "./arguments.ts";
-import { decodePath, type NamedMount, pathBelowMount } from "./mounts.ts";
+import { countArgument, textArgument } from "./arguments.ts";
+import { decodePath, type NamedMount, pathBelowMount, trimSlash } from "./mounts.ts";
 import type { ReadingTool } from "./reading-tools.ts";
 import { withSuggestions } from "./suggest.ts";
-import { trimSlash } from "./within.ts";
 
 const maxUriLength = 16 * 1024;
 const maxCursorLength = 64 * 1024;
@@ -26,7 +25,6 @@ const maxLookedMs = 500;
 /** Pages are small, so that other requests run in between. */
 const maxPage = 250;
 const limits = { initial: 100, most: 500 };
-const names = ["within", "glob", "limit", "cursor"];
 
 export const listResources: ReadingTool = {
   name: "list_resources",
@@ -83,7 +81,6 @@ export const listResources: ReadingTool = {
   },
 
   async call(args, { resources, mounts, offers }, call) {
-    checkNames(args, "list_resources", names);
     const within = trimSlash(textArgument(args, "within", maxUriLength), mounts);
     const pattern = textArgument(args, "glob", 256);
     const limit = countArgument(args, "limit", limits);
@@ -202,7 +199,7 @@ async function take({ page, fits, isPast }: Walk, from: string | undefined, limi
 }
 
 function toAnswer({ items, next, failures, looked }: Taken) {
-  const lines = items.map((resource) => sayResource(resource));
+  const lines = items.map(sayResource);
   if (items.length === 0 && looked === undefined) lines.push("Nothing matches.");
   if (looked !== undefined)
     lines.push(`${items.length} of ${looked} compared resources match; there are more to compare.`);
@@ -212,7 +209,7 @@ function toAnswer({ items, next, failures, looked }: Taken) {
   return {
     content: [{ type: "text" as const, text: lines.join("\n") }],
     structuredContent: {
-      resources: items.map(toResult),
+      resources: items.map(({ uri, name, title, mimeType, size }) => ({ uri, name, title, mimeType, size })),
       cursor: next,
       ...(failures.length > 0 && { failures: failures.map(({ mount, message }) => `${mount}: ${message}`) }),
     },
@@ -231,16 +228,6 @@ function sayResource({ uri, title, mimeType, size }: Resource): string {
 
 function weigh({ uri, name, title = "" }: Resource): number {
   return Buffer.byteLength(`${uri}${name}${title}`) + 32;
-}
-
-function toResult({ uri, name, title, mimeType, size }: Resource): Record<string, unknown> {
-  return {
-    uri,
-    name,
-    title,
-    mimeType,
-    size,
-  };
 }
 
 function toGlob(pattern: string): Glob {

@@ -11,6 +11,13 @@ export function rootOf(base: string): string {
   return /^[^:]+:\/*$/.test(base) ? base : base.replace(/\/$/, "");
 }
 
+/** A trailing slash means the same directory, unless the mount's root ends with one. */
+export function trimSlash(uri: string | undefined, mounts: readonly NamedMount[]): string | undefined {
+  const trimmed = uri?.trim();
+  if (trimmed === undefined || !trimmed.endsWith("/")) return trimmed;
+  return mounts.some(({ base }) => rootOf(base) === trimmed) ? trimmed : trimmed.replace(/(?<!\/)\/+$/, "");
+}
+
 /** A name in quotes, on one line, without control characters. */
 export function sayName(name: string): string {
   // oxlint-disable-next-line no-control-regex -- control characters are intended

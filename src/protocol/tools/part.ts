@@ -10,7 +10,7 @@ export interface TextExcerpt {
   readonly brokenLine?: number;
 }
 
-export interface TextPart {
+interface TextPart {
   readonly text: string;
   /** First line of the text within the whole. */
   readonly firstLine: number;

@@ -1,10 +1,10 @@
 /** The tool `read_resource`: reads a resource, or a part that fits into a conversation. */
 import { invalid, ResourceError } from "../../errors.ts";
-import type { Call, Content, ReadResult, Resources } from "../../resources.ts";
+import type { Content, Resource } from "../../resources.ts";
 import type { ContentBlock } from "../blocks.ts";
 import { isJsonObject } from "../message.ts";
 import type { ToolResult } from "../tools.ts";
-import { checkNames, neededText, parseLineRange, type LineRange, rangeArgument, formatLineRange } from "./arguments.ts";
+import { neededText, parseLineRange, type LineRange, rangeArgument, formatLineRange } from "./arguments.ts";
 import { beginning, type TextExcerpt, takeBytes, excerptLines } from "./part.ts";
 import type { ReadingTool } from "./reading-tools.ts";
 import { notUri, withSuggestions } from "./suggest.ts";
@@ -19,7 +19,6 @@ const maxUriLength = 16 * 1024;
 const leastRoom = 1024;
 const maxNamed = 10;
 const imageTypes = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
-const names = ["uri", "lines", "bytes"];
 
 export const readResource: ReadingTool = {
   name: "read_resource",
@@ -45,14 +44,17 @@ export const readResource: ReadingTool = {
   },
 
   async call(args, { resources, mounts, offers }, call) {
-    checkNames(args, "read_resource", names);
     const uri = neededText(args, "uri", maxUriLength).trim();
     const range = rangeArgument(args);
     const advice = offers("list_resources") ? "call list_resources to see what there is" : "check the spelling";
     const around = { resources, mounts, advice };
     if (!/^[a-z][a-z0-9+.-]*:/i.test(uri)) throw await notUri(uri, around, call);
     try {
-      return toAnswer(await inLines(await read(uri, range, resources, call), resources, call));
+      const source: Reader = {
+        read: async (each) => (await resources.read(each, call)).contents,
+        stat: (each) => resources.stat(each, call),
+      };
+      return toAnswer(await inLines(await read(uri, range, source), source));
     } catch (cause) {
       throw await withSuggestions(cause, uri, around, call);
     }
@@ -66,45 +68,46 @@ interface Found {
   readonly range: LineRange | undefined;
 }
 
-async function read(uri: string, wanted: LineRange | undefined, resources: Resources, call: Call): Promise<Found> {
+/** The resources, read for one call. */
+interface Reader {
+  read(uri: string): Promise<readonly Content[]>;
+  stat(uri: string): Promise<Resource>;
+}
+
+async function read(uri: string, wanted: LineRange | undefined, source: Reader): Promise<Found> {
   const range = wanted?.unit === "bytes" ? narrow(wanted) : wanted;
-  let found: ReadResult;
+  let contents: readonly Content[];
   try {
-    found = await readPart(uri, range, resources, call);
+    contents = await readPart(uri, range, source);
   } catch (cause) {
-    const other = await otherWay(cause, uri, range, resources, call);
+    const other = await otherWay(cause, uri, range, source);
     if (!other) throw refusal(cause);
     return other;
   }
-  const [content] = found.contents;
+  const [content] = contents;
   // A model can use the text of a document, but not its bytes.
   const isOpaque = range?.unit !== "bytes" && content && "bytes" in content.body && !isImage(content);
-  const text = isOpaque ? await readText(uri, range, resources, call) : undefined;
-  return text ?? { contents: found.contents, uri, range };
+  const text = isOpaque ? await readText(uri, range, source) : undefined;
+  return text ?? { contents, uri, range };
 }
 
 /** Reads a line that its source returned in pieces, here in smaller pieces. */
-async function inLines(found: Found, resources: Resources, call: Call): Promise<Found> {
+async function inLines(found: Found, source: Reader): Promise<Found> {
   const [content, ...more] = found.contents;
   const own = content && ownRange(content);
   if (!own || more.length > 0 || own.unit === "lines" || found.range?.unit === "bytes") return found;
   const range = narrow(own);
-  return { ...found, contents: (await resources.read(withRange(found.uri, range), call)).contents, range };
+  return { ...found, contents: await source.read(withRange(found.uri, range)), range };
 }
 
 /** Uses the source's ranges if it has them; otherwise reads the whole and cuts it. */
-async function readPart(
-  uri: string,
-  range: LineRange | undefined,
-  resources: Resources,
-  call: Call,
-): Promise<ReadResult> {
-  if (!range) return resources.read(uri, call);
+async function readPart(uri: string, range: LineRange | undefined, source: Reader): Promise<readonly Content[]> {
+  if (!range) return source.read(uri);
   try {
-    return await resources.read(withRange(uri, range), call);
+    return await source.read(withRange(uri, range));
   } catch (cause) {
     if (!(cause instanceof ResourceError) || cause.kind !== "not-found") throw cause;
-    return resources.read(uri, call);
+    return source.read(uri);
   }
 }
 
@@ -113,36 +116,28 @@ async function otherWay(
   cause: unknown,
   uri: string,
   range: LineRange | undefined,
-  resources: Resources,
-  call: Call,
+  source: Reader,
 ): Promise<Found | undefined> {
   if (!(cause instanceof ResourceError)) return undefined;
   if (cause.kind === "invalid" && range?.unit === "lines" && cause.details?.["reason"] !== "beyond-end")
-    return readText(uri, range, resources, call);
+    return readText(uri, range, source);
   if (cause.kind !== "too-large" || range) return undefined;
-  const text = await readText(uri, undefined, resources, call);
+  const text = await readText(uri, undefined, source);
   if (text) return text;
   const hasLines = rangesOf(cause).some((each) => /[?&]lines=/.test(each));
   const first: LineRange = { unit: "lines", first: 1, last: 1000 };
-  return hasLines
-    ? { contents: (await resources.read(withRange(uri, first), call)).contents, uri, range: undefined }
-    : undefined;
+  return hasLines ? { contents: await source.read(withRange(uri, first)), uri, range: undefined } : undefined;
 }
 
 /** The text of a document, if its source can extract it. */
-async function readText(
-  uri: string,
-  range: LineRange | undefined,
-  resources: Resources,
-  call: Call,
-): Promise<Found | undefined> {
+async function readText(uri: string, range: LineRange | undefined, source: Reader): Promise<Found | undefined> {
   const bare = uri.split("?", 1)[0] ?? uri;
-  const entry = await resources.stat(bare, call).catch(() => undefined);
+  const entry = await source.stat(bare).catch(() => undefined);
   const forms = entry?.meta?.["pressmark/as"];
   if (!Array.isArray(forms) || !forms.includes("text")) return undefined;
   const asText = `${bare}?as=text`;
   const wanted = range ?? { unit: "lines", first: 1, last: Infinity };
-  return { contents: (await resources.read(withRange(asText, wanted), call)).contents, uri: asText, range };
+  return { contents: await source.read(withRange(asText, wanted)), uri: asText, range };
 }
 
 function narrow({ unit, first, last }: LineRange): LineRange {
@@ -153,13 +148,8 @@ function narrow({ unit, first, last }: LineRange): LineRange {
 function withRange(uri: string, range: LineRange): string {
   const mind = uri.indexOf("?");
   const bare = mind < 0 ? uri : uri.slice(0, mind);
-  const others =
-    mind < 0
-      ? []
-      : uri
-          .slice(mind + 1)
-          .split("&")
-          .filter((pair) => pair !== "" && !/^(?:lines|bytes)=/.test(pair));
+  const pairs = mind < 0 ? [] : uri.slice(mind + 1).split("&");
+  const others = pairs.filter((pair) => pair !== "" && !/^(?:lines|bytes)=/.test(pair));
   return `${bare}?${[...others, `${range.unit}=${formatLineRange(range)}`].join("&")}`;
 }
 
@@ -233,13 +223,7 @@ function part(content: Content, text: string, range: LineRange | undefined, room
     if (given) return given;
     throw invalid(`there are only ${Buffer.byteLength(text)} bytes; byte ${range.first} does not exist`);
   }
-  const lines = {
-    text,
-    firstLine: own?.first ?? 1,
-    countsBytes,
-    ...(own?.total !== undefined && { total: own.total }),
-    ...(own?.next && { next: own.next }),
-  };
+  const lines = { text, firstLine: own?.first ?? 1, countsBytes, total: own?.total, next: own?.next };
   const given = excerptLines(lines, range, room);
   if (given) return given;
   throw invalid(`there are fewer than ${range?.first ?? 1} lines`);

@@ -265,7 +265,7 @@ describe("list_resources", () => {
     expect(text).toContain(`${base}docs/guide.md (text/markdown, 8 bytes)`);
     expect(text).toContain(`${base}docs/deep (directory)`);
     expect(structuredContent).toMatchObject({ resources: { length: 3 } });
-    expect((structuredContent as { cursor?: string }).cursor).toBeUndefined();
+    expect(structuredContent?.["cursor"]).toBeUndefined();
   });
 
   it.each([

@@ -2,6 +2,7 @@
 import type { Call, Caller, Resources } from "../../resources.ts";
 import type { RequestParams } from "../message.ts";
 import type { Tool, ToolResult } from "../tools.ts";
+import { checkNames } from "./arguments.ts";
 import { gatherContext } from "./gather-context.ts";
 import { listResources } from "./list-resources.ts";
 import { type NamedMount, nameMounts } from "./mounts.ts";
@@ -11,7 +12,7 @@ import { searchResources } from "./search-resources.ts";
 export type ReadingToolName = "search_resources" | "list_resources" | "read_resource" | "gather_context";
 
 /** What a tool works with. */
-export interface ToolContext {
+interface ToolContext {
   readonly resources: Resources;
   /** Mounts that the caller may see. */
   readonly mounts: readonly NamedMount[];
@@ -19,7 +20,8 @@ export interface ToolContext {
   offers(name: ReadingToolName): boolean;
 }
 
-export interface ReadingTool extends Pick<Tool, "inputSchema" | "outputSchema"> {
+export interface ReadingTool extends Pick<Tool, "outputSchema"> {
+  readonly inputSchema: Tool["inputSchema"] & { readonly properties: object };
   readonly name: ReadingToolName;
   readonly title: string;
   /** In the imperative: when and why to call it. */
@@ -56,6 +58,9 @@ export function createReadingTools({ resources, server, mounts, only }: ReadingT
       inputSchema,
       outputSchema,
       annotations: { title, readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-      call: (args, request) => call(args, { resources, mounts: mounts(request.caller), offers }, request),
+      async call(args, request) {
+        checkNames(args, name, Object.keys(inputSchema.properties));
+        return call(args, { resources, mounts: mounts(request.caller), offers }, request);
+      },
     }));
 }

@@ -2,19 +2,30 @@
 import { quote, ResourceError } from "../../errors.ts";
 import { sayFailures } from "../../lib/say-failures.ts";
 import type { MountFailure, Hit, SearchResult } from "../../resources.ts";
-import { checkNames, countArgument, flagArgument, neededText, textArgument } from "./arguments.ts";
-import { pathBelowMount } from "./mounts.ts";
+import { countArgument, flagArgument, neededText, textArgument } from "./arguments.ts";
+import { pathBelowMount, trimSlash } from "./mounts.ts";
 import type { ReadingTool } from "./reading-tools.ts";
 import { withSuggestions } from "./suggest.ts";
-import { trimSlash } from "./within.ts";
-import { searchStatusSchema } from "./search-status-schema.ts";
 
 const maxQueryLength = 2000;
 const maxUriLength = 16 * 1024;
 const maxSnippetLength = 600;
 const maxTextBytes = 48 * 1024;
 const limits = { initial: 10, most: 50 };
-const names = ["query", "limit", "within", "typing"];
+
+/** How complete a search was, in the output of every tool that searches. */
+export const searchStatusSchema = {
+  ready: { type: "number", description: "Share of the index that was ready, from 0 to 1" },
+  failures: {
+    type: "array",
+    description: "Mounts that could not be searched completely, and why",
+    items: {
+      type: "object",
+      properties: { mount: { type: "string" }, message: { type: "string" } },
+      required: ["mount", "message"],
+    },
+  },
+} as const;
 
 export const searchResources: ReadingTool = {
   name: "search_resources",
@@ -69,7 +80,6 @@ export const searchResources: ReadingTool = {
   },
 
   async call(args, { resources, mounts, offers }, call) {
-    checkNames(args, "search_resources", names);
     const query = neededText(args, "query", maxQueryLength);
     const limit = countArgument(args, "limit", limits);
     const within = trimSlash(textArgument(args, "within", maxUriLength), mounts);
@@ -98,10 +108,7 @@ export const searchResources: ReadingTool = {
     });
     return {
       content: [
-        {
-          type: "text",
-          text: [sayFound(query, shown.length, found, listing), ...lines].join("\n\n"),
-        },
+        { type: "text", text: [sayFound(query, shown.length, found, listing), ...lines].join("\n\n") },
         ...shown.map(({ hit }) => ({ type: "link" as const, resource: hit.resource, isSaid: true })),
       ],
       structuredContent: { ready, ...(failures.length > 0 && { failures }), results: shown.map(toResult) },
@@ -150,14 +157,7 @@ function sayMissing(ready: number, failures: readonly MountFailure[] = []): stri
 
 function toResult({ hit: { resource, lines }, snippet }: Shown): Record<string, unknown> {
   const { uri, name, title, mimeType } = resource;
-  return {
-    uri,
-    name,
-    title,
-    mimeType,
-    ...(lines && { lines: `${lines[0]}-${lines[1]}` }),
-    snippet,
-  };
+  return { uri, name, title, mimeType, lines: lines && `${lines[0]}-${lines[1]}`, snippet };
 }
 
 type Marks = NonNullable<Hit["marks"]>;
@@ -168,7 +168,7 @@ interface Clipped {
 }
 
 /** The piece of a long snippet that begins shortly before the first match. */
-export function clip(text: string, marks: Marks, maxLength = maxSnippetLength): Clipped {
+function clip(text: string, marks: Marks, maxLength = maxSnippetLength): Clipped {
   if (text.length <= maxLength) return { text, marks };
   const wanted = Math.max(0, Math.min((marks[0]?.[0] ?? 0) - Math.floor(maxLength / 4), text.length - maxLength));
   const from = wanted + (isSecondHalf(text, wanted) ? 1 : 0);

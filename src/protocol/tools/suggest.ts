@@ -3,7 +3,7 @@ import { invalid, notFound, quote, ResourceError } from "../../errors.ts";
 import type { Call, Resources } from "../../resources.ts";
 import { decodePath, type NamedMount, rootOf } from "./mounts.ts";
 
-export interface SuggestionContext {
+interface SuggestionContext {
   readonly resources: Resources;
   /** Mounts that the caller may see. */
   readonly mounts: readonly NamedMount[];
@@ -39,7 +39,7 @@ async function toTry(uri: string, around: SuggestionContext, call: Call): Promis
   return found.length > 0 ? `did you mean ${found.join(" or ")} ?` : around.advice;
 }
 
-export async function suggest(
+async function suggest(
   uri: string,
   { resources, mounts }: Pick<SuggestionContext, "resources" | "mounts">,
   { caller, client, signal }: Call,

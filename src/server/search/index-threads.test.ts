@@ -15,12 +15,9 @@ import file from "../../sources/file.ts";
 import git from "../../sources/git.ts";
 import { createMemory } from "../../sources/memory.ts";
 import { createRuntime } from "../runtime.ts";
-import {
-  createIndexThreads,
-  type IndexThreads,
-  type IndexThreadsOptions,
-  type SearchedMount,
-} from "./index-threads.ts";
+import type { SearchSettings } from "../../config/schema.ts";
+import { createServerIndex, type SearchedMount, type ServerIndex } from "../server-index.ts";
+import { indexLocation } from "./index-location.ts";
 
 let root: string;
 let folder: string;
@@ -33,7 +30,7 @@ const never = new AbortController().signal;
 beforeEach(() => {
   root = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-index-")));
   folder = join(root, "files");
-  place = join(root, "index");
+  place = indexLocation(root, project);
   mkdirSync(folder);
   said = "";
   opened = [];
@@ -52,15 +49,11 @@ function write(path: string, content: string | Uint8Array): void {
   writeFileSync(join(folder, path), content);
 }
 
-function keep(more: Partial<IndexThreadsOptions> = {}): IndexThreads {
-  const index = createIndexThreads({
-    folder: place,
-    runtime,
-    maxFileBytes: 100_000,
-    maxBytes: 1e9,
-    leaseMs: 50,
-    ...more,
-  });
+const settings: SearchSettings = { maxFileBytes: 100_000, maxBytes: 1e9 };
+const project = { folders: ["files"] };
+
+function keep(cacheFolder = root): ServerIndex {
+  const index = createServerIndex({ cacheFolder, project, runtime, live: true, leaseMs: 50 });
   opened.push(index);
   return index;
 }
@@ -95,18 +88,19 @@ function runGit(...args: readonly string[]): void {
 }
 
 /** Whether nothing is pending. */
-function isQuiet(index: IndexThreads): boolean {
+function isQuiet(index: ServerIndex): boolean {
   return index.status?.mounts.every(({ pending, state }) => pending === 0 && state === "complete") ?? false;
 }
 
-async function found(index: IndexThreads, text: string, limit = 100): Promise<string[]> {
+async function found(index: ServerIndex, text: string, limit = 100): Promise<string[]> {
   const hits = await index.search({ text, limit }, never);
   return hits.map(({ entry }) => entry.path).sort();
 }
 
-/** Checks on every change of the status. */
-async function until(index: IndexThreads, holds: () => boolean | Promise<boolean>): Promise<void> {
+/** Starts the index, and checks on every change of the status. */
+async function until(index: ServerIndex, holds: () => boolean | Promise<boolean>): Promise<void> {
   const stop = new AbortController();
+  index.caughtUp({ signal: stop.signal }).catch(() => undefined);
   let isNews = true;
   let wake: (() => void) | undefined;
   index.follow(() => {
@@ -136,14 +130,15 @@ function startProcess(hear: (news: News) => void): ChildProcess {
   const script = join(root, "keep.mjs");
   writeFileSync(
     script,
-    `import { createIndexThreads } from ${url("index-threads.ts")};
+    `import { createServerIndex } from ${url("../server-index.ts")};
      import { createRuntime } from ${url("../runtime.ts")};
      import file from ${url("../../sources/file.ts")};
      const runtime = createRuntime(process.stderr);
      const options = ${JSON.stringify(options())};
-     const index = createIndexThreads({ folder: ${JSON.stringify(place)}, runtime, maxFileBytes: 100_000, maxBytes: 1e9, leaseMs: 50 });
+     const index = createServerIndex({ cacheFolder: ${JSON.stringify(root)}, project: ${JSON.stringify(project)}, runtime, live: true, leaseMs: 50 });
      index.follow(() => process.send({ role: index.role, status: index.status }), new AbortController().signal);
-     index.serve([{ name: "files", source: await file.open(options, runtime), definition: file, options }]);`,
+     index.serve([{ name: "files", source: await file.open(options, runtime), definition: file, options }], ${JSON.stringify(settings)});
+     await index.caughtUp({ signal: new AbortController().signal });`,
   );
   const child = fork(script, { execArgv: [], stdio: ["ignore", "inherit", "inherit", "ipc"] });
   children.push(child);
@@ -156,25 +151,47 @@ describe("an index", () => {
     write("a.md", "tea");
     write("b.md", "tea");
     const large = await filesMount();
-    const index = keep({ maxFiles: 1 });
-    index.serve([large]);
+    const few = { ...settings, maxFiles: 1 };
+    const index = keep();
+    index.serve([large], few);
     await until(index, () => index.status?.mounts[0]?.state === "large");
     await index.caughtUp({ signal: never });
-    expect(index.ready("files")).toBeUndefined();
+    expect(index.ready("files")).toBe(0);
+    expect(index.problem("files")).toContain("maxFiles");
     expect(index.status?.mounts[0]).toMatchObject({ documents: 0, lastError: expect.stringContaining("maxFiles") });
     expect(said).toContain("search.maxFiles");
     // The same mounts again: there is still nothing to do.
-    index.serve([large]);
+    index.serve([large], few);
     expect(index.role).toBe("writer");
     const { source } = createMemory({ "one.md": "green tea" });
-    index.serve([large, { name: "own", source, definition: file as SourceDefinition, options: () => 1 }]);
+    index.serve([large, { name: "own", source, definition: file as SourceDefinition, options: () => 1 }], few);
     expect(index.role).toBe("starting");
     await until(index, () => index.ready("own") === 1);
     expect(await found(index, "tea")).toEqual(["one.md"]);
     unlinkSync(join(folder, "b.md"));
-    index.serve([{ ...large, options: { ...options(), maxBytes: 2e6 } }]);
+    index.serve([{ ...large, options: { ...options(), maxBytes: 2e6 } }], few);
     await until(index, () => index.ready("files") === 1);
     expect(await found(index, "tea")).toEqual(["a.md"]);
+  });
+
+  it("starts again with other settings, and finds nothing of before in between", async () => {
+    write("a.md", "green tea");
+    write("b.md", "black tea");
+    const mount = await filesMount();
+    const index = keep();
+    index.serve([mount], { ...settings, maxFiles: 1 });
+    await until(index, () => index.problem("files")?.includes("maxFiles") ?? false);
+    index.serve([mount], settings);
+    await until(index, () => index.ready("files") === 1);
+    expect(index.problem("files")).toBeUndefined();
+    expect(await found(index, "tea")).toEqual(["a.md", "b.md"]);
+    index.serve([mount], { ...settings, enabled: false });
+    expect(index.ready("files")).toBeUndefined();
+    expect(await found(index, "tea")).toEqual([]);
+    await until(index, () => index.status === undefined);
+    index.serve([mount], settings);
+    expect(index.ready("files")).toBe(0);
+    await until(index, async () => (await found(index, "tea")).length === 2);
   });
 
   it("finds what is in a folder, and by its name what has no text", async () => {
@@ -183,7 +200,7 @@ describe("an index", () => {
     write("mislabelled.txt", Buffer.from(Array.from({ length: 3000 }, (_, at) => (at * 7919) % 256)));
     write("large.txt", "tea ".repeat(50_000));
     const index = keep();
-    index.serve([await filesMount()]);
+    index.serve([await filesMount()], settings);
     await index.caughtUp({ signal: never });
     expect(index.role).toBe("writer");
     expect(index.ready("files")).toBe(1);
@@ -200,7 +217,7 @@ describe("an index", () => {
   it("finds a file that is saved, and no longer one that is removed", async () => {
     write("a.md", "green tea");
     const index = keep();
-    index.serve([await filesMount()]);
+    index.serve([await filesMount()], settings);
     await index.caughtUp({ signal: never });
     write("b.md", "black coffee");
     await until(index, async () => (await found(index, "coffee")).length === 1);
@@ -221,7 +238,7 @@ describe("an index", () => {
     commit("tea");
     const index = keep();
     const mount = await gitMount();
-    index.serve([mount]);
+    index.serve([mount], settings);
     await index.caughtUp({ signal: never });
     const call = { caller: { id: "test" }, signal: never };
     // Requested changes are reported.
@@ -267,7 +284,7 @@ describe("an index", () => {
       open: async () => slow,
     };
     const index = keep();
-    index.serve([{ name: "own", source: slow, definition, options: { made: () => "here" } }]);
+    index.serve([{ name: "own", source: slow, definition, options: { made: () => "here" } }], settings);
     await until(index, async () => (await found(index, "tea", 1000)).length > 200 && index.ready("own")! > 0);
     expect((await found(index, "tea", 1000)).length).toBeLessThan(600);
     expect(index.ready("own")).toBeGreaterThan(0);
@@ -284,7 +301,7 @@ describe("an index", () => {
     const { source } = createMemory({ "b.md": "black tea" });
     const index = keep();
     const definition = { ...(file as SourceDefinition), openedOnce: true };
-    index.serve([{ name: "files", source, definition, options: options() }]);
+    index.serve([{ name: "files", source, definition, options: options() }], settings);
     await index.caughtUp({ signal: never });
     expect(await found(index, "tea")).toEqual(["b.md"]);
   });
@@ -295,17 +312,17 @@ describe("an index", () => {
     writeFileSync(join(root, "other", "b.md"), "black tea");
     const index = keep();
     const mount = await filesMount();
-    index.serve([mount]);
+    index.serve([mount], settings);
     await index.caughtUp({ signal: never });
     const other = { root: join(root, "other"), maxBytes: 1e6 };
     const source = await file.open(other, runtime);
     opened.unshift(source);
-    index.serve([{ ...mount, source, options: other }]);
+    index.serve([{ ...mount, source, options: other }], settings);
     // As soon as the content differs, the old content is not found.
     expect(await found(index, "green")).toEqual([]);
     await until(index, async () => (await found(index, "tea")).length === 1);
     expect(await found(index, "tea")).toEqual(["b.md"]);
-    index.serve([]);
+    index.serve([], settings);
     expect(await found(index, "tea")).toEqual([]);
     const store = openStore(join(place, "index.db"), { readOnly: true });
     opened.push({ close: async () => store.close() });
@@ -331,7 +348,7 @@ describe("an index", () => {
       unlinkSync(join(folder, `f${count - 1 - step}.md`));
     }
     const index = keep();
-    index.serve([await filesMount()]);
+    index.serve([await filesMount()], settings);
     await index.caughtUp({ signal: never });
     const left = Array.from({ length: count - steps.length }, (_, at) => `f${at}.md`);
     expect(await found(index, "tea", 2000)).toEqual(left.toSorted());
@@ -347,7 +364,7 @@ describe("an index", () => {
     });
     await complete.promise;
     const index = keep();
-    index.serve([await filesMount()]);
+    index.serve([await filesMount()], settings);
     await index.caughtUp({ signal: never });
     expect(index.role).toBe("reader");
     expect(await found(index, "tea")).toEqual(["a.md"]);
@@ -364,8 +381,8 @@ describe("an index", () => {
 
   it("does not exceed its size limit, and reports that", async () => {
     for (let at = 0; at < 600; at += 1) write(`f${at}.md`, `green tea ${"word ".repeat(200)} ${at}`);
-    const index = keep({ maxBytes: 10_000 });
-    index.serve([await filesMount()]);
+    const index = keep();
+    index.serve([await filesMount()], { ...settings, maxBytes: 10_000 });
     await index.caughtUp({ signal: never });
     expect(index.status?.mounts[0]).toMatchObject({
       state: "full",
@@ -378,8 +395,8 @@ describe("an index", () => {
     write("a.md", "green tea");
     const blocked = join(root, "blocked");
     writeFileSync(blocked, "a file where a folder belongs");
-    const index = keep({ folder: join(blocked, "index") });
-    index.serve([await filesMount()]);
+    const index = keep(blocked);
+    index.serve([await filesMount()], settings);
     await until(index, () => index.status?.problem !== undefined);
     await index.caughtUp({ signal: never });
     expect(index.status).toMatchObject({
@@ -401,7 +418,7 @@ describe("an index", () => {
     for (const name of ["index.db", "lock.db", "status.json"]) mkdirSync(join(place, name), { recursive: true });
     writeFileSync(join(place, "lock.db", "mine.txt"), "not of the index");
     const index = keep();
-    index.serve([await filesMount()]);
+    index.serve([await filesMount()], settings);
     await until(index, () => index.ready("files") === 1);
     expect(await found(index, "tea")).toEqual(["a.md"]);
     expect(readFileSync(join(place, "lock.db.aside", "mine.txt"), "utf8")).toBe("not of the index");
@@ -420,7 +437,7 @@ describe("an index", () => {
       },
     };
     const index = keep();
-    index.serve([{ ...mount, source, onMainThread: true }]);
+    index.serve([{ ...mount, source, onMainThread: true }], settings);
     await until(index, () => index.status?.mounts[0]?.state === "failing");
     isBroken = false;
     await until(index, () => index.ready("files") === 1);
@@ -446,7 +463,7 @@ describe("an index", () => {
       },
     };
     const index = keep();
-    index.serve([{ ...mount, source }]);
+    index.serve([{ ...mount, source }], settings);
     await until(index, () => index.ready("files") === 1);
     pending.now = 3;
     expect(index.ready("files")).toBe(0.25);
@@ -459,13 +476,13 @@ describe("an index", () => {
     write("a.md", "tea");
     const mount = await filesMount();
     const first = keep();
-    first.serve([mount]);
+    first.serve([mount], settings);
     await until(first, () => isQuiet(first));
     write("b.md", "tea");
     await until(first, async () => isQuiet(first) && (await found(first, "tea")).length === 2);
     rmSync(place, { recursive: true });
     const second = keep();
-    second.serve([await filesMount()]);
+    second.serve([await filesMount()], settings);
     await until(second, () => second.role === "writer" && isQuiet(second));
     await until(first, async () => {
       await found(first, "tea").catch(() => []);
@@ -475,7 +492,7 @@ describe("an index", () => {
 
   it("refuses an invalid query, and a cancelled one", async () => {
     const index = keep();
-    index.serve([await filesMount()]);
+    index.serve([await filesMount()], settings);
     await index.caughtUp({ signal: never });
     await expect(index.search({ text: " ", limit: 1 }, never)).rejects.toMatchObject({ kind: "invalid" });
     await expect(index.search({ text: "tea", limit: 1 }, AbortSignal.abort())).rejects.toMatchObject({
@@ -512,8 +529,8 @@ describe("an index", () => {
     });
     const at = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
     const embeddings = { url: at, model: "small", apiKey: "sk-secret" };
-    const index = keep({ embeddings });
-    index.serve([await filesMount()]);
+    const index = keep();
+    index.serve([await filesMount()], { ...settings, embeddings });
     await until(index, () => index.ready("files") === 1 && index.status?.embeddings?.state === "complete");
     const [best] = await index.search({ text: "tea", limit: 1 }, never);
     expect(best?.entry.path).toBe("a.md");

@@ -1,6 +1,6 @@
 /** The indexer thread: lists, reads, splits and writes, so that the main thread does not. */
 import { parentPort, workerData } from "node:worker_threads";
-import { releaseMemoryWhenIdle } from "../../lib/release-memory.ts";
+import { releaseMemoryWhenIdle } from "../../lib/v8-memory.ts";
 import { stack } from "../../layer.ts";
 import { standardLayers } from "../../layers/standard.ts";
 import type { Call } from "../../resources.ts";
@@ -10,28 +10,21 @@ import type { Source, SourceDefinition } from "../../source.ts";
 import { sources } from "../../sources/index.ts";
 import { markUsed, sweep } from "./unused-indexes.ts";
 import type { FromIndexer, IndexerData, SourceRequest, ThreadMount, ToIndexer } from "./messages.ts";
-import { fromThreadError, openEmbeddings, threadRuntime } from "./thread.ts";
+import { createRemoteCaller } from "./remote-call.ts";
+import { openEmbeddings, threadRuntime } from "./thread.ts";
 
-const { folder, project, cacheFolder, embeddings, maxFileBytes, maxBytes, maxFiles, once, leaseMs, everyMs, stop } =
-  workerData as IndexerData;
+const { project, cacheFolder, embeddings, stop, ...limits } = workerData as IndexerData;
 const stopped = new Int32Array(stop);
 const runtime = threadRuntime(post);
 const mounts = new Map<string, ThreadMount>();
 const arming = new Map<string, () => void>();
-const asked = new Map<number, PromiseWithResolvers<unknown>>();
-let askedCount = 0;
+const mainThread = createRemoteCaller<SourceRequest, unknown>(post);
 let isSwept = false;
 
 const indexer = createIndexer({
-  folder,
+  ...limits,
   openStore,
   runtime,
-  maxFileBytes,
-  maxBytes,
-  maxFiles,
-  once,
-  leaseMs,
-  everyMs,
   embeddings: openEmbeddings(embeddings, runtime),
   open,
   follow: (mount, signal) =>
@@ -43,7 +36,7 @@ const indexer = createIndexer({
   tell: (role, status) => post({ role, status }),
   isStopped: () => Atomics.load(stopped, 0) !== 0,
   prepare() {
-    if (project) markUsed(folder, project);
+    markUsed(limits.folder, project);
     if (cacheFolder === undefined || isSwept) return;
     isSwept = true;
     try {
@@ -64,11 +57,8 @@ parentPort!.on("message", (message: ToIndexer) => {
   } else if ("changes" in message) indexer.hear(message.mount, message.changes, message.upTo);
   else if ("check" in message) indexer.check(message.check === "damaged" ? "damaged" : undefined);
   else if ("armed" in message) arming.get(message.armed)?.();
-  else if ("answer" in message) {
-    const { id, ...answer } = message.answer;
-    if ("failure" in answer) asked.get(id)?.reject(fromThreadError(answer.failure));
-    else asked.get(id)?.resolve(answer.answer);
-  } else void indexer.close().then(() => parentPort!.close());
+  else if ("reply" in message) mainThread.hear(message);
+  else void indexer.close().then(() => parentPort!.close());
 });
 
 function post(message: FromIndexer): void {
@@ -92,36 +82,15 @@ async function open(name: string): Promise<Source> {
       });
     }
   }
+  const ask =
+    <Answer>(operation: SourceRequest["operation"]) =>
+    (asked: unknown, { signal }: Call) =>
+      mainThread.call({ mount: name, operation, asked }, signal) as Promise<Answer>;
   return {
-    list: (ask, call) => askMainThread(name, "list", ask, call) as ReturnType<Source["list"]>,
-    read: (at, call) => askMainThread(name, "read", at, call) as ReturnType<Source["read"]>,
+    list: ask("list"),
+    read: ask("read"),
     // Only the presence of an order matters here.
     ...(hasOrder && { order: () => 0 }),
-    ...(hasStat && {
-      stat: (at, call) => askMainThread(name, "stat", at, call) as ReturnType<NonNullable<Source["stat"]>>,
-    }),
+    ...(hasStat && { stat: ask("stat") }),
   };
-}
-
-async function askMainThread(
-  mount: string,
-  operation: SourceRequest["operation"],
-  question: unknown,
-  { signal }: Call,
-): Promise<unknown> {
-  const id = ++askedCount;
-  const answer = Promise.withResolvers<unknown>();
-  const cancel = (): void => {
-    post({ cancel: id });
-    answer.reject(signal.reason);
-  };
-  asked.set(id, answer);
-  signal.addEventListener("abort", cancel, { once: true });
-  post({ ask: { id, mount, operation, asked: question } });
-  try {
-    return await answer.promise;
-  } finally {
-    asked.delete(id);
-    signal.removeEventListener("abort", cancel);
-  }
 }

@@ -1,12 +1,12 @@
 /** Messages between the main thread and the index threads. All of them can be cloned. */
-import type { ErrorKind } from "../../errors.ts";
 import type { EmbeddingOptions } from "../../search/embeddings.ts";
 import type { HeardChange } from "../../search/crawl.ts";
-import type { IndexedMount } from "../../search/indexer.ts";
+import type { IndexedMount, IndexerOptions } from "../../search/indexer.ts";
 import type { SearchFindings, SearchQuestion } from "../../search/searcher.ts";
 import type { IndexStatus, Role } from "../../search/status.ts";
 import type { Runtime } from "../../source.ts";
 import type { Project } from "./index-location.ts";
+import type { RemoteCall, RemoteReply } from "./remote-call.ts";
 
 /** Initial data of a thread. */
 export interface IndexLocation {
@@ -14,19 +14,14 @@ export interface IndexLocation {
   readonly embeddings: EmbeddingOptions | undefined;
 }
 
-export interface IndexerData extends IndexLocation {
+export interface IndexerData
+  extends IndexLocation, Pick<IndexerOptions, "maxFileBytes" | "maxBytes" | "maxFiles" | "once" | "leaseMs"> {
   /** What the index belongs to; stored beside it. */
-  readonly project?: Project;
+  readonly project: Project;
   /** Folder in which unused indexes are removed. */
   readonly cacheFolder?: string;
   /** One number, set to non-zero to stop the thread; read even while no message can be received. */
   readonly stop: SharedArrayBuffer;
-  readonly maxFileBytes: number;
-  readonly maxBytes: number;
-  readonly maxFiles: number;
-  readonly once: boolean;
-  readonly leaseMs?: number;
-  readonly everyMs?: number;
 }
 
 /** A mount for the thread. */
@@ -46,30 +41,18 @@ export type ToIndexer =
   | { readonly mount: string; readonly changes: readonly HeardChange[]; readonly upTo: number }
   /** Someone could not search the index, or found it damaged. */
   | { readonly check: "missing" | "damaged" }
-  | { readonly answer: SourceResponse }
-  | { readonly close: true };
+  | { readonly close: true }
+  | RemoteReply<unknown>;
 
 export type FromIndexer =
   | { readonly role: Role; readonly status: IndexStatus | undefined }
   | { readonly follow: string }
-  | { readonly ask: SourceRequest }
-  | { readonly cancel: number }
+  | RemoteCall<SourceRequest>
   | ThreadLogLine;
 
-export type ToSearcher =
-  | { readonly id: number; readonly question: SearchQuestion; readonly withStatus: boolean }
-  | { readonly cancel: number }
-  | { readonly close: true };
+export type ToSearcher = { readonly close: true } | RemoteCall<SearchQuestion>;
 
-export type FromSearcher =
-  | ({ readonly id: number } & Answered)
-  | { readonly id: number; readonly failure: ThreadError; readonly isDamaged: boolean }
-  | ThreadLogLine;
-
-export interface Answered extends SearchFindings {
-  /** On request: status from the process that maintains the index; absent if there is none. */
-  readonly status?: IndexStatus;
-}
+export type FromSearcher = RemoteReply<SearchFindings> | ThreadLogLine;
 
 /** A log line for the main thread, which redacts secrets. */
 export interface ThreadLogLine {
@@ -78,19 +61,7 @@ export interface ThreadLogLine {
 
 /** A request to a source that only the main thread has open. */
 export interface SourceRequest {
-  readonly id: number;
   readonly mount: string;
   readonly operation: "list" | "read" | "stat";
   readonly asked: unknown;
-}
-
-export type SourceResponse =
-  | { readonly id: number; readonly answer: unknown }
-  | { readonly id: number; readonly failure: ThreadError };
-
-/** An error that can be cloned. */
-export interface ThreadError {
-  readonly kind: ErrorKind;
-  readonly message: string;
-  readonly passing: boolean;
 }

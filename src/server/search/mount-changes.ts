@@ -4,27 +4,14 @@ import type { Source, SourceChange, Runtime } from "../../source.ts";
 import { createWatchers, type Watchers } from "../../watch/watchers.ts";
 
 /** A mount to watch. */
-export interface ChangingMount {
+interface ChangingMount {
   readonly name: string;
   /** Key of its definition. */
   readonly key: string;
   readonly source: Source;
 }
 
-export interface MountChanges {
-  /** Resolves once all further changes are sent; false if the mount is no longer indexed. */
-  follow(mount: ChangingMount): Promise<boolean>;
-  /** Replaces the mounts. A reopened mount with the same key continues. */
-  refollow(mounts: readonly ChangingMount[]): void;
-  /** Number of changes after the one with this number. */
-  waiting(mount: string, heard: number): number;
-  /** Stops sending changes. */
-  unfollow(): void;
-  /** Restarts the numbering, for a new thread. */
-  renumber(): void;
-}
-
-export interface MountChangesOptions {
+interface MountChangesOptions {
   readonly runtime: Runtime;
   /** `upTo` is the number of the last change; numbers begin with 1. */
   tell(mount: string, changes: readonly HeardChange[], upTo: number): void;
@@ -36,7 +23,7 @@ interface Followed {
   readonly watchers: Watchers;
 }
 
-export function createMountChanges({ runtime, tell }: MountChangesOptions): MountChanges {
+export function createMountChanges({ runtime, tell }: MountChangesOptions) {
   const followed = new Map<string, Followed>();
   /** Received but not yet sent. */
   const heard = new Map<string, HeardChange[]>();
@@ -69,9 +56,11 @@ export function createMountChanges({ runtime, tell }: MountChangesOptions): Moun
   }
 
   return {
+    /** Resolves once all further changes are sent; false if the mount is no longer indexed. */
     follow,
 
-    refollow(mounts) {
+    /** Replaces the mounts. A reopened mount with the same key continues. */
+    refollow(mounts: readonly ChangingMount[]): void {
       for (const [name, { mount, stop }] of followed) {
         const now = mounts.find((each) => each.name === name);
         if (now?.source === mount.source) continue;
@@ -81,18 +70,21 @@ export function createMountChanges({ runtime, tell }: MountChangesOptions): Moun
       }
     },
 
-    waiting(mount, known) {
+    /** Number of changes after the one with this number. */
+    waiting(mount: string, known: number): number {
       const beyond = Math.max(0, (sent.get(mount) ?? 0) - known);
       return beyond + (heard.get(mount)?.length ?? 0) + (followed.get(mount)?.watchers.pending ?? 0);
     },
 
-    unfollow() {
+    /** Stops sending changes. */
+    unfollow(): void {
       for (const { stop } of followed.values()) stop.abort();
       followed.clear();
       heard.clear();
     },
 
-    renumber: () => sent.clear(),
+    /** Restarts the numbering, for a new thread. */
+    renumber: (): void => sent.clear(),
   };
 }
 

@@ -9,13 +9,11 @@ export function startThread(file: URL, options: WorkerOptions): Worker {
   return new Worker(file, { ...options, execArgv: ["--disable-warning=ExperimentalWarning"] });
 }
 
-export interface EndOptions {
-  readonly stop?: SharedArrayBuffer;
-  readonly forced?: () => void;
-}
-
 /** Asks a thread to end; `stop` also reaches a busy one. Resolves when it has ended. Calls `forced` if it had to be terminated. */
-export async function threadEnded(worker: Worker, { stop, forced }: EndOptions = {}): Promise<void> {
+export async function threadEnded(
+  worker: Worker,
+  { stop, forced }: { readonly stop?: SharedArrayBuffer; readonly forced?: () => void } = {},
+): Promise<void> {
   if (stop) Atomics.store(new Int32Array(stop), 0, 1);
   // The thread has already ended.
   if (worker.threadId < 0) return;

@@ -1,18 +1,8 @@
-/** Shared by the index threads: cloneable errors and log lines, and their runtime. */
-import { ResourceError, toResourceError } from "../../errors.ts";
+/** Shared by the index threads: their runtime, whose log lines can be cloned, and embeddings. */
 import { createEmbeddings, type EmbeddingLimits, type EmbeddingOptions } from "../../search/embeddings.ts";
 import type { Runtime } from "../../source.ts";
 import { createRuntime } from "../runtime.ts";
-import type { ThreadError, ThreadLogLine } from "./messages.ts";
-
-export function toThreadError(cause: unknown): ThreadError {
-  const { kind, message, passing } = toResourceError(cause);
-  return { kind, message, passing };
-}
-
-export function fromThreadError({ kind, message, passing }: ThreadError): ResourceError {
-  return new ResourceError(kind, message, { passing });
-}
+import type { ThreadLogLine } from "./messages.ts";
 
 /** Sends log lines to the main thread. */
 export function threadRuntime(post: (log: ThreadLogLine) => void): Runtime {

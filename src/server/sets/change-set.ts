@@ -11,11 +11,11 @@ import { isSetName, isSetUri, setNameRule } from "../../config/sets.ts";
 import { realPath } from "../../config/trust.ts";
 import { whileAlone } from "../../config/while-alone.ts";
 import { invalid, quote } from "../../errors.ts";
+import { stateFolder, systemPathsOf } from "../../lib/system-paths.ts";
 import type { Call } from "../../resources.ts";
 import { isWithin } from "../folders.ts";
 import { uriFor } from "../locate.ts";
 import { type Server, type OpenServerOptions, openServer } from "../open-server.ts";
-import { homeFolder, stateFolder } from "../state-folder.ts";
 import { noSuchSet } from "../sets.ts";
 
 export interface SetChange {
@@ -150,5 +150,5 @@ function formatOf(file: string): ConfigTextFormat | undefined {
 }
 
 function stateOf({ env }: OpenServerOptions): string {
-  return stateFolder({ platform: process.platform, home: homeFolder(env), env });
+  return stateFolder(systemPathsOf(env));
 }

@@ -1,7 +1,7 @@
 /** Watches sets for one caller at a time: a set changes when a member that the caller may see changes, appears or goes. */
-import { createCoalescingQueue } from "../../lib/coalescing-queue.ts";
 import type { Call, Resources, Watch } from "../../resources.ts";
 import type { Source, SourceChange } from "../../source.ts";
+import { createChangeQueue } from "../change-queue.ts";
 import type { SetInfo, Sets } from "../sets.ts";
 
 /** What the caller currently sees at a path. */
@@ -92,7 +92,7 @@ export function followSets({
     watchesPerCaller: true,
 
     async watch(call) {
-      const queue = createCoalescingQueue<SourceChange>((change) => JSON.stringify(change));
+      const queue = createChangeQueue(call.signal);
       const watch: SetWatch = { caller: call.caller.id, push: (change) => queue.push(change) };
       const { begin, again } = createRepeatedCheck(
         async () => {
@@ -111,14 +111,7 @@ export function followSets({
       );
       sets.follow(again, call.signal);
       watches.add(watch);
-      call.signal.addEventListener(
-        "abort",
-        () => {
-          watches.delete(watch);
-          void queue.return();
-        },
-        { once: true },
-      );
+      call.signal.addEventListener("abort", () => watches.delete(watch), { once: true });
       await begin();
       return queue;
     },

@@ -59,15 +59,7 @@ export function createSaveSet({ resources, sets }: { readonly resources: Resourc
       if (others.length >= maxSets)
         throw invalid(`at most ${maxSets} sets can be saved; replace one of yours by saving under its name`);
       try {
-        sets.save(
-          {
-            name,
-            resources: uris,
-            title,
-            description,
-          },
-          call,
-        );
+        sets.save({ name, resources: uris, title, description }, call);
       } catch (cause) {
         throw new ResourceError("unexpected", "the set cannot be saved: the server's state folder cannot be written", {
           cause,
@@ -78,11 +70,7 @@ export function createSaveSet({ resources, sets }: { readonly resources: Resourc
       return {
         content: [
           { type: "text", text: `Saved ${count} as the set ${quote(name)}: ${uri}` },
-          {
-            type: "link",
-            isSaid: true,
-            resource: { uri, name, title, mimeType: "application/json" },
-          },
+          { type: "link", isSaid: true, resource: { uri, name, title, mimeType: "application/json" } },
         ],
       };
     },

@@ -2,7 +2,7 @@
 import { quote, toResourceError } from "../../errors.ts";
 import type { ContentBlock } from "../../protocol/blocks.ts";
 import type { Prompt, PromptMessage, PromptSet } from "../../protocol/prompts.ts";
-import { type Call, directoryType, type Resource, type Resources } from "../../resources.ts";
+import { type Call, directoryType, type Resources } from "../../resources.ts";
 import { noSuchSet, type SetInfo, type SetMember, type Sets } from "../sets.ts";
 import { setsUri } from "./sets-source.ts";
 
@@ -93,7 +93,7 @@ async function embed(members: readonly SetMember[], resources: Resources, call: 
         continue;
       }
       room -= bytes;
-      for (const content of contents) add({ type: "embedded", content, ...annotationsOf(resource) });
+      for (const content of contents) add({ type: "embedded", content, annotations: resource?.annotations });
     } catch (cause) {
       const { kind, message } = toResourceError(cause);
       if (call.signal.aborted || kind === "cancelled") throw cause;
@@ -104,8 +104,4 @@ async function embed(members: readonly SetMember[], resources: Resources, call: 
     }
   }
   return messages;
-}
-
-function annotationsOf(resource: Resource | undefined): Pick<ContentBlock, "annotations"> {
-  return resource?.annotations ? { annotations: resource.annotations } : {};
 }

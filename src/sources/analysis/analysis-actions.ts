@@ -2,9 +2,9 @@
 import type { Call } from "../../resources.ts";
 import type { SourceActionResult, Entry, Runtime } from "../../source.ts";
 import type { Computations } from "./computations.ts";
-import type { RequestedGround, Grounding } from "./grounding.ts";
+import type { Grounding } from "./grounding.ts";
 import type { AnalysisOptions } from "./options.ts";
-import type { AnalysisQuestion, TaskType } from "./question.ts";
+import type { AnalysisQuestion, AskedQuestion } from "./question.ts";
 import type { StoredResult, AnalysisStore, Summary } from "./store.ts";
 import type { AnalysisCounts } from "./analysis-counts.ts";
 
@@ -20,15 +20,6 @@ export interface AnalysisActions {
   entryOf(summary: Summary): Entry;
   /** Called after each write. */
   wrote(): void;
-}
-
-export interface AskedQuestion {
-  readonly prompt: string;
-  readonly taskType: TaskType;
-  readonly options?: Readonly<Record<string, unknown>> | undefined;
-  readonly providers?: readonly string[];
-  readonly models?: readonly string[];
-  readonly grounding?: readonly RequestedGround[];
 }
 
 /** Adds the current versions where none were given. */

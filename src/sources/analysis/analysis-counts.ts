@@ -3,43 +3,33 @@ import type { Runtime } from "../../source.ts";
 import { type TaskType, taskTypes } from "./question.ts";
 import type { AnalysisStore, Tallies } from "./store.ts";
 
-export type CountedEvent =
-  | "hits"
-  | "shared"
-  | "stale"
-  | "computed"
-  | "missed"
-  | "waited"
-  | "stored"
-  | "doubtful"
-  | "failed"
-  | "outdated"
-  | "cost_spent"
-  | "cost_saved"
-  | "ms_spent"
-  | "ms_saved";
+/** In the order in which they are shown. */
+const countedEvents = [
+  // Fresh; computed by another caller during the wait; expired, but returned.
+  "hits",
+  "shared",
+  "stale",
+  // The caller was told to compute it; nothing was stored, and the caller did not want to compute.
+  "computed",
+  "missed",
+  "waited",
+  "stored",
+  // How many of these are below the gate.
+  "doubtful",
+  "failed",
+  "outdated",
+  "cost_spent",
+  "cost_saved",
+  "ms_spent",
+  "ms_saved",
+] as const;
 
-export interface Numbers {
+export type CountedEvent = (typeof countedEvents)[number];
+
+export interface Numbers extends Readonly<Record<CountedEvent, number>> {
   /** The share of all lookups that needed no model. 0 if there were none. */
   readonly hit_rate: number;
   readonly answered: number;
-  /** Fresh; computed by another caller during the wait; expired, but returned. */
-  readonly hits: number;
-  readonly shared: number;
-  readonly stale: number;
-  /** The caller was told to compute it; nothing was stored, and the caller did not want to compute. */
-  readonly computed: number;
-  readonly missed: number;
-  readonly waited: number;
-  readonly stored: number;
-  /** How many of these are below the gate. */
-  readonly doubtful: number;
-  readonly failed: number;
-  readonly outdated: number;
-  readonly cost_spent: number;
-  readonly cost_saved: number;
-  readonly ms_spent: number;
-  readonly ms_saved: number;
 }
 
 export interface Statistics extends Numbers {
@@ -124,25 +114,11 @@ function summed(all: readonly Tallies[string][]): Tallies[string] {
 }
 
 function toNumbers(counts: Tallies[string]): Numbers {
-  const of = (name: CountedEvent) => counts[name] ?? 0;
-  const served = of("hits") + of("shared") + of("stale");
-  const completed = served + of("computed") + of("missed");
-  return {
-    hit_rate: completed === 0 ? 0 : served / completed,
-    answered: completed,
-    hits: of("hits"),
-    shared: of("shared"),
-    stale: of("stale"),
-    computed: of("computed"),
-    missed: of("missed"),
-    waited: of("waited"),
-    stored: of("stored"),
-    doubtful: of("doubtful"),
-    failed: of("failed"),
-    outdated: of("outdated"),
-    cost_spent: of("cost_spent"),
-    cost_saved: of("cost_saved"),
-    ms_spent: of("ms_spent"),
-    ms_saved: of("ms_saved"),
-  };
+  const numbers = Object.fromEntries(countedEvents.map((name) => [name, counts[name] ?? 0])) as Record<
+    CountedEvent,
+    number
+  >;
+  const served = numbers.hits + numbers.shared + numbers.stale;
+  const answered = served + numbers.computed + numbers.missed;
+  return { hit_rate: answered === 0 ? 0 : served / answered, answered, ...numbers };
 }

@@ -1,8 +1,9 @@
 /** `find_analysis`: producers call it before they compute. */
+import { intOption } from "../../lib/int-option.ts";
 import type { SourceActionResult, SourceAction } from "../../source.ts";
-import { type AskedQuestion, type AnalysisActions, iso, tellHit, tellStale, toQuestion } from "./analysis-actions.ts";
+import { type AnalysisActions, iso, tellHit, tellStale, toQuestion } from "./analysis-actions.ts";
 import type { AnalysisLookup } from "./computations.ts";
-import { keyOf, questionShape, type TaskType } from "./question.ts";
+import { type AskedQuestion, keyOf, questionShape, type TaskType } from "./question.ts";
 import type { AnalysisCounts } from "./analysis-counts.ts";
 
 interface Finding extends AskedQuestion {
@@ -47,12 +48,9 @@ export function createFindAnalysis(analysisActions: AnalysisActions): SourceActi
           .boolean()
           .default(false)
           .describe("Accept an expired result immediately, for example when the models cannot be reached"),
-        waitMs: zod
-          .int()
-          .min(0)
-          .max(maxWaitMs)
-          .default(20_000)
-          .describe("How long to wait for another caller who already computes it, in milliseconds"),
+        waitMs: intOption(zod, 0, maxWaitMs, 20_000).describe(
+          "How long to wait for another caller who already computes it, in milliseconds",
+        ),
         lease: zod.string().max(100).optional().describe("Your lease, to renew it while you still compute"),
       }),
 

@@ -1,7 +1,8 @@
 /** The PostgreSQL database that stores results: its own schema, created if missing, written to by many machines. */
 import { createHash } from "node:crypto";
 import type pg from "pg";
-import { quote, ResourceError } from "../../errors.ts";
+import { createBackoff } from "../../lib/backoff.ts";
+import { lastingFailure, quote, ResourceError } from "../../errors.ts";
 import type { Runtime } from "../../source.ts";
 import { type ConnectionOptions, createPool } from "../../backends/postgres/pool.ts";
 import type { Database, SqlRow, Statement, SqlValue, Work, Writing } from "./sql.ts";
@@ -104,7 +105,7 @@ export function createPostgresDatabase(options: PostgresDatabaseOptions): Databa
     const { cause, kind, message } = error;
     if (kind !== "denied") return error;
     const isForbidden = cause instanceof Error && cause.message.startsWith("42501");
-    return lasting(
+    return lastingFailure(
       isForbidden
         ? `the role of this mount may not write to the schema ${quote(schema)}; its owner must make that role the owner of the schema and everything in it`
         : message,
@@ -121,7 +122,9 @@ export function createPostgresDatabase(options: PostgresDatabaseOptions): Databa
       );
       const { encoding, role, made, now } = found.rows[0] as SqlRow;
       if (encoding !== "UTF8")
-        throw lasting(`the database uses the encoding ${quote(String(encoding))}; results need a database with UTF8`);
+        throw lastingFailure(
+          `the database uses the encoding ${quote(String(encoding))}; results need a database with UTF8`,
+        );
       compare(Number(now));
       if (made !== true)
         try {
@@ -130,13 +133,13 @@ export function createPostgresDatabase(options: PostgresDatabaseOptions): Databa
           await client.query(tables);
         } catch (cause) {
           if ((cause as { readonly code?: unknown }).code !== "42501") throw cause;
-          throw lasting(
+          throw lastingFailure(
             `the role of this mount may not make the schema ${quote(schema)}; let an administrator run: CREATE SCHEMA ${schema} AUTHORIZATION ${quote(String(role))}`,
           );
         }
       const { rows } = await client.query("select number from format");
       if (Number((rows[0] as SqlRow | undefined)?.["number"]) !== format)
-        throw lasting(`the schema ${quote(schema)} was created by another version; choose another "schema"`);
+        throw lastingFailure(`the schema ${quote(schema)} was created by another version; choose another "schema"`);
     });
   }
 
@@ -185,16 +188,20 @@ export function createPostgresDatabase(options: PostgresDatabaseOptions): Databa
   }
 
   async function keepListening(hear: (what: string) => void, signal: AbortSignal): Promise<void> {
-    let backMs = firstBackMs;
+    const backoff = createBackoff({
+      firstMs: firstBackMs,
+      longestMs: longestBackMs,
+      steadyMs: 0,
+      now: runtime.monotonicMs,
+    });
     while (!signal.aborted) {
       let why: unknown;
-      await listenOnce(hear, signal, () => (backMs = firstBackMs)).catch((cause: unknown) => (why = cause));
+      await listenOnce(hear, signal, backoff.begun).catch((cause: unknown) => (why = cause));
       if (signal.aborted) return;
       runtime.log("warn", "notifications of other processes are not received at present; polling instead", {
         ...(why !== undefined && { cause: toError(why) }),
       });
-      await runtime.wait(backMs, signal).catch(() => undefined);
-      backMs = Math.min(longestBackMs, backMs * 2);
+      await runtime.wait(backoff.ended(), signal).catch(() => undefined);
     }
   }
 
@@ -263,8 +270,4 @@ function lockClasses(schema: string): readonly [number, number] {
 /** Two keys with the same head only wait for each other. */
 function headOf(key: Uint8Array): number {
   return new DataView(key.buffer, key.byteOffset).getInt32(0);
-}
-
-function lasting(says: string, cause?: unknown): ResourceError {
-  return new ResourceError("unavailable", says, { passing: false, cause });
 }

@@ -70,6 +70,9 @@ export function questionShape(zod: typeof z) {
   };
 }
 
+/** A question as it is sent. */
+export type AskedQuestion = z.output<z.ZodObject<ReturnType<typeof questionShape>>>;
+
 /** SHA-256 of canonical JSON: the same question has the same key, whatever the field order and character width. */
 export function keyOf({ prompt, taskType, options, providers, models, grounding }: AnalysisQuestion): Buffer {
   const requested = {

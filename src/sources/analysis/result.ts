@@ -1,39 +1,12 @@
 /** The result of the models in the producer's format, and the check whether it is good enough to store. */
 import type { z } from "zod";
 import type { Agreement } from "./agreement.ts";
+import type { AnalysisOptions } from "./options.ts";
 
-export interface Vote {
-  readonly provider: string;
-  readonly model: string;
-  readonly agreement_score: number;
-  readonly response: {
-    readonly content: string;
-    readonly confidence: number;
-    readonly reasoning: string;
-    readonly cost: number;
-    readonly tokens: { readonly input: number; readonly output: number; readonly total?: number | undefined };
-  };
-}
-
-export interface ModelsResult {
-  readonly consensus: { readonly content: string; readonly confidence: number; readonly reasoning: string };
-  readonly llm_votes: readonly Vote[];
-  readonly total_cost: number;
-  readonly processing_time_ms: number;
-  readonly debug: {
-    readonly wall_bounce_verified: boolean;
-    readonly providers_used: readonly string[];
-    readonly tier_escalated: boolean;
-    readonly provider_errors?: unknown;
-    readonly depth_executed?: number;
-  };
-  readonly flow_details?:
-    | { readonly user_query: string; readonly llm_interactions: readonly unknown[]; readonly aggregation?: unknown }
-    | undefined;
-}
+export type ModelsResult = z.output<ReturnType<typeof resultSchema>>;
 
 /** Additional fields of a producer are stored unchanged. */
-export function resultSchema(zod: typeof z): z.ZodType<ModelsResult> {
+export function resultSchema(zod: typeof z) {
   const text = zod.string().max(1_000_000);
   const name = zod.string().min(1).max(200);
   const share = zod.number().min(0).max(1);
@@ -76,14 +49,6 @@ export function resultSchema(zod: typeof z): z.ZodType<ModelsResult> {
   });
 }
 
-export interface QualityLimits {
-  readonly confidence: number;
-  readonly consensus: number;
-  readonly providers: number;
-  /** Which measure of consensus counts. */
-  readonly by: "higher" | "producer" | "recomputed";
-}
-
 export interface Quality {
   readonly passed: boolean;
   readonly confidence: number;
@@ -94,7 +59,7 @@ export interface Quality {
   readonly reasons: readonly string[];
 }
 
-export function judgeQuality(result: ModelsResult, agreement: Agreement, gate: QualityLimits): Quality {
+export function judgeQuality(result: ModelsResult, agreement: Agreement, gate: AnalysisOptions["gate"]): Quality {
   const { confidence } = result.consensus;
   const { producer, recomputed } = agreement;
   const consensus = gate.by === "higher" ? Math.max(producer, recomputed) : agreement[gate.by];

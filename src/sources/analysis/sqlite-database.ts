@@ -1,6 +1,7 @@
 /** The SQLite file that stores results: created if missing, written atomically by many processes. */
-import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import { ResourceError } from "../../errors.ts";
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import { createStatements, inTransaction } from "../../backends/sql/sqlite-statements.ts";
+import { lastingFailure, ResourceError, shuttingDown, unavailable } from "../../errors.ts";
 import { fileIdentity } from "../../lib/file-identity.ts";
 import type { Runtime } from "../../source.ts";
 import type { Database, SqlRow, Statement, Work } from "./sql.ts";
@@ -63,7 +64,7 @@ export function createFile(
   async function withFile<T>(work: (file: NonNullable<typeof open>) => T): Promise<T> {
     const untilMs = monotonicMs() + patienceMs;
     for (;;) {
-      if (closing.signal.aborted) throw new ResourceError("cancelled", "the server is shutting down");
+      if (closing.signal.aborted) throw shuttingDown();
       try {
         if (open && !isThere(open)) {
           close();
@@ -71,7 +72,9 @@ export function createFile(
         }
         if (!open) {
           const database = openFile(path);
-          open = { database, ask: statementsOf(database), identity: fileIdentity(path) };
+          const statement = createStatements(database);
+          const ask: Ask = ({ text, values }) => statement(text).all(...(values as SQLInputValue[]));
+          open = { database, ask, identity: fileIdentity(path) };
         }
         return work(open);
       } catch (cause) {
@@ -90,15 +93,15 @@ export function createFile(
     get generation() {
       return generation;
     },
-    read: (work) => withFile(({ database, ask: request }) => within(database, "begin", () => perform(work(), request))),
+    read: (work) =>
+      withFile(({ database, ask: request }) => inTransaction(database, "begin", () => perform(work(), request))),
     write: (work, { isLasting } = {}) =>
       withFile((file) => {
         const { database, ask: request } = file;
         if (isLasting) database.exec("pragma synchronous = full");
         try {
-          const answer = within(database, "begin immediate", () => perform(work(), request));
-          if (isLasting && !isThere(file))
-            throw new ResourceError("unavailable", "the results file was removed or replaced; try again");
+          const answer = inTransaction(database, "begin immediate", () => perform(work(), request));
+          if (isLasting && !isThere(file)) throw unavailable("the results file was removed or replaced; try again");
           return answer;
         } finally {
           if (isLasting) database.exec("pragma synchronous = normal");
@@ -113,32 +116,10 @@ export function createFile(
 
 type Ask = (statement: Statement) => readonly SqlRow[];
 
-/** Prepares each statement once. */
-function statementsOf(database: DatabaseSync): Ask {
-  const known = new Map<string, StatementSync>();
-  return ({ text, values }) => {
-    let found = known.get(text);
-    if (!found) known.set(text, (found = database.prepare(text)));
-    return found.all(...(values as SQLInputValue[]));
-  };
-}
-
 function perform<T>(work: Work<T>, request: Ask): T {
   let step = work.next();
   while (!step.done) step = work.next(request(step.value));
   return step.value;
-}
-
-function within<T>(database: DatabaseSync, begin: string, work: () => T): T {
-  database.exec(begin);
-  try {
-    const answer = work();
-    database.exec("commit");
-    return answer;
-  } catch (cause) {
-    if (database.isTransaction) database.exec("rollback");
-    throw cause;
-  }
 }
 
 function openFile(path: string): DatabaseSync {
@@ -155,16 +136,12 @@ function openFile(path: string): DatabaseSync {
     );
     const formatOf = () => database.prepare("pragma user_version").get()?.["user_version"];
     if (formatOf() === 0)
-      within(database, "begin immediate", () => {
+      inTransaction(database, "begin immediate", () => {
         // Another process may have created them in the meantime.
         if (formatOf() === 0) database.exec(`${tables} pragma user_version = ${format}`);
       });
     if (formatOf() !== format)
-      throw new ResourceError(
-        "unavailable",
-        'the file was created by another version, or is not a results file; choose another "path"',
-        { passing: false },
-      );
+      throw lastingFailure('the file was created by another version, or is not a results file; choose another "path"');
     return database;
   } catch (cause) {
     database.close();
@@ -180,13 +157,11 @@ function isBusy(cause: unknown): boolean {
 
 function toStoreError(cause: unknown): ResourceError {
   if (cause instanceof ResourceError) return cause;
-  const lasting = (says: string) => new ResourceError("unavailable", says, { cause, passing: false });
+  const lasting = (says: string) => lastingFailure(says, cause);
   switch (codeOf(cause)) {
     case 5:
     case 6:
-      return new ResourceError("unavailable", "the results file is locked by other writers; try again", {
-        cause,
-      });
+      return unavailable("the results file is locked by other writers; try again", cause);
     case 11:
       return lasting("the results file is damaged; move it away, and a new one will be created");
     case 13:
@@ -197,7 +172,7 @@ function toStoreError(cause: unknown): ResourceError {
     case 14:
       return lasting("the results file cannot be opened for writing; check its permissions");
     case 10:
-      return new ResourceError("unavailable", "the results file cannot be read at present; try again", { cause });
+      return unavailable("the results file cannot be read at present; try again", cause);
     default:
       if (/^E[A-Z]+$/.test(String((cause as { readonly code?: unknown }).code)))
         return lasting("the results file cannot be opened; check its folder and permissions");

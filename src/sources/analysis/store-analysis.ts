@@ -3,15 +3,15 @@ import { invalid, ResourceError } from "../../errors.ts";
 import type { Call } from "../../resources.ts";
 import type { SourceActionResult, SourceAction } from "../../source.ts";
 import { measureAgreement } from "./agreement.ts";
-import { type AskedQuestion, type AnalysisActions, tellStale, resultTimes, toQuestion } from "./analysis-actions.ts";
-import { keyOf, type AnalysisQuestion, questionShape } from "./question.ts";
+import { type AnalysisActions, tellStale, resultTimes, toQuestion } from "./analysis-actions.ts";
+import { type AskedQuestion, keyOf, type AnalysisQuestion, questionShape } from "./question.ts";
 import { judgeQuality, type ModelsResult, resultSchema } from "./result.ts";
 
-type Storing = { readonly [Field in keyof AskedQuestion]?: AskedQuestion[Field] | undefined } & {
+interface Storing extends Partial<AskedQuestion> {
   readonly lease?: string;
   readonly result?: ModelsResult;
   readonly failed?: string;
-};
+}
 
 const outdated = "a resource that it rests on has changed in the meantime";
 

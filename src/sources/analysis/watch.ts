@@ -1,4 +1,5 @@
 /** Detects results that are written, expire or are dropped, in this process and in others. */
+import { createWaker } from "../../lib/waker.ts";
 import type { SourceChange, Runtime } from "../../source.ts";
 import type { DatabaseWatch } from "../../backends/shared-watch.ts";
 import type { AnalysisStore } from "./store.ts";
@@ -16,24 +17,15 @@ const maxTold = 1000;
 
 export function createAnalysisWatch({ store, runtime: { now, wait }, pollMs, onWrite }: AnalysisWatchOptions) {
   return async function detectChanges({ armed, tell, signal }: DatabaseWatch): Promise<void> {
-    let isWritten = false;
-    let waiting: AbortController | undefined;
-    onWrite(() => {
-      isWritten = true;
-      waiting?.abort();
-    }, signal);
+    const waker = createWaker(wait);
+    onWrite(waker.wake, signal);
     let { last } = await store.changes();
     let seenMs = now();
     let { next } = await store.expired(seenMs, seenMs, 0);
     armed();
     while (!signal.aborted) {
-      if (!isWritten) {
-        waiting = new AbortController();
-        const ms = Math.min(pollMs, Math.max(1, (next ?? Infinity) - now()));
-        await wait(ms, AbortSignal.any([signal, waiting.signal])).catch(() => undefined);
-        if (signal.aborted) return;
-      }
-      isWritten = false;
+      await waker.wait(Math.min(pollMs, Math.max(1, (next ?? Infinity) - now())), signal);
+      if (signal.aborted) return;
       const toMs = now();
       const written = await store.changes(last);
       const expired = await store.expired(seenMs, toMs, maxTold + 1);

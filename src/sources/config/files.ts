@@ -1,7 +1,7 @@
 /** Reads the files named in the options, and no others, with the same path checks as the file source. */
 import { realpathSync, statfsSync } from "node:fs";
 import { resolve } from "node:path";
-import { invalid, notFound, quote, ResourceError } from "../../errors.ts";
+import { denied, invalid, notFound, quote, ResourceError, unavailable } from "../../errors.ts";
 import { decodeExactly, findEncoding } from "../../lib/text-encoding.ts";
 import { type Confine, createConfine, type ServedPath } from "../../backends/disk/confine.ts";
 import {
@@ -52,7 +52,7 @@ export function openFiles({ root: configured, files, maxBytes }: FilesOptions): 
     try {
       root = realpathSync.native(resolve(configured));
     } catch (cause) {
-      throw new ResourceError("unavailable", "the folder of this mount does not exist at the moment", { cause });
+      throw unavailable("the folder of this mount does not exist at the moment", cause);
     }
     const disk = diskKind(statfsSync(root).type) === "remote" ? createRemoteDisk() : createLocalDisk();
     const person = personOf();
@@ -72,8 +72,8 @@ export function openFiles({ root: configured, files, maxBytes }: FilesOptions): 
     } catch (cause) {
       if (cause instanceof ResourceError) throw cause;
       if (isNothing(cause)) return undefined;
-      if (isRefusal(cause)) throw new ResourceError("denied", `permission denied: ${quote(path)}`, { cause });
-      throw new ResourceError("unavailable", `${quote(path)} cannot be read at the moment; try again`, { cause });
+      if (isRefusal(cause)) throw denied(`permission denied: ${quote(path)}`, cause);
+      throw unavailable(`${quote(path)} cannot be read at the moment; try again`, cause);
     }
   }
 

@@ -1,5 +1,5 @@
 /** Parses TOML: a package reads the values, and a scan of the text locates their lines. */
-import { ResourceError } from "../../errors.ts";
+import { unsupported } from "../../errors.ts";
 import { isPackageMissing } from "../../lib/missing-package.ts";
 import { createLeaves, FormatError, type ConfigValue, maxConfigDepth, formatName } from "./leaf.ts";
 
@@ -40,10 +40,9 @@ export async function parseToml(
 
 function orTellHow(cause: unknown): never {
   if (!isPackageMissing(cause, neededPackage)) throw cause;
-  throw new ResourceError(
-    "unsupported",
+  throw unsupported(
     `a TOML file needs the package "${neededPackage}"; install it with "npm install ${neededPackage}"`,
-    { cause },
+    cause,
   );
 }
 

@@ -1,6 +1,8 @@
 /** Watches the named files: a system event triggers a check that determines what changed. */
-import { type FSWatcher, watch } from "node:fs";
+import type { FSWatcher } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
+import { watchFolder } from "../../backends/watch-folder.ts";
+import { createWaker } from "../../lib/waker.ts";
 import type { SourceChange, Runtime } from "../../source.ts";
 import type { DatabaseWatch } from "../../backends/shared-watch.ts";
 import type { ConfigFiles } from "./files.ts";
@@ -26,24 +28,15 @@ export function createConfigWatch({ root, files, pollMs, wait }: ConfigWatchOpti
   }
 
   return async function runWatch({ armed, tell, signal }: DatabaseWatch): Promise<void> {
-    let isWritten = false;
-    let waiting: AbortController | undefined;
+    const waker = createWaker(wait);
     // Before the first check, so that no change is missed.
-    const watchers = watchFolders(root, files, () => {
-      isWritten = true;
-      waiting?.abort();
-    });
+    const watchers = watchFolders(root, files, waker.wake);
     try {
       let last = await look();
       armed();
       while (!signal.aborted) {
-        if (!isWritten) {
-          waiting = new AbortController();
-          await wait(pollMs, AbortSignal.any([signal, waiting.signal])).catch(() => undefined);
-        }
+        await waker.wait(pollMs, signal, quietMs);
         if (signal.aborted) return;
-        if (isWritten) await wait(quietMs, signal).catch(() => undefined);
-        isWritten = false;
         const now = await look();
         const changes = changesBetween(last, now);
         if (changes.length > 0) tell(changes);
@@ -63,16 +56,11 @@ function watchFolders(root: string, files: ConfigFiles, written: () => void): re
     names.set(dirname(full), (names.get(dirname(full)) ?? new Set()).add(basename(full)));
   }
   return [...names].flatMap(([folder, own]) => {
-    try {
-      const watcher = watch(folder, { persistent: false }, (_, changed) => {
-        // Links of mounted volumes are switched through a name that begins with two dots.
-        if (changed === null || own.has(changed) || changed.startsWith("..")) written();
-      });
-      watcher.on("error", () => watcher.close());
-      return [watcher];
-    } catch {
-      return [];
-    }
+    const watcher = watchFolder(folder, (changed) => {
+      // Links of mounted volumes are switched through a name that begins with two dots.
+      if (changed === null || own.has(changed) || changed.startsWith("..")) written();
+    });
+    return watcher ?? [];
   });
 }
 

@@ -1,5 +1,6 @@
 /** The documents of a folder, cached and checked again on request. */
-import { ResourceError } from "../../errors.ts";
+import { unlessAborted } from "../../lib/unless-aborted.ts";
+import { cancelled, ResourceError } from "../../errors.ts";
 import type { Call } from "../../resources.ts";
 import type { Address, Entry, Source, Runtime } from "../../source.ts";
 import { type Arrangement, arrange, type Placed } from "./arrange.ts";
@@ -96,7 +97,7 @@ export function createCollection({ files, runtime, looked, ...options }: Collect
   }
 
   function refuseClosed(): void {
-    if (closing.signal.aborted) throw new ResourceError("cancelled", "the collection is being closed");
+    if (closing.signal.aborted) throw cancelled(undefined, "the collection is being closed");
   }
 
   function sayMany(): void {
@@ -135,14 +136,14 @@ export function createCollection({ files, runtime, looked, ...options }: Collect
 
   async function look({ signal }: Pick<Call, "signal">, maxAgeMs = 0): Promise<Arrangement> {
     if (arrangement && performance.now() - begunMs < maxAgeMs) return arrangement;
-    return patiently(begin(), signal);
+    return unlessAborted(begin(), signal, cancelled);
   }
 
   /** For a failed lookup: includes everything that exists now, at a limited cost for repeated calls. */
   async function lookAgain(signal: AbortSignal): Promise<Arrangement> {
     const restMs = begunMs + Math.min(tookMs / missShare, maxRestMs) - performance.now();
     if (tookMs > sliceMs && restMs > 0) await runtime.wait(restMs, signal);
-    return patiently(begin(), signal);
+    return unlessAborted(begin(), signal, cancelled);
   }
 
   /** The current state of a document; undefined if it is gone or has changed. */
@@ -183,14 +184,4 @@ export function createCollection({ files, runtime, looked, ...options }: Collect
 /** An unknown version counts as changed. */
 function isUnchanged(before: Entry, now: Entry): boolean {
   return before.version !== undefined && before.version === now.version;
-}
-
-/** Rejects when the caller leaves; the check continues for the others. */
-function patiently<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const leave = (): void => reject(new ResourceError("cancelled", "cancelled"));
-    if (signal.aborted) leave();
-    signal.addEventListener("abort", leave, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
-  });
 }

@@ -3,7 +3,7 @@ import { realpathSync } from "node:fs";
 import type { RuleChoice } from "../../backends/folder-rules/name-rules.ts";
 import { createLazyRepository } from "../../backends/git/lazy-repository.ts";
 import { parseAsk } from "../../backends/ranges/range.ts";
-import { invalid, notFound, quote, ResourceError } from "../../errors.ts";
+import { invalid, notFound, quote, ResourceError, unavailable } from "../../errors.ts";
 import { compareAddresses } from "../../lib/address-order.ts";
 import { mimeOfName } from "../../lib/mime.ts";
 import { type Address, type Entry, segmentsOf, type SourceChange, type Runtime } from "../../source.ts";
@@ -63,7 +63,7 @@ export function openRefFiles(options: RefFilesOptions, runtime: Runtime): Docume
       } catch (cause) {
         if (!(cause instanceof ResourceError) || cause.kind !== "not-found") throw cause;
         const message = `the repository has no ${quote(ref)} that contains this folder`;
-        throw new ResourceError("unavailable", message, { cause });
+        throw unavailable(message, cause);
       }
     },
 

@@ -1,6 +1,6 @@
 /** Google Cloud Storage through its JSON API. */
 import { createHash } from "node:crypto";
-import { ResourceError } from "../../errors.ts";
+import { invalid, lastingFailure, ResourceError, unavailable } from "../../errors.ts";
 import { skipEmpty } from "../../backends/objects/list-page.ts";
 import type { ObjectHead, ObjectStore, ObjectWhere, StoredObject } from "../../backends/objects/object-store.ts";
 import {
@@ -74,7 +74,7 @@ export function createGcsStore({ endpoint, project, identity, timeoutMs, now }: 
       if (typeof value !== "object" || value === null || Array.isArray(value)) throw new TypeError("no object");
       return value as T;
     } catch (cause) {
-      throw new ResourceError("unavailable", "the store returned an invalid object description", { cause });
+      throw unavailable("the store returned an invalid object description", cause);
     }
   }
 
@@ -94,8 +94,7 @@ export function createGcsStore({ endpoint, project, identity, timeoutMs, now }: 
 
   return {
     async buckets(signal) {
-      if (project === undefined)
-        throw new ResourceError("invalid", "set buckets, or the project whose buckets are served");
+      if (project === undefined) throw invalid("set buckets, or the project whose buckets are served");
       const names: string[] = [];
       let token: string | undefined;
       // A page holds a thousand; the limit exceeds the buckets of any project.
@@ -109,7 +108,7 @@ export function createGcsStore({ endpoint, project, identity, timeoutMs, now }: 
         token = page.nextPageToken;
         if (token === undefined) return names;
       }
-      throw new ResourceError("unavailable", "the store returns pages of buckets without end", { passing: false });
+      throw lastingFailure("the store returns pages of buckets without end");
     },
 
     list: ({ bucket, prefix, folded, after, limit }, signal) =>

@@ -1,5 +1,5 @@
 /** Credentials for Google: a key file, or the application default credentials of the machine. */
-import { ResourceError } from "../../errors.ts";
+import { denied, ResourceError, unsupported } from "../../errors.ts";
 
 export interface GoogleIdentity {
   /** Authorization headers for a request to this address. */
@@ -22,10 +22,9 @@ export function createGoogleIdentity(keyFile: string | undefined): GoogleIdentit
         return await (await auth()).getRequestHeaders(url);
       } catch (cause) {
         if (cause instanceof ResourceError) throw cause;
-        throw new ResourceError(
-          "denied",
+        throw denied(
           "cannot get credentials; set keyFile or GOOGLE_APPLICATION_CREDENTIALS, or run: gcloud auth application-default login",
-          { cause },
+          cause,
         );
       }
     },
@@ -47,7 +46,7 @@ async function signing<T>(work: () => Promise<T>): Promise<T> {
 }
 
 function cannotSign(cause?: unknown): ResourceError {
-  return new ResourceError("unsupported", "cannot sign a link: this needs a service account", { cause });
+  return unsupported("cannot sign a link: this needs a service account", cause);
 }
 
 async function load(keyFile: string | undefined) {
@@ -55,11 +54,7 @@ async function load(keyFile: string | undefined) {
   try {
     library = await import("google-auth-library");
   } catch (cause) {
-    throw new ResourceError(
-      "unsupported",
-      "the source gcs needs a missing package; run: npm install google-auth-library",
-      { cause },
-    );
+    throw unsupported("the source gcs needs a missing package; run: npm install google-auth-library", cause);
   }
   const auth = new library.GoogleAuth({ scopes: [scope], keyFilename: keyFile });
   // A service account signs with its own key, without requesting a token first.

@@ -1,5 +1,5 @@
 /** Retries requests that failed temporarily: after 1, 2, 4 … 64 seconds, with jitter. */
-import { ResourceError } from "../../errors.ts";
+import { cancelled, ResourceError } from "../../errors.ts";
 import type { Runtime } from "../../source.ts";
 
 export interface RetryBudget {
@@ -72,18 +72,8 @@ export async function pause(ms: number, runtime: Pick<Runtime, "wait">, signal: 
   try {
     await runtime.wait(ms, signal);
   } catch (cause) {
-    throw new ResourceError("cancelled", "cancelled", { cause });
+    throw cancelled(cause);
   }
-}
-
-/** The work continues for others when one waiting caller is cancelled. */
-export function until<T>(work: Promise<T>, signal: AbortSignal, says = "cancelled"): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const leave = (): void => reject(new ResourceError("cancelled", says));
-    if (signal.aborted) leave();
-    signal.addEventListener("abort", leave, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
-  });
 }
 
 function later(cause: ResourceError, retryAfterMs: number): ResourceError {

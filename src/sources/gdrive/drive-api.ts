@@ -1,8 +1,10 @@
 /** The part of the Drive API that reading needs. */
-import { ResourceError } from "../../errors.ts";
+import { parseJson } from "../../lib/parse-json.ts";
+import { unlessAborted } from "../../lib/unless-aborted.ts";
+import { cancelled, lastingFailure, ResourceError, unavailable } from "../../errors.ts";
 import type { Runtime } from "../../source.ts";
 import { originOf, send, takeBody, takeSome } from "../../backends/objects/request.ts";
-import { withRetries, type RetryBudget, pause, until } from "./backoff.ts";
+import { withRetries, type RetryBudget, pause } from "./backoff.ts";
 import {
   type DriveChange,
   type DriveFile,
@@ -104,10 +106,10 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
     if (!identity) return undefined;
     const late = AbortSignal.timeout(timeoutMs);
     try {
-      return await until(identity.headers(), AbortSignal.any([signal, late]));
+      return await unlessAborted(identity.headers(), AbortSignal.any([signal, late]), cancelled);
     } catch (cause) {
       if (signal.aborted || !late.aborted) throw cause;
-      throw new ResourceError("unavailable", `no credentials within ${timeoutMs} ms`);
+      throw unavailable(`no credentials within ${timeoutMs} ms`);
     }
   }
 
@@ -121,7 +123,7 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
     );
     if (response.ok) return response;
     const text = (await takeSome(response, maxJsonBytes, signal).catch(() => undefined))?.toString("utf8") ?? "";
-    const refusal = refusalOf(response.status, parsed(text));
+    const refusal = refusalOf(response.status, parseJson(text));
     const seconds = Number(response.headers.get("Retry-After") ?? 0);
     if (!refusal.passing || !(seconds > 0)) throw refusal;
     const details = { retryAfterMs: Math.min(seconds, 3600) * 1000 };
@@ -143,8 +145,10 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
   }
 
   async function json(where: URL, signal: AbortSignal, init?: RequestInit): Promise<Readonly<Record<string, unknown>>> {
-    const value = parsed((await takeBody(await request(where, signal, init), maxJsonBytes, signal)).toString("utf8"));
-    if (!isDriveObject(value)) throw new ResourceError("unavailable", "Google Drive returned an invalid description");
+    const value = parseJson(
+      (await takeBody(await request(where, signal, init), maxJsonBytes, signal)).toString("utf8"),
+    );
+    if (!isDriveObject(value)) throw unavailable("Google Drive returned an invalid description");
     return value;
   }
 
@@ -184,7 +188,7 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
     async startToken(log, signal) {
       const query = { supportsAllDrives: "true", driveId: log || undefined, fields: "startPageToken" };
       const token = textIn(await json(url(["changes", "startPageToken"], query), signal), "startPageToken");
-      if (token === undefined) throw new ResourceError("unavailable", "Google Drive returned no token for its changes");
+      if (token === undefined) throw unavailable("Google Drive returned no token for its changes");
       return token;
     },
 
@@ -219,7 +223,7 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
       const page = await json(url(["changes"], query), signal);
       const next = textIn(page, "nextPageToken");
       const token = next ?? textIn(page, "newStartPageToken");
-      if (token === undefined) throw new ResourceError("unavailable", "Google Drive returned no token to continue");
+      if (token === undefined) throw unavailable("Google Drive returned no token to continue");
       return {
         changes: listIn(page, "changes").flatMap((each) => toChange(each) ?? []),
         token,
@@ -231,7 +235,7 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
       const file = toDriveFile(
         await json(url(["files", id], { supportsAllDrives: "true", fields }), signal, opening(id, resourceKey)),
       );
-      if (!file) throw new ResourceError("unavailable", "Google Drive returned an invalid description");
+      if (!file) throw unavailable("Google Drive returned an invalid description");
       return file;
     },
 
@@ -270,15 +274,13 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
       let given = await json(url(["files", id, "download"], { mimeType }), signal, init);
       for (let looks = 0; given["done"] !== true; looks += 1) {
         const name = textIn(given, "name");
-        if (looks >= maxLooks || name === undefined)
-          throw new ResourceError("unavailable", "the download does not end; try again later");
+        if (looks >= maxLooks || name === undefined) throw unavailable("the download does not end; try again later");
         await pause(Math.min(1000 * 2 ** looks, longestLookMs), runtime, signal);
         given = await operation(name, signal);
       }
       const result = isDriveObject(given["response"]) ? given["response"] : {};
       const where = URL.parse(textIn(result, "downloadUri") ?? "");
-      if (!where || !isOfDrive(where, origin))
-        throw new ResourceError("unavailable", "Google Drive could not prepare the download", { passing: false });
+      if (!where || !isOfDrive(where, origin)) throw lastingFailure("Google Drive could not prepare the download");
       return takeSome(await request(where, signal, opening(id, resourceKey)), most, signal);
     },
 
@@ -289,8 +291,7 @@ export function createDriveApi(options: DriveApiOptions): DriveApi {
       const init = { method: "POST", body, headers: { "Content-Type": "application/json" } };
       const given = await json(url(["changes", "watch"], query), signal, init);
       const resourceId = textIn(given, "resourceId");
-      if (resourceId === undefined)
-        throw new ResourceError("unavailable", "Google Drive opened no notification channel");
+      if (resourceId === undefined) throw unavailable("Google Drive opened no notification channel");
       const endsMs = Number(given["expiration"]);
       return { ...channel, resourceId, expiresMs: Number.isSafeInteger(endsMs) && endsMs > 0 ? endsMs : expiresMs };
     },
@@ -328,14 +329,6 @@ export function isOfDrive({ protocol, hostname, origin: own }: URL, origin: URL)
   );
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
 function endless(): ResourceError {
-  return new ResourceError("unavailable", "Google Drive returns pages without end", { passing: false });
+  return lastingFailure("Google Drive returns pages without end");
 }

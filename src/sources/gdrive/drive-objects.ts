@@ -90,7 +90,13 @@ export function toDriveFile(given: unknown): DriveFile | undefined {
   const capabilities = given["capabilities"];
   const details = given["shortcutDetails"];
   const modified = textIn(given, "modifiedTime");
-  const optional = {
+  return {
+    id,
+    mimeType: isFileType(mimeType) ? mimeType : "application/octet-stream",
+    name: shortIn(given, "name") ?? id,
+    version: numberIn(given, "version") ?? 0,
+    isTrashed: given["trashed"] === true,
+    canDownload: !isDriveObject(capabilities) || capabilities["canDownload"] !== false,
     description: shortIn(given, "description"),
     parent: typeof parent === "string" && isDriveId(parent) ? parent : undefined,
     driveId: textIn(given, "driveId"),
@@ -101,15 +107,6 @@ export function toDriveFile(given: unknown): DriveFile | undefined {
     target: isDriveObject(details) ? targetOf(details) : undefined,
     permissions: Array.isArray(given["permissions"]) ? toPermissions(given) : undefined,
   };
-  return {
-    id,
-    mimeType: isFileType(mimeType) ? mimeType : "application/octet-stream",
-    name: shortIn(given, "name") ?? id,
-    version: numberIn(given, "version") ?? 0,
-    isTrashed: given["trashed"] === true,
-    canDownload: !isDriveObject(capabilities) || capabilities["canDownload"] !== false,
-    ...(Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)) as Partial<DriveFile>),
-  };
 }
 
 /** Permissions that allow reading. Deleted ones, and views that show less than the file, allow none. */
@@ -118,15 +115,8 @@ export function toPermissions(given: Said): DrivePermission[] {
     const type = textIn(each, "type");
     if (type === undefined || each["deleted"] === true || textIn(each, "view") !== undefined) return [];
     const [email, domain, expires] = ["emailAddress", "domain", "expirationTime"].map((name) => textIn(each, name));
-    return [
-      {
-        type,
-        isDiscoverable: each["allowFileDiscovery"] === true,
-        ...(email !== undefined && { email: email.toLowerCase() }),
-        ...(domain !== undefined && { domain: domain.toLowerCase() }),
-        expires,
-      },
-    ];
+    const isDiscoverable = each["allowFileDiscovery"] === true;
+    return [{ type, isDiscoverable, email: email?.toLowerCase(), domain: domain?.toLowerCase(), expires }];
   });
 }
 

@@ -1,5 +1,6 @@
 /** The Drive source: lists and directories from the ledger, single files from Drive itself. */
-import { notFound, quote, ResourceError } from "../../errors.ts";
+import { entriesPage } from "../../backends/entries-page.ts";
+import { denied, isDirectoryError, notFound, quote } from "../../errors.ts";
 import { type Caller, directoryType } from "../../resources.ts";
 import type {
   Address,
@@ -132,9 +133,8 @@ export function createDriveSource(
     // A shortcut to a shortcut leads nowhere.
     if (file.mimeType === shortcutType && file.target) file = await find(file.target, path, signal);
     if (file.mimeType === folderType || file.mimeType === shortcutType) throw notFound(path);
-    if (!isReadable(file.mimeType)) throw new ResourceError("denied", `${quote(path)} has no readable content`);
-    if (!file.canDownload)
-      throw new ResourceError("denied", `${quote(path)} may not be downloaded: its owner does not allow it`);
+    if (!isReadable(file.mimeType)) throw denied(`${quote(path)} has no readable content`);
+    if (!file.canDownload) throw denied(`${quote(path)} may not be downloaded: its owner does not allow it`);
     return file;
   }
 
@@ -168,20 +168,19 @@ export function createDriveSource(
     return [{ body: { text }, mimeType: "application/json", freshness: { scope: "private", ttlMs: 0 } as const }];
   }
 
-  async function childrenOf(spot: Spot, path: string, { cursor, limit }: ListRequest, signal: AbortSignal) {
-    if (spot.kind === "top") return page([directoryOf("file"), directoryOf("folder")], cursor, limit);
+  async function childrenOf(spot: Spot, path: string, request: ListRequest, signal: AbortSignal) {
+    if (spot.kind === "top") return entriesPage([directoryOf("file"), directoryOf("folder")], request);
     await fresh(signal);
-    if (spot.kind === "files") return listFiles({ limit, cursor });
+    if (spot.kind === "files") return listFiles(request);
     if (spot.kind === "folders")
-      return page(
+      return entriesPage(
         ledger.tops().map((row) => toFolder(row, isJudged)),
-        cursor,
-        limit,
+        request,
       );
     if (spot.kind !== "folder") throw notFound(path);
     const row = ledger.row(spot.id);
     if (row?.kind !== "folder" || !row.isShown) throw notFound(path);
-    return page(entriesIn(spot.id), cursor, limit);
+    return entriesPage(entriesIn(spot.id), request);
   }
 
   /** Cached, so that paging through a large folder does not rebuild all its entries for each page. */
@@ -215,10 +214,10 @@ export function createDriveSource(
       if (!spot) throw notFound(path);
       if (spot.kind === "search") return readSearch(onlyWords(at), path, caller, signal);
       if (at.query && spot.kind !== "file") throw notFound(path);
-      if (spot.kind !== "file" && spot.kind !== "folder") throw directory(path);
+      if (spot.kind !== "file" && spot.kind !== "folder") throw isDirectoryError(path);
       if (spot.kind === "folder") {
         const { mimeType } = await find(spot, path, signal);
-        throw mimeType === folderType ? directory(path) : notFound(path);
+        throw mimeType === folderType ? isDirectoryError(path) : notFound(path);
       }
       const request = parseDriveReadRequest(at);
       if (!request) throw notFound(path);
@@ -343,16 +342,4 @@ const titles: Readonly<Record<string, string>> = { "": "Google Drive", file: "Al
 
 function directoryOf(path: string): Entry {
   return { path, mimeType: directoryType, title: titles[path] ?? path };
-}
-
-function directory(path: string): ResourceError {
-  return new ResourceError("directory", `${quote(path)} is a directory`);
-}
-
-/** From behind the cursor, which is a path. */
-function page(entries: readonly Entry[], cursor: string | undefined, limit: number) {
-  const rest = cursor === undefined ? entries : entries.filter(({ path }) => path > cursor);
-  const items = rest.slice(0, limit);
-  const last = items.at(-1);
-  return { items, ...(rest.length > limit && last && { next: last.path }) };
 }

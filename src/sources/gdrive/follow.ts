@@ -1,14 +1,11 @@
 /** Reports changes of files: polls, and checks immediately when Drive notifies, as long as something watches. */
+import { createWaker } from "../../lib/waker.ts";
 import { ResourceError } from "../../errors.ts";
+import { createSharedWatch, type DatabaseWatch, type SharedWatch } from "../../backends/shared-watch.ts";
 import type { SourceChange, Runtime } from "../../source.ts";
 import type { Ledger } from "./ledger.ts";
 import type { LedgerChange } from "./rows.ts";
 import type { Sync } from "./sync.ts";
-
-export interface Following {
-  watch(signal: AbortSignal): Promise<AsyncIterable<SourceChange>>;
-  close(): Promise<void>;
-}
 
 export interface FollowingOptions {
   readonly sync: Sync;
@@ -19,132 +16,53 @@ export interface FollowingOptions {
   readonly push?: ((call: () => void, signal: AbortSignal) => Promise<void>) | undefined;
 }
 
-interface Listener {
-  hear(): void;
-  fail(cause: unknown): void;
-}
-
 /** More changes than this are reported as one general change. */
 const maxChanges = 20_000;
 const longestPollMs = 300_000;
 const quietMs = 200;
+/** Beyond this many queued changes, a reader gets "lost". */
+const maxQueued = 50_000;
 
-export function createFollowing({ sync, ledger, runtime, pollMs, push }: FollowingOptions): Following {
-  const listeners = new Set<Listener>();
-  const closing = new AbortController();
-  let ending: AbortController | undefined;
-  let polling: Promise<void> = Promise.resolve();
-  let wake: (() => void) | undefined;
-  /** Drive notified during a check. */
-  let isCalled = false;
-
-  function call(): void {
-    isCalled = true;
-    wake?.();
-  }
-
-  /** Waits until the time is up or Drive notifies; then a little longer, because changes come in groups. */
-  async function sleep(ms: number, signal: AbortSignal): Promise<void> {
-    if (!isCalled) {
-      const waking = new AbortController();
-      wake = () => waking.abort();
-      await runtime.wait(ms, AbortSignal.any([signal, waking.signal])).catch(() => undefined);
-      wake = undefined;
-    }
-    if (isCalled) await runtime.wait(quietMs, signal).catch(() => undefined);
-    isCalled = false;
-  }
-
-  async function poll(signal: AbortSignal): Promise<void> {
-    let waitMs = pollMs;
-    while (!signal.aborted) {
-      await sleep(waitMs, signal);
-      if (signal.aborted) return;
-      try {
-        await sync.now(signal);
-        waitMs = pollMs;
-        for (const { hear } of listeners) hear();
-      } catch (cause) {
-        if (signal.aborted) return;
-        // Drive is temporarily unavailable: changes made now are seen when it is back.
-        if (cause instanceof ResourceError && cause.passing)
-          waitMs = Math.min(waitMs * 2, Math.max(pollMs, longestPollMs));
-        else for (const { fail } of listeners) fail(cause);
-      }
-    }
-  }
-
-  function join(listener: Listener): void {
-    listeners.add(listener);
-    if (ending) return;
-    const { signal } = (ending = new AbortController());
-    polling = Promise.allSettled([polling, poll(signal), push?.(call, signal)]).then(() => undefined);
-  }
-
-  function leave(listener: Listener): void {
-    listeners.delete(listener);
-    if (listeners.size > 0) return;
-    ending?.abort();
-    ending = undefined;
-  }
-
-  return {
-    async watch(signal) {
-      await sync.now(signal);
-      return listen(AbortSignal.any([signal, closing.signal]));
-    },
-    async close() {
-      closing.abort();
-      await polling;
-    },
-  };
-
-  /** Active when called: everything written to the ledger from here on is reported. */
-  function listen(signal: AbortSignal): AsyncIterable<SourceChange> {
+export function createFollowing({ sync, ledger, runtime, pollMs, push }: FollowingOptions): SharedWatch {
+  async function detectChanges({ armed, tell, signal }: DatabaseWatch): Promise<void> {
+    const waker = createWaker(runtime.wait);
+    await sync.now(signal);
     let { seq, generation } = ledger;
-    let failure: { readonly cause: unknown } | undefined;
-    let ready: (() => void) | undefined;
-    let hasNews = false;
-    const wakeUp = (): void => {
-      hasNews = true;
-      ready?.();
-    };
-    const listener: Listener = {
-      hear: wakeUp,
-      fail(cause) {
-        failure = { cause };
-        wakeUp();
-      },
-    };
-    join(listener);
-    signal.addEventListener("abort", wakeUp, { once: true });
-    const over = (): void => {
-      signal.removeEventListener("abort", wakeUp);
-      leave(listener);
-    };
-    if (signal.aborted) over();
-    else signal.addEventListener("abort", over, { once: true });
 
-    return (async function* reportChanges(): AsyncGenerator<SourceChange> {
-      try {
-        while (!signal.aborted) {
-          if (!hasNews) await new Promise<void>((resolve) => (ready = resolve));
-          hasNews = false;
-          if (signal.aborted) return;
-          if (failure) throw failure.cause;
-          const upTo = ledger.seq;
-          const isSame = upTo >= seq && ledger.generation === generation;
-          const changes = isSame ? ledger.changesSince(seq, maxChanges) : undefined;
-          ({ generation } = ledger);
-          seq = upTo;
-          if (changes) yield* changes.flatMap(toSourceChanges);
-          else yield { kind: "lost" };
+    /** Other processes and callers write to the ledger, too. */
+    function report(): void {
+      const upTo = ledger.seq;
+      const isSame = upTo >= seq && ledger.generation === generation;
+      const changes = isSame ? ledger.changesSince(seq, maxChanges) : undefined;
+      ({ generation } = ledger);
+      seq = upTo;
+      tell(changes ? changes.flatMap(toSourceChanges) : [{ kind: "lost" }]);
+    }
+
+    armed();
+    const stop = new AbortController();
+    const pushing = push?.(waker.wake, AbortSignal.any([signal, stop.signal]));
+    try {
+      for (let waitMs = pollMs; ;) {
+        await waker.wait(waitMs, signal, quietMs);
+        if (signal.aborted) return;
+        try {
+          await sync.now(signal);
+          waitMs = pollMs;
+          report();
+        } catch (cause) {
+          // Drive is temporarily unavailable: changes made now are seen when it is back.
+          if (signal.aborted || !(cause instanceof ResourceError) || !cause.passing) throw cause;
+          waitMs = Math.min(waitMs * 2, Math.max(pollMs, longestPollMs));
         }
-      } finally {
-        over();
       }
-    })();
+    } finally {
+      stop.abort();
+      await pushing?.catch(() => undefined);
+    }
   }
+
+  return createSharedWatch(detectChanges, maxQueued);
 }
 
 /**

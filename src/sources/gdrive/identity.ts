@@ -1,7 +1,7 @@
 /** Credentials for Drive: a key file, a signed-in account, or the application default credentials of the machine. */
 import { readFile } from "node:fs/promises";
 import type { AuthClient, OAuth2Client } from "google-auth-library";
-import { ResourceError } from "../../errors.ts";
+import { denied, ResourceError, unavailable, unsupported } from "../../errors.ts";
 import { isPackageMissing } from "../../lib/missing-package.ts";
 import { isDriveObject, textIn } from "./drive-objects.ts";
 import type { StoredLogin } from "./stored-login.ts";
@@ -96,11 +96,7 @@ export async function library(): Promise<typeof import("google-auth-library")> {
     return await import("google-auth-library");
   } catch (cause) {
     if (!isPackageMissing(cause, "google-auth-library")) throw cause;
-    throw new ResourceError(
-      "unsupported",
-      "the source gdrive needs a missing package; run: npm install google-auth-library",
-      { cause },
-    );
+    throw unsupported("the source gdrive needs a missing package; run: npm install google-auth-library", cause);
   }
 }
 
@@ -113,9 +109,8 @@ function toRefusal(cause: unknown): ResourceError {
   const { status, code } = cause as { readonly status?: unknown; readonly code?: unknown };
   const isAway = /^(?:E(?!RR_)[A-Z_]+|UND_ERR_\w+)$/.test(String(code)) && !ofFiles.has(String(code));
   if (isAway || (typeof status === "number" && (status >= 500 || status === 429)))
-    return new ResourceError("unavailable", "the token service cannot be reached");
-  return new ResourceError(
-    "denied",
+    return unavailable("the token service cannot be reached");
+  return denied(
     "cannot get credentials; run: pressmark drive login, or set a keyFile, or run: gcloud auth application-default login --scopes=https://www.googleapis.com/auth/drive.readonly,https://www.googleapis.com/auth/cloud-platform",
   );
 }

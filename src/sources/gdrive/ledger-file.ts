@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileIdentity } from "../../lib/file-identity.ts";
 import { cacheFolder, systemPathsOf } from "../../lib/system-paths.ts";
-import { ResourceError } from "../../errors.ts";
+import { unavailable } from "../../errors.ts";
 import type { Runtime } from "../../source.ts";
 import { type Ledger, openLedger } from "./ledger.ts";
 import type { DriveSourceOptions } from "./options.ts";
@@ -72,13 +72,7 @@ function renewed(first: Ledger, file: string, open: () => Promise<Ledger>, { log
         renewing = true;
         void renew();
       }
-      throw new ResourceError(
-        "unavailable",
-        "the stored file list of Drive was damaged and is created again; try again",
-        {
-          cause,
-        },
-      );
+      throw unavailable("the stored file list of Drive was damaged and is created again; try again", cause);
     }
   }
 

@@ -3,7 +3,8 @@
  * next token, so that after a crash no change is lost and none is applied twice.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { ResourceError } from "../../errors.ts";
+import { shuttingDown } from "../../errors.ts";
+import { createStatements, inTransaction } from "../../backends/sql/sqlite-statements.ts";
 import { type DriveFile, type DrivePermission, folderType, shortcutType } from "./drive-objects.ts";
 import { isReadable } from "./formats.ts";
 import { isAlive } from "./holder.ts";
@@ -95,12 +96,10 @@ export async function openLedger({ file, folders }: LedgerOptions): Promise<Ledg
 }
 
 function createLedger(database: DatabaseSync, folders: readonly string[]): Ledger {
-  const prepared = new Map<string, ReturnType<DatabaseSync["prepare"]>>();
+  const statement = createStatements(database);
   const sql = (text: string) => {
-    if (!database.isOpen) throw closed();
-    let statement = prepared.get(text);
-    if (!statement) prepared.set(text, (statement = database.prepare(text)));
-    return statement;
+    if (!database.isOpen) throw shuttingDown();
+    return statement(text);
   };
   const all = (text: string, ...values: (string | number | null)[]): LedgerRow[] =>
     sql(text)
@@ -109,17 +108,8 @@ function createLedger(database: DatabaseSync, folders: readonly string[]): Ledge
 
   /** Runs in one transaction. */
   function together<T>(work: () => T): T {
-    if (!database.isOpen) throw closed();
-    database.exec("begin immediate");
-    try {
-      const done = work();
-      database.exec("commit");
-      return done;
-    } catch (cause) {
-      // A full disk has already rolled back.
-      if (database.isTransaction) database.exec("rollback");
-      throw cause;
-    }
+    if (!database.isOpen) throw shuttingDown();
+    return inTransaction(database, "begin immediate", work);
   }
 
   const noteOf = (name: string): string | undefined =>
@@ -383,8 +373,4 @@ function createLedger(database: DatabaseSync, folders: readonly string[]): Ledge
         .slice(0, limit),
     close: () => void (database.isOpen && database.close()),
   };
-}
-
-function closed(): ResourceError {
-  return new ResourceError("cancelled", "the server is shutting down");
 }

@@ -2,10 +2,12 @@
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { quote, ResourceError } from "../../errors.ts";
+import { parseJson } from "../../lib/parse-json.ts";
+import { unlessAborted } from "../../lib/unless-aborted.ts";
+import { cancelled, denied, invalid, quote, unavailable } from "../../errors.ts";
 import { constantTimeEqual } from "../../lib/constant-time-equal.ts";
 import type { Runtime } from "../../source.ts";
-import { until } from "./backoff.ts";
+
 import { createDriveApi } from "./drive-api.ts";
 import { isDriveObject, textIn } from "./drive-objects.ts";
 import { driveScope, library } from "./identity.ts";
@@ -45,17 +47,11 @@ function endpoints(rootUrl: string | undefined) {
 
 /** Parses the file that Google's console creates for a client of the type "Desktop app". */
 export function readClientKey(text: string): ClientKey {
-  let given: unknown;
-  try {
-    given = JSON.parse(text);
-  } catch {
-    given = undefined;
-  }
+  const given = parseJson(text);
   const installed = isDriveObject(given) && isDriveObject(given["installed"]) ? given["installed"] : {};
   const [clientId, clientSecret] = [textIn(installed, "client_id"), textIn(installed, "client_secret")];
   if (clientId === undefined)
-    throw new ResourceError(
-      "invalid",
+    throw invalid(
       'the file holds no client of the type "Desktop app"; download one from the console of your Google Cloud project',
     );
   return { clientId, clientSecret };
@@ -88,11 +84,10 @@ export async function signIn(
       ({ tokens } = await client.getToken({ code, codeVerifier }));
     } catch {
       // Errors of the library contain the request.
-      throw new ResourceError("denied", "Google rejected the sign-in; try again, and check the client");
+      throw denied("Google rejected the sign-in; try again, and check the client");
     }
     if (!tokens.refresh_token || !tokens.access_token)
-      throw new ResourceError(
-        "denied",
+      throw denied(
         "Google returned no refresh token; remove the program's access in your Google account, and try again",
       );
     const email = await emailOf(tokens.access_token, rootUrl, runtime, signal);
@@ -131,7 +126,7 @@ async function emailOf(
     runtime,
   });
   const { email } = await api.account(signal);
-  if (email === undefined) throw new ResourceError("unavailable", "Drive does not return the address of the account");
+  if (email === undefined) throw unavailable("Drive does not return the address of the account");
   return email;
 }
 
@@ -156,7 +151,7 @@ async function openEndpoint(state: string) {
     response.writeHead(200, { "Content-Type": "text/plain; charset=utf-8", Connection: "close" });
     response.end(code ? "Signed in. This window can be closed.\n" : "Not signed in. This window can be closed.\n");
     if (code) result.resolve({ code });
-    else result.reject(new ResourceError("denied", `access was not granted (${quote(why ?? "no reason given", 60)})`));
+    else result.reject(denied(`access was not granted (${quote(why ?? "no reason given", 60)})`));
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -165,7 +160,8 @@ async function openEndpoint(state: string) {
   host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url: `http://${host}/`,
-    answered: (signal: AbortSignal) => until(result.promise, signal, "sign-in was not completed"),
+    answered: (signal: AbortSignal) =>
+      unlessAborted(result.promise, signal, (reason) => cancelled(reason, "sign-in was not completed")),
     close() {
       server.close();
       server.closeAllConnections();

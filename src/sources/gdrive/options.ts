@@ -1,30 +1,9 @@
 /** Options of a Drive mount. */
+import { intOption } from "../../lib/int-option.ts";
 import type { z as Zod } from "zod";
 import { isDriveId } from "./drive-objects.ts";
 
-export interface PushSettings {
-  readonly url: string;
-  readonly host: string;
-  readonly port: number;
-}
-
-export interface DriveSourceOptions {
-  readonly myDrive: boolean;
-  readonly drives: "all" | readonly string[];
-  readonly folders: readonly string[];
-  readonly keyFile?: string;
-  readonly subject?: string;
-  readonly account?: string;
-  readonly anonymous: boolean;
-  readonly access: "account" | "drive";
-  readonly callers: Readonly<Record<string, string>>;
-  readonly push?: PushSettings;
-  readonly keep: boolean;
-  readonly rootUrl: string;
-  readonly maxBytes: number;
-  readonly timeoutMs: number;
-  readonly pollMs: number;
-}
+export type DriveSourceOptions = Zod.output<ReturnType<typeof driveOptions>>;
 
 export function driveOptions(z: typeof Zod) {
   const id = z.string().refine(isDriveId, "must be an id, as in the address of the folder or the shared drive");
@@ -78,24 +57,11 @@ export function driveOptions(z: typeof Zod) {
         .url({ protocol: /^https?$/ })
         .default("https://www.googleapis.com/")
         .describe("Address of an emulator"),
-      maxBytes: z
-        .int()
-        .min(1)
-        .max(64 * 1024 * 1024)
-        .default(5 * 1024 * 1024)
-        .describe("Larger files must be read by ranges"),
-      timeoutMs: z
-        .int()
-        .min(1)
-        .max(300_000)
-        .default(30_000)
-        .describe("Time limit of one call, with all its requests and retries"),
-      pollMs: z
-        .int()
-        .min(1000)
-        .max(86_400_000)
-        .default(60_000)
-        .describe("How often to request changes while a client is subscribed"),
+      maxBytes: intOption(z, 1, 64 * 1024 * 1024, 5 * 1024 * 1024).describe("Larger files must be read by ranges"),
+      timeoutMs: intOption(z, 1, 300_000, 30_000).describe("Time limit of one call, with all its requests and retries"),
+      pollMs: intOption(z, 1000, 86_400_000, 60_000).describe(
+        "How often to request changes while a client is subscribed",
+      ),
     })
     .strict();
 }

@@ -2,7 +2,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { ResourceError } from "../../errors.ts";
+import { unavailable } from "../../errors.ts";
 import { constantTimeEqual } from "../../lib/constant-time-equal.ts";
 import type { Runtime } from "../../source.ts";
 import type { DriveApi, OpenChannel } from "./drive-api.ts";
@@ -101,11 +101,7 @@ async function openEndpoint(
   server.maxConnections = 64;
   await new Promise<void>((resolve, reject) => {
     server.once("error", (cause: NodeJS.ErrnoException) =>
-      reject(
-        new ResourceError("unavailable", `cannot listen for notifications of Google Drive (${cause.code})`, {
-          cause,
-        }),
-      ),
+      reject(unavailable(`cannot listen for notifications of Google Drive (${cause.code})`, cause)),
     );
     server.listen(port, host, resolve);
   });

@@ -1,5 +1,5 @@
 /** Turns an error of Drive into ours, by its reason: the same status stands for a rate limit, a missing permission and a size limit. */
-import { quote, ResourceError } from "../../errors.ts";
+import { denied, invalid, quote, ResourceError } from "../../errors.ts";
 import { isDriveObject, listIn, textIn } from "./drive-objects.ts";
 
 /** Drive asks for a retry later. */
@@ -39,7 +39,7 @@ export function refusalOf(status: number, body: unknown): ResourceError {
     });
   if (status === 403) return forbidden(reasons);
   if (status === 404) return new ResourceError("not-found", "it does not exist, or the account may not see it");
-  if (status === 416) return new ResourceError("invalid", "the range starts behind the end of the file");
+  if (status === 416) return invalid("the range starts behind the end of the file");
   // An expired token, or a conversion that does not exist.
   if (status === 400 || status === 410)
     return new ResourceError("invalid", `Google Drive rejects the request (${status})`, { details: { reason } });
@@ -55,9 +55,9 @@ function forbidden(reasons: readonly string[]): ResourceError {
   if (reasons.includes("dailyLimitExceeded") || reasons.includes("quotaExceeded"))
     return new ResourceError("busy", "a daily Google Drive quota of the project is used up");
   if (reasons.includes("accessNotConfigured") || reasons.includes("SERVICE_DISABLED"))
-    return new ResourceError("denied", "the Drive API is not enabled in the project of the credentials");
+    return denied("the Drive API is not enabled in the project of the credentials");
   if (reasons.includes("insufficientPermissions") || reasons.includes("ACCESS_TOKEN_SCOPE_INSUFFICIENT"))
-    return new ResourceError("denied", "the credentials do not allow reading Drive; run: pressmark drive login");
+    return denied("the credentials do not allow reading Drive; run: pressmark drive login");
   return new ResourceError("denied", "Google Drive denies access: the account may not read this", {
     details: { reason: notOurs },
   });

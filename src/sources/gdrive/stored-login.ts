@@ -2,7 +2,8 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { quote, ResourceError } from "../../errors.ts";
+import { parseJson } from "../../lib/parse-json.ts";
+import { denied, quote, ResourceError, unavailable } from "../../errors.ts";
 import { withFileLock } from "../../lib/file-lock.ts";
 import { stateFolder, systemPathsOf } from "../../lib/system-paths.ts";
 import { writeFileAtomically } from "../../lib/write-file-atomically.ts";
@@ -74,7 +75,7 @@ export function createStoredLogins(env: Env, platform: NodeJS.Platform = process
       if (!account) return undefined;
       if (account.kept === "file") return toLogin(readJson(fileOf(email)));
       const secret = await keychain?.find(email);
-      return secret === undefined ? undefined : toLogin(parsed(Buffer.from(secret, "base64url").toString("utf8")));
+      return secret === undefined ? undefined : toLogin(parseJson(Buffer.from(secret, "base64url").toString("utf8")));
     },
 
     async keep(login) {
@@ -113,7 +114,7 @@ export function lastSignedIn(env: Env): string | undefined {
 /** Throws if the account is not signed in, or no longer. */
 export async function findLogin(email: string, env: Env): Promise<StoredLogin> {
   const found = await createStoredLogins(env).find(email.toLowerCase());
-  if (!found) throw new ResourceError("denied", `${quote(email)} has not signed in here; run: pressmark drive login`);
+  if (!found) throw denied(`${quote(email)} has not signed in here; run: pressmark drive login`);
   return found;
 }
 
@@ -144,17 +145,9 @@ function writeAlone(folder: string, file: string, value: unknown): void {
 
 function readJson(file: string): unknown {
   try {
-    return parsed(readFileSync(file, "utf8"));
+    return parseJson(readFileSync(file, "utf8"));
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw new ResourceError("unavailable", "the stored sign-in to Drive cannot be read", { cause });
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
+    throw unavailable("the stored sign-in to Drive cannot be read", cause);
   }
 }

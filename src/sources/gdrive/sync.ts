@@ -1,7 +1,9 @@
 /** Synchronises the ledger with Drive: lists all files of a log once, then applies its changes, each batch with its next token. */
-import { ResourceError } from "../../errors.ts";
+import { inParallel } from "../../lib/in-parallel.ts";
+import { unlessAborted } from "../../lib/unless-aborted.ts";
+import { cancelled, lastingFailure, ResourceError, shuttingDown, unavailable } from "../../errors.ts";
 import type { Runtime } from "../../source.ts";
-import { pause, type RetryState, until } from "./backoff.ts";
+import { pause, type RetryState } from "./backoff.ts";
 import { type DriveFile, type DrivePermission, folderType, type SharedDrive } from "./drive-objects.ts";
 import type { DriveApi } from "./drive-api.ts";
 import { createHolder } from "./holder.ts";
@@ -115,7 +117,7 @@ export function createSync(options: SyncOptions): Sync {
         disturbed += 1;
       }
     }
-    throw new ResourceError("unavailable", "Drive rejects its own tokens; try again later");
+    throw unavailable("Drive rejects its own tokens; try again later");
   }
 
   /** A shared drive is no longer visible to us. */
@@ -137,10 +139,7 @@ export function createSync(options: SyncOptions): Sync {
       if (!(await lookFor(name, look, everything)))
         for (const q of narrower)
           if (!(await lookFor(name, look, q)))
-            throw new ResourceError(
-              "unavailable",
-              "Drive did not search everything, so the listing would be incomplete",
-            );
+            throw unavailable("Drive did not search everything, so the listing would be incomplete");
       ledger.endLook(look, name);
     } catch (cause) {
       ledger.leaveLook(name, holder);
@@ -251,7 +250,7 @@ export function createSync(options: SyncOptions): Sync {
 
   /** A run in progress may already have passed the change that this caller needs. */
   function afresh(): Promise<void> {
-    if (signal.aborted) return Promise.reject(new ResourceError("cancelled", "the server is shutting down"));
+    if (signal.aborted) return Promise.reject(shuttingDown());
     if (following) return following;
     if (!running) return start();
     const next = running
@@ -265,12 +264,12 @@ export function createSync(options: SyncOptions): Sync {
   }
 
   return {
-    now: (asking) => until(afresh(), asking),
+    now: (asking) => unlessAborted(afresh(), asking, cancelled),
     async within(maxAgeMs, asking) {
       const isOurs = account !== undefined && ledger.note("account") === account;
       if (isOurs && wasWithin(maxAgeMs, "synced")) return;
       const work = running ?? afresh();
-      await until(retryState ? retryState.unless(work) : work, asking);
+      await unlessAborted(retryState ? retryState.unless(work) : work, asking, cancelled);
     },
     async close() {
       closing.abort();
@@ -295,25 +294,5 @@ async function undefinedIfGone<T>(requested: Promise<T>): Promise<T | undefined>
 }
 
 function endless(): ResourceError {
-  return new ResourceError("unavailable", "Drive returns pages without end", { passing: false });
-}
-
-/** Results in order, with limited concurrency. After a failure nothing more starts, and nothing runs on when this returns. */
-async function inParallel<T, R>(items: readonly T[], most: number, work: (item: T) => Promise<R>): Promise<R[]> {
-  const done: R[] = [];
-  let next = 0;
-  let failure: { readonly cause: unknown } | undefined;
-  const worker = async (): Promise<void> => {
-    while (next < items.length && !failure) {
-      const at = next++;
-      try {
-        done[at] = await work(items[at] as T);
-      } catch (cause) {
-        failure ??= { cause };
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(most, items.length) }, worker));
-  if (failure) throw failure.cause;
-  return done;
+  return lastingFailure("Drive returns pages without end");
 }

@@ -7,7 +7,7 @@ import { openPolicy } from "../../access/policy.ts";
 import { withStandardLayers } from "../../layers/standard.ts";
 import type { Call, Resources } from "../../resources.ts";
 import { createResources } from "../../router/create-resources.ts";
-import { createIndexThreads, type IndexThreads } from "../../server/search/index-threads.ts";
+import { createServerIndex, type ServerIndex } from "../../server/server-index.ts";
 import { createRuntime } from "../../server/runtime.ts";
 import type { SourceDefinition, Runtime } from "../../source.ts";
 import { type FakeDrive, startFakeDrive } from "../../testing/fakes/gdrive.ts";
@@ -17,7 +17,7 @@ export interface TestServer {
   readonly fake: FakeDrive;
   readonly resources: Resources;
   /** Present if requested. */
-  readonly index: IndexThreads | undefined;
+  readonly index: ServerIndex | undefined;
   /** Ends the polling interval. */
   poll(): void;
   close(): Promise<void>;
@@ -45,9 +45,9 @@ export async function openTestServer(
   const source = withStandardLayers(opened, { name: "drive" }, runtime);
   const folder = mkdtempSync(join(tmpdir(), "pressmark-gdrive-"));
   const index = isIndexed
-    ? createIndexThreads({ folder, runtime, maxFileBytes: 1024 ** 2, maxBytes: 1024 ** 3 })
+    ? createServerIndex({ cacheFolder: folder, project: { folders: ["drive"] }, runtime, live: true })
     : undefined;
-  index?.serve([{ name: "drive", source, definition: gdrive as SourceDefinition, options: whole }]);
+  index?.serve([{ name: "drive", source, definition: gdrive as SourceDefinition, options: whole }], {});
   const mounts = [{ name: "drive", base: "gdrive://", source }];
   const resources = createResources({
     mounts,

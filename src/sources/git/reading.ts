@@ -1,5 +1,6 @@
 /** Reads, describes and lists the addresses of a repository. */
-import { notFound, quote, ResourceError } from "../../errors.ts";
+import { entriesPage } from "../../backends/entries-page.ts";
+import { isDirectoryError, notFound } from "../../errors.ts";
 import { compareAddresses } from "../../lib/address-order.ts";
 import { directoryType, type Page } from "../../resources.ts";
 import {
@@ -19,7 +20,6 @@ import { changedFiles, type CommitFacts, readCommits, shallowEnds } from "../../
 import { readDiff } from "./diff.ts";
 import { readBranches, readTags } from "./listings.ts";
 import { readLog } from "./log.ts";
-import { entriesPage } from "./page.ts";
 import { type Commit, listedNames } from "../../backends/git/refs.ts";
 import { readCheckoutStatus } from "./status.ts";
 import { listed } from "./templates.ts";
@@ -114,7 +114,7 @@ export function createGitReader(options: GitReaderOptions): GitReader {
     const found = trees.at(commit, request.path);
     const entry = found instanceof Promise ? await found : found;
     if (entry.kind === "folder")
-      throw request.kind === "tree" && !request.range ? directory(at.path) : notFound(at.path);
+      throw request.kind === "tree" && !request.range ? isDirectoryError(at.path) : notFound(at.path);
     const file = { at, name: request.path.at(-1) ?? "", commit, entry };
     if (request.kind === "blob") return blobs.read({ ...file, range: request.range }, signal);
     const reveals = { path: blobPath(request) };
@@ -164,7 +164,7 @@ export function createGitReader(options: GitReaderOptions): GitReader {
       switch (request.kind) {
         case "mount":
         case "refs":
-          throw directory(at.path);
+          throw isDirectoryError(at.path);
         case "status":
           return facts(await readCheckoutStatus(context(signal)));
         case "branches":
@@ -246,8 +246,4 @@ function facts(value: object): Part {
 /** Content addressed by full hashes never changes. */
 function freshnessOf(...commits: readonly Commit[]): Pick<Part, "freshness"> {
   return commits.every(({ isPinned }) => isPinned) ? { freshness: pinnedFreshness } : {};
-}
-
-function directory(path: string): ResourceError {
-  return new ResourceError("directory", `${quote(path)} is a directory; list its children instead`);
 }

@@ -1,4 +1,5 @@
 /** Translates URIs of another server to addresses and back: `notes://all/a%20b?x=1` has the address `notes:%2F%2Fall/a%20b?x=1`. */
+import { Lru } from "../../lib/lru.ts";
 import { pathOf, segmentsOf } from "../../source.ts";
 import type { Address } from "../../source.ts";
 
@@ -18,7 +19,7 @@ const maxUriLength = 8192;
  * server use the normal spelling, or the one that it listed itself.
  */
 export function createAddresses(): Addresses {
-  const remembered = new Map<string, string>();
+  const remembered = new Lru<string, string>({ maxEntries: maxRemembered });
 
   return {
     of(uri) {
@@ -28,10 +29,6 @@ export function createAddresses(): Addresses {
         const key = keyOf(at);
         // The first of two spellings of one address is used.
         if (!remembered.has(key)) remembered.set(key, uri);
-        for (const oldest of remembered.keys()) {
-          if (remembered.size <= maxRemembered) break;
-          remembered.delete(oldest);
-        }
       }
       return at;
     },

@@ -1,5 +1,5 @@
 /** Relays changes of another server: of watched resources, and of its list. */
-import { ResourceError } from "../../errors.ts";
+import { ResourceError, unavailable } from "../../errors.ts";
 import type { Call, Resources } from "../../resources.ts";
 import type { Address, SourceChange, Runtime } from "../../source.ts";
 import { createSharedWatch, type DatabaseWatch } from "../../backends/shared-watch.ts";
@@ -162,7 +162,7 @@ export function createRelay({ watch: watchThere, addresses, runtime, paths, isDi
 function relay<T>(changes: AsyncIterable<T>, { fail }: Run, signal: AbortSignal, hear: (change: T) => void): void {
   async function follow(): Promise<void> {
     for await (const change of changes) hear(change);
-    if (!signal.aborted) throw new ResourceError("unavailable", "the other server no longer announces changes");
+    if (!signal.aborted) throw unavailable("the other server no longer announces changes");
   }
   follow().catch(fail);
 }

@@ -1,4 +1,5 @@
 /** Removes the index from sets of another Pressmark server: it names all members, and callers here may not see all of them. */
+import { parseJson } from "../../lib/parse-json.ts";
 import type { Content } from "../../resources.ts";
 import type { Addresses } from "./addresses.ts";
 
@@ -15,10 +16,6 @@ export function withoutIndex(
 
 function isIndex({ uri, mimeType, body }: Content, requested: string): boolean {
   if (uri !== requested || mimeType !== "application/json" || !("text" in body)) return false;
-  try {
-    const parsed: unknown = JSON.parse(body.text);
-    return typeof parsed === "object" && parsed !== null && "resources" in parsed && Array.isArray(parsed.resources);
-  } catch {
-    return false;
-  }
+  const parsed = parseJson(body.text);
+  return typeof parsed === "object" && parsed !== null && "resources" in parsed && Array.isArray(parsed.resources);
 }

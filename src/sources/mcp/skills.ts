@@ -1,6 +1,7 @@
 /** Skills of another server: their files under our addresses, served only if they match the digests of the skill. */
 import { notFound, ResourceError } from "../../errors.ts";
 import { digestOf } from "../../lib/digest.ts";
+import { Lru } from "../../lib/lru.ts";
 import type { Call, Page, PageRequest, ReadResult, Resources, Skill, SkillFile } from "../../resources.ts";
 import { segmentsOf } from "../../source.ts";
 import type { Address, Source, SourceSkill, SourceSkillFile } from "../../source.ts";
@@ -28,7 +29,7 @@ const maxPromises = 50_000;
 const digestForm = /^sha256:[0-9a-f]{64}$/i;
 
 export function createSkillRelay({ addresses, send, leaveOut }: SkillRelayOptions): SkillRelay {
-  const promises = new Map<string, Promised>();
+  const promises = new Lru<string, Promised>({ maxEntries: maxPromises });
 
   function relayed(skill: Skill): SourceSkill | undefined {
     const found = toSourceSkill(skill, addresses);
@@ -37,14 +38,7 @@ export function createSkillRelay({ addresses, send, leaveOut }: SkillRelayOption
       return undefined;
     }
     if (found.files !== "dynamic")
-      for (const { path, ...promise } of found.files) {
-        promises.delete(path);
-        promises.set(path, { ...promise, skill: skill.uri });
-      }
-    for (const oldest of promises.keys()) {
-      if (promises.size <= maxPromises) break;
-      promises.delete(oldest);
-    }
+      for (const { path, ...promise } of found.files) promises.set(path, { ...promise, skill: skill.uri });
     return found;
   }
 

@@ -1,5 +1,15 @@
 /** Client for the Prometheus HTTP API: with deadlines, and every failure as a readable error. */
-import { invalid, quote, ResourceError } from "../../errors.ts";
+import { parseJson } from "../../lib/parse-json.ts";
+import {
+  cancelled,
+  denied,
+  invalid,
+  lastingFailure,
+  quote,
+  ResourceError,
+  unavailable,
+  unsupported,
+} from "../../errors.ts";
 import { withoutPlaces } from "../../lib/without-locations.ts";
 import { takeUpTo } from "../../lib/read-bounded.ts";
 
@@ -67,10 +77,10 @@ export function createApi(options: ApiOptions): Api {
   }
 
   function broken(cause: unknown, signal: AbortSignal, isLate: boolean): ResourceError {
-    if (signal.aborted) return new ResourceError("cancelled", "cancelled", { cause });
+    if (signal.aborted) return cancelled(cause);
     const isTimeout = isLate || (cause instanceof Error && cause.name === "TimeoutError");
     const why = isTimeout ? `did not respond within ${timeoutMs} ms` : `cannot be reached (${codeOf(cause)})`;
-    return new ResourceError("unavailable", `the metrics server ${why}`, { cause });
+    return unavailable(`the metrics server ${why}`, cause);
   }
 
   async function textOf(response: Response, most: number, signal: AbortSignal): Promise<string | undefined> {
@@ -86,12 +96,8 @@ export function createApi(options: ApiOptions): Api {
     const saying = stated === undefined ? "" : `: ${toLine(clean(withoutPlaces(stated.error)))}`;
     if (isMissing(status, body, stated)) {
       if (needed.has(endpoint))
-        return new ResourceError(
-          "unavailable",
-          `the metrics server has no Prometheus API there (${status}); check the path of the url`,
-          { passing: false },
-        );
-      return new ResourceError("unsupported", `the metrics server has no ${endpoint}: /api/v1/${endpoint} is missing`);
+        return lastingFailure(`the metrics server has no Prometheus API there (${status}); check the path of the url`);
+      return unsupported(`the metrics server has no ${endpoint}: /api/v1/${endpoint} is missing`);
     }
     switch (status) {
       case 400:
@@ -104,21 +110,12 @@ export function createApi(options: ApiOptions): Api {
         return invalid(`the metrics server rejects the query${saying}`);
       case 401:
       case 403:
-        return new ResourceError(
-          "denied",
-          `the metrics server rejects the credentials (${status}); check token, or username and password`,
-        );
+        return denied(`the metrics server rejects the credentials (${status}); check token, or username and password`);
       case 429:
         return new ResourceError("busy", `the metrics server asks for a later retry`, { passing: true });
     }
     if (status >= 300 && status < 400)
-      return new ResourceError(
-        "unavailable",
-        `the metrics server redirects (${status}); put the final address into the url`,
-        {
-          passing: false,
-        },
-      );
+      return lastingFailure(`the metrics server redirects (${status}); put the final address into the url`);
     return new ResourceError("unavailable", `the metrics server responded with status ${status}${saying}`, {
       passing: status >= 500,
     });
@@ -144,13 +141,7 @@ export function createApi(options: ApiOptions): Api {
         );
       const parsed = parse(body);
       if (parsed?.["status"] !== "success" || parsed["data"] === undefined)
-        throw new ResourceError(
-          "unavailable",
-          `the response of the metrics server is not from the Prometheus API; check the url`,
-          {
-            passing: false,
-          },
-        );
+        throw lastingFailure(`the response of the metrics server is not from the Prometheus API; check the url`);
       return { data: parsed["data"], warnings: notesIn(parsed["warnings"]), infos: notesIn(parsed["infos"]) };
     },
 
@@ -238,12 +229,8 @@ function toLine(text: string): string {
 }
 
 function parse(body: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const parsed: unknown = JSON.parse(body);
-    return isApiObject(parsed) ? parsed : undefined;
-  } catch {
-    return undefined;
-  }
+  const parsed = parseJson(body);
+  return isApiObject(parsed) ? parsed : undefined;
 }
 
 export function isApiObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,6 +1,7 @@
 /** Which metrics exist, with their metadata. */
+import { unlessAborted } from "../../lib/unless-aborted.ts";
 import { compareAddresses } from "../../lib/address-order.ts";
-import { ResourceError } from "../../errors.ts";
+import { cancelled } from "../../errors.ts";
 import { type Api, isApiObject, textsIn } from "./api.ts";
 
 export interface Metric {
@@ -71,7 +72,7 @@ export function createMetricsCatalogue(api: Api, monotonicMs: () => number, clos
 
   async function metrics(olderMs: number, signal: AbortSignal): Promise<Known["metrics"]> {
     if (known && monotonicMs() - known.atMs < olderMs) return known.metrics;
-    const loaded = await unlessAborted(load(), signal);
+    const loaded = await unlessAborted(load(), signal, cancelled);
     return loaded.metrics;
   }
 
@@ -123,14 +124,4 @@ function unitIn(name: string): string | undefined {
   for (let cut = rest.replace(suffixes, ""); cut !== rest; cut = rest.replace(suffixes, "")) rest = cut;
   const last = rest.slice(rest.lastIndexOf("_") + 1);
   return units.has(last) ? last : undefined;
-}
-
-/** The work continues for the others. */
-export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const leave = (): void => reject(new ResourceError("cancelled", "cancelled"));
-    if (signal.aborted) leave();
-    signal.addEventListener("abort", leave, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
-  });
 }

@@ -1,5 +1,5 @@
 /** Reads series over a range, within the limits of series and points. */
-import { quote, ResourceError } from "../../errors.ts";
+import { lastingFailure, quote, ResourceError } from "../../errors.ts";
 import type { Api } from "./api.ts";
 import { isApiObject } from "./api.ts";
 import type { MetricsRequest } from "./metrics-request.ts";
@@ -149,7 +149,7 @@ function refuseFine(series: number, request: MetricsRequest, budget: Budget): vo
 function seriesIn(data: unknown): SampleSeries[] {
   const result = isApiObject(data) ? data["result"] : undefined;
   if (!Array.isArray(result) || (data as Record<string, unknown>)["resultType"] !== "matrix")
-    throw new ResourceError("unavailable", "the metrics server returned no series", { passing: false });
+    throw lastingFailure("the metrics server returned no series");
   return result.flatMap((each: unknown): SampleSeries[] => {
     if (!isApiObject(each)) return [];
     const values = Array.isArray(each["values"]) ? (each["values"] as readonly unknown[]) : [];

@@ -1,6 +1,7 @@
 /** Addresses in the database, parsed and formatted. */
+import { compareCodePoints } from "../../lib/address-order.ts";
 import { pathOf, segmentsOf } from "../../source.ts";
-import { compareNames, createNameSegments } from "../../backends/sql/segments.ts";
+import { createNameSegments } from "../../backends/sql/segments.ts";
 
 export type PostgresAddress =
   | { readonly kind: "database" }
@@ -78,7 +79,7 @@ export function comparePaths(left: string, right: string): number {
   for (const [index, segment] of ours.entries()) {
     const other = theirs[index];
     if (other === undefined) return 1;
-    const order = compareNames(segment, other);
+    const order = compareCodePoints(segment, other);
     if (order !== 0) return order;
   }
   return ours.length - theirs.length;

@@ -3,10 +3,18 @@ import { notFound } from "../../errors.ts";
 import type { Call } from "../../resources.ts";
 import type { Address, Part } from "../../source.ts";
 import type { AllowList } from "../../backends/sql/allow-list.ts";
-import { functionDdl, toDdl } from "../../backends/sql/ddl.ts";
+import { functionDdl } from "../../backends/sql/ddl.ts";
 import { schemaType, type TableDescription } from "../../backends/sql/description.ts";
-import { type TableFormat, tableFormatOf, tableFormats, tableTypeOf } from "../../backends/sql/formats.ts";
-import { type Overview, overviewMarkdown, tableMarkdown } from "../../backends/sql/overview.ts";
+import {
+  overviewPart,
+  type TableFormat,
+  tableFormatOf,
+  tableFormats,
+  tablePart,
+  tableTypeOf,
+  textPart,
+} from "../../backends/sql/formats.ts";
+import { type Overview } from "../../backends/sql/overview.ts";
 import { parseRowsRequest, type RowLimits, rowsPart } from "../../backends/sql/rows.ts";
 import type { Catalog, CatalogItem } from "./catalog.ts";
 import type { PostgresConnection } from "./connection.ts";
@@ -50,9 +58,7 @@ export function createPostgresReader({
   async function readDefinition(schema: string, table: string, format: TableFormat, path: string, signal: AbortSignal) {
     const description = await describe(schema, table, signal);
     if (description === undefined) throw notFound(path);
-    if (format === "ddl") return text(toDdl(description), "application/sql");
-    if (format === "markdown") return text(tableMarkdown(description, toDdl(description)), "text/markdown");
-    return text(JSON.stringify(description), schemaType);
+    return tablePart(description, format);
   }
 
   async function overviewOf(schema: string, path: string, signal: AbortSignal): Promise<Overview> {
@@ -78,10 +84,7 @@ export function createPostgresReader({
   }
 
   async function readOverview(schema: string, format: TableFormat, path: string, signal: AbortSignal) {
-    const overview = await overviewOf(schema, path, signal);
-    if (format === "ddl") return text(overview.tables.map(toDdl).join("\n"), "application/sql");
-    if (format === "json") return text(JSON.stringify(overview), schemaType);
-    return text(overviewMarkdown(overview), "text/markdown");
+    return overviewPart(await overviewOf(schema, path, signal), format);
   }
 
   async function readFunction(schema: string, name: string, format: TableFormat, path: string, signal: AbortSignal) {
@@ -91,14 +94,14 @@ export function createPostgresReader({
     ]);
     if (found === undefined || rows.length === 0) throw notFound(path);
     const described = rows.map(toFunction);
-    if (format === "ddl") return text(functionDdl(described), "application/sql");
-    return text(JSON.stringify({ database, schema, name, functions: described }), "application/json");
+    if (format === "ddl") return textPart(functionDdl(described), "application/sql");
+    return textPart(JSON.stringify({ database, schema, name, functions: described }), "application/json");
   }
 
   async function readEnums(schema: string, path: string, signal: AbortSignal) {
     const rows = allow.schema(schema) ? await connection.query(enumsQuery(schema), signal) : [];
     if (rows.length === 0) throw notFound(path);
-    return text(JSON.stringify({ database, schema, enums: rows.map(toEnum) }), "application/json");
+    return textPart(JSON.stringify({ database, schema, enums: rows.map(toEnum) }), "application/json");
   }
 
   async function shapeOf(schema: string, table: string, signal: AbortSignal): Promise<Shape | undefined> {
@@ -159,8 +162,4 @@ export function revealing(place: PostgresAddress): { readonly reveals?: Address 
   return isLeaf(place) && place.isShort
     ? { reveals: { path: postgresPath({ kind: place.kind, schema: place.schema, name: place.name }) } }
     : {};
-}
-
-function text(body: string, mimeType: string): Part {
-  return { body: { text: body }, mimeType };
 }

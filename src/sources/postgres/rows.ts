@@ -1,5 +1,5 @@
 /** Rows of a table, addressed by its key. Identifiers come from the catalogue and are quoted; values are parameters. */
-import { invalid, ResourceError } from "../../errors.ts";
+import { denied, invalid } from "../../errors.ts";
 import type { AllowList } from "../../backends/sql/allow-list.ts";
 import {
   jsonOrText,
@@ -122,8 +122,7 @@ function placeKey(letter: string): readonly KeyColumn[] | undefined {
 /** The server cuts long values, and pages with too many bytes. */
 export function rowsQuery(shape: Shape, request: RowsRequest, { maxBytes }: RowLimits): PostgresQuery {
   const { columns, key } = shape;
-  if (columns.length === 0)
-    throw new ResourceError("denied", "the role of this mount may not read any column of that table");
+  if (columns.length === 0) throw denied("the role of this mount may not read any column of that table");
   const given = "key" in request ? request.key : request.after;
   if (given !== undefined && given.length !== key?.length)
     throw invalid("not a key of a row in this table; copy it unchanged from the previous page");

@@ -1,5 +1,5 @@
 /** Detects changes in the database: definitions by polling the catalogue, rows by notifications on a channel. */
-import { ResourceError } from "../../errors.ts";
+import { unavailable } from "../../errors.ts";
 import type { SourceChange, Runtime } from "../../source.ts";
 import { type AllowList, parseTableRef, type TableRef } from "../../backends/sql/allow-list.ts";
 import { isRepresentable } from "../../backends/sql/segments.ts";
@@ -90,7 +90,7 @@ export function createPostgresWatch({ connection, allow, hasFunctions, channel, 
       last = await look(session);
       armed();
       const broken = session.over.then((cause) => {
-        throw cause === undefined ? new ResourceError("unavailable", "the database closed the connection") : cause;
+        throw cause === undefined ? unavailable("the database closed the connection") : cause;
       });
       broken.catch(() => undefined);
       while (!signal.aborted) {

@@ -3,7 +3,7 @@ import { cutAt } from "../../lib/cut-at.ts";
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { ResourceError } from "../../errors.ts";
+import { denied } from "../../errors.ts";
 
 export interface Credentials {
   readonly accessKeyId: string;
@@ -59,7 +59,7 @@ export function createCredentials(options: CredentialOptions, env: Environment, 
 async function find(options: CredentialOptions, env: Environment): Promise<Credentials> {
   const { accessKeyId, secretAccessKey, sessionToken, profile } = options;
   if ((accessKeyId === undefined) !== (secretAccessKey === undefined))
-    throw new ResourceError("denied", "accessKeyId and secretAccessKey belong together; set both, or neither");
+    throw denied("accessKeyId and secretAccessKey belong together; set both, or neither");
   if (accessKeyId !== undefined && secretAccessKey !== undefined) return { accessKeyId, secretAccessKey, sessionToken };
   const [id, secret] = [env["AWS_ACCESS_KEY_ID"], env["AWS_SECRET_ACCESS_KEY"]];
   if (profile === undefined && id && secret)
@@ -105,16 +105,15 @@ async function fromPackage(profile: string | undefined): Promise<Credentials> {
   try {
     ({ fromNodeProviderChain: chain } = (await import(chainPackage)) as { fromNodeProviderChain: typeof chain });
   } catch (cause) {
-    throw new ResourceError(
-      "denied",
+    throw denied(
       "no credentials found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, set a profile, or, for roles and single sign-on, " +
         `run: npm install ${chainPackage}`,
-      { cause },
+      cause,
     );
   }
   try {
     return await chain(profile === undefined ? {} : { profile })();
   } catch (cause) {
-    throw new ResourceError("denied", "cannot get credentials; sign in again, or check the profile", { cause });
+    throw denied("cannot get credentials; sign in again, or check the profile", cause);
   }
 }

@@ -1,5 +1,5 @@
 /** S3 over HTTP, for AWS and stores with the same API. */
-import { quote, ResourceError } from "../../errors.ts";
+import { denied, quote, ResourceError, unavailable, unsupported } from "../../errors.ts";
 import { scanXml, type XmlHandler } from "../../backends/documents/xml.ts";
 import { skipEmpty, type StorePage } from "../../backends/objects/list-page.ts";
 import type { ObjectHead, ObjectStore, ObjectWhere, StoredObject } from "../../backends/objects/object-store.ts";
@@ -147,9 +147,7 @@ async function loadSigner(): Promise<typeof import("aws4fetch")> {
   try {
     return await import("aws4fetch");
   } catch (cause) {
-    throw new ResourceError("unsupported", "the source s3 needs a missing package; run: npm install aws4fetch", {
-      cause,
-    });
+    throw unsupported("the source s3 needs a missing package; run: npm install aws4fetch", cause);
   }
 }
 
@@ -181,7 +179,7 @@ function scan(xml: string, handler: XmlHandler): void {
   try {
     scanXml(xml, handler);
   } catch (cause) {
-    throw new ResourceError("unavailable", "the store returned an invalid list", { cause });
+    throw unavailable("the store returned an invalid list", cause);
   }
 }
 
@@ -240,7 +238,7 @@ function parseList(xml: string): StorePage {
       text = "";
     },
   });
-  if (!isList) throw new ResourceError("unavailable", "the store returned an invalid list");
+  if (!isList) throw unavailable("the store returned an invalid list");
   // The encoding of names may be given after them.
   if (!more) token = undefined;
   if (!isEncoded) return { objects, prefixes, more, token };
@@ -321,22 +319,22 @@ function refusal(response: Response, fields: ReadonlyMap<string, string>, region
   const code = fields.get("Code") ?? "";
   const where = headers.get("x-amz-bucket-region") ?? fields.get("Region");
   if (where && where !== region && (status === 301 || status === 307 || status === 400))
-    return new ResourceError("denied", `the bucket is in another region; set region: ${quote(where, 40)}`);
+    return denied(`the bucket is in another region; set region: ${quote(where, 40)}`);
   switch (code) {
     case "NoSuchBucket":
       return new ResourceError("not-found", "no such bucket; check buckets and region");
     case "ExpiredToken":
     case "TokenRefreshRequired":
-      return new ResourceError("denied", "the credentials have expired; sign in again");
+      return denied("the credentials have expired; sign in again");
     case "InvalidAccessKeyId":
     case "SignatureDoesNotMatch":
     case "InvalidToken":
     case "AuthorizationHeaderMalformed":
-      return new ResourceError("denied", "the store rejects the credentials; check key, secret and region");
+      return denied("the store rejects the credentials; check key, secret and region");
     case "RequestTimeTooSkewed":
-      return new ResourceError("denied", "the clock of this machine is wrong, so the store rejects its signature");
+      return denied("the clock of this machine is wrong, so the store rejects its signature");
     case "InvalidObjectState":
-      return new ResourceError("denied", "the object is archived; restore it first");
+      return denied("the object is archived; restore it first");
     case "SlowDown":
       return new ResourceError("busy", "the store asks for fewer requests", { passing: true });
   }

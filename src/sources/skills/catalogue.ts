@@ -1,11 +1,11 @@
 /** Maintains the current snapshot: checked on every request and every change, and replaced as a whole. */
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
-import { toResourceError } from "../../errors.ts";
+import { toResourceError, unavailable } from "../../errors.ts";
+import { unlessAborted } from "../../lib/unless-aborted.ts";
 import type { Call } from "../../resources.ts";
 import type { Source, SourceChange, SourceProblem, Runtime } from "../../source.ts";
-import { startWatch } from "../../backends/source-watches.ts";
-import type { WatchListener } from "../../backends/source-watches.ts";
+import { createSharedWatch, type DatabaseWatch } from "../../backends/shared-watch.ts";
 import { isSame, isSameUnit, listSkillFolder, manifestName } from "./list-skill-folder.ts";
 import type { SkillListing } from "./list-skill-folder.ts";
 import { changesBetween, takeSnapshot } from "./snapshot.ts";
@@ -53,7 +53,9 @@ export function createSkillsCatalogue(
 ): SkillsCatalogue {
   const closing = new AbortController();
   const call: Call = { caller: { id: "pressmark" }, signal: closing.signal };
-  const watches = new Set<WatchListener>();
+  const watching = createSharedWatch(detect);
+  /** Of the last detector. */
+  let tell: DatabaseWatch["tell"] | undefined;
   const logged = new Set<string>();
   let skillsByRoot: readonly KnownSkills[] = roots.map(() => new Map());
   let listings: readonly SkillListing[] = [];
@@ -65,7 +67,6 @@ export function createSkillsCatalogue(
   let isUrgent = false;
   let running: Promise<Snapshot> | undefined;
   let queued: Promise<Snapshot> | undefined;
-  let pump: Pump | undefined;
 
   async function listAll(): Promise<readonly SkillListing[]> {
     const beganMs = performance.now();
@@ -142,7 +143,7 @@ export function createSkillsCatalogue(
     // Initial problems are reported by the doctor command; later ones are logged as warnings.
     logOnce(after.problems, before ? "warn" : "info");
     const changes = before ? changesBetween(before, after) : [];
-    for (const change of changes) for (const watch of watches) watch.hear(change);
+    tell?.(changes);
     return after;
   }
 
@@ -183,8 +184,7 @@ export function createSkillsCatalogue(
     return snapshot;
   }
 
-  function startPump(): Pump {
-    const ending = new AbortController();
+  async function detect({ armed, tell: told, signal }: DatabaseWatch): Promise<void> {
     let isDirty = false;
     let isBusy = false;
 
@@ -193,89 +193,50 @@ export function createSkillsCatalogue(
       if (isBusy) return;
       isBusy = true;
       try {
-        while (isDirty && !ending.signal.aborted) {
+        while (isDirty && !signal.aborted) {
           isDirty = false;
           isUrgent = true;
           await fresh();
           if (isSettled || isDirty) continue;
-          await wait(againMs, ending.signal);
+          await wait(againMs, signal);
           isDirty = true;
         }
       } catch (cause) {
-        if (!ending.signal.aborted) log("warn", "the skills cannot be read", { cause });
+        if (!signal.aborted) log("warn", "the skills cannot be read", { cause });
       } finally {
         isBusy = false;
       }
     }
 
-    async function listen({ files }: SkillsRoot): Promise<() => Promise<void>> {
-      const changes = await files.watch?.({ ...call, signal: ending.signal });
-      return async () => {
-        for await (const _ of changes ?? []) void stir();
-      };
+    async function follow(changes: AsyncIterable<SourceChange>): Promise<void> {
+      for await (const _ of changes) void stir();
     }
 
-    async function start(): Promise<void> {
-      const rootWatches = await Promise.all(roots.map(listen));
-      for (const rootWatch of rootWatches)
-        rootWatch()
-          .catch((cause: unknown) => log("warn", "a folder of skills can no longer be watched", { cause }))
-          .finally(() => {
-            // Watchers must start again.
-            if (ending.signal.aborted) return;
-            for (const watch of watches) watch.end();
-            leave();
-          });
-      await fresh();
-      void stir();
-    }
-
-    return { armed: start(), stop: () => ending.abort() };
-  }
-
-  function leave(): void {
-    if (watches.size > 0) return;
-    pump?.stop();
-    pump = undefined;
+    tell = told;
+    const rootWatches = await Promise.all(roots.map(({ files }) => files.watch?.({ ...call, signal })));
+    const ended = Promise.race(rootWatches.map((changes) => changes && follow(changes)));
+    ended.catch(() => undefined);
+    await fresh();
+    armed();
+    void stir();
+    await unlessAborted(ended, signal);
+    if (!signal.aborted) throw unavailable("a folder of skills can no longer be watched");
   }
 
   return {
     fresh,
 
-    async watch(signal) {
-      const changes = startWatch(watches, signal);
-      if (signal.aborted) return changes;
-      signal.addEventListener("abort", leave, { once: true });
-      const own = (pump ??= startPump());
-      try {
-        await own.armed;
-      } catch (cause) {
-        for (const watch of watches) watch.end();
-        leave();
-        throw cause;
-      }
-      return untilLeft(changes, () => {
-        signal.removeEventListener("abort", leave);
-        leave();
-      });
-    },
+    watch: watching.watch,
 
     async close() {
       closing.abort();
-      for (const watch of watches) watch.end();
-      leave();
+      await watching.close();
       await Promise.all(roots.map(({ files }) => files.close?.()));
       await running?.catch(() => undefined);
       skillsByRoot = [];
       snapshot = undefined;
     },
   };
-}
-
-interface Pump {
-  /** Resolves once every folder is watched, and checked after that. */
-  readonly armed: Promise<void>;
-  stop(): void;
 }
 
 /**
@@ -312,12 +273,4 @@ function problemsOf(listings: readonly SkillListing[]): SourceProblem[] {
 
 function areSame(one: readonly SkillListing[], other: readonly SkillListing[]): boolean {
   return one.length === other.length && one.every((listing, index) => isSame(listing, other[index] as SkillListing));
-}
-
-async function* untilLeft<T>(changes: AsyncIterable<T>, left: () => void): AsyncGenerator<T> {
-  try {
-    yield* changes;
-  } finally {
-    left();
-  }
 }

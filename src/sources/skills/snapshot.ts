@@ -2,8 +2,7 @@
 import { quote } from "../../errors.ts";
 import { compareAddresses } from "../../lib/address-order.ts";
 import { directoryType } from "../../resources.ts";
-import type { Page } from "../../resources.ts";
-import type { Entry, ListRequest, SourceChange, SourceProblem, SourceSkill } from "../../source.ts";
+import type { Entry, SourceChange, SourceProblem, SourceSkill } from "../../source.ts";
 import type { HeldFile } from "./held.ts";
 import { folderOf } from "./list-skill-folder.ts";
 import type { Unit } from "./unit.ts";
@@ -40,19 +39,6 @@ export function takeSnapshot(units: readonly Unit[], problems: readonly SourcePr
 export function statOf({ files, directories }: Snapshot, path: string): Entry | undefined {
   const inside = directories.get(path);
   return inside ? directoryEntry(path, inside.length) : files.get(path)?.entry;
-}
-
-/** A page of items in address order. */
-export function snapshotPage<T extends Pick<Entry, "path">>(
-  things: Iterable<T>,
-  { cursor, limit }: ListRequest,
-): Page<T> {
-  const all = [...things];
-  const first = cursor === undefined ? 0 : all.findIndex(({ path }) => compareAddresses(path, cursor) > 0);
-  if (first < 0) return { items: [] };
-  const items = all.slice(first, first + Math.max(1, limit));
-  const last = items.at(-1);
-  return last && first + items.length < all.length ? { items, next: last.path } : { items };
 }
 
 /** The changes between two snapshots, in an order in which they could have happened. */

@@ -1,7 +1,16 @@
 /** Queries a database file in a separate process, which is killed when a query takes too long: SQLite cannot be interrupted from here. */
 import type { ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { invalid, ResourceError } from "../../errors.ts";
+import { unlessAborted } from "../../lib/unless-aborted.ts";
+import {
+  cancelled,
+  invalid,
+  lastingFailure,
+  ResourceError,
+  shuttingDown,
+  unavailable,
+  unsupported,
+} from "../../errors.ts";
 import type { AllowOptions } from "../../backends/sql/allow-list.ts";
 import type { QueryResults, SqliteQuery } from "./queries.ts";
 
@@ -81,9 +90,7 @@ export function createEngine({ path, immutable, allow, timeoutMs, idleMs = 30_00
         const job = current;
         rest();
         // A file that crashes SQLite does so each time.
-        job?.reject(
-          new ResourceError("unavailable", "the database file crashed its reader process", { passing: false }),
-        );
+        job?.reject(lastingFailure("the database file crashed its reader process"));
         next();
       };
       started.once("exit", over);
@@ -116,7 +123,7 @@ export function createEngine({ path, immutable, allow, timeoutMs, idleMs = 30_00
     const job = queue.shift();
     if (job === undefined) return;
     if (job.signal.aborted) {
-      job.reject(cancelled(job.signal));
+      job.reject(cancelled(job.signal.reason));
       return next();
     }
     child ??= start();
@@ -126,45 +133,23 @@ export function createEngine({ path, immutable, allow, timeoutMs, idleMs = 30_00
     timer = setTimeout(() => {
       stop();
       current = undefined;
-      job.reject(
-        new ResourceError(
-          "unavailable",
-          `the query took longer than ${timeoutMs} ms; request less, or raise "timeoutMs"`,
-          {
-            passing: false,
-          },
-        ),
-      );
+      job.reject(lastingFailure(`the query took longer than ${timeoutMs} ms; request less, or raise "timeoutMs"`));
       next();
     }, timeoutMs);
     child.send({ path, immutable, allow, query: job.query } satisfies ToEngine, () => undefined);
   }
 
   function enqueue(query: SqliteQuery, signal: AbortSignal): Promise<FromEngine> {
-    if (isClosed || signal.aborted) throw cancelled(signal);
+    if (isClosed || signal.aborted) throw cancelled(signal.reason);
     if (queue.length >= maxWaiting)
       throw new ResourceError("busy", "too many queries for this file are waiting; try again in a second", {
         details: { retryAfterMs: 1000 },
       });
-    return new Promise((resolve, reject) => {
-      // A running query is not stopped: it ends by itself or at its deadline. The cancelled caller does not wait for it.
-      const leave = (): void => reject(cancelled(signal));
-      signal.addEventListener("abort", leave, { once: true });
-      const over = (): void => signal.removeEventListener("abort", leave);
-      queue.push({
-        query,
-        signal,
-        resolve(reply) {
-          over();
-          resolve(reply);
-        },
-        reject(cause) {
-          over();
-          reject(cause);
-        },
-      });
-      next();
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<FromEngine>();
+    queue.push({ query, signal, resolve, reject });
+    next();
+    // A running query is not stopped: it ends by itself or at its deadline. The cancelled caller does not wait for it.
+    return unlessAborted(promise, signal, cancelled);
   }
 
   return {
@@ -179,30 +164,23 @@ export function createEngine({ path, immutable, allow, timeoutMs, idleMs = 30_00
       const left = [...(current ? [current] : []), ...queue.splice(0)];
       current = undefined;
       stop();
-      for (const job of left) job.reject(new ResourceError("cancelled", "the server is shutting down"));
+      for (const job of left) job.reject(shuttingDown());
       await Promise.all(living);
     },
   };
-}
-
-function cancelled(signal: AbortSignal): ResourceError {
-  return new ResourceError("cancelled", "cancelled", { cause: signal.reason });
 }
 
 /** By the primary result code; the extended code says where it was noticed. */
 function toError(fault: number | string, message: string, immutable: boolean): ResourceError {
   const cause = new Error(message);
   delete cause.stack;
-  const lasting = (says: string) => new ResourceError("unavailable", says, { cause, passing: false });
-  const passing = (says: string) => new ResourceError("unavailable", says, { cause });
+  const lasting = (says: string) => lastingFailure(says, cause);
+  const passing = (says: string) => unavailable(says, cause);
   if (fault === "KEY") return invalid("not a key of a row in this table; copy it unchanged from the previous page");
   if (typeof fault === "string")
     return fault === "ENOENT"
       ? passing("the database file does not exist at present")
-      : new ResourceError("unavailable", "the database file cannot be opened; check its permissions", {
-          cause,
-          passing: false,
-        });
+      : lastingFailure("the database file cannot be opened; check its permissions", cause);
   switch (fault & 0xff) {
     case 5:
     case 6:
@@ -226,12 +204,9 @@ function toError(fault: number | string, message: string, immutable: boolean): R
     case 10:
       return passing("the database file cannot be read at present; try again");
     case 1:
-      return new ResourceError(
-        "unsupported",
+      return unsupported(
         "SQLite cannot read this: the schema may not fit this version, or a view names what no longer exists",
-        {
-          cause,
-        },
+        cause,
       );
     default:
       return new ResourceError("unexpected", "SQLite rejects the query; see the log", { cause });

@@ -1,14 +1,14 @@
 /** Queries to a database file, run in the process that has it open. Callers supply only names and keys, which are bound as values. */
 import { createHash } from "node:crypto";
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
+import type { RowsPage } from "../../backends/sql/rows.ts";
 import type { AllowList } from "../../backends/sql/allow-list.ts";
 import type {
   TableColumn,
-  Constraint,
   ForeignKey,
-  TableIndex,
   Reference,
   TableKind,
+  TableDescription,
 } from "../../backends/sql/description.ts";
 import { jsonSafe, keyText, type KeyValue } from "./values.ts";
 import { quoteIdentifier } from "../../backends/sql/segments.ts";
@@ -38,25 +38,8 @@ export type SqliteQuery =
   | { readonly kind: "leftOut" };
 
 /** The description of a table in the file, with its original names. */
-export interface RawTable extends NamedTable {
+export interface RawTable extends NamedTable, Omit<TableDescription, "database" | "table" | keyof NamedTable> {
   readonly sql: string;
-  readonly columns: readonly TableColumn[];
-  readonly primaryKey?: readonly string[];
-  readonly constraints: readonly Constraint[];
-  readonly foreignKeys: readonly ForeignKey[];
-  readonly referencedBy: readonly Reference[];
-  readonly indexes: readonly TableIndex[];
-  readonly suffix?: string;
-  readonly rowEstimate?: number;
-}
-
-export interface RawPage {
-  readonly columns: readonly { readonly name: string; readonly type: string }[];
-  readonly key?: readonly string[];
-  readonly rows: readonly (readonly unknown[])[];
-  readonly cut: readonly (readonly [row: number, column: string, length: number])[];
-  readonly next?: readonly string[];
-  readonly more?: boolean;
 }
 
 export interface Pulse {
@@ -69,7 +52,7 @@ export interface QueryResults {
   readonly tables: readonly NamedTable[];
   readonly describe: readonly RawTable[];
   /** Undefined if there is no such table. */
-  readonly rows: RawPage | undefined;
+  readonly rows: RowsPage | undefined;
   readonly pulse: Pulse;
   readonly leftOut: readonly string[];
 }
@@ -335,7 +318,7 @@ function rowsOf(
   database: DatabaseSync,
   tables: readonly NamedTable[],
   request: Extract<SqliteQuery, { kind: "rows" }>,
-): RawPage | undefined {
+): RowsPage | undefined {
   const table = tables.find(({ name }) => name === request.table);
   if (table === undefined) return undefined;
   const columns = columnsOf(database, table.name).columns.slice(0, maxColumns);

@@ -1,6 +1,7 @@
 /** Detects changes in a database file: the system reports a write, the file shows whether it matters. */
-import { type FSWatcher, watch } from "node:fs";
 import { basename, dirname } from "node:path";
+import { watchFolder } from "../../backends/watch-folder.ts";
+import { createWaker } from "../../lib/waker.ts";
 import type { SourceChange, Runtime } from "../../source.ts";
 import type { AllowList } from "../../backends/sql/allow-list.ts";
 import type { DatabaseWatch } from "../../backends/shared-watch.ts";
@@ -34,26 +35,19 @@ export function createSqliteWatch({ path, engine, allow, pollMs, wait }: SqliteW
   }
 
   return async function detectChanges({ armed, tell, signal }: DatabaseWatch): Promise<void> {
-    let isWritten = false;
-    let waiting: AbortController | undefined;
-    const onWrite = (): void => {
-      isWritten = true;
-      waiting?.abort();
-    };
-    // Before the first check, so that no change is missed.
-    const watcher = watchBeside(path, onWrite);
+    const waker = createWaker(wait);
+    const name = basename(path);
+    // Before the first check, so that no change is missed. The file may be replaced, and writes first go to the WAL file beside it.
+    const watcher = watchFolder(dirname(path), (changed) => {
+      if (changed === null || [name, `${name}-wal`, `${name}-journal`].includes(changed)) waker.wake();
+    });
     signal.addEventListener("abort", () => watcher?.close(), { once: true });
     try {
       let last: Seen | undefined = await look(signal);
       armed();
       while (!signal.aborted) {
-        if (!isWritten) {
-          waiting = new AbortController();
-          await wait(pollMs, AbortSignal.any([signal, waiting.signal])).catch(() => undefined);
-        }
+        await waker.wait(pollMs, signal, quietMs);
         if (signal.aborted) return;
-        if (isWritten) await wait(quietMs, signal);
-        isWritten = false;
         const now: Seen | undefined = await look(signal).catch(() => undefined);
         // While it cannot be read, its changes are unknown.
         if (now && last) {
@@ -67,21 +61,6 @@ export function createSqliteWatch({ path, engine, allow, pollMs, wait }: SqliteW
       watcher?.close();
     }
   };
-}
-
-/** Watches the folder: the file may be replaced, and writes first go to the WAL file beside it. */
-function watchBeside(path: string, onWrite: () => void): FSWatcher | undefined {
-  const name = basename(path);
-  try {
-    const watcher = watch(dirname(path), { persistent: false }, (_, changed) => {
-      if (changed === null || changed === name || changed === `${name}-wal` || changed === `${name}-journal`) onWrite();
-    });
-    // What cannot be watched is polled.
-    watcher.on("error", () => watcher.close());
-    return watcher;
-  } catch {
-    return undefined;
-  }
 }
 
 function changesBetween(before: Seen, after: Seen, allow: AllowList): SourceChange[] {

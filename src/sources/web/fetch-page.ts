@@ -3,7 +3,8 @@ import type { LookupAddress } from "node:dns";
 import type { IncomingMessage, RequestOptions } from "node:http";
 import { isIP } from "node:net";
 import type { Readable } from "node:stream";
-import { ResourceError, quote } from "../../errors.ts";
+import { unlessAborted } from "../../lib/unless-aborted.ts";
+import { cancelled, denied, lastingFailure, quote, ResourceError, unavailable } from "../../errors.ts";
 import type { Runtime } from "../../source.ts";
 import type { Permit } from "./addresses.ts";
 
@@ -56,7 +57,7 @@ export function createVisit(visiting: VisitOptions): Visit {
         host: hostname,
         address: closed.address,
       });
-      throw new ResourceError("denied", "the host of the page has a private address");
+      throw denied("the host of the page has a private address");
     }
     return [first, ...others];
   }
@@ -94,42 +95,29 @@ export function createVisit(visiting: VisitOptions): Visit {
     let url = start;
     try {
       for (let step = 0; step <= maxRedirects; step += 1) {
-        if (!(await unless(either, mayVisit(url))))
-          throw new ResourceError("denied", `${nameOf(url, start)} is not an allowed host`);
-        const visited = await unless(either, send(url, headers(url), either));
+        if (!(await unlessAborted(mayVisit(url), either))) throw denied(`${nameOf(url, start)} is not an allowed host`);
+        const visited = await unlessAborted(send(url, headers(url), either), either);
         const target = visited.headers["location"];
         if (!redirects.has(visited.status) || typeof target !== "string") return visited;
         url = nextStep(target, url, start);
       }
     } catch (cause) {
       if (cause instanceof ResourceError) throw cause;
-      if (signal.aborted) throw new ResourceError("cancelled", "cancelled", { cause });
+      if (signal.aborted) throw cancelled(cause);
       const why = late.aborted ? `did not respond within ${timeoutMs} ms` : `cannot be reached (${codeOf(cause)})`;
-      throw new ResourceError("unavailable", `${nameOf(url, start)} ${why}`, { cause });
+      throw unavailable(`${nameOf(url, start)} ${why}`, cause);
     }
-    throw new ResourceError("unavailable", `${quote(start.host)} redirects too often`, { passing: false });
+    throw lastingFailure(`${quote(start.host)} redirects too often`);
   };
-}
-
-/** Some operations cannot be stopped; then they are no longer awaited. */
-async function unless<T>(signal: AbortSignal, work: T | Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const off = () => reject(signal.reason as Error);
-    if (signal.aborted) off();
-    signal.addEventListener("abort", off, { once: true });
-    void Promise.resolve(work)
-      .then(resolve, reject)
-      .finally(() => signal.removeEventListener("abort", off));
-  });
 }
 
 function nextStep(target: string, from: URL, start: URL): URL {
   const url = URL.parse(target, from.href);
   // Credentials in a URL must not be sent on.
   if (!url || (url.protocol !== "https:" && url.protocol !== "http:") || url.username !== "" || url.password !== "")
-    throw new ResourceError("denied", `${nameOf(from, start)} redirects to a URL that is not a page`);
+    throw denied(`${nameOf(from, start)} redirects to a URL that is not a page`);
   if (from.protocol === "https:" && url.protocol === "http:")
-    throw new ResourceError("denied", `${nameOf(from, start)} redirects to a page without encryption`);
+    throw denied(`${nameOf(from, start)} redirects to a page without encryption`);
   url.hash = "";
   return url;
 }
@@ -173,7 +161,7 @@ async function unpack(response: IncomingMessage): Promise<Readable> {
 }
 
 function noAddress(cause?: unknown): never {
-  throw new ResourceError("unavailable", "the host of the page has no address", { cause });
+  throw unavailable("the host of the page has no address", cause);
 }
 
 /** The requested host. Redirect targets are not revealed to the caller. */

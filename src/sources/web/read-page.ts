@@ -5,8 +5,21 @@ import { isTextType } from "../../lib/mime.ts";
 import type { Freshness } from "../../resources.ts";
 import type { Part } from "../../source.ts";
 import type { Extract } from "../../backends/documents/extract.ts";
-import type { CachedPage } from "./page-cache.ts";
 import type { FetchedPage } from "./fetch-page.ts";
+
+export interface CachedPage {
+  readonly part: Part;
+  /** Size of the response body. */
+  readonly size: number;
+  /** Approximate memory use. */
+  readonly heldBytes: number;
+  readonly digest: string;
+  readonly lastModified: string | undefined;
+  /** The final URL: its validators are valid only there. */
+  readonly href: string;
+  /** The headers of a conditional request. */
+  readonly validators: Readonly<Record<string, string>>;
+}
 
 /** A larger page is converted in a thread, which does not block the server. */
 const maxHtmlHere = 64 * 1024;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { cacheFolder, stateFolder } from "./state-folder.ts";
+import { cacheFolder, stateFolder } from "./system-paths.ts";
 
 it.each([
   ["linux", {}, "/home/me/.local/state/pressmark"],

@@ -1,0 +1,27 @@
+/** A short table, drawn as a whole. */
+import type { ComponentChild } from "preact";
+
+interface PlainTableProps {
+  readonly head: readonly ComponentChild[];
+  readonly rows: readonly (readonly ComponentChild[])[];
+  readonly label?: string;
+  /** Whether the first cell of each row names the row. */
+  readonly hasRowHeads?: boolean;
+}
+
+export function PlainTable({ head, rows, label, hasRowHeads = false }: PlainTableProps) {
+  return (
+    <table aria-label={label}>
+      <thead>
+        <tr>{head.map((name) => (name === "" ? <td /> : <th scope="col">{name}</th>))}</tr>
+      </thead>
+      <tbody>
+        {rows.map((row, number) => (
+          <tr key={number}>
+            {row.map((cell, index) => (hasRowHeads && index === 0 ? <th scope="row">{cell}</th> : <td>{cell}</td>))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,209 @@
+/** The main thread's side of the indexer thread: restarts it if it fails, and gives it mounts, their changes and their contents. */
+import type { Worker } from "node:worker_threads";
+import { ResourceError } from "../../errors.ts";
+import { releaseMemory } from "../../lib/v8-memory.ts";
+import { monotonicMs } from "../../lib/monotonic-ms.ts";
+import type { Call } from "../../resources.ts";
+import type { IndexProblem } from "../../search/index-problem.ts";
+import type { IndexStatus, Role } from "../../search/status.ts";
+import type { SourceDefinition, Runtime } from "../../source.ts";
+import { sources } from "../../sources/index.ts";
+import type { SearchedMount } from "../server-index.ts";
+import { createMountChanges } from "./mount-changes.ts";
+import type { FromIndexer, IndexerData, SourceRequest, ThreadMount, ToIndexer } from "./messages.ts";
+import { createRemoteAnswerer } from "./remote-call.ts";
+import { threadEnded, startThread } from "./start-thread.ts";
+
+/** A mount with the key of its definition. */
+export interface KeyedMount extends SearchedMount {
+  readonly key: string;
+}
+
+export interface IndexerClientOptions {
+  readonly runtime: Runtime;
+  /** Called with each status that the thread reports. */
+  hear(role: Role, status: IndexStatus | undefined): void;
+  /** Called when the thread is about to start again, with the reason if it failed. */
+  restarting(problem?: IndexProblem): void;
+  /** Called when changes were sent to the thread. */
+  changed(): void;
+}
+
+export interface IndexerClient {
+  /** Sets the mounts to index. */
+  serve(mounts: readonly KeyedMount[]): void;
+  /** Makes the thread check whether the index is intact. */
+  check(found: "missing" | "damaged"): void;
+  /** Number of changes of a mount after the one with this number. */
+  waiting(mount: string, heard: number): number;
+  /** Stops the thread. */
+  close(): Promise<void>;
+}
+
+const firstRestartMs = 1000;
+const longestRestartMs = 60_000;
+/** A thread that ran this long is restarted without delay. */
+const steadyMs = 60_000;
+
+export function createIndexerClient(
+  data: Omit<IndexerData, "stop">,
+  mounts: readonly KeyedMount[],
+  { runtime, hear, restarting, changed }: IndexerClientOptions,
+): IndexerClient {
+  const closing = new AbortController();
+  const changes = createMountChanges({
+    runtime,
+    tell(mount, some, upTo) {
+      tell({ mount, changes: some, upTo });
+      changed();
+    },
+  });
+  const answerer = createRemoteAnswerer<SourceRequest, unknown>(tell, readSource);
+  let served = mounts;
+  let restartMs = firstRestartMs;
+  let startedMs = 0;
+  let stop: SharedArrayBuffer;
+  let thread: Worker | undefined;
+  let status: IndexStatus | undefined;
+  /** The thread that had nothing to index, and when it has ended. */
+  let resting: { readonly worker: Worker; readonly gone: Promise<void> } | undefined;
+  start();
+
+  function start(): void {
+    stop = new SharedArrayBuffer(4);
+    startedMs = monotonicMs();
+    changes.renumber();
+    let problem: IndexProblem | undefined;
+    const fail = (cause: unknown): void => {
+      runtime.log("error", "the indexer thread failed", { cause });
+      problem = { reason: "failed", message: "the search index is currently unavailable; it is retried" };
+    };
+    try {
+      const worker = startThread(new URL("./indexer-thread.ts", import.meta.url), {
+        name: "pressmark-indexer",
+        workerData: { ...data, stop } satisfies IndexerData,
+        resourceLimits: { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 4 },
+      });
+      worker.on("message", (message: FromIndexer) => void hearThread(message));
+      worker.on("error", fail);
+      worker.once("exit", () => {
+        if (worker !== resting?.worker) void restart(problem);
+      });
+      thread = worker;
+      tellMounts();
+    } catch (cause) {
+      fail(cause);
+      void restart(problem);
+    }
+  }
+
+  async function restart(problem: IndexProblem | undefined): Promise<void> {
+    changes.unfollow();
+    if (closing.signal.aborted) return;
+    restarting(problem);
+    if (monotonicMs() - startedMs >= steadyMs) restartMs = firstRestartMs;
+    const delayMs = restartMs;
+    restartMs = Math.min(restartMs * 2, longestRestartMs);
+    await runtime.wait(delayMs, closing.signal).catch(() => undefined);
+    if (!closing.signal.aborted) start();
+  }
+
+  async function wake(): Promise<void> {
+    const rested = resting;
+    restarting();
+    await rested?.gone;
+    // Two calls start it only once.
+    if (closing.signal.aborted || resting !== rested) return;
+    resting = undefined;
+    start();
+  }
+
+  /** Whether all mounts are too large: then nothing happens until the mounts change. */
+  function hasNothing(): boolean {
+    return (
+      served.length > 0 &&
+      served.every(({ name, key }) =>
+        status?.mounts.some((each) => each.name === name && each.key === key && each.state === "large"),
+      )
+    );
+  }
+
+  function tell(message: ToIndexer): void {
+    if (!closing.signal.aborted) thread?.postMessage(message, []);
+  }
+
+  async function hearThread(message: FromIndexer): Promise<void> {
+    if ("log" in message) return runtime.log(...message.log);
+    if ("call" in message || "cancel" in message) return answerer.hear(message);
+    if ("follow" in message) {
+      const mount = served.find(({ name }) => name === message.follow);
+      if (mount && !closing.signal.aborted && (await changes.follow(mount))) tell({ armed: mount.name });
+      return;
+    }
+    const { role } = message;
+    ({ status } = message);
+    hear(role, status);
+    if (role !== "writer") changes.unfollow();
+    else if (!data.once && hasNothing())
+      resting ??= { worker: thread!, gone: threadEnded(thread!).then(releaseMemory) };
+  }
+
+  async function readSource({ mount, operation, asked }: SourceRequest, signal: AbortSignal): Promise<unknown> {
+    const source = served.find(({ name }) => name === mount)?.source;
+    // The thread requests only operations and mounts that it was given.
+    const ask = source?.[operation] as ((asked: unknown, call: Call) => Promise<unknown>) | undefined;
+    if (!ask) throw new ResourceError("cancelled", "the mount is no longer served");
+    return ask.call(source, asked, { caller: { id: "pressmark" }, signal });
+  }
+
+  function tellMounts(): void {
+    tell({
+      serve: served.map(({ name, key, source, definition, options, redact = false, onMainThread }): ThreadMount => {
+        const isOpened = !onMainThread && isOpenable(definition, options);
+        return {
+          name,
+          key,
+          isWatched: !data.once && source.watch !== undefined,
+          hasStat: source.stat !== undefined,
+          hasOrder: source.order !== undefined,
+          opened: isOpened ? { source: definition.name, options, redact } : undefined,
+        };
+      }),
+    });
+  }
+
+  return {
+    serve(next) {
+      served = next;
+      if (!resting) tellMounts();
+      else if (!hasNothing()) void wake();
+      changes.refollow(served);
+    },
+
+    check: (found) => tell({ check: found }),
+
+    waiting: changes.waiting,
+
+    async close() {
+      closing.abort();
+      changes.unfollow();
+      answerer.cancelAll();
+      if (!thread) return;
+      await threadEnded(thread, {
+        stop,
+        forced: () => runtime.log("warn", "the indexer thread had to be terminated"),
+      });
+    },
+  };
+}
+
+/** Whether a thread can open the source by itself. */
+function isOpenable({ name, openedOnce }: SourceDefinition, options: unknown): boolean {
+  if (openedOnce || !Object.hasOwn(sources, name)) return false;
+  try {
+    structuredClone(options);
+    return true;
+  } catch {
+    return false;
+  }
+}
