@@ -6,7 +6,7 @@ import { unkept } from "../transport/send-json.ts";
 import { isFollowedLink } from "../transport/guard.ts";
 import type { RequestGate } from "../transport/http.ts";
 
-export interface TokenGateOptions {
+interface TokenGateOptions {
   readonly token: string;
   /** Process that prints another code on SIGUSR2. */
   readonly pid: number;
