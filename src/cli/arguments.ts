@@ -11,7 +11,7 @@ import {
 } from "./command.ts";
 import { nearest } from "../lib/nearest.ts";
 
-export type ParsedArguments =
+type ParsedArguments =
   | { readonly help: true }
   | { readonly help: false; readonly given: CommandInput<PositionalDeclarations, Flags> };
 

@@ -5,7 +5,7 @@ import { quote } from "../errors.ts";
 /** Values that a shell may complete. */
 export type ShellCompletion = "files" | "folders" | readonly string[];
 
-export interface Positional<Value = unknown> {
+interface Positional<Value = unknown> {
   readonly summary: string;
   readonly count: "one" | "optional" | "many";
   readonly offer?: ShellCompletion;
@@ -65,7 +65,7 @@ export interface Command {
   run(given: CommandInput<PositionalDeclarations, Flags>, world: CommandContext): Promise<void>;
 }
 
-export interface CommandDeclaration<T extends PositionalDeclarations, F extends Flags> extends Omit<
+interface CommandDeclaration<T extends PositionalDeclarations, F extends Flags> extends Omit<
   Command,
   "run" | "takes" | "flags"
 > {

@@ -10,7 +10,7 @@ export const exitCodes = [
   [130, "interrupted"],
 ] as const;
 
-export type ExitCode = (typeof exitCodes)[number][0];
+type ExitCode = (typeof exitCodes)[number][0];
 
 /** `isStopped`: the user asked to stop. */
 export function exitCodeOf(cause: unknown, isStopped: boolean): ExitCode {

@@ -13,7 +13,7 @@ import { type Facts, holds, realPath, sha256 } from "./trust.ts";
 /** Paths that options name, by part, each with the name shown when it changes. */
 export type Places = Map<string | undefined, (readonly [name: string, path: string])[]>;
 
-export interface MountsAsking {
+interface MountsAsking {
   readonly asking: Asking;
   readonly places: Places;
   /** The parsed config, with references. */

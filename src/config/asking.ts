@@ -40,7 +40,7 @@ export interface Asking {
   permissions(): readonly Permission[];
 }
 
-export interface AskingOptions {
+interface AskingOptions {
   readonly standing: Standing;
   /** The parsed config, before references are resolved. */
   readonly raw: unknown;

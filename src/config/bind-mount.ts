@@ -12,7 +12,7 @@ export interface MountBinding extends Required<Pick<MountConfig, "bound">>, Pick
   readonly refused?: string;
 }
 
-export interface BindOptions extends MountPrograms {
+interface BindOptions extends MountPrograms {
   /** Paths in its options, each with the name shown when it changes. */
   readonly places: readonly (readonly [name: string, path: string])[];
   /** Whether to hash programs: not for a mount that is left out anyway. */

@@ -5,7 +5,7 @@ import { quote } from "../errors.ts";
 import { isPlainObject } from "./references.ts";
 import { type Facts, holds, realPath, sha256 } from "./trust.ts";
 
-export interface BoundFiles {
+interface BoundFiles {
   readonly facts: Facts;
   /** Notes for the trust prompt; each completes "this config …". */
   readonly notes: readonly string[];

@@ -7,7 +7,7 @@ import type { KeyPath, Problem } from "./problem.ts";
 import { isPlainObject } from "./references.ts";
 import { type Limits, mountSchema } from "./schema.ts";
 
-export interface MountChecking extends CheckOptions, SourceFinding {
+interface MountChecking extends CheckOptions, SourceFinding {
   readonly folder: string;
   isReferred(path: KeyPath): boolean;
   /** Limits for all mounts. */

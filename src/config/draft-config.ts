@@ -6,7 +6,7 @@ import { plainName } from "./load-config.ts";
 import { serverSchema } from "./schema.ts";
 import type { ProjectFinding } from "./survey.ts";
 
-export interface DraftOptions {
+interface DraftOptions {
   readonly project: string;
   readonly findings: readonly ProjectFinding[];
   /** Served settings files that contain secrets; text mounts then mask them. */

@@ -42,7 +42,7 @@ export interface ConfigContext {
 }
 
 /** The config, or the permission that it needs before it is used at all. */
-export type LoadedConfig = { readonly config: Config } | { readonly untrusted: Permission };
+type LoadedConfig = { readonly config: Config } | { readonly untrusted: Permission };
 
 interface LoadOptions {
   readonly grant: Grant;

@@ -15,7 +15,7 @@ export interface ParsedText {
 export type ConfigTextFormat = "yaml" | "json";
 
 /** The parsed text, or its syntax errors. */
-export type ParseAnswer = ParsedText | { readonly problems: readonly Problem[] };
+type ParseAnswer = ParsedText | { readonly problems: readonly Problem[] };
 
 export async function parseText(text: string, format: ConfigTextFormat): Promise<ParseAnswer> {
   return format === "json" ? parseJson(text) : parseYaml(text);

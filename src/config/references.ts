@@ -5,7 +5,7 @@ import { quote } from "../errors.ts";
 import type { KeyPath, Problem } from "./problem.ts";
 import { formatPath } from "./problem.ts";
 
-export interface ReferenceOptions {
+interface ReferenceOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Base folder of paths. */
   readonly folder: string;
@@ -19,7 +19,7 @@ export interface ReferenceOptions {
 }
 
 /** One reference, as written. */
-export interface ConfigReference {
+interface ConfigReference {
   readonly kind: "env" | "file";
   readonly name: string;
   /** Value to use if the variable or file does not exist. */

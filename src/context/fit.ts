@@ -14,7 +14,7 @@ export interface PassageChoice {
   readonly also: readonly string[];
 }
 
-export interface Fitted {
+interface Fitted {
   /** In the order of the pack. */
   readonly chosen: readonly PassageChoice[];
   readonly text: string;

@@ -41,7 +41,7 @@ export interface GatherAsk {
   readonly counter?: "estimate" | "best" | CountTokens;
 }
 
-export const maxBudget = 10_000_000;
+const maxBudget = 10_000_000;
 const maxIncluded = 200;
 /** Maximum number of candidates to read if there is a task, and of their neighbours. */
 const maxRead = 80;

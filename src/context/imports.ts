@@ -1,6 +1,6 @@
 /** Finds the imports of a file by a simple scan of its lines: relative paths, or endings of paths. */
 
-export interface Import {
+interface Import {
   /** Without an extension if the language omits it. */
   readonly path: string;
   /** True if relative to the folder of the file; otherwise only the end of the path is known. */

@@ -8,7 +8,7 @@ const invisible =
   // oxlint-disable-next-line no-control-regex, no-misleading-character-class -- these characters are what this is about
   /[\u0000-\u0008\u000b\u000e-\u001f\u007f-\u0084\u0086-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
 
-export interface Visible {
+interface Visible {
   readonly text: string;
   /** Number of characters removed. */
   readonly removed: number;

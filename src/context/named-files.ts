@@ -6,7 +6,7 @@ import { roundRobin, tryRequest } from "./round-robin.ts";
 import { findPinned, isSet } from "./pins.ts";
 import type { Task } from "./read-task.ts";
 
-export interface Named {
+interface Named {
   readonly resource: Resource;
   readonly why: string;
 }

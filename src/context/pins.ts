@@ -3,7 +3,7 @@ import { toResourceError } from "../errors.ts";
 import { type Call, directoryType, type Resource, type Resources } from "../resources.ts";
 import { roundRobin } from "./round-robin.ts";
 
-export interface Pins {
+interface Pins {
   readonly found: readonly { readonly resource: Resource; readonly why: string }[];
   /** URIs that were not found, as the caller wrote them. */
   readonly missing: readonly string[];

@@ -5,7 +5,7 @@ import type { CountedPassage, Text } from "./texts.ts";
 import { gatherWeights } from "./weights.ts";
 
 /** A text that was read, and its metadata. */
-export interface Rankable {
+interface Rankable {
   readonly text: Text;
   /** Search score, from 0 to 1. */
   readonly found: number;

@@ -3,7 +3,7 @@ import { isFunctionWord } from "../search/function-words.ts";
 import { tokenize, type Token } from "../search/tokens.ts";
 
 /** An index term of the task, and its weight. */
-export interface TaskTerm {
+interface TaskTerm {
   readonly term: string;
   /** As written in the task. */
   readonly surface: string;
@@ -14,7 +14,7 @@ export interface TaskTerm {
   readonly isPlace: boolean;
 }
 
-export interface TaskNames {
+interface TaskNames {
   readonly uris: readonly string[];
   /** File names and paths, with slashes as written. */
   readonly paths: readonly string[];

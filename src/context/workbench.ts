@@ -12,7 +12,7 @@ import type { PassageSource } from "./passage-source.ts";
 import { lookThrough, type Text } from "./texts.ts";
 
 /** A text as it was read. */
-export interface RawText {
+interface RawText {
   readonly key: string;
   readonly raw: string;
   readonly path: string;
@@ -50,7 +50,7 @@ export interface PackedItem {
   readonly removed: number;
 }
 
-export interface Packed {
+interface Packed {
   readonly text: string;
   readonly tokens: number;
   /** Name of the tokenizer. */

@@ -4,7 +4,7 @@ import { wrapSource } from "../layer.ts";
 import type { Layer, Operation } from "../layer.ts";
 import { attempt, callOf } from "./own-call.ts";
 
-export interface ErrorContext {
+interface ErrorContext {
   readonly mount: string;
   readonly operation: Operation;
 }

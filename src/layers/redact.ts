@@ -19,7 +19,7 @@ import {
   toSourceHits,
 } from "../source.ts";
 
-export interface RedactOptions {
+interface RedactOptions {
   /** Returns the lines or bytes of a part that a query names; undefined if it names none. */
   cut(
     part: Part,

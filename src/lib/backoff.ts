@@ -1,6 +1,6 @@
 /** Delays between attempts: doubled after each failure, reset after a lasting success. */
 
-export interface BackoffOptions {
+interface BackoffOptions {
   /** After this many failures in a row, the next attempt follows immediately: they may have been temporary. */
   readonly atOnce?: number;
   readonly firstMs: number;
@@ -11,7 +11,7 @@ export interface BackoffOptions {
   readonly now: () => number;
 }
 
-export interface Backoff {
+interface Backoff {
   /** The attempt has succeeded so far. */
   begun(): void;
   /** The attempt failed, or its result has ended. Returns the delay before the next one. */

@@ -14,7 +14,7 @@ export interface CoalescingQueue<T> extends AsyncIterableIterator<T, undefined> 
   return(): Promise<IteratorResult<T, undefined>>;
 }
 
-export interface QueueLimit<T> {
+interface QueueLimit<T> {
   /** If more items than this would wait, `overflow` replaces all of them. */
   readonly max: number;
   readonly overflow: T;

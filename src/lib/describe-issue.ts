@@ -4,7 +4,7 @@ import { nearest } from "./nearest.ts";
 
 type Issue = z.core.$ZodIssue;
 
-export interface Wording {
+interface Wording {
   /** The text for a value of a wrong type, or a missing one. */
   wrongType(expected: string): string;
   /** The text for a likely intended name. */

@@ -1,7 +1,7 @@
 /** A fair queue: clients take turns, so that one client with much work does not block the others. */
 import { monotonicMs } from "./monotonic-ms.ts";
 
-export interface FairQueueOptions {
+interface FairQueueOptions {
   /** Limit of concurrent work. One client gets at most three quarters of it. */
   readonly maxAtOnce: number;
   /** Limit of waiting work. */
@@ -15,7 +15,7 @@ export interface FairQueueOptions {
   readonly cancelled: (reason: unknown) => Error;
 }
 
-export interface FairQueue {
+interface FairQueue {
   /**
    * Starts the work when it is the client's turn; the work of one client runs in order. If the queue is full, the call is rejected, unless
    * another client has more in it: then that client's last item is. Waiting ends with the signal. Work occupies its slot until it settles.

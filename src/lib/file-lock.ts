@@ -4,7 +4,7 @@ import { closeSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 
-export interface FileLockOptions {
+interface FileLockOptions {
   /** Folder of the locks, shared by all processes. Created if missing. */
   readonly folder: string;
   /** How long to wait for the lock. */

@@ -6,7 +6,7 @@ interface Span {
   readonly end: number;
 }
 
-export interface JsonMember {
+interface JsonMember {
   readonly key: string;
   readonly name: Span;
   readonly value: JsonNode;
@@ -27,7 +27,7 @@ export class JsonTextError extends Error {
   }
 }
 
-export interface JsonTextOptions {
+interface JsonTextOptions {
   /** Whether comments and trailing commas are allowed, as in editor settings. */
   readonly comments?: boolean;
 }

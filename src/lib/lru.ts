@@ -1,6 +1,6 @@
 /** A map that holds the most recently used entries, as many as its limits permit. */
 
-export interface LruLimits<K, V> {
+interface LruLimits<K, V> {
   readonly maxEntries?: number;
   /** Limit of the sum of all sizes. A larger entry is not stored. */
   readonly maxSize?: number;

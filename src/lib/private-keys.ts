@@ -1,7 +1,7 @@
 /** Finds private keys in PEM and PGP format: complete, or with one end cut off. Takes time proportional to the text. */
 
 /** [from, to): between the marks. */
-export interface PrivateKey {
+interface PrivateKey {
   readonly from: number;
   readonly to: number;
 }

@@ -4,7 +4,7 @@ import { findPrivateKeys } from "./private-keys.ts";
 import { secretContexts } from "./secret-contexts.ts";
 import { type SecretRule, secretRules } from "./secret-rules.ts";
 
-export interface Secret {
+interface Secret {
   /** [from, to) in the text: the secret alone, not its name. */
   readonly from: number;
   readonly to: number;

@@ -2,7 +2,7 @@
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 
-export interface SystemPaths {
+interface SystemPaths {
   readonly platform: NodeJS.Platform;
   readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;

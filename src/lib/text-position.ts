@@ -1,7 +1,7 @@
 /** Line and column of offsets in a text, in one pass for any number of offsets. */
 
 /** Both counted from 1. */
-export interface TextPlace {
+interface TextPlace {
   readonly line: number;
   readonly column: number;
 }

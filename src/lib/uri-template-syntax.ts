@@ -24,7 +24,7 @@ export interface Characters {
 }
 
 export const none = -1;
-export const escaped = 0x10000;
+const escaped = 0x10000;
 export const percentSign = code("%");
 export const unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
 const segment = `${unreserved}!$&'()*+,;=:@`;

@@ -1,6 +1,6 @@
 /** A wait that an event ends early. */
 
-export interface Waker {
+interface Waker {
   /** Ends the current wait, or the next one before it begins. */
   wake(): void;
   /**

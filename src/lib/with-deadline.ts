@@ -1,6 +1,6 @@
 /** Runs work with a deadline: its signal aborts then, or with the caller's signal. */
 
-export interface Deadline {
+interface Deadline {
   readonly signal: AbortSignal;
   /** Restarts the time, for example when the other side shows progress. */
   extend(): void;

@@ -13,7 +13,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import { processMark, removeLeftovers } from "./leftovers.ts";
 
-export interface AtomicWriteOptions {
+interface AtomicWriteOptions {
   /** Limited by the umask. Default: for the owner only. */
   readonly mode?: number;
   /** Takes the mode of the file that it replaces, if there is one. */

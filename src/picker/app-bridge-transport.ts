@@ -4,12 +4,12 @@ import type { JSONRPCMessage, StandardSchemaV1, Transport } from "@modelcontextp
 
 type Loose = Readonly<Record<string, unknown>>;
 
-export interface BridgeTransport extends Transport {
+interface BridgeTransport extends Transport {
   /** Reports everything as changed: hosts relay no updates, so the person requests them. */
   reportAll(): void;
 }
 
-export interface BridgeOptions {
+interface BridgeOptions {
   readonly app: Pick<App, "request">;
   /** The names of the server's tools. */
   tools(): Promise<readonly string[]>;

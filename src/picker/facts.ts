@@ -6,7 +6,7 @@ import { ago, type Language } from "./texts.ts";
 import type { Chosen } from "./tray.ts";
 import { isFolder } from "./tree.ts";
 
-export interface ResourceFact {
+interface ResourceFact {
   readonly kind: "priority" | "fresh" | "size" | "cost";
   readonly short: string;
   readonly long: string;

@@ -6,7 +6,7 @@ import type { Shared } from "./app.tsx";
 import type { StatePageProps } from "./state-page.tsx";
 import { statusUri } from "./state-page-status.ts";
 
-export interface StateButtonProps extends Shared {
+interface StateButtonProps extends Shared {
   /** The connected server, once there is one. */
   pressmark(): Resources | undefined;
 }

@@ -28,7 +28,7 @@ export interface PreviewState {
   readonly updatedAt?: string;
 }
 
-export interface Search {
+interface Search {
   /** The typed text, without what is still being composed. */
   readonly text: string;
   readonly filters: Filters;
@@ -73,7 +73,7 @@ export interface Templates {
   readonly filling?: Filling;
 }
 
-export interface GatherState {
+interface GatherState {
   readonly status: "idle" | "loading" | "ready" | "failed";
   readonly problem?: string;
   readonly receipt?: ReceiptView;
@@ -81,7 +81,7 @@ export interface GatherState {
   readonly text: string;
 }
 
-export interface SavedSetsState {
+interface SavedSetsState {
   readonly status: "idle" | "loading" | "ready" | "failed";
   readonly items: readonly Resource[];
   readonly problem?: string;

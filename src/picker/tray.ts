@@ -22,7 +22,7 @@ export function toggled(tray: Tray, resource: Resource): Tray {
   return has(tray, resource.uri) ? without(tray, resource.uri) : [...tray, { resource }];
 }
 
-export function without(tray: Tray, uri: string): Tray {
+function without(tray: Tray, uri: string): Tray {
   return tray.filter(({ resource }) => resource.uri !== uri);
 }
 

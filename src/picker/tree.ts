@@ -2,7 +2,7 @@
 import { cutAt } from "../lib/cut-at.ts";
 import { directoryType, type Page, type Resource } from "../resources.ts";
 
-export interface TreeFolder {
+interface TreeFolder {
   /** In order. Pages are never joined: a folder may hold a million entries. */
   readonly pages: readonly (readonly Resource[])[];
   /** Present if there is more to load. */

@@ -1,6 +1,6 @@
 /** Computes which rows of a long list are visible, and their position. */
 
-export interface Sight {
+interface Sight {
   readonly count: number;
   /** All in CSS pixels. */
   readonly rowHeight: number;
@@ -8,7 +8,7 @@ export interface Sight {
   readonly height: number;
 }
 
-export interface Window {
+interface Window {
   /** Height of the list. */
   readonly canvas: number;
   /** The rows from `first` up to `last`, not included. */

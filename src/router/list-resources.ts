@@ -10,7 +10,7 @@ import { showSkill } from "./skills.ts";
 import { queryKey, mergeLists, mergeListsAs } from "./merge-lists.ts";
 import type { MountList, MergedPage } from "./merge-lists.ts";
 
-export interface ListingOptions extends Pick<ResourceReader, "findEntry"> {
+interface ListingOptions extends Pick<ResourceReader, "findEntry"> {
   readonly cursors: Cursors;
   /** Number of entries on the first page. Later pages hold more, so that a million entries need at most 64 pages. */
   readonly pageSize: number;

@@ -17,7 +17,7 @@ export interface MountList<E extends Address = Entry> {
   cursorAfter?: ((entry: E) => string) | undefined;
 }
 
-export type ListPosition = Omit<Position, "page">;
+type ListPosition = Omit<Position, "page">;
 
 export interface MergedPage<T = Resource> {
   readonly items: T[];
@@ -26,7 +26,7 @@ export interface MergedPage<T = Resource> {
   readonly failures: MountFailure[];
 }
 
-export interface MergeOptions {
+interface MergeOptions {
   /** Number of entries on the page; fewer only if there are no more. */
   readonly size: number;
   readonly from?: ListPosition;

@@ -41,7 +41,7 @@ export interface Routes {
   format(mount: RoutedMount, at: Address): string | undefined;
 }
 
-export interface RouteOptions {
+interface RouteOptions {
   /** In UTF-16 code units. */
   readonly maxUriLength?: number;
 }

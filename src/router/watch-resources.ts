@@ -42,7 +42,7 @@ interface SharedWatch {
   stop: AbortController | undefined;
 }
 
-export interface ResourceWatcher extends Pick<Resources, "watch"> {
+interface ResourceWatcher extends Pick<Resources, "watch"> {
   /** Ends every watch. */
   close(): void;
 }

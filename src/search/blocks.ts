@@ -15,7 +15,7 @@ const blockBytes = 8000;
 /** One in so many terms is written whole, so that a search can begin there. */
 const restartEvery = 16;
 
-export interface BlockSink {
+interface BlockSink {
   /** The first term of the block, and the block. */
   (first: string, block: Uint8Array): void;
 }

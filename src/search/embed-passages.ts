@@ -5,7 +5,7 @@ import type { Embeddings } from "./embeddings.ts";
 import type { EmbeddingStatus } from "./status.ts";
 import type { IndexStore } from "./store.ts";
 
-export interface EmbeddingWork {
+interface EmbeddingWork {
   readonly model: string;
   readonly client: Embeddings;
   readonly runtime: Runtime;

@@ -7,7 +7,7 @@ import type { IndexLease } from "./lease.ts";
 import { isWhole } from "./open-database.ts";
 import type { IndexStore } from "./store.ts";
 
-export interface StoreGuardOptions {
+interface StoreGuardOptions {
   readonly files: IndexFolder;
   readonly lease: IndexLease;
   /** Called when another program wrote to the files and they are intact. The content may still have changed. */

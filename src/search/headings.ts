@@ -1,14 +1,14 @@
 /** Detects where a new section begins: a heading of a document, a definition in code. */
 import type { TextFormat } from "./format.ts";
 
-export type Began =
+type Began =
   /** The heading with those above it, or the name of the definition and of its container. */
   | { readonly heading: string }
   /** A remark belongs to the definition below it, if there is one. */
   | { readonly isRemark: true };
 
 /** Called line by line, in order; [from, to) is the line without trailing white space, `next` the beginning of the next line. */
-export type HeadingReader = (text: string, from: number, to: number, next: string) => Began | undefined;
+type HeadingReader = (text: string, from: number, to: number, next: string) => Began | undefined;
 
 /** Longer lines are neither headings nor first lines of definitions. */
 const maxLineLength = 300;

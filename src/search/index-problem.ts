@@ -15,7 +15,7 @@ export interface IndexProblem {
   readonly message: string;
 }
 
-export type LossReason = "damaged" | "replaced";
+type LossReason = "damaged" | "replaced";
 
 /** The files of an index are no longer those that were opened, or are damaged. */
 export class IndexLostError extends Error {

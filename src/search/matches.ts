@@ -13,7 +13,7 @@ export interface TermMatch {
 }
 
 /** Returns the matches in a passage, in text order. */
-export type Matcher = (text: string) => TermMatch[];
+type Matcher = (text: string) => TermMatch[];
 
 /** The vocabulary only serves to compare by number, and may hold anything. */
 export function createTermMatcher(found: readonly FoundTerm[], vocabulary: TermVocabulary): Matcher {

@@ -6,7 +6,7 @@ import { body, eachPosting, headingField, title, type List } from "./lists.ts";
 import { longLength, type Segment } from "./segments.ts";
 import { searchWeights } from "./weights.ts";
 
-export interface Scored {
+interface Scored {
   readonly segment: Segment;
   /** Ordinals in the segment. */
   readonly document: number;

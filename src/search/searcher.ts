@@ -18,7 +18,7 @@ export interface SearchQuestion extends Omit<StoreQuery, "vector" | "mounts"> {
   readonly withStatus: boolean;
 }
 
-export interface SearcherOptions {
+interface SearcherOptions {
   readonly folder: string;
   readonly openStore: OpenStore;
   readonly runtime: Runtime;

@@ -2,7 +2,7 @@
 import type { TermMatch } from "./matches.ts";
 import { wholeCharacterAt } from "./whole-character.ts";
 
-export interface Snippet {
+interface Snippet {
   /** Position in the passage. */
   readonly from: number;
   readonly to: number;

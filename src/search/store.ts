@@ -52,7 +52,7 @@ export interface Unembedded {
   readonly text: string;
 }
 
-export interface IndexStoreOptions {
+interface IndexStoreOptions {
   readonly readOnly?: boolean;
   /** Polled during long work: once it is true, the call is rolled back and throws "cancelled". */
   readonly isStopped?: () => boolean;

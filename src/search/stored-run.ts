@@ -4,7 +4,7 @@ import type { IndexStore, Stored } from "./store.ts";
 
 const pageSize = 1000;
 
-export interface StoredRun {
+interface StoredRun {
   /** Stored entries before a path: they are no longer listed. */
   takeBefore(path: string): Stored[];
   takeAt(path: string): Stored[];

@@ -8,7 +8,7 @@ export interface TextLimits {
   readonly maxFileBytes: number;
 }
 
-export interface FoundText {
+interface FoundText {
   /** Empty if there is no text, or too much. */
   readonly text: string;
   /** Target of a link. */

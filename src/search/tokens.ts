@@ -42,7 +42,7 @@ export interface Token {
 /**
  * `from` and `to` count in the folded text. The text there makes the term (see `termOf`), unless `ownText` is given.
  */
-export type Emit = (kind: TokenKind, position: number, from: number, to: number, ownText: string | undefined) => void;
+type Emit = (kind: TokenKind, position: number, from: number, to: number, ownText: string | undefined) => void;
 
 /** Longer words are cut. */
 const maxWordLength = 64;

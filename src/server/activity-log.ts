@@ -2,7 +2,7 @@
 import type { ClientInfo, RequestObserver } from "../protocol/request-observer.ts";
 import type { Runtime } from "../source.ts";
 
-export interface ClientStatus extends ClientInfo {
+interface ClientStatus extends ClientInfo {
   readonly era: "modern" | "legacy";
   readonly since: string;
   readonly lastSeen: string;
@@ -10,7 +10,7 @@ export interface ClientStatus extends ClientInfo {
   readonly connections: number;
 }
 
-export interface ReadStatus {
+interface ReadStatus {
   readonly uri: string;
   /** Time of the last read. */
   readonly at: string;
@@ -20,7 +20,7 @@ export interface ReadStatus {
 }
 
 /** The served URL, and what hosts need to connect. */
-export interface ServedAt {
+interface ServedAt {
   readonly version: string;
   readonly url?: string;
   readonly tokenVariable?: string;

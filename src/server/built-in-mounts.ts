@@ -5,7 +5,7 @@ import { indexPage } from "./index-status.ts";
 import { pickerAppMount } from "./picker-app.ts";
 import { statusMount } from "./status-mount.ts";
 
-export interface BuiltInMountsOptions extends StatusPageOptions {
+interface BuiltInMountsOptions extends StatusPageOptions {
   /** The picker as one file. Default: the one in the package. */
   readonly pickerApp?: string;
 }

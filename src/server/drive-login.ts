@@ -8,7 +8,7 @@ import { createDriveIdentity } from "../sources/gdrive/identity.ts";
 import { createStoredLogins, type StoredAccount, type StoredLogins } from "../sources/gdrive/stored-login.ts";
 import { readClientKey, signIn, signOut } from "../sources/gdrive/login.ts";
 
-export interface DriveLogins {
+interface DriveLogins {
   /** The user consents in a browser, at the URL passed to `show`. */
   login(client: string, show: (url: string) => void | Promise<void>, signal: AbortSignal): Promise<StoredAccount>;
   /** Returns whether Google revoked the token. */
@@ -19,12 +19,12 @@ export interface DriveLogins {
   status(signal: AbortSignal): Promise<readonly AccountStatus[]>;
 }
 
-export interface AccountStatus extends StoredAccount {
+interface AccountStatus extends StoredAccount {
   /** Why the account does not work. */
   readonly problem?: string;
 }
 
-export interface DriveLoginOptions {
+interface DriveLoginOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly runtime: Runtime;
   /** URL of an emulator. */

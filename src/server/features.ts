@@ -14,13 +14,13 @@ import { createPickTool } from "./picker-app.ts";
 import { createSaveSet } from "./sets/save-set.ts";
 import { createSetPrompts } from "./sets/set-prompts.ts";
 
-export interface FeaturesOptions {
+interface FeaturesOptions {
   readonly pressmark: Pick<Server, "resources" | "mounts" | "policy" | "settings" | "runtime" | "sets">;
   /** False offers no tools, regardless of the config. */
   readonly tools?: boolean;
 }
 
-export interface Features {
+interface Features {
   readonly server: { readonly name: string; readonly title: string };
   readonly tools: readonly Tool[];
   /** Actions of mounts as tools. Absent if they are not offered. */
@@ -35,7 +35,7 @@ export interface Features {
 const server = { name: "pressmark", title: "Pressmark" };
 const allNames: readonly ReadingToolName[] = ["search_resources", "list_resources", "read_resource", "gather_context"];
 
-export interface ServerProtocolOptions {
+interface ServerProtocolOptions {
   readonly version: string;
   /** Whether every result is private, because callers must authenticate. */
   readonly isPrivate?: boolean;

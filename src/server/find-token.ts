@@ -1,7 +1,7 @@
 /** Finds the token that callers must send: in a file, the environment or the config, never on the command line. */
 import { invalid, quote } from "../errors.ts";
 
-export interface TokenPlaces {
+interface TokenPlaces {
   /** File with the token, as the user wrote it. */
   readonly file?: string;
   /** The current folder. */

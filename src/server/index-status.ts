@@ -18,7 +18,7 @@ export function indexPage(index: ServerIndex): StatusPage {
   };
 }
 
-export interface ToldIndexStatus extends ShownStatus {
+interface ToldIndexStatus extends ShownStatus {
   /** "unavailable": there is no index, for the reason in `problem`; it is retried. */
   readonly state: "starting" | "indexing" | "complete" | "unavailable";
   /** Whether this process maintains the index, or another one. */

@@ -5,7 +5,7 @@ import type { ReadingToolName } from "../protocol/tools/reading-tools.ts";
 import { findKeyDocuments, quickFindKeyDocuments, type KeyDocument } from "./key-documents.ts";
 import { type Server, mountsFor } from "./open-server.ts";
 
-export interface InstructionsOptions {
+interface InstructionsOptions {
   readonly pressmark: Pick<Server, "resources" | "mounts" | "policy" | "runtime">;
   /** The server's own name. */
   readonly server: string;
@@ -13,7 +13,7 @@ export interface InstructionsOptions {
   readonly tools: readonly ReadingToolName[];
 }
 
-export interface Instructions {
+interface Instructions {
   /** Based on what is known now: key resources found later appear in later responses. */
   of(caller: Caller): string;
   /** Resolves when the key resources are known. */
@@ -114,7 +114,7 @@ export function createInstructions({ pressmark, server, tools }: InstructionsOpt
   };
 }
 
-export interface InstructionsInput extends Pick<InstructionsOptions, "server" | "tools"> {
+interface InstructionsInput extends Pick<InstructionsOptions, "server" | "tools"> {
   readonly mounts: readonly NamedMount[];
   readonly keyResources: readonly KeyDocument[];
 }

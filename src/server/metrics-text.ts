@@ -2,7 +2,7 @@
 import type { RequestCounts } from "./server-metrics.ts";
 import type { ShownStatus } from "./server-index.ts";
 
-export interface MetricsSnapshot {
+interface MetricsSnapshot {
   readonly tally: RequestCounts;
   readonly version: string;
   readonly sessions: number;

@@ -7,7 +7,7 @@ import type { Caller } from "../resources.ts";
 import type { Mount } from "../router/route.ts";
 import type { Entry, Source } from "../source.ts";
 
-export const pickerAppUri = "ui://pressmark/picker";
+const pickerAppUri = "ui://pressmark/picker";
 const extension = "io.modelcontextprotocol/ui";
 /** https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx */
 const appType = "text/html;profile=mcp-app";
@@ -56,7 +56,7 @@ async function readPage(file: string | undefined): Promise<string> {
   return readFile(file ?? join(packageFolder(), "dist", "picker-app.html"), "utf8");
 }
 
-export interface PickToolOptions {
+interface PickToolOptions {
   /** Mounts that this caller may see. */
   mounts(caller: Caller): readonly NamedMount[];
   /** Names of the tools that the page may call. */

@@ -3,14 +3,14 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { quote } from "../errors.ts";
 import type { Runtime } from "../source.ts";
 
-export interface PickerPageOptions {
+interface PickerPageOptions {
   /** Folder of the build, resolved at the first request. */
   readonly folder: () => string;
   readonly log?: Runtime["log"];
 }
 
 /** Handles `/` and paths below `/picker/`. Returns false for any other path. */
-export type PickerPage = (request: IncomingMessage, response: ServerResponse, path: string) => boolean;
+type PickerPage = (request: IncomingMessage, response: ServerResponse, path: string) => boolean;
 
 interface File {
   readonly type: string;

@@ -24,7 +24,7 @@ export interface SearchedMount {
   readonly onMainThread?: boolean;
 }
 
-export interface ServerIndexOptions {
+interface ServerIndexOptions {
   readonly cacheFolder: string;
   readonly project: Project;
   readonly runtime: Runtime;

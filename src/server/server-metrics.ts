@@ -5,7 +5,7 @@ import { allRevisions } from "../protocol/revisions/index.ts";
 import type { Runtime } from "../source.ts";
 import type { ServerIndex } from "./server-index.ts";
 
-export interface ServerMetricsOptions {
+interface ServerMetricsOptions {
   readonly version: string;
   readonly index: Pick<ServerIndex, "status">;
   /** Open sessions and streams. */
@@ -19,7 +19,7 @@ export interface ServerMetrics extends Required<Pick<RequestObserver, "answered"
 }
 
 /** Outcomes and response times of one method. */
-export interface MethodCounts {
+interface MethodCounts {
   readonly outcomes: Map<string, number>;
   /** Number of responses per bound; the last bucket counts all that took longer. */
   readonly buckets: number[];

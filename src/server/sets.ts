@@ -53,7 +53,7 @@ export interface Sets {
   follow(hear: () => void, signal: AbortSignal): void;
 }
 
-export interface SetsOptions {
+interface SetsOptions {
   readonly resources: Pick<Resources, "stat">;
   readonly policy: Policy;
   /** Current sets of the config, with URIs instead of paths. */

@@ -4,7 +4,7 @@ import { serveStdio } from "../transport/stdio.ts";
 import { createFeatures, createServerProtocol } from "./features.ts";
 import { type OpenServerOptions, openServer } from "./open-server.ts";
 
-export interface StdioServerOptions extends Omit<OpenServerOptions, "live"> {
+interface StdioServerOptions extends Omit<OpenServerOptions, "live"> {
   readonly input: Readable;
   readonly out: Writable;
   readonly version: string;

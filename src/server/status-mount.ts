@@ -5,7 +5,7 @@ import type { Mount } from "../router/route.ts";
 import type { Address, Entry, Source } from "../source.ts";
 import { createChangeQueue } from "./change-queue.ts";
 
-export const statusScheme = "pressmark";
+const statusScheme = "pressmark";
 
 /** One status resource, as JSON. */
 export interface StatusPage {

@@ -53,7 +53,7 @@ export interface SourceSetup {
 }
 
 /** A change of one path. */
-export type ReportedChange = Exclude<SourceChange, { readonly kind: "lost" }>;
+type ReportedChange = Exclude<SourceChange, { readonly kind: "lost" }>;
 
 const abilities: readonly Ability[] = ["stat", "children", "templates", "complete", "search", "skills", "watch"];
 

@@ -36,7 +36,7 @@ const longestDelayMs = 30_000;
 /** A watch that lasted this long was a success. One that ends sooner must not restart at full speed each time. */
 const steadyMs = 1000;
 
-export interface WatchersOptions extends CoalesceOptions {
+interface WatchersOptions extends CoalesceOptions {
   /** How long the watch continues after the last listener has left: a client that returns need not wait for arming. */
   readonly lingerMs?: number;
   /** Who watches. Default: the server itself. */

@@ -1,6 +1,6 @@
 /** Collects paths until no event has arrived for any of them for a while, then hands them over together. */
 
-export interface Quiet {
+interface Quiet {
   /** Number of waiting paths. */
   readonly size: number;
   has(path: string): boolean;
@@ -10,7 +10,7 @@ export interface Quiet {
   close(): void;
 }
 
-export interface QuietOptions {
+interface QuietOptions {
   readonly quietMs: number;
   /** The longest time that a path waits if the events do not stop. */
   readonly maxHoldMs: number;

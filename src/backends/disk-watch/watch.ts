@@ -25,14 +25,14 @@ export type FromWatchWorker =
   /** Number of folders that are polled because there are no more watches. */
   | { readonly polling: number };
 
-export interface FolderWatcher {
+interface FolderWatcher {
   /** Resolves once every folder is watched. Ends with the signal. */
   watch(signal: AbortSignal): Promise<SourceWatch>;
   /** Afterwards nothing runs. */
   close(): Promise<void>;
 }
 
-export interface FolderWatcherOptions extends WorkerData {
+interface FolderWatcherOptions extends WorkerData {
   readonly log: Runtime["log"];
   /** As `SourceWatch.stateOf`. Absent if the disk may block. */
   readonly stateOf?: (path: string) => number;

@@ -30,7 +30,7 @@ export interface Confine {
   open(location: ServedPath): Steps<number | undefined>;
 }
 
-export interface ConfineOptions {
+interface ConfineOptions {
   /**
    * Whether file descriptors can be opened by name (`/proc/self/fd`). With them, a replacement between check and read has no effect;
    * without them, each step is checked twice.
@@ -44,7 +44,7 @@ const O_PATH = 0o10000000;
 /** A file that is replaced again and again during a read is still served. */
 const attempts = 8;
 
-export function hasHandles(): boolean {
+function hasHandles(): boolean {
   return process.platform === "linux" && existsSync("/proc/self/fd");
 }
 

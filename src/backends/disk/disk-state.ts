@@ -9,7 +9,7 @@ import type { Verdict } from "../folder-rules/name-rules.ts";
 import { runNow, settled } from "./steps.ts";
 import { identity } from "../disk-watch/watch-folder.ts";
 
-export interface DiskState {
+interface DiskState {
   /** Undefined if nothing accessible is served at the path. */
   visit<T>(path: string, use: (location: ServedPath) => T): T | undefined;
   /** The kind that is served at a path. A link counts as a file: its target is announced under its own name. */

@@ -39,13 +39,13 @@ export interface Disk {
   content(path: string, maxBytes: number, follow?: boolean): Maybe<SmallFile | undefined>;
 }
 
-export interface SmallFile {
+interface SmallFile {
   readonly stats: BigIntStats;
   /** The next read may overwrite it. */
   readonly bytes: Buffer;
 }
 
-export type DiskKind = "local" | "remote" | "made-up";
+type DiskKind = "local" | "remote" | "made-up";
 
 export type Kind = "file" | "folder" | "link" | "other";
 

@@ -29,7 +29,7 @@ export interface FolderOptions extends Partial<RuleChoice> {
   readonly pollMs?: number;
 }
 
-export type FolderSource = Source & Required<Pick<Source, "stat" | "children" | "watch" | "close">>;
+type FolderSource = Source & Required<Pick<Source, "stat" | "children" | "watch" | "close">>;
 
 export function openFolder(
   {

@@ -14,7 +14,7 @@ import { run, settled, type Steps } from "./steps.ts";
 /** The template with all query parameters. */
 export const fileTemplate = "{+path}{?lines,bytes,as}";
 
-export interface FileReader {
+interface FileReader {
   /** The whole file. Undefined if there is no file. */
   whole(path: string): Steps<Part[] | undefined>;
   /** A range of the file, or its text. */
@@ -23,7 +23,7 @@ export interface FileReader {
   entry(at: Address, location: ServedPath, readQuery: ReadAsk | undefined): Entry | undefined;
 }
 
-export interface FileReaderOptions {
+interface FileReaderOptions {
   readonly confine: Confine;
   readonly disk: Disk;
   readonly maxBytes: number;

@@ -17,7 +17,7 @@ import type { FolderRules } from "../folder-rules/folder-rules.ts";
 import { settled } from "./steps.ts";
 import type { Steps } from "./steps.ts";
 
-export interface WalkPageRequest {
+interface WalkPageRequest {
   readonly cursor?: string;
   readonly limit: number;
   /** False if no entry needs a version. */
@@ -35,7 +35,7 @@ export interface FileWalk {
   find(path: string): Steps<Entry | undefined>;
 }
 
-export interface FileWalkOptions {
+interface FileWalkOptions {
   readonly root: { readonly name: string };
   readonly confine: Confine;
   readonly disk: Disk;

@@ -8,7 +8,7 @@ export function xlsxToCsv(zip: Zip): string {
 }
 
 /** RFC 4180, but with line feeds. */
-export function sheetToCsv(rows: readonly (readonly string[])[]): string {
+function sheetToCsv(rows: readonly (readonly string[])[]): string {
   return rows.map((row) => `${row.map(format).join(",")}\n`).join("");
 }
 

@@ -2,7 +2,7 @@
 import { DocumentError } from "./document-error.ts";
 import { openZip, type Zip } from "./zip.ts";
 
-export interface DocumentText {
+interface DocumentText {
   readonly mimeType: "text/markdown" | "text/plain" | "application/json";
   readonly text: string;
 }

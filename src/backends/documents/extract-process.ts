@@ -10,7 +10,7 @@ export interface ExtractProcess {
   stop(): void;
 }
 
-export interface ExtractProcessOptions {
+interface ExtractProcessOptions {
   /** Limit of resident memory, including that of the process itself. */
   readonly maxMiB: number;
   /** Called once, when the process can read no more documents. */

@@ -22,7 +22,7 @@ export interface Extract {
   close(): void;
 }
 
-export interface DocumentRequest {
+interface DocumentRequest {
   /** As the caller knows it. */
   readonly path: string;
   readonly mimeType: string;

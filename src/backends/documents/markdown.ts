@@ -1,7 +1,7 @@
 /** Collects Markdown blocks. */
 import { DocumentError } from "./document-error.ts";
 
-export interface MarkdownBlocks {
+interface MarkdownBlocks {
   /** Ignores an empty block. A block that `joins` follows on the next line instead of after an empty one. */
   add(block: string, joins?: boolean): void;
   toString(): string;
@@ -23,7 +23,7 @@ export function createCellCount(): (cells: number, length: number) => void {
   };
 }
 
-export function tooLong(): DocumentError {
+function tooLong(): DocumentError {
   return new DocumentError("too-large", `it has more than ${maxLength} characters of text`);
 }
 

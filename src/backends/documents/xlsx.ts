@@ -13,7 +13,7 @@ interface Book {
   readonly startsIn1904: boolean;
 }
 
-export interface Sheet {
+interface Sheet {
   readonly name: string;
   readonly isHidden: boolean;
   readonly rows: readonly (readonly string[])[];

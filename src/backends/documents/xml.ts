@@ -11,7 +11,7 @@ export interface XmlHandler {
   text?(text: string): void;
 }
 
-export interface XmlTag {
+interface XmlTag {
   /** The value of an attribute, by its name without prefix, or with it if two would be equal. */
   get(name: string): string | undefined;
 }

@@ -8,7 +8,7 @@ export interface Zip {
   read(name: string): Uint8Array | undefined;
 }
 
-export interface ZipLimits {
+interface ZipLimits {
   readonly maxEntries?: number;
   /** Limit for everything that is unpacked. */
   readonly maxBytes?: number;

@@ -39,14 +39,14 @@ export interface FolderRules {
   clear(): void;
 }
 
-export interface ReadFolder {
+interface ReadFolder {
   readonly path: string;
   readonly stats: BigIntStats;
   /** Path by which the folder can be opened. */
   readonly handle: string;
 }
 
-export interface FolderRulesOptions extends RuleChoice {
+interface FolderRulesOptions extends RuleChoice {
   readonly root: string;
   readonly person: Person;
   readonly disk: Disk;

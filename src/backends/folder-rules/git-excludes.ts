@@ -14,7 +14,7 @@ export interface Person {
   readonly gitConfig?: string;
 }
 
-export interface Repository {
+interface Repository {
   /** The exclude file of this checkout, which is not under version control. */
   readonly exclude: string;
   readonly config: string;

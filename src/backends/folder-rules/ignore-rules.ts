@@ -33,7 +33,7 @@ interface Standing {
 }
 
 /** The rule that applies to a name if it is a file, and if it is a folder. */
-export interface RuleMatch {
+interface RuleMatch {
   readonly file: Rule | undefined;
   readonly folder: Rule | undefined;
 }

@@ -11,7 +11,7 @@ import type { Commit } from "./refs.ts";
 import { lacking, type TreeEntry } from "./trees.ts";
 
 /** A file of a commit. */
-export interface CommittedFile {
+interface CommittedFile {
   readonly at: Address;
   /** Its own file name, which determines the type. */
   readonly name: string;
@@ -38,7 +38,7 @@ const keptMs = 10_000;
 const maxPointerBytes = 1024;
 const linkType = "inode/symlink";
 
-export interface BlobOptions {
+interface BlobOptions {
   /** Largest read, in bytes. */
   readonly maxBytes: number;
   /** The template that errors name for reading a part of a file. */

@@ -18,7 +18,7 @@ export interface CommitFacts {
   readonly text: string;
 }
 
-export interface CommitPerson {
+interface CommitPerson {
   readonly name: string;
   readonly email: string;
   /** ISO 8601. */
@@ -28,7 +28,7 @@ export interface CommitPerson {
 /** Fields end with NUL, which no field can contain. */
 const fields = ["%H", "%T", "%P", "%an", "%ae", "%at", "%cn", "%ce", "%ct"];
 export const subjectFormat = formatOf("%s");
-export const messageFormat = formatOf("%B");
+const messageFormat = formatOf("%B");
 export const fieldCount = fields.length + 1;
 
 /** The last field ends with the record, which also ends with NUL. */
@@ -85,7 +85,7 @@ export async function readCommits(
   });
 }
 
-export interface ChangedFiles {
+interface ChangedFiles {
   readonly files: readonly ServedChange[];
   /** Number of files that are not served. */
   readonly leftOut: number;
@@ -93,7 +93,7 @@ export interface ChangedFiles {
   readonly isCut: boolean;
 }
 
-export interface ChangedFilesOptions extends CommitContext {
+interface ChangedFilesOptions extends CommitContext {
   readonly rules: HistoryRules;
   readonly path?: string;
   /** Whether to detect renames, or to include folders. */

@@ -10,7 +10,7 @@ export interface FileBelow {
   readonly size: number;
 }
 
-export type FilesBelow = (commit: Commit, folder: readonly string[]) => Promise<FileBelow[]>;
+type FilesBelow = (commit: Commit, folder: readonly string[]) => Promise<FileBelow[]>;
 
 /** Further files are left out. */
 const maxFiles = 1_000_000;

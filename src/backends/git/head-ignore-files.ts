@@ -12,7 +12,7 @@ import type { Refs } from "./refs.ts";
 import type { GitRepository } from "./repository.ts";
 import { lacking, type GitTrees } from "./trees.ts";
 
-export interface HeadIgnoreFilesOptions {
+interface HeadIgnoreFilesOptions {
   readonly repository: GitRepository;
   readonly disk: Disk;
   readonly refs: Refs;

@@ -6,7 +6,7 @@ import { asFile, asFolder, type NameRules } from "../folder-rules/name-rules.ts"
 import type { Objects } from "./objects.ts";
 import type { TreeEntryKind, GitTree, TreeEntry } from "./trees.ts";
 
-export type JudgeName = (name: string, kind: TreeEntryKind) => boolean;
+type JudgeName = (name: string, kind: TreeEntryKind) => boolean;
 
 export interface HistoryRules {
   /** The function that judges names in a folder. Undefined if the folder is not served. */
@@ -19,7 +19,7 @@ export interface HistoryRules {
   servedNames(folder: string, tree: GitTree): Promise<string[]>;
 }
 
-export interface HistoryRulesOptions {
+interface HistoryRulesOptions {
   /** Rules of the served folder: the repository, or the folder at `folderPath`. */
   readonly folderRules: Pick<FolderRules, "rulesIn" | "trustedRules" | "verdict">;
   readonly contents: Objects;

@@ -5,7 +5,7 @@ import type { OpenRepository, RepositoryOptions } from "./open-repository.ts";
 import { reachOf } from "./reach.ts";
 import type { GitRepository } from "./repository.ts";
 
-export interface LazyRepository<T> {
+interface LazyRepository<T> {
   /** An open one is returned without a promise: files are often read by the thousand. */
   use(): Maybe<T>;
   close(): Promise<void>;

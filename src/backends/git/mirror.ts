@@ -36,7 +36,7 @@ export interface Mirror {
 /** The folder is removed with the process. */
 const temporary = { isLasting: false };
 
-export type Head = { readonly ref: string } | { readonly hash: string };
+type Head = { readonly ref: string } | { readonly hash: string };
 
 /** How long the repository may be assumed unchanged: a check costs as much as a read. */
 const trustMs = 2;
@@ -59,7 +59,7 @@ const harmless = new Set([
   "extensions.refstorage",
 ]);
 
-export interface MirrorOptions {
+interface MirrorOptions {
   readonly repository: GitRepository;
   /** Locations that the repository used when it was opened. Others must not be used later. */
   readonly reach: Reach;

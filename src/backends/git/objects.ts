@@ -3,7 +3,7 @@ import type { ChildProcess } from "node:child_process";
 import { invalid, quote, ResourceError, shuttingDown, unavailable } from "../../errors.ts";
 import { isMissing, missingGit } from "./program.ts";
 
-export interface GitObject {
+interface GitObject {
   readonly hash: string;
   readonly type: string;
   readonly size: number;
@@ -20,7 +20,7 @@ export interface Objects {
   close(): Promise<void>;
 }
 
-export interface ObjectsOptions {
+interface ObjectsOptions {
   /** Starts a new process, `cat-file --batch` or `--batch-check`. */
   start(): Promise<ChildProcess>;
   /** Whether the process returns contents in addition to metadata. */

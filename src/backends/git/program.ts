@@ -6,7 +6,7 @@ import { cancelled, lastingFailure, ResourceError, unavailable } from "../../err
 import { createSlots } from "../../lib/create-slots.ts";
 import type { Runtime } from "../../runtime.ts";
 
-export interface RunOptions {
+interface RunOptions {
   /** The git folder: the mirror, never that of the repository. */
   readonly gitDir: string;
   readonly cwd?: string;
@@ -21,7 +21,7 @@ export interface RunOptions {
   readonly take?: (piece: Buffer) => boolean;
 }
 
-export interface Output {
+interface Output {
   readonly bytes: Buffer;
   /** Whether there was more than `maxBytes`. */
   readonly isCut: boolean;
@@ -42,7 +42,7 @@ export class GitFailure extends Error {
   override readonly name = "GitFailure";
 }
 
-export const neededVersion = "2.30";
+const neededVersion = "2.30";
 const defaultTimeoutMs = 20_000;
 const defaultMaxBytes = 16 * 1024 * 1024;
 const maxStderrBytes = 4096;

@@ -11,12 +11,12 @@ export interface RawChange {
   readonly after: RawSide | undefined;
 }
 
-export interface RawSide {
+interface RawSide {
   readonly path: string;
   readonly entry: TreeEntry;
 }
 
-export type FileChangeKind = "added" | "deleted" | "modified" | "type changed" | "renamed";
+type FileChangeKind = "added" | "deleted" | "modified" | "type changed" | "renamed";
 
 export interface ServedChange {
   readonly path: string;

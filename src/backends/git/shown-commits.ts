@@ -36,13 +36,13 @@ export const allCommits: ShownCommits = {
   note: () => undefined,
 };
 
-export interface CommitLinks {
+interface CommitLinks {
   readonly tree: string;
   /** The first parent. */
   readonly parent: string | undefined;
 }
 
-export interface ShownCommitsOptions {
+interface ShownCommitsOptions {
   readonly repository: GitRepository;
   readonly rules: HistoryRules;
   readonly trees: GitTrees;

@@ -5,7 +5,7 @@ export interface RawEntry {
   readonly hash: string;
 }
 
-export interface TreeDifference {
+interface TreeDifference {
   readonly name: Buffer;
   readonly before?: RawEntry;
   readonly after?: RawEntry;

@@ -20,7 +20,7 @@ export interface RepositoryWatcher {
   close(): Promise<void>;
 }
 
-export interface RepositoryWatcherOptions {
+interface RepositoryWatcherOptions {
   readonly repository: GitRepository;
   readonly program: GitProgram;
   readonly mirror: Mirror;

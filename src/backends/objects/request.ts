@@ -2,7 +2,7 @@
 import { cancelled, denied, invalid, ResourceError, unavailable } from "../../errors.ts";
 import { takeUpTo } from "../../lib/read-bounded.ts";
 
-export interface Requesting {
+interface Requesting {
   /** The name of the backend in errors, which must not show its address. */
   readonly backend?: string;
   readonly timeoutMs: number;

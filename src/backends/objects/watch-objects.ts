@@ -4,7 +4,7 @@ import { isDoneWithin } from "../../lib/is-done-within.ts";
 import type { SourceChange, Runtime } from "../../source.ts";
 import type { ObjectListRequest, ObjectPage, StoredObject } from "./object-store.ts";
 
-export interface WatchedObjects {
+interface WatchedObjects {
   list(request: ObjectListRequest, signal: AbortSignal): Promise<ObjectPage>;
   buckets(): Promise<readonly string[]>;
   readonly prefix: string;

@@ -14,7 +14,7 @@ export interface ConnectionOptions {
   readonly maxConnections: number;
 }
 
-export interface Pool {
+interface Pool {
   /**
    * A cancelled caller returns immediately. The connection stays in use until the server has stopped, so that cancelling cannot open more
    * and more connections. After `retire` the connection is not reused.

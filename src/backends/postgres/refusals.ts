@@ -7,7 +7,7 @@ interface DatabaseFault {
   readonly message?: unknown;
 }
 
-export interface Refusals {
+interface Refusals {
   toError(cause: unknown): ResourceError;
 }
 

@@ -14,7 +14,7 @@ export interface Target {
   readonly tls: TlsDemand | undefined;
 }
 
-export type TlsDemand = "require" | "verify-ca" | "verify-full";
+type TlsDemand = "require" | "verify-ca" | "verify-full";
 
 const standardPort = 5432;
 const modes = ["disable", "require", "verify-ca", "verify-full"] as const;

@@ -3,7 +3,7 @@ import type { Address, Part } from "../../source.ts";
 import type { ContentKind } from "./content.ts";
 import { parseAsk, readRange, type Stretch } from "./range.ts";
 
-export interface CutOptions {
+interface CutOptions {
   readonly maxBytes: number;
   readonly signal: AbortSignal;
 }

@@ -8,14 +8,14 @@ export interface LineIndex {
   readonly before: number[];
 }
 
-export interface LinesRequest {
+interface LinesRequest {
   readonly encoding: Encoding;
   readonly index: LineIndex;
   readonly maxBytes: number;
   readonly signal: AbortSignal;
 }
 
-export type TakenLines =
+type TakenLines =
   | {
       /** Offset of the first line. */
       readonly from: number;
@@ -28,7 +28,7 @@ export type TakenLines =
   /** The file has only this many lines. */
   | { readonly total: number };
 
-export const blockBytes = 256 * 1024;
+const blockBytes = 256 * 1024;
 
 /** A file is scanned this far for a line. */
 const maxScanned = 16 * 1024 ** 3;
@@ -128,7 +128,7 @@ async function countLines(stretch: Stretch, { index, encoding }: LinesRequest): 
 }
 
 /** Counts line feeds in bytes that begin with a whole code unit: at most `max`, with the end of the last one. */
-export function findFeeds(bytes: Uint8Array, encoding: Encoding, max: number): { count: number; end: number } {
+function findFeeds(bytes: Uint8Array, encoding: Encoding, max: number): { count: number; end: number } {
   let count = 0;
   let end = 0;
   const isWide = encoding === "utf-16le" || encoding === "utf-16be";

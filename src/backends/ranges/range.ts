@@ -26,7 +26,7 @@ export interface Stretch {
   read(from: number, length: number): Maybe<Buffer>;
 }
 
-export interface RangeOptions {
+interface RangeOptions {
   /** The path for error messages. */
   readonly path: string;
   readonly kind: ContentKind;

@@ -43,7 +43,7 @@ export interface AllowList {
   readonly beginnings: readonly Beginning[] | undefined;
 }
 
-export interface Beginning {
+interface Beginning {
   readonly schema: string;
   readonly table: string;
 }

@@ -1,7 +1,7 @@
 /** Database names as path segments, and back: each name has one form, and no two names share one. */
 
 /** Maps names to segments; the source chooses the reserved segments. */
-export interface NameSegments {
+interface NameSegments {
   format(name: string): string;
   /** Undefined if the segment is not the form of any name. */
   parse(segment: string): string | undefined;

@@ -10,7 +10,7 @@ export interface PickMatches {
   readonly count: number;
 }
 
-export interface CatalogueOptions {
+interface CatalogueOptions {
   found(what: PickMatches): void;
   /** Schedules a callback after other pending work. */
   later?(run: () => void): void;

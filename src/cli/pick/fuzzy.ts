@@ -10,7 +10,7 @@ export function foldPath(text: string): string {
     .replaceAll(/[\u30a1-\u30f6]/g, (kana) => String.fromCharCode(kana.charCodeAt(0) - 0x60));
 }
 
-export interface Fit {
+interface Fit {
   readonly score: number;
   /** Position of each letter in the folded path. */
   readonly at: readonly number[];

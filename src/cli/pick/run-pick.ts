@@ -13,7 +13,7 @@ import { draw, hasPreview, toPreview } from "./draw.ts";
 import { openTerminalScreen } from "./terminal-screen.ts";
 import { beginPick, current, type PickEvent, type PickItem, type PickState, reduce, wantedFolders } from "./state.ts";
 
-export interface Terminal {
+interface Terminal {
   readonly input: Readable;
   readonly screen: Screen;
 }

@@ -13,7 +13,7 @@ export interface PickItem {
 }
 
 /** The loaded part of a directory. */
-export interface PickFolder {
+interface PickFolder {
   readonly items: readonly PickItem[];
   /** Cursor of the next page. */
   readonly next?: string;
@@ -26,7 +26,7 @@ export type PickRow =
   | { readonly kind: "more"; readonly folder: string; readonly depth: number }
   | { readonly kind: "failure"; readonly message: string; readonly depth: number };
 
-export interface PickPreview {
+interface PickPreview {
   readonly uri: string;
   readonly lines: readonly string[];
 }

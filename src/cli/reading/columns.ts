@@ -1,7 +1,7 @@
 /** Lays out cells in aligned columns. */
 import { displayWidth, padToWidth } from "../../lib/display-width.ts";
 
-export interface Cell {
+interface Cell {
   readonly text: string;
   /** The text to print, if it contains colour codes. */
   readonly shown?: string;

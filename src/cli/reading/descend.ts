@@ -18,7 +18,7 @@ export interface DescendEntry {
   readonly failure?: ResourceError;
 }
 
-export interface DescendOptions {
+interface DescendOptions {
   /** Number of levels to show. */
   readonly depth: number;
   /** Only directories. */

@@ -7,7 +7,7 @@ import type { ReadingContext } from "./reading-context.ts";
 import { pagesOf } from "./pages.ts";
 import { pathBelowRoot } from "./resource-access.ts";
 
-export type Pages = AsyncGenerator<readonly Resource[]>;
+type Pages = AsyncGenerator<readonly Resource[]>;
 
 export interface FoundResources {
   readonly pages: Pages;

@@ -3,7 +3,7 @@ import { cutToWidth, displayWidth } from "../../lib/display-width.ts";
 import type { Hit } from "../../resources.ts";
 import { plain } from "../print.ts";
 
-export interface SnippetOptions {
+interface SnippetOptions {
   /** In cells. */
   readonly width: number;
   /** Maximum number of lines, starting with the first match. */

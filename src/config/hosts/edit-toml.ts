@@ -2,7 +2,7 @@
 import { invalid } from "../../errors.ts";
 import { parseTomlText, type TomlTable } from "./toml-text.ts";
 
-export interface TomlEdit {
+interface TomlEdit {
   /** `["mcp_servers", "pressmark"]` */
   readonly path: readonly string[];
   readonly set: Readonly<Record<string, string | readonly string[]>>;

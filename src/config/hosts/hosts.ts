@@ -36,7 +36,7 @@ export interface HostFile {
 /** Keys that define the connection; all others of an entry belong to the user. */
 export const connectionKeys: readonly string[] = ["type", "url", "command", "args", "transport", "serverUrl"];
 
-export interface HostPaths {
+interface HostPaths {
   readonly project: string;
   readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;

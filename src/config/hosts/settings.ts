@@ -13,7 +13,7 @@ import { askedInput, tokenKeys, tokenReference } from "./token-reference.ts";
 import { TomlTextError } from "./toml-text.ts";
 
 /** Name of this server in hosts. */
-export const serverName = "pressmark";
+const serverName = "pressmark";
 
 export type HostEntry = Readonly<Record<string, unknown>>;
 

@@ -2,7 +2,7 @@
 import type { HostName } from "./hosts.ts";
 import { askedInput, bearer, tokenReference } from "./token-reference.ts";
 
-export interface Paste {
+interface Paste {
   /** Name of the host for people. */
   readonly host: string;
   /** A command to run, or a text for the host's settings. */

@@ -1,6 +1,6 @@
 /** Parses TOML into tables and keys with their positions, so that an edit keeps the rest. */
 
-export interface TomlEntry {
+interface TomlEntry {
   readonly path: readonly string[];
   readonly value: unknown;
   /** From the line of the key to the end of its value, including the line break. */

@@ -3,7 +3,7 @@ import { cutAt } from "../../lib/cut-at.ts";
 import type { Load } from "./lazily.tsx";
 import type { ViewProps } from "./view.ts";
 
-export type ViewName = keyof typeof views;
+type ViewName = keyof typeof views;
 
 export const views = {
   markdown: () => import("./markdown-view.tsx"),

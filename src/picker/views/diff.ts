@@ -1,7 +1,7 @@
 /** Parses a unified diff: files, and in each the runs of added, removed and unchanged lines. */
 import { cutAt } from "../../lib/cut-at.ts";
 
-export type LineKind = "added" | "removed" | "same" | "hunk" | "note";
+type LineKind = "added" | "removed" | "same" | "hunk" | "note";
 
 export interface DiffLine {
   readonly kind: LineKind;

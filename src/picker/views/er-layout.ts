@@ -26,7 +26,7 @@ export interface LineEnd {
   readonly side: 1 | -1;
 }
 
-export interface Layout {
+interface Layout {
   readonly boxes: readonly Box[];
   readonly lines: readonly LayoutLine[];
   readonly width: number;

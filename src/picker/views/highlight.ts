@@ -90,7 +90,7 @@ const maxBlock = 64 * 1024;
 /** Longer lines are probably generated, and are not highlighted. */
 const maxLine = 500;
 
-export interface Block {
+interface Block {
   /** Together they are the text of the block. */
   readonly runs: readonly HighlightRun[];
   /** Start of the next block. */

@@ -1,7 +1,7 @@
 /** Converts objects of one kind to a table. */
 import { compact, isJsonList, isJsonRecord, type Json } from "./json.ts";
 
-export interface Records {
+interface Records {
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
 }

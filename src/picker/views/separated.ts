@@ -1,6 +1,6 @@
 /** Parses values separated by commas, semicolons or tabs. Takes linear time; every field is text. */
 
-export interface Separated {
+interface Separated {
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
   /** True if there are more rows than these. */

@@ -1,5 +1,4 @@
 /** The props of every renderer. Each is in its own file, loaded on demand. */
-import type { ComponentChild } from "preact";
 import type { Language } from "../texts.ts";
 
 export interface ViewProps {
@@ -15,5 +14,3 @@ export interface ViewProps {
   /** Opens another resource. */
   readonly follow: (uri: string) => void;
 }
-
-export type View = (props: ViewProps) => ComponentChild;

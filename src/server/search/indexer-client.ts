@@ -19,7 +19,7 @@ export interface KeyedMount extends SearchedMount {
   readonly key: string;
 }
 
-export interface IndexerClientOptions {
+interface IndexerClientOptions {
   readonly runtime: Runtime;
   /** Called with each status that the thread reports. */
   hear(role: Role, status: IndexStatus | undefined): void;

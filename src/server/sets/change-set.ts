@@ -18,7 +18,7 @@ import { uriFor } from "../locate.ts";
 import { type Server, type OpenServerOptions, openServer } from "../open-server.ts";
 import { noSuchSet } from "../sets.ts";
 
-export interface SetChange {
+interface SetChange {
   readonly name: string;
   /** URIs or paths, as the user wrote them. */
   readonly add?: readonly string[];
@@ -28,7 +28,7 @@ export interface SetChange {
   readonly description?: string;
 }
 
-export interface ChangedSet {
+interface ChangedSet {
   /** The config's file, or the state folder that contains the set. */
   readonly place: string;
   readonly isConfig: boolean;

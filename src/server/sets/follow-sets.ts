@@ -24,7 +24,7 @@ interface SetWatch {
   push(change: SourceChange): void;
 }
 
-export interface FollowSetsOptions {
+interface FollowSetsOptions {
   readonly sets: Sets;
   readonly resources: Pick<Resources, "watch">;
   /** The sets that the source lists. */

@@ -26,7 +26,7 @@ export interface ServerSetsOptions {
   readonly live: boolean;
 }
 
-export interface ServerSets {
+interface ServerSets {
   readonly sets: Sets;
   /** The mounts of the sets in the current config. */
   mounts(): readonly Mount[];

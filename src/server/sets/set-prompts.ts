@@ -6,7 +6,7 @@ import { type Call, directoryType, type Resources } from "../../resources.ts";
 import { noSuchSet, type SetInfo, type SetMember, type Sets } from "../sets.ts";
 import { setsUri } from "./sets-source.ts";
 
-export interface SetPromptsOptions {
+interface SetPromptsOptions {
   /** Including the sets. */
   readonly resources: Resources;
   readonly sets: Sets;

@@ -12,7 +12,7 @@ export interface Agreement {
   readonly votes: readonly VoteAgreement[];
 }
 
-export interface VoteAgreement {
+interface VoteAgreement {
   readonly provider: string;
   readonly model: string;
   readonly producer: number;

@@ -24,7 +24,7 @@ const countedEvents = [
   "ms_saved",
 ] as const;
 
-export type CountedEvent = (typeof countedEvents)[number];
+type CountedEvent = (typeof countedEvents)[number];
 
 export interface Numbers extends Readonly<Record<CountedEvent, number>> {
   /** The share of all lookups that needed no model. 0 if there were none. */

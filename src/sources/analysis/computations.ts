@@ -13,7 +13,7 @@ export type AnalysisLookup =
   | { readonly status: "wait"; readonly leftMs: number }
   | { readonly status: "miss" };
 
-export interface ComputationRequest {
+interface ComputationRequest {
   readonly key: Buffer;
   readonly question: AnalysisQuestion;
   /** Whether the caller will compute a missing result. */

@@ -15,7 +15,7 @@ import type {
   Summary,
 } from "./store.ts";
 
-export interface StoreOptions {
+interface StoreOptions {
   readonly database: Database;
   /** Limit for all results together. Those that expire next are dropped first. */
   readonly maxBytes: number;

@@ -6,7 +6,7 @@ import type { Runtime } from "../../source.ts";
 import type { Evidence } from "./question.ts";
 import type { AnalysisStore } from "./store.ts";
 
-export interface RequestedGround {
+interface RequestedGround {
   readonly uri: string;
   readonly version?: string;
 }

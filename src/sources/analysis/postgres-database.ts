@@ -42,7 +42,7 @@ const tables = `
   insert into format values (${format});
 `;
 
-export interface PostgresDatabaseOptions extends ConnectionOptions {
+interface PostgresDatabaseOptions extends ConnectionOptions {
   /** Small letters, digits and underscores. */
   readonly schema: string;
   readonly runtime: Pick<Runtime, "monotonicMs" | "wait" | "log">;

@@ -7,7 +7,7 @@ import { resultMarkdown, type ResultSection, sectionMarkdown, statisticsMarkdown
 import type { StoreEvent, StoredResult, AnalysisStore, Summary } from "./store.ts";
 import type { AnalysisCounts } from "./analysis-counts.ts";
 
-export interface AnalysisReadOptions {
+interface AnalysisReadOptions {
   readonly store: Pick<AnalysisStore, "find" | "events" | "recent">;
   readonly counts: Pick<AnalysisCounts, "read">;
   readonly now: Runtime["now"];

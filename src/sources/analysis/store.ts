@@ -23,7 +23,7 @@ export interface Summary {
   readonly time: number;
 }
 
-export interface ResultBody {
+interface ResultBody {
   readonly question: AnalysisQuestion;
   readonly result: ModelsResult;
   readonly quality: Quality;
@@ -50,7 +50,7 @@ export interface ComputationLease {
 }
 
 /** A resource that results rest on, and a caller who stored one of them. */
-export interface StoredGround {
+interface StoredGround {
   readonly uri: string;
   readonly caller: Caller;
 }

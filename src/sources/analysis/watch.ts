@@ -4,7 +4,7 @@ import type { SourceChange, Runtime } from "../../source.ts";
 import type { DatabaseWatch } from "../../backends/shared-watch.ts";
 import type { AnalysisStore } from "./store.ts";
 
-export interface AnalysisWatchOptions {
+interface AnalysisWatchOptions {
   readonly store: Pick<AnalysisStore, "changes" | "expired">;
   readonly runtime: Pick<Runtime, "now" | "wait">;
   readonly pollMs: number;

@@ -10,7 +10,7 @@ export interface EnvironmentValue {
   readonly value: string;
 }
 
-export interface EffectiveOptions {
+interface EffectiveOptions {
   readonly files: ConfigFiles;
   readonly facts: SettingFacts;
   /** File paths and "env", in order of precedence. Files that are not named are ignored. */

@@ -5,7 +5,7 @@ import { findSecrets, mask } from "../../lib/secrets.ts";
 import type { Scalar } from "./leaf.ts";
 
 /** Where a value is set. */
-export type Origin = { readonly variable: string } | { readonly file: string; readonly line: number };
+type Origin = { readonly variable: string } | { readonly file: string; readonly line: number };
 
 export interface SettingFact {
   readonly name: string;

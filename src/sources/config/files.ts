@@ -33,7 +33,7 @@ export interface ConfigFiles {
   look(file: NamedFile): Promise<string | undefined>;
 }
 
-export interface FilesOptions {
+interface FilesOptions {
   readonly root: string;
   readonly files: readonly NamedFile[];
   readonly maxBytes: number;

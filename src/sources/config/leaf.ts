@@ -21,7 +21,7 @@ export class FormatError extends Error {
   }
 }
 
-export interface Leaves {
+interface Leaves {
   readonly all: readonly ConfigValue[];
   add(path: readonly (string | number)[], value: Scalar, line: number): void;
 }

@@ -7,7 +7,7 @@ import type { SourceChange, Runtime } from "../../source.ts";
 import type { DatabaseWatch } from "../../backends/shared-watch.ts";
 import type { ConfigFiles } from "./files.ts";
 
-export interface ConfigWatchOptions {
+interface ConfigWatchOptions {
   readonly root: string;
   readonly files: ConfigFiles;
   readonly pollMs: number;

@@ -17,9 +17,9 @@ export interface DocumentCollection {
   close(): void;
 }
 
-export type FoundDocument = { readonly placed: Placed } | { readonly names: readonly string[] };
+type FoundDocument = { readonly placed: Placed } | { readonly names: readonly string[] };
 
-export interface CollectionOptions extends HeadOptions {
+interface CollectionOptions extends HeadOptions {
   readonly files: DocumentFiles;
   readonly runtime: Pick<Runtime, "wait" | "log">;
   /** Called after each check with the result. */

@@ -16,7 +16,7 @@ export interface GitTimes {
   close(): void;
 }
 
-export interface GitTimesOptions {
+interface GitTimesOptions {
   readonly root: string;
   /** The commit whose history is read. Default: HEAD. */
   readonly ref?: string;

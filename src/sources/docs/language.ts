@@ -3,7 +3,7 @@ import { type DocumentFormat, stemOf } from "./formats.ts";
 import { proseLines } from "./prose.ts";
 
 /** Languages whose marks are recognized by default. */
-export const knownLanguages: readonly string[] =
+const knownLanguages: readonly string[] =
   "ar cs da de el en es fa fi fr he hi hu id it ja ko nb nl pl pt ro ru sv th tr uk vi zh".split(" ");
 
 const aliases: Readonly<Record<string, string>> = { jp: "ja", cn: "zh-CN", tw: "zh-TW", kr: "ko", br: "pt-BR" };
@@ -99,7 +99,7 @@ interface Letters {
   other: number;
 }
 
-export interface Detected {
+interface Detected {
   /** "other": none of the three. */
   readonly lang: "ja" | "zh" | "ko" | "other";
   /** Whether there was enough text. */
@@ -177,7 +177,7 @@ function count(text: string, letters: Letters): void {
   }
 }
 
-export interface LanguageEvidence {
+interface LanguageEvidence {
   readonly path: string;
   /** The language in its metadata. */
   readonly said?: string;

@@ -5,7 +5,7 @@ import { replaceCodeSpans } from "./code-spans.ts";
 import { type DocumentFormat, resolveFrom } from "./formats.ts";
 import { frontMatterOf, proseLines } from "./prose.ts";
 
-export interface DocumentLink {
+interface DocumentLink {
   /** As written. */
   readonly target: string;
   /** The visible text; "" if it is defined elsewhere. */

@@ -1,7 +1,7 @@
 /** The lines of a text that are prose: without front matter, code and comments. */
 import type { DocumentFormat } from "./formats.ts";
 
-export interface ProseLine {
+interface ProseLine {
   /** Counted from 1. */
   readonly number: number;
   /** Without the line end. */

@@ -20,7 +20,7 @@ export interface DocumentReader {
   headings(placed: Placed, call: Call): Promise<readonly Heading[]>;
 }
 
-export interface DocumentReaderOptions extends Pick<EntryOptions, "addressOf"> {
+interface DocumentReaderOptions extends Pick<EntryOptions, "addressOf"> {
   readonly files: DocumentFiles;
   readonly describe: Describe;
 }

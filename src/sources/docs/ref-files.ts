@@ -11,7 +11,7 @@ import type { DocumentFiles } from "./collection.ts";
 import { findAbove } from "./git-times.ts";
 import { rangeTemplate } from "./reading.ts";
 
-export interface RefFilesOptions extends Partial<RuleChoice> {
+interface RefFilesOptions extends Partial<RuleChoice> {
   readonly root: string;
   readonly ref: string;
   readonly maxBytes: number;

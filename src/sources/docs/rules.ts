@@ -4,7 +4,7 @@ import { createGlob, GlobError } from "../../lib/glob.ts";
 import type { Annotations } from "../../resources.ts";
 import { documentFormatOf } from "./formats.ts";
 
-export type Audience = NonNullable<Annotations["audience"]>;
+type Audience = NonNullable<Annotations["audience"]>;
 
 /** As written in the config. */
 export interface RuleOption {

@@ -14,7 +14,7 @@ import {
 } from "../../backends/objects/request.ts";
 import type { GoogleIdentity } from "./identity.ts";
 
-export interface GcsOptions {
+interface GcsOptions {
   readonly endpoint: string;
   /** Needed to list all buckets. */
   readonly project: string | undefined;

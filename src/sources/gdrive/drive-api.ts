@@ -25,23 +25,23 @@ import { isUnauthenticated, refusalOf } from "./refusal.ts";
 import type { Opened } from "./rows.ts";
 
 /** A log of changes: the id of a shared drive, or "" for the account's own. */
-export type LogName = string;
+type LogName = string;
 
-export interface FilePage {
+interface FilePage {
   readonly files: readonly DriveFile[];
   readonly next?: string;
   /** Drive did not search everything. */
   readonly isIncomplete: boolean;
 }
 
-export interface ChangePage {
+interface ChangePage {
   readonly changes: readonly DriveChange[];
   /** Where to continue: the next page, or future changes. */
   readonly token: string;
   readonly isLast: boolean;
 }
 
-export interface Channel {
+interface Channel {
   readonly id: string;
   readonly token: string;
   readonly address: string;

@@ -27,7 +27,7 @@ import { mayRead } from "./readers.ts";
 import { searchDrive } from "./search.ts";
 import { createSync, readersOf } from "./sync.ts";
 
-export interface DriveSourceParts {
+interface DriveSourceParts {
   /** For calls, which wait only briefly. */
   readonly api: DriveApi;
   /** For background work, which can wait. */

@@ -7,7 +7,7 @@ import type { Ledger } from "./ledger.ts";
 import type { LedgerChange } from "./rows.ts";
 import type { Sync } from "./sync.ts";
 
-export interface FollowingOptions {
+interface FollowingOptions {
   readonly sync: Sync;
   readonly ledger: Ledger;
   readonly runtime: Runtime;

@@ -13,7 +13,7 @@ export interface DriveIdentity {
   renew(): void;
 }
 
-export interface IdentityOptions {
+interface IdentityOptions {
   /** Of a service account, or of a signed-in user. */
   readonly keyFile: string | undefined;
   /** The user that a service account acts for. */

@@ -8,7 +8,7 @@ export interface Keychain {
   remove(account: string): Promise<void>;
 }
 
-export interface KeychainOptions {
+interface KeychainOptions {
   readonly platform: NodeJS.Platform;
   readonly env: Readonly<Record<string, string | undefined>>;
 }

@@ -21,7 +21,7 @@ import {
   toRow,
 } from "./rows.ts";
 
-export interface Batch {
+interface Batch {
   readonly log: string;
   readonly files: readonly DriveFile[];
   /** Ids removed from this log. */
@@ -76,7 +76,7 @@ export interface Ledger {
   close(): void;
 }
 
-export interface LedgerOptions {
+interface LedgerOptions {
   /** Undefined to keep everything in memory. */
   readonly file: string | undefined;
   /** Only files in these folders are shown; all if empty. */

@@ -14,12 +14,12 @@ import { driveScope, library } from "./identity.ts";
 import type { StoredLogin } from "./stored-login.ts";
 
 /** The OAuth client of the program. */
-export interface ClientKey {
+interface ClientKey {
   readonly clientId: string;
   readonly clientSecret?: string;
 }
 
-export interface SignInOptions {
+interface SignInOptions {
   readonly client: ClientKey;
   /** Address of an emulator. */
   readonly rootUrl?: string;

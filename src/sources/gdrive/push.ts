@@ -8,7 +8,7 @@ import type { Runtime } from "../../source.ts";
 import type { DriveApi, OpenChannel } from "./drive-api.ts";
 import type { Ledger } from "./ledger.ts";
 
-export interface PushOptions {
+interface PushOptions {
   /** Public https address of the endpoint, known to Google. */
   readonly url: string;
   /** Local address of the endpoint. */

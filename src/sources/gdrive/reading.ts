@@ -22,13 +22,13 @@ import { type ExportFormat, exportFormatOf, isNative, withoutPictures } from "./
 import type { LedgerRow } from "./rows.ts";
 import { isTooLargeToExport } from "./refusal.ts";
 
-export interface DriveReaderOptions {
+interface DriveReaderOptions {
   readonly api: DriveApi;
   readonly extract: Extract;
   readonly maxBytes: number;
 }
 
-export type Readable = DriveFileFacts & Pick<LedgerRow, "resourceKey">;
+type Readable = DriveFileFacts & Pick<LedgerRow, "resourceKey">;
 
 /** The query of an address. */
 export interface DriveReadRequest extends ReadAsk {

@@ -20,7 +20,7 @@ export function isGone(cause: unknown): boolean {
 }
 
 /** The reasons in an error response, in the old format and the new one. */
-export function reasonsOf(body: unknown): readonly string[] {
+function reasonsOf(body: unknown): readonly string[] {
   const error = isDriveObject(body) && isDriveObject(body["error"]) ? body["error"] : {};
   return [...listIn(error, "errors"), ...listIn(error, "details")].flatMap((each) => textIn(each, "reason") ?? []);
 }

@@ -3,7 +3,7 @@ import { invalid } from "../../errors.ts";
 import type { DriveFile } from "./drive-objects.ts";
 import type { DriveApi } from "./drive-api.ts";
 
-export interface DriveSearch {
+interface DriveSearch {
   readonly files: readonly DriveFile[];
   /** Whether Drive searched everything. */
   readonly isComplete: boolean;
@@ -35,6 +35,6 @@ export async function searchDrive(
 }
 
 /** In a quoted string, only quote and backslash are special. */
-export function formatText(text: string): string {
+function formatText(text: string): string {
   return `'${text.replaceAll(/[\\']/g, "\\$&").replaceAll(/\p{Cc}+/gu, " ")}'`;
 }

@@ -9,7 +9,7 @@ import type { GitProgram } from "../../backends/git/program.ts";
 import { blameTemplate } from "./templates.ts";
 import { unquoteName } from "../../backends/git/unquote-name.ts";
 
-export interface BlameRequest {
+interface BlameRequest {
   readonly program: GitProgram;
   readonly mirror: Mirror;
   readonly signal: AbortSignal;

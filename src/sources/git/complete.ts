@@ -7,7 +7,7 @@ import { listedNames, type Refs } from "../../backends/git/refs.ts";
 import type { ServedTrees } from "../../backends/git/served-trees.ts";
 import type { ShownCommits } from "../../backends/git/shown-commits.ts";
 
-export interface CompletingOptions {
+interface CompletingOptions {
   readonly program: GitProgram;
   readonly mirror: Mirror;
   readonly refs: Refs;

@@ -8,7 +8,7 @@ import type { HistoryRules } from "../../backends/git/history-rules.ts";
 import { parseRawDiff, type RawChange, type ServedChange, servedChanges } from "../../backends/git/raw-diff.ts";
 import { diffTemplate } from "./templates.ts";
 
-export interface DiffRequest extends CommitContext {
+interface DiffRequest extends CommitContext {
   readonly rules: HistoryRules;
   readonly maxBytes: number;
   readonly path?: string;

@@ -3,7 +3,7 @@ import { type CommitContext, readCommits } from "../../backends/git/commits.ts";
 import { outputLines } from "../../backends/git/refs.ts";
 import type { ShownCommits } from "../../backends/git/shown-commits.ts";
 
-export interface ListingContext extends CommitContext {
+interface ListingContext extends CommitContext {
   readonly commits: ShownCommits;
 }
 

@@ -8,7 +8,7 @@ import type { Refs } from "../../backends/git/refs.ts";
 import type { GitRepository } from "../../backends/git/repository.ts";
 import type { ShownCommits } from "../../backends/git/shown-commits.ts";
 
-export interface LogPage {
+interface LogPage {
   /** The commit at which the history starts; null if there is none yet. */
   readonly from: string | null;
   readonly commits: readonly object[];
@@ -18,7 +18,7 @@ export interface LogPage {
   readonly next?: string;
 }
 
-export interface LogContext {
+interface LogContext {
   readonly program: GitProgram;
   readonly mirror: Mirror;
   readonly refs: Refs;

@@ -30,7 +30,7 @@ export interface GitReader {
   children(at: Address, request: ListRequest, signal: AbortSignal): Promise<Page<Entry>>;
 }
 
-export interface GitReaderOptions extends OpenRepository {
+interface GitReaderOptions extends OpenRepository {
   readonly redact: Runtime["redact"] | undefined;
 }
 

@@ -4,7 +4,7 @@ import type { Runtime } from "../../source.ts";
 import { createGitCompletion, type GitCompletion } from "./complete.ts";
 import { createGitReader, type GitReader } from "./reading.ts";
 
-export interface RepositoryReader extends OpenRepository {
+interface RepositoryReader extends OpenRepository {
   readonly reading: GitReader;
   readonly complete: GitCompletion;
 }

@@ -12,7 +12,7 @@ import type { HistoryRules } from "../../backends/git/history-rules.ts";
 import type { ShownCommits } from "../../backends/git/shown-commits.ts";
 import type { TreeEntryKind } from "../../backends/git/trees.ts";
 
-export interface StatusContext {
+interface StatusContext {
   readonly program: GitProgram;
   readonly mirror: Mirror;
   readonly refs: Refs;

@@ -1,7 +1,7 @@
 /** The listed resources of a repository, and the templates for all others. */
 import type { Entry, SourceTemplate } from "../../source.ts";
 
-export const logTemplate = "log{?ref,max,since,until,path,author,after}";
+const logTemplate = "log{?ref,max,since,until,path,author,after}";
 export const diffTemplate = "diff/{base}/{head}{?path}";
 export const blobTemplate = "blob/{ref}{/path*}{?lines,bytes}";
 export const blameTemplate = "blame/{ref}{/path*}{?lines}";

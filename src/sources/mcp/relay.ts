@@ -5,7 +5,7 @@ import type { Address, SourceChange, Runtime } from "../../source.ts";
 import { createSharedWatch, type DatabaseWatch } from "../../backends/shared-watch.ts";
 import type { Addresses } from "./addresses.ts";
 
-export interface Relay {
+interface Relay {
   /** Until the signal ends, every watch reports changes at this address. */
   follow(at: Address, signal: AbortSignal): Promise<void>;
   /** All watches share one run, which the first starts and the last ends. */
@@ -14,7 +14,7 @@ export interface Relay {
   close(): Promise<void>;
 }
 
-export interface RelayOptions extends Pick<Resources, "watch"> {
+interface RelayOptions extends Pick<Resources, "watch"> {
   readonly addresses: Addresses;
   readonly runtime: Runtime;
   /** Every listed path, and their directories; undefined if there are too many to compare. */

@@ -7,12 +7,12 @@ import { segmentsOf } from "../../source.ts";
 import type { Address, Source, SourceSkill, SourceSkillFile } from "../../source.ts";
 import type { Addresses } from "./addresses.ts";
 
-export interface SkillRelay extends Required<Pick<Source, "skills" | "skill">> {
+interface SkillRelay extends Required<Pick<Source, "skills" | "skill">> {
   /** Reads a file. Throws "unexpected" if it does not match its skill, even after both are read again. */
   checked(at: Address, call: Call, read: () => Promise<ReadResult>): Promise<ReadResult>;
 }
 
-export interface SkillRelayOptions {
+interface SkillRelayOptions {
   readonly addresses: Addresses;
   send<T>(request: (pressmark: Pick<Resources, "skills" | "skill">) => Promise<T>): Promise<T>;
   /** Reports a skill that cannot be served, and why. */

@@ -13,7 +13,7 @@ import {
 import { withoutPlaces } from "../../lib/without-locations.ts";
 import { takeUpTo } from "../../lib/read-bounded.ts";
 
-export interface ApiOptions {
+interface ApiOptions {
   /** Address of the server, up to `/api/v1`. */
   readonly url: string;
   readonly token?: string;
@@ -25,9 +25,9 @@ export interface ApiOptions {
   readonly clean?: (stated: string) => string;
 }
 
-export type ApiParams = Readonly<Record<string, string | readonly string[]>>;
+type ApiParams = Readonly<Record<string, string | readonly string[]>>;
 
-export interface ApiResponse {
+interface ApiResponse {
   readonly data: unknown;
   /** Warnings of the server. */
   readonly warnings: readonly string[];

@@ -16,7 +16,7 @@ import type { MetricsCatalogue } from "./catalogue.ts";
 import type { LabelMasking } from "./label-masking.ts";
 import { quotedParts, typedAt } from "./promql.ts";
 
-export interface MetricsCompletionContext {
+interface MetricsCompletionContext {
   readonly api: Api;
   readonly catalogue: MetricsCatalogue;
   readonly redaction: LabelMasking;

@@ -21,7 +21,7 @@ export interface LabelMasking {
   cleanSaid(text: string): string;
 }
 
-export interface LabelMaskingOptions {
+interface LabelMaskingOptions {
   /** Patterns; none means all labels. */
   readonly labels: readonly string[];
   /** Patterns. */

@@ -7,7 +7,7 @@ import type { LabelMasking, Labels } from "./label-masking.ts";
 import { chooseStep, pointsIn, type Span, formatDuration } from "./times.ts";
 
 /** Seconds since the epoch, and a number as the server writes it. */
-export type SamplePoint = readonly [seconds: number, value: string];
+type SamplePoint = readonly [seconds: number, value: string];
 
 export interface SampleSeries {
   readonly metric: Labels;
@@ -27,7 +27,7 @@ export interface Matrix {
   readonly infos: readonly string[];
 }
 
-export interface Budget {
+interface Budget {
   readonly maxSeries: number;
   readonly maxPoints: number;
   readonly intervalMs: number;

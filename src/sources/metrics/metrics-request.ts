@@ -28,7 +28,7 @@ export interface MetricsRequest {
   readonly template: string;
 }
 
-export interface MetricsRequestContext {
+interface MetricsRequestContext {
   readonly nowMs: number;
   /** Default range. */
   readonly range: string;
@@ -37,8 +37,8 @@ export interface MetricsRequestContext {
   readonly redaction: LabelMasking;
 }
 
-export const seriesParameters = ["range", "step", "agg", "by", "where", "format"] as const;
-export const queryParameters = ["promql", "range", "step", "format"] as const;
+const seriesParameters = ["range", "step", "agg", "by", "where", "format"] as const;
+const queryParameters = ["promql", "range", "step", "format"] as const;
 export const metricsFormats: readonly MetricsFormat[] = ["json", "csv", "svg"];
 export const aggregations = ["sum", "avg", "min", "max", "count", "stddev", "group"] as const;
 export const overTime = ["rate", "increase", "delta", "deriv"] as const;
@@ -211,7 +211,7 @@ function parseWhere(text: string | undefined, redaction: LabelMasking): string[]
   });
 }
 
-export interface LabelCondition {
+interface LabelCondition {
   readonly label: string;
   readonly sign: "=" | "!=";
   readonly value: string;

@@ -117,7 +117,7 @@ function isLabel(token: Token, frame: Frame, before: Token | undefined, next: To
 }
 
 /** The incomplete token at the end of a query. */
-export type Typed =
+type Typed =
   | { readonly wants: "metric"; readonly typed: string; readonly start: number }
   | { readonly wants: "label"; readonly typed: string; readonly start: number; readonly metric: string }
   | {

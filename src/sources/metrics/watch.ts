@@ -10,14 +10,14 @@ import type { MetricsCatalogue } from "./catalogue.ts";
 import { labelsIn } from "./matrix.ts";
 import { quotedParts } from "./promql.ts";
 
-export interface Watched {
+interface Watched {
   readonly api: Api;
   readonly catalogue: MetricsCatalogue;
   readonly pollMs: number;
   readonly runtime: Runtime;
 }
 
-export interface Watcher {
+interface Watcher {
   watch(signal: AbortSignal): AsyncIterable<SourceChange>;
   /** Resolves when the current state is known, or cannot be known now: then everything counts as new. */
   follow(at: Address, call: Call): Promise<void>;

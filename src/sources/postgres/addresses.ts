@@ -11,7 +11,7 @@ export type PostgresAddress =
   | PostgresLeaf;
 
 /** A resource below a table. */
-export interface PostgresLeaf {
+interface PostgresLeaf {
   readonly kind: "definition" | "rows";
   readonly schema: string;
   readonly name: string;

@@ -29,13 +29,13 @@ export interface Catalog {
   suggest(request: SuggestRequest, signal: AbortSignal): Promise<readonly CatalogItem[]>;
 }
 
-export interface CatalogPage {
+interface CatalogPage {
   readonly things: readonly CatalogItem[];
   /** Where to continue, inclusive; absent at the end. */
   readonly next?: string;
 }
 
-export interface CatalogRequest {
+interface CatalogRequest {
   /** What is listed: all objects that are no directories, the schemas, one schema, or its functions. */
   readonly scope: CatalogScope;
   /** From this path on, inclusive. */

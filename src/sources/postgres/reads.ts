@@ -23,13 +23,13 @@ import { isLeaf, parsePostgresPath, postgresPath, type PostgresAddress } from ".
 import { rowsQuery, type Shape, shapeQuery, toPage, toShape } from "./rows.ts";
 import { tablesQuery, toDescription } from "./tables.ts";
 
-export interface PostgresReader {
+interface PostgresReader {
   /** Undefined if the address may be a directory. */
   read(at: Address, call: Call): Promise<readonly Part[] | undefined>;
   shapeOf(schema: string, table: string, signal: AbortSignal): Promise<Shape | undefined>;
 }
 
-export interface PostgresReaderOptions {
+interface PostgresReaderOptions {
   readonly connection: Pick<PostgresConnection, "query" | "queryTables">;
   readonly catalog: Catalog;
   readonly allow: AllowList;

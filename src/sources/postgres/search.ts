@@ -10,7 +10,7 @@ import type { PostgresQuery, PostgresRow } from "./connection.ts";
 import { postgresPath } from "./addresses.ts";
 import { relationOf, type Shape } from "./rows.ts";
 
-export interface SearchedTable {
+interface SearchedTable {
   /** `table`, in `public`, or `schema.table`. */
   readonly table: string;
   readonly columns: readonly string[];
@@ -21,7 +21,7 @@ export interface SearchedTable {
 const maxHits = 1000;
 const maxSnippet = 600;
 
-export interface MatchMarks {
+interface MatchMarks {
   readonly start: string;
   readonly end: string;
 }

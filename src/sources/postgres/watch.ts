@@ -10,7 +10,7 @@ import { postgresPath, type PostgresAddress } from "./addresses.ts";
 import { tableDigests } from "./tables.ts";
 import { mayServe, readsOf } from "./view-reads.ts";
 
-export interface PostgresWatchOptions {
+interface PostgresWatchOptions {
   readonly connection: Pick<PostgresConnection, "attach" | "toError">;
   readonly allow: AllowList;
   readonly hasFunctions: boolean;

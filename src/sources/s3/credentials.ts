@@ -5,7 +5,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { denied } from "../../errors.ts";
 
-export interface Credentials {
+interface Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string;
@@ -13,7 +13,7 @@ export interface Credentials {
   readonly expiration?: Date;
 }
 
-export interface CredentialOptions {
+interface CredentialOptions {
   readonly accessKeyId?: string;
   readonly secretAccessKey?: string;
   readonly sessionToken?: string;

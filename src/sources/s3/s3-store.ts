@@ -14,7 +14,7 @@ import {
 } from "../../backends/objects/request.ts";
 import type { CredentialSource } from "./credentials.ts";
 
-export interface S3Options {
+interface S3Options {
   readonly region: string;
   /** Address of a server other than Amazon's. */
   readonly endpoint: string | undefined;

@@ -19,7 +19,7 @@ export interface SkillsRoot {
   readonly files: Source;
 }
 
-export interface SkillsCatalogue {
+interface SkillsCatalogue {
   /** The current state, or the last complete one while files are being written. */
   fresh(): Promise<Snapshot>;
   watch(signal: AbortSignal): Promise<AsyncIterable<SourceChange>>;

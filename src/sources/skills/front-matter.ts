@@ -6,7 +6,7 @@ import { callInThread, ThreadOverrun } from "../../lib/threads.ts";
 type Yaml = typeof import("yaml");
 
 /** The fields, or what is wrong, as text that completes "SKILL.md …". */
-export type FrontMatterAnswer =
+type FrontMatterAnswer =
   | { readonly fields: Readonly<Record<string, unknown>> }
   | { readonly says: string; readonly advice?: string };
 

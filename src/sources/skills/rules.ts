@@ -13,7 +13,7 @@ const maxCompatibility = 500;
 const namePattern = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
 /** What is wrong, as text that completes "SKILL.md …". */
-export type SkillCheck = { readonly frontMatter: FrontMatter } | { readonly says: string; readonly advice?: string };
+type SkillCheck = { readonly frontMatter: FrontMatter } | { readonly says: string; readonly advice?: string };
 
 export function checkSkill(fields: Readonly<Record<string, unknown>>, folder: string): SkillCheck {
   const { name, description, license, compatibility, metadata, "allowed-tools": allowed } = fields;

@@ -21,7 +21,7 @@ export interface Unit {
   readonly problems: readonly SourceProblem[];
 }
 
-export interface SkillFileReader {
+interface SkillFileReader {
   read(path: string): Promise<readonly Part[]>;
   /** How many more bytes may be held in memory. */
   readonly left: number;

@@ -2,7 +2,7 @@
 import { pathOf, segmentsOf } from "../../source.ts";
 import { createNameSegments } from "../../backends/sql/segments.ts";
 
-export type SqliteAddress =
+type SqliteAddress =
   | { readonly kind: "database" | "overview" }
   | { readonly kind: "table" | "definition" | "rows"; readonly table: string };
 

@@ -32,13 +32,13 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-export interface EngineReply<Q extends SqliteQuery> {
+interface EngineReply<Q extends SqliteQuery> {
   readonly result: QueryResults[Q["kind"]];
   /** Identity of the file that was queried. */
   readonly identity: string;
 }
 
-export interface EngineOptions {
+interface EngineOptions {
   readonly path: string;
   readonly immutable: boolean;
   /** What is served. Nothing else leaves the process. */

@@ -42,7 +42,7 @@ export interface RawTable extends NamedTable, Omit<TableDescription, "database" 
   readonly sql: string;
 }
 
-export interface Pulse {
+interface Pulse {
   /** Changes after each write by another process. */
   readonly version: string;
   readonly tables: readonly NamedTable[];

@@ -9,7 +9,7 @@ import type { Engine } from "./engine.ts";
 import { sqlitePath } from "./addresses.ts";
 import type { NamedTable } from "./queries.ts";
 
-export interface SqliteWatchOptions {
+interface SqliteWatchOptions {
   readonly path: string;
   readonly engine: Engine;
   readonly allow: AllowList;

@@ -19,7 +19,7 @@ export interface FetchedPage {
 /** All addresses of a name. */
 export type Resolve = (name: string) => Promise<readonly LookupAddress[]>;
 
-export interface VisitOptions {
+interface VisitOptions {
   /** Whether a page may be requested; called again for every redirect. */
   mayVisit(url: URL): boolean | Promise<boolean>;
   readonly permit: Permit;
@@ -33,9 +33,9 @@ export interface VisitOptions {
 }
 
 /** The request headers for each URL: they may differ between redirects. */
-export type PageHeaders = (url: URL) => Readonly<Record<string, string>>;
+type PageHeaders = (url: URL) => Readonly<Record<string, string>>;
 
-export type Visit = (url: URL, headers: PageHeaders, signal: AbortSignal) => Promise<FetchedPage>;
+type Visit = (url: URL, headers: PageHeaders, signal: AbortSignal) => Promise<FetchedPage>;
 
 const maxRedirects = 5;
 const redirects = new Set([301, 302, 303, 307, 308]);

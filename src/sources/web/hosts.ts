@@ -1,7 +1,7 @@
 /** The hosts whose pages may be read, and their schemes. */
 import { invalid, quote } from "../../errors.ts";
 
-export interface Hosts {
+interface Hosts {
   allows(url: URL): boolean;
   /** "https:" unless the host was configured only with http://. */
   schemeOf(host: string): string;

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-export interface FakeObject {
+interface FakeObject {
   readonly body: Buffer;
   readonly generation: number;
   readonly updated: string;

@@ -9,7 +9,7 @@ import type { FakeWebhooks } from "./webhooks.ts";
 /** A status, a reason with its status, no response, or an invalid one. */
 export type FakeRefusal = number | readonly [status: number, reason: string] | "hang" | "garbage";
 
-export interface FakeRequest {
+interface FakeRequest {
   readonly method: string;
   readonly url: URL;
   readonly headers: IncomingHttpHeaders;

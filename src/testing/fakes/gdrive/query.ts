@@ -10,7 +10,7 @@ export interface QueriedFile {
   readonly owners: readonly string[];
 }
 
-export type Test = (file: QueriedFile) => boolean;
+type Test = (file: QueriedFile) => boolean;
 
 type Token = { readonly kind: "word" | "text" | "sign"; readonly value: string };
 

@@ -1,6 +1,6 @@
 /** The files of the fake and their history: increasing versions, and a log for each drive. */
 
-export interface FakePermission {
+interface FakePermission {
   readonly type: "user" | "group" | "domain" | "anyone";
   readonly emailAddress?: string;
   readonly domain?: string;
@@ -44,7 +44,7 @@ export interface FakeSharedDrive {
 }
 
 /** A change in a log; "drive" for a shared drive that was added, removed or changed. */
-export interface LoggedChange {
+interface LoggedChange {
   readonly seq: number;
   readonly log: string;
   readonly fileId?: string;

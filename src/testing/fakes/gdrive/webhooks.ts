@@ -1,6 +1,6 @@
 /** Notifications of the fake to its channels: in order and once, unless a test changes that. */
 
-export interface FakeChannel {
+interface FakeChannel {
   readonly id: string;
   readonly resourceId: string;
   readonly token: string;
