@@ -84,6 +84,8 @@ export interface Caller {
   readonly scopes?: readonly string[];
   /** Verified statements about the caller, such as a department. */
   readonly claims?: Readonly<Record<string, string | readonly string[]>>;
+  /** Aborted when the caller is no longer admitted, for example because a token expired: nothing may outlive it. */
+  readonly ended?: AbortSignal;
   /** True for the operator of the server. Never derived from what a caller claims about itself. */
   readonly owner?: boolean;
 }

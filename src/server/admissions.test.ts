@@ -9,6 +9,7 @@ function open(tokens: StoredToken[], callers = [{ name: "aki", groups: ["support
   const logged: string[] = [];
   let isBroken = false;
   const store = {
+    stamp: () => "",
     list() {
       if (isBroken) throw new Error("damaged");
       return tokens;
@@ -34,9 +35,9 @@ const tokenOf = (caller: string, token: string, expires?: number): StoredToken =
 
 it("gives each token its caller, and the owner's token the owner", () => {
   const { admissions } = open([tokenOf("aki", "one"), tokenOf("gone", "two")]);
-  expect(admissions.find("one")?.caller).toEqual({ id: "aki", groups: ["support"], owner: false });
+  expect(admissions.find("one")).toMatchObject({ id: "aki", groups: ["support"] });
   expect(admissions.find("one")).toBe(admissions.find("one"));
-  expect(admissions.find(ownerToken)?.caller).toEqual({ id: "owner", owner: true });
+  expect(admissions.find(ownerToken)).toEqual({ id: "owner", owner: true });
   for (const stranger of ["two", "three", "", ownerToken.slice(1)]) expect(admissions.find(stranger)).toBeUndefined();
 });
 
@@ -46,7 +47,7 @@ it("ends an admission when its token is revoked", () => {
   const [one, two] = [admissions.find("one")!, admissions.find("two")!];
   tokens.shift();
   admissions.reload();
-  expect([one.ended.aborted, two.ended.aborted]).toEqual([true, false]);
+  expect([one.ended?.aborted, two.ended?.aborted]).toEqual([true, false]);
   expect(admissions.find("one")).toBeUndefined();
   expect(admissions.find("two")).toBe(two);
 });
@@ -55,7 +56,7 @@ it("ends an admission when its token expires, also if nobody asks", async () => 
   const { admissions, pass } = open([tokenOf("aki", "one", 1030)]);
   const { ended } = admissions.find("one")!;
   pass(30);
-  await new Promise<void>((resolve) => ended.addEventListener("abort", () => resolve()));
+  await new Promise<void>((resolve) => ended?.addEventListener("abort", () => resolve()));
   expect(admissions.find("one")).toBeUndefined();
 });
 
@@ -65,8 +66,8 @@ it("ends an admission when the caller's groups or role change, and not otherwise
   admissions.reload([{ name: "aki", groups: ["support"] }]);
   expect(admissions.find("one")).toBe(first);
   admissions.reload([{ name: "aki", groups: [] }]);
-  expect(first.ended.aborted).toBe(true);
-  expect(admissions.find("one")?.caller.groups).toEqual([]);
+  expect(first.ended?.aborted).toBe(true);
+  expect(admissions.find("one")?.groups).toEqual([]);
   admissions.reload([]);
   expect(admissions.find("one")).toBeUndefined();
 });
@@ -76,7 +77,7 @@ it("refuses every stored token while the file cannot be read", () => {
   const { ended } = admissions.find("one")!;
   damage();
   admissions.reload();
-  expect(ended.aborted).toBe(true);
+  expect(ended?.aborted).toBe(true);
   expect(admissions.find("one")).toBeUndefined();
   expect(admissions.find(ownerToken)).toBe(admissions.owner);
   expect(logged).toEqual(["the tokens of callers cannot be read, so they are refused"]);

@@ -1,17 +1,10 @@
 /** Finds the caller that a token belongs to, as long as the token is valid. */
+import { isDeepStrictEqual } from "node:util";
 import type { CallerConfig } from "../config/access.ts";
 import { constantTimeEqual } from "../lib/constant-time-equal.ts";
 import type { Caller } from "../resources.ts";
 import type { Runtime } from "../runtime.ts";
 import { hashToken, type StoredToken, type TokenStore } from "./token-store.ts";
-
-/** A caller who was let in. */
-export interface Admission {
-  /** The same object for every request, until the caller's groups or role change. */
-  readonly caller: Caller;
-  /** Aborted when the token expires or is revoked, or the caller is removed or changed. */
-  readonly ended: AbortSignal;
-}
 
 export interface AdmissionsOptions {
   /** The token of the owner: `server.token`, a file or the environment. */
@@ -22,16 +15,18 @@ export interface AdmissionsOptions {
 }
 
 export interface Admissions {
-  /** Of whoever holds the owner's token, and of a browser that was invited on the terminal. */
-  readonly owner: Admission;
-  /** Undefined for a token that is unknown, expired or revoked. */
-  find(token: string): Admission | undefined;
-  /** Reads the tokens again, and ends the admissions that are no longer valid. */
+  /** Whoever holds the owner's token, and a browser that was invited on the terminal. */
+  readonly owner: Caller;
+  /** The same object for each use of a token. Undefined if the token is unknown, expired or revoked. */
+  find(token: string): Caller | undefined;
+  /** Reads the tokens again, and ends the callers whose token, groups or role are no longer the same. */
   reload(callers?: readonly CallerConfig[]): void;
   close(): void;
 }
 
-interface Admitted extends Admission {
+interface Admitted {
+  readonly caller: Caller;
+  readonly config: CallerConfig;
   readonly stop: AbortController;
 }
 
@@ -39,22 +34,23 @@ interface Admitted extends Admission {
 const maxTimerMs = 24 * 3600 * 1000;
 
 export function createAdmissions({ ownerToken, callers: initial, store, runtime }: AdmissionsOptions): Admissions {
-  const owner: Admission = { caller: { id: "owner", owner: true }, ended: new AbortController().signal };
+  const owner: Caller = { id: "owner", owner: true };
   /** By hash of the token. */
   const admitted = new Map<string, Admitted>();
-  let callers = new Map<string, Caller>();
+  let callers = new Map<string, CallerConfig>();
   let tokens = new Map<string, StoredToken>();
+  let stamp: string | undefined;
   let timer: NodeJS.Timeout | undefined;
 
   function isValid({ expires }: StoredToken): boolean {
     return expires === undefined || runtime.now() < expires;
   }
 
-  /** Ends what has expired, and looks again when the next token expires. */
+  /** Ends what is no longer valid, and looks again when the next token expires. */
   function expire(): void {
-    for (const [hash, { stop, caller }] of admitted) {
+    for (const [hash, { stop, config }] of admitted) {
       const token = tokens.get(hash);
-      if (token && isValid(token) && callers.get(token.caller) === caller) continue;
+      if (token && isValid(token) && isDeepStrictEqual(callers.get(token.caller), config)) continue;
       admitted.delete(hash);
       stop.abort();
     }
@@ -66,8 +62,9 @@ export function createAdmissions({ ownerToken, callers: initial, store, runtime 
   }
 
   function reload(configured?: readonly CallerConfig[]): void {
-    if (configured) callers = new Map(configured.map((each) => [each.name, unchanged(callers.get(each.name), each)]));
+    if (configured) callers = new Map(configured.map((config) => [config.name, config]));
     try {
+      stamp = store?.stamp();
       tokens = new Map((store?.list() ?? []).map((token) => [token.hash, token]));
     } catch (cause) {
       // No token is valid until the file can be read: one of them may have been revoked.
@@ -87,23 +84,21 @@ export function createAdmissions({ ownerToken, callers: initial, store, runtime 
       if (ownerToken !== undefined && constantTimeEqual(given, ownerToken)) return owner;
       // A lookup by hash does not leak a token through timing.
       const hash = hashToken(given);
+      // A token that was created a moment ago is valid at once.
+      if (!tokens.has(hash) && store?.stamp() !== stamp) reload();
       const token = tokens.get(hash);
-      const caller = token && isValid(token) ? callers.get(token.caller) : undefined;
-      if (!caller) return undefined;
-      let admission = admitted.get(hash);
-      if (!admission) {
+      const config = token && isValid(token) ? callers.get(token.caller) : undefined;
+      if (!config) return undefined;
+      let known = admitted.get(hash);
+      if (!known) {
         const stop = new AbortController();
-        admitted.set(hash, (admission = { caller, ended: stop.signal, stop }));
+        const { name, groups, owner: isOwner } = config;
+        const caller: Caller = { id: name, groups, owner: isOwner, ended: stop.signal };
+        admitted.set(hash, (known = { caller, config, stop }));
       }
-      return admission;
+      return known.caller;
     },
 
     close: () => clearTimeout(timer),
   };
-}
-
-/** The known object if nothing changed: decisions are cached by it. */
-function unchanged(known: Caller | undefined, { name, groups = [], owner = false }: CallerConfig): Caller {
-  const isSame = known && known.owner === owner && known.groups?.join("\0") === groups.join("\0");
-  return isSame ? known : { id: name, groups, owner };
 }

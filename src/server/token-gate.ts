@@ -5,7 +5,8 @@ import { takeUpTo } from "../lib/read-bounded.ts";
 import { unkept } from "../transport/send-json.ts";
 import { isFollowedLink } from "../transport/guard.ts";
 import type { RequestGate } from "../transport/http.ts";
-import type { Admission, Admissions } from "./admissions.ts";
+import type { Caller } from "../resources.ts";
+import type { Admissions } from "./admissions.ts";
 
 export interface TokenGateOptions {
   readonly admissions: Pick<Admissions, "find" | "owner">;
@@ -17,7 +18,7 @@ export interface TokenGateOptions {
 export interface TokenGate {
   readonly gate: RequestGate;
   /** Who sent a request that the gate admitted. */
-  admissionOf(request: IncomingMessage): Admission | undefined;
+  callerOf(request: IncomingMessage): Caller | undefined;
   /** A code that admits one browser as the owner, valid once and for a few minutes. */
   newCode(): string;
 }
@@ -39,25 +40,25 @@ export function createTokenGate({ admissions, pid, monotonicMs }: TokenGateOptio
   /** Expiry by digest of the code. Lookups by digest do not leak codes through timing. */
   const codes = new Map<string, number>();
   /** Browsers that were admitted, by digest of their cookie. */
-  const visits = new Map<string, Admission>();
-  const admitted = new WeakMap<IncomingMessage, Admission>();
+  const visits = new Map<string, Caller>();
+  const admitted = new WeakMap<IncomingMessage, Caller>();
 
-  function byToken({ headers }: IncomingMessage): Admission | undefined {
+  function byToken({ headers }: IncomingMessage): Caller | undefined {
     const given = /^bearer +([\x21-\x7e]+)$/i.exec(headers.authorization ?? "")?.[1];
     return given === undefined ? undefined : admissions.find(given);
   }
 
-  function byCookie(request: IncomingMessage): Admission | undefined {
+  function byCookie(request: IncomingMessage): Caller | undefined {
     const name = cookieName(request);
     for (const [key, value] of cookiesOf(request)) {
       const visit = key === name ? visits.get(keyOf(value)) : undefined;
-      if (visit && !visit.ended.aborted) return visit;
+      if (visit && !visit.ended?.aborted) return visit;
     }
     return undefined;
   }
 
-  function welcome(request: IncomingMessage, admission: Admission): "welcome" {
-    admitted.set(request, admission);
+  function welcome(request: IncomingMessage, caller: Caller): "welcome" {
+    admitted.set(request, caller);
     return "welcome";
   }
 
@@ -69,9 +70,9 @@ export function createTokenGate({ admissions, pid, monotonicMs }: TokenGateOptio
     return until !== undefined && monotonicMs() <= until;
   }
 
-  function letIn(request: IncomingMessage, response: ServerResponse, admission: Admission): void {
+  function letIn(request: IncomingMessage, response: ServerResponse, caller: Caller): void {
     const visit = randomBytes(visitBytes).toString("base64url");
-    visits.set(keyOf(visit), admission);
+    visits.set(keyOf(visit), caller);
     trim(visits, maxVisitors);
     response.setHeader("Set-Cookie", `${cookieName(request)}=${visit}; HttpOnly; SameSite=Strict; Path=/`);
     toPage(response);
@@ -94,8 +95,8 @@ export function createTokenGate({ admissions, pid, monotonicMs }: TokenGateOptio
   async function signIn(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await takeUpTo(maxFormBytes, request);
     const token = body && new URLSearchParams(body.toString("latin1")).get("token")?.trim();
-    const admission = token ? admissions.find(token) : undefined;
-    if (admission) letIn(request, response, admission);
+    const caller = token ? admissions.find(token) : undefined;
+    if (caller) letIn(request, response, caller);
     else turnAway(response, "This token is not valid.");
   }
 
@@ -103,8 +104,8 @@ export function createTokenGate({ admissions, pid, monotonicMs }: TokenGateOptio
     // With two tokens, a proxy may have checked the other one.
     if (request.headers.authorization !== undefined) {
       if (timesSaid(request, "authorization") > 1) return "refused";
-      const admission = byToken(request);
-      if (admission) return welcome(request, admission);
+      const caller = byToken(request);
+      if (caller) return welcome(request, caller);
     }
     const known = isOwnPage(request) ? byCookie(request) : undefined;
     if (path === signInPath && request.method === "POST") {
@@ -125,7 +126,7 @@ export function createTokenGate({ admissions, pid, monotonicMs }: TokenGateOptio
 
   return {
     gate,
-    admissionOf: (request) => admitted.get(request),
+    callerOf: (request) => admitted.get(request),
     newCode() {
       const code = randomBytes(codeBytes).toString("base64url");
       codes.set(keyOf(code), monotonicMs() + codeMinutes * 60_000);

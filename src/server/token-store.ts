@@ -1,6 +1,6 @@
 /** Tokens of named callers, in the state folder: only their hashes are stored. */
 import { createHash, randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { ResourceError } from "../errors.ts";
 import { withFileLock } from "../lib/file-lock.ts";
@@ -26,6 +26,10 @@ export interface TokenStore {
   list(): readonly StoredToken[];
   /** Stores a new token and returns it; it cannot be shown again. */
   create(caller: string, nowMs: number, expires?: number): Promise<StoredToken & { readonly token: string }>;
+  /** Changes with the stored tokens. */
+  stamp(): string;
+  /** Creates the folder, so that it can be watched. */
+  prepare(): void;
   /** Removes the token with this id, or all tokens of this caller. Returns what was removed. */
   revoke(idOrCaller: string): Promise<readonly StoredToken[]>;
 }
@@ -77,6 +81,11 @@ export function createTokenStore(stateFolder: string, config: string): TokenStor
   return {
     file,
     list,
+    stamp() {
+      const stats = statSync(file, { throwIfNoEntry: false, bigint: true });
+      return stats ? `${stats.ino} ${stats.mtimeNs} ${stats.size}` : "";
+    },
+    prepare: () => void mkdirSync(folder, { recursive: true, mode: 0o700 }),
 
     create(caller, nowMs, expires) {
       const token = `${prefix}${randomBytes(32).toString("base64url")}`;

@@ -68,7 +68,7 @@ async function checkMounts(
 ): Promise<void> {
   const { examineMount, examineProblems, examineWatches } = await import("../../server/examine.ts");
   const { examineSets } = await import("../../server/examine-sets.ts");
-  const call: Call = { caller: { id: "local" }, signal };
+  const call: Call = { caller: { id: "local", owner: true }, signal };
   for (const mount of pressmark.mounts)
     findings.push(await examineMount(mount, call), ...(await examineProblems(mount, call)));
   if (pressmark.config !== undefined) {

@@ -1,8 +1,7 @@
 /** `pressmark token`: creates, lists and revokes the tokens of named callers. */
 import { notFound, quote, ResourceError } from "../../errors.ts";
 import { nearest } from "../../lib/nearest.ts";
-import { configFlag } from "../config-flag.ts";
-import { defineCommand, flag, optional, UsageError, valueFlag, type CommandContext } from "../command.ts";
+import { type CommandContext, defineCommand, flag, optional, textFlag, UsageError, valueFlag } from "../command.ts";
 import { jsonLine, plain, print } from "../print.ts";
 
 const actions = ["list", "create", "revoke"] as const;
@@ -25,7 +24,7 @@ export default defineCommand({
       parse: parseDuration,
     }),
     json: flag("Print one JSON object per line"),
-    config: configFlag,
+    config: textFlag("FILE", "Config file to use instead of the nearest one", "files"),
   },
   async run({ action = "list", name, flags }, world) {
     if (!actions.some((known) => known === action)) throw new UsageError(`token takes ${actions.join(", ")}`);
@@ -67,14 +66,14 @@ export default defineCommand({
 /** The callers of the config, and the tokens that were created for them. */
 async function openTokens(config: string | undefined, { folder: from, env }: CommandContext) {
   const { chooseConfig } = await import("../../server/open-server.ts");
-  const { homeFolder, stateFolder } = await import("../../server/state-folder.ts");
+  const { stateFolder, systemPathsOf } = await import("../../lib/system-paths.ts");
   const { createTokenStore } = await import("../../server/token-store.ts");
   const { loadConfig } = await import("../../config/load-config.ts");
   const { realPath } = await import("../../config/trust.ts");
   const origin = chooseConfig({ folders: [], config, from, env });
   if (!origin)
     throw new ResourceError("not-found", "no config here or above; callers are named in a config, under callers");
-  const state = stateFolder({ platform: process.platform, home: homeFolder(env), env });
+  const state = stateFolder(systemPathsOf(env));
   const loaded = await loadConfig(origin, { from, env, stateFolder: state });
   const access = "untrusted" in loaded ? undefined : loaded.config.access;
   if (!access)
