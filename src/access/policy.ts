@@ -9,6 +9,14 @@ import type { Address, ShownFiles } from "../source.ts";
 export interface Policy {
   /** `files` are the files that the address shows, for a source over a folder: one that is denied denies it. */
   maySee(caller: Caller, mount: string, at: Address, files?: readonly ShownFiles[]): boolean;
+  /** The same decision with its reason. */
+  explain?(caller: Caller, mount: string, at: Address, files?: readonly ShownFiles[]): AccessDecision;
+}
+
+export interface AccessDecision {
+  readonly isAllowed: boolean;
+  /** Index of the deciding rule. Absent if no rule applies, or if the owner asks. */
+  readonly rule?: number;
 }
 
 /** Everyone may see everything that is mounted. */

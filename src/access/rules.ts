@@ -1,7 +1,7 @@
 /** Access rules of a config, compiled once per caller: deny wins, and what no rule allows is private. */
 import { createGlob, isGlob, type Glob } from "../lib/glob.ts";
 import type { Caller } from "../resources.ts";
-import type { Address, ShownFiles } from "../source.ts";
+import type { ShownFiles } from "../source.ts";
 import type { Policy } from "./policy.ts";
 
 /** Names callers: "anyone", "caller:NAME", "group:NAME", "scope:NAME" or "claim:NAME=VALUE". */
@@ -18,16 +18,7 @@ export interface AccessRule {
   readonly files?: readonly string[];
 }
 
-export interface AccessDecision {
-  readonly isAllowed: boolean;
-  /** Index of the deciding rule. Absent if no rule applies, or if the owner asks. */
-  readonly rule?: number;
-}
-
-export interface RulesPolicy extends Policy {
-  /** The decision with its reason. */
-  explain(caller: Caller, mount: string, at: Address, files?: readonly ShownFiles[]): AccessDecision;
-}
+export type RulesPolicy = Required<Policy>;
 
 /** One rule, as it applies to paths or to files. */
 interface CompiledRule {

@@ -83,6 +83,17 @@ const team = `callers:
 server: { token: "${ownerToken}" }
 `;
 
+function git(...words: readonly string[]): void {
+  execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@example.org", ...words], { cwd: folder });
+}
+
+async function readable(resources: Resources, uri: string): Promise<boolean> {
+  return resources.read(uri, call).then(
+    () => true,
+    () => false,
+  );
+}
+
 describe("a server with named callers and rules", () => {
   it("shows each caller what the rules allow, in lists, reads and searches", async () => {
     configure(`${team}rules:
@@ -111,8 +122,6 @@ describe("a server with named callers and rules", () => {
   });
 
   it("applies a rule about files to the history of the folder too", async () => {
-    const git = (...words: string[]) =>
-      execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@example.org", ...words], { cwd: folder });
     git("init", "-q");
     git("add", "-A");
     git("commit", "-qm", "first");
@@ -126,11 +135,6 @@ describe("a server with named callers and rules", () => {
     await serve();
     const aki = await as(await createToken("aki"));
     const owner = await as(ownerToken);
-    const readable = async (resources: Resources, uri: string) =>
-      resources.read(uri, call).then(
-        () => true,
-        () => false,
-      );
     const uris = ["blob/HEAD/README.md", "blob/HEAD/secrets/key.md", "blame/HEAD/secrets/key.md", "commit/HEAD", "log"];
     const of = (resources: Resources) => Promise.all(uris.map((uri) => readable(resources, `git://history/${uri}`)));
     expect(await of(owner)).toEqual([true, true, true, true, true]);

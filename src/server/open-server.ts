@@ -2,7 +2,7 @@
 import { dirname, resolve } from "node:path";
 import type { Writable } from "node:stream";
 import { isDeepStrictEqual } from "node:util";
-import { openPolicy, type Policy } from "../access/policy.ts";
+import { type AccessDecision, openPolicy, type Policy } from "../access/policy.ts";
 import type { Config } from "../config/config.ts";
 import type { AccessSettings } from "../config/access.ts";
 import { configIn, findConfig } from "../config/find-config.ts";
@@ -69,6 +69,8 @@ export interface Server {
   /** The config's file, if there is one. */
   readonly config?: string;
   readonly runtime: Runtime;
+  /** Whether a caller may see a URI, and which rule decides. Undefined if no mount serves it. */
+  explain(caller: Caller, uri: string): (AccessDecision & { readonly mount: string }) | undefined;
   /** Resolves a URI, a path within one of the folders, or an absolute path. */
   locate(where: string, call: Call): Promise<string>;
   /** Stops everything and releases all resources. */
@@ -196,6 +198,14 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
     withheld: first.withheld.flatMap(({ part, settings }) => (part === "server" ? settings : [])),
     config: first.file,
     runtime,
+    explain(caller, uri) {
+      const found = createRoutes(served()).find(uri);
+      if (!found) return undefined;
+      const { mount, at } = found;
+      const decision = rules.explain?.(caller, mount.name, at, mount.source.filesOf?.(at)) ?? { isAllowed: true };
+      const isHidden = mount.source.maySee?.(caller, at) === false;
+      return { mount: mount.name, ...(isHidden ? { isAllowed: false } : decision) };
+    },
     locate: (where, call) => locate(where, served(), resources, call),
     async close() {
       closing.abort();

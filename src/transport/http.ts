@@ -240,14 +240,6 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
     entryPoint(request, response, caller);
   }
 
-  /** Nothing that a caller opened may outlive their admission. */
-  function endWith({ ended }: Caller, response: ServerResponse): void {
-    if (!ended) return;
-    const end = () => response.destroy();
-    ended.addEventListener("abort", end, { once: true });
-    response.once("close", () => ended.removeEventListener("abort", end));
-  }
-
   function refuseStranger(response: ServerResponse): void {
     refuse(response, 401, "authentication required; send an Authorization header", { "WWW-Authenticate": challenge });
   }
@@ -474,4 +466,12 @@ function preflight(response: ServerResponse): void {
     "Access-Control-Allow-Headers": corsHeaders,
     "Access-Control-Max-Age": 7200,
   });
+}
+
+/** Nothing that a caller opened may outlive their admission. */
+function endWith({ ended }: Caller, response: ServerResponse): void {
+  if (!ended) return;
+  const end = () => response.destroy();
+  ended.addEventListener("abort", end, { once: true });
+  response.once("close", () => ended.removeEventListener("abort", end));
 }

@@ -21,6 +21,7 @@ export const commands: CommandLoaders = {
   config: () => import("./config.ts"),
   trust: () => import("./trust.ts"),
   token: () => import("./token.ts"),
+  may: () => import("./may.ts"),
   doctor: () => import("./doctor.ts"),
   drive: () => import("./drive.ts"),
   add: () => import("./add.ts"),

@@ -1,8 +1,8 @@
 /** `pressmark token`: creates, lists and revokes the tokens of named callers. */
 import { notFound, quote, ResourceError } from "../../errors.ts";
-import { nearest } from "../../lib/nearest.ts";
 import { type CommandContext, defineCommand, flag, optional, textFlag, UsageError, valueFlag } from "../command.ts";
 import { jsonLine, plain, print } from "../print.ts";
+import { unknownCaller } from "../unknown-caller.ts";
 
 const actions = ["list", "create", "revoke"] as const;
 const dayMs = 86_400_000;
@@ -85,12 +85,6 @@ async function openTokens(config: string | undefined, { folder: from, env }: Com
     callers: access.callers.map(({ name }) => name),
     store: createTokenStore(state, realPath(origin.file)),
   };
-}
-
-function unknownCaller(name: string, callers: readonly string[]): ResourceError {
-  const meant = nearest(name, callers);
-  const advice = meant === undefined ? "add it to the config, under callers" : `did you mean ${quote(meant)}?`;
-  return new ResourceError("not-found", `the config has no caller ${quote(name)}; ${advice}`);
 }
 
 function parseDuration(text: string): number | undefined {
