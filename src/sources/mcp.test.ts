@@ -294,6 +294,15 @@ describe("a gateway", () => {
     expect(source.lists!({ path: `${listed.slice(0, -2)}/new` })).toBe(true);
   });
 
+  it("finds nothing within what the other server does not have, and does not call that a failure", async () => {
+    const { pressmark } = await open({});
+    const { hits, ready, failures } = await pressmark.search(
+      { text: "alpha", limit: 10, within: "mcp://far/memory:%2F%2Fup/nowhere" },
+      caller(),
+    );
+    expect({ hits, ready, failures }).toEqual({ hits: [], ready: 1, failures: undefined });
+  });
+
   it("reports how much of the other server was searched, and why not all", async () => {
     const found = { hits: [], ready: 0.5, failure: "the disk at 10.1.2.3 is slow" };
     const { pressmark } = await open({ wrap: (source) => ({ ...source, search: async () => found }) });
