@@ -295,12 +295,18 @@ describe("a gateway", () => {
   });
 
   it("finds nothing within what the other server does not have, and does not call that a failure", async () => {
-    const { pressmark } = await open({});
-    const { hits, ready, failures } = await pressmark.search(
-      { text: "alpha", limit: 10, within: "mcp://far/memory:%2F%2Fup/nowhere" },
-      caller(),
-    );
-    expect({ hits, ready, failures }).toEqual({ hits: [], ready: 1, failures: undefined });
+    const far = await openFar(content);
+    const source = await mcp.open(toOptions({ url: far.url }), runtime);
+    onTestFinished(async () => {
+      await source.close?.();
+      await far.stop();
+    });
+    const { items } = await source.list({ limit: 100 }, caller());
+    const nowhere = `${items.find(({ path }) => path.endsWith("/a"))!.path.slice(0, -2)}/nowhere`;
+    expect(await source.search!({ text: "alpha", limit: 10, within: nowhere }, caller())).toEqual({
+      hits: [],
+      ready: 1,
+    });
   });
 
   it("reports how much of the other server was searched, and why not all", async () => {
