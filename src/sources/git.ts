@@ -51,9 +51,10 @@ export default defineSource<GitOptions>({
 
   async open({ root, maxBytes = defaultMaxBytes, watch = "auto", pollMs = 5000, ...chosen }, { log, env, redact }) {
     const options = { maxBytes, partTemplate: blobTemplate, watch, pollMs, chosen, log, env };
-    const repository = createLazyRepository(repositoryAt(root), options, async (opened) => {
-      const { createRepositoryReader } = await import("./git/repository-reader.ts");
-      return createRepositoryReader(opened, redact);
+    const found = repositoryAt(root);
+    const repository = createLazyRepository(found, async (reach) => {
+      const { openRepositoryReader } = await import("./git/repository-reader.ts");
+      return openRepositoryReader(found, { ...options, reach }, redact);
     });
 
     return {
@@ -64,8 +65,8 @@ export default defineSource<GitOptions>({
       },
 
       async read(at, { signal }) {
-        const found = repository.use();
-        const { answer, reading } = found instanceof Promise ? await found : found;
+        const reader = repository.use();
+        const { answer, reading } = reader instanceof Promise ? await reader : reader;
         return [await answer(reading.read(at, signal))];
       },
 
