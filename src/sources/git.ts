@@ -52,9 +52,9 @@ export default defineSource<GitOptions>({
   async open({ root, maxBytes = defaultMaxBytes, watch = "auto", pollMs = 5000, ...chosen }, { log, env, redact }) {
     const found = repositoryAt(root);
     const options = { maxBytes, partTemplate: blobTemplate, watch, pollMs, chosen, log, env };
-    const repository = createLazyRepository(found, options, async (opened) => {
-      const { createRepositoryReader } = await import("./git/repository-reader.ts");
-      return createRepositoryReader(opened, redact);
+    const repository = createLazyRepository(found, async (reach) => {
+      const { openRepositoryReader } = await import("./git/repository-reader.ts");
+      return openRepositoryReader(found, { ...options, reach }, redact);
     });
 
     return {

@@ -294,6 +294,21 @@ describe("a gateway", () => {
     expect(source.lists!({ path: `${listed.slice(0, -2)}/new` })).toBe(true);
   });
 
+  it("finds nothing within what the other server does not have, and does not call that a failure", async () => {
+    const far = await openFar(content);
+    const source = await mcp.open(toOptions({ url: far.url }), runtime);
+    onTestFinished(async () => {
+      await source.close?.();
+      await far.stop();
+    });
+    const { items } = await source.list({ limit: 100 }, caller());
+    const nowhere = `${items.find(({ path }) => path.endsWith("/a"))!.path.slice(0, -2)}/nowhere`;
+    expect(await source.search!({ text: "alpha", limit: 10, within: nowhere }, caller())).toEqual({
+      hits: [],
+      ready: 1,
+    });
+  });
+
   it("reports how much of the other server was searched, and why not all", async () => {
     const found = { hits: [], ready: 0.5, failure: "the disk at 10.1.2.3 is slow" };
     const { pressmark } = await open({ wrap: (source) => ({ ...source, search: async () => found }) });

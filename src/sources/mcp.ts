@@ -348,9 +348,12 @@ function createGateway(
       const below = within === undefined || within === "" ? undefined : addresses.uri({ path: within });
       if (within !== undefined && within !== "" && below === undefined) return [];
       const found = await send((pressmark) => pressmark.search({ text, limit, within: below }, call)).catch(
-        (cause: unknown) => {
+        (cause: unknown): SearchResult => {
+          // Nothing is found where nothing is, and where the caller may see nothing.
+          if (cause instanceof ResourceError && cause.kind === "not-found" && below !== undefined)
+            return { hits: [], ready: 1 };
           ignoreUnsupported(cause);
-          return { hits: [], ready: 0 } as SearchResult;
+          return { hits: [], ready: 0 };
         },
       );
       const hits = found.hits.flatMap(({ resource, ...hit }): SourceHit[] => {

@@ -1,8 +1,8 @@
 /** Opens a repository with the first request, and again after a failure. */
 import { shuttingDown, unavailable } from "../../errors.ts";
 import type { Maybe } from "../disk/steps.ts";
-import type { OpenRepository, RepositoryOptions } from "./open-repository.ts";
-import { reachOf } from "./reach.ts";
+import type { OpenRepository } from "./open-repository.ts";
+import { type Reach, reachOf } from "./reach.ts";
 import type { GitRepository } from "./repository.ts";
 
 interface LazyRepository<T> {
@@ -11,11 +11,10 @@ interface LazyRepository<T> {
   close(): Promise<void>;
 }
 
-/** `prepare` adds what its caller needs to the open repository. */
-export function createLazyRepository<T extends OpenRepository>(
+/** `load` opens the repository, which may lead to the locations of `reach` and to no others. */
+export function createLazyRepository<T extends Pick<OpenRepository, "confine" | "close">>(
   repository: GitRepository,
-  options: Omit<RepositoryOptions, "reach">,
-  prepare: (opened: OpenRepository) => T | Promise<T>,
+  load: (reach: Reach) => Promise<T>,
 ): LazyRepository<T> {
   // From now on git may read these locations only.
   const reach = reachOf(repository);
@@ -24,9 +23,7 @@ export function createLazyRepository<T extends OpenRepository>(
   let isClosed = false;
 
   async function open(): Promise<T> {
-    opening ??= import("./open-repository.ts").then(({ openRepository }) =>
-      prepare(openRepository(repository, { ...options, reach })),
-    );
+    opening ??= load(reach);
     try {
       opened = await opening;
     } catch (cause) {

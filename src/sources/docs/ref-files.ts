@@ -23,20 +23,22 @@ export function openRefFiles(options: RefFilesOptions, runtime: Runtime): Docume
   if (!found)
     throw invalid(`${quote(root)} is not in a git repository, so ${quote(ref)} cannot be resolved; remove "ref"`);
   const { repository, folderPath } = found;
-  const opened = createLazyRepository(
-    repository,
-    {
+  const opened = createLazyRepository(repository, async (reach) => {
+    const { openRepository } = await import("../../backends/git/open-repository.ts");
+    const part = { root: realpathSync.native(root), folderPath };
+    const { log, env } = runtime;
+    const watching = { watch: "auto", pollMs: 5000 } as const;
+    return openRepository(repository, {
       maxBytes,
       partTemplate: rangeTemplate,
-      watch: "auto",
-      pollMs: 5000,
+      ...watching,
       chosen,
-      part: { root: realpathSync.native(root), folderPath },
-      log: runtime.log,
-      env: runtime.env,
-    },
-    (open) => open,
-  );
+      part,
+      log,
+      env,
+      reach,
+    });
+  });
 
   /** Throws "not-found" if there is no file at the path, or if the query is unknown. */
   async function find({ path, query }: Address) {

@@ -1,5 +1,6 @@
-/** Adds the addresses of the git source to an open repository. Loaded with the first request. */
-import type { OpenRepository } from "../../backends/git/open-repository.ts";
+/** Opens a repository with the addresses of the git source. Loaded with the first request. */
+import { openRepository, type OpenRepository, type RepositoryOptions } from "../../backends/git/open-repository.ts";
+import type { GitRepository } from "../../backends/git/repository.ts";
 import type { Runtime } from "../../source.ts";
 import { createGitCompletion, type GitCompletion } from "./complete.ts";
 import { createGitReader, type GitReader } from "./reading.ts";
@@ -9,6 +10,11 @@ interface RepositoryReader extends OpenRepository {
   readonly complete: GitCompletion;
 }
 
-export function createRepositoryReader(opened: OpenRepository, redact: Runtime["redact"]): RepositoryReader {
+export function openRepositoryReader(
+  repository: GitRepository,
+  options: RepositoryOptions,
+  redact: Runtime["redact"],
+): RepositoryReader {
+  const opened = openRepository(repository, options);
   return { ...opened, reading: createGitReader({ ...opened, redact }), complete: createGitCompletion(opened) };
 }
