@@ -80,6 +80,12 @@ export interface MountFailure {
 export interface Caller {
   readonly id: string;
   readonly groups?: readonly string[];
+  /** Granted by the issuer of the caller's token. */
+  readonly scopes?: readonly string[];
+  /** Verified statements about the caller, such as a department. */
+  readonly claims?: Readonly<Record<string, string | readonly string[]>>;
+  /** Aborted when the caller is no longer admitted, for example because a token expired: nothing may outlive it. */
+  readonly ended?: AbortSignal;
   /** True for the operator of the server. Never derived from what a caller claims about itself. */
   readonly owner?: boolean;
 }

@@ -254,6 +254,14 @@ export interface SourceActions {
   readonly actions: Readonly<Record<string, SourceAction>>;
 }
 
+/** A file or folder on this machine that an address may show. */
+export interface ShownFiles {
+  /** Absolute, without links. */
+  readonly path: string;
+  /** True if the content may come from anything below the path, such as a commit of a repository. */
+  readonly isWhole?: boolean;
+}
+
 /** Limits, access and the end of a source. */
 export interface SourceOperation {
   /**
@@ -266,6 +274,11 @@ export interface SourceOperation {
    * Absent if all callers of the mount see the same.
    */
   maySee(caller: Caller, at: Address): boolean;
+  /**
+   * Returns the files on this machine that an address shows, so that rules about files hold whatever the URI. Synchronous. Absent if the
+   * source does not serve files of a folder; empty for an address that shows none.
+   */
+  filesOf(at: Address): readonly ShownFiles[];
   /** Lists what the source left out or found faulty, and why: for the operator, never for a caller. */
   problems(call: Call): Promise<readonly SourceProblem[]>;
   /** Afterwards the source runs nothing and holds no resources. */

@@ -1,13 +1,22 @@
 /** Decides who may see what. Does no I/O. */
 import type { Caller } from "../resources.ts";
-import type { Address } from "../source.ts";
+import type { Address, ShownFiles } from "../source.ts";
 
 /**
  * Checked by every operation: list, children, templates, completion, read, search, watch, notifications and page sizes.
  * Decides by mount and address, never by the text of a URI.
  */
 export interface Policy {
-  maySee(caller: Caller, mount: string, at: Address): boolean;
+  /** `files` are the files that the address shows, for a source over a folder: one that is denied denies it. */
+  maySee(caller: Caller, mount: string, at: Address, files?: readonly ShownFiles[]): boolean;
+  /** The same decision with its reason. */
+  explain?(caller: Caller, mount: string, at: Address, files?: readonly ShownFiles[]): AccessDecision;
+}
+
+export interface AccessDecision {
+  readonly isAllowed: boolean;
+  /** Index of the deciding rule. Absent if no rule applies, or if the owner asks. */
+  readonly rule?: number;
 }
 
 /** Everyone may see everything that is mounted. */

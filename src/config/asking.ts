@@ -48,7 +48,7 @@ interface AskingOptions {
 }
 
 /** Sections in the order of the trust prompt, after the mounts. */
-const sections = ["server", "search", "limits", "redact"];
+const sections = ["callers", "rules", "server", "search", "limits", "redact"];
 /** Settings that show served content to other machines: changing the mounts changes what they see. */
 const telling = ["host", "allowedHosts", "allowedOrigins", "embeddings"];
 /** Maximum length of one part in the trust prompt. */
@@ -99,7 +99,7 @@ export function createAsking({ standing, raw, grant }: AskingOptions): Asking {
     if (part === undefined) return undefined;
     const draft = draftOf(part);
     draft.reasons.add(visibleText(reason));
-    const setting = part === "redact" ? part : path[1];
+    const setting = part === "redact" || part === "rules" ? part : path[1];
     if (sections.includes(part) && setting !== undefined) draft.settings.add(String(setting));
     return draft;
   }

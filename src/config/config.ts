@@ -4,6 +4,7 @@ import type { ResourceError } from "../errors.ts";
 import type { KeyPath } from "./problem.ts";
 import type { Limits, MountSettings, SearchSettings, ServerSettings } from "./schema.ts";
 import type { SetConfig } from "./sets.ts";
+import type { AccessSettings } from "./access.ts";
 import type { Facts, Permission } from "./trust.ts";
 
 export interface MountConfig extends Omit<MountSettings, "source" | "limits"> {
@@ -32,6 +33,8 @@ export interface Config {
   readonly server: ServerSettings;
   readonly search: SearchSettings;
   readonly sets: readonly SetConfig[];
+  /** Named callers, and who may see what. Undefined if they need trust first: then nobody may be served. */
+  readonly access: AccessSettings | undefined;
   /** All permissions that a config found in a folder needs. */
   readonly permissions: readonly Permission[];
   /** Those that were not granted. The parts that need them are left out. */

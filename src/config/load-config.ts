@@ -1,13 +1,21 @@
 /** Loads a config: reads, parses and checks it, and applies its grants. */
 import { basename, dirname, extname, relative, resolve } from "node:path";
 import { sources } from "../sources/index.ts";
+import { checkAccess } from "./access.ts";
 import { askForMounts, mayRun, type Places, referredFact } from "./ask-for-mounts.ts";
 import { createAsking, partOf, type Standing } from "./asking.ts";
 import { check, type CheckOptions } from "./check.ts";
 import { checkMounts, takeChecked } from "./check-mounts.ts";
 import type { Config, MountConfig } from "./config.ts";
 import type { Registry } from "./find-source.ts";
-import { pathReason, referenceReason, searchReasons, serverReasons } from "./permissions.ts";
+import {
+  callerReasons,
+  pathReason,
+  referenceReason,
+  ruleReasons,
+  searchReasons,
+  serverReasons,
+} from "./permissions.ts";
 import { ConfigError, inOrder, type Problem, problemLine, formatPath } from "./problem.ts";
 import { parseConfig, readConfig, runConfig } from "./read-config.ts";
 import { isPlainObject, redactor, resolveReferences, valueAt } from "./references.ts";
@@ -100,7 +108,10 @@ export async function loadWith(
     // Leaves out only the settings that may not be resolved.
     takeChecked(check(schema, withoutUnresolved(resolved), [], checking), () => undefined);
   const { limits, redact: isRedacted, server = {}, search = {}, sets: chosen = {} } = outline?.value ?? {};
-  const mounts = await checkMounts(mountsOf(resolved.value, folder, refuse), {
+  const { callers = {}, rules = [] } = outline?.value ?? {};
+  const written = mountsOf(resolved.value, folder, refuse);
+  const mountNames = Object.keys(written);
+  const mounts = await checkMounts(written, {
     ...checking,
     registry: world.registry ?? sources,
     limits,
@@ -112,10 +123,13 @@ export async function loadWith(
     refuse,
   });
   const sets = checkSets(chosen, { isReferred: checking.isReferred, refuse });
+  const access = checkAccess(callers, rules, { folder, mounts: mountNames, isReferred: checking.isReferred, refuse });
   const bindings = await askForMounts(mounts, { asking, places, raw, resolved, folder, isNamed: named, isAsking });
   for (const [section, reasons] of [
     ["server", serverReasons(server)],
     ["search", searchReasons(search)],
+    ["callers", callerReasons(callers)],
+    ["rules", ruleReasons(rules.length)],
   ] as const)
     for (const [setting, each] of Object.entries(reasons)) asking.because([section, setting], ...each);
 
@@ -143,10 +157,16 @@ export async function loadWith(
       server: allowed("server", server) as ServerSettings,
       search: allowed("search", search) as SearchSettings,
       sets,
+      access: leftOut.has("callers") || leftOut.has("rules") ? undefined : access,
       permissions,
       withheld,
       redact,
-      shown: shownConfig(mounts, { server, search, sets }, resolved.secretPaths, mountsBeside(mounts, raw)),
+      shown: shownConfig(
+        mounts,
+        { server, search, sets, access: { ...access, rules } },
+        resolved.secretPaths,
+        mountsBeside(mounts, raw),
+      ),
       refusal: (path, { message }) => new ConfigError(label, [lineOf({ path, message })]),
     },
   };

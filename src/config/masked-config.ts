@@ -3,6 +3,7 @@ import type { MountConfig } from "./config.ts";
 import { type KeyPath, formatPath } from "./problem.ts";
 import { dots, isPlainObject } from "./references.ts";
 import type { SearchSettings, ServerSettings } from "./schema.ts";
+import type { AccessSettings } from "./access.ts";
 import type { SetConfig } from "./sets.ts";
 
 /** `leftOut` are mounts without resolved references, shown as written. */
@@ -12,7 +13,13 @@ export function shownConfig(
     server,
     search,
     sets,
-  }: { readonly server: ServerSettings; readonly search: SearchSettings; readonly sets: readonly SetConfig[] },
+    access: { callers, rules },
+  }: {
+    readonly server: ServerSettings;
+    readonly search: SearchSettings;
+    readonly sets: readonly SetConfig[];
+    readonly access: AccessSettings;
+  },
   secretPaths: ReadonlySet<string>,
   leftOut: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
@@ -36,6 +43,8 @@ export function shownConfig(
     mounts: Object.fromEntries([...shown, ...asWritten]) as Readonly<Record<string, unknown>>,
     ...(Object.keys(search).length > 0 && { search: withoutSecrets(search, ["search"], secretPaths) }),
     ...(sets.length > 0 && { sets: Object.fromEntries(sets.map(({ name, ...set }) => [name, set])) }),
+    ...(callers.length > 0 && { callers: Object.fromEntries(callers.map(({ name, ...caller }) => [name, caller])) }),
+    ...(rules.length > 0 && { rules }),
     ...(Object.keys(server).length > 0 && { server: withoutSecrets(server, ["server"], secretPaths) }),
   };
 }

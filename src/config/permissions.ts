@@ -7,7 +7,7 @@ import type { MountConfig } from "./config.ts";
 import type { IsIgnored } from "./ignored.ts";
 import { type KeyPath, formatPath } from "./problem.ts";
 import type { FoundReference } from "./references.ts";
-import type { SearchSettings, ServerSettings } from "./schema.ts";
+import type { CallerSettings, SearchSettings, ServerSettings } from "./schema.ts";
 import { skillFolders } from "./skill-folders.ts";
 import { isBelow, realPath } from "./trust.ts";
 
@@ -51,11 +51,11 @@ const openFolders = [...skillFolders, ".github"];
 
 async function judgeFiles(options: Readonly<Record<string, unknown>>, folder: OwnFolder): Promise<string[]> {
   const { root } = options as { readonly root: string };
-  return [...(await keptBack(root, folder, true)), ...ruleReasons(options)];
+  return [...(await keptBack(root, folder, true)), ...folderRuleReasons(options)];
 }
 
 /** Reasons for options that relax the folder rules. */
-function ruleReasons(options: Readonly<Record<string, unknown>>): string[] {
+function folderRuleReasons(options: Readonly<Record<string, unknown>>): string[] {
   const { hidden, ignore, allow } = options as {
     readonly hidden?: boolean;
     readonly ignore?: boolean;
@@ -83,7 +83,7 @@ async function judgeGit(options: Readonly<Record<string, unknown>>, folder: OwnF
   const beyond = repository ? placesBeyond(repository, folder.path) : [];
   return [
     ...(await keptBack(root, folder, true)),
-    ...ruleReasons(options),
+    ...folderRuleReasons(options),
     ...beyond.map((place) => `serves the git objects of ${JSON.stringify(place)}, outside its own folder`),
   ];
 }
@@ -210,6 +210,22 @@ export function serverReasons({
     allowedOrigins: allowedOrigins.map((origin) => `lets pages of ${JSON.stringify(origin)} ask`),
     tools: Array.isArray(tools) && tools.includes("save_set") ? ["lets callers save sets"] : [],
   };
+}
+
+/** Callers sign in with tokens that the operator creates; an owner also sees the status of the server. */
+export function callerReasons(
+  callers: Readonly<Record<string, CallerSettings>>,
+): Readonly<Record<string, readonly string[]>> {
+  return Object.fromEntries(
+    Object.entries(callers).map(([name, { owner }]) => [
+      name,
+      [owner ? `makes ${JSON.stringify(name)} an owner, who sees everything` : `lets ${JSON.stringify(name)} sign in`],
+    ]),
+  );
+}
+
+export function ruleReasons(count: number): Readonly<Record<string, readonly string[]>> {
+  return { rules: count === 0 ? [] : [`decides who may see what, by ${count} rule${count === 1 ? "" : "s"}`] };
 }
 
 /** All indexed text is sent to the embeddings endpoint. */

@@ -3,7 +3,15 @@ import type { z } from "zod";
 import { markdownTable } from "../lib/markdown-table.ts";
 import { sources } from "../sources/index.ts";
 import type { Registry } from "./find-source.ts";
-import { limitsSchema, mountSchema, searchSchema, serverSchema, setSchema } from "./schema.ts";
+import {
+  callerSchema,
+  limitsSchema,
+  mountSchema,
+  ruleSchema,
+  searchSchema,
+  serverSchema,
+  setSchema,
+} from "./schema.ts";
 
 /** Replaces the tables of the page, each between `<!-- name -->` and `<!-- end -->`. */
 export async function withTables(page: string, registry: Registry = sources): Promise<string> {
@@ -12,6 +20,8 @@ export async function withTables(page: string, registry: Registry = sources): Pr
     ["mount", optionTable(mountSchema(zod), zod)],
     ["search", optionTable(searchSchema(zod), zod)],
     ["set", optionTable(setSchema(zod), zod)],
+    ["caller", optionTable(callerSchema(zod), zod)],
+    ["rule", optionTable(ruleSchema(zod), zod)],
     ["server", optionTable(serverSchema(zod), zod)],
     ["limits", optionTable(limitsSchema(zod), zod)],
     ["sources", await sourceTables(registry, zod)],

@@ -133,6 +133,41 @@ export function setSchema(zod: Zod) {
   });
 }
 
+export function callerSchema(zod: Zod) {
+  return zod.strictObject({
+    groups: zod.array(zod.string().min(1).max(200)).max(100).optional().describe("Groups of this caller, for rules"),
+    owner: zod
+      .boolean()
+      .optional()
+      .describe("Whether this caller operates the server: sees everything, and pressmark://status. Default: false"),
+  });
+}
+
+export function ruleSchema(zod: Zod) {
+  const subjects = () => zod.array(zod.string().min(1).max(400)).min(1).max(1000).optional();
+  return zod.strictObject({
+    allow: subjects().describe(
+      'Who may see it: "anyone", "caller:NAME", "group:NAME", "scope:NAME" or "claim:NAME=VALUE"',
+    ),
+    deny: subjects().describe("Who may not see it, whatever other rules allow"),
+    mounts: zod.array(zod.string().min(1)).min(1).max(1000).optional().describe("Names of mounts. Default: all"),
+    paths: zod
+      .array(zod.string().min(1).max(500))
+      .min(1)
+      .max(1000)
+      .optional()
+      .describe("Path patterns in the mounts; each covers everything below what it matches. Default: all"),
+    files: zod
+      .array(zod.string().min(1).max(500))
+      .min(1)
+      .max(1000)
+      .optional()
+      .describe(
+        "Instead of mounts and paths: patterns of files, relative to this config. They hold in every mount over these files (file, git, skills, config, docs)",
+      ),
+  });
+}
+
 /** Keys that every mount may have besides the options of its source. No option may have one of these names. */
 export function mountSchema(zod: Zod) {
   return zod.strictObject({
@@ -179,6 +214,17 @@ export function configSchema(zod: Zod) {
       .record(zod.string(), setSchema(zod))
       .optional()
       .describe("Named sets of resources; each is a prompt and a resource"),
+    callers: zod
+      .record(zod.string(), callerSchema(zod))
+      .optional()
+      .describe("People and programs that sign in with a token of their own, by name (pressmark token create NAME)"),
+    rules: zod
+      .array(ruleSchema(zod))
+      .max(10_000)
+      .optional()
+      .describe(
+        "Who may see what. With any rule, what no rule allows is private; deny wins; the owner sees everything",
+      ),
     server: serverSchema(zod).optional().describe("How pressmark serve listens, and what it offers"),
   });
 }
@@ -186,5 +232,7 @@ export function configSchema(zod: Zod) {
 export type ServerSettings = z.infer<ReturnType<typeof serverSchema>>;
 export type SearchSettings = z.infer<ReturnType<typeof searchSchema>>;
 export type SetSettings = z.infer<ReturnType<typeof setSchema>>;
+export type CallerSettings = z.infer<ReturnType<typeof callerSchema>>;
+export type RuleSettings = z.infer<ReturnType<typeof ruleSchema>>;
 export type Limits = z.infer<ReturnType<typeof limitsSchema>>;
 export type MountSettings = z.infer<ReturnType<typeof mountSchema>>;

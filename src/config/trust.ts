@@ -1,9 +1,12 @@
 /** Stores which permissions the user granted to a config, readable only by the user. */
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { realPath } from "../lib/real-path.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { writeFileAtomically } from "../lib/write-file-atomically.ts";
+
+export { realPath };
 
 /** What a grant is bound to: digests by name. The name is shown when the digest changes. */
 export type Facts = Readonly<Record<string, string>>;
@@ -162,34 +165,6 @@ export function sha256(content: string | Uint8Array): string {
 /** Identity of a config: its path. A link to it in another folder is another config, because its paths lead elsewhere. */
 function identityOf(file: string): string {
   return join(realPath(dirname(resolve(file))), basename(file));
-}
-
-/** Resolves links, even if the end of the path does not exist yet. */
-export function realPath(path: string): string {
-  return followed(resolve(path), 0);
-}
-
-function followed(path: string, links: number): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    const parent = dirname(path);
-    if (parent === path || links > maxLinks) return path;
-    const here = join(followed(parent, links), basename(path));
-    const target = linkAt(here);
-    return target === undefined ? here : followed(resolve(dirname(here), target), links + 1);
-  }
-}
-
-/** The limit of Linux. */
-const maxLinks = 40;
-
-function linkAt(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Whether `path` is `folder` or below it, with links resolved. */

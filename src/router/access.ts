@@ -32,7 +32,8 @@ export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): 
   const isOpen = policy === openPolicy && !routes.mounts.some(({ source }) => source.maySee);
 
   const maySee: Access["maySee"] = ({ caller }, mount, at) =>
-    policy.maySee(caller, mount.name, at) && (mount.source.maySee?.(caller, at) ?? true);
+    policy.maySee(caller, mount.name, at, isOpen ? undefined : mount.source.filesOf?.(at)) &&
+    (mount.source.maySee?.(caller, at) ?? true);
   const mayReach: Access["mayReach"] = (who, mount, { reveals }) =>
     reveals === undefined || maySee(who, mount, reveals);
 

@@ -29,6 +29,7 @@ export async function createFolderConfig(
       server: {},
       search: {},
       sets: [],
+      access: { callers: [], rules: [] },
       permissions: [],
       withheld: [],
       redact: (text) => text,

@@ -2,8 +2,9 @@
 import { dirname, resolve } from "node:path";
 import type { Writable } from "node:stream";
 import { isDeepStrictEqual } from "node:util";
-import { openPolicy, type Policy } from "../access/policy.ts";
+import { type AccessDecision, openPolicy, type Policy } from "../access/policy.ts";
 import type { Config } from "../config/config.ts";
+import type { AccessSettings } from "../config/access.ts";
 import { configIn, findConfig } from "../config/find-config.ts";
 import type { ConfigContext, ConfigOrigin } from "../config/load-config.ts";
 import type { ServerSettings } from "../config/schema.ts";
@@ -41,14 +42,20 @@ export interface OpenServerOptions {
   readonly live?: boolean;
   /** The picker as an app, in one file. Default: the one in the package. */
   readonly pickerApp?: string;
+  /** Called when a changed config took effect. */
+  readonly reloaded?: () => void;
 }
 
 export interface Server {
   readonly resources: Resources;
   /** The current mounts: a config may change. */
   readonly mounts: readonly ServedMount[];
-  /** Access policy. */
+  /** Who may see what, by the current rules. */
   readonly policy: Policy;
+  /** Named callers and rules of the current config; undefined if they need trust first. */
+  readonly access: AccessSettings | undefined;
+  /** Folder of stored tokens, sets and trust. */
+  readonly stateFolder: string;
   /** The search index. */
   readonly index: ServerIndex;
   /** Named sets of resources. */
@@ -62,6 +69,8 @@ export interface Server {
   /** The config's file, if there is one. */
   readonly config?: string;
   readonly runtime: Runtime;
+  /** Whether a caller may see a URI, and which rule decides. Undefined if no mount serves it. */
+  explain(caller: Caller, uri: string): (AccessDecision & { readonly mount: string }) | undefined;
   /** Resolves a URI, a path within one of the folders, or an absolute path. */
   locate(where: string, call: Call): Promise<string>;
   /** Stops everything and releases all resources. */
@@ -97,11 +106,16 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
   let config = first;
   let open: readonly OpenMount[] = (await openMounts(config, [], runtime)).all;
   const served = () => open.map(toServed);
+  let rules = await policyOf(config);
+  // Also holds for a build that still delivers changes after a reload.
+  const policy: Policy = {
+    maySee: (caller, mount, ...at) => builtInNames.has(mount) || rules.maySee(caller, mount, ...at),
+  };
   const index = createServerIndex({ cacheFolder: cacheFolder(systemPaths), project, runtime, live });
   const register = createActivityLog(runtime);
   const own = builtInMounts({ index, register, mounts: served, runtime, pickerApp: options.pickerApp });
   const { sets, ...setsOfServer } = createServerSets({
-    policy: openPolicy,
+    policy,
     mounts: served,
     configured: () => config,
     stateFolder: state,
@@ -109,6 +123,8 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
     runtime,
     live,
   });
+  // These decide by themselves: a set shows only members that the caller may see, the status only to the owner.
+  const builtInNames = new Set([...own, ...setsOfServer.mounts()].map(({ name }) => name));
   serveIndex();
   const closing = new AbortController();
   const retiring = new Set<Promise<void>>();
@@ -130,7 +146,7 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
     const routes = createRoutes(mounts);
     const { close, ...built } = createResources({
       mounts,
-      policy: openPolicy,
+      policy: rules === openPolicy ? openPolicy : policy,
       runtime,
       index,
       cursorKey: file ? keyFor(open, cursorKey()) : cursorKey(),
@@ -143,10 +159,12 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
   async function apply(next: Config): Promise<boolean> {
     const { all, dropped } = await openMounts(next, open, runtime);
     const before = { config, open };
+    rules = await policyOf(next);
     config = next;
     open = all;
     serveIndex();
     const isAlike = isBuiltAlike(before, { config, open });
+    options.reloaded?.();
     if (isAlike && isDeepStrictEqual(before.config.sets, config.sets)) return false;
     if (!isAlike) await reloadable?.swap(buildNow());
     sets.changed();
@@ -168,7 +186,11 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
     get mounts() {
       return served();
     },
-    policy: openPolicy,
+    policy,
+    get access() {
+      return config.access;
+    },
+    stateFolder: state,
     index,
     sets,
     register,
@@ -176,6 +198,14 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
     withheld: first.withheld.flatMap(({ part, settings }) => (part === "server" ? settings : [])),
     config: first.file,
     runtime,
+    explain(caller, uri) {
+      const found = createRoutes(served()).find(uri);
+      if (!found) return undefined;
+      const { mount, at } = found;
+      const decision = rules.explain?.(caller, mount.name, at, mount.source.filesOf?.(at)) ?? { isAllowed: true };
+      const isHidden = mount.source.maySee?.(caller, at) === false;
+      return { mount: mount.name, ...(isHidden ? { isAllowed: false } : decision) };
+    },
     locate: (where, call) => locate(where, served(), resources, call),
     async close() {
       closing.abort();
@@ -214,6 +244,13 @@ async function openFile(origin: ConfigOrigin, world: ConfigContext, plain: Runti
   return openConfigFile(origin, world, plain);
 }
 
+/** Without rules everyone sees everything; with rules that need trust, only the owner does. */
+async function policyOf({ access }: Config): Promise<Policy> {
+  if (access?.rules.length === 0) return openPolicy;
+  const { createRulesPolicy } = await import("../access/rules.ts");
+  return createRulesPolicy(access?.rules ?? []);
+}
+
 /** The mounts that this caller may see. */
 export function mountsFor(
   { mounts, policy }: Pick<Server, "mounts" | "policy">,
@@ -243,6 +280,7 @@ function isBuiltAlike(one: Built, other: Built): boolean {
   const looks = ({ config, open }: Built) => [
     config.server.pageSize,
     config.server.zed,
+    config.access?.rules,
     config.search,
     ...open.map((each) => {
       const { name, base, freshness } = each.mount;

@@ -3,15 +3,19 @@ import type { AddressInfo } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { packageFolder } from "../config/package-folder.ts";
-import { ResourceError } from "../errors.ts";
+import { denied } from "../errors.ts";
+import { realPath } from "../lib/real-path.ts";
 import type { Caller } from "../resources.ts";
+import type { Runtime } from "../runtime.ts";
 import { createActionEndpoint } from "../transport/action-endpoint.ts";
 import { listen } from "../transport/listen.ts";
 import { createFeatures, createServerProtocol } from "./features.ts";
 import { type Server, type OpenServerOptions, openServer } from "./open-server.ts";
 import { createServerMetrics } from "./server-metrics.ts";
 import { createPickerPage } from "./picker-page.ts";
+import type { Admissions } from "./admissions.ts";
 import type { TokenGate } from "./token-gate.ts";
+import type { TokenStore } from "./token-store.ts";
 
 export const defaultPort = 7357;
 const prepareMs = 50;
@@ -54,18 +58,20 @@ export interface HttpServer {
 
 export async function startHttp(options: HttpServerOptions): Promise<HttpServer> {
   const { version } = options;
-  const pressmark = await openServer({ ...options, live: true });
+  let guarded: Gate | undefined;
+  const pressmark = await openServer({ ...options, live: true, reloaded: () => guarded?.reload() });
   try {
     const { settings } = pressmark;
     const { log } = pressmark.runtime;
     const host = options.host ?? settings.host ?? "127.0.0.1";
     const port = options.port ?? settings.port ?? defaultPort;
-    const guarded = await findGate(pressmark, options);
+    guarded = await findGate(pressmark, options);
+    const gate = guarded;
     // The caller is decided once it is known who can reach the server.
-    let caller: Caller = guarded ? { id: "owner", owner: true } : { id: "anonymous" };
+    let caller: Caller = gate?.owner ?? { id: "anonymous" };
     const features = createFeatures({ pressmark, tools: options.tools });
     const metrics = createServerMetrics({ version, index: pressmark.index, counts: () => listening.http.counts, log });
-    const protocol = createServerProtocol(pressmark, features, { version, isPrivate: guarded !== undefined, metrics });
+    const protocol = createServerProtocol(pressmark, features, { version, isPrivate: gate !== undefined, metrics });
     const everywhere = host === "0.0.0.0" || host === "::";
     const allowedHosts = [...options.allowedHosts, ...(settings.allowedHosts ?? [])];
     const allowedOrigins = settings.allowedOrigins ?? [];
@@ -77,10 +83,10 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       host,
       port,
       log,
-      identify: () => caller,
-      isOneCaller: true,
-      gate: guarded?.gate,
-      challenge: guarded?.challenge,
+      identify: gate ? gate.callerOf : () => caller,
+      isOneCaller: !gate?.hasCallers,
+      gate: gate?.gate,
+      challenge: gate?.challenge,
       posts: features.actions && createActionEndpoint(pressmark.resources, log),
       page: "/",
       elsewhere: (request, response, path) => metrics.answer(request, response, path) || page(request, response, path),
@@ -89,7 +95,7 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
     });
     const loopback = isLoopback(listening.server.address());
     // Additional names and origins mean that others connect, perhaps through a proxy.
-    if (!guarded && loopback && allowedHosts.length === 0 && allowedOrigins.length === 0)
+    if (!gate && loopback && allowedHosts.length === 0 && allowedOrigins.length === 0)
       caller = { ...caller, owner: true };
     // Lets the caller receive the URL first.
     setTimeout(() => features.prepare(caller), prepareMs).unref();
@@ -98,12 +104,12 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       ? listening.url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
       : listening.url;
     const picker = new URL("/", url).href;
-    pressmark.register.served = { version, url, tokenVariable: guarded?.variable };
+    pressmark.register.served = { version, url, tokenVariable: gate?.variable };
     return {
       url,
       picker,
-      tokenVariable: guarded?.variable,
-      invite: () => (guarded ? `${picker}?code=${guarded.newCode()}` : picker),
+      tokenVariable: gate?.variable,
+      invite: () => (gate ? `${picker}?code=${gate.newCode()}` : picker),
       host,
       loopback,
       get mounts() {
@@ -113,41 +119,71 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       async close() {
         features.close();
         await listening.close();
+        await gate?.close();
         await pressmark.close();
       },
     };
   } catch (cause) {
+    await guarded?.close();
     await pressmark.close();
     throw cause;
   }
 }
 
+interface Gate extends TokenGate {
+  /** Environment variable with the token for hosts. */
+  readonly variable: string;
+  readonly challenge: string;
+  readonly owner: Caller;
+  /** Whether several callers have tokens of their own. */
+  readonly hasCallers: boolean;
+  reload(): void;
+  close(): Promise<void>;
+}
+
 /** Undefined if no token is required. */
-async function findGate(
-  pressmark: Server,
-  options: HttpServerOptions,
-): Promise<(TokenGate & { readonly variable: string; readonly challenge: string }) | undefined> {
+async function findGate(pressmark: Server, options: HttpServerOptions): Promise<Gate | undefined> {
   const { tokenFile: file, env, from } = options;
-  if (file === undefined && !env["PRESSMARK_TOKEN"] && pressmark.settings.token === undefined) {
-    // Refuses to start without the token that an untrusted config asks for.
-    if (pressmark.withheld.includes("token"))
-      throw new ResourceError(
-        "denied",
-        "the config requires a token but is not trusted, so nothing is served; trust the config first",
-      );
-    return undefined;
-  }
-  const [{ findToken, tokenVariable }, { challenge, createTokenGate }] = await Promise.all([
-    import("./find-token.ts"),
-    import("./token-gate.ts"),
-  ]);
-  const token = await findToken({ file, from, env, configured: pressmark.settings.token });
-  if (token === undefined) return undefined;
+  const { settings, access, runtime, config } = pressmark;
+  if (!access)
+    throw denied("the config names callers or rules but is not trusted, so nothing is served; trust the config first");
+  const isTokenSet = file !== undefined || Boolean(env["PRESSMARK_TOKEN"]) || settings.token !== undefined;
+  // Refuses to start without the token that an untrusted config asks for.
+  if (!isTokenSet && pressmark.withheld.includes("token"))
+    throw denied("the config requires a token but is not trusted, so nothing is served; trust the config first");
+  if (!isTokenSet && access.callers.length === 0) return undefined;
+  const [{ findToken, tokenVariable }, { challenge, createTokenGate }, { createAdmissions }, { createTokenStore }] =
+    await Promise.all([
+      import("./find-token.ts"),
+      import("./token-gate.ts"),
+      import("./admissions.ts"),
+      import("./token-store.ts"),
+    ]);
+  const ownerToken = await findToken({ file, from, env, configured: settings.token });
+  const store = config === undefined ? undefined : createTokenStore(pressmark.stateFolder, realPath(config));
+  const admissions = createAdmissions({ ownerToken, callers: access.callers, store, runtime });
+  const closing = new AbortController();
+  const following = store && followTokens(store, admissions, runtime, closing.signal);
   return {
-    ...createTokenGate({ token, pid: process.pid, monotonicMs: pressmark.runtime.monotonicMs }),
+    ...createTokenGate({ admissions, pid: process.pid, monotonicMs: runtime.monotonicMs }),
     challenge,
     variable: tokenVariable,
+    owner: admissions.owner,
+    hasCallers: access.callers.length > 0,
+    reload: () => admissions.reload(pressmark.access?.callers ?? []),
+    async close() {
+      closing.abort();
+      admissions.close();
+      await following;
+    },
   };
+}
+
+/** A token that is created or revoked takes effect at once. */
+async function followTokens(store: TokenStore, admissions: Admissions, runtime: Runtime, signal: AbortSignal) {
+  const { watchFile } = await import("./watch-file.ts");
+  store.prepare();
+  await watchFile(store.file, async () => admissions.reload(), { runtime, signal });
 }
 
 /** Host names of this machine; names that a stranger pointed here are not included. */

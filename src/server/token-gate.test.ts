@@ -8,6 +8,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../client/connect.ts";
 import { serveFake } from "../transport/test-server.ts";
+import { createAdmissions } from "./admissions.ts";
 import { type HttpServer, startHttp } from "./start-http.ts";
 import { createTokenGate } from "./token-gate.ts";
 
@@ -204,7 +205,15 @@ describe("a one-time code", () => {
 
   it("expires", async () => {
     let now = 0;
-    const { gate, newCode } = createTokenGate({ token, pid: 1, monotonicMs: () => now });
+    const { gate, newCode } = createTokenGate({
+      admissions: createAdmissions({
+        ownerToken: token,
+        callers: [],
+        runtime: { now: Date.now, log: () => undefined },
+      }),
+      pid: 1,
+      monotonicMs: () => now,
+    });
     const { listening } = await serveFake({}, { gate });
     const status = async (code: string) =>
       (await fetch(new URL(`/?code=${code}`, listening.url), { redirect: "manual" })).status;

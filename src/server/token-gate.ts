@@ -1,13 +1,15 @@
-/** Admits callers with the token, and browsers that opened a one-time code. */
+/** Admits callers with a token, and browsers that opened a one-time code or signed in with a token. */
 import { createHash, randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { constantTimeEqual } from "../lib/constant-time-equal.ts";
+import { takeUpTo } from "../lib/read-bounded.ts";
 import { unkept } from "../transport/send-json.ts";
 import { isFollowedLink } from "../transport/guard.ts";
 import type { RequestGate } from "../transport/http.ts";
+import type { Caller } from "../resources.ts";
+import type { Admissions } from "./admissions.ts";
 
-interface TokenGateOptions {
-  readonly token: string;
+export interface TokenGateOptions {
+  readonly admissions: Pick<Admissions, "find" | "owner">;
   /** Process that prints another code on SIGUSR2. */
   readonly pid: number;
   readonly monotonicMs: () => number;
@@ -15,7 +17,9 @@ interface TokenGateOptions {
 
 export interface TokenGate {
   readonly gate: RequestGate;
-  /** A code for one browser, valid once and for a few minutes. */
+  /** Who sent a request that the gate admitted. */
+  callerOf(request: IncomingMessage): Caller | undefined;
+  /** A code that admits one browser as the owner, valid once and for a few minutes. */
   newCode(): string;
 }
 
@@ -29,20 +33,33 @@ const maxCodes = 16;
 const maxVisitors = 256;
 const codeBytes = 16;
 const visitBytes = 32;
+const signInPath = "/sign-in";
+const maxFormBytes = 8192;
 
-export function createTokenGate({ token, pid, monotonicMs }: TokenGateOptions): TokenGate {
+export function createTokenGate({ admissions, pid, monotonicMs }: TokenGateOptions): TokenGate {
   /** Expiry by digest of the code. Lookups by digest do not leak codes through timing. */
   const codes = new Map<string, number>();
-  const visits = new Set<string>();
+  /** Browsers that were admitted, by digest of their cookie. */
+  const visits = new Map<string, Caller>();
+  const admitted = new WeakMap<IncomingMessage, Caller>();
 
-  function holdsToken({ headers }: IncomingMessage): boolean {
+  function byToken({ headers }: IncomingMessage): Caller | undefined {
     const given = /^bearer +([\x21-\x7e]+)$/i.exec(headers.authorization ?? "")?.[1];
-    return constantTimeEqual(given, token);
+    return given === undefined ? undefined : admissions.find(given);
   }
 
-  function wasLetIn(request: IncomingMessage): boolean {
+  function byCookie(request: IncomingMessage): Caller | undefined {
     const name = cookieName(request);
-    return cookiesOf(request).some(([key, value]) => key === name && visits.has(keyOf(value)));
+    for (const [key, value] of cookiesOf(request)) {
+      const visit = key === name ? visits.get(keyOf(value)) : undefined;
+      if (visit && !visit.ended?.aborted) return visit;
+    }
+    return undefined;
+  }
+
+  function welcome(request: IncomingMessage, caller: Caller): "welcome" {
+    admitted.set(request, caller);
+    return "welcome";
   }
 
   /** Every lookup consumes the code, valid or not. */
@@ -53,9 +70,9 @@ export function createTokenGate({ token, pid, monotonicMs }: TokenGateOptions): 
     return until !== undefined && monotonicMs() <= until;
   }
 
-  function letIn(request: IncomingMessage, response: ServerResponse): void {
+  function letIn(request: IncomingMessage, response: ServerResponse, caller: Caller): void {
     const visit = randomBytes(visitBytes).toString("base64url");
-    visits.add(keyOf(visit));
+    visits.set(keyOf(visit), caller);
     trim(visits, maxVisitors);
     response.setHeader("Set-Cookie", `${cookieName(request)}=${visit}; HttpOnly; SameSite=Strict; Path=/`);
     toPage(response);
@@ -66,7 +83,7 @@ export function createTokenGate({ token, pid, monotonicMs }: TokenGateOptions): 
     response.writeHead(401, {
       "Content-Type": "text/html; charset=utf-8",
       "Content-Length": Buffer.byteLength(page),
-      "Content-Security-Policy": "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      "Content-Security-Policy": "default-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
       "Referrer-Policy": "no-referrer",
       ...unkept,
       "WWW-Authenticate": challenge,
@@ -74,26 +91,42 @@ export function createTokenGate({ token, pid, monotonicMs }: TokenGateOptions): 
     response.end(page);
   }
 
+  /** The token of a person, from the form on the page. */
+  async function signIn(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await takeUpTo(maxFormBytes, request);
+    const token = body && new URLSearchParams(body.toString("latin1")).get("token")?.trim();
+    const caller = token ? admissions.find(token) : undefined;
+    if (caller) letIn(request, response, caller);
+    else turnAway(response, "This token is not valid.");
+  }
+
   function gate(request: IncomingMessage, response: ServerResponse, path: string): ReturnType<RequestGate> {
     // With two tokens, a proxy may have checked the other one.
     if (request.headers.authorization !== undefined) {
       if (timesSaid(request, "authorization") > 1) return "refused";
-      if (holdsToken(request)) return "welcome";
+      const caller = byToken(request);
+      if (caller) return welcome(request, caller);
     }
-    const isKnown = isOwnPage(request) && wasLetIn(request);
+    const known = isOwnPage(request) ? byCookie(request) : undefined;
+    if (path === signInPath && request.method === "POST") {
+      if (!isOwnPage(request)) return "refused";
+      signIn(request, response).catch(() => response.destroy());
+      return "answered";
+    }
     const code = path === "/" && request.method === "GET" ? codeIn(request.url ?? "") : undefined;
     if (code === undefined) {
-      if (isKnown) return "welcome";
+      if (known) return welcome(request, known);
       if (path !== "/" || !wantsPage(request)) return "refused";
       turnAway(response, "This server requires authentication.");
-    } else if (isGood(code)) letIn(request, response);
-    else if (isKnown) toPage(response);
+    } else if (isGood(code)) letIn(request, response, admissions.owner);
+    else if (known) toPage(response);
     else turnAway(response, "This address was already used, or has expired.");
     return "answered";
   }
 
   return {
     gate,
+    callerOf: (request) => admitted.get(request),
     newCode() {
       const code = randomBytes(codeBytes).toString("base64url");
       codes.set(keyOf(code), monotonicMs() + codeMinutes * 60_000);
@@ -147,7 +180,7 @@ function keyOf(text: string): string {
 }
 
 /** Drops the oldest entries. */
-function trim(entries: Map<string, unknown> | Set<string>, most: number): void {
+function trim(entries: Map<string, unknown>, most: number): void {
   for (const key of entries.keys()) {
     if (entries.size <= most) return;
     entries.delete(key);
@@ -162,6 +195,7 @@ function pageOf(reason: string, pid: number): string {
 <h1>Pressmark</h1>
 <p>${reason}</p>
 <p>Open the address that <code>pressmark serve</code> printed. Each is good for one browser, once, for ${codeMinutes} minutes. To print another, run <code>kill -USR2 ${pid}</code> where it runs, or start it again.</p>
+<form method="post" action="${signInPath}"><label>Or sign in with your token: <input type="password" name="token" autocomplete="current-password" required></label> <button>Sign in</button></form>
 <p>A program sends the token with each request, as <code>Authorization: Bearer …</code></p>
 </body>
 </html>

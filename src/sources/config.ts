@@ -5,6 +5,7 @@ import { intOption } from "../lib/int-option.ts";
 import { isDirectoryError, notFound, ResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { createGlob, GlobError } from "../lib/glob.ts";
+import { realPath } from "../lib/real-path.ts";
 import { createTimeSlices } from "../lib/time-slices.ts";
 import { directoryType } from "../resources.ts";
 import { defineSource, pathOf, segmentsOf } from "../source.ts";
@@ -109,6 +110,7 @@ export function openConfig(
     typeof file === "string" ? { path: file, format: configFormatOf(file) as ConfigFormat } : file,
   );
   const files = open({ root, files: named, maxBytes });
+  const realFolder = realPath(root);
   const facts = createFacts(show, processKey);
   const patterns = typeof speaksOfEnv === "boolean" ? undefined : speaksOfEnv.map(createGlob);
   const watching = createSharedWatch(createConfigWatch({ root, files, pollMs, wait }));
@@ -163,6 +165,11 @@ export function openConfig(
 
   return {
     cursorAfter: ({ path }) => path,
+
+    filesOf({ path }) {
+      if (path === "effective") return named.map((file) => ({ path: `${realFolder}/${file.path}` }));
+      return path.startsWith("file/") ? [{ path: `${realFolder}/${path.slice("file/".length)}` }] : [];
+    },
 
     async list(request) {
       return entriesPage(await entries(), request);

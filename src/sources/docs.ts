@@ -1,7 +1,7 @@
 /** Documentation in several languages: the documents below one folder with their titles, priorities, audiences and headings. */
 import type { z } from "zod";
 import { folderOptions } from "../backends/disk/folder-options.ts";
-import { openFolder, type FolderOptions } from "../backends/disk/open-folder.ts";
+import { openFolder, realRoot, type FolderOptions } from "../backends/disk/open-folder.ts";
 import { isDirectoryError, notFound } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import type { Page } from "../resources.ts";
@@ -83,6 +83,7 @@ export default defineSource<DocsOptions>({
     const marks = createLanguageMarks(languages);
     const judge = createRules(rules);
     const files = ref === undefined ? openFolder(folder, runtime) : await filesAt(ref, folder, runtime);
+    const realFolder = realRoot(folder.root);
     const times = git ? createGitTimes({ root: folder.root, ref, env: runtime.env }) : undefined;
     /** Resolves when the commit times are known. */
     let dated: Promise<void> | undefined;
@@ -183,6 +184,9 @@ export default defineSource<DocsOptions>({
       complete: (request, call) => completeDocument(request, { collection, reading }, call),
 
       watch: (call) => watchDocuments(files, collection, runtime, call),
+
+      // An address does not tell its file: a document is shown if everything in the folder may be.
+      filesOf: () => [{ path: realFolder, isWhole: true }],
 
       async problems(call) {
         return findFaults(await collection.look(call), files, call);

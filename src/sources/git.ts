@@ -4,7 +4,7 @@ import type { RuleChoice } from "../backends/folder-rules/name-rules.ts";
 import { ruleOptions } from "../backends/folder-rules/rule-options.ts";
 import { createLazyRepository } from "../backends/git/lazy-repository.ts";
 import { invalid, quote } from "../errors.ts";
-import { defineSource } from "../source.ts";
+import { defineSource, segmentsOf, type ShownFiles } from "../source.ts";
 import { entriesPage } from "../backends/entries-page.ts";
 import { findRepository, type GitRepository } from "../backends/git/repository.ts";
 import { blobTemplate, gitTemplates, listed } from "./git/templates.ts";
@@ -50,8 +50,8 @@ export default defineSource<GitOptions>({
       .strict(),
 
   async open({ root, maxBytes = defaultMaxBytes, watch = "auto", pollMs = 5000, ...chosen }, { log, env, redact }) {
-    const options = { maxBytes, partTemplate: blobTemplate, watch, pollMs, chosen, log, env };
     const found = repositoryAt(root);
+    const options = { maxBytes, partTemplate: blobTemplate, watch, pollMs, chosen, log, env };
     const repository = createLazyRepository(found, async (reach) => {
       const { openRepositoryReader } = await import("./git/repository-reader.ts");
       return openRepositoryReader(found, { ...options, reach }, redact);
@@ -94,10 +94,29 @@ export default defineSource<GitOptions>({
         return answer(watching.watch(signal));
       },
 
+      filesOf: ({ path, query }) => shownFiles(found.root, segmentsOf(path), query?.["path"]),
+
       close: repository.close,
     };
   },
 });
+
+/** Logs, commits, diffs and the status may show any file of the repository. */
+function shownFiles(root: string, [kind, ref, ...names]: readonly string[], within?: string): readonly ShownFiles[] {
+  switch (kind) {
+    case "blob":
+    case "blame":
+    case "tree":
+      return [{ path: ref === undefined ? root : [root, ...names].join("/") }];
+    case "log":
+    case "diff":
+    case "commit":
+    case "status":
+      return [{ path: within === undefined ? root : `${root}/${within}`, isWhole: true }];
+    default:
+      return [{ path: root }];
+  }
+}
 
 function repositoryAt(root: string): GitRepository {
   const found = findRepository(root);

@@ -132,6 +132,8 @@ export default defineSource<SkillsOptions>({
         return (await catalogue.fresh()).problems;
       },
 
+      filesOf: ({ path }) => roots.map((each) => ({ path: path === "" ? each.path : `${each.path}/${path}` })),
+
       watch: ({ signal }) => catalogue.watch(signal),
       close: () => catalogue.close(),
     };

@@ -236,6 +236,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
     if (response.destroyed) return;
     if (caller === undefined) return refuseStranger(response);
     if (state === "closed") return refuseLate(response);
+    endWith(caller, response);
     entryPoint(request, response, caller);
   }
 
@@ -465,4 +466,12 @@ function preflight(response: ServerResponse): void {
     "Access-Control-Allow-Headers": corsHeaders,
     "Access-Control-Max-Age": 7200,
   });
+}
+
+/** Nothing that a caller opened may outlive their admission. */
+function endWith({ ended }: Caller, response: ServerResponse): void {
+  if (!ended) return;
+  const end = () => response.destroy();
+  ended.addEventListener("abort", end, { once: true });
+  response.once("close", () => ended.removeEventListener("abort", end));
 }

@@ -228,6 +228,7 @@ export function createLegacySessions(
       },
     };
     add(id, session);
+    caller.ended?.addEventListener("abort", () => session.end(), { once: true, signal: controller.signal });
     return session;
   }
 

@@ -149,6 +149,8 @@ export function openFolder(
       return watching.watch(signal);
     },
 
+    filesOf: ({ path }) => [{ path: path === "" ? root : `${root}/${path}` }],
+
     async close() {
       names.clear();
       folderRules.clear();

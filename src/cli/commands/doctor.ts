@@ -11,7 +11,7 @@ import { plain, print } from "../print.ts";
 export default defineCommand({
   name: "doctor",
   summary: "Check the setup, and say how to fix what is broken",
-  more: "Checks Node, the config and its trust, every mount (list, read, watch), whether one mount shows what another masks, the resources that sets name, the search index, the server's address, and the settings of installed hosts. The exit code is 1 if something is broken.",
+  more: "Checks Node, the config and its trust, every mount (list, read, watch), whether one mount shows what another masks, callers and rules, the resources that sets name, the search index, the server's address, and the settings of installed hosts. The exit code is 1 if something is broken.",
   examples: ["pressmark doctor", "pressmark doctor --json | jq '.[] | select(.state == \"broken\")'"],
   flags: { json: flag("Print JSON") },
   async run({ flags: { json } }, world) {
@@ -68,13 +68,20 @@ async function checkMounts(
 ): Promise<void> {
   const { examineMount, examineProblems, examineWatches } = await import("../../server/examine.ts");
   const { examineSets } = await import("../../server/examine-sets.ts");
-  const call: Call = { caller: { id: "local" }, signal };
+  const call: Call = { caller: { id: "local", owner: true }, signal };
   for (const mount of pressmark.mounts)
     findings.push(await examineMount(mount, call), ...(await examineProblems(mount, call)));
   if (pressmark.config !== undefined) {
     const { examineMasked } = await import("../../server/examine-masked.ts");
     const origin = { file: pressmark.config, named: false };
     findings.push(...(await examineMasked(origin, { from: folder, env }, pressmark.mounts, call)));
+  }
+  if (pressmark.config !== undefined && pressmark.access) {
+    const { examineAccess } = await import("../../server/examine-access.ts");
+    const { createTokenStore } = await import("../../server/token-store.ts");
+    const { realPath } = await import("../../lib/real-path.ts");
+    const tokens = createTokenStore(pressmark.stateFolder, realPath(pressmark.config));
+    findings.push(...examineAccess(pressmark, tokens, pressmark.runtime.now()));
   }
   findings.push(...(await examineSets(pressmark.sets, pressmark.resources, call)));
   const { index } = pressmark;

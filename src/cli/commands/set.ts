@@ -92,7 +92,7 @@ async function change(
   const { title, description, folder, config } = flags;
   if (flags.server !== undefined)
     throw new UsageError("sets of another server cannot be changed from here; leave out --server");
-  const call = { caller: { id: "local" }, signal: world.signal };
+  const call = { caller: { id: "local", owner: true }, signal: world.signal };
   const wanted = action === "add" ? { add: words, title, description } : { remove: words };
   const { folder: from, env, err } = world;
   const { place, resources } = await changeSet({ name, ...wanted }, { folders: folder, config, from, env, err }, call);

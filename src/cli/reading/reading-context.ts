@@ -52,7 +52,7 @@ export async function withReadingContext(
     },
   });
   const call: Call = {
-    caller: { id: "local" },
+    caller: { id: "local", owner: true },
     signal,
     progress: (done, total, message) =>
       progress.show(message ?? (total === undefined ? String(done) : `${Math.floor((done / total) * 100)} %`)),

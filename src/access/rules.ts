@@ -1,0 +1,183 @@
+/** Access rules of a config, compiled once per caller: deny wins, and what no rule allows is private. */
+import { createGlob, isGlob, type Glob } from "../lib/glob.ts";
+import type { Caller } from "../resources.ts";
+import type { ShownFiles } from "../source.ts";
+import type { Policy } from "./policy.ts";
+
+/** Names callers: "anyone", "caller:NAME", "group:NAME", "scope:NAME" or "claim:NAME=VALUE". */
+export type Subject = string;
+
+export interface AccessRule {
+  readonly allow?: readonly Subject[];
+  readonly deny?: readonly Subject[];
+  /** Names of mounts. Default: all. */
+  readonly mounts?: readonly string[];
+  /** Patterns of paths in the mounts; each also covers everything below what it matches. Default: all. */
+  readonly paths?: readonly string[];
+  /** The same for files on this machine, as absolute paths: they hold in every mount over their folder. */
+  readonly files?: readonly string[];
+}
+
+export type RulesPolicy = Required<Policy>;
+
+/** One rule, as it applies to paths or to files. */
+interface CompiledRule {
+  readonly index: number;
+  /** Undefined covers everything. */
+  readonly globs?: readonly Glob[];
+  /** Folders on the way to a pattern: without them its files cannot be reached. */
+  readonly above: ReadonlySet<string>;
+}
+
+/** What is known about all paths directly in a folder. */
+interface FolderState {
+  readonly denied?: CompiledRule;
+  readonly allowed?: CompiledRule;
+  /** Rules that decide by the name within the folder. */
+  readonly deny: readonly CompiledRule[];
+  readonly allow: readonly CompiledRule[];
+}
+
+/** The rules that deny and allow a path. */
+interface Verdict {
+  readonly denied?: CompiledRule;
+  readonly allowed?: CompiledRule;
+}
+
+type Judge = (path: string, isWhole?: boolean) => Verdict;
+
+interface CallerDecisions {
+  /** By name of the mount. */
+  readonly paths: Map<string, Judge>;
+  readonly files: Judge;
+}
+
+/** Folders whose state is stored per caller and mount; a page has a few. */
+const maxFolders = 1000;
+const noVerdict: Verdict = {};
+
+/** Throws a GlobError for a pattern that cannot be used. */
+export function createRulesPolicy(rules: readonly AccessRule[]): RulesPolicy {
+  const compiled = rules.map((rule, index) => compile(rule, index));
+  const ofFiles = compiled.filter(({ index }) => rules[index]!.files !== undefined);
+  const ofPaths = compiled.filter(({ index }) => rules[index]!.files === undefined);
+  const byCaller = new WeakMap<Caller, CallerDecisions>();
+
+  function judge(among: readonly CompiledRule[], caller: Caller): Judge {
+    const applying = (who: "allow" | "deny") =>
+      among.filter(({ index }) => rules[index]![who]?.some((subject) => isMeant(subject, caller)));
+    return createJudge(applying("allow"), applying("deny"));
+  }
+
+  function decisionsOf(caller: Caller): CallerDecisions {
+    let decisions = byCaller.get(caller);
+    if (!decisions) byCaller.set(caller, (decisions = { paths: new Map(), files: judge(ofFiles, caller) }));
+    return decisions;
+  }
+
+  function pathsOf(caller: Caller, mount: string): Judge {
+    const { paths } = decisionsOf(caller);
+    let own = paths.get(mount);
+    if (!own) {
+      const applying = ofPaths.filter(({ index }) => rules[index]!.mounts?.includes(mount) ?? true);
+      paths.set(mount, (own = judge(applying, caller)));
+    }
+    return own;
+  }
+
+  const explain: RulesPolicy["explain"] = (caller, mount, { path }, files) => {
+    if (caller.owner) return { isAllowed: true };
+    const byPath = pathsOf(caller, mount)(path);
+    const byFile =
+      ofFiles.length === 0 ? [] : (files ?? []).map((file) => decisionsOf(caller).files(pathIn(file), file.isWhole));
+    const denied = byPath.denied ?? byFile.find((verdict) => verdict.denied)?.denied;
+    const deciding = denied ?? byPath.allowed ?? byFile.find(({ allowed }) => allowed)?.allowed;
+    return { isAllowed: denied === undefined && deciding !== undefined, rule: deciding?.index };
+  };
+  return { explain, maySee: (...question) => explain(...question).isAllowed };
+}
+
+function compile({ allow, deny, paths, files }: AccessRule, index: number): CompiledRule {
+  const patterns = files?.map((pattern) => pattern.replace(/^\/+/, "")) ?? paths;
+  const folded = deny === undefined ? patterns : patterns?.map((pattern) => pattern.toLowerCase());
+  return {
+    index,
+    globs: folded?.map((pattern) => createGlob(`{${pattern},${pattern}/**}`)),
+    above: new Set(allow === undefined ? [] : ["", ...(patterns ?? []).flatMap(foldersAbove)]),
+  };
+}
+
+function pathIn({ path }: ShownFiles): string {
+  return path.replaceAll("\\", "/").replace(/^\/+/, "");
+}
+
+function createJudge(allow: readonly CompiledRule[], deny: readonly CompiledRule[]): Judge {
+  if (allow.length + deny.length === 0) return () => noVerdict;
+  const states = new Map<string, FolderState>();
+
+  function stateOf(folder: string): FolderState {
+    const known = states.get(folder);
+    if (known) return known;
+    const lower = folder.toLowerCase();
+    const state: FolderState = {
+      denied: deny.find((rule) => covers(rule, lower)),
+      allowed: allow.find((rule) => covers(rule, folder)),
+      deny: deny.filter((rule) => mayLead(rule, lower)),
+      allow: allow.filter((rule) => mayLead(rule, folder)),
+    };
+    if (states.size >= maxFolders) states.clear();
+    states.set(folder, state);
+    return state;
+  }
+
+  return (path, isWhole = false) => {
+    const state = stateOf(path.slice(0, Math.max(0, path.lastIndexOf("/"))));
+    const lower = state.deny.length > 0 ? path.toLowerCase() : path;
+    return {
+      denied: state.denied ?? state.deny.find((rule) => covers(rule, lower) || (isWhole && mayLead(rule, lower))),
+      allowed:
+        state.allowed ??
+        state.allow.find((rule) => covers(rule, path)) ??
+        // The root and the folders above a pattern, so that a caller can get there.
+        (isWhole ? undefined : allow.find(({ above }) => above.has(path.normalize("NFC")))),
+    };
+  };
+}
+
+function mayLead({ globs }: CompiledRule, path: string): boolean {
+  return globs?.some((glob) => glob.mayLead(path)) ?? false;
+}
+
+function covers({ globs }: CompiledRule, path: string): boolean {
+  return globs === undefined || globs.some((glob) => glob.matches(path));
+}
+
+/** Only folders that the pattern names literally: behind a wildcard, a name may be that of a file. */
+function foldersAbove(pattern: string): string[] {
+  const names = pattern.normalize("NFC").split("/");
+  const literal = names.findIndex((name) => isGlob(name) || name.includes("\\"));
+  const count = literal === -1 ? names.length - 1 : literal;
+  return names.slice(0, count).map((_, index) => names.slice(0, index + 1).join("/"));
+}
+
+function isMeant(subject: Subject, { id, groups = [], scopes = [], claims = {} }: Caller): boolean {
+  if (subject === "anyone") return true;
+  const colon = subject.indexOf(":");
+  const [kind, name] = [subject.slice(0, colon), subject.slice(colon + 1)];
+  switch (kind) {
+    case "caller":
+      return id === name;
+    case "group":
+      return groups.includes(name);
+    case "scope":
+      return scopes.includes(name);
+    case "claim": {
+      const equals = name.indexOf("=");
+      const value = claims[name.slice(0, equals)];
+      const wanted = name.slice(equals + 1);
+      return Array.isArray(value) ? value.includes(wanted) : value === wanted;
+    }
+    default:
+      return false;
+  }
+}

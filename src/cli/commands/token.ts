@@ -1,0 +1,106 @@
+/** `pressmark token`: creates, lists and revokes the tokens of named callers. */
+import { notFound, quote, ResourceError } from "../../errors.ts";
+import { type CommandContext, defineCommand, flag, optional, textFlag, UsageError, valueFlag } from "../command.ts";
+import { jsonLine, plain, print } from "../print.ts";
+import { unknownCaller } from "../unknown-caller.ts";
+
+const actions = ["list", "create", "revoke"] as const;
+const dayMs = 86_400_000;
+const unitsMs: Readonly<Record<string, number>> = { h: dayMs / 24, d: dayMs, w: 7 * dayMs, y: 365 * dayMs };
+
+export default defineCommand({
+  name: "token",
+  summary: "Create, list and revoke the tokens of named callers",
+  more: "A caller is named in the config under callers. create prints a new token once; the caller sends it as Authorization: Bearer. Only a hash is stored, in the state folder of this machine. revoke takes the id of a token, or the name of a caller for all of its tokens. A running server follows at once.",
+  examples: ["pressmark token create aki --expires 90d", "pressmark token list", "pressmark token revoke aki"],
+  takes: {
+    action: optional("Action. Default: list", actions),
+    name: optional("Name of the caller; for revoke also the id of a token"),
+  },
+  flags: {
+    expires: valueFlag("TIME", "How long a new token is valid (12h, 90d, 1y, or never)", {
+      initial: (90 * dayMs) as number | undefined,
+      initially: "90d",
+      parse: parseDuration,
+    }),
+    json: flag("Print one JSON object per line"),
+    config: textFlag("FILE", "Config file to use instead of the nearest one", "files"),
+  },
+  async run({ action = "list", name, flags }, world) {
+    if (!actions.some((known) => known === action)) throw new UsageError(`token takes ${actions.join(", ")}`);
+    if (action === "list" ? name !== undefined : name === undefined)
+      throw new UsageError(action === "list" ? "list takes no name" : `${action} needs the name of a caller`);
+    const { callers, store } = await openTokens(flags.config, world);
+    switch (action) {
+      case "create": {
+        if (!callers.includes(name!)) throw unknownCaller(name!, callers);
+        const now = Date.now();
+        const expires = flags.expires === undefined ? undefined : now + flags.expires;
+        const { hash: _hash, token, ...created } = await store.create(name!, now, expires);
+        if (flags.json) return print(world.out, jsonLine({ ...created, token }));
+        world.err.write(
+          `pressmark: token ${created.id} for ${plain(name!)}, ${validity(expires)}; it is not shown again\n`,
+        );
+        return print(world.out, `${token}\n`);
+      }
+      case "revoke": {
+        const revoked = await store.revoke(name!);
+        if (revoked.length === 0) throw notFound(name!);
+        if (flags.json) return print(world.out, revoked.map(({ id, caller }) => jsonLine({ id, caller })).join(""));
+        return print(world.out, revoked.map(({ id, caller }) => `revoked ${id} of ${plain(caller)}\n`).join(""));
+      }
+      default: {
+        const tokens = store.list().map(({ hash: _hash, ...token }) => token);
+        if (flags.json) return print(world.out, tokens.map(jsonLine).join(""));
+        if (tokens.length === 0)
+          world.err.write("pressmark: there are no tokens; create one with: pressmark token create NAME\n");
+        const width = Math.max(0, ...tokens.map(({ caller }) => caller.length));
+        const line = ({ id, caller, created, expires }: (typeof tokens)[number]) =>
+          `${id}  ${plain(caller).padEnd(width)}  since ${dayOf(created)}, ${validity(expires)}${callers.includes(caller) ? "" : "; no longer a caller of the config"}\n`;
+        return print(world.out, tokens.map(line).join(""));
+      }
+    }
+  },
+});
+
+/** The callers of the config, and the tokens that were created for them. */
+async function openTokens(config: string | undefined, { folder: from, env }: CommandContext) {
+  const { chooseConfig } = await import("../../server/open-server.ts");
+  const { stateFolder, systemPathsOf } = await import("../../lib/system-paths.ts");
+  const { createTokenStore } = await import("../../server/token-store.ts");
+  const { loadConfig } = await import("../../config/load-config.ts");
+  const { realPath } = await import("../../config/trust.ts");
+  const origin = chooseConfig({ folders: [], config, from, env });
+  if (!origin)
+    throw new ResourceError("not-found", "no config here or above; callers are named in a config, under callers");
+  const state = stateFolder(systemPathsOf(env));
+  const loaded = await loadConfig(origin, { from, env, stateFolder: state });
+  const access = "untrusted" in loaded ? undefined : loaded.config.access;
+  if (!access)
+    throw new ResourceError(
+      "denied",
+      "the callers of this config are not trusted yet; review it, then run: pressmark trust",
+    );
+  return {
+    callers: access.callers.map(({ name }) => name),
+    store: createTokenStore(state, realPath(origin.file)),
+  };
+}
+
+function parseDuration(text: string): number | undefined {
+  if (text === "never") return undefined;
+  const [, count = "", unit = ""] = /^([1-9]\d{0,3})([hdwy])$/.exec(text) ?? [];
+  const ms = Number(count) * (unitsMs[unit] ?? Number.NaN);
+  if (!(ms > 0) || ms > 10 * 365 * dayMs)
+    throw new UsageError(`takes a time such as 12h, 90d or 1y, at most 10y, or never, not ${quote(text, 40)}`);
+  return ms;
+}
+
+function validity(expires: number | undefined): string {
+  if (expires === undefined) return "never expires";
+  return `${expires <= Date.now() ? "expired" : "expires"} ${dayOf(expires)}`;
+}
+
+function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}

@@ -1,0 +1,227 @@
+/** Named callers and rules, as `pressmark serve` applies them. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { connect } from "../client/connect.ts";
+import type { Call, Resources } from "../resources.ts";
+import { type HttpServer, startHttp } from "./start-http.ts";
+import { createTokenStore } from "./token-store.ts";
+
+const ownerToken = "0123456789abcdef0123456789abcdef";
+const call: Call = { caller: { id: "test" }, signal: new AbortController().signal };
+
+let root: string;
+let folder: string;
+let env: Record<string, string>;
+let server: HttpServer | undefined;
+const logged: string[] = [];
+const open: { close(): Promise<void> }[] = [];
+
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-who-")));
+  folder = join(root, "team");
+  env = { HOME: root, XDG_STATE_HOME: join(root, "state"), XDG_CACHE_HOME: join(root, "cache") };
+  write("public/手順.md", "# 手順\nkettle\n");
+  write("secrets/key.md", "# Key\nkettle\n");
+  write("README.md", "# Team\nkettle\n");
+  logged.length = 0;
+});
+
+afterEach(async () => {
+  for (const each of open.splice(0)) await each.close();
+  await server?.close();
+  server = undefined;
+  rmSync(root, { recursive: true, force: true });
+});
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(join(folder, path)), { recursive: true });
+  writeFileSync(join(folder, path), text);
+}
+
+function configure(text: string, mounts = "  files: { source: file, root: . }\n"): void {
+  write("pressmark.yaml", `mounts:\n${mounts}${text}`);
+}
+
+async function serve(): Promise<HttpServer> {
+  server = await startHttp({
+    folders: [],
+    config: join(folder, "pressmark.yaml"),
+    from: folder,
+    env,
+    err: { write: (line: string) => Boolean(logged.push(line)) },
+    allowedHosts: [],
+    version: "1",
+    port: 0,
+  });
+  return server;
+}
+
+const tokens = () => createTokenStore(join(root, "state", "pressmark"), join(folder, "pressmark.yaml"));
+const createToken = async (caller: string, expires?: number) =>
+  (await tokens().create(caller, Date.now(), expires)).token;
+
+async function as(token: string): Promise<Resources> {
+  const client = await connect(server!.url, { headers: { Authorization: `Bearer ${token}` } });
+  open.push(client);
+  return client;
+}
+
+async function listed(resources: Resources): Promise<string[]> {
+  const { items } = await resources.list({}, call);
+  return items
+    .map(({ uri }) => decodeURI(uri).replace(`${pathToFileURL(folder).href}/`, ""))
+    .filter((uri) => !/^(?:set|ui|pressmark):/.test(uri));
+}
+
+const team = `callers:
+  aki: { groups: [support] }
+  bo: {}
+server: { token: "${ownerToken}" }
+`;
+
+function git(...words: readonly string[]): void {
+  execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@example.org", ...words], { cwd: folder });
+}
+
+async function readable(resources: Resources, uri: string): Promise<boolean> {
+  return resources.read(uri, call).then(
+    () => true,
+    () => false,
+  );
+}
+
+describe("a server with named callers and rules", () => {
+  it("shows each caller what the rules allow, in lists, reads and searches", async () => {
+    configure(`${team}rules:
+  - { allow: ["group:support"], mounts: [files], paths: [public] }
+`);
+    await serve();
+    const aki = await as(await createToken("aki"));
+    const bo = await as(await createToken("bo"));
+    const owner = await as(ownerToken);
+    expect(await listed(aki)).toEqual(["public/手順.md"]);
+    expect(await listed(bo)).toEqual([]);
+    expect(await listed(owner)).toEqual(["README.md", "pressmark.yaml", "public/手順.md", "secrets/key.md"]);
+    const secret = pathToFileURL(join(folder, "secrets/key.md")).href;
+    expect((await owner.read(secret, call)).contents).toHaveLength(1);
+    for (const spelling of [secret, secret.replace("secrets", "%73ecrets")])
+      await expect(aki.read(spelling, call)).rejects.toMatchObject({ kind: "not-found" });
+    await vi.waitFor(
+      async () => expect((await owner.search({ text: "kettle", limit: 9 }, call)).hits).toHaveLength(3),
+      { timeout: 15_000, interval: 100 },
+    );
+    expect((await aki.search({ text: "kettle", limit: 9 }, call)).hits.map(({ resource }) => resource.name)).toEqual([
+      "手順.md",
+    ]);
+    // Who sees no mount is offered no tools.
+    await expect(bo.search({ text: "kettle", limit: 9 }, call)).rejects.toMatchObject({ kind: "unsupported" });
+  });
+
+  it("applies a rule about files to the history of the folder too", async () => {
+    git("init", "-q");
+    git("add", "-A");
+    git("commit", "-qm", "first");
+    configure(
+      `${team}rules:
+  - { allow: ["group:support"] }
+  - { deny: ["caller:aki"], files: [secrets] }
+`,
+      "  files: { source: file, root: . }\n  history: { source: git, root: . }\n",
+    );
+    await serve();
+    const aki = await as(await createToken("aki"));
+    const owner = await as(ownerToken);
+    const uris = ["blob/HEAD/README.md", "blob/HEAD/secrets/key.md", "blame/HEAD/secrets/key.md", "commit/HEAD", "log"];
+    const of = (resources: Resources) => Promise.all(uris.map((uri) => readable(resources, `git://history/${uri}`)));
+    expect(await of(owner)).toEqual([true, true, true, true, true]);
+    expect(await of(aki)).toEqual([true, false, false, false, false]);
+    expect(await listed(aki)).not.toContain("secrets/key.md");
+  });
+
+  it("follows a changed rule, and ends a listen of a revoked token", async () => {
+    configure(`${team}rules:
+  - { allow: ["group:support"] }
+`);
+    await serve();
+    const aki = await as(await createToken("aki"));
+    expect(await listed(aki)).toContain("secrets/key.md");
+    configure(`${team}rules:
+  - { allow: ["group:support"] }
+  - { deny: [anyone], paths: [secrets] }
+`);
+    await vi.waitFor(async () => expect(await listed(aki)).not.toContain("secrets/key.md"), {
+      timeout: 15_000,
+      interval: 50,
+    });
+    await tokens().revoke("aki");
+    await vi.waitFor(async () =>
+      expect((await fetch(server!.url, { method: "POST", headers: { Authorization: "Bearer x" } })).status).toBe(401),
+    );
+    await vi.waitFor(async () => await expect(listed(aki)).rejects.toBeDefined(), { timeout: 15_000, interval: 50 });
+  });
+
+  it("ends an open stream when its token expires", async () => {
+    configure(`${team}rules: [{ allow: [anyone] }]\n`);
+    await serve();
+    const token = await createToken("aki", Date.now() + 1500);
+    const headers = { Authorization: `Bearer ${token}`, Accept: "text/event-stream" };
+    const stream = await fetch(new URL("/sse", server!.url), { headers });
+    expect(stream.status).toBe(200);
+    const reading = (async () => {
+      for await (const _piece of stream.body!);
+    })();
+    await reading.catch(() => undefined);
+    expect((await fetch(new URL("/sse", server!.url), { headers })).status).toBe(401);
+  });
+
+  it("refuses whoever has no token", async () => {
+    configure(`callers: { aki: {} }\n`);
+    await serve();
+    expect((await fetch(server!.url, { method: "POST" })).status).toBe(401);
+    expect(await listed(await as(await createToken("aki")))).toContain("README.md");
+  });
+
+  it("lets a person sign in on the page with a token", async () => {
+    configure(`${team}`);
+    await serve();
+    const body = new URLSearchParams({ token: await createToken("aki") });
+    const origin = new URL(server!.url).origin;
+    const refused = await fetch(new URL("/sign-in", origin), {
+      method: "POST",
+      body: new URLSearchParams({ token: "no" }),
+      redirect: "manual",
+      headers: { Origin: origin },
+    });
+    expect(refused.status).toBe(401);
+    const entered = await fetch(new URL("/sign-in", origin), {
+      method: "POST",
+      body,
+      redirect: "manual",
+      headers: { Origin: origin },
+    });
+    expect(entered.status).toBe(303);
+    const [cookie = ""] = entered.headers.getSetCookie();
+    const asked = await fetch(server!.url, {
+      method: "POST",
+      headers: {
+        Cookie: cookie.split(";")[0]!,
+        "Content-Type": "application/json",
+        Accept: "application/json, text/event-stream",
+        Origin: origin,
+      },
+      body: "{}",
+    });
+    expect(asked.status).not.toBe(401);
+    const elsewhere = await fetch(new URL("/sign-in", origin), {
+      method: "POST",
+      body,
+      redirect: "manual",
+      headers: { "Sec-Fetch-Site": "cross-site" },
+    });
+    expect(elsewhere.status).not.toBe(303);
+  });
+});

@@ -1,0 +1,54 @@
+/** Checks callers and rules: rules that apply to nobody, mounts that nobody sees, callers without a token. */
+import type { Caller } from "../resources.ts";
+import type { CheckResult } from "./examine.ts";
+import type { Server } from "./open-server.ts";
+import type { TokenStore } from "./token-store.ts";
+
+export function examineAccess(
+  { access, mounts, policy }: Pick<Server, "access" | "mounts" | "policy">,
+  tokens: Pick<TokenStore, "list">,
+  nowMs: number,
+): CheckResult[] {
+  const { callers = [], rules = [] } = access ?? {};
+  if (callers.length + rules.length === 0) return [];
+  const about = "access";
+  const hint = (says: string, advice?: string): CheckResult => ({ about, state: "hint", says, advice });
+  const stored = tokens.list();
+  const groups = new Set(callers.flatMap((caller) => caller.groups ?? []));
+  const isKnown = (subject: string) => !subject.startsWith("group:") || groups.has(subject.slice("group:".length));
+  const everyone = callers.map(({ name, groups: own, owner }): Caller => ({ id: name, groups: own, owner }));
+  const findings = [
+    ...rules.flatMap(({ allow, deny }, index) =>
+      [...(allow ?? []), ...(deny ?? [])].some(isKnown)
+        ? []
+        : [
+            hint(
+              `rule ${index + 1} applies to nobody: no caller is in its groups`,
+              "correct its groups, or add them to callers",
+            ),
+          ],
+    ),
+    ...mounts
+      .filter(({ name }) => rules.length > 0 && !everyone.some((caller) => policy.maySee(caller, name, { path: "" })))
+      .map(({ name }) =>
+        hint(`nobody but the owner can see the mount ${name}`, "add a rule that allows it, if that is not meant"),
+      ),
+    ...callers
+      .filter(({ name }) => !stored.some(({ caller, expires = Infinity }) => caller === name && expires > nowMs))
+      .map(({ name }) => hint(`${name} has no valid token`, `pressmark token create ${name}`)),
+    ...[...new Set(stored.map(({ caller }) => caller))]
+      .filter((name) => !callers.some((caller) => caller.name === name))
+      .map((name) =>
+        hint(`there are tokens of ${name}, who is no caller of the config`, `pressmark token revoke ${name}`),
+      ),
+  ];
+  return findings.length > 0
+    ? findings
+    : [
+        {
+          about,
+          state: "ok",
+          says: `${callers.length} callers and ${rules.length} rules; every rule applies to someone`,
+        },
+      ];
+}
