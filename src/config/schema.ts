@@ -167,6 +167,10 @@ export function ruleSchema(zod: Zod) {
       'Who may see it: "anyone", "caller:NAME", "group:NAME", "scope:NAME" or "claim:NAME=VALUE"',
     ),
     deny: subjects().describe("Who may not see it, whatever other rules allow"),
+    write: zod
+      .boolean()
+      .optional()
+      .describe("With allow: also permit actions that change something, and save_set. Default: false"),
     mounts: zod.array(zod.string().min(1)).min(1).max(1000).optional().describe("Names of mounts. Default: all"),
     paths: zod
       .array(zod.string().min(1).max(500))

@@ -183,6 +183,8 @@ describe("a server with named callers and rules", () => {
     configure(`callers: { aki: {} }\n`);
     await serve();
     expect((await fetch(server!.url, { method: "POST" })).status).toBe(401);
+    const wellKnown = await fetch(new URL("/.well-known/oauth-protected-resource", server!.url));
+    expect([wellKnown.status, wellKnown.headers.get("content-type")]).toEqual([404, "application/json"]);
     expect(await listed(await as(await createToken("aki")))).toContain("README.md");
   });
 

@@ -110,6 +110,7 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
   // Also holds for a build that still delivers changes after a reload.
   const policy: Policy = {
     maySee: (caller, mount, ...at) => builtInNames.has(mount) || rules.maySee(caller, mount, ...at),
+    mayWrite: (caller, mount) => rules.mayWrite?.(caller, mount) ?? true,
   };
   const index = createServerIndex({ cacheFolder: cacheFolder(systemPaths), project, runtime, live });
   const register = createActivityLog(runtime);

@@ -110,6 +110,8 @@ export function createTokenGate({ admissions, pid, monotonicMs, signedIn }: Toke
       const caller = byToken(request);
       if (caller) return welcome(request, caller);
     }
+    // Clients look here for how to sign in, before they have a token; the answer says that there is nothing.
+    if (path.startsWith("/.well-known/")) return "welcome";
     const known = isOwnPage(request) ? byCookie(request) : undefined;
     if (path === signInPath && request.method === "POST") {
       if (!isOwnPage(request)) return "refused";
