@@ -125,6 +125,6 @@ it("offers actions that change something only to callers who may write", async (
   const namesFor = async (id: string) => (await actions!({ ...call, caller: { id } })).map(({ name }) => name);
   expect(await namesFor("writer")).toEqual(["greet", "look"]);
   expect(await namesFor("test")).toEqual(["look"]);
-  await refusal(act({ name: "aki" }), ["not-found"]);
+  await refusal(act({ name: "aki" }), ["not-found"], "greet");
   expect((await act({ name: "aki" }, { name: "look" })).value).toMatchObject({ said: "hello aki" });
 });
