@@ -19,6 +19,8 @@ const allowed: Readonly<Record<string, string>> = {
   "search/find-passages.ts": "compared with the time that a resource was modified",
   "cli/reading/filters.ts": "resolves 'yesterday' on the command line",
   "cli/commands/doctor.ts": "compared with the time that a token expires, which is stored",
+  "cli/commands/audit.ts": "resolves 'yesterday' on the command line",
+  "server/audit-log.ts": "stored: when something happened",
   "cli/commands/token.ts": "stored: when a token was created and when it expires",
   "server/admissions.ts": "compared with the time that a token expires, which is stored",
   "cli/commands/watch.ts": "shown: when a change was reported",

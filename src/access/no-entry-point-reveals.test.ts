@@ -3,6 +3,7 @@
  * those resources do not exist.
  */
 import fc from "fast-check";
+import { openPolicy } from "./policy.ts";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { SetConfig } from "../config/sets.ts";
 import { gather } from "../context/gather.ts";
@@ -48,7 +49,7 @@ function createTestServer(
   const tools = [
     ...createReadingTools({ resources: pressmark, server: "pressmark", mounts: seenBy }),
     // Saved sets are not stored in this test.
-    createSaveSet({ resources: pressmark, sets: { ...chosen.sets, save: () => undefined } }),
+    createSaveSet({ policy: openPolicy, resources: pressmark, sets: { ...chosen.sets, save: () => undefined } }),
   ];
   return { pressmark, clock, trees, tools, prompts, sets };
 }

@@ -89,6 +89,14 @@ describe("access rules", () => {
     expect(policy.maySee(aki, "table", { path: "" })).toBe(false);
   });
 
+  it("permit writing only where a rule says so", () => {
+    const policy = createRulesPolicy([{ allow: ["anyone"] }, { allow: ["caller:aki"], mounts: ["wall"], write: true }]);
+    const writers = (mount: string) =>
+      [aki, bot, { id: "me", owner: true }].filter((each) => policy.mayWrite(each, mount));
+    expect(writers("wall").map(({ id }) => id)).toEqual(["aki", "me"]);
+    expect(writers("other").map(({ id }) => id)).toEqual(["me"]);
+  });
+
   it("say which rule decided", () => {
     const policy = createRulesPolicy([{ allow: ["anyone"] }, { deny: ["caller:aki"], paths: ["x"] }]);
     expect(policy.explain(aki, "m", { path: "x/y" })).toEqual({ isAllowed: false, rule: 1 });

@@ -10,6 +10,8 @@ export type Subject = string;
 export interface AccessRule {
   readonly allow?: readonly Subject[];
   readonly deny?: readonly Subject[];
+  /** Whether an `allow` also permits actions that change something. */
+  readonly write?: boolean;
   /** Names of mounts. Default: all. */
   readonly mounts?: readonly string[];
   /** Patterns of paths in the mounts; each also covers everything below what it matches. Default: all. */
@@ -94,7 +96,16 @@ export function createRulesPolicy(rules: readonly AccessRule[]): RulesPolicy {
     const deciding = denied ?? byPath.allowed ?? byFile.find(({ allowed }) => allowed)?.allowed;
     return { isAllowed: denied === undefined && deciding !== undefined, rule: deciding?.index };
   };
-  return { explain, maySee: (...question) => explain(...question).isAllowed };
+  return {
+    explain,
+    maySee: (...question) => explain(...question).isAllowed,
+    mayWrite: (caller, mount) =>
+      caller.owner ||
+      rules.some(
+        ({ allow, write, mounts }) =>
+          write && (mounts?.includes(mount) ?? true) && (allow ?? []).some((subject) => isMeant(subject, caller)),
+      ),
+  };
 }
 
 function compile({ allow, deny, paths, files }: AccessRule, index: number): CompiledRule {

@@ -60,6 +60,8 @@ describe("callers and rules of a config", () => {
     ["rules:\n  - { allow: [anyone], paths: [/secrets] }\n", "must not begin or end with a slash"],
     ["rules:\n  - { allow: [anyone], paths: [a/../b] }\n", 'must not contain "." or ".."'],
     ["rules:\n  - { allow: [anyone], files: [a], paths: [b] }\n", "cannot be combined"],
+    ["rules:\n  - { deny: [anyone], write: true }\n", 'works only with "allow"'],
+    ["rules:\n  - { allow: [anyone], paths: [a], write: true }\n", "holds for whole mounts"],
     ["rules:\n  - { alow: [anyone] }\n", 'did you mean "allow"?'],
     ["callers: { 'a b': {} }\n", "a caller's name must begin"],
     ["callers: { aki: { groups: support } }\n", "must be"],

@@ -48,6 +48,9 @@ export function checkAccess(
     const at = ["rules", index];
     if ((rule.allow === undefined) === (rule.deny === undefined))
       refuse({ path: at, message: 'must have either "allow" or "deny"' });
+    if (rule.write && rule.deny) refuse({ path: [...at, "write"], message: 'works only with "allow"' });
+    if (rule.write && (rule.paths || rule.files))
+      refuse({ path: [...at, "write"], message: "holds for whole mounts; write it in a rule without paths and files" });
     for (const who of ["allow", "deny"] as const)
       for (const [number, subject] of (rule[who] ?? []).entries()) {
         const message = isReferred([...at, who, number])

@@ -30,6 +30,23 @@ export function serverSchema(zod: Zod) {
       .max(20_000)
       .optional()
       .describe("Number of resources on the first page of a list. Default: 1000"),
+    audit: zod
+      .union([
+        zod.boolean(),
+        zod.strictObject({
+          hashUris: zod.boolean().optional().describe("Store hashes instead of URIs. Default: false"),
+          queries: zod.boolean().optional().describe("Store the words of searches. Default: false"),
+          maxBytes: zod
+            .int()
+            .min(1024)
+            .max(1024 ** 4)
+            .optional()
+            .describe("Size at which a new file begins. Default: 10485760 (10 MiB)"),
+          maxFiles: zod.int().min(1).max(1000).optional().describe("Number of files to keep. Default: 10"),
+        }),
+      ])
+      .optional()
+      .describe("Whether to record who read what, for pressmark audit; never contains content. Default: false"),
     zed: zod
       .boolean()
       .optional()
@@ -150,6 +167,10 @@ export function ruleSchema(zod: Zod) {
       'Who may see it: "anyone", "caller:NAME", "group:NAME", "scope:NAME" or "claim:NAME=VALUE"',
     ),
     deny: subjects().describe("Who may not see it, whatever other rules allow"),
+    write: zod
+      .boolean()
+      .optional()
+      .describe("With allow: also permit actions that change something, and save_set. Default: false"),
     mounts: zod.array(zod.string().min(1)).min(1).max(1000).optional().describe("Names of mounts. Default: all"),
     paths: zod
       .array(zod.string().min(1).max(500))

@@ -17,6 +17,8 @@ export interface Access {
   mayReach(who: Pick<Call, "caller">, mount: RoutedMount, found: { readonly reveals?: Address }): boolean;
   /** Returns whether the caller may know of the mount itself. */
   mayEnter(who: Pick<Call, "caller">, mount: RoutedMount): boolean;
+  /** Returns whether the caller may change something through actions of the mount. */
+  mayWrite(who: Pick<Call, "caller">, mount: RoutedMount): boolean;
   /** Throws the same "not-found" for a URI without a mount and for one that the caller may not see. */
   place(uri: string, call: Call): Location;
   /** Returns the resource as the caller sees it; undefined if they may not see it or no URI can express it. */
@@ -43,6 +45,7 @@ export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): 
     isOpen,
     maySee,
     mayReach,
+    mayWrite: ({ caller }, { name }) => policy.mayWrite?.(caller, name) ?? true,
     mayEnter: (who, mount) => maySee(who, mount, root),
 
     place(uri, call) {

@@ -117,3 +117,14 @@ it("reports an error of the source as a read would", async () => {
   await refusal(act({}, { name: "bug" }), ["unexpected"], "a bug");
   expect(clock.logged).toMatchObject([{ level: "warn" }, { level: "error", facts: { mount: "hall", asked: "bug" } }]);
 });
+
+it("offers actions that change something only to callers who may write", async () => {
+  const looking: SourceAction = { ...(greet as SourceAction), readOnly: true };
+  const policy: Policy = { maySee: () => true, mayWrite: ({ id }) => id === "writer" };
+  const { actions, act } = pressmark(policy, { look: looking });
+  const namesFor = async (id: string) => (await actions!({ ...call, caller: { id } })).map(({ name }) => name);
+  expect(await namesFor("writer")).toEqual(["greet", "look"]);
+  expect(await namesFor("test")).toEqual(["look"]);
+  await refusal(act({ name: "aki" }), ["not-found"], "greet");
+  expect((await act({ name: "aki" }, { name: "look" })).value).toMatchObject({ said: "hello aki" });
+});

@@ -29,30 +29,35 @@ export function createActions(access: Access): Required<Pick<Resources, "actions
 
   const mountsFor = (call: Call): RoutedMount[] => access.routes.mounts.filter((mount) => access.mayEnter(call, mount));
 
+  const mayRun = (mount: RoutedMount, { readOnly }: SourceAction, call: Call) =>
+    readOnly || access.mayWrite(call, mount);
+
   function find(what: { readonly mount: string; readonly name: string }, call: Call) {
     const mount = mountsFor(call).find(({ name }) => name === what.mount);
     const actions = mount?.source.actions;
     const action = actions && Object.hasOwn(actions, what.name) ? actions[what.name] : undefined;
-    if (!mount || !action) throw noAction(what);
+    if (!mount || !action || !mayRun(mount, action, call)) throw noAction(what);
     return { mount, action };
   }
 
   return {
     async actions(call) {
       const found = mountsFor(call).flatMap((mount) =>
-        Object.entries(mount.source.actions ?? {}).map(async ([name, action]) => {
-          const { title, description, readOnly = false, endpoint } = action;
-          const { json: inputSchema } = await prepare(action);
-          return {
-            mount: mount.name,
-            name,
-            title,
-            description,
-            inputSchema,
-            readOnly,
-            endpoint,
-          };
-        }),
+        Object.entries(mount.source.actions ?? {})
+          .filter(([, action]) => mayRun(mount, action, call))
+          .map(async ([name, action]) => {
+            const { title, description, readOnly = false, endpoint } = action;
+            const { json: inputSchema } = await prepare(action);
+            return {
+              mount: mount.name,
+              name,
+              title,
+              description,
+              inputSchema,
+              readOnly,
+              endpoint,
+            };
+          }),
       );
       return Promise.all(found);
     },

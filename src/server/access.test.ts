@@ -7,6 +7,7 @@ import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { connect } from "../client/connect.ts";
 import type { Call, Resources } from "../resources.ts";
+import { type AuditEntry, auditFolder, readAuditLog } from "./audit-log.ts";
 import { type HttpServer, startHttp } from "./start-http.ts";
 import { createTokenStore } from "./token-store.ts";
 
@@ -182,6 +183,8 @@ describe("a server with named callers and rules", () => {
     configure(`callers: { aki: {} }\n`);
     await serve();
     expect((await fetch(server!.url, { method: "POST" })).status).toBe(401);
+    const wellKnown = await fetch(new URL("/.well-known/oauth-protected-resource", server!.url));
+    expect([wellKnown.status, wellKnown.headers.get("content-type")]).toEqual([404, "application/json"]);
     expect(await listed(await as(await createToken("aki")))).toContain("README.md");
   });
 
@@ -223,5 +226,38 @@ describe("a server with named callers and rules", () => {
       headers: { "Sec-Fetch-Site": "cross-site" },
     });
     expect(elsewhere.status).not.toBe(303);
+  });
+
+  it("records who read what, by which rule, and what was denied", async () => {
+    configure(`callers: { aki: {} }
+server: { token: "${ownerToken}", audit: true }
+rules:
+  - { allow: ["caller:aki"] }
+  - { deny: ["caller:aki"], paths: [secrets] }
+`);
+    await serve();
+    const aki = await as(await createToken("aki"));
+    const uri = (path: string) => pathToFileURL(join(folder, path)).href;
+    await aki.read(uri("README.md"), call);
+    for (const path of ["secrets/key.md", "nowhere.md"])
+      await expect(aki.read(uri(path), call)).rejects.toMatchObject({ kind: "not-found" });
+    await fetch(new URL("/sign-in", server!.url), {
+      method: "POST",
+      body: new URLSearchParams({ token: "wrong" }),
+      headers: { Origin: new URL(server!.url).origin },
+    });
+    await server!.close();
+    server = undefined;
+    const text = "# Team";
+    const entries: AuditEntry[] = [];
+    const recorded = readAuditLog(auditFolder(join(root, "state", "pressmark"), join(folder, "pressmark.yaml")));
+    for await (const entry of recorded) entries.push(entry);
+    expect(entries.map(({ time: _time, ...entry }) => entry)).toEqual([
+      { what: "read", caller: "aki", outcome: "allowed", uri: uri("README.md"), rule: 1, bytes: 14 },
+      { what: "read", caller: "aki", outcome: "denied", uri: uri("secrets/key.md"), rule: 2 },
+      { what: "read", caller: "aki", outcome: "missing", uri: uri("nowhere.md"), rule: 1 },
+      { what: "sign-in", outcome: "denied" },
+    ]);
+    expect(JSON.stringify(entries)).not.toContain(text);
   });
 });

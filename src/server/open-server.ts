@@ -12,7 +12,7 @@ import { invalid } from "../errors.ts";
 import { cacheFolder, homeFolder, stateFolder, systemPathsOf } from "../lib/system-paths.ts";
 import type { Call, Caller, Resources } from "../resources.ts";
 import { createResources } from "../router/create-resources.ts";
-import { createRoutes } from "../router/route.ts";
+import { createRoutes, type Routes } from "../router/route.ts";
 import type { Runtime } from "../source.ts";
 import { type ActivityLog, createActivityLog } from "./activity-log.ts";
 import { builtInMounts, withBuiltInMounts } from "./built-in-mounts.ts";
@@ -110,6 +110,7 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
   // Also holds for a build that still delivers changes after a reload.
   const policy: Policy = {
     maySee: (caller, mount, ...at) => builtInNames.has(mount) || rules.maySee(caller, mount, ...at),
+    mayWrite: (caller, mount) => rules.mayWrite?.(caller, mount) ?? true,
   };
   const index = createServerIndex({ cacheFolder: cacheFolder(systemPaths), project, runtime, live });
   const register = createActivityLog(runtime);
@@ -125,6 +126,7 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
   });
   // These decide by themselves: a set shows only members that the caller may see, the status only to the owner.
   const builtInNames = new Set([...own, ...setsOfServer.mounts()].map(({ name }) => name));
+  let builtRoutes: Routes | undefined;
   serveIndex();
   const closing = new AbortController();
   const retiring = new Set<Promise<void>>();
@@ -143,7 +145,7 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
       open.map(({ mount }) => mount),
       [...own, ...setsOfServer.mounts()],
     );
-    const routes = createRoutes(mounts);
+    const routes = (builtRoutes = createRoutes(mounts));
     const { close, ...built } = createResources({
       mounts,
       policy: rules === openPolicy ? openPolicy : policy,
@@ -199,10 +201,13 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
     config: first.file,
     runtime,
     explain(caller, uri) {
-      const found = createRoutes(served()).find(uri);
+      const found = builtRoutes?.find(uri);
       if (!found) return undefined;
       const { mount, at } = found;
-      const decision = rules.explain?.(caller, mount.name, at, mount.source.filesOf?.(at)) ?? { isAllowed: true };
+      const decided = builtInNames.has(mount.name)
+        ? undefined
+        : rules.explain?.(caller, mount.name, at, mount.source.filesOf?.(at));
+      const decision = decided ?? { isAllowed: true };
       const isHidden = mount.source.maySee?.(caller, at) === false;
       return { mount: mount.name, ...(isHidden ? { isAllowed: false } : decision) };
     },

@@ -14,6 +14,7 @@ import { type Server, type OpenServerOptions, openServer } from "./open-server.t
 import { createServerMetrics } from "./server-metrics.ts";
 import { createPickerPage } from "./picker-page.ts";
 import type { Admissions } from "./admissions.ts";
+import type { AuditLog } from "./audit-log.ts";
 import type { TokenGate } from "./token-gate.ts";
 import type { TokenStore } from "./token-store.ts";
 
@@ -59,13 +60,29 @@ export interface HttpServer {
 export async function startHttp(options: HttpServerOptions): Promise<HttpServer> {
   const { version } = options;
   let guarded: Gate | undefined;
-  const pressmark = await openServer({ ...options, live: true, reloaded: () => guarded?.reload() });
+  let audit: AuditLog | undefined;
+  const opened = await openServer({
+    ...options,
+    live: true,
+    reloaded() {
+      guarded?.reload();
+      audit?.write({ what: "config", outcome: "allowed", detail: "the config changed" });
+    },
+  });
+  let pressmark = opened;
   try {
+    audit = await openAudit(opened);
+    if (audit) {
+      const { createAuditedResources } = await import("./audited-resources.ts");
+      const resources = createAuditedResources(opened.resources, audit, opened.explain);
+      // Not a copy: members of a server are getters.
+      pressmark = Object.create(opened, { resources: { value: resources } }) as Server;
+    }
     const { settings } = pressmark;
     const { log } = pressmark.runtime;
     const host = options.host ?? settings.host ?? "127.0.0.1";
     const port = options.port ?? settings.port ?? defaultPort;
-    guarded = await findGate(pressmark, options);
+    guarded = await findGate(pressmark, options, audit);
     const gate = guarded;
     // The caller is decided once it is known who can reach the server.
     let caller: Caller = gate?.owner ?? { id: "anonymous" };
@@ -121,11 +138,13 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
         await listening.close();
         await gate?.close();
         await pressmark.close();
+        await audit?.close();
       },
     };
   } catch (cause) {
     await guarded?.close();
     await pressmark.close();
+    await audit?.close();
     throw cause;
   }
 }
@@ -141,8 +160,20 @@ interface Gate extends TokenGate {
   close(): Promise<void>;
 }
 
+/** Undefined if the config does not ask for it. */
+async function openAudit({ settings, stateFolder, config, runtime }: Server): Promise<AuditLog | undefined> {
+  if (!settings.audit || config === undefined) return undefined;
+  const { auditFolder, createAuditLog } = await import("./audit-log.ts");
+  const chosen = settings.audit === true ? {} : settings.audit;
+  return createAuditLog({ ...chosen, folder: auditFolder(stateFolder, realPath(config)), runtime });
+}
+
 /** Undefined if no token is required. */
-async function findGate(pressmark: Server, options: HttpServerOptions): Promise<Gate | undefined> {
+async function findGate(
+  pressmark: Server,
+  options: HttpServerOptions,
+  audit: AuditLog | undefined,
+): Promise<Gate | undefined> {
   const { tokenFile: file, env, from } = options;
   const { settings, access, runtime, config } = pressmark;
   if (!access)
@@ -165,7 +196,13 @@ async function findGate(pressmark: Server, options: HttpServerOptions): Promise<
   const closing = new AbortController();
   const following = store && followTokens(store, admissions, runtime, closing.signal);
   return {
-    ...createTokenGate({ admissions, pid: process.pid, monotonicMs: runtime.monotonicMs }),
+    ...createTokenGate({
+      admissions,
+      pid: process.pid,
+      monotonicMs: runtime.monotonicMs,
+      signedIn: (caller) =>
+        audit?.write({ what: "sign-in", caller: caller?.id, outcome: caller ? "allowed" : "denied" }),
+    }),
     challenge,
     variable: tokenVariable,
     owner: admissions.owner,

@@ -13,6 +13,8 @@ export interface TokenGateOptions {
   /** Process that prints another code on SIGUSR2. */
   readonly pid: number;
   readonly monotonicMs: () => number;
+  /** Called when a browser signs in, with undefined if it may not. */
+  readonly signedIn?: (caller: Caller | undefined) => void;
 }
 
 export interface TokenGate {
@@ -36,7 +38,7 @@ const visitBytes = 32;
 const signInPath = "/sign-in";
 const maxFormBytes = 8192;
 
-export function createTokenGate({ admissions, pid, monotonicMs }: TokenGateOptions): TokenGate {
+export function createTokenGate({ admissions, pid, monotonicMs, signedIn }: TokenGateOptions): TokenGate {
   /** Expiry by digest of the code. Lookups by digest do not leak codes through timing. */
   const codes = new Map<string, number>();
   /** Browsers that were admitted, by digest of their cookie. */
@@ -96,6 +98,7 @@ export function createTokenGate({ admissions, pid, monotonicMs }: TokenGateOptio
     const body = await takeUpTo(maxFormBytes, request);
     const token = body && new URLSearchParams(body.toString("latin1")).get("token")?.trim();
     const caller = token ? admissions.find(token) : undefined;
+    signedIn?.(caller);
     if (caller) letIn(request, response, caller);
     else turnAway(response, "This token is not valid.");
   }
@@ -107,6 +110,8 @@ export function createTokenGate({ admissions, pid, monotonicMs }: TokenGateOptio
       const caller = byToken(request);
       if (caller) return welcome(request, caller);
     }
+    // Clients look here for how to sign in, before they have a token; the answer says that there is nothing.
+    if (path.startsWith("/.well-known/")) return "welcome";
     const known = isOwnPage(request) ? byCookie(request) : undefined;
     if (path === signInPath && request.method === "POST") {
       if (!isOwnPage(request)) return "refused";
@@ -118,8 +123,10 @@ export function createTokenGate({ admissions, pid, monotonicMs }: TokenGateOptio
       if (known) return welcome(request, known);
       if (path !== "/" || !wantsPage(request)) return "refused";
       turnAway(response, "This server requires authentication.");
-    } else if (isGood(code)) letIn(request, response, admissions.owner);
-    else if (known) toPage(response);
+    } else if (isGood(code)) {
+      signedIn?.(admissions.owner);
+      letIn(request, response, admissions.owner);
+    } else if (known) toPage(response);
     else turnAway(response, "This address was already used, or has expired.");
     return "answered";
   }

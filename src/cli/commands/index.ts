@@ -22,6 +22,7 @@ export const commands: CommandLoaders = {
   trust: () => import("./trust.ts"),
   token: () => import("./token.ts"),
   may: () => import("./may.ts"),
+  audit: () => import("./audit.ts"),
   doctor: () => import("./doctor.ts"),
   drive: () => import("./drive.ts"),
   add: () => import("./add.ts"),

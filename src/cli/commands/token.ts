@@ -30,13 +30,14 @@ export default defineCommand({
     if (!actions.some((known) => known === action)) throw new UsageError(`token takes ${actions.join(", ")}`);
     if (action === "list" ? name !== undefined : name === undefined)
       throw new UsageError(action === "list" ? "list takes no name" : `${action} needs the name of a caller`);
-    const { callers, store } = await openTokens(flags.config, world);
+    const { callers, store, record } = await openTokens(flags.config, world);
     switch (action) {
       case "create": {
         if (!callers.includes(name!)) throw unknownCaller(name!, callers);
         const now = Date.now();
         const expires = flags.expires === undefined ? undefined : now + flags.expires;
         const { hash: _hash, token, ...created } = await store.create(name!, now, expires);
+        await record(name!, `created ${created.id}`);
         if (flags.json) return print(world.out, jsonLine({ ...created, token }));
         world.err.write(
           `pressmark: token ${created.id} for ${plain(name!)}, ${validity(expires)}; it is not shown again\n`,
@@ -46,6 +47,7 @@ export default defineCommand({
       case "revoke": {
         const revoked = await store.revoke(name!);
         if (revoked.length === 0) throw notFound(name!);
+        for (const { id, caller } of revoked) await record(caller, `revoked ${id}`);
         if (flags.json) return print(world.out, revoked.map(({ id, caller }) => jsonLine({ id, caller })).join(""));
         return print(world.out, revoked.map(({ id, caller }) => `revoked ${id} of ${plain(caller)}\n`).join(""));
       }
@@ -63,19 +65,14 @@ export default defineCommand({
   },
 });
 
-/** The callers of the config, and the tokens that were created for them. */
-async function openTokens(config: string | undefined, { folder: from, env }: CommandContext) {
-  const { chooseConfig } = await import("../../server/open-server.ts");
-  const { stateFolder, systemPathsOf } = await import("../../lib/system-paths.ts");
+/** The callers of the config, their tokens, and the audit log if the config asks for one. */
+async function openTokens(config: string | undefined, world: CommandContext) {
   const { createTokenStore } = await import("../../server/token-store.ts");
   const { loadConfig } = await import("../../config/load-config.ts");
-  const { realPath } = await import("../../config/trust.ts");
-  const origin = chooseConfig({ folders: [], config, from, env });
-  if (!origin)
-    throw new ResourceError("not-found", "no config here or above; callers are named in a config, under callers");
-  const state = stateFolder(systemPathsOf(env));
-  const loaded = await loadConfig(origin, { from, env, stateFolder: state });
-  const access = "untrusted" in loaded ? undefined : loaded.config.access;
+  const { findConfigState } = await import("../config-state.ts");
+  const { origin, state, file } = await findConfigState(config, world);
+  const loaded = await loadConfig(origin, { from: world.folder, env: world.env, stateFolder: state });
+  const { access, server = {} } = "untrusted" in loaded ? {} : loaded.config;
   if (!access)
     throw new ResourceError(
       "denied",
@@ -83,7 +80,16 @@ async function openTokens(config: string | undefined, { folder: from, env }: Com
     );
   return {
     callers: access.callers.map(({ name }) => name),
-    store: createTokenStore(state, realPath(origin.file)),
+    store: createTokenStore(state, file),
+    /** Records a change of tokens, if the config asks for that. */
+    async record(caller: string, detail: string): Promise<void> {
+      if (!server.audit) return;
+      const { auditFolder, createAuditLog } = await import("../../server/audit-log.ts");
+      const runtime = { now: Date.now, log: () => undefined };
+      const audit = createAuditLog({ folder: auditFolder(state, file), runtime });
+      audit.write({ what: "token", caller, outcome: "allowed", detail });
+      await audit.close();
+    },
   };
 }
 

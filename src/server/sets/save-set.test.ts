@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ResourceError } from "../../errors.ts";
 import type { ToolResult } from "../../protocol/tools.ts";
+import { openPolicy } from "../../access/policy.ts";
 import { createSaveSet } from "./save-set.ts";
 import { base, callOf, createSetServer, discreet, type SetServer } from "./test-sets.ts";
 
@@ -13,7 +14,7 @@ const readme = `${base}readme.md`;
 
 async function save(pressmark: SetServer, args: Readonly<Record<string, unknown>>, id = "reader"): Promise<ToolResult> {
   const asked = { ...callOf(id), inputResponses: undefined, requestState: undefined, clientCapabilities: {} };
-  return (await createSaveSet(pressmark).call(args, asked)) as ToolResult;
+  return (await createSaveSet({ ...pressmark, policy: openPolicy }).call(args, asked)) as ToolResult;
 }
 
 async function refused(pressmark: SetServer, args: Readonly<Record<string, unknown>>): Promise<string> {

@@ -1,11 +1,12 @@
 /** The tool `save_set`: saves a set of resources for the caller. */
 import { isSetName, isSetUri, setNameRule } from "../../config/sets.ts";
+import type { Policy } from "../../access/policy.ts";
 import { invalid, quote, ResourceError, toResourceError } from "../../errors.ts";
 import { member, type RequestParams } from "../../protocol/message.ts";
 import { checkNames, neededText, textArgument } from "../../protocol/tools/arguments.ts";
 import type { Tool } from "../../protocol/tools.ts";
 import type { Call, Resources } from "../../resources.ts";
-import type { Sets } from "../sets.ts";
+import { setMount, type Sets } from "../sets.ts";
 import { uriOfSet } from "./sets-source.ts";
 
 const maxUris = 100;
@@ -13,7 +14,13 @@ const maxUriLength = 8192;
 /** Maximum number of sets per caller. */
 const maxSets = 100;
 
-export function createSaveSet({ resources, sets }: { readonly resources: Resources; readonly sets: Sets }): Tool {
+interface SaveSetOptions {
+  readonly resources: Resources;
+  readonly sets: Sets;
+  readonly policy: Policy;
+}
+
+export function createSaveSet({ resources, sets, policy }: SaveSetOptions): Tool {
   return {
     name: "save_set",
     title: "Save a set",
@@ -44,6 +51,8 @@ export function createSaveSet({ resources, sets }: { readonly resources: Resourc
       openWorldHint: false,
     },
     async call(args, call) {
+      if (policy.mayWrite?.(call.caller, setMount) === false)
+        throw invalid("saving sets is not permitted; ask the operator for a rule with write: true");
       checkNames(args, "save_set", ["name", "uris", "title", "description"]);
       const name = neededText(args, "name", 64).normalize("NFC");
       if (!isSetName(name)) throw invalid(`${setNameRule}; not ${quote(name, 64)}`);

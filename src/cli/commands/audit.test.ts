@@ -1,0 +1,51 @@
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { createStand, type Stand } from "../test-command.ts";
+import { auditFolder, createAuditLog } from "../../server/audit-log.ts";
+
+let stand: Stand;
+
+beforeEach(async () => {
+  stand = createStand();
+  stand.write(
+    "team.yaml",
+    "mounts:\n  docs: { source: file, root: . }\ncallers: { aki: {} }\nserver: { audit: true }\n",
+  );
+  const state = join(stand.folder, "..", "state", "pressmark");
+  const runtime = { now: () => 1_800_000_000_000, log: () => undefined };
+  const audit = createAuditLog({ folder: auditFolder(state, join(stand.folder, "team.yaml")), runtime });
+  audit.write({ what: "read", caller: "aki", outcome: "allowed", uri: "docs://手順.md", rule: 1, bytes: 5 });
+  audit.write({ what: "read", caller: "bo", outcome: "denied", uri: "docs://secrets/key" });
+  await audit.close();
+});
+
+afterEach(() => stand.remove());
+
+const run = (...words: string[]) => stand.run(["audit", ...words, "--config", "team.yaml"]);
+
+it("prints one line per event", async () => {
+  expect((await run()).out).toBe(
+    "2027-01-15T08:00:00.000Z  allowed  aki  read  docs://手順.md, 5 bytes, rule 1\n" +
+      "2027-01-15T08:00:00.000Z  denied   bo  read  docs://secrets/key\n",
+  );
+});
+
+it("filters by caller, URI, outcome and time", async () => {
+  expect((await run("--caller", "aki", "--json")).out.trim().split("\n")).toHaveLength(1);
+  expect((await run("--outcome", "denied")).out).toContain("bo");
+  expect((await run("--uri", "**/secrets/**")).out).toContain("secrets/key");
+  expect((await run("--uri", "**/secrets/**")).out).not.toContain("手順");
+  expect(await run("--since", "2030-01-01")).toMatchObject({
+    out: "",
+    err: expect.stringContaining("nothing is recorded"),
+  });
+});
+
+it("contains created and revoked tokens, not the tokens", async () => {
+  const { out: token } = await stand.run(["token", "create", "aki", "--config", "team.yaml"]);
+  await stand.run(["token", "revoke", "aki", "--config", "team.yaml"]);
+  const { out } = await run("--json", "--caller", "aki");
+  expect(out).toMatch(/"what":"token".*"created [0-9a-f]{12}"/);
+  expect(out).toMatch(/"what":"token".*"revoked [0-9a-f]{12}"/);
+  expect(out).not.toContain(token.trim().slice(4));
+});
