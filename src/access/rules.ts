@@ -5,7 +5,7 @@ import type { ShownFiles } from "../source.ts";
 import type { Policy } from "./policy.ts";
 
 /** Names callers: "anyone", "caller:NAME", "group:NAME", "scope:NAME" or "claim:NAME=VALUE". */
-export type Subject = string;
+type Subject = string;
 
 export interface AccessRule {
   readonly allow?: readonly Subject[];
@@ -20,7 +20,7 @@ export interface AccessRule {
   readonly files?: readonly string[];
 }
 
-export type RulesPolicy = Required<Policy>;
+type RulesPolicy = Required<Policy>;
 
 /** One rule, as it applies to paths or to files. */
 interface CompiledRule {

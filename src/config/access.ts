@@ -18,7 +18,7 @@ export interface AccessSettings {
   readonly rules: readonly AccessRule[];
 }
 
-export interface AccessCheck {
+interface AccessCheck {
   /** Folder of the config. */
   readonly folder: string;
   /** Names of all mounts of the config. */

@@ -6,7 +6,7 @@ import type { Caller } from "../resources.ts";
 import type { Runtime } from "../runtime.ts";
 import { hashToken, type StoredToken, type TokenStore } from "./token-store.ts";
 
-export interface AdmissionsOptions {
+interface AdmissionsOptions {
   /** The token of the owner: `server.token`, a file or the environment. */
   readonly ownerToken?: string;
   readonly callers: readonly CallerConfig[];

@@ -24,7 +24,7 @@ export interface AuditEntry extends AuditEvent {
   readonly time: string;
 }
 
-export interface AuditOptions {
+interface AuditOptions {
   readonly folder: string;
   /** Size at which a new file begins. */
   readonly maxBytes?: number;

@@ -8,7 +8,7 @@ import type { RequestGate } from "../transport/http.ts";
 import type { Caller } from "../resources.ts";
 import type { Admissions } from "./admissions.ts";
 
-export interface TokenGateOptions {
+interface TokenGateOptions {
   readonly admissions: Pick<Admissions, "find" | "owner">;
   /** Process that prints another code on SIGUSR2. */
   readonly pid: number;
