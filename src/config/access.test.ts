@@ -63,6 +63,7 @@ describe("callers and rules of a config", () => {
     ["rules:\n  - { deny: [anyone], write: true }\n", 'works only with "allow"'],
     ["rules:\n  - { allow: [anyone], paths: [a], write: true }\n", "holds for whole mounts"],
     ["rules:\n  - { alow: [anyone] }\n", 'did you mean "allow"?'],
+    ["callers: { owner: {} }\n", "is a name that the server uses itself"],
     ["callers: { 'a b': {} }\n", "a caller's name must begin"],
     ["callers: { aki: { groups: support } }\n", "must be"],
   ])("with a problem stop the config: %j", async (text, message) => {

@@ -27,6 +27,8 @@ interface AccessCheck {
   refuse(problem: Problem): void;
 }
 
+/** Callers that a server knows without a config: a caller of the same name would share their sets and sessions. */
+const reserved: ReadonlySet<string> = new Set(["anonymous", "local", "owner", "picker", "pressmark", "status"]);
 const subjectForms = '"anyone", "caller:NAME", "group:NAME", "scope:NAME" or "claim:NAME=VALUE"';
 
 /** Reports every problem: a rule that is left out would show what it hides. */
@@ -37,7 +39,13 @@ export function checkAccess(
 ): AccessSettings {
   const names = Object.keys(callers);
   for (const name of names)
-    if (!isSetName(name))
+    if (reserved.has(name))
+      refuse({
+        path: ["callers", name],
+        atKey: true,
+        message: "is a name that the server uses itself; choose another",
+      });
+    else if (!isSetName(name))
       refuse({
         path: ["callers", name],
         atKey: true,

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { connect } from "../client/connect.ts";
 import type { Call, Resources } from "../resources.ts";
@@ -241,6 +242,14 @@ rules:
     await aki.read(uri("README.md"), call);
     for (const path of ["secrets/key.md", "nowhere.md"])
       await expect(aki.read(uri(path), call)).rejects.toMatchObject({ kind: "not-found" });
+    const host = new Client({ name: "host", version: "1" });
+    await host.connect(
+      new StreamableHTTPClientTransport(new URL(server!.url), {
+        requestInit: { headers: { Authorization: `Bearer ${ownerToken}` } },
+      }),
+    );
+    expect((await host.listPrompts()).prompts.map(({ name }) => name)).toContain("gather");
+    await host.close();
     await fetch(new URL("/sign-in", server!.url), {
       method: "POST",
       body: new URLSearchParams({ token: "wrong" }),

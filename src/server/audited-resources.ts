@@ -1,5 +1,6 @@
 /** Records in the audit log what callers read, search, do and watch. */
 import { toResourceError } from "../errors.ts";
+import { withMembers } from "../lib/with-members.ts";
 import type { Call, Content, Resources } from "../resources.ts";
 import type { AuditEvent, AuditLog } from "./audit-log.ts";
 import type { Server } from "./open-server.ts";
@@ -28,9 +29,7 @@ export function createAuditedResources(
     throw cause;
   }
 
-  // Not a copy: members of the inner one may be getters.
-  const audited = Object.create(inner) as Resources;
-  return Object.assign(audited, {
+  return withMembers<Resources>(inner, {
     async read(uri, call) {
       const { isHidden, ...event } = decisionOf(uri, call);
       const result = await inner
@@ -62,7 +61,7 @@ export function createAuditedResources(
       for (const uri of watch.uris) write({ what: "watch", caller: call.caller.id, uri, outcome: "allowed" });
       return watch;
     },
-  } satisfies Partial<Resources>);
+  });
 }
 
 function bytesOf(contents: readonly Content[]): number {

@@ -53,7 +53,8 @@ export function createInstructions({ pressmark, server, tools }: InstructionsOpt
   let looks = 0;
 
   function knownTo(caller: Caller, mounts: readonly NamedMount[]): Known {
-    const served = JSON.stringify(mounts.map(({ name, base }) => [name, base]));
+    const { groups, scopes, claims, owner } = caller;
+    const served = JSON.stringify([groups, scopes, claims, owner, mounts.map(({ name, base }) => [name, base])]);
     const before = known.get(caller.id);
     known.delete(caller.id);
     const isSame = before?.mounts === served && before.policy === pressmark.policy;

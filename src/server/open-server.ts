@@ -112,6 +112,7 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
     maySee: (caller, mount, ...at) => builtInNames.has(mount) || rules.maySee(caller, mount, ...at),
     mayWrite: (caller, mount) => rules.mayWrite?.(caller, mount) ?? true,
   };
+  let shownPolicy = policy;
   const index = createServerIndex({ cacheFolder: cacheFolder(systemPaths), project, runtime, live });
   const register = createActivityLog(runtime);
   const own = builtInMounts({ index, register, mounts: served, runtime, pickerApp: options.pickerApp });
@@ -161,7 +162,11 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
   async function apply(next: Config): Promise<boolean> {
     const { all, dropped } = await openMounts(next, open, runtime);
     const before = { config, open };
-    rules = await policyOf(next);
+    if (!isDeepStrictEqual(config.access, next.access)) {
+      rules = await policyOf(next);
+      // Another object: what was found under the earlier rules is looked up again.
+      shownPolicy = { ...policy };
+    }
     config = next;
     open = all;
     serveIndex();
@@ -188,7 +193,9 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
     get mounts() {
       return served();
     },
-    policy,
+    get policy() {
+      return shownPolicy;
+    },
     get access() {
       return config.access;
     },

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { packageFolder } from "../config/package-folder.ts";
 import { denied } from "../errors.ts";
 import { realPath } from "../lib/real-path.ts";
+import { withMembers } from "../lib/with-members.ts";
 import type { Caller } from "../resources.ts";
 import type { Runtime } from "../runtime.ts";
 import { createActionEndpoint } from "../transport/action-endpoint.ts";
@@ -75,8 +76,7 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
     if (audit) {
       const { createAuditedResources } = await import("./audited-resources.ts");
       const resources = createAuditedResources(opened.resources, audit, opened.explain);
-      // Not a copy: members of a server are getters.
-      pressmark = Object.create(opened, { resources: { value: resources } }) as Server;
+      pressmark = withMembers<Server>(opened, { resources });
     }
     const { settings } = pressmark;
     const { log } = pressmark.runtime;
