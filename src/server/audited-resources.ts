@@ -58,7 +58,9 @@ export function createAuditedResources(
 
     async watch(filter, call) {
       const watch = await inner.watch(filter, call);
-      for (const uri of watch.uris) write({ what: "watch", caller: call.caller.id, uri, outcome: "allowed" });
+      // The server itself watches the sets of a caller, for the list of prompts.
+      for (const uri of watch.uris.filter((each) => each !== "set://"))
+        write({ what: "watch", caller: call.caller.id, uri, outcome: "allowed" });
       return watch;
     },
   });
