@@ -2,7 +2,7 @@
 export { openPolicy, type Policy } from "./access/policy.ts";
 export { type ConfigInput, defineConfig, type MountInput } from "./config/define-config.ts";
 export { bestCounter, type CountTokens, estimate } from "./context/count-tokens.ts";
-export { gather, type GatherAsk } from "./context/gather.ts";
+export { gather, type GatherRequest } from "./context/gather.ts";
 export type { Included, PackItem, LeftOut, Pack, PackFormat, Receipt } from "./context/pack.ts";
 export {
   type ErrorDetails,

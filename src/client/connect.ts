@@ -34,7 +34,7 @@ export interface ConnectOptions {
   /** Milliseconds that never go back, for the time between attempts. */
   readonly now?: () => number;
   /** Cache, which several connections may share. Default: a separate one. */
-  readonly kept?: AnswerCache;
+  readonly cache?: AnswerCache;
   /** Owner of private cached responses: connections with the same identity belong to the same person. Default: a separate one. */
   readonly identity?: string;
 }
@@ -134,19 +134,19 @@ export function createRemoteServer(
     client = { name: "pressmark", version: "0.1.0" },
     timeoutMs = 60_000,
     patience = { firstMs: 250, longestMs: 30_000 },
-    kept = createAnswerCache(),
+    cache = createAnswerCache(),
     identity = crypto.randomUUID(),
     now = () => performance.now(),
   } = options;
   const link = createReconnecting({ ways, era, client, timeoutMs, patience, now });
   const isAnonymous = sendsNothingSecret(options, server);
-  const resources = createRemoteResources({ link, kept, server, identity, isAnonymous });
+  const resources = createRemoteResources({ link, kept: cache, server, identity, isAnonymous });
   const watching = createRemoteWatcher({
     link,
     timeoutMs,
     patience,
     now,
-    changed: (change) => (change.kind === "updated" ? kept.forget(server, change.uri) : kept.forgetLists(server)),
+    changed: (change) => (change.kind === "updated" ? cache.forget(server, change.uri) : cache.forgetLists(server)),
   });
   let info: RemoteServerInfo | undefined;
   link.onConnection(({ client: made, era: spoken }) => {

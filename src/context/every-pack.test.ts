@@ -8,7 +8,7 @@ import { createMemory } from "../sources/memory.ts";
 import { createClock } from "../testing/clock.ts";
 import { clean } from "./clean.ts";
 import { type CountTokens, estimate } from "./count-tokens.ts";
-import { gather, type GatherAsk } from "./gather.ts";
+import { gather, type GatherRequest } from "./gather.ts";
 import type { PackItem, PackFormat } from "./pack.ts";
 
 const call: Call = { caller: { id: "reader" }, signal: new AbortController().signal };
@@ -83,7 +83,7 @@ const tries = { numRuns: 60 };
 const uriOf = (at: string) => base + at.split("/").map(encodeURIComponent).join("/");
 
 /** Sometimes there is no task, and everything is included. */
-function askOf({ task: said, ...rest }: Asked, some: Files): GatherAsk {
+function askOf({ task: said, ...rest }: Asked, some: Files): GatherRequest {
   return said === undefined
     ? { ...rest, include: [base, ...Object.keys(some).sort().map(uriOf)] }
     : { ...rest, task: said };

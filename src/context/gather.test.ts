@@ -7,7 +7,7 @@ import { createMemory, type MemoryTemplate, type MemoryValue } from "../sources/
 import { createClock } from "../testing/clock.ts";
 import { estimate } from "./count-tokens.ts";
 import { frames } from "./frame.ts";
-import { gather, type GatherAsk } from "./gather.ts";
+import { gather, type GatherRequest } from "./gather.ts";
 import type { Pack } from "./pack.ts";
 
 const call: Call = { caller: { id: "reader" }, signal: new AbortController().signal };
@@ -25,7 +25,7 @@ function resourcesOf(files: Files, policy: Policy = open, templates: readonly Me
   });
 }
 
-const pack = (files: Files, ask: Partial<GatherAsk> & { task: string }, policy?: Policy) =>
+const pack = (files: Files, ask: Partial<GatherRequest> & { task: string }, policy?: Policy) =>
   gather(resourcesOf(files, policy), { budget: 4000, ...ask }, call);
 
 const urisOf = ({ items }: Pack) => [...new Set(items.map(({ uri }) => uri.slice(base.length)))];

@@ -23,7 +23,7 @@ import { priorityFactor, recencyFactor, gatherWeights } from "./weights.ts";
 import { type AsyncWorkbench, useWorkbench } from "./use-workbench.ts";
 import type { AboutText, PackedItem, RankedText } from "./workbench.ts";
 
-export interface GatherAsk {
+export interface GatherRequest {
   /** What is to be done, in a person's words. Without a task nothing is searched: `include` is packed, in its order. */
   readonly task?: string;
   /** Maximum number of tokens of the pack's text. */
@@ -51,7 +51,7 @@ const maxCandidates = 6;
 const atOnce = 6;
 const maxLeftOut = 40;
 /** Equal requests on an equal state give equal packs. */
-export async function gather(resources: Resources, ask: GatherAsk, call: Call): Promise<Pack> {
+export async function gather(resources: Resources, ask: GatherRequest, call: Call): Promise<Pack> {
   const { budget, include = [] } = ask;
   const text = ask.task?.trim();
   if (text === "" || (text === undefined && include.length === 0))
@@ -69,7 +69,7 @@ export async function gather(resources: Resources, ask: GatherAsk, call: Call): 
 async function gatherAt(
   bench: AsyncWorkbench,
   resources: Resources,
-  { budget, format = "markdown", include = [], within }: GatherAsk,
+  { budget, format = "markdown", include = [], within }: GatherRequest,
   text: string | undefined,
   call: Call,
 ): Promise<Pack> {

@@ -75,7 +75,7 @@ describe("what the server lets be kept", () => {
       const kept = createAnswerCache();
       const call = caller();
       for (const identity of ["ada", "grace", "ada"]) {
-        const pressmark = await connected(notes.url, { kept, identity });
+        const pressmark = await connected(notes.url, { cache: kept, identity });
         await pressmark.read(notes.uriOf("a"), call);
       }
       expect(notes.reads, scope).toBe(reads);
@@ -95,7 +95,7 @@ describe("what the server lets be kept", () => {
       const call = caller();
       for (const identity of ["ada", "grace", "ada"]) {
         const [url, options] = way(notes.url);
-        const pressmark = await connected(url, { ...options, kept, identity });
+        const pressmark = await connected(url, { ...options, cache: kept, identity });
         expect((await pressmark.read(notes.uriOf("a"), call)).scope).toBe("private");
         await pressmark.list({}, call);
         expect(pressmark.listFreshness.scope).toBe("private");

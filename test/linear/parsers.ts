@@ -42,7 +42,7 @@ import { detectLanguage } from "../../src/sources/docs/language.ts";
 import { languageBar, listLinks } from "../../src/sources/docs/links.ts";
 import { excludesFileIn } from "../../src/backends/folder-rules/git-excludes.ts";
 import { beginLayer, judge, parseRules } from "../../src/backends/folder-rules/ignore-rules.ts";
-import { parseAsk } from "../../src/backends/ranges/range.ts";
+import { parseReadQuery } from "../../src/backends/ranges/range.ts";
 import { withoutPictures } from "../../src/sources/gdrive/formats.ts";
 import { parseRef } from "../../src/backends/git/ref-name.ts";
 import { createAddresses } from "../../src/sources/mcp/addresses.ts";
@@ -647,7 +647,7 @@ const addresses: readonly Parser[] = [
     name: "ranges",
     tokens: ["1", "-", " ", "\t", "lines="],
     maxLength: 64 * kib,
-    run: (text) => [parseAsk({ lines: text }), parseLineRange("lines", text)],
+    run: (text) => [parseReadQuery({ lines: text }), parseLineRange("lines", text)],
   },
   { name: "refs of git", tokens: ["HEAD", "~1", "^", "~", "/", ".", "@{", "a"], maxLength: 64 * kib, run: parseRef },
 ];

@@ -9,7 +9,7 @@ import { createExtract } from "../documents/extract.ts";
 import { chooseRules, createFolderRules } from "../folder-rules/folder-rules.ts";
 import { personOf } from "../folder-rules/git-excludes.ts";
 import type { RuleChoice } from "../folder-rules/name-rules.ts";
-import { parseAsk, type ReadAsk } from "../ranges/range.ts";
+import { parseReadQuery, type ReadQuery } from "../ranges/range.ts";
 import { completePath } from "./complete.ts";
 import { createConfine } from "./confine.ts";
 import { createDiskState } from "./disk-state.ts";
@@ -179,8 +179,8 @@ function hasQuery({ query }: Address): boolean {
 }
 
 /** Throws "not-found" for an unknown query. */
-function readQueryOf({ path, query = {} }: Address): ReadAsk {
-  const readQuery = parseAsk(query);
+function readQueryOf({ path, query = {} }: Address): ReadQuery {
+  const readQuery = parseReadQuery(query);
   if (!readQuery) throw notFound(path);
   return readQuery;
 }

@@ -7,7 +7,7 @@ import type { Confine, ServedPath } from "./confine.ts";
 import { type ContentKind, classifyContent, toPart } from "../ranges/content.ts";
 import type { Disk } from "./disk.ts";
 import { type Extract, isChanged, isDocumentType } from "../documents/extract.ts";
-import { type ContentRange, type ReadAsk, readRange, formatContentRange, type Stretch } from "../ranges/range.ts";
+import { type ContentRange, type ReadQuery, readRange, formatContentRange, type Stretch } from "../ranges/range.ts";
 import { createLineIndex, type LineIndex } from "../ranges/range-lines.ts";
 import { run, settled, type Steps } from "./steps.ts";
 
@@ -18,9 +18,9 @@ interface FileReader {
   /** The whole file. Undefined if there is no file. */
   whole(path: string): Steps<Part[] | undefined>;
   /** A range of the file, or its text. */
-  part(path: string, readQuery: ReadAsk, signal: AbortSignal): Steps<Part[] | undefined>;
+  part(path: string, readQuery: ReadQuery, signal: AbortSignal): Steps<Part[] | undefined>;
   /** The entry for a file, or for a range of it. Undefined for a range of a folder. */
-  entry(at: Address, location: ServedPath, readQuery: ReadAsk | undefined): Entry | undefined;
+  entry(at: Address, location: ServedPath, readQuery: ReadQuery | undefined): Entry | undefined;
 }
 
 interface FileReaderOptions {
@@ -85,7 +85,7 @@ export function createFileReader({ confine, disk, maxBytes, extract, entry }: Fi
     });
   }
 
-  function* partOnce(path: string, readQuery: ReadAsk, signal: AbortSignal): Steps<Found | typeof again | undefined> {
+  function* partOnce(path: string, readQuery: ReadQuery, signal: AbortSignal): Steps<Found | typeof again | undefined> {
     return yield* confine.visit<Found | typeof again>(path, function* (location) {
       refuseFolder(path, location);
       const fd = yield* confine.open(location);
@@ -103,7 +103,7 @@ export function createFileReader({ confine, disk, maxBytes, extract, entry }: Fi
     });
   }
 
-  function* readPart(path: string, readQuery: ReadAsk, file: OpenFile, signal: AbortSignal): Steps<Found> {
+  function* readPart(path: string, readQuery: ReadQuery, file: OpenFile, signal: AbortSignal): Steps<Found> {
     const { location, fd, size } = file;
     const kind = yield* kindOf(file);
     if (readQuery.asText && isDocumentType(kind.mimeType)) return { document: documentOf(path, kind.mimeType, file) };

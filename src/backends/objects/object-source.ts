@@ -6,7 +6,7 @@ import { directoryType } from "../../resources.ts";
 import { innerSlash } from "../../source.ts";
 import type { Address, Entry, Part, Source, SourceTemplate, Suggestion, Runtime } from "../../source.ts";
 import { classifyContent, toPart } from "../ranges/content.ts";
-import { parseAsk, readRange, formatContentRange, type ContentRange, type Stretch } from "../ranges/range.ts";
+import { parseReadQuery, readRange, formatContentRange, type ContentRange, type Stretch } from "../ranges/range.ts";
 import { listPage } from "./list-page.ts";
 import type {
   ObjectBody,
@@ -129,7 +129,7 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
   /** The query of an address. */
   function parseObjectQuery({ query = {} }: Address) {
     const { [versionName]: version, ...rest } = query;
-    const request = parseAsk(rest);
+    const request = parseReadQuery(rest);
     return request && !request.asText ? { version, range: request.range } : undefined;
   }
 

@@ -1,7 +1,7 @@
 /** Ranges of a part that is already in memory. */
 import type { Address, Part } from "../../source.ts";
 import type { ContentKind } from "./content.ts";
-import { parseAsk, readRange, type Stretch } from "./range.ts";
+import { parseReadQuery, readRange, type Stretch } from "./range.ts";
 
 interface CutOptions {
   readonly maxBytes: number;
@@ -15,7 +15,7 @@ export async function cutPart(
   options: CutOptions,
 ): Promise<Part | undefined> {
   const { lines, bytes, ...others } = query;
-  const range = parseAsk({ ...(lines !== undefined && { lines }), ...(bytes !== undefined && { bytes }) })?.range;
+  const range = parseReadQuery({ ...(lines !== undefined && { lines }), ...(bytes !== undefined && { bytes }) })?.range;
   if (!range) return undefined;
   const { body, mimeType = "application/octet-stream" } = part;
   const all = "text" in body ? Buffer.from(body.text, "utf8") : Buffer.from(body.bytes);

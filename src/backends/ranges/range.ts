@@ -14,7 +14,7 @@ export interface ContentRange {
 }
 
 /** The parsed query of an address. */
-export interface ReadAsk {
+export interface ReadQuery {
   readonly range?: ContentRange;
   readonly asText: boolean;
 }
@@ -50,7 +50,7 @@ const forms = {
 } as const;
 
 /** Undefined for unknown parameters. Throws "invalid" for known parameters with an invalid value. */
-export function parseAsk(query: Readonly<Record<string, string>>): ReadAsk | undefined {
+export function parseReadQuery(query: Readonly<Record<string, string>>): ReadQuery | undefined {
   for (const name in query) if (name !== "lines" && name !== "bytes" && name !== "as") return undefined;
   const { lines, bytes, as } = query;
   if (as !== undefined && as !== "text") throw invalid(`"as" must be "text", not ${quote(as)}`);

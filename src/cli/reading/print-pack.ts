@@ -1,6 +1,6 @@
 /** Prints a pack on standard output and its receipt on standard error, for `gather` and `pick`. */
 import { ResourceError } from "../../errors.ts";
-import type { GatherAsk } from "../../context/gather.ts";
+import type { GatherRequest } from "../../context/gather.ts";
 import type { Included, Pack } from "../../context/pack.ts";
 import { sayFailures } from "../../lib/say-failures.ts";
 import { valueFlag, wholeNumber } from "../command.ts";
@@ -20,7 +20,7 @@ const shownLeftOut = 8;
 
 /** Gathers with the best token counter available, and prints. */
 export async function printPack(
-  ask: Omit<GatherAsk, "counter">,
+  ask: Omit<GatherRequest, "counter">,
   { resources, call, print, warn }: ReadingContext,
 ): Promise<void> {
   const { gather } = await import("../../context/gather.ts");

@@ -2,7 +2,7 @@
 import { realpathSync } from "node:fs";
 import type { RuleChoice } from "../../backends/folder-rules/name-rules.ts";
 import { createLazyRepository } from "../../backends/git/lazy-repository.ts";
-import { parseAsk } from "../../backends/ranges/range.ts";
+import { parseReadQuery } from "../../backends/ranges/range.ts";
 import { invalid, notFound, quote, ResourceError, unavailable } from "../../errors.ts";
 import { compareAddresses } from "../../lib/address-order.ts";
 import { mimeOfName } from "../../lib/mime.ts";
@@ -42,7 +42,7 @@ export function openRefFiles(options: RefFilesOptions, runtime: Runtime): Docume
 
   /** Throws "not-found" if there is no file at the path, or if the query is unknown. */
   async function find({ path, query }: Address) {
-    const parsed = query && parseAsk(query);
+    const parsed = query && parseReadQuery(query);
     if (query && (!parsed?.range || parsed.asText)) throw notFound(path);
     const { answer, refs, trees, blobs } = await opened.use();
     return answer(

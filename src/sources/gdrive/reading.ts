@@ -9,9 +9,9 @@ import type { Address, Part } from "../../source.ts";
 import { bytesPart, classifyContent, toPart } from "../../backends/ranges/content.ts";
 import { type Extract, isDocumentType } from "../../backends/documents/extract.ts";
 import {
-  parseAsk,
+  parseReadQuery,
   type ContentRange,
-  type ReadAsk,
+  type ReadQuery,
   readRange,
   formatContentRange,
   type Stretch,
@@ -31,7 +31,7 @@ interface DriveReaderOptions {
 type Readable = DriveFileFacts & Pick<LedgerRow, "resourceKey">;
 
 /** The query of an address. */
-export interface DriveReadRequest extends ReadAsk {
+export interface DriveReadRequest extends ReadQuery {
   readonly format: string | undefined;
   /** The name of one sheet of a spreadsheet. */
   readonly sheet: string | undefined;
@@ -54,7 +54,7 @@ const utf8: FoundEncoding = { encoding: "utf-8", markBytes: 0 };
 /** Undefined for a query that is not valid here. */
 export function parseDriveReadRequest({ query = {} }: Address): DriveReadRequest | undefined {
   const { format, sheet, ...rest } = query;
-  const request = parseAsk(rest);
+  const request = parseReadQuery(rest);
   return request && { ...request, format, sheet };
 }
 

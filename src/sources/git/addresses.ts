@@ -1,7 +1,7 @@
 /** Parses addresses of a repository, and rejects those that cannot exist. */
 import { notFound } from "../../errors.ts";
 import { type Address, innerSlash, pathOf, segmentsOf } from "../../source.ts";
-import { parseAsk, type ContentRange } from "../../backends/ranges/range.ts";
+import { parseReadQuery, type ContentRange } from "../../backends/ranges/range.ts";
 
 export type GitRequest =
   | { readonly kind: "mount" | "refs" | "branches" | "status" | "tags" }
@@ -37,7 +37,7 @@ export function parseAddress({ path, query = noQuery }: Address): GitRequest {
     if (query["path"] !== undefined) checkPath(query["path"]);
     return { kind, base: ref, head: rest[0] ?? "", path: query["path"] };
   } else if (kind === "tree" || ((kind === "blob" || kind === "blame") && rest.length > 0)) {
-    const parsed = names.length === 0 ? undefined : parseAsk(query);
+    const parsed = names.length === 0 ? undefined : parseReadQuery(query);
     const isKnown = names.length === 0 || (parsed?.range !== undefined && !parsed.asText);
     if (isKnown && !(kind === "blame" && parsed?.range?.unit === "bytes"))
       return { kind, ref, path: rest, range: parsed?.range };
