@@ -144,6 +144,21 @@ describe("a server with named callers and rules", () => {
     expect(await listed(aki)).not.toContain("secrets/key.md");
   });
 
+  it("lets a caller enter the mounts over files that a rule allows", async () => {
+    configure(`${team}rules:
+  - { allow: ["group:support"], files: [public] }
+`);
+    await serve();
+    const aki = await as(await createToken("aki"));
+    expect(await listed(aki)).toEqual(["public/手順.md"]);
+    await vi.waitFor(async () => expect((await aki.search({ text: "kettle", limit: 9 }, call)).hits).toHaveLength(1), {
+      timeout: 15_000,
+      interval: 100,
+    });
+    const { items } = await aki.children(pathToFileURL(folder).href, {}, call);
+    expect(items.map(({ name }) => name)).toEqual(["public"]);
+  });
+
   it("follows a changed rule, and ends a listen of a revoked token", async () => {
     configure(`${team}rules:
   - { allow: ["group:support"] }

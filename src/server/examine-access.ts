@@ -1,7 +1,7 @@
 /** Checks callers and rules: rules that apply to nobody, mounts that nobody sees, callers without a token. */
 import type { Caller } from "../resources.ts";
 import type { CheckResult } from "./examine.ts";
-import type { Server } from "./open-server.ts";
+import { mountsFor, type Server } from "./open-server.ts";
 import type { TokenStore } from "./token-store.ts";
 
 export function examineAccess(
@@ -29,7 +29,10 @@ export function examineAccess(
           ],
     ),
     ...mounts
-      .filter(({ name }) => rules.length > 0 && !everyone.some((caller) => policy.maySee(caller, name, { path: "" })))
+      .filter(
+        (mount) =>
+          rules.length > 0 && !everyone.some((caller) => mountsFor({ mounts: [mount], policy }, caller).length > 0),
+      )
       .map(({ name }) =>
         hint(`nobody but the owner can see the mount ${name}`, "add a rule that allows it, if that is not meant"),
       ),

@@ -268,7 +268,8 @@ export function mountsFor(
   { mounts, policy }: Pick<Server, "mounts" | "policy">,
   caller: Caller,
 ): readonly ServedMount[] {
-  return mounts.filter(({ name }) => policy.maySee(caller, name, { path: "" }));
+  const root = { path: "" };
+  return mounts.filter(({ name, source }) => policy.maySee(caller, name, root, source.filesOf?.(root)));
 }
 
 /** Ties cursors to the mounts that they were issued for: another source may interpret them differently. */

@@ -145,7 +145,7 @@ async function everythingFor(resources: Resources, call: Call, folder: string): 
     await take(resources.read(uri, call));
     await take(resources.stat(uri, call));
   }
-  for (const start of [`file://${folder}/`, "git://history/tree/HEAD", "docs://documents/", "skill://"])
+  for (const start of [`file://${folder}`, "git://history/tree/HEAD", "docs://documents", "skill://"])
     await walk(start);
   for (const word of ["kettle", "guide", ...words.map((_, index) => secretText(index))]) {
     await take(resources.search({ text: word, limit: 50 }, call));
