@@ -207,6 +207,9 @@ describe("a server with named callers and rules", () => {
   it("lets a person sign in on the page with a token", async () => {
     configure(`${team}`);
     await serve();
+    const page = await fetch(server!.url.replace("/mcp", "/"), { headers: { Accept: "text/html" } });
+    // With "no-referrer" a browser would send the form with "Origin: null", which is refused.
+    expect([page.status, page.headers.get("referrer-policy")]).toEqual([401, "same-origin"]);
     const body = new URLSearchParams({ token: await createToken("aki") });
     const origin = new URL(server!.url).origin;
     const refused = await fetch(new URL("/sign-in", origin), {

@@ -51,7 +51,7 @@ export function examineAccess(
         {
           about,
           state: "ok",
-          says: `${callers.length} callers and ${rules.length} rules; every rule applies to someone`,
+          says: `every rule applies to someone (callers: ${callers.length}, rules: ${rules.length})`,
         },
       ];
 }

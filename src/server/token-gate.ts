@@ -86,7 +86,8 @@ export function createTokenGate({ admissions, pid, monotonicMs, signedIn }: Toke
       "Content-Type": "text/html; charset=utf-8",
       "Content-Length": Buffer.byteLength(page),
       "Content-Security-Policy": "default-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
-      "Referrer-Policy": "no-referrer",
+      // Without a referrer a browser sends the form with "Origin: null".
+      "Referrer-Policy": "same-origin",
       ...unkept,
       "WWW-Authenticate": challenge,
     });
