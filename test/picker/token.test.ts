@@ -33,6 +33,21 @@ onStage("the picker behind a token", { "README.md": "# Welcome\n" }, { env: { PR
     await page.getByRole("treeitem").first().waitFor();
   });
 
+  it("lets a person in who types a token, and nobody with a wrong one", async () => {
+    await using visit = await stage.open();
+    const { page } = visit;
+    await page.getByRole("treeitem").first().waitFor();
+    await page.context().clearCookies();
+    await page.reload();
+    await page.getByLabel("Or sign in with your token").fill("a wrong token of some length");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByText("This token is not valid").waitFor();
+    await page.getByLabel("Or sign in with your token").fill(token);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("treeitem").first().waitFor();
+    expect(page.url()).toBe(stage.url);
+  });
+
   it("gives nothing to a page of another origin, whatever it sends along", async () => {
     const other = createServer((_request, response) =>
       response.setHeader("Content-Type", "text/html").end("<p>other</p>"),
