@@ -1,5 +1,5 @@
 /** Access rules of a config, compiled once per caller: deny wins, and what no rule allows is private. */
-import { createGlob, isGlob, type Glob } from "../lib/glob.ts";
+import { createGlob, createGlobUnion, isGlob, type Glob } from "../lib/glob.ts";
 import type { Caller } from "../resources.ts";
 import type { ShownFiles } from "../source.ts";
 import type { Policy } from "./policy.ts";
@@ -27,6 +27,8 @@ interface CompiledRule {
   readonly index: number;
   /** Undefined covers everything. */
   readonly globs?: readonly Glob[];
+  /** The patterns of the globs. */
+  readonly patterns: readonly string[];
   /** Folders on the way to a pattern: without them its files cannot be reached. */
   readonly above: ReadonlySet<string>;
 }
@@ -35,9 +37,11 @@ interface CompiledRule {
 interface FolderState {
   readonly denied?: CompiledRule;
   readonly allowed?: CompiledRule;
-  /** Rules that decide by the name within the folder. */
+  /** Rules that decide by the name within the folder, and whether any of them may. */
   readonly deny: readonly CompiledRule[];
+  readonly mayBeDenied: (name: string) => boolean;
   readonly allow: readonly CompiledRule[];
+  readonly mayBeAllowed: (name: string) => boolean;
 }
 
 /** The rules that deny and allow a path. */
@@ -111,9 +115,11 @@ export function createRulesPolicy(rules: readonly AccessRule[]): RulesPolicy {
 function compile({ allow, deny, paths, files }: AccessRule, index: number): CompiledRule {
   const patterns = files?.map((pattern) => pattern.replace(/^\/+/, "")) ?? paths;
   const folded = deny === undefined ? patterns : patterns?.map((pattern) => pattern.toLowerCase());
+  const covering = folded?.map((pattern) => `{${pattern},${pattern}/**}`);
   return {
     index,
-    globs: folded?.map((pattern) => createGlob(`{${pattern},${pattern}/**}`)),
+    globs: covering?.map(createGlob),
+    patterns: covering ?? [],
     above: new Set(allow === undefined ? [] : ["", ...(patterns ?? []).flatMap(foldersAbove)]),
   };
 }
@@ -125,6 +131,8 @@ function pathIn({ path }: ShownFiles): string {
 function createJudge(allow: readonly CompiledRule[], deny: readonly CompiledRule[]): Judge {
   if (allow.length + deny.length === 0) return () => noVerdict;
   const states = new Map<string, FolderState>();
+  const denied = unionOf(deny);
+  const allowed = unionOf(allow);
 
   function stateOf(folder: string): FolderState {
     const known = states.get(folder);
@@ -134,7 +142,9 @@ function createJudge(allow: readonly CompiledRule[], deny: readonly CompiledRule
       denied: deny.find((rule) => covers(rule, lower)),
       allowed: allow.find((rule) => covers(rule, folder)),
       deny: deny.filter((rule) => mayLead(rule, lower)),
+      mayBeDenied: denied.matchesIn(lower),
       allow: allow.filter((rule) => mayLead(rule, folder)),
+      mayBeAllowed: allowed.matchesIn(folder),
     };
     if (states.size >= maxFolders) states.clear();
     states.set(folder, state);
@@ -142,17 +152,30 @@ function createJudge(allow: readonly CompiledRule[], deny: readonly CompiledRule
   }
 
   return (path, isWhole = false) => {
-    const state = stateOf(path.slice(0, Math.max(0, path.lastIndexOf("/"))));
+    const slash = path.lastIndexOf("/");
+    const state = stateOf(path.slice(0, Math.max(0, slash)));
+    const name = path.slice(slash + 1);
     const lower = state.deny.length > 0 ? path.toLowerCase() : path;
     return {
-      denied: state.denied ?? state.deny.find((rule) => covers(rule, lower) || (isWhole && mayLead(rule, lower))),
+      denied:
+        state.denied ??
+        (state.deny.length > 0 && (isWhole || path === "" || state.mayBeDenied(name.toLowerCase()))
+          ? state.deny.find((rule) => covers(rule, lower) || (isWhole && mayLead(rule, lower)))
+          : undefined),
       allowed:
         state.allowed ??
-        state.allow.find((rule) => covers(rule, path)) ??
+        (state.allow.length > 0 && (path === "" || state.mayBeAllowed(name))
+          ? state.allow.find((rule) => covers(rule, path))
+          : undefined) ??
         // The root and the folders above a pattern, so that a caller can get there.
         (isWhole ? undefined : allow.find(({ above }) => above.has(path.normalize("NFC")))),
     };
   };
+}
+
+/** What any of the rules covers, in the time of one pattern: most paths are covered by none. */
+function unionOf(rules: readonly CompiledRule[]): Glob {
+  return createGlobUnion(rules.flatMap(({ patterns }) => patterns));
 }
 
 function mayLead({ globs }: CompiledRule, path: string): boolean {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createGlob, GlobError, isGlob } from "./glob.ts";
+import { createGlob, createGlobUnion, GlobError, isGlob } from "./glob.ts";
 
 describe("a pattern", () => {
   it.each([
@@ -100,3 +100,22 @@ function isMatch(pattern: string, path: string): boolean {
   };
   return fits(pattern.split("/"), path === "" ? [] : path.split("/"));
 }
+
+it("matches a union, and names in a folder, like each pattern and whole paths", () => {
+  const name = fc.constantFrom("a", "b", "ab", "が");
+  const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => names.join("/"));
+  const pattern = fc
+    .array(fc.oneof(name, fc.constantFrom("*", "**", "?", "{a,b/a}")), { minLength: 1, maxLength: 3 })
+    .map((names) => names.join("/"));
+  fc.assert(
+    fc.property(fc.array(pattern, { maxLength: 4 }), fc.array(path, { minLength: 1 }), (patterns, paths) => {
+      const union = createGlobUnion(patterns);
+      for (const each of paths) {
+        const expected = patterns.some((one) => createGlob(one).matches(each));
+        expect(union.matches(each)).toBe(expected);
+        const slash = each.lastIndexOf("/");
+        expect(union.matchesIn(each.slice(0, Math.max(0, slash)))(each.slice(slash + 1))).toBe(expected);
+      }
+    }),
+  );
+});

@@ -1,9 +1,11 @@
 /** Path patterns: `*`, `?`, `[a-z]`, `{a,b}` and `**`. Matching takes time proportional to the path, whatever the pattern. */
 import { compileGlob, type GlobAutomaton, type Transition } from "./glob-automaton.ts";
-import { parseGlob } from "./glob-syntax.ts";
+import { type GlobPart, parseGlob } from "./glob-syntax.ts";
 
 export interface Glob {
   matches(path: string): boolean;
+  /** The same for names directly in a folder: the folder is read once. */
+  matchesIn(folder: string): (name: string) => boolean;
   /** Whether something below this path may match. */
   mayLead(path: string): boolean;
   /** Whether a match may be at any depth. */
@@ -27,17 +29,34 @@ export function isGlob(text: string): boolean {
  * `{a,b}` is either, and may contain slashes and further braces; a backslash makes the next character literal.
  */
 export function createGlob(pattern: string): Glob {
+  return toGlob(parse(pattern));
+}
+
+/** Matches what any of the patterns matches, in the time of one. */
+export function createGlobUnion(patterns: readonly string[]): Glob {
+  return toGlob([{ kind: "choice", choices: patterns.map(parse) }]);
+}
+
+function parse(pattern: string): readonly GlobPart[] {
   if (pattern.length > maxLength)
     throw new GlobError(`a pattern has at most ${maxLength} characters; use a shorter one, or several`);
   const parsed = parseGlob(pattern.normalize("NFC"));
   if (parsed === undefined)
     throw new GlobError("its braces are nested too deeply; write the alternatives side by side");
+  return parsed;
+}
+
+function toGlob(parsed: readonly GlobPart[]): Glob {
   const automaton = compileGlob(parsed);
   const walk = createWalk(automaton);
   return {
     isDeep: automaton.isDeep,
-    matches: (path) => walk(path).includes(automaton.end),
-    mayLead: (path) => walk(path).some((state) => state !== automaton.end),
+    matches: (path) => walk(path).states.includes(automaton.end),
+    matchesIn(folder) {
+      const at = walk(folder);
+      return (name) => walk(name, at).states.includes(automaton.end);
+    },
+    mayLead: (path) => walk(path).states.some((state) => state !== automaton.end),
   };
 }
 
@@ -50,8 +69,8 @@ interface StateSet {
 /** More are dropped and computed again: a hostile pattern must not fill the memory. */
 const maxSets = 500;
 
-/** Follows a path and returns the final states. Known sets of states are not computed again. */
-function createWalk({ start, transitions }: GlobAutomaton): (path: string) => readonly number[] {
+/** Follows a path, from the start or from where another path led, and returns the final states. Known sets of states are not computed again. */
+function createWalk({ start, transitions }: GlobAutomaton): (path: string, from?: StateSet) => StateSet {
   const known = new Map<string, StateSet>();
   let first: StateSet | undefined;
   /** The step in which each state was last added, so that none is added twice. */
@@ -95,16 +114,16 @@ function createWalk({ start, transitions }: GlobAutomaton): (path: string) => re
     return next;
   }
 
-  return (path) => {
-    let set = (first ??= setOf([start]));
-    if (path === "") return set.states;
+  return (path, from) => {
+    let set = from ?? (first ??= setOf([start]));
+    if (path === "") return set;
     // Every segment ends with a slash, the last one too.
     for (const character of `${path.normalize("NFC")}/`) {
       const code = character.codePointAt(0)!;
       set = set.next.get(code) ?? follow(set, code);
       if (set.states.length === 0) break;
     }
-    return set.states;
+    return set;
   };
 }
 
