@@ -105,6 +105,9 @@ describe("a server with named callers and rules", () => {
     const aki = await as(await createToken("aki"));
     const bo = await as(await createToken("bo"));
     const owner = await as(ownerToken);
+    const metricsFor = async (token: string) =>
+      (await fetch(new URL("/metrics", server!.url), { headers: { Authorization: `Bearer ${token}` } })).status;
+    expect([await metricsFor(ownerToken), await metricsFor(await createToken("aki"))]).toEqual([200, 404]);
     expect(await listed(aki)).toEqual(["public/手順.md"]);
     expect(await listed(bo)).toEqual([]);
     expect(await listed(owner)).toEqual(["README.md", "pressmark.yaml", "public/手順.md", "secrets/key.md"]);

@@ -106,7 +106,10 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       challenge: gate?.challenge,
       posts: features.actions && createActionEndpoint(pressmark.resources, log),
       page: "/",
-      elsewhere: (request, response, path) => metrics.answer(request, response, path) || page(request, response, path),
+      // Metrics count what a caller may not see, so they exist for the owner alone.
+      elsewhere: (request, response, path) =>
+        ((!gate?.hasCallers || gate.callerOf(request)?.owner === true) && metrics.answer(request, response, path)) ||
+        page(request, response, path),
       allowedHosts: [...allowedHosts, ...(everywhere ? ownNames() : [])],
       allowedOrigins,
     });
