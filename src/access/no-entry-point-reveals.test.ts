@@ -111,7 +111,7 @@ async function askPrompts(
   return { listed, answers: await Promise.all(sets.map(({ name }) => outcome(said(name)))) };
 }
 
-/** What a watch acknowledges, and what it reports after each step, in any order. */
+/** The URIs that a watch acknowledges, and the changes that it reports after each step, in any order. */
 async function watch(
   { pressmark, clock, trees }: ReturnType<typeof createTestServer>,
   filter: WatchFilter,

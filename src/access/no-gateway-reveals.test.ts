@@ -64,7 +64,7 @@ function policyOf(rules: Hidden): Policy {
   };
 }
 
-/** What exists without the hidden entries: a directory stays while it is not empty, as on a server. */
+/** The entries that remain without the hidden ones: a directory stays while it is not empty, as on a server. */
 function withoutHidden(plans: readonly MountPlan[], rules: Hidden): (mount: string, path: string) => boolean {
   const seen = new Map(
     plans.map((one) => [one.name, [...createModel(one).keys()].filter((at) => !isHidden(rules, one.name, at))]),

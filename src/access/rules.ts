@@ -33,7 +33,7 @@ interface CompiledRule {
   readonly above: ReadonlySet<string>;
 }
 
-/** What is known about all paths directly in a folder. */
+/** Facts that hold for all paths directly in a folder. */
 interface FolderState {
   readonly denied?: CompiledRule;
   readonly allowed?: CompiledRule;
@@ -173,7 +173,7 @@ function createJudge(allow: readonly CompiledRule[], deny: readonly CompiledRule
   };
 }
 
-/** What any of the rules covers, in the time of one pattern: most paths are covered by none. */
+/** Matches every path that one of the rules covers, in the time of one pattern: most paths are covered by none. */
 function unionOf(rules: readonly CompiledRule[]): Glob {
   return createGlobUnion(rules.flatMap(({ patterns }) => patterns));
 }

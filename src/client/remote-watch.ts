@@ -1,4 +1,4 @@
-/** What is watched over one connection, for either era. */
+/** The watches of one connection, for either era. */
 import type { ClientConnection } from "./reconnect.ts";
 
 export interface RemoteWatch {

@@ -8,7 +8,8 @@ import { isConfined, mountReasons, type OwnFolder, programReason, schemeReasons 
 import type { KeyPath } from "./problem.ts";
 import { programFiles, ProgramTooLarge } from "./program-files.ts";
 import { type ResolvedReferences, valueAt } from "./references.ts";
-import { type Facts, holds, realPath, sha256 } from "./trust.ts";
+import { realPath } from "../lib/real-path.ts";
+import { type Facts, holds, sha256 } from "./trust.ts";
 
 /** Paths that options name, by part, each with the name shown when it changes. */
 export type Places = Map<string | undefined, (readonly [name: string, path: string])[]>;

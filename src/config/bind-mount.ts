@@ -3,7 +3,8 @@ import { ResourceError } from "../errors.ts";
 import { boundFiles, type MountPrograms } from "./bound-files.ts";
 import type { MountConfig } from "./config.ts";
 import { isAnchored, isConfined, morePlaces } from "./permissions.ts";
-import { changedFacts, type Facts, realPath, sha256 } from "./trust.ts";
+import { realPath } from "../lib/real-path.ts";
+import { changedFacts, type Facts, sha256 } from "./trust.ts";
 
 export interface MountBinding extends Required<Pick<MountConfig, "bound">>, Pick<MountConfig, "checkTrust"> {
   /** Notes for the trust prompt; each completes "this config …". */

@@ -3,7 +3,8 @@ import { readFileSync, statSync } from "node:fs";
 import { relative, resolve, sep } from "node:path";
 import { quote } from "../errors.ts";
 import { isPlainObject } from "./references.ts";
-import { type Facts, holds, realPath, sha256 } from "./trust.ts";
+import { realPath } from "../lib/real-path.ts";
+import { type Facts, holds, sha256 } from "./trust.ts";
 
 interface BoundFiles {
   readonly facts: Facts;

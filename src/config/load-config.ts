@@ -22,7 +22,8 @@ import { isPlainObject, redactor, resolveReferences, valueAt } from "./reference
 import { configSchema, type SearchSettings, type ServerSettings } from "./schema.ts";
 import { checkSets } from "./sets.ts";
 import { shownConfig } from "./masked-config.ts";
-import { createTrustStore, type Grant, holds, noGrant, type Permission, realPath } from "./trust.ts";
+import { realPath } from "../lib/real-path.ts";
+import { createTrustStore, type Grant, holds, noGrant, type Permission } from "./trust.ts";
 import { createIsConsequence, withoutUnresolved } from "./unresolved.ts";
 import { wholePermission } from "./whole-permission.ts";
 

@@ -9,7 +9,8 @@ import { type KeyPath, formatPath } from "./problem.ts";
 import type { FoundReference } from "./references.ts";
 import type { CallerSettings, SearchSettings, ServerSettings } from "./schema.ts";
 import { skillFolders } from "./skill-folders.ts";
-import { isBelow, realPath } from "./trust.ts";
+import { realPath } from "../lib/real-path.ts";
+import { isBelow } from "./trust.ts";
 
 /** The config's folder, without links, and its ignore rules. */
 export interface OwnFolder {

@@ -2,7 +2,8 @@
 import { readFileSync, statSync } from "node:fs";
 import { dirname, relative, resolve, sep } from "node:path";
 import { cutAt } from "../lib/cut-at.ts";
-import { type Facts, realPath, sha256 } from "./trust.ts";
+import { realPath } from "../lib/real-path.ts";
+import { type Facts, sha256 } from "./trust.ts";
 
 /** A larger program cannot have been reviewed before it was trusted. */
 const maxFiles = 1000;

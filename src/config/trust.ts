@@ -6,8 +6,6 @@ import { realPath } from "../lib/real-path.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import { writeFileAtomically } from "../lib/write-file-atomically.ts";
 
-export { realPath };
-
 /** What a grant is bound to: digests by name. The name is shown when the digest changes. */
 export type Facts = Readonly<Record<string, string>>;
 

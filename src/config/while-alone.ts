@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { ResourceError } from "../errors.ts";
 import { FileLockError, withFileLock } from "../lib/file-lock.ts";
-import { realPath } from "./trust.ts";
+import { realPath } from "../lib/real-path.ts";
 
 /** Throws "busy" if another process does not finish. Locks are in the state folder, shared by all processes of the user. */
 export async function whileAlone<T>(file: string, stateFolder: string, work: () => T | Promise<T>): Promise<T> {

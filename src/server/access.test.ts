@@ -85,6 +85,10 @@ const team = `callers:
 server: { token: "${ownerToken}" }
 `;
 
+async function metricsFor(token: string): Promise<number> {
+  return (await fetch(new URL("/metrics", server!.url), { headers: { Authorization: `Bearer ${token}` } })).status;
+}
+
 function git(...words: readonly string[]): void {
   execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@example.org", ...words], { cwd: folder });
 }
@@ -105,8 +109,6 @@ describe("a server with named callers and rules", () => {
     const aki = await as(await createToken("aki"));
     const bo = await as(await createToken("bo"));
     const owner = await as(ownerToken);
-    const metricsFor = async (token: string) =>
-      (await fetch(new URL("/metrics", server!.url), { headers: { Authorization: `Bearer ${token}` } })).status;
     expect([await metricsFor(ownerToken), await metricsFor(await createToken("aki"))]).toEqual([200, 404]);
     expect(await listed(aki)).toEqual(["public/手順.md"]);
     expect(await listed(bo)).toEqual([]);

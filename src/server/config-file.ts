@@ -5,7 +5,8 @@ import { type ConfigOrigin, type ConfigContext, labelOf, loadConfig, trustComman
 import { serverReasons } from "../config/permissions.ts";
 import { ConfigError } from "../config/problem.ts";
 import type { ServerSettings } from "../config/schema.ts";
-import { asksFor, createTrustStore, leftOut, notUsed, type Permission, realPath } from "../config/trust.ts";
+import { realPath } from "../lib/real-path.ts";
+import { asksFor, createTrustStore, leftOut, notUsed, type Permission } from "../config/trust.ts";
 import { ResourceError } from "../errors.ts";
 import type { Runtime } from "../source.ts";
 import { createLogRedaction } from "./log-redaction.ts";

@@ -5,6 +5,7 @@ import type { Config, MountConfig } from "../config/config.ts";
 import { ResourceError } from "../errors.ts";
 import { stack } from "../layer.ts";
 import { standardLayers } from "../layers/standard.ts";
+import { withMembers } from "../lib/with-members.ts";
 import { createRoutes, type Mount } from "../router/route.ts";
 import type { Source, Runtime } from "../source.ts";
 import type { ServedMount } from "./locate.ts";
@@ -52,11 +53,9 @@ async function openSource(config: MountConfig, whole: Config, runtime: Runtime):
   }
   const { cacheBytes: maxBytes, ...rest } = limits;
   const layers = standardLayers(runtime, { ...rest, maxBytes, redact: redaction?.layer });
-  // A copy by value would freeze the templates, which a gateway learns later.
-  const { close: _close, ...members } = Object.getOwnPropertyDescriptors(stack(source, { name }, layers));
   return {
     config,
-    mount: toMount(config, "", Object.defineProperties({}, members) as Source),
+    mount: toMount(config, "", withMembers(stack(source, { name }, layers), { close: undefined })),
     async close() {
       try {
         await source.close?.();

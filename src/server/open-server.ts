@@ -108,11 +108,12 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
   const served = () => open.map(toServed);
   let rules = await policyOf(config);
   // Also holds for a build that still delivers changes after a reload.
-  const policy: Policy = {
-    maySee: (caller, mount, ...at) => builtInNames.has(mount) || rules.maySee(caller, mount, ...at),
+  const policy = {
+    maySee: (caller, mount, ...at) => policyFor(mount).maySee(caller, mount, ...at),
+    explain: (caller, mount, ...at) => policyFor(mount).explain?.(caller, mount, ...at) ?? { isAllowed: true },
     mayWrite: (caller, mount) => rules.mayWrite?.(caller, mount) ?? true,
-  };
-  let shownPolicy = policy;
+  } satisfies Policy;
+  let shownPolicy: Policy = policy;
   const index = createServerIndex({ cacheFolder: cacheFolder(systemPaths), project, runtime, live });
   const register = createActivityLog(runtime);
   const own = builtInMounts({ index, register, mounts: served, runtime, pickerApp: options.pickerApp });
@@ -125,7 +126,6 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
     runtime,
     live,
   });
-  // These decide by themselves: a set shows only members that the caller may see, the status only to the owner.
   const builtInNames = new Set([...own, ...setsOfServer.mounts()].map(({ name }) => name));
   let builtRoutes: Routes | undefined;
   serveIndex();
@@ -136,6 +136,11 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
     live && file ? (await import("./reloadable-resources.ts")).createReloadableResources(build, runtime) : undefined;
   const resources: Resources = reloadable ?? build.resources;
   const following = reloadable && file?.follow(apply, closing.signal);
+
+  /** Built-in mounts decide by themselves: a set shows only members that the caller may see, the status only to the owner. */
+  function policyFor(mount: string): Policy {
+    return builtInNames.has(mount) ? openPolicy : rules;
+  }
 
   function serveIndex(): void {
     index.serve(open.filter(isSearched).map(toSearched), config.search);
@@ -211,10 +216,7 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
       const found = builtRoutes?.find(uri);
       if (!found) return undefined;
       const { mount, at } = found;
-      const decided = builtInNames.has(mount.name)
-        ? undefined
-        : rules.explain?.(caller, mount.name, at, mount.source.filesOf?.(at));
-      const decision = decided ?? { isAllowed: true };
+      const decision = policy.explain(caller, mount.name, at, mount.source.filesOf?.(at));
       const isHidden = mount.source.maySee?.(caller, at) === false;
       return { mount: mount.name, ...(isHidden ? { isAllowed: false } : decision) };
     },

@@ -56,7 +56,7 @@ export interface WatchTreeOptions {
   readonly maxRuleHoldMs?: number;
 }
 
-/** What is compared below a folder: everything, new names, or names affected by changed rules. */
+/** The part of a folder that is compared: everything, new names, or names affected by changed rules. */
 type Depth = "all" | "new" | "ruled";
 
 const sliceMs = 5;

@@ -28,7 +28,7 @@ function git(where: string, ...words: readonly string[]): string {
   });
 }
 
-/** What git shows of a checkout: everything that is neither ignored nor git's own. */
+/** The files that git shows of a checkout: everything that is neither ignored nor git's own. */
 function shownByGit(where: string): string[] {
   return git(where, "ls-files", "-co", "--exclude-standard", "-z").split("\0").filter(Boolean).sort();
 }

@@ -53,7 +53,7 @@ interface ShownCommitsOptions {
 
 type Place = readonly [path: string, entry: TreeEntry];
 
-/** What a commit changes. Judged again on each call, because the rules may have changed. */
+/** The changes of a commit. Judged again on each call, because the rules may have changed. */
 interface Finding {
   /** A changed path that was served. */
   readonly served?: Place;

@@ -10,7 +10,7 @@ export interface Target {
   readonly user?: string;
   readonly password?: string;
   readonly applicationName?: string;
-  /** What TLS must verify; undefined without TLS. */
+  /** Requirements on the certificate; undefined without TLS. */
   readonly tls: TlsDemand | undefined;
 }
 

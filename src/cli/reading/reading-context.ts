@@ -1,4 +1,4 @@
-/** What every reading command shares: resources, output and terminal width. */
+/** Shared by all reading commands: resources, output and terminal width. */
 import { quote, ResourceError } from "../../errors.ts";
 import { isGlob } from "../../lib/glob.ts";
 import type { Call } from "../../resources.ts";

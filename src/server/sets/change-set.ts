@@ -8,7 +8,7 @@ import { parseText, type ConfigTextFormat } from "../../config/parse-text.ts";
 import { isPlainObject } from "../../config/references.ts";
 import type { SetSettings } from "../../config/schema.ts";
 import { isSetName, isSetUri, setNameRule } from "../../config/sets.ts";
-import { realPath } from "../../config/trust.ts";
+import { realPath } from "../../lib/real-path.ts";
 import { whileAlone } from "../../config/while-alone.ts";
 import { invalid, quote } from "../../errors.ts";
 import { stateFolder, systemPathsOf } from "../../lib/system-paths.ts";
