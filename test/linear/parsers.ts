@@ -352,7 +352,14 @@ const formats: readonly Parser[] = [
     maxLength: 256 * kib,
     run: (text) => parseJsonText(text, { comments: true }),
   },
-  { name: "front matter of a skill", tokens: yamlTokens, maxLength: 16 * kib, inThread: true, run: parseBlock },
+  {
+    name: "front matter of a skill",
+    tokens: yamlTokens,
+    maxLength: 16 * kib,
+    inThread: true,
+    run: parseBlock,
+    kept: [{ shape: "runs", unit: '"[', between: "!t ", behind: "a" }],
+  },
   {
     name: "front matter of a skill that is short",
     tokens: yamlTokens,
