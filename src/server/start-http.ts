@@ -3,21 +3,17 @@ import type { AddressInfo } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { packageFolder } from "../config/package-folder.ts";
-import { denied } from "../errors.ts";
 import { realPath } from "../lib/real-path.ts";
 import { withMembers } from "../lib/with-members.ts";
 import type { Caller } from "../resources.ts";
-import type { Runtime } from "../runtime.ts";
 import { createActionEndpoint } from "../transport/action-endpoint.ts";
 import { listen } from "../transport/listen.ts";
 import { createFeatures, createServerProtocol } from "./features.ts";
 import { type Server, type OpenServerOptions, openServer } from "./open-server.ts";
 import { createServerMetrics } from "./server-metrics.ts";
 import { createPickerPage } from "./picker-page.ts";
-import type { Admissions } from "./admissions.ts";
 import type { AuditLog } from "./audit-log.ts";
-import type { TokenGate } from "./token-gate.ts";
-import type { TokenStore } from "./token-store.ts";
+import { type Gate, openGate } from "./open-gate.ts";
 
 export const defaultPort = 7357;
 const prepareMs = 50;
@@ -82,7 +78,7 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
     const { log } = pressmark.runtime;
     const host = options.host ?? settings.host ?? "127.0.0.1";
     const port = options.port ?? settings.port ?? defaultPort;
-    guarded = await findGate(pressmark, options, audit);
+    guarded = await openGate(pressmark, options, audit);
     const gate = guarded;
     // The caller is decided once it is known who can reach the server.
     let caller: Caller = gate?.owner ?? { id: "anonymous" };
@@ -152,78 +148,12 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
   }
 }
 
-interface Gate extends TokenGate {
-  /** Environment variable with the token for hosts. */
-  readonly variable: string;
-  readonly challenge: string;
-  readonly owner: Caller;
-  /** Whether several callers have tokens of their own. */
-  readonly hasCallers: boolean;
-  reload(): void;
-  close(): Promise<void>;
-}
-
 /** Undefined if the config does not ask for it. */
 async function openAudit({ settings, stateFolder, config, runtime }: Server): Promise<AuditLog | undefined> {
   if (!settings.audit || config === undefined) return undefined;
   const { auditFolder, createAuditLog } = await import("./audit-log.ts");
   const chosen = settings.audit === true ? {} : settings.audit;
   return createAuditLog({ ...chosen, folder: auditFolder(stateFolder, realPath(config)), runtime });
-}
-
-/** Undefined if no token is required. */
-async function findGate(
-  pressmark: Server,
-  options: HttpServerOptions,
-  audit: AuditLog | undefined,
-): Promise<Gate | undefined> {
-  const { tokenFile: file, env, from } = options;
-  const { settings, access, runtime, config } = pressmark;
-  if (!access)
-    throw denied("the config names callers or rules but is not trusted, so nothing is served; trust the config first");
-  const isTokenSet = file !== undefined || Boolean(env["PRESSMARK_TOKEN"]) || settings.token !== undefined;
-  // Refuses to start without the token that an untrusted config asks for.
-  if (!isTokenSet && pressmark.withheld.includes("token"))
-    throw denied("the config requires a token but is not trusted, so nothing is served; trust the config first");
-  if (!isTokenSet && access.callers.length === 0) return undefined;
-  const [{ findToken, tokenVariable }, { challenge, createTokenGate }, { createAdmissions }, { createTokenStore }] =
-    await Promise.all([
-      import("./find-token.ts"),
-      import("./token-gate.ts"),
-      import("./admissions.ts"),
-      import("./token-store.ts"),
-    ]);
-  const ownerToken = await findToken({ file, from, env, configured: settings.token });
-  const store = config === undefined ? undefined : createTokenStore(pressmark.stateFolder, realPath(config));
-  const admissions = createAdmissions({ ownerToken, callers: access.callers, store, runtime });
-  const closing = new AbortController();
-  const following = store && followTokens(store, admissions, runtime, closing.signal);
-  return {
-    ...createTokenGate({
-      admissions,
-      pid: process.pid,
-      monotonicMs: runtime.monotonicMs,
-      signedIn: (caller) =>
-        audit?.write({ what: "sign-in", caller: caller?.id, outcome: caller ? "allowed" : "denied" }),
-    }),
-    challenge,
-    variable: tokenVariable,
-    owner: admissions.owner,
-    hasCallers: access.callers.length > 0,
-    reload: () => admissions.reload(pressmark.access?.callers ?? []),
-    async close() {
-      closing.abort();
-      admissions.close();
-      await following;
-    },
-  };
-}
-
-/** A token that is created or revoked takes effect at once. */
-async function followTokens(store: TokenStore, admissions: Admissions, runtime: Runtime, signal: AbortSignal) {
-  const { watchFile } = await import("./watch-file.ts");
-  store.prepare();
-  await watchFile(store.file, async () => admissions.reload(), { runtime, signal });
 }
 
 /** Host names of this machine; names that a stranger pointed here are not included. */
