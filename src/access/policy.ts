@@ -11,6 +11,11 @@ export interface Policy {
   maySee(caller: Caller, mount: string, at: Address, files?: readonly ShownFiles[]): boolean;
   /** Whether a caller may run actions of the mount that change something. Absent if whoever sees it may. */
   mayWrite?(caller: Caller, mount: string): boolean;
+  /**
+   * Equal for callers who may see the same; undefined for a caller who may see everything. Where it is absent, the index finds hidden
+   * documents too, and they are removed from its results: then they still count in the statistics of words.
+   */
+  visibilityKey?(caller: Caller): string | undefined;
   /** The same decision with its reason. */
   explain?(caller: Caller, mount: string, at: Address, files?: readonly ShownFiles[]): AccessDecision;
 }

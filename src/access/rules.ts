@@ -103,6 +103,13 @@ export function createRulesPolicy(rules: readonly AccessRule[]): RulesPolicy {
   return {
     explain,
     maySee: (...question) => explain(...question).isAllowed,
+    visibilityKey(caller) {
+      if (caller.owner) return undefined;
+      const applying = rules.flatMap(({ allow, deny }, index) =>
+        [...(allow ?? []), ...(deny ?? [])].some((subject) => isMeant(subject, caller)) ? [index] : [],
+      );
+      return applying.join(" ");
+    },
     mayWrite: (caller, mount) =>
       caller.owner ||
       rules.some(

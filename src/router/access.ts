@@ -5,6 +5,7 @@ import { cancelled, notFound, ResourceError, toResourceError } from "../errors.t
 import type { Call, Resource } from "../resources.ts";
 import { innerSlash } from "../source.ts";
 import type { Address, Entry, Runtime } from "../source.ts";
+import type { Viewer } from "../search/search-index.ts";
 import type { RoutedMount, Location, Routes } from "./route.ts";
 
 export interface Access {
@@ -17,6 +18,8 @@ export interface Access {
   mayReach(who: Pick<Call, "caller">, mount: RoutedMount, found: { readonly reveals?: Address }): boolean;
   /** Returns whether the caller may know of the mount itself. */
   mayEnter(who: Pick<Call, "caller">, mount: RoutedMount): boolean;
+  /** The caller, for an index that filters by itself. Undefined if the caller sees everything, or the policy does not tell who sees the same. */
+  viewerOf(who: Pick<Call, "caller">): Viewer | undefined;
   /** Returns whether the caller may change something through actions of the mount. */
   mayWrite(who: Pick<Call, "caller">, mount: RoutedMount): boolean;
   /** Throws the same "not-found" for a URI without a mount and for one that the caller may not see. */
@@ -28,6 +31,7 @@ export interface Access {
 }
 
 const root: Address = { path: "" };
+let accessCount = 0;
 
 export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): Access {
   const withUnspellable = new Set<RoutedMount>();
@@ -36,6 +40,9 @@ export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): 
   const maySee: Access["maySee"] = ({ caller }, mount, at) =>
     policy.maySee(caller, mount.name, at, isOpen ? undefined : mount.source.filesOf?.(at)) &&
     (mount.source.maySee?.(caller, at) ?? true);
+  /** Decisions of another policy, or about other mounts, are different ones. */
+  const decisions = (accessCount += 1);
+  const byName = new Map(routes.mounts.map((mount) => [mount.name, mount]));
   const mayReach: Access["mayReach"] = (who, mount, { reveals }) =>
     reveals === undefined || maySee(who, mount, reveals);
 
@@ -45,6 +52,17 @@ export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): 
     isOpen,
     maySee,
     mayReach,
+    viewerOf(who) {
+      const key = policy.visibilityKey?.(who.caller);
+      if (key === undefined) return undefined;
+      return {
+        key: `${decisions} ${key}`,
+        maySee(document) {
+          const mount = byName.get(document.mount);
+          return mount !== undefined && maySee(who, mount, document) && mayReach(who, mount, document);
+        },
+      };
+    },
     mayWrite: ({ caller }, { name }) => policy.mayWrite?.(caller, name) ?? true,
     mayEnter: (who, mount) => maySee(who, mount, root),
 

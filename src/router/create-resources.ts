@@ -39,9 +39,9 @@ export interface LocalResourcesOptions {
 /** Throws "invalid" if mounts share URIs or names. */
 export function createResources(options: LocalResourcesOptions): LocalResources {
   const { mounts, policy, runtime, cursorKey, pageSize = 1000 } = options;
-  const index = options.index && createFairIndex(options.index);
   if (!Number.isInteger(pageSize) || pageSize < 1) throw invalid("the page size must be an integer of at least 1");
   const access = createAccess(createRoutes(mounts), policy, runtime);
+  const index = options.index && createFairIndex(options.index, access);
   const { findEntry, ...reading } = createResourceReader(access);
   const { close: closeWatching, ...watching } = createResourceWatcher(access, { findEntry });
   let closing: Promise<void> | undefined;

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import type { SearchIndex } from "../search/search-index.ts";
 import type { StoreHit } from "../search/store.ts";
 import { createFairIndex } from "./fair-index.ts";
 
@@ -6,7 +7,7 @@ import { createFairIndex } from "./fair-index.ts";
 function heldIndex() {
   const begun: string[] = [];
   const answers = new Map<string, () => void>();
-  const index = createFairIndex({
+  const held: SearchIndex = {
     problem: () => undefined,
     ready: () => 1,
     search: ({ text }) =>
@@ -14,7 +15,8 @@ function heldIndex() {
         begun.push(text);
         answers.set(text, () => resolve([]));
       }),
-  });
+  };
+  const index = createFairIndex(held, { viewerOf: () => undefined });
   const { signal } = new AbortController();
   const search = (text: string, client: object) =>
     index.search({ text, limit: 1, mounts: ["m"] }, { caller: { id: "all" }, client, signal });

@@ -2,23 +2,27 @@
 import { cancelled, ResourceError } from "../errors.ts";
 import { createFairQueue } from "../lib/fair-queue.ts";
 import type { Call } from "../resources.ts";
-import type { SearchIndex } from "../search/search-index.ts";
+import type { IndexQuery, SearchIndex } from "../search/search-index.ts";
+import type { Access } from "./access.ts";
 
 export interface FairIndex extends Pick<SearchIndex, "problem" | "ready"> {
   /** Throws "busy" with a retry time if too many searches wait. */
-  search(query: Parameters<SearchIndex["search"]>[0], call: Call): ReturnType<SearchIndex["search"]>;
+  search(query: Omit<IndexQuery, "viewer">, call: Call): ReturnType<SearchIndex["search"]>;
 }
 
 /** The index runs in its own thread: more concurrent searches would only wait there. */
 const maxAtOnce = 8;
 const maxWaiting = 1024;
 
-export function createFairIndex(index: SearchIndex): FairIndex {
+export function createFairIndex(index: SearchIndex, { viewerOf }: Pick<Access, "viewerOf">): FairIndex {
   const queue = createFairQueue({ maxAtOnce, maxWaiting, busy, cancelled });
   return {
     problem: (mount) => index.problem(mount),
     ready: (mount) => index.ready(mount),
-    search: (query, call) => queue.run(call.client ?? call.caller, call, async () => index.search(query, call.signal)),
+    search: (query, call) =>
+      queue.run(call.client ?? call.caller, call, async () =>
+        index.search({ ...query, viewer: viewerOf(call) }, call.signal),
+      ),
   };
 }
 

@@ -41,12 +41,13 @@ export function findPassages(index: OpenIndex, request: StoreQuery, now = Date.n
   const query = parseQuery(request.text, { typing: request.typing ?? false, now });
   const condition = conditionOf(query, request);
   const admission = createAdmission(index.database, condition, now);
-  const lookup = openLookup(index.segments);
+  const lookup = openLookup(index.segments, request.visibility);
   const found = lookUp(lookup, query.wanted);
   const gate = createPassageFilter(index.texts, lookup, query, admission.ifFew());
   const count = Math.max(secondLooks, request.limit);
   const placesOf = (ids: readonly number[]): Ranked[] => ids.map((id) => placeOf(lookup, id));
-  const choose = (rank: Rank, wanted: number): Candidate[] => chooseBest(rank, admission, gate, wanted);
+  const isVisible = (id: number): boolean => request.visibility?.has(id) ?? true;
+  const choose = (rank: Rank, wanted: number): Candidate[] => chooseBest(rank, admission, gate, wanted, isVisible);
   const first =
     query.wanted.length === 0
       ? choose((take) => placesOf(admission.latest(take)), request.limit)
@@ -126,7 +127,13 @@ type Rank = (count: number) => readonly Ranked[];
 type Ranked = (PassageOrdinal & { readonly score: number }) | undefined;
 
 /** The best documents that may be shown; checks as many as necessary. */
-function chooseBest(rank: Rank, admission: Admission, gate: PassageFilter, count: number): Candidate[] {
+function chooseBest(
+  rank: Rank,
+  admission: Admission,
+  gate: PassageFilter,
+  count: number,
+  isVisible: (id: number) => boolean,
+): Candidate[] {
   for (let take = count * 2; ; take *= 8) {
     const ranked = rank(take);
     const chosen = new Map<number, Candidate>();
@@ -135,7 +142,7 @@ function chooseBest(rank: Rank, admission: Admission, gate: PassageFilter, count
     );
     for (const place of ranked) {
       const document = place && admitted.get(place.segment.documents[place.document]!);
-      if (!document || chosen.has(document.id)) continue;
+      if (!document || chosen.has(document.id) || !isVisible(document.id)) continue;
       const passage = gate.pass(place, document);
       if (passage === undefined) continue;
       const at = document.id + passage - place.segment.starts[place.document]!;

@@ -35,8 +35,8 @@ export function openDocuments(index: OpenIndex) {
   const atAddress = database.prepare("select id, passages from documents where mount = ? and key = ? and query = ?");
   const remove = database.prepare("delete from documents where id = ?");
   const insert = database.prepare(`
-    insert into documents (id, mount, key, query, version, mime, lang, modified, priority, passages, embedded)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    insert into documents (id, mount, key, query, version, reveals, mime, lang, modified, priority, passages, embedded)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   let vocabulary: TermVocabulary;
   let postings: Postings;
   let collected: StoredDocument[];
@@ -93,6 +93,7 @@ export function openDocuments(index: OpenIndex) {
       key,
       query,
       entry.version ?? null,
+      entry.reveals ? JSON.stringify(entry.reveals) : null,
       entry.mimeType ?? null,
       isText ? textLanguageOf(text, format) : "",
       timeOf(entry),

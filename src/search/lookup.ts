@@ -4,6 +4,7 @@ import { inverseFrequency } from "./bm25.ts";
 import { body, createListWriter, eachPosting, fields, headingField, listsOf, title, type List } from "./lists.ts";
 import type { QueryTerm } from "./query.ts";
 import type { Segment, Segments } from "./segments.ts";
+import { type Visibility, type VisiblePart, wholePart } from "./visibility.ts";
 
 /** A term that occurs in the index. */
 export interface FoundTerm {
@@ -25,9 +26,19 @@ const maxPrefixPlaces = 200_000;
 
 export type Lookup = ReturnType<typeof openLookup>;
 
-export function openLookup(index: Segments) {
-  const segments = index.load();
-  const passages = segments.reduce((sum, { lengths }) => sum + lengths.length, 0);
+/** Finds only postings in visible documents, so that results and weights depend on nothing else. Default: all are visible. */
+export function openLookup(stored: Segments, visibility?: Visibility) {
+  const segments = stored.load();
+  const parts = new Map<Segment, VisiblePart>(
+    segments.map((segment) => [segment, visibility?.of(segment) ?? wholePart(segment)]),
+  );
+  const total = (key: "passages" | "tokens"): number => [...parts.values()].reduce((sum, part) => sum + part[key], 0);
+  const passages = total("passages");
+  const index: TermLists = {
+    find: (segment, term) => parts.get(segment)!.filter(stored.find(segment, term)),
+    eachTerm: (segment, beginning, take) =>
+      stored.eachTerm(segment, beginning, (term, lists) => take(term, () => parts.get(segment)!.filter(lists()))),
+  };
 
   function judge(wanted: QueryTerm, lists: readonly (readonly List[])[], isTerm: FoundTerm["isTerm"], isGuess = false) {
     const counts = fields.map((_, field) =>
@@ -43,7 +54,8 @@ export function openLookup(index: Segments) {
 
   return {
     segments,
-    passages,
+    /** Mean length of a passage, in tokens. */
+    meanLength: Math.max(1, total("tokens") / Math.max(1, passages)),
     /** Undefined if it does not occur. */
     find(wanted: QueryTerm): FoundTerm | undefined {
       const { term, beginning, kind } = wanted;
@@ -65,9 +77,15 @@ export function openLookup(index: Segments) {
   };
 }
 
+interface TermLists {
+  find(segment: Segment, term: string): readonly List[];
+  /** Passes terms with this prefix, in order, until `take` returns false. */
+  eachTerm(segment: Segment, beginning: string, take: (term: string, lists: () => readonly List[]) => boolean): void;
+}
+
 /** All terms with this prefix, and this term, as one: "happy" is a prefix of many words, and is "happi" itself. */
 function beginningWith(
-  index: Segments,
+  index: TermLists,
   segment: Segment,
   beginning: string,
   term: string,
@@ -107,7 +125,7 @@ function shorterTerm(beginning: string, exact: (term: string) => readonly (reado
 }
 
 /** A term that differs by one typing error and has the same first letter; of several the most frequent. */
-function nearestTerm(index: Segments, segments: readonly Segment[], term: string): string | undefined {
+function nearestTerm(index: TermLists, segments: readonly Segment[], term: string): string | undefined {
   if (term.length < 4 || term.length > 24 || !/^\p{L}+$/u.test(term)) return undefined;
   const most = term.length < 8 ? 1 : 2;
   let best: string | undefined;
@@ -118,7 +136,9 @@ function nearestTerm(index: Segments, segments: readonly Segment[], term: string
       if (Math.abs(other.length - term.length) > Math.min(most, least)) return true;
       const distance = editDistance(term, other);
       if (distance > least || distance > most) return true;
-      const count = lists().reduce(
+      const found = lists();
+      if (found.length === 0) return true;
+      const count = found.reduce(
         (sum, list) => sum + (list.field === body || list.field === title ? list.count : 0),
         0,
       );

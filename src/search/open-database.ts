@@ -9,7 +9,7 @@ import { tokenizerVersion } from "./tokens.ts";
 import { vectorTables } from "./vectors.ts";
 
 /** The first number changes with the file format. */
-const madeBy = `1/${tokenizerVersion}`;
+const madeBy = `2/${tokenizerVersion}`;
 
 const tables = `
   create table counters (name text primary key, value integer not null) strict, without rowid;
@@ -17,7 +17,7 @@ const tables = `
   create table notes (name text primary key, value text not null) strict, without rowid;
   create table mounts (id integer primary key, name text not null unique) strict;
   create table documents (
-    id integer primary key, mount integer not null, key blob not null, query text not null, version text, mime text,
+    id integer primary key, mount integer not null, key blob not null, query text not null, version text, reveals text, mime text,
     lang text not null, modified integer, priority real, passages integer not null, embedded integer not null
   ) strict;
   create unique index documents_by_address on documents (mount, key, query);

@@ -19,14 +19,14 @@ interface Scored {
  * ordinal in a segment.
  */
 export function score(
-  { segments, passages }: Lookup,
+  { segments, meanLength }: Lookup,
   found: readonly FoundTerm[],
   worth: (found: FoundTerm) => number,
   isOut: (segment: number, document: number) => boolean,
 ): (count: number) => readonly Scored[] {
-  const tokens = segments.reduce((sum, segment) => sum + segment.tokens, 0);
-  const mean = Math.max(1, tokens / Math.max(1, passages));
-  const norms = Float32Array.from({ length: 256 }, (_, short) => lengthNorm(searchWeights, longLength(short), mean));
+  const norms = Float32Array.from({ length: 256 }, (_, short) =>
+    lengthNorm(searchWeights, longLength(short), meanLength),
+  );
   const parts = segments.map((segment, at) => {
     const ofPassage = new Float32Array(segment.lengths.length);
     const ofDocument = new Float32Array(segment.documents.length);

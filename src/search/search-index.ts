@@ -1,5 +1,5 @@
 /** The interface of an index to the router. */
-import type { StoreQuery, StoreHit } from "./store.ts";
+import type { DocumentAddress, StoreQuery, StoreHit } from "./store.ts";
 
 export interface SearchIndex {
   /** Share of a mount that is indexed, from 0 to 1; undefined if not indexed. 1 only when nothing is known to be missing or stale. */
@@ -7,5 +7,16 @@ export interface SearchIndex {
   /** Why a mount is not, or not completely, indexed, as a message for callers; undefined if nothing went wrong. */
   problem(mount: string): string | undefined;
   /** Best first. An invalid query throws "invalid", a lost index "unavailable"; before an index exists there are no hits. */
-  search(query: Omit<StoreQuery, "vector">, signal: AbortSignal): Promise<readonly StoreHit[]>;
+  search(query: IndexQuery, signal: AbortSignal): Promise<readonly StoreHit[]>;
+}
+
+export interface IndexQuery extends Omit<StoreQuery, "vector" | "visibility"> {
+  /** Who searches. Documents that they may not see affect neither hits nor scores. Default: someone who sees everything. */
+  readonly viewer?: Viewer;
+}
+
+export interface Viewer {
+  /** Equal for callers who may see the same documents. */
+  readonly key: string;
+  maySee(document: DocumentAddress): boolean;
 }

@@ -4,18 +4,40 @@ import { ResourceError, toResourceError } from "../errors.ts";
 import type { Runtime } from "../source.ts";
 import type { Embeddings } from "./embeddings.ts";
 import { fileIdentity } from "../lib/file-identity.ts";
+import { Lru } from "../lib/lru.ts";
 import { indexFolder } from "./index-folder.ts";
 import { type IndexProblem, isLoss, toIndexProblem } from "./index-problem.ts";
 import { type IndexedMount, keyNote, modelNote } from "./indexer.ts";
 import { takeLease } from "./lease.ts";
 import type { IndexStatus } from "./status.ts";
-import type { OpenStore, IndexStore, StoreQuery, StoreHit } from "./store.ts";
+import type { DocumentAddress, OpenStore, IndexStore, StoreQuery, StoreHit } from "./store.ts";
+import { createVisibility, type Visibility } from "./visibility.ts";
 
-export interface SearchQuestion extends Omit<StoreQuery, "vector" | "mounts"> {
+export interface SearchQuestion extends Omit<StoreQuery, "vector" | "mounts" | "visibility"> {
   /** What was indexed under a name with another key is ignored. */
   readonly mounts: readonly Pick<IndexedMount, "name" | "key">[];
   /** Whether to return the status of the process that writes the index. */
   readonly withStatus: boolean;
+  /** Callers who may see the same documents. Default: those who see everything. */
+  readonly viewers?: ViewerGroup;
+}
+
+export interface ViewerGroup {
+  readonly key: string;
+  /** The decisions about the documents that an earlier search of this question returned as undecided. */
+  readonly decided?: {
+    readonly file: string;
+    readonly after: number;
+    readonly last: number;
+    readonly visible: readonly number[];
+  };
+}
+
+/** Documents that must be decided before the question can be answered. */
+export interface UndecidedDocuments {
+  readonly file: string;
+  readonly after: number;
+  readonly documents: readonly DocumentAddress[];
 }
 
 interface SearcherOptions {
@@ -27,6 +49,8 @@ interface SearcherOptions {
 
 export interface SearchFindings {
   readonly hits: readonly StoreHit[];
+  /** Present instead of hits. */
+  readonly undecided?: UndecidedDocuments;
   /** The database that was searched; absent if none could be opened. */
   readonly file?: string;
   /** Why none could be opened; "damaged" or "replaced" if it was found so. */
@@ -38,10 +62,16 @@ export interface SearchFindings {
 /** Pause after a failure of the endpoint. */
 const downMs = 30_000;
 const keptVectors = 100;
+/** Groups of callers whose decisions are remembered. */
+const maxViewerGroups = 32;
+/** Few enough that deciding takes a few milliseconds of the main thread. */
+const undecidedAtOnce = 4000;
 
 export function createSearcher({ folder, openStore, runtime, embeddings }: SearcherOptions) {
   const { database, guardSharedMemory, lock, readStatus } = indexFolder(folder);
   const vectors = new Map<string, Float32Array>();
+  /** By key of the group, for the open database. */
+  const visibilities = new Lru<string, Visibility>({ maxEntries: maxViewerGroups });
   let open: Opened | undefined;
   let problem: IndexProblem | undefined;
   let downUntilMs = -Infinity;
@@ -72,8 +102,16 @@ export function createSearcher({ folder, openStore, runtime, embeddings }: Searc
     open = undefined;
   }
 
+  function visibilityOf({ key, decided }: ViewerGroup, file: string): Visibility {
+    let visibility = visibilities.get(`${file} ${key}`);
+    if (!visibility) visibilities.set(`${file} ${key}`, (visibility = createVisibility()));
+    if (decided && decided.file === file && decided.after === visibility.upTo)
+      visibility.decide(decided.last, decided.visible);
+    return visibility;
+  }
+
   async function searchNow(
-    { mounts, ...query }: Omit<SearchQuestion, "withStatus">,
+    { mounts, viewers, ...query }: Omit<SearchQuestion, "withStatus">,
     signal: AbortSignal,
   ): Promise<SearchFindings> {
     const currentMounts = (store: IndexStore) => mounts.filter(({ name, key }) => store.note(keyNote(name)) === key);
@@ -87,8 +125,14 @@ export function createSearcher({ folder, openStore, runtime, embeddings }: Searc
     if (isVectored) opened = current();
     if (!opened) return { hits: [], problem };
     const names = currentMounts(opened.store).map(({ name }) => name);
-    const hits = names.length === 0 ? [] : opened.store.search({ ...query, mounts: names, vector });
-    return { hits, file: opened.file };
+    if (names.length === 0) return { hits: [], file: opened.file };
+    const visibility = viewers && visibilityOf(viewers, opened.file);
+    if (visibility) {
+      const documents = opened.store.addresses(visibility.upTo, undecidedAtOnce);
+      if (documents.length > 0)
+        return { hits: [], file: opened.file, undecided: { file: opened.file, after: visibility.upTo, documents } };
+    }
+    return { hits: opened.store.search({ ...query, mounts: names, vector, visibility }), file: opened.file };
   }
 
   function statusOfWriter(): IndexStatus | undefined {

@@ -5,6 +5,7 @@ import { findPassages } from "./find-passages.ts";
 import { openDocuments, type OpenIndex } from "./index-documents.ts";
 import { openToRead, openToWrite } from "./open-database.ts";
 import { openSegments, type StoredDocument } from "./segments.ts";
+import type { Address } from "../source.ts";
 import type { IndexedDocument, OpenStore, Unembedded } from "./store.ts";
 import { openTexts } from "./texts.ts";
 import { openVectors } from "./vectors.ts";
@@ -125,6 +126,20 @@ export const openStore: OpenStore = (file, { readOnly = false, isStopped = () =>
         }));
     },
     search: (query) => look(() => findPassages(index, query)),
+    addresses(after, limit) {
+      const rows = database
+        .prepare(`
+          select d.id, m.name as mount, d.key, d.query, d.reveals from documents d join mounts m on m.id = d.mount
+          where d.id > ? order by d.id limit ?`)
+        .all(after, limit);
+      return rows.map((row) => ({
+        id: row["id"] as number,
+        mount: row["mount"] as string,
+        path: fromKey(row["key"] as Uint8Array),
+        query: readQuery(row["query"] as string),
+        ...(row["reveals"] !== null && { reveals: JSON.parse(row["reveals"] as string) as Address }),
+      }));
+    },
     unembedded: (limit) => look(() => unembeddedOf(index, limit)),
     embed(vectors) {
       const owner = database.prepare("select id, passages from documents where id <= ? order by id desc limit 1");

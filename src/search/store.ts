@@ -1,5 +1,6 @@
 /** The contract of an index store, between those who fill it, those who search it, and its implementation. */
-import type { Entry } from "../source.ts";
+import type { Address, Entry } from "../source.ts";
+import type { Visibility } from "./visibility.ts";
 
 /** One resource and its text. */
 export interface IndexedDocument {
@@ -30,6 +31,15 @@ export interface StoreQuery {
   readonly typing?: boolean;
   /** The vector of the query, if there is an embedding model: both rankings are fused. */
   readonly vector?: Float32Array;
+  /** Documents that exist for the caller. Others affect neither hits nor scores. Default: all. */
+  readonly visibility?: Visibility;
+}
+
+/** A document whose visibility is to be decided. */
+export interface DocumentAddress extends Address {
+  readonly id: number;
+  readonly mount: string;
+  readonly reveals?: Address;
 }
 
 /** The best passage of one resource. */
@@ -75,6 +85,8 @@ export interface IndexStore {
   counts(): readonly { readonly mount: string; readonly documents: number; readonly passages: number }[];
   /** Best first. An invalid query throws "invalid". */
   search(request: StoreQuery): readonly StoreHit[];
+  /** Documents with a greater id than this, in order. */
+  addresses(after: number, limit: number): readonly DocumentAddress[];
   unembedded(limit: number): readonly Unembedded[];
   /** Passages that no longer exist are ignored. */
   embed(vectors: readonly { readonly id: number; readonly vector: Float32Array }[]): void;

@@ -111,6 +111,8 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
   const policy = {
     maySee: (caller, mount, ...at) => policyFor(mount).maySee(caller, mount, ...at),
     explain: (caller, mount, ...at) => policyFor(mount).explain?.(caller, mount, ...at) ?? { isAllowed: true },
+    // Built-in mounts are not indexed.
+    visibilityKey: (caller) => rules.visibilityKey?.(caller),
     mayWrite: (caller, mount) => rules.mayWrite?.(caller, mount) ?? true,
   } satisfies Policy;
   let shownPolicy: Policy = policy;

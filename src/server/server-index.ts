@@ -4,7 +4,8 @@ import type { SearchSettings } from "../config/schema.ts";
 import { ResourceError } from "../errors.ts";
 import type { Call } from "../resources.ts";
 import { IndexLostError, type IndexProblem, toIndexProblem } from "../search/index-problem.ts";
-import type { SearchIndex } from "../search/search-index.ts";
+import type { SearchIndex, Viewer } from "../search/search-index.ts";
+import type { SearchFindings, ViewerGroup } from "../search/searcher.ts";
 import type { IndexStatus, MountStatus, Role } from "../search/status.ts";
 import type { Runtime, Source, SourceDefinition } from "../source.ts";
 import { indexLocation, type Project } from "./search/index-location.ts";
@@ -267,16 +268,14 @@ export function createServerIndex({ cacheFolder, project, runtime, live, leaseMs
       return state !== undefined && endedStates.has(state) ? lastError : undefined;
     },
 
-    async search({ mounts: names, ...query }, signal) {
+    async search({ mounts: names, viewer, ...query }, signal) {
       const opened = await open();
       if (!opened) return [];
       const searched = served.filter(({ name }) => names === undefined || names.includes(name));
       const isReader = role === "reader";
       const before = status?.file;
-      const found = await opened.searcher.search(
-        { ...query, mounts: searched.map(({ name, key }) => ({ name, key })), withStatus: isReader },
-        signal,
-      );
+      const question = { ...query, mounts: searched.map(({ name, key }) => ({ name, key })), withStatus: isReader };
+      const found = await searchAs(viewer, (viewers) => opened.searcher.search({ ...question, viewers }, signal));
       const reason = found.problem?.reason;
       if (reason === "damaged" || reason === "replaced") {
         opened.indexer.check("damaged");
@@ -323,6 +322,21 @@ export function createServerIndex({ cacheFolder, project, runtime, live, leaseMs
       await end();
     },
   };
+}
+
+/** Decides about documents that were added since these callers searched last. */
+async function searchAs(
+  viewer: Viewer | undefined,
+  search: (viewers: ViewerGroup | undefined) => Promise<SearchFindings>,
+): Promise<SearchFindings> {
+  if (!viewer) return search(undefined);
+  let found = await search({ key: viewer.key });
+  while (found.undecided) {
+    const { file, after, documents } = found.undecided;
+    const visible = documents.filter((document) => viewer.maySee(document)).map(({ id }) => id);
+    found = await search({ key: viewer.key, decided: { file, after, last: documents.at(-1)!.id, visible } });
+  }
+  return found;
 }
 
 /** Changes when a mount of the same name has other content. */
