@@ -34,7 +34,7 @@ export function pressmark(): Contestant {
 }
 
 /** Questions are words here: what would be a sign of the question's language is taken out for all alike. */
-function plain(question: string): string {
+export function plain(question: string): string {
   return question
     .replace(/["“”„＂]/gu, " ")
     .replace(/(?<=^|\s)-+/gu, " ")

@@ -4,6 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { pressmark, stock, wordsAndPairs, type Contestant } from "./contestants.ts";
 import { measure, shortWordRecall, type Quality } from "./quality.ts";
+import { measureRules } from "./rules.ts";
 import { madeUp, madeUpQuestions, measureScale, type Scale } from "./scale.ts";
 import { codeSet, halves, readSet, type TestSet } from "./sets.ts";
 import { variants } from "./variants.ts";
@@ -17,7 +18,7 @@ const { values } = parseArgs({
   },
 });
 if (values.help) {
-  console.log(`node bench/search/run.ts [--only quality|scale] [--documents N] [--json FILE]
+  console.log(`node bench/search/run.ts [--only quality|scale|rules] [--documents N] [--json FILE]
 
 --documents  how many are made up for speed and size (100000)
 --json       where to write the figures (bench/results/search.json)`);
@@ -118,12 +119,27 @@ function scale(): void {
   say("size of the index, × the text", ours.size, 1.5, true);
 }
 
-if (values.only !== "scale") {
+function rules(): void {
+  const documents = [...madeUp(Number(values.documents))];
+  const questions = madeUpQuestions(documents, 200);
+  const measured = measureRules(documents, questions);
+  figures["rules"] = measured;
+  console.log(`rules: ${documents.length} made-up documents, 100 rules`);
+  for (const { hidden, ratio, decideMs } of measured)
+    console.log(
+      `  ${(100 * hidden).toFixed(0)} % hidden: × ${ratio.toFixed(2)}, decided once in ${decideMs.toFixed(0)} ms`,
+    );
+  say("search with rules, × without, at worst", Math.max(...measured.map(({ ratio }) => ratio)), 1.3, true);
+}
+
+const isChosen = (part: string): boolean => values.only === undefined || values.only === part;
+if (isChosen("quality")) {
   ask(readSet("japanese"), [wordsAndPairs(), stock("trigram")]);
   ask(readSet("english"), stocks());
   ask(codeSet(), stocks());
 }
-if (values.only !== "quality") scale();
+if (isChosen("scale")) scale();
+if (isChosen("rules")) rules();
 console.log(`targets\n${verdicts.join("\n")}`);
 
 const file = resolve(values.json ?? join(import.meta.dirname, "..", "results", "search.json"));

@@ -43,7 +43,7 @@ export function findPassages(index: OpenIndex, request: StoreQuery, now = Date.n
   const admission = createAdmission(index.database, condition, now);
   const lookup = openLookup(index.segments, request.visibility);
   const found = lookUp(lookup, query.wanted);
-  const gate = createPassageFilter(index.texts, lookup, query, admission.ifFew());
+  const gate = createPassageFilter(index.texts, lookup, query, admission.ifFew(), request.visibility);
   const count = Math.max(secondLooks, request.limit);
   const placesOf = (ids: readonly number[]): Ranked[] => ids.map((id) => placeOf(lookup, id));
   const isVisible = (id: number): boolean => request.visibility?.has(id) ?? true;

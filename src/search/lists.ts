@@ -12,6 +12,8 @@ export const path = 3;
 export interface List {
   readonly field: number;
   readonly count: number;
+  /** Number of postings in documents that the caller may see. Absent if all are. */
+  readonly visible?: number;
   /** The last ordinal. */
   readonly last: number;
   readonly bytes: Uint8Array;

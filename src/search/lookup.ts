@@ -4,7 +4,7 @@ import { inverseFrequency } from "./bm25.ts";
 import { body, createListWriter, eachPosting, fields, headingField, listsOf, title, type List } from "./lists.ts";
 import type { QueryTerm } from "./query.ts";
 import type { Segment, Segments } from "./segments.ts";
-import { type Visibility, type VisiblePart, wholePart } from "./visibility.ts";
+import { type Visibility, visibleLists, type VisiblePart, wholePart } from "./visibility.ts";
 
 /** A term that occurs in the index. */
 export interface FoundTerm {
@@ -26,7 +26,7 @@ const maxPrefixPlaces = 200_000;
 
 export type Lookup = ReturnType<typeof openLookup>;
 
-/** Finds only postings in visible documents, so that results and weights depend on nothing else. Default: all are visible. */
+/** Weighs terms by visible documents, and finds only terms that these contain. Default: all documents are visible. */
 export function openLookup(stored: Segments, visibility?: Visibility) {
   const segments = stored.load();
   const parts = new Map<Segment, VisiblePart>(
@@ -35,14 +35,16 @@ export function openLookup(stored: Segments, visibility?: Visibility) {
   const total = (key: "passages" | "tokens"): number => [...parts.values()].reduce((sum, part) => sum + part[key], 0);
   const passages = total("passages");
   const index: TermLists = {
-    find: (segment, term) => parts.get(segment)!.filter(stored.find(segment, term)),
+    find: (segment, term) => visibleLists(parts.get(segment)!, term, stored.find(segment, term)),
     eachTerm: (segment, beginning, take) =>
-      stored.eachTerm(segment, beginning, (term, lists) => take(term, () => parts.get(segment)!.filter(lists()))),
+      stored.eachTerm(segment, beginning, (term, lists) =>
+        take(term, () => visibleLists(parts.get(segment)!, term, lists())),
+      ),
   };
 
   function judge(wanted: QueryTerm, lists: readonly (readonly List[])[], isTerm: FoundTerm["isTerm"], isGuess = false) {
     const counts = fields.map((_, field) =>
-      lists.reduce((sum, ofSegment) => sum + (ofSegment.find((list) => list.field === field)?.count ?? 0), 0),
+      lists.reduce((sum, ofSegment) => sum + countIn(ofSegment.find((list) => list.field === field)), 0),
     );
     const most = Math.max(...counts);
     if (most === 0) return undefined;
@@ -62,7 +64,9 @@ export function openLookup(stored: Segments, visibility?: Visibility) {
       if (beginning !== undefined) {
         // A single character takes all its postings, however many there are.
         const most = kind === "single" ? Infinity : maxPrefixPlaces;
-        const lists = segments.map((segment) => beginningWith(index, segment, beginning, term, most));
+        const lists = segments.map((segment) =>
+          beginningWith(index, segment, parts.get(segment)!, beginning, term, most),
+        );
         const begun = judge(wanted, lists, (other) => other.startsWith(beginning) || other === term);
         if (begun) return begun;
       }
@@ -83,10 +87,15 @@ interface TermLists {
   eachTerm(segment: Segment, beginning: string, take: (term: string, lists: () => readonly List[]) => boolean): void;
 }
 
+function countIn(list: List | undefined): number {
+  return list?.visible ?? list?.count ?? 0;
+}
+
 /** All terms with this prefix, and this term, as one: "happy" is a prefix of many words, and is "happi" itself. */
 function beginningWith(
   index: TermLists,
   segment: Segment,
+  { masks }: VisiblePart,
   beginning: string,
   term: string,
   most: number,
@@ -96,17 +105,19 @@ function beginningWith(
   index.eachTerm(segment, beginning, (_, lists) => {
     for (const list of lists()) {
       all.push(list);
-      places += list.count;
+      places += countIn(list);
     }
     return places < most;
   });
   if (all.length === 0) return [];
   const writer = createListWriter();
   for (let field = 0; field < fields.length; field += 1) {
+    const mask = field <= headingField ? masks?.passages : masks?.documents;
     const times = new Uint16Array(field <= headingField ? segment.lengths.length : segment.documents.length);
     for (const list of all)
       if (list.field === field)
         eachPosting(list, (ordinal, more) => {
+          if (mask?.[ordinal] === 0) return;
           times[ordinal] = Math.min(0xffff, times[ordinal]! + more);
         });
     times.forEach((count, ordinal) => {
@@ -139,7 +150,7 @@ function nearestTerm(index: TermLists, segments: readonly Segment[], term: strin
       const found = lists();
       if (found.length === 0) return true;
       const count = found.reduce(
-        (sum, list) => sum + (list.field === body || list.field === title ? list.count : 0),
+        (sum, list) => sum + (list.field === body || list.field === title ? countIn(list) : 0),
         0,
       );
       if (distance < least || count > bestCount) {

@@ -6,6 +6,7 @@ import { body, eachPosting, headingField } from "./lists.ts";
 import type { Phrase, ParsedQuery } from "./query.ts";
 import type { Segment } from "./segments.ts";
 import type { PassageTexts } from "./texts.ts";
+import type { Visibility } from "./visibility.ts";
 
 /** A document and one of its passages, by ordinal. */
 export interface PassageOrdinal {
@@ -24,6 +25,7 @@ export function createPassageFilter(
   lookup: Lookup,
   { phrases, nots, audience }: Pick<ParsedQuery, "phrases" | "nots" | "audience">,
   only: ReadonlySet<number> | undefined,
+  visible: Pick<Visibility, "has"> | undefined,
 ) {
   const needed = phrases.map((phrase) => ({ phrase, places: placesOf(lookup, phrase) }));
   const barred = nots.map((phrase) => ({ phrase, places: placesOf(lookup, phrase) }));
@@ -60,7 +62,8 @@ export function createPassageFilter(
     /** True if the index alone excludes a document. `segment` is the position in the lookup. */
     isOut(at: number, document: number): boolean {
       const segment = lookup.segments[at]!;
-      if (only && !only.has(segment.documents[document]!)) return true;
+      const id = segment.documents[document]!;
+      if ((visible && !visible.has(id)) || (only && !only.has(id))) return true;
       return (
         needed.some(({ places }) => !mayHave(places[at]!, segment, document)) ||
         // A single word needs no reading.

@@ -1,5 +1,5 @@
 /** Words of hidden documents do not affect what a caller finds: neither which hits, nor their order. */
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it, vi } from "vitest";
@@ -17,6 +17,8 @@ const hidden = Object.fromEntries(
 );
 const questions = ["kettle teapot", "kettla", "steem", "zebra", "会議", "kettle -zebra", "ket", "mime:text/markdown"];
 
+const written = new Date("2026-01-01T00:00:00Z");
+
 const stops: (() => Promise<void>)[] = [];
 
 afterEach(async () => {
@@ -27,7 +29,11 @@ async function serve(files: Readonly<Record<string, string>>): Promise<{ server:
   const root = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-words-")));
   const folder = join(root, "team");
   mkdirSync(join(folder, "private"), { recursive: true });
-  for (const [path, text] of Object.entries(files)) writeFileSync(join(folder, path), text);
+  for (const [path, text] of Object.entries(files)) {
+    writeFileSync(join(folder, path), text);
+    // Newer documents come first, so the time must be the same on both servers.
+    utimesSync(join(folder, path), written, written);
+  }
   writeFileSync(
     join(root, "pressmark.yaml"),
     `mounts: { files: { source: file, root: team } }
