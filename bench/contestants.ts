@@ -20,6 +20,8 @@ export interface Start {
   readonly args: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
+  /** Sent with each request, as a bearer token. */
+  readonly token?: string;
 }
 
 export interface Contestant {

@@ -8,6 +8,7 @@ export interface Running {
   readonly contestant: Contestant;
   readonly pid: number;
   readonly child: ChildProcessWithoutNullStreams;
+  readonly token?: string;
   /** Absent over stdio. */
   readonly http?: { readonly port: number; readonly path: string };
   stop(): Promise<void>;
@@ -22,7 +23,7 @@ export async function launch(
   place: Omit<Stand, "port">,
 ): Promise<Running> {
   const port = await freePort();
-  const { args, env, cwd } = contestant.command(transport, { ...place, port });
+  const { args, env, cwd, token } = contestant.command(transport, { ...place, port });
   const child = spawn(process.execPath, [...args], {
     stdio: ["pipe", "pipe", "pipe"],
     env: { ...process.env, ...env },
@@ -38,7 +39,7 @@ export async function launch(
   };
   // Whoever was stopped in the middle of a write has nothing to tell us.
   child.stdin.on("error", () => {});
-  const running = { contestant, pid: child.pid ?? 0, child, stop };
+  const running = { contestant, pid: child.pid ?? 0, child, token, stop };
   child.stderr.setEncoding("utf8");
   if (transport === "stdio") {
     child.stderr.resume();

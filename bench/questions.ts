@@ -58,7 +58,12 @@ export function modernHeaders({ method }: Question): Record<string, string> {
 }
 
 /** Everything before the length of the body. */
-export function requestHead(era: Era, path: string, question: Question | undefined, session?: string): string {
+export function requestHead(
+  era: Era,
+  path: string,
+  question: Question | undefined,
+  { session, token }: { readonly session?: string; readonly token?: string } = {},
+): string {
   const lines = [
     `POST ${path} HTTP/1.1`,
     "Host: 127.0.0.1",
@@ -73,6 +78,7 @@ export function requestHead(era: Era, path: string, question: Question | undefin
     const named = question.params["uri"] ?? question.params["name"];
     if (typeof named === "string") lines.push(`Mcp-Name: ${named}`);
   }
+  if (token !== undefined) lines.push(`Authorization: Bearer ${token}`);
   if (session !== undefined) lines.push(`Mcp-Session-Id: ${session}`);
   return `${lines.join("\r\n")}\r\nContent-Length: `;
 }

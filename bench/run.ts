@@ -15,6 +15,7 @@ import { memoryCase } from "./cases/memory.ts";
 import { mixCase } from "./cases/mix.ts";
 import { objectCases } from "./cases/objects.ts";
 import { readCases } from "./cases/read.ts";
+import { rulesCase } from "./cases/rules.ts";
 import { saveCases } from "./cases/save.ts";
 import { startCases } from "./cases/start.ts";
 import { toolCases } from "./cases/tool.ts";
@@ -27,6 +28,7 @@ const cases: readonly Case[] = [
   ...readCases,
   ...toolCases,
   ...listCases,
+  rulesCase,
   ...treeCases,
   ...gitCases,
   ...objectCases,

@@ -256,8 +256,10 @@ export interface SourceActions {
 
 /** A file or folder on this machine that an address may show. */
 export interface ShownFiles {
-  /** Absolute, without links. */
+  /** Absolute, without links; or below `folder`, with slashes. */
   readonly path: string;
+  /** Absolute. Stands apart, so that a list of many files in one folder is judged without building the path of each. */
+  readonly folder?: string;
   /** True if the content may come from anything below the path, such as a commit of a repository. */
   readonly isWhole?: boolean;
 }

@@ -1,4 +1,5 @@
 /** Access rules of a config, compiled once per caller: deny wins, and what no rule allows is private. */
+import { sep } from "node:path";
 import { createGlob, createGlobUnion, isGlob, type Glob } from "../lib/glob.ts";
 import type { Caller } from "../resources.ts";
 import type { ShownFiles } from "../source.ts";
@@ -39,18 +40,16 @@ interface FolderState {
   readonly allowed?: CompiledRule;
   /** Rules that decide by the name within the folder, and whether any of them may. */
   readonly deny: readonly CompiledRule[];
-  readonly mayBeDenied: (name: string) => boolean;
+  readonly mayBeDenied: (path: string, nameAt: number) => boolean;
   readonly allow: readonly CompiledRule[];
-  readonly mayBeAllowed: (name: string) => boolean;
+  readonly mayBeAllowed: (path: string, nameAt: number) => boolean;
 }
 
-/** The rules that deny and allow a path. */
-interface Verdict {
-  readonly denied?: CompiledRule;
-  readonly allowed?: CompiledRule;
+/** The first rule that denies a path, and the first that allows it. `isWhole` asks about everything below it too; the path is below `folder`. */
+interface Judge {
+  denied(path: string, isWhole?: boolean, folder?: string): CompiledRule | undefined;
+  allowed(path: string, isWhole?: boolean, folder?: string): CompiledRule | undefined;
 }
-
-type Judge = (path: string, isWhole?: boolean) => Verdict;
 
 interface CallerDecisions {
   /** By name of the mount. */
@@ -60,7 +59,7 @@ interface CallerDecisions {
 
 /** Folders whose state is stored per caller and mount; a page has a few. */
 const maxFolders = 1000;
-const noVerdict: Verdict = {};
+const nothing: Judge = { denied: () => undefined, allowed: () => undefined };
 
 /** Throws a GlobError for a pattern that cannot be used. */
 export function createRulesPolicy(rules: readonly AccessRule[]): RulesPolicy {
@@ -75,9 +74,14 @@ export function createRulesPolicy(rules: readonly AccessRule[]): RulesPolicy {
     return createJudge(applying("allow"), applying("deny"));
   }
 
+  /** A page asks a thousand times for one caller. */
+  let last: { readonly caller: Caller; readonly decisions: CallerDecisions } | undefined;
+
   function decisionsOf(caller: Caller): CallerDecisions {
+    if (last?.caller === caller) return last.decisions;
     let decisions = byCaller.get(caller);
     if (!decisions) byCaller.set(caller, (decisions = { paths: new Map(), files: judge(ofFiles, caller) }));
+    last = { caller, decisions };
     return decisions;
   }
 
@@ -91,18 +95,37 @@ export function createRulesPolicy(rules: readonly AccessRule[]): RulesPolicy {
     return own;
   }
 
-  const explain: RulesPolicy["explain"] = (caller, mount, { path }, files) => {
-    if (caller.owner) return { isAllowed: true };
-    const byPath = pathsOf(caller, mount)(path);
-    const byFile =
-      ofFiles.length === 0 ? [] : (files ?? []).map((file) => decisionsOf(caller).files(pathIn(file), file.isWhole));
-    const denied = byPath.denied ?? byFile.find((verdict) => verdict.denied)?.denied;
-    const deciding = denied ?? byPath.allowed ?? byFile.find(({ allowed }) => allowed)?.allowed;
-    return { isAllowed: denied === undefined && deciding !== undefined, rule: deciding?.index };
-  };
+  /** The first rule that denies or allows an address, by its path or by a file that it shows. */
+  function ruleFor(
+    verdict: keyof Judge,
+    caller: Caller,
+    mount: string,
+    path: string,
+    files: readonly ShownFiles[] = [],
+  ): CompiledRule | undefined {
+    const byPath = pathsOf(caller, mount)[verdict](path);
+    if (byPath || ofFiles.length === 0) return byPath;
+    const byFile = decisionsOf(caller).files;
+    for (const file of files) {
+      const { folder = "", path: name, isWhole } = file;
+      const found = byFile[verdict](folder === "" ? slashed(name) : name, isWhole, folder);
+      if (found) return found;
+    }
+    return undefined;
+  }
+
   return {
-    explain,
-    maySee: (...question) => explain(...question).isAllowed,
+    // A page asks about a thousand entries, so this does not build a decision for each.
+    maySee: (caller, mount, { path }, files) =>
+      caller.owner === true ||
+      (ruleFor("denied", caller, mount, path, files) === undefined &&
+        ruleFor("allowed", caller, mount, path, files) !== undefined),
+    explain(caller, mount, { path }, files) {
+      if (caller.owner) return { isAllowed: true };
+      const denied = ruleFor("denied", caller, mount, path, files);
+      const deciding = denied ?? ruleFor("allowed", caller, mount, path, files);
+      return { isAllowed: !denied && deciding !== undefined, rule: deciding?.index };
+    },
     visibilityKey(caller) {
       if (caller.owner) return undefined;
       const applying = rules.flatMap(({ allow, deny }, index) =>
@@ -131,15 +154,24 @@ function compile({ allow, deny, paths, files }: AccessRule, index: number): Comp
   };
 }
 
-function pathIn({ path }: ShownFiles): string {
-  return path.replaceAll("\\", "/").replace(/^\/+/, "");
+/** An absolute path as patterns see it: with slashes, and without the first. */
+function slashed(path: string): string {
+  const withSlashes = sep === "/" ? path : path.replaceAll(sep, "/");
+  return withSlashes.startsWith("/") ? withSlashes.slice(1) : withSlashes;
+}
+
+function below(folder: string, path: string): string {
+  if (folder === "") return path;
+  return path === "" ? slashed(folder) : `${slashed(folder)}/${path}`;
 }
 
 function createJudge(allow: readonly CompiledRule[], deny: readonly CompiledRule[]): Judge {
-  if (allow.length + deny.length === 0) return () => noVerdict;
+  if (allow.length + deny.length === 0) return nothing;
   const states = new Map<string, FolderState>();
   const denied = unionOf(deny);
   const allowed = unionOf(allow);
+  /** Neighbours on a page are in one folder. */
+  let last: { readonly folder: string; readonly above: string; readonly state: FolderState } | undefined;
 
   function stateOf(folder: string): FolderState {
     const known = states.get(folder);
@@ -149,7 +181,7 @@ function createJudge(allow: readonly CompiledRule[], deny: readonly CompiledRule
       denied: deny.find((rule) => covers(rule, lower)),
       allowed: allow.find((rule) => covers(rule, folder)),
       deny: deny.filter((rule) => mayLead(rule, lower)),
-      mayBeDenied: denied.matchesIn(lower),
+      mayBeDenied: denied.matchesIn(lower, true),
       allow: allow.filter((rule) => mayLead(rule, folder)),
       mayBeAllowed: allowed.matchesIn(folder),
     };
@@ -158,25 +190,35 @@ function createJudge(allow: readonly CompiledRule[], deny: readonly CompiledRule
     return state;
   }
 
-  return (path, isWhole = false) => {
-    const slash = path.lastIndexOf("/");
-    const state = stateOf(path.slice(0, Math.max(0, slash)));
-    const name = path.slice(slash + 1);
-    const lower = state.deny.length > 0 ? path.toLowerCase() : path;
-    return {
-      denied:
-        state.denied ??
-        (state.deny.length > 0 && (isWhole || path === "" || state.mayBeDenied(name.toLowerCase()))
-          ? state.deny.find((rule) => covers(rule, lower) || (isWhole && mayLead(rule, lower)))
-          : undefined),
-      allowed:
-        state.allowed ??
-        (state.allow.length > 0 && (path === "" || state.mayBeAllowed(name))
-          ? state.allow.find((rule) => covers(rule, path))
-          : undefined) ??
-        // The root and the folders above a pattern, so that a caller can get there.
-        (isWhole ? undefined : allow.find(({ above }) => above.has(path.normalize("NFC")))),
-    };
+  function stateAbove(folder: string, path: string, slash: number): FolderState {
+    const length = Math.max(0, slash);
+    if (last?.folder === folder && last.above.length === length && path.startsWith(last.above)) return last.state;
+    const above = path.slice(0, length);
+    last = { folder, above, state: stateOf(below(folder, above)) };
+    return last.state;
+  }
+
+  return {
+    denied(path, isWhole = false, folder = "") {
+      const slash = path.lastIndexOf("/");
+      const state = stateAbove(folder, path, slash);
+      if (state.denied || state.deny.length === 0) return state.denied;
+      if (!isWhole && path !== "" && !state.mayBeDenied(path, slash + 1)) return undefined;
+      const lower = below(folder, path).toLowerCase();
+      return state.deny.find((rule) => covers(rule, lower) || (isWhole && mayLead(rule, lower)));
+    },
+    allowed(path, isWhole = false, folder = "") {
+      const slash = path.lastIndexOf("/");
+      const state = stateAbove(folder, path, slash);
+      if (state.allowed) return state.allowed;
+      const mayBe = state.allow.length > 0 && (path === "" || state.mayBeAllowed(path, slash + 1));
+      const whole = below(folder, path);
+      const covering = mayBe ? state.allow.find((rule) => covers(rule, whole)) : undefined;
+      if (covering || isWhole) return covering;
+      // The root and the folders above a pattern, so that a caller can get there.
+      const normal = whole.normalize("NFC");
+      return allow.find(({ above }) => above.has(normal));
+    },
   };
 }
 

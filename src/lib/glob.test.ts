@@ -102,7 +102,7 @@ function isMatch(pattern: string, path: string): boolean {
 }
 
 it("matches a union, and names in a folder, like each pattern and whole paths", () => {
-  const name = fc.constantFrom("a", "b", "ab", "が");
+  const name = fc.constantFrom("a", "b", "ab", "が", "e", "e\u0301", "é");
   const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => names.join("/"));
   const pattern = fc
     .array(fc.oneof(name, fc.constantFrom("*", "**", "?", "{a,b/a}")), { minLength: 1, maxLength: 3 })
@@ -114,7 +114,14 @@ it("matches a union, and names in a folder, like each pattern and whole paths", 
         const expected = patterns.some((one) => createGlob(one).matches(each));
         expect(union.matches(each)).toBe(expected);
         const slash = each.lastIndexOf("/");
-        expect(union.matchesIn(each.slice(0, Math.max(0, slash)))(each.slice(slash + 1))).toBe(expected);
+        const folder = each.slice(0, Math.max(0, slash));
+        // What the first knows, the second decides by.
+        for (let time = 0; time < 2; time += 1) expect(union.matchesIn(folder)(each, slash + 1)).toBe(expected);
+        const upper = each.toUpperCase();
+        const lower = patterns.map((one) => one.toLowerCase());
+        const folded = createGlobUnion(lower).matchesIn(folder.toLowerCase(), true);
+        const expectedFolded = lower.some((one) => createGlob(one).matches(upper.toLowerCase()));
+        for (let time = 0; time < 2; time += 1) expect(folded(upper, upper.lastIndexOf("/") + 1)).toBe(expectedFolded);
       }
     }),
   );

@@ -4,8 +4,11 @@ import { type GlobPart, parseGlob } from "./glob-syntax.ts";
 
 export interface Glob {
   matches(path: string): boolean;
-  /** The same for names directly in a folder: the folder is read once. */
-  matchesIn(folder: string): (name: string) => boolean;
+  /**
+   * The same for paths directly in a folder, which is read once: `nameAt` is where their name begins. With `isLower`, the pattern is in
+   * lower case and case does not matter.
+   */
+  matchesIn(folder: string, isLower?: boolean): (path: string, nameAt: number) => boolean;
   /** Whether something below this path may match. */
   mayLead(path: string): boolean;
   /** Whether a match may be at any depth. */
@@ -52,9 +55,13 @@ function toGlob(parsed: readonly GlobPart[]): Glob {
   return {
     isDeep: automaton.isDeep,
     matches: (path) => walk(path).states.includes(automaton.end),
-    matchesIn(folder) {
-      const at = walk(folder);
-      return (name) => walk(name, at).states.includes(automaton.end);
+    matchesIn(folder, isLower = false) {
+      const inFolder = walk(folder);
+      return (path, nameAt) => {
+        if (excludes(inFolder, path, nameAt, isLower)) return false;
+        const name = path.slice(nameAt);
+        return walk(isLower ? name.toLowerCase() : name, inFolder).states.includes(automaton.end);
+      };
     },
     mayLead: (path) => walk(path).states.some((state) => state !== automaton.end),
   };
@@ -64,13 +71,31 @@ function toGlob(parsed: readonly GlobPart[]): Glob {
 interface StateSet {
   readonly states: readonly number[];
   readonly next: Map<number, StateSet>;
+  /** Whether the pattern can end with the current name. */
+  readonly mayEnd: boolean;
 }
 
 /** More are dropped and computed again: a hostile pattern must not fill the memory. */
 const maxSets = 500;
 
+/** Whether the first characters of a name show that it does not match, as for most names. Decides by known sets and plain characters only. */
+function excludes(from: StateSet, path: string, nameAt: number, isLower: boolean): boolean {
+  let set: StateSet | undefined = from;
+  for (let at = nameAt; at < path.length; at += 1) {
+    const code = path.charCodeAt(at);
+    // The next character may change this one, as an accent does.
+    if (code > 0x7f || path.charCodeAt(at + 1) > 0x7f) return false;
+    set = set.next.get(isLower && code > 0x40 && code < 0x5b ? code + 0x20 : code);
+    if (set === undefined) return false;
+    if (!set.mayEnd) return true;
+  }
+  return false;
+}
+
 /** Follows a path, from the start or from where another path led, and returns the final states. Known sets of states are not computed again. */
-function createWalk({ start, transitions }: GlobAutomaton): (path: string, from?: StateSet) => StateSet {
+function createWalk(automaton: GlobAutomaton): (path: string, from?: StateSet) => StateSet {
+  const { start, transitions } = automaton;
+  const ending = endingStates(automaton);
   const known = new Map<string, StateSet>();
   let first: StateSet | undefined;
   /** The step in which each state was last added, so that none is added twice. */
@@ -96,7 +121,7 @@ function createWalk({ start, transitions }: GlobAutomaton): (path: string, from?
         known.clear();
         first = undefined;
       }
-      set = { states, next: new Map() };
+      set = { states, next: new Map(), mayEnd: states.some((state) => ending.has(state)) };
       known.set(key, set);
     }
     return set;
@@ -117,14 +142,40 @@ function createWalk({ start, transitions }: GlobAutomaton): (path: string, from?
   return (path, from) => {
     let set = from ?? (first ??= setOf([start]));
     if (path === "") return set;
-    // Every segment ends with a slash, the last one too.
-    for (const character of `${path.normalize("NFC")}/`) {
-      const code = character.codePointAt(0)!;
+    const text = path.normalize("NFC");
+    for (let at = 0; at < text.length; at += 1) {
+      const code = text.codePointAt(at)!;
+      if (code > 0xffff) at += 1;
       set = set.next.get(code) ?? follow(set, code);
-      if (set.states.length === 0) break;
+      if (set.states.length === 0) return set;
     }
-    return set;
+    // Every segment ends with a slash, the last one too.
+    return set.next.get(slashCode) ?? follow(set, slashCode);
   };
+}
+
+/** The states from which the end can be reached with the rest of a name and the slash behind it. */
+function endingStates({ end, transitions }: GlobAutomaton): ReadonlySet<number> {
+  const before = (kind: Transition["kind"]): number[][] => {
+    const sources: number[][] = transitions.map(() => []);
+    for (const [state, transition] of transitions.entries())
+      if (transition.kind === kind && transition.kind !== "end")
+        for (const to of [transition.to].flat()) sources[to]!.push(state);
+    return sources;
+  };
+  const [free, character, slash] = [before("free"), before("character"), before("slash")];
+  const ends = reach([end], [free]);
+  return reach(
+    [...ends].flatMap((state) => slash[state]!),
+    [free, character],
+  );
+}
+
+function reach(from: Iterable<number>, edges: readonly number[][][]): Set<number> {
+  const found = new Set(from);
+  // A set that grows while it is iterated passes the new states too.
+  for (const state of found) for (const sources of edges) for (const each of sources[state]!) found.add(each);
+  return found;
 }
 
 const slashCode = 0x2f;

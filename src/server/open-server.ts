@@ -109,8 +109,8 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
   let rules = await policyOf(config);
   // Also holds for a build that still delivers changes after a reload.
   const policy = {
-    maySee: (caller, mount, ...at) => policyFor(mount).maySee(caller, mount, ...at),
-    explain: (caller, mount, ...at) => policyFor(mount).explain?.(caller, mount, ...at) ?? { isAllowed: true },
+    maySee: (caller, mount, at, files) => policyFor(mount).maySee(caller, mount, at, files),
+    explain: (caller, mount, at, files) => policyFor(mount).explain?.(caller, mount, at, files) ?? { isAllowed: true },
     // Built-in mounts are not indexed.
     visibilityKey: (caller) => rules.visibilityKey?.(caller),
     mayWrite: (caller, mount) => rules.mayWrite?.(caller, mount) ?? true,

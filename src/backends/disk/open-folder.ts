@@ -149,7 +149,7 @@ export function openFolder(
       return watching.watch(signal);
     },
 
-    filesOf: ({ path }) => [{ path: path === "" ? root : `${root}/${path}` }],
+    filesOf: ({ path }) => [path === "" ? { path: root } : { folder: root, path }],
 
     async close() {
       names.clear();
