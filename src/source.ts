@@ -281,6 +281,11 @@ export interface SourceOperation {
    * source does not serve files of a folder; empty for an address that shows none.
    */
   filesOf(at: Address): readonly ShownFiles[];
+  /**
+   * Returns the address whose whole content this one shows, as the overview of a database shows every table: it exists only for callers
+   * who may see everything below that address. Synchronous. Undefined for an address that shows only itself.
+   */
+  overviewOf(at: Address): Address | undefined;
   /** Lists what the source left out or found faulty, and why: for the operator, never for a caller. */
   problems(call: Call): Promise<readonly SourceProblem[]>;
   /** Afterwards the source runs nothing and holds no resources. */

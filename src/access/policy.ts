@@ -9,6 +9,8 @@ import type { Address, ShownFiles } from "../source.ts";
 export interface Policy {
   /** `files` are the files that the address shows, for a source over a folder: one that is denied denies it. */
   maySee(caller: Caller, mount: string, at: Address, files?: readonly ShownFiles[]): boolean;
+  /** Whether a caller may see everything at and below an address. Absent if `maySee` decides. */
+  maySeeAll?(caller: Caller, mount: string, at: Address): boolean;
   /** Whether a caller may run actions of the mount that change something. Absent if whoever sees it may. */
   mayWrite?(caller: Caller, mount: string): boolean;
   /**

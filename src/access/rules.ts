@@ -126,6 +126,11 @@ export function createRulesPolicy(rules: readonly AccessRule[]): RulesPolicy {
       const deciding = denied ?? ruleFor("allowed", caller, mount, path, files);
       return { isAllowed: !denied && deciding !== undefined, rule: deciding?.index };
     },
+    maySeeAll(caller, mount, { path }) {
+      if (caller.owner) return true;
+      const judging = pathsOf(caller, mount);
+      return !judging.denied(path, true) && judging.allowed(path, true) !== undefined;
+    },
     visibilityKey(caller) {
       if (caller.owner) return undefined;
       const applying = rules.flatMap(({ allow, deny }, index) =>

@@ -2,7 +2,7 @@
 import { openPolicy } from "../access/policy.ts";
 import type { Policy } from "../access/policy.ts";
 import { cancelled, notFound, ResourceError, toResourceError } from "../errors.ts";
-import type { Call, Resource } from "../resources.ts";
+import type { Call, Caller, Resource } from "../resources.ts";
 import { innerSlash } from "../source.ts";
 import type { Address, Entry, Runtime } from "../source.ts";
 import type { Viewer } from "../search/search-index.ts";
@@ -38,8 +38,15 @@ export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): 
   const isOpen = policy === openPolicy && !routes.mounts.some(({ source }) => source.maySee);
 
   const maySee: Access["maySee"] = ({ caller }, mount, at) =>
-    policy.maySee(caller, mount.name, at, isOpen ? undefined : mount.source.filesOf?.(at)) &&
-    (mount.source.maySee?.(caller, at) ?? true);
+    isOpen ||
+    (policy.maySee(caller, mount.name, at, mount.source.filesOf?.(at)) &&
+      (mount.source.maySee?.(caller, at) ?? true) &&
+      maySeeOverview(caller, mount, at));
+
+  function maySeeOverview(caller: Caller, { name, source }: RoutedMount, at: Address): boolean {
+    const shown = source.overviewOf?.(at);
+    return shown === undefined || (policy.maySeeAll ?? policy.maySee)(caller, name, shown);
+  }
   /** Decisions of another policy, or about other mounts, are different ones. */
   const decisions = (accessCount += 1);
   const byName = new Map(routes.mounts.map((mount) => [mount.name, mount]));

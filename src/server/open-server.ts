@@ -111,6 +111,7 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
   const policy = {
     maySee: (caller, mount, at, files) => policyFor(mount).maySee(caller, mount, at, files),
     explain: (caller, mount, at, files) => policyFor(mount).explain?.(caller, mount, at, files) ?? { isAllowed: true },
+    maySeeAll: (caller, mount, at) => policyFor(mount).maySeeAll?.(caller, mount, at) ?? true,
     // Built-in mounts are not indexed.
     visibilityKey: (caller) => rules.visibilityKey?.(caller),
     mayWrite: (caller, mount) => rules.mayWrite?.(caller, mount) ?? true,
@@ -219,7 +220,9 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
       if (!found) return undefined;
       const { mount, at } = found;
       const decision = policy.explain(caller, mount.name, at, mount.source.filesOf?.(at));
-      const isHidden = mount.source.maySee?.(caller, at) === false;
+      const shown = mount.source.overviewOf?.(at);
+      const isHidden =
+        mount.source.maySee?.(caller, at) === false || (shown && !policy.maySeeAll(caller, mount.name, shown));
       return { mount: mount.name, ...(isHidden ? { isAllowed: false } : decision) };
     },
     locate: (where, call) => locate(where, served(), resources, call),

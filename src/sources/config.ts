@@ -171,6 +171,11 @@ export function openConfig(
       return path.startsWith("file/") ? [{ path: `${realFolder}/${path.slice("file/".length)}` }] : [];
     },
 
+    overviewOf({ path }) {
+      if (path === "effective") return { path: "" };
+      return path === "env" ? { path } : undefined;
+    },
+
     async list(request) {
       return entriesPage(await entries(), request);
     },

@@ -214,6 +214,11 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
     order: comparePaths,
     cursorAfter: ({ path }) => path,
 
+    overviewOf({ path }) {
+      const place = parsePostgresPath(path);
+      return place?.kind === "overview" ? { path: postgresPath({ kind: "schema", schema: place.schema }) } : undefined;
+    },
+
     async list(request, call): Promise<Page<Entry>> {
       return page({ kind: "all" }, request, call, entriesOf);
     },

@@ -224,6 +224,8 @@ export function openSqlite(
     timeoutMs,
     cursorAfter: ({ path: last }) => last,
 
+    overviewOf: (at) => (parseSqlitePath(at.path)?.kind === "overview" ? { path: "" } : undefined),
+
     async list(request, { signal }) {
       return entriesPage([overview, ...(await shown(signal)).flatMap(leavesOf)].sort(byAddress), request);
     },
