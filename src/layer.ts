@@ -17,7 +17,16 @@ const operations = [
   "watch",
 ] as const;
 /** Members that pass through. */
-const others = ["cursorAfter", "learnTemplates", "lists", "follow", "maySee", "filesOf", "overviewOf", "close"] as const;
+const others = [
+  "cursorAfter",
+  "learnTemplates",
+  "lists",
+  "follow",
+  "maySee",
+  "filesOf",
+  "overviewOf",
+  "close",
+] as const;
 
 /** The methods of a source that return a promise. */
 export type Operation = (typeof operations)[number] | "act";

@@ -35,6 +35,8 @@ interface ServerSets {
 }
 
 const startMs = 500;
+/** File times come from a clock that lags some milliseconds behind. */
+const clockLagMs = 100;
 
 export function createServerSets(options: ServerSetsOptions): ServerSets {
   const { policy, mounts, configured, runtime } = options;
@@ -49,7 +51,7 @@ export function createServerSets(options: ServerSetsOptions): ServerSets {
     const openedMs = runtime.now();
     await runtime.wait(startMs, closing.signal);
     const followed = watchFile(store.stamp, async () => sets.changed(), { runtime, signal: closing.signal });
-    if ((statSync(store.stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0) >= openedMs) sets.changed();
+    if ((statSync(store.stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0) >= openedMs - clockLagMs) sets.changed();
     await followed;
   }
 
