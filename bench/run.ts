@@ -18,6 +18,7 @@ import { readCases } from "./cases/read.ts";
 import { rulesCase } from "./cases/rules.ts";
 import { saveCases } from "./cases/save.ts";
 import { startCases } from "./cases/start.ts";
+import { timingCase } from "./cases/timing.ts";
 import { toolCases } from "./cases/tool.ts";
 import { treeCases } from "./cases/tree.ts";
 import { buildContestants, contestants } from "./contestants.ts";
@@ -29,6 +30,7 @@ const cases: readonly Case[] = [
   ...toolCases,
   ...listCases,
   rulesCase,
+  timingCase,
   ...treeCases,
   ...gitCases,
   ...objectCases,

@@ -20,19 +20,12 @@ const rules = [
   })),
 ];
 
-function start(name: string, folder: string, settings: object): Start {
-  const base = dirname(folder);
+/** A server with this config, and the token of the caller "aki". */
+export function startWithToken(name: string, base: string, config: object): Start {
   const env = { ...process.env, XDG_STATE_HOME: join(base, "state"), XDG_CACHE_HOME: join(base, "state") };
   // Beside the files, so that rules about files can name them.
   const file = join(base, `${name}.json`);
-  const config = {
-    mounts: { files: { source: "file", root: folder } },
-    callers: { aki: { groups: ["staff"] } },
-    // Indexing would count too.
-    search: { enabled: false },
-    ...settings,
-  };
-  writeFileSync(file, JSON.stringify(config));
+  writeFileSync(file, JSON.stringify({ callers: { aki: { groups: ["staff"] } }, ...config }));
   const token = execFileSync(process.execPath, [program, "token", "create", "aki", "--config", file], {
     env,
     encoding: "utf8",
@@ -53,7 +46,13 @@ export const rulesCase: Case = {
     try {
       const entrants: Entrant[] = [];
       for (const [name, settings] of Object.entries({ "no rules": {}, "100 rules": { rules } })) {
-        const command: Contestant["command"] = () => start(name.replace(" ", "-"), fixture.tree, settings);
+        const command: Contestant["command"] = () =>
+          startWithToken(name.replace(" ", "-"), dirname(fixture.tree), {
+            mounts: { files: { source: "file", root: fixture.tree } },
+            // Indexing would count too.
+            search: { enabled: false },
+            ...settings,
+          });
         const started = await launch({ ...pressmark, name, command }, "http", { folder: fixture.tree, pageSize: 1000 });
         running.push(started);
         entrants.push({
