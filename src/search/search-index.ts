@@ -1,11 +1,16 @@
 /** The interface of an index to the router. */
 import type { StoreQuery, StoreHit } from "./store.ts";
 
+export interface IndexQuery extends Omit<StoreQuery, "vector"> {
+  /** Whether the same search was sent before with a lower limit: its caller is not charged again. */
+  readonly isRepeated?: boolean;
+}
+
 export interface SearchIndex {
   /** Share of a mount that is indexed, from 0 to 1; undefined if not indexed. 1 only when nothing is known to be missing or stale. */
   ready(mount: string): number | undefined;
   /** Why a mount is not, or not completely, indexed, as a message for callers; undefined if nothing went wrong. */
   problem(mount: string): string | undefined;
   /** Best first. An invalid query throws "invalid", a lost index "unavailable"; before an index exists there are no hits. */
-  search(query: Omit<StoreQuery, "vector">, signal: AbortSignal): Promise<readonly StoreHit[]>;
+  search(query: IndexQuery, signal: AbortSignal): Promise<readonly StoreHit[]>;
 }

@@ -27,6 +27,8 @@ interface SearcherOptions {
 
 export interface SearchFindings {
   readonly hits: readonly StoreHit[];
+  /** Number of rows that were read; absent if none. */
+  readonly rows?: number;
   /** The database that was searched; absent if none could be opened. */
   readonly file?: string;
   /** Why none could be opened; "damaged" or "replaced" if it was found so. */
@@ -87,8 +89,10 @@ export function createSearcher({ folder, openStore, runtime, embeddings }: Searc
     if (isVectored) opened = current();
     if (!opened) return { hits: [], problem };
     const names = currentMounts(opened.store).map(({ name }) => name);
-    const hits = names.length === 0 ? [] : opened.store.search({ ...query, mounts: names, vector });
-    return { hits, file: opened.file };
+    let rows = 0;
+    const hits =
+      names.length === 0 ? [] : opened.store.search({ ...query, mounts: names, vector }, (count) => (rows = count));
+    return { hits, rows, file: opened.file };
   }
 
   function statusOfWriter(): IndexStatus | undefined {

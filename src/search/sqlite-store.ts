@@ -124,7 +124,7 @@ export const openStore: OpenStore = (file, { readOnly = false, isStopped = () =>
           passages: row["passages"] as number,
         }));
     },
-    search: (query) => look(() => findPassages(index, query)),
+    search: (query, count) => look(() => findPassages(index, query, count)),
     unembedded: (limit) => look(() => unembeddedOf(index, limit)),
     embed(vectors) {
       const owner = database.prepare("select id, passages from documents where id <= ? order by id desc limit 1");

@@ -73,8 +73,11 @@ export interface IndexStore {
   ): readonly Stored[];
   /** Number of documents and passages of each mount that has any. */
   counts(): readonly { readonly mount: string; readonly documents: number; readonly passages: number }[];
-  /** Best first. An invalid query throws "invalid". */
-  search(request: StoreQuery): readonly StoreHit[];
+  /**
+   * Best first. An invalid query throws "invalid". `count` gets the number of rows that such a query reads. It depends on the query and on the
+   * magnitude of the index alone: what matched may be hidden from the one who pays for it.
+   */
+  search(request: StoreQuery, count?: (rows: number) => void): readonly StoreHit[];
   unembedded(limit: number): readonly Unembedded[];
   /** Passages that no longer exist are ignored. */
   embed(vectors: readonly { readonly id: number; readonly vector: Float32Array }[]): void;
