@@ -356,12 +356,13 @@ describe("vectors", () => {
   });
 });
 
+function rowsOf(text: string, more: object = {}): number {
+  let rows = 0;
+  store.search({ text, limit: 10, ...more }, (count) => (rows = count));
+  return rows;
+}
+
 it("counts rows by the words of the query and the magnitude of the index, not by what matches", () => {
-  const rowsOf = (text: string, more: object = {}): number => {
-    let rows = 0;
-    store.search({ text, limit: 10, ...more }, (count) => (rows = count));
-    return rows;
-  };
   put(...Array.from({ length: 5 }, (_, at) => document(`a${at}`, "tea kettle")));
   const [one, two] = [rowsOf("tea"), rowsOf("tea kettle")];
   expect(one).toBeGreaterThan(0);

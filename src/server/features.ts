@@ -45,7 +45,7 @@ interface ServerProtocolOptions {
 
 /** The protocol of a server with all its features, the same for every transport. */
 export function createServerProtocol(
-  pressmark: Pick<Server, "resources" | "register" | "runtime">,
+  pressmark: Pick<Server, "resources" | "register" | "runtime" | "quotas">,
   { server: name, instructions, tools, actions, prompts }: Features,
   { version, isPrivate = false, metrics }: ServerProtocolOptions,
 ): Protocol {
@@ -58,6 +58,7 @@ export function createServerProtocol(
     prompts,
     observer: { ...pressmark.register, answered: metrics?.answered, watching: metrics?.watching },
     isPrivate,
+    quotas: pressmark.quotas,
     log: pressmark.runtime.log,
   });
 }
