@@ -147,6 +147,10 @@ describe("a caller with quotas", () => {
     expect(Number(retryAfter)).toBe(Math.ceil((reply.error!.data!["retryAfterMs"] as number) / 1000));
     const page = await fetch(new URL("/", server!.url), { headers: { Authorization: `Bearer ${tokens.aki}` } });
     expect([page.status, page.headers.get("retry-after")]).toEqual([429, expect.stringMatching(/^\d+$/)]);
+    const client = await connect(server!.url, { headers: { Authorization: `Bearer ${tokens.aki}` } }).catch(
+      (cause: unknown) => cause,
+    );
+    expect(client).toMatchObject({ kind: "busy", details: { quota: "requestsPerMinute" } });
     // A long body is not read.
     const large = await post(tokens.aki, `{"padding":"${"x".repeat(100_000)}"}`);
     expect([large.status, Number(large.retryAfter) > 0]).toEqual([429, true]);
