@@ -141,7 +141,10 @@ describe("quotas", () => {
           const held = open.filter((each) => each.kind === kind).reduce((sum, each) => sum + each.count, 0);
           const take = () => (kind === "begin" ? quotas.begin(aki)! : { end: quotas.listen(aki, count)! });
           if (held + count > (kind === "begin" ? 3 : 5)) expect(take).toThrow(QuotaError);
-          else open.push({ kind, count, end: take().end });
+          else {
+            const taken = take();
+            open.push({ kind, count, end: () => taken.end() });
+          }
           const [ended] = open.splice(end, 1);
           // The second time changes nothing.
           ended?.end();

@@ -118,6 +118,11 @@ export function createQuotas({ monotonicMs }: Pick<Runtime, "monotonicMs">): Quo
     for (const [id] of idle.slice(0, maxAccounts / 10)) accounts.delete(id);
   }
 
+  function charge(caller: Caller, unit: Rate, amount: number): void {
+    const account = accountOf(caller);
+    if (account) account.left[rates.indexOf(unit)]! -= amount;
+  }
+
   function refuse(caller: Caller, error: QuotaError): QuotaError {
     const id = tallies.has(caller.id) || tallies.size < maxCounted ? caller.id : others;
     let own = tallies.get(id);
@@ -149,25 +154,7 @@ export function createQuotas({ monotonicMs }: Pick<Runtime, "monotonicMs">): Quo
       if (error) throw refuse(caller, error);
       account.left[0]! -= 1;
       if (!isWatch) account.running += 1;
-      const isCharged = !isWatch && hasWorkLimits(account.limits);
-      let isOpen = true;
-      const costs: CostAccount = {
-        get isOpen() {
-          return isOpen;
-        },
-        charge(unit, amount) {
-          refill(account, limitsOf(caller), monotonicMs());
-          account.left[rates.indexOf(unit)]! -= amount;
-        },
-      };
-      return {
-        run: (work) => runCharged(isCharged ? costs : undefined, work),
-        end() {
-          if (!isOpen) return;
-          isOpen = false;
-          if (!isWatch) account.running -= 1;
-        },
-      };
+      return new RunningRequest(account, isWatch, (unit, amount) => charge(caller, unit, amount));
     },
 
     listen(caller, count) {
@@ -177,7 +164,7 @@ export function createQuotas({ monotonicMs }: Pick<Runtime, "monotonicMs">): Quo
       if (account.listens + count > listens)
         throw refuse(
           caller,
-          new QuotaError("listens", `at most ${listens} listens may be open; end others first`, heldRetryMs),
+          createRefusal("listens", `at most ${listens} listens may be open; end others first`, heldRetryMs),
         );
       account.listens += count;
       let isHeld = true;
@@ -187,10 +174,7 @@ export function createQuotas({ monotonicMs }: Pick<Runtime, "monotonicMs">): Quo
       };
     },
 
-    charge(caller, unit, amount) {
-      const account = accountOf(caller);
-      if (account) account.left[rates.indexOf(unit)]! -= amount;
-    },
+    charge,
 
     reload(next = {}) {
       settings = next;
@@ -206,6 +190,30 @@ export function createQuotas({ monotonicMs }: Pick<Runtime, "monotonicMs">): Quo
       signal?.addEventListener("abort", () => hearers.delete(hear), { once: true });
     },
   };
+}
+
+/** A class, because creating an object literal with a getter takes a microsecond. */
+class RunningRequest implements CostAccount {
+  readonly charge: CostAccount["charge"];
+  isOpen = true;
+  readonly #account: Account;
+  readonly #isWatch: boolean;
+
+  constructor(account: Account, isWatch: boolean, charge: CostAccount["charge"]) {
+    this.#account = account;
+    this.#isWatch = isWatch;
+    this.charge = charge;
+  }
+
+  run<T>(work: () => T): T {
+    const isCharged = !this.#isWatch && hasWorkLimits(this.#account.limits);
+    return runCharged(isCharged ? this : undefined, work);
+  }
+
+  end(): void {
+    if (this.isOpen && !this.#isWatch) this.#account.running -= 1;
+    this.isOpen = false;
+  }
 }
 
 /** The owner is limited only by name. Of several groups, scopes and claims, the most generous counts. */
@@ -263,7 +271,7 @@ function problemOf({ left, limits: { perMinute } }: Account): QuotaError | undef
   }
   if (longestMs === 0) return undefined;
   const unit = rates[worst]!;
-  return new QuotaError(
+  return createRefusal(
     `${unit}PerMinute`,
     `the quota of ${perMinute[worst]} ${units[unit]} per minute is used up; try again in ${Math.ceil(longestMs / 1000)} s`,
     longestMs,
@@ -280,7 +288,7 @@ const units: Readonly<Record<Rate, string>> = {
 
 function tooManyRunning({ running, limits: { concurrentReads } }: Account): QuotaError | undefined {
   if (running < concurrentReads) return undefined;
-  return new QuotaError(
+  return createRefusal(
     "concurrentReads",
     `at most ${concurrentReads} requests may run at the same time; try again when one has ended`,
     heldRetryMs,
@@ -289,4 +297,13 @@ function tooManyRunning({ running, limits: { concurrentReads } }: Account): Quot
 
 function hasWorkLimits({ perMinute }: Limits): boolean {
   return perMinute[rates.indexOf("indexRows")] !== Infinity || perMinute[rates.indexOf("processMs")] !== Infinity;
+}
+
+/** Without a stack, which takes longer than everything else of a refusal. */
+function createRefusal(quota: keyof QuotaLimits, message: string, retryAfterMs: number): QuotaError {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  const error = new QuotaError(quota, message, retryAfterMs);
+  Error.stackTraceLimit = stackTraceLimit;
+  return error;
 }
