@@ -26,7 +26,6 @@ import { isSearched, type OpenMount, openMounts, toSearched, toServed } from "./
 import type { ResourcesBuild } from "./reloadable-resources.ts";
 import { createRuntime, logLevel } from "./runtime.ts";
 import { createServerIndex, type ServerIndex } from "./server-index.ts";
-import { createMeteredResources } from "./metered-resources.ts";
 import type { Sets } from "./sets.ts";
 import { createServerSets } from "./sets/server-sets.ts";
 
@@ -201,7 +200,7 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
   }
 
   return {
-    resources: createMeteredResources(resources, quotas),
+    resources,
     quotas,
     get mounts() {
       return served();
