@@ -3,12 +3,14 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { PassThrough } from "node:stream";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { connect } from "../client/connect.ts";
 import type { Call } from "../resources.ts";
 import { type AuditEntry, auditFolder, readAuditLog } from "./audit-log.ts";
 import { type HttpServer, startHttp } from "./start-http.ts";
+import { startStdio } from "./start-stdio.ts";
 import { createTokenStore } from "./token-store.ts";
 
 const ownerToken = "0123456789abcdef0123456789abcdef";
@@ -45,17 +47,17 @@ function configure(quotas: string, more = "", mounts = "  files: { source: file,
   write("pressmark.yaml", `mounts:\n${mounts}${access}quotas:\n${quotas}${more}`);
 }
 
+const options = () => ({
+  folders: [],
+  config: join(folder, "pressmark.yaml"),
+  from: folder,
+  env: { ...process.env, HOME: root, XDG_STATE_HOME: join(root, "state"), XDG_CACHE_HOME: join(root, "cache") },
+  err: { write: () => true },
+  version: "1",
+});
+
 async function serve(): Promise<void> {
-  server = await startHttp({
-    folders: [],
-    config: join(folder, "pressmark.yaml"),
-    from: folder,
-    env: { ...process.env, HOME: root, XDG_STATE_HOME: join(root, "state"), XDG_CACHE_HOME: join(root, "cache") },
-    err: { write: () => true },
-    allowedHosts: [],
-    version: "1",
-    port: 0,
-  });
+  server = await startHttp({ ...options(), allowedHosts: [], port: 0 });
   const store = createTokenStore(join(root, "state", "pressmark"), join(folder, "pressmark.yaml"));
   const create = async (caller: string) => (await store.create(caller, Date.now())).token;
   tokens = { aki: await create("aki"), bo: await create("bo") };
@@ -171,6 +173,7 @@ describe("a caller with quotas", () => {
   });
 
   it("is refused after wide lists, in the protocol and through tools", async () => {
+    for (let count = 0; count < 60; count += 1) write(`${count}.md`, "");
     configure("  anyone: { entriesPerMinute: 40 }\n");
     await serve();
     // The instructions name key resources, which the server looks up for itself.
@@ -295,5 +298,23 @@ describe("a caller with quotas", () => {
     expect(entries).toEqual([
       expect.objectContaining({ caller: "aki", outcome: "denied", detail: "requestsPerMinute refused 1 times" }),
     ]);
+  });
+
+  it("is the local user over stdio only if named", async () => {
+    configure("  anyone: { requestsPerMinute: 1 }\n  caller:local: { requestsPerMinute: 3 }\n");
+    const [input, out] = [new PassThrough(), new PassThrough()];
+    const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "host", version: "1" } };
+    input.write(`${JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params })}\n`);
+    for (let id = 1; id <= 5; id += 1) input.write(`${JSON.stringify({ jsonrpc: "2.0", id, method: "ping" })}\n`);
+    input.end();
+    await startStdio({ ...options(), input, out, signal: new AbortController().signal });
+    out.end();
+    const lines = (await out.toArray()).join("").trim().split("\n");
+    // A refusal overtakes the responses to earlier requests.
+    const replies = lines
+      .map((line) => JSON.parse(line) as JsonRpcReply)
+      .toSorted((one, other) => Number(one.id) - Number(other.id));
+    const refused = replies.map(({ error }) => error?.data?.["quota"]);
+    expect(refused).toEqual([undefined, undefined, undefined, ...Array.from({ length: 3 }, () => "requestsPerMinute")]);
   });
 });
