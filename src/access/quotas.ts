@@ -22,6 +22,7 @@ export interface QuotaRefusals {
   readonly count: number;
 }
 
+/** The first four are described in `CallerQuotas` of the protocol. */
 export interface Quotas {
   refusal(caller: Caller): QuotaError | undefined;
   begin(caller: Caller, isWatch?: boolean): { run<T>(work: () => T): T; end(): void } | undefined;
@@ -55,6 +56,7 @@ interface Account {
   running: number;
 }
 
+/** Refusals, and those that no listener was told of yet. */
 interface Tally {
   count: number;
   untold: number;

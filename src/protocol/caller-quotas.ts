@@ -16,8 +16,8 @@ export interface CallerQuotas {
   /** Why this caller may send no request now. Undefined if it may. */
   refusal(caller: Caller): QuotaError | undefined;
   /**
-   * Charges one request, which runs until its `end`; one that only begins to watch runs no longer than this call. Throws a QuotaError if
-   * the caller may send none now. Undefined if nothing limits the caller.
+   * Charges one request, which runs until its `end`. A request that begins to watch does not count as running, and its work is not charged:
+   * others may share the watch. Throws a QuotaError if the caller may send none now. Undefined if nothing limits the caller.
    */
   begin(caller: Caller, isWatch?: boolean): MeteredRequest | undefined;
   /** Holds so many listens until the returned function is called. Throws a QuotaError if the caller may not. Undefined if nothing limits them. */
