@@ -44,6 +44,18 @@ export class ResourceError extends Error {
   }
 }
 
+/** The caller has used up a quota. Over HTTP, the status is 429. */
+export class QuotaError extends ResourceError {
+  readonly quota: string;
+  readonly retryAfterMs: number;
+
+  constructor(quota: string, message: string, retryAfterMs: number) {
+    super("busy", message, { passing: true, details: { reason: "quota", quota, retryAfterMs } });
+    this.quota = quota;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
 /** A missing resource and one that the caller may not see give the same error. */
 export function notFound(what: string, cause?: unknown): ResourceError {
   return new ResourceError("not-found", `no resource at ${quote(what)}`, { cause });

@@ -58,7 +58,6 @@ export const timingCase: Case = {
       const lane = lanes[0]!;
       const note = (at: number, kind: string) =>
         read(pathToFileURL(join(folder, "private", `${kind}-${at % files}.md`)).href);
-      const search = (word: string) => callTool("search_resources", { query: word });
       const pairs: Record<string, (at: number) => readonly [hidden: Question, missing: Question]> = {
         read: (at) => [note(at, "note"), note(at, "nope")],
         complete: (at) => [complete(folder, `private/note-${at % 10}`), complete(folder, `private/nope-${at % 10}`)],
@@ -98,6 +97,10 @@ export const timingCase: Case = {
     }
   },
 };
+
+function search(word: string): Question {
+  return callTool("search_resources", { query: word });
+}
 
 function complete(folder: string, value: string): Question {
   return {

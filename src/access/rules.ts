@@ -4,9 +4,7 @@ import { createGlob, createGlobUnion, isGlob, type Glob } from "../lib/glob.ts";
 import type { Caller } from "../resources.ts";
 import type { ShownFiles } from "../source.ts";
 import type { Policy } from "./policy.ts";
-
-/** Names callers: "anyone", "caller:NAME", "group:NAME", "scope:NAME" or "claim:NAME=VALUE". */
-type Subject = string;
+import { isMeant, type Subject } from "./subject.ts";
 
 export interface AccessRule {
   readonly allow?: readonly Subject[];
@@ -246,26 +244,4 @@ function foldersAbove(pattern: string): string[] {
   const literal = names.findIndex((name) => isGlob(name) || name.includes("\\"));
   const count = literal === -1 ? names.length - 1 : literal;
   return names.slice(0, count).map((_, index) => names.slice(0, index + 1).join("/"));
-}
-
-function isMeant(subject: Subject, { id, groups = [], scopes = [], claims = {} }: Caller): boolean {
-  if (subject === "anyone") return true;
-  const colon = subject.indexOf(":");
-  const [kind, name] = [subject.slice(0, colon), subject.slice(colon + 1)];
-  switch (kind) {
-    case "caller":
-      return id === name;
-    case "group":
-      return groups.includes(name);
-    case "scope":
-      return scopes.includes(name);
-    case "claim": {
-      const equals = name.indexOf("=");
-      const value = claims[name.slice(0, equals)];
-      const wanted = name.slice(equals + 1);
-      return Array.isArray(value) ? value.includes(wanted) : value === wanted;
-    }
-    default:
-      return false;
-  }
 }

@@ -35,14 +35,17 @@ export function toRemoteError(cause: unknown, signal: AbortSignal, uri?: string)
   return new ResourceError("unavailable", "the server cannot be reached", { cause });
 }
 
-/** The error in the server's response. In the newer era an unknown method also has its own HTTP status. */
+/** The error in the server's response. In the newer era an unknown method and a used-up quota also have their own HTTP status. */
 export function answerIn(cause: unknown): ProtocolError | undefined {
   if (cause instanceof ProtocolError) return cause;
   const text = cause instanceof SdkHttpError ? cause.data.text : undefined;
-  if (typeof text !== "string" || !text.includes(String(methodCode))) return undefined;
+  const isRefused = statusOf(cause) === 429;
+  if (typeof text !== "string" || !(isRefused || text.includes(String(methodCode)))) return undefined;
   try {
-    const { error } = JSON.parse(text) as { readonly error?: { readonly code?: unknown; readonly message?: unknown } };
-    return error?.code === methodCode ? new ProtocolError(methodCode, String(error.message)) : undefined;
+    const { error } = JSON.parse(text) as { readonly error?: Readonly<Record<"code" | "message" | "data", unknown>> };
+    if (error?.code === methodCode) return new ProtocolError(methodCode, String(error.message));
+    const isTelling = isRefused && isRemoteObject(error?.data) && typeof error.data["retryAfterMs"] === "number";
+    return isTelling ? new ProtocolError(Number(error.code), String(error.message), error.data) : undefined;
   } catch {
     return undefined;
   }

@@ -79,3 +79,23 @@ describe("callers and rules of a config", () => {
     ]);
   });
 });
+
+describe("quotas of a config", () => {
+  it("need no trust, because they only restrict", async () => {
+    const text = 'quotas:\n  anyone: { requestsPerMinute: 600 }\n  caller:local: { listens: "unlimited" }\n';
+    const { quotas, withheld, shown } = await load(text, false);
+    expect(quotas).toEqual({ anyone: { requestsPerMinute: 600 }, "caller:local": { listens: "unlimited" } });
+    expect(withheld).toEqual([]);
+    expect(shown).toMatchObject({ quotas });
+  });
+
+  it.each([
+    ["quotas: { default: {} }\n", '"default" names nobody'],
+    ["callers: { aki: {} }\nquotas: { 'caller:akj': {} }\n", 'did you mean "aki"?'],
+    ["quotas: { anyone: { requestsPerMinute: 0 } }\n", "must be at least 1"],
+    ["quotas: { anyone: { requestPerMinute: 5 } }\n", 'did you mean "requestsPerMinute"?'],
+    ["quotas: { anyone: { listens: many } }\n", "must be a number"],
+  ])("are refused: %j", async (text, message) => {
+    expect(await problemsOf(text)).toEqual([expect.stringContaining(message)]);
+  });
+});

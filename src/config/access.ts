@@ -1,5 +1,6 @@
 /** Checks the callers and access rules of a config. */
 import { sep } from "node:path";
+import type { QuotaSettings } from "../access/quotas.ts";
 import type { AccessRule } from "../access/rules.ts";
 import { quote } from "../errors.ts";
 import { createGlob, GlobError } from "../lib/glob.ts";
@@ -30,6 +31,20 @@ interface AccessCheck {
 /** Callers that a server knows without a config: a caller of the same name would share their sets and sessions. */
 const reserved: ReadonlySet<string> = new Set(["anonymous", "local", "owner", "picker", "pressmark", "status"]);
 const subjectForms = '"anyone", "caller:NAME", "group:NAME", "scope:NAME" or "claim:NAME=VALUE"';
+
+/** Callers that may have quotas although no config names them. */
+const builtInCallers = ["anonymous", "local", "owner"];
+
+export function checkQuotas(
+  quotas: QuotaSettings,
+  callers: readonly string[],
+  { refuse }: Pick<AccessCheck, "refuse">,
+): void {
+  for (const subject of Object.keys(quotas)) {
+    const message = subjectProblem(subject, [...callers, ...builtInCallers]);
+    if (message !== undefined) refuse({ path: ["quotas", subject], atKey: true, message });
+  }
+}
 
 /** Reports every problem: a rule that is left out would show what it hides. */
 export function checkAccess(

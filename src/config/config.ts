@@ -1,4 +1,5 @@
 /** What a server is built from: a config file after reading and checking, or the folders of a command line. */
+import type { QuotaSettings } from "../access/quotas.ts";
 import type { SourceDefinition } from "../source.ts";
 import type { ResourceError } from "../errors.ts";
 import type { KeyPath } from "./problem.ts";
@@ -35,6 +36,8 @@ export interface Config {
   readonly sets: readonly SetConfig[];
   /** Named callers, and who may see what. Undefined if they need trust first: then nobody may be served. */
   readonly access: AccessSettings | undefined;
+  /** How much callers may use. Needs no trust, because it only restricts. */
+  readonly quotas?: QuotaSettings;
   /** All permissions that a config found in a folder needs. */
   readonly permissions: readonly Permission[];
   /** Those that were not granted. The parts that need them are left out. */

@@ -287,7 +287,7 @@ serve: {}
     ],
     [
       "__proto__: 1",
-      "pressmark.config.yaml:1:1 __proto__: unknown option; use one of mounts, limits, redact, search, sets, callers, rules, server",
+      "pressmark.config.yaml:1:1 __proto__: unknown option; use one of mounts, limits, redact, search, sets, callers, rules, quotas, server",
     ],
   ])("is pointed at: %j", async (text, line) => {
     expect(await problems(text)).toEqual([line.replace("SOURCES", Object.keys(sources).join(", "))]);

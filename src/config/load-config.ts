@@ -1,7 +1,7 @@
 /** Loads a config: reads, parses and checks it, and applies its grants. */
 import { basename, dirname, extname, relative, resolve } from "node:path";
 import { sources } from "../sources/index.ts";
-import { checkAccess } from "./access.ts";
+import { checkAccess, checkQuotas } from "./access.ts";
 import { askForMounts, mayRun, type Places, referredFact } from "./ask-for-mounts.ts";
 import { createAsking, partOf, type Standing } from "./asking.ts";
 import { check, type CheckOptions } from "./check.ts";
@@ -109,7 +109,7 @@ export async function loadWith(
     // Leaves out only the settings that may not be resolved.
     takeChecked(check(schema, withoutUnresolved(resolved), [], checking), () => undefined);
   const { limits, redact: isRedacted, server = {}, search = {}, sets: chosen = {} } = outline?.value ?? {};
-  const { callers = {}, rules = [] } = outline?.value ?? {};
+  const { callers = {}, rules = [], quotas = {} } = outline?.value ?? {};
   const written = mountsOf(resolved.value, folder, refuse);
   const mountNames = Object.keys(written);
   const mounts = await checkMounts(written, {
@@ -125,6 +125,7 @@ export async function loadWith(
   });
   const sets = checkSets(chosen, { isReferred: checking.isReferred, refuse });
   const access = checkAccess(callers, rules, { folder, mounts: mountNames, isReferred: checking.isReferred, refuse });
+  checkQuotas(quotas, Object.keys(callers), { refuse });
   const bindings = await askForMounts(mounts, { asking, places, raw, resolved, folder, isNamed: named, isAsking });
   for (const [section, reasons] of [
     ["server", serverReasons(server)],
@@ -159,12 +160,13 @@ export async function loadWith(
       search: allowed("search", search) as SearchSettings,
       sets,
       access: leftOut.has("callers") || leftOut.has("rules") ? undefined : access,
+      quotas,
       permissions,
       withheld,
       redact,
       shown: shownConfig(
         mounts,
-        { server, search, sets, access: { ...access, rules } },
+        { server, search, sets, access: { ...access, rules }, quotas },
         resolved.secretPaths,
         mountsBeside(mounts, raw),
       ),

@@ -1,4 +1,5 @@
 /** A config for display: values from references are shown as dots. */
+import type { QuotaSettings } from "../access/quotas.ts";
 import type { MountConfig } from "./config.ts";
 import { type KeyPath, formatPath } from "./problem.ts";
 import { dots, isPlainObject } from "./references.ts";
@@ -14,11 +15,13 @@ export function shownConfig(
     search,
     sets,
     access: { callers, rules },
+    quotas,
   }: {
     readonly server: ServerSettings;
     readonly search: SearchSettings;
     readonly sets: readonly SetConfig[];
     readonly access: AccessSettings;
+    readonly quotas: QuotaSettings;
   },
   secretPaths: ReadonlySet<string>,
   leftOut: Readonly<Record<string, unknown>>,
@@ -45,6 +48,7 @@ export function shownConfig(
     ...(sets.length > 0 && { sets: Object.fromEntries(sets.map(({ name, ...set }) => [name, set])) }),
     ...(callers.length > 0 && { callers: Object.fromEntries(callers.map(({ name, ...caller }) => [name, caller])) }),
     ...(rules.length > 0 && { rules }),
+    ...(Object.keys(quotas).length > 0 && { quotas }),
     ...(Object.keys(server).length > 0 && { server: withoutSecrets(server, ["server"], secretPaths) }),
   };
 }

@@ -189,6 +189,24 @@ export function ruleSchema(zod: Zod) {
   });
 }
 
+export function quotaSchema(zod: Zod) {
+  const limit = (least: number) =>
+    zod.union([zod.int().min(least).max(Number.MAX_SAFE_INTEGER), zod.literal("unlimited")]).optional();
+  return zod.strictObject({
+    requestsPerMinute: limit(1).describe("Requests, each one of a batch, and calls of actions"),
+    bytesPerMinute: limit(1).describe("Bytes of responses and notifications"),
+    entriesPerMinute: limit(1).describe("Listed resources, templates and skills, and hits of searches"),
+    indexRowsPerMinute: limit(1).describe("Rows that searches read from the index"),
+    processMsPerMinute: limit(1).describe(
+      "Milliseconds that child processes work for the caller: git, SQLite, and the extraction of text from documents",
+    ),
+    listens: limit(0).describe(
+      "Open listens, streams and subscriptions; a listen counts once for each resource it names",
+    ),
+    concurrentReads: limit(1).describe("Requests that run at the same time, without listens"),
+  });
+}
+
 /** Keys that every mount may have besides the options of its source. No option may have one of these names. */
 export function mountSchema(zod: Zod) {
   return zod.strictObject({
@@ -245,6 +263,12 @@ export function configSchema(zod: Zod) {
       .optional()
       .describe(
         "Who may see what. With any rule, what no rule allows is private; deny wins; the owner sees everything",
+      ),
+    quotas: zod
+      .record(zod.string(), quotaSchema(zod))
+      .optional()
+      .describe(
+        'How much callers may use, by whom it is about, written as in rules: "anyone", "group:NAME", "caller:NAME" …; each limit is a number or "unlimited". Default: no limits',
       ),
     server: serverSchema(zod).optional().describe("How pressmark serve listens, and what it offers"),
   });

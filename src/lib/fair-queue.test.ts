@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { type CostAccount, costAccount, runCharged } from "./cost-account.ts";
 import { createFairQueue } from "./fair-queue.ts";
 
 const { signal } = new AbortController();
@@ -87,6 +88,24 @@ it("rejects no client while another has more in the queue, and keeps each client
     ),
     { numRuns: 200 },
   );
+});
+
+it("charges work to whoever queued it, not to whoever ended before it", async () => {
+  const queue = createFairQueue({
+    maxAtOnce: 1,
+    maxWaiting: 9,
+    busy: () => new Error("busy"),
+    cancelled: () => new Error("left"),
+  });
+  const [first, second]: CostAccount[] = [1, 2].map(() => ({ isOpen: true, charge() {} }));
+  const turn = Promise.withResolvers<void>();
+  const ended = runCharged(first, () => queue.run({}, { signal }, () => turn.promise));
+  const waiting = runCharged(second, () => queue.run({}, { signal }, async () => costAccount()));
+  const unlimited = queue.run({}, { signal }, async () => costAccount());
+  turn.resolve();
+  await ended;
+  expect(await waiting).toBe(second);
+  expect(await unlimited).toBeUndefined();
 });
 
 it("starts immediately, and without using the signal, if there is a free slot", () => {

@@ -1,4 +1,5 @@
 /** A fair queue: clients take turns, so that one client with much work does not block the others. */
+import { costAccount, runCharged } from "./cost-account.ts";
 import { monotonicMs } from "./monotonic-ms.ts";
 
 interface FairQueueOptions {
@@ -114,11 +115,13 @@ export function createFairQueue({
 
   function wait<T>(client: object, { signal }: { readonly signal: AbortSignal }, work: () => Promise<T>): Promise<T> {
     if (signal.aborted) return Promise.reject(cancelled(signal.reason));
+    const account = costAccount();
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         begin() {
           signal.removeEventListener("abort", leaveQueue);
-          resolve(start(client, work));
+          // The work of another client has just ended here.
+          resolve(runCharged(account, () => start(client, work)));
         },
         sendAway() {
           signal.removeEventListener("abort", leaveQueue);

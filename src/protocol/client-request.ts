@@ -22,7 +22,7 @@ export interface ServerInfo {
 /** What this server offers. The same for all requests. */
 export interface ServerFeatures extends Pick<
   ProtocolOptions,
-  "resources" | "server" | "instructions" | "moreTools" | "observer"
+  "resources" | "server" | "instructions" | "moreTools" | "observer" | "quotas"
 > {
   readonly tools: ReadonlyMap<string, Tool>;
   /** Absent if there never are any. */

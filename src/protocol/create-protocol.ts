@@ -1,10 +1,12 @@
 /** Combines revisions, resources, tools and prompts into the protocol that transports use. */
+import { byteLength } from "../lib/byte-length.ts";
 import type { Call, Caller, Resources } from "../resources.ts";
 import { answerTo, askFor, errorResponse, failure, progressOf, type Responder, toResponder } from "./respond.ts";
+import { type CallerQuotas, withinQuotas } from "./caller-quotas.ts";
 import type { ServerFeatures, ClientRequest, ServerInfo } from "./client-request.ts";
 import type { Protocol, HeaderLookup, Peer, WireBytes } from "./protocol.ts";
 import { claimsModern, openEnvelope, visitorIn } from "./envelope.ts";
-import { codes, errorWire, isJsonObject, notificationWire, parseMessage } from "./message.ts";
+import { codes, errorWire, isJsonObject, type JsonRpcMessage, notificationWire, parseMessage } from "./message.ts";
 import { type Prompt, type PromptSet, promptSetOf } from "./prompts.ts";
 import type { Runtime } from "../source.ts";
 import type { Revision } from "./revision.ts";
@@ -25,6 +27,8 @@ export interface ProtocolOptions {
   /** A set if they may change, or depend on the caller. */
   readonly prompts?: readonly Prompt[] | PromptSet;
   readonly watchQuota?: WatchQuota;
+  /** What each caller may use. Default: no limits per caller. */
+  readonly quotas?: CallerQuotas;
   /** Notified of clients, of what they read, and of how requests end. */
   readonly observer?: RequestObserver;
   /** Whether callers had to authenticate: then no response is public. */
@@ -40,6 +44,7 @@ export function createProtocol({
   moreTools,
   prompts = [],
   watchQuota,
+  quotas,
   observer,
   isPrivate = false,
   log = () => {},
@@ -55,6 +60,7 @@ export function createProtocol({
     prompts: toShelf(prompts),
     revisions: allRevisions.map(({ date }) => date),
     watchQuota: watchQuota ?? createWatchQuota(),
+    quotas,
     observer,
     listens: new Set(),
     isClosing: () => closed,
@@ -74,9 +80,16 @@ export function createProtocol({
       return reply.end(errorResponse(null, codes.request, "a client must not send responses", { status: 400 }));
     // Over HTTP a client sends no notifications: disconnecting cancels a request.
     if (message.kind === "notification") return reply.end();
-    const { id, method, params } = message;
-    if (closed) return reply.end(errorResponse(id, codes.internal, "the server is closing", { status: 503 }));
+    if (closed) return reply.end(errorResponse(message.id, codes.internal, "the server is closing", { status: 503 }));
+    await withinQuotas(quotas, peer.caller, message, reply, (charged) => handle(message, headers, peer, charged));
+  }
 
+  async function handle(
+    { id, method, params }: Extract<JsonRpcMessage, { kind: "request" }>,
+    headers: HeaderLookup | undefined,
+    peer: Peer,
+    reply: Responder,
+  ): Promise<void> {
     let revision = modernRevisions[0]!;
     let ask, clientCapabilities, visitor;
     try {
@@ -126,7 +139,15 @@ export function createProtocol({
         ? (body: unknown, reply: Responder, signal: AbortSignal) =>
             begin(body, undefined, { caller, client, signal }, reply)
         : undefined;
-      const own = { caller, client, signal: until, send: (wire: WireBytes) => peer.send(wire) };
+      const own = {
+        caller,
+        client,
+        signal: until,
+        send(wire: WireBytes) {
+          quotas?.charge(caller, "bytes", byteLength(wire));
+          return peer.send(wire);
+        },
+      };
       return createSession(offer, own, askModern, log);
     },
 

@@ -31,7 +31,13 @@ export const subscriptionsListen: RequestHandler = {
 
     const client = call.client ?? call.caller;
     const amount = Math.max(1, uris.length);
-    await offer.watchQuota.take(client, call.signal, amount);
+    const release = offer.quotas?.listen(call.caller, amount);
+    try {
+      await offer.watchQuota.take(client, call.signal, amount);
+    } catch (cause) {
+      release?.();
+      throw cause;
+    }
     offer.observer?.watching?.(1, named.length);
     try {
       const asksUris = Object.hasOwn(wanted, "resourceSubscriptions");
@@ -39,6 +45,7 @@ export const subscriptionsListen: RequestHandler = {
     } finally {
       offer.observer?.watching?.(-1, -named.length);
       offer.watchQuota.release(client, amount);
+      release?.();
     }
   },
 };

@@ -12,9 +12,9 @@ export interface Reply {
   readonly takesNotice?: boolean;
   /**
    * Sends the response, once and last. Without a wire there is none (a notification was accepted, or the request was cancelled).
-   * The status is for HTTP only. Default: 200, or 202 without a wire.
+   * The status and the time for `Retry-After` are for HTTP only. Default status: 200, or 202 without a wire.
    */
-  end(wire?: WireBytes, status?: number): void;
+  end(wire?: WireBytes, status?: number, retryAfterMs?: number): void;
 }
 
 /** HTTP headers. Absent on other transports. */

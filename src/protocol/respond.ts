@@ -1,5 +1,5 @@
 /** Handles one request and encodes its response, in any revision. */
-import { ResourceError, toResourceError } from "../errors.ts";
+import { QuotaError, type ResourceError, toResourceError } from "../errors.ts";
 import { type RequestHandler, isOffered, type ServerFeatures, type ClientRequest } from "./client-request.ts";
 import type { Runtime } from "../source.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
@@ -25,6 +25,8 @@ export interface EncodedResponse {
   readonly status?: number;
   /** Absent for a result. */
   readonly errorCode?: number;
+  /** For HTTP, with the status 429. */
+  readonly retryAfterMs?: number;
 }
 
 /** A reply that knows whether the response is an error. */
@@ -59,7 +61,7 @@ export function toResponder(body: unknown, reply: Reply, observer: RequestObserv
           ms: monotonicMs() - startMs,
         });
       }
-      reply.end(response?.wire, response?.status);
+      reply.end(response?.wire, response?.status, response?.retryAfterMs);
     },
   };
 }
@@ -71,6 +73,10 @@ export function errorResponse(
   { data, status }: { readonly data?: unknown; readonly status?: number } = {},
 ): EncodedResponse {
   return { wire: errorWire(id, errorCode, message, data), status, errorCode };
+}
+
+export function quotaResponse(id: Id | null, { message, details, retryAfterMs }: QuotaError): EncodedResponse {
+  return { ...errorResponse(id, codes.internal, message, { data: details, status: 429 }), retryAfterMs };
 }
 
 export function askFor(method: string, revision: Revision, offer: ServerFeatures): RequestHandler {
@@ -105,6 +111,7 @@ export function failure(
   log: Runtime["log"],
 ): EncodedResponse {
   if (cause instanceof ProtocolError) return errorResponse(id, cause.code, cause.message, cause);
+  if (cause instanceof QuotaError) return quotaResponse(id, cause);
   const error = toResourceError(cause);
   const code = revision.errorCode(error.kind);
   const uri = member(params, "uri");

@@ -10,6 +10,7 @@ import {
   type Responder,
   toResponder,
 } from "./respond.ts";
+import { withinQuotas } from "./caller-quotas.ts";
 import { isOffered, type ServerFeatures, type ClientRequest } from "./client-request.ts";
 import { capabilities, instructionsFor, wireServer } from "./discovery.ts";
 import type { ProtocolSession, SessionPeer, WireBytes } from "./protocol.ts";
@@ -188,7 +189,16 @@ export function createSession(
 
   function receiveLegacy(message: JsonRpcMessage, reply: Responder): void {
     if (message.kind === "wrong") return refuse(reply, message.id, message.why);
-    if (message.kind === "request") return request(message, reply);
+    if (message.kind === "request")
+      return withinQuotas(
+        offer.quotas,
+        caller,
+        message,
+        reply,
+        (charged) => request(message, charged),
+        // Some clients of the older revisions wait for ever for the response to a request that was refused with another status.
+        revision && 200,
+      );
     if (message.kind === "notification") notified(message.method, message.params);
     reply.end();
   }

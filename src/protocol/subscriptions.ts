@@ -38,7 +38,7 @@ const maxSubscriptions = 50_000;
 const maxArmMs = 1000;
 
 export function createSessionSubscriptions(
-  { resources, prompts, watchQuota, observer }: ServerFeatures,
+  { resources, prompts, watchQuota, quotas, observer }: ServerFeatures,
   { caller, client }: Pick<Required<Call>, "caller" | "client">,
   announce: (notice: Notice) => void | Promise<void>,
 ): Subscriptions {
@@ -58,8 +58,10 @@ export function createSessionSubscriptions(
   }
 
   async function arm(uri: string, stop: AbortController): Promise<void> {
-    await watchQuota.take(client, stop.signal);
+    const release = quotas?.listen(caller, 1);
     // Every subscription ends with its signal.
+    if (release) stop.signal.addEventListener("abort", release, { once: true });
+    await watchQuota.take(client, stop.signal);
     if (stop.signal.aborted) watchQuota.release(client);
     else stop.signal.addEventListener("abort", () => watchQuota.release(client), { once: true });
     const watch = await resources.watch({ uris: [uri] }, { caller, signal: stop.signal });

@@ -182,7 +182,8 @@ export function createSearch(
     try {
       const hits = await visible(
         async (limit) => {
-          const found = (await index?.search({ ...query, limit }, call)) ?? [];
+          const isRepeated = limit > wanted.limit && { isRepeated: true };
+          const found = (await index?.search({ ...query, limit, ...isRepeated }, call)) ?? [];
           return found.flatMap(({ mount: name, ...hit }) => {
             const mount = byName.get(name);
             return mount ? [{ ...hit, mount }] : [];

@@ -37,11 +37,17 @@ const maxRemembered = 100_000;
 /** The usual constant of reciprocal rank fusion: reduces the weight of the first ranks. */
 const fusionOffset = 60;
 
-export function findPassages(index: OpenIndex, request: StoreQuery, now = Date.now()): readonly StoreHit[] {
+export function findPassages(
+  index: OpenIndex,
+  request: StoreQuery,
+  countRows?: (rows: number) => void,
+  now = Date.now(),
+): readonly StoreHit[] {
   const query = parseQuery(request.text, { typing: request.typing ?? false, now });
   const condition = conditionOf(query, request);
   const admission = createAdmission(index.database, condition, now);
   const lookup = openLookup(index.segments, request.visibility);
+  countRows?.(nextPowerOfTwo(lookup.passages) * (1 + query.wanted.length + (request.vector ? 1 : 0)));
   const found = lookUp(lookup, query.wanted);
   const gate = createPassageFilter(index.texts, lookup, query, admission.ifFew(), request.visibility);
   const count = Math.max(secondLooks, request.limit);
@@ -79,6 +85,10 @@ export function findPassages(index: OpenIndex, request: StoreQuery, now = Date.n
       lines: stored.lines,
     };
   });
+}
+
+function nextPowerOfTwo(count: number): number {
+  return 2 ** Math.ceil(Math.log2(Math.max(1, count)));
 }
 
 /** Reused between queries: texts share most of their terms. */

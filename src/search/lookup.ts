@@ -56,6 +56,8 @@ export function openLookup(stored: Segments, visibility?: Visibility) {
 
   return {
     segments,
+    /** Number of visible passages. */
+    passages,
     /** Mean length of a passage, in tokens. */
     meanLength: Math.max(1, total("tokens") / Math.max(1, passages)),
     /** Undefined if it does not occur. */

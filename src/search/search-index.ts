@@ -1,6 +1,13 @@
 /** The interface of an index to the router. */
 import type { DocumentAddress, StoreQuery, StoreHit } from "./store.ts";
 
+export interface IndexQuery extends Omit<StoreQuery, "vector" | "visibility"> {
+  /** Who searches. Documents that they may not see affect neither hits nor scores. Default: someone who sees everything. */
+  readonly viewer?: Viewer;
+  /** Whether the same search was sent before with a lower limit: its caller is not charged again. */
+  readonly isRepeated?: boolean;
+}
+
 export interface SearchIndex {
   /** Share of a mount that is indexed, from 0 to 1; undefined if not indexed. 1 only when nothing is known to be missing or stale. */
   ready(mount: string): number | undefined;
@@ -8,11 +15,6 @@ export interface SearchIndex {
   problem(mount: string): string | undefined;
   /** Best first. An invalid query throws "invalid", a lost index "unavailable"; before an index exists there are no hits. */
   search(query: IndexQuery, signal: AbortSignal): Promise<readonly StoreHit[]>;
-}
-
-export interface IndexQuery extends Omit<StoreQuery, "vector" | "visibility"> {
-  /** Who searches. Documents that they may not see affect neither hits nor scores. Default: someone who sees everything. */
-  readonly viewer?: Viewer;
 }
 
 export interface Viewer {

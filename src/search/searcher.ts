@@ -51,6 +51,8 @@ export interface SearchFindings {
   readonly hits: readonly StoreHit[];
   /** Present instead of hits. */
   readonly undecided?: UndecidedDocuments;
+  /** Number of rows that were read; absent if none. */
+  readonly rows?: number;
   /** The database that was searched; absent if none could be opened. */
   readonly file?: string;
   /** Why none could be opened; "damaged" or "replaced" if it was found so. */
@@ -132,7 +134,9 @@ export function createSearcher({ folder, openStore, runtime, embeddings }: Searc
       if (documents.length > 0)
         return { hits: [], file: opened.file, undecided: { file: opened.file, after: visibility.upTo, documents } };
     }
-    return { hits: opened.store.search({ ...query, mounts: names, vector, visibility }), file: opened.file };
+    let rows = 0;
+    const hits = opened.store.search({ ...query, mounts: names, vector, visibility }, (count) => (rows = count));
+    return { hits, rows, file: opened.file };
   }
 
   function statusOfWriter(): IndexStatus | undefined {

@@ -355,3 +355,21 @@ describe("vectors", () => {
     expect(find("vehicle", { vector: vector(1, 0) })).toEqual(["car"]);
   });
 });
+
+function rowsOf(text: string, more: object = {}): number {
+  let rows = 0;
+  store.search({ text, limit: 10, ...more }, (count) => (rows = count));
+  return rows;
+}
+
+it("counts rows by the words of the query and the magnitude of the index, not by what matches", () => {
+  put(...Array.from({ length: 5 }, (_, at) => document(`a${at}`, "tea kettle")));
+  const [one, two] = [rowsOf("tea"), rowsOf("tea kettle")];
+  expect(one).toBeGreaterThan(0);
+  expect(two).toBeGreaterThan(one);
+  expect([rowsOf("qwzxy"), rowsOf("tae"), rowsOf("tea", { limit: 1 })]).toEqual([one, one, one]);
+  put(document("hidden", "merger"));
+  expect([rowsOf("merger"), rowsOf("tea")]).toEqual([one, one]);
+  put(...Array.from({ length: 90 }, (_, at) => document(`b${at}`, "coffee")));
+  expect(rowsOf("tea")).toBeGreaterThan(one);
+});

@@ -125,7 +125,7 @@ export const openStore: OpenStore = (file, { readOnly = false, isStopped = () =>
           passages: row["passages"] as number,
         }));
     },
-    search: (query) => look(() => findPassages(index, query)),
+    search: (query, count) => look(() => findPassages(index, query, count)),
     addresses(after, limit) {
       const rows = database
         .prepare(`

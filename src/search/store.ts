@@ -83,8 +83,11 @@ export interface IndexStore {
   ): readonly Stored[];
   /** Number of documents and passages of each mount that has any. */
   counts(): readonly { readonly mount: string; readonly documents: number; readonly passages: number }[];
-  /** Best first. An invalid query throws "invalid". */
-  search(request: StoreQuery): readonly StoreHit[];
+  /**
+   * Best first. An invalid query throws "invalid". `count` gets the number of rows that such a query reads. It depends on the query and on the
+   * magnitude of what is visible alone.
+   */
+  search(request: StoreQuery, count?: (rows: number) => void): readonly StoreHit[];
   /** Documents with a greater id than this, in order. */
   addresses(after: number, limit: number): readonly DocumentAddress[];
   unembedded(limit: number): readonly Unembedded[];

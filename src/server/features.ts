@@ -6,8 +6,10 @@ import type { PromptSet } from "../protocol/prompts.ts";
 import { createActionTools } from "../protocol/tools/action-tools.ts";
 import { createReadingTools, type ReadingToolName } from "../protocol/tools/reading-tools.ts";
 import type { Tool, ToolSet } from "../protocol/tools.ts";
-import type { Caller } from "../resources.ts";
+import { runCharged } from "../lib/cost-account.ts";
+import type { Caller, Resources } from "../resources.ts";
 import { createInstructions } from "./instructions.ts";
+import { createMeteredResources } from "./metered-resources.ts";
 import { type Server, mountsFor } from "./open-server.ts";
 import type { ServerMetrics } from "./server-metrics.ts";
 import { createPickTool } from "./picker-app.ts";
@@ -15,12 +17,14 @@ import { createSaveSet } from "./sets/save-set.ts";
 import { createSetPrompts } from "./sets/set-prompts.ts";
 
 interface FeaturesOptions {
-  readonly pressmark: Pick<Server, "resources" | "mounts" | "policy" | "settings" | "runtime" | "sets">;
+  readonly pressmark: Pick<Server, "resources" | "mounts" | "policy" | "settings" | "runtime" | "sets" | "quotas">;
   /** False offers no tools, regardless of the config. */
   readonly tools?: boolean;
 }
 
 interface Features {
+  /** Charges callers for what they list and find. */
+  readonly resources: Resources;
   readonly server: { readonly name: string; readonly title: string };
   readonly tools: readonly Tool[];
   /** Actions of mounts as tools. Absent if they are not offered. */
@@ -45,12 +49,12 @@ interface ServerProtocolOptions {
 
 /** The protocol of a server with all its features, the same for every transport. */
 export function createServerProtocol(
-  pressmark: Pick<Server, "resources" | "register" | "runtime">,
-  { server: name, instructions, tools, actions, prompts }: Features,
+  pressmark: Pick<Server, "register" | "runtime" | "quotas">,
+  { resources, server: name, instructions, tools, actions, prompts }: Features,
   { version, isPrivate = false, metrics }: ServerProtocolOptions,
 ): Protocol {
   return createProtocol({
-    resources: pressmark.resources,
+    resources,
     server: { ...name, version },
     instructions,
     tools,
@@ -58,6 +62,7 @@ export function createServerProtocol(
     prompts,
     observer: { ...pressmark.register, answered: metrics?.answered, watching: metrics?.watching },
     isPrivate,
+    quotas: pressmark.quotas,
     log: pressmark.runtime.log,
   });
 }
@@ -66,11 +71,13 @@ export function createFeatures({ pressmark, tools }: FeaturesOptions): Features 
   const only = tools === false ? [] : namesOf(pressmark.settings.tools);
   const instructions = createInstructions({ pressmark, server: server.name, tools: only });
   const mounts = (caller: Caller) => mountsFor(pressmark, caller);
+  const resources = createMeteredResources(pressmark.resources, pressmark.quotas);
   const callable = [
-    ...createReadingTools({ resources: pressmark.resources, server: server.name, mounts, only }),
+    ...createReadingTools({ resources, server: server.name, mounts, only }),
     ...(tools !== false && maySave(pressmark.settings.tools) ? [createSaveSet(pressmark)] : []),
   ];
   return {
+    resources,
     server,
     tools: [
       ...callable,
@@ -78,10 +85,10 @@ export function createFeatures({ pressmark, tools }: FeaturesOptions): Features 
         ? [createPickTool({ mounts, tools: callable.map(({ name }) => name) })]
         : []),
     ],
-    ...(tools !== false &&
-      isNamed("actions", pressmark.settings.tools) && { actions: createActionTools(pressmark.resources) }),
-    prompts: createSetPrompts({ ...pressmark, others: [createGatherPrompt(pressmark.resources)] }),
-    instructions: instructions.of,
+    ...(tools !== false && isNamed("actions", pressmark.settings.tools) && { actions: createActionTools(resources) }),
+    prompts: createSetPrompts({ ...pressmark, resources, others: [createGatherPrompt(resources)] }),
+    // What the server looks up for them is not charged to the caller.
+    instructions: (caller) => runCharged(undefined, () => instructions.of(caller)),
     prepare: (caller) => void instructions.glance(caller),
     close: instructions.close,
   };

@@ -1,4 +1,5 @@
 /** Formats the counters of this server for Prometheus: https://prometheus.io/docs/instrumenting/exposition_formats/ */
+import type { QuotaRefusals } from "../access/quotas.ts";
 import type { RequestCounts } from "./server-metrics.ts";
 import type { ShownStatus } from "./server-index.ts";
 
@@ -7,6 +8,7 @@ interface MetricsSnapshot {
   readonly version: string;
   readonly sessions: number;
   readonly streams: number;
+  readonly refusals: readonly QuotaRefusals[];
   /** Undefined without an index. */
   readonly status: ShownStatus | undefined;
 }
@@ -15,7 +17,7 @@ type Labels = Readonly<Record<string, string>>;
 type Sample = readonly [labels: Labels, value: number, suffix?: string];
 
 /** Contains no names of mounts, because access is not checked here. */
-export function toText({ tally, version, sessions, streams, status }: MetricsSnapshot): string {
+export function toText({ tally, version, sessions, streams, refusals, status }: MetricsSnapshot): string {
   const methods = [...tally.methods].sort(([left], [right]) => (left < right ? -1 : 1));
   const mounts = status?.mounts ?? [];
   const sum = (of: (mount: (typeof mounts)[number]) => number) => mounts.reduce((total, mount) => total + of(mount), 0);
@@ -43,6 +45,12 @@ export function toText({ tally, version, sessions, streams, status }: MetricsSna
     family("pressmark_subscriptions", "gauge", "Watched resources, counted once per listener.", [
       [{}, tally.subscriptions],
     ]),
+    family(
+      "pressmark_quota_refusals_total",
+      "counter",
+      "Requests that a quota refused, by caller.",
+      refusals.map(({ caller, quota, count }): Sample => [{ caller, quota }, count]),
+    ),
     family("pressmark_index_documents", "gauge", "Documents in the search index.", [
       [{}, sum((each) => each.documents)],
     ]),

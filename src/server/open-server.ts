@@ -3,6 +3,7 @@ import { dirname, resolve } from "node:path";
 import type { Writable } from "node:stream";
 import { isDeepStrictEqual } from "node:util";
 import { type AccessDecision, openPolicy, type Policy } from "../access/policy.ts";
+import { createQuotas, type Quotas } from "../access/quotas.ts";
 import type { Config } from "../config/config.ts";
 import type { AccessSettings } from "../config/access.ts";
 import { configIn, findConfig } from "../config/find-config.ts";
@@ -54,6 +55,8 @@ export interface Server {
   readonly policy: Policy;
   /** Named callers and rules of the current config; undefined if they need trust first. */
   readonly access: AccessSettings | undefined;
+  /** How much each caller may use, by the current config. */
+  readonly quotas: Quotas;
   /** Folder of stored tokens, sets and trust. */
   readonly stateFolder: string;
   /** The search index. */
@@ -119,7 +122,9 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
   let shownPolicy: Policy = policy;
   const index = createServerIndex({ cacheFolder: cacheFolder(systemPaths), project, runtime, live });
   const register = createActivityLog(runtime);
-  const own = builtInMounts({ index, register, mounts: served, runtime, pickerApp: options.pickerApp });
+  const quotas = createQuotas(runtime);
+  quotas.reload(config.quotas);
+  const own = builtInMounts({ index, register, quotas, mounts: served, runtime, pickerApp: options.pickerApp });
   const { sets, ...setsOfServer } = createServerSets({
     policy,
     mounts: served,
@@ -175,6 +180,7 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
       // Another object: what was found under the earlier rules is looked up again.
       shownPolicy = { ...policy };
     }
+    quotas.reload(next.quotas);
     config = next;
     open = all;
     serveIndex();
@@ -198,6 +204,7 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
 
   return {
     resources,
+    quotas,
     get mounts() {
       return served();
     },

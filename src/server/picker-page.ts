@@ -1,11 +1,15 @@
 /** Serves the picker's built files, read on the first request. */
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { quote } from "../errors.ts";
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { QuotaError, quote } from "../errors.ts";
+import type { MeteredRequest } from "../protocol/caller-quotas.ts";
 import type { Runtime } from "../source.ts";
+import { retryAfter } from "../transport/send-json.ts";
 
 interface PickerPageOptions {
   /** Folder of the build, resolved at the first request. */
   readonly folder: () => string;
+  /** Counts a request. Throws a QuotaError if its caller may send none. */
+  readonly begin?: (request: IncomingMessage) => Pick<MeteredRequest, "end"> | undefined;
   readonly log?: Runtime["log"];
 }
 
@@ -47,7 +51,7 @@ const guards = {
   "Cross-Origin-Resource-Policy": "same-origin",
 };
 
-export function createPickerPage({ folder, log }: PickerPageOptions): PickerPage {
+export function createPickerPage({ folder, begin, log }: PickerPageOptions): PickerPage {
   let files: Promise<ReadonlyMap<string, File>> | undefined;
 
   async function find(name: string): Promise<File | undefined> {
@@ -93,6 +97,13 @@ export function createPickerPage({ folder, log }: PickerPageOptions): PickerPage
 
   return (request, response, path) => {
     if (path !== "/" && !path.startsWith(below)) return false;
+    try {
+      begin?.(request)?.end();
+    } catch (cause) {
+      if (!(cause instanceof QuotaError)) throw cause;
+      say(response, 429, cause.message, retryAfter(cause.retryAfterMs));
+      return true;
+    }
     if (request.method !== "GET" && request.method !== "HEAD") {
       response.setHeader("Allow", "GET, HEAD, OPTIONS");
       say(response, 405, "GET the page");
@@ -105,8 +116,10 @@ export function createPickerPage({ folder, log }: PickerPageOptions): PickerPage
   };
 }
 
-function say(response: ServerResponse, status: number, message: string): void {
-  response.writeHead(status, { ...guards, "Content-Type": "text/plain; charset=utf-8" }).end(`${message}\n`);
+function say(response: ServerResponse, status: number, message: string, headers?: OutgoingHttpHeaders): void {
+  response
+    .writeHead(status, { ...headers, ...guards, "Content-Type": "text/plain; charset=utf-8" })
+    .end(`${message}\n`);
 }
 
 async function readFiles(folder: string): Promise<ReadonlyMap<string, File>> {

@@ -2,6 +2,7 @@
 import type { EventLoopUtilization } from "node:perf_hooks";
 import type { SearchSettings } from "../config/schema.ts";
 import { ResourceError } from "../errors.ts";
+import { costAccount, runCharged } from "../lib/cost-account.ts";
 import type { Call } from "../resources.ts";
 import { IndexLostError, type IndexProblem, toIndexProblem } from "../search/index-problem.ts";
 import type { SearchIndex, Viewer } from "../search/search-index.ts";
@@ -102,7 +103,8 @@ export function createServerIndex({ cacheFolder, project, runtime, live, leaseMs
 
   function open(): Promise<Threads | undefined> {
     if (closing.signal.aborted || settings.enabled === false) return Promise.resolve(undefined);
-    return (opening ??= ending.then(start).catch((cause: unknown) => {
+    // Not on the account of the search that needs it.
+    return (opening ??= runCharged(undefined, () => ending.then(start)).catch((cause: unknown) => {
       ownProblem = toIndexProblem(cause);
       runtime.log("error", ownProblem.message, { cause });
       opening = undefined;
@@ -268,7 +270,8 @@ export function createServerIndex({ cacheFolder, project, runtime, live, leaseMs
       return state !== undefined && endedStates.has(state) ? lastError : undefined;
     },
 
-    async search({ mounts: names, viewer, ...query }, signal) {
+    async search({ mounts: names, viewer, isRepeated = false, ...query }, signal) {
+      const account = isRepeated ? undefined : costAccount();
       const opened = await open();
       if (!opened) return [];
       const searched = served.filter(({ name }) => names === undefined || names.includes(name));
@@ -276,6 +279,7 @@ export function createServerIndex({ cacheFolder, project, runtime, live, leaseMs
       const before = status?.file;
       const question = { ...query, mounts: searched.map(({ name, key }) => ({ name, key })), withStatus: isReader };
       const found = await searchAs(viewer, (viewers) => opened.searcher.search({ ...question, viewers }, signal));
+      account?.charge("indexRows", found.rows ?? 0);
       const reason = found.problem?.reason;
       if (reason === "damaged" || reason === "replaced") {
         opened.indexer.check("damaged");

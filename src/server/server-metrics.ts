@@ -1,5 +1,6 @@
 /** Counts requests and their outcome for `/metrics`. */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { QuotaRefusals } from "../access/quotas.ts";
 import type { RequestObserver } from "../protocol/request-observer.ts";
 import { allRevisions } from "../protocol/revisions/index.ts";
 import type { Runtime } from "../source.ts";
@@ -10,6 +11,8 @@ interface ServerMetricsOptions {
   readonly index: Pick<ServerIndex, "status">;
   /** Open sessions and streams. */
   readonly counts: () => { readonly sessions: number; readonly streams: number };
+  /** Requests that quotas refused. */
+  readonly refusals?: () => readonly QuotaRefusals[];
   readonly log?: Runtime["log"];
 }
 
@@ -37,7 +40,13 @@ export interface RequestCounts {
 
 const bounds: readonly number[] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-export function createServerMetrics({ version, index, counts, log }: ServerMetricsOptions): ServerMetrics {
+export function createServerMetrics({
+  version,
+  index,
+  counts,
+  refusals = () => [],
+  log,
+}: ServerMetricsOptions): ServerMetrics {
   // Unknown methods count as "other": callers could make up any number of names.
   const known = new Set(["initialize", "ping", ...allRevisions.flatMap(({ asks }) => [...asks.keys()])]);
   const methods = new Map<string, MethodCounts>();
@@ -56,7 +65,7 @@ export function createServerMetrics({ version, index, counts, log }: ServerMetri
   async function tell(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       const { toText } = await import("./metrics-text.ts");
-      const text = toText({ tally, version, status: index.status, ...counts() });
+      const text = toText({ tally, version, status: index.status, refusals: refusals(), ...counts() });
       if (response.destroyed) return;
       response.writeHead(200, {
         "Content-Type": "text/plain; version=0.0.4; charset=utf-8",

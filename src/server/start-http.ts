@@ -74,7 +74,10 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       const resources = createAuditedResources(opened.resources, audit, opened.explain);
       pressmark = withMembers<Server>(opened, { resources });
     }
-    const { settings } = pressmark;
+    const { settings, quotas } = pressmark;
+    quotas.follow(({ caller, quota, count }) => {
+      audit?.write({ what: "quota", caller, outcome: "denied", detail: `${quota} refused ${count} times` });
+    });
     const { log } = pressmark.runtime;
     const host = options.host ?? settings.host ?? "127.0.0.1";
     const port = options.port ?? settings.port ?? defaultPort;
@@ -83,13 +86,23 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
     // The caller is decided once it is known who can reach the server.
     let caller: Caller = gate?.owner ?? { id: "anonymous" };
     const features = createFeatures({ pressmark, tools: options.tools });
-    const metrics = createServerMetrics({ version, index: pressmark.index, counts: () => listening.http.counts, log });
+    const metrics = createServerMetrics({
+      version,
+      index: pressmark.index,
+      counts: () => listening.http.counts,
+      refusals: quotas.refusals,
+      log,
+    });
     const protocol = createServerProtocol(pressmark, features, { version, isPrivate: gate !== undefined, metrics });
     const everywhere = host === "0.0.0.0" || host === "::";
     const allowedHosts = [...options.allowedHosts, ...(settings.allowedHosts ?? [])];
     const allowedOrigins = settings.allowedOrigins ?? [];
     const page = createPickerPage({
       folder: () => options.pickerFolder ?? join(packageFolder(), "dist", "picker"),
+      begin(request) {
+        const asking = gate ? gate.callerOf(request) : caller;
+        return asking && quotas.begin(asking);
+      },
       log,
     });
     const listening = await listen(protocol, {
@@ -100,7 +113,8 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       isOneCaller: !gate?.hasCallers,
       gate: gate?.gate,
       challenge: gate?.challenge,
-      posts: features.actions && createActionEndpoint(pressmark.resources, log),
+      quotas,
+      posts: features.actions && createActionEndpoint(pressmark.resources, log, quotas),
       page: "/",
       // Metrics count what a caller may not see, so they exist for the owner alone.
       elsewhere: (request, response, path) =>

@@ -1,4 +1,5 @@
 /** The resource `pressmark://status`: mounts, index, clients, recent reads, host settings. Visible to the owner only. */
+import type { Quotas } from "../access/quotas.ts";
 import { toResourceError } from "../errors.ts";
 import type { Call } from "../resources.ts";
 import { rootOf } from "../protocol/tools/mounts.ts";
@@ -12,6 +13,7 @@ import type { ActivityLog } from "./activity-log.ts";
 export interface StatusPageOptions {
   readonly index: ServerIndex;
   readonly register: ActivityLog;
+  readonly quotas: Pick<Quotas, "refusals" | "follow">;
   /** The current mounts. */
   mounts(): readonly ServedMount[];
   readonly runtime: Runtime;
@@ -29,7 +31,7 @@ const freshMs = 10_000;
 const lookMs = 15_000;
 const patienceMs = 5000;
 
-export function statusPage({ index, register, mounts, runtime }: StatusPageOptions): StatusPage {
+export function statusPage({ index, register, quotas, mounts, runtime }: StatusPageOptions): StatusPage {
   const health = new WeakMap<Source, Health>();
   const hearers = new Set<() => void>();
   let lookedAt = -Infinity;
@@ -96,6 +98,7 @@ export function statusPage({ index, register, mounts, runtime }: StatusPageOptio
         index: { state: indexed.state, bytes: indexed.bytes, problem: indexed.problem?.message },
         clients: register.clients(),
         reads: register.reads(),
+        refusedByQuota: quotas.refusals(),
         hosts: await settingsFor(register),
       };
     },
@@ -106,6 +109,7 @@ export function statusPage({ index, register, mounts, runtime }: StatusPageOptio
       signal.addEventListener("abort", () => hearers.delete(hear), { once: true });
       index.follow(hear, signal);
       register.follow(hear, signal);
+      quotas.follow(hear, signal);
     },
 
     attend(signal) {

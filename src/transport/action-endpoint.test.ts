@@ -1,6 +1,8 @@
 import { expect, it } from "vitest";
+import { createQuotas, type Quotas } from "../access/quotas.ts";
 import { invalid, ResourceError } from "../errors.ts";
 import type { Action, Call, Resources } from "../resources.ts";
+import { createClock } from "../testing/clock.ts";
 import { createActionEndpoint } from "./action-endpoint.ts";
 import { serveFake } from "./test-server.ts";
 
@@ -18,8 +20,8 @@ const echo: NonNullable<Resources["act"]> = async ({ mount, name }, input) => ({
   resources: [],
 });
 
-async function serve(actions: readonly Action[], act?: NonNullable<Resources["act"]>, options = {}) {
-  const posts = createActionEndpoint({ actions: async () => actions, act: act ?? echo });
+async function serve(actions: readonly Action[], act?: NonNullable<Resources["act"]>, options = {}, quotas?: Quotas) {
+  const posts = createActionEndpoint({ actions: async () => actions, act: act ?? echo }, undefined, quotas);
   const { listening } = await serveFake({}, { posts, ...options });
   const post = async (path: string, body: string, headers: Record<string, string> = {}) => {
     const response = await fetch(new URL(path, listening.url), {
@@ -125,4 +127,17 @@ it("disconnecting cancels the call", async () => {
   leaving.abort();
   await expect(asked).rejects.toThrow();
   await cancelled;
+});
+
+it("a caller that has used up a quota gets 429 and the time to wait", async () => {
+  const quotas = createQuotas(createClock().runtime);
+  quotas.reload({ anyone: { bytesPerMinute: 10 } });
+  const { post } = await serve([action("wall", "find")], undefined, {}, quotas);
+  expect(await post("/actions/wall/find", '{"a":"twenty bytes or more"}')).toMatchObject({ status: 200 });
+  const refused = await post("/actions/wall/find", "{}");
+  expect(refused).toMatchObject({
+    status: 429,
+    body: { error: { kind: "busy", details: { quota: "bytesPerMinute" } } },
+  });
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(60);
 });

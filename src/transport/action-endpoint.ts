@@ -1,8 +1,10 @@
 /** Actions over plain HTTP, for programs without MCP: JSON is posted, and JSON comes back. */
 import type { OutgoingHttpHeaders } from "node:http";
-import { type ErrorKind, type ResourceError, toResourceError } from "../errors.ts";
-import type { Action, Call, Resources } from "../resources.ts";
+import { type ErrorKind, QuotaError, type ResourceError, toResourceError } from "../errors.ts";
+import type { CallerQuotas, MeteredRequest } from "../protocol/caller-quotas.ts";
+import type { Action, ActionResult, Call, Resources } from "../resources.ts";
 import type { Runtime } from "../source.ts";
+import { retryAfter } from "./send-json.ts";
 
 interface ActionResponse {
   readonly status: number;
@@ -36,6 +38,7 @@ const statuses: Readonly<Partial<Record<ErrorKind, number>>> = {
 export function createActionEndpoint(
   resources: Pick<Resources, "actions" | "act">,
   log?: Runtime["log"],
+  quotas?: CallerQuotas,
 ): ActionEndpoint {
   async function find(path: string, call: Call): Promise<Pick<Action, "mount" | "name"> | undefined> {
     const actions = (await resources.actions?.(call)) ?? [];
@@ -47,30 +50,41 @@ export function createActionEndpoint(
     return others.length > 0 ? undefined : only;
   }
 
+  async function act(path: string, body: unknown, call: Call): Promise<ActionResult | undefined> {
+    const action = await find(path, call);
+    return action && resources.act?.(action, body, call);
+  }
+
   return {
     claims: (path) => path.startsWith(below) || ownEndpoint.test(path),
 
     async take(path, body, call) {
+      let metered: MeteredRequest | undefined;
       try {
-        const action = await find(path, call);
-        const acted = action && (await resources.act?.(action, body, call));
-        return acted && { status: 200, text: JSON.stringify(acted.value) };
+        metered = quotas?.begin(call.caller);
+        const acted = await (metered ? metered.run(() => act(path, body, call)) : act(path, body, call));
+        const text = acted && JSON.stringify(acted.value);
+        if (text !== undefined) quotas?.charge(call.caller, "bytes", Buffer.byteLength(text));
+        return text === undefined ? undefined : { status: 200, text };
       } catch (cause) {
         if (call.signal.aborted) throw cause;
         const error = toResourceError(cause);
         if (error !== cause) log?.("error", "an action failed", { cause });
         return refusal(error);
+      } finally {
+        metered?.end();
       }
     },
   };
 }
 
-function refusal({ kind, message, details }: ResourceError): ActionResponse {
+function refusal(error: ResourceError): ActionResponse {
+  const { kind, message, details } = error;
   const retryAfterMs = details?.["retryAfterMs"];
   return {
-    status: statuses[kind] ?? 500,
+    status: error instanceof QuotaError ? 429 : (statuses[kind] ?? 500),
     text: JSON.stringify({ error: { kind, message, details } }),
-    ...(typeof retryAfterMs === "number" && { headers: { "Retry-After": Math.ceil(retryAfterMs / 1000) } }),
+    ...(typeof retryAfterMs === "number" && { headers: retryAfter(retryAfterMs) }),
   };
 }
 

@@ -1,7 +1,7 @@
 /** Events of one session's streams, stored for a while so that a disconnected reader can catch up. */
 import type { WireBytes } from "../protocol/protocol.ts";
 import type { BytePool } from "./byte-pool.ts";
-import { byteLength } from "./wire-bytes.ts";
+import { byteLength } from "../lib/byte-length.ts";
 
 interface LoggedEvent<Stream> {
   readonly stream: Stream;

@@ -1,15 +1,16 @@
 /** MCP over HTTP, all revisions on one endpoint: checks, routing and responses. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
-import { quote } from "../errors.ts";
+import { QuotaError, quote } from "../errors.ts";
 import { isDoneWithin } from "../lib/is-done-within.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
+import type { CallerQuotas } from "../protocol/caller-quotas.ts";
 import type { Protocol, HeaderLookup } from "../protocol/protocol.ts";
 import type { Caller } from "../resources.ts";
 import type { Runtime } from "../source.ts";
 import { isJson, parseAccept } from "./accepts.ts";
 import type { Accepts } from "./accepts.ts";
 import type { ActionEndpoint } from "./action-endpoint.ts";
-import { sendJson, unkept } from "./send-json.ts";
+import { retryAfter, sendJson, unkept } from "./send-json.ts";
 import { createBodyReader, discard } from "./body.ts";
 import { clientOf } from "./clients.ts";
 import type { EventStreamOptions } from "./event-stream.ts";
@@ -41,6 +42,8 @@ export interface HttpOptions extends EventStreamOptions, LegacySessionOptions {
   readonly identify?: (request: IncomingMessage) => Caller | undefined | Promise<Caller | undefined>;
   /** Whether `identify` returns the same caller for everyone: then connections share limits. Default without `identify`: true. */
   readonly isOneCaller?: boolean;
+  /** What each caller may use; the protocol counts requests. Default: no limits per caller. */
+  readonly quotas?: CallerQuotas;
   /** The `WWW-Authenticate` of a 401. */
   readonly challenge?: string;
   /** Host names besides localhost, with or without a port. "*" allows any. */
@@ -88,6 +91,8 @@ const listenEndMs = 250;
 /** Interval of checks while closing. */
 const lookMs = 10;
 const thenClose = { Connection: "close" };
+/** A longer body is not even read while its caller has no quota left. A shorter one may be a cancellation. */
+const shortBodyBytes = 64 * 1024;
 const methods = "GET, POST, DELETE, OPTIONS";
 const corsHeaders =
   "Content-Type, Accept, Authorization, Last-Event-ID, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name";
@@ -106,6 +111,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
     maxUrlLength = 2048,
     maxStreams = 18_000,
     gate,
+    quotas,
     page,
     posts,
     elsewhere,
@@ -236,8 +242,27 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
     if (response.destroyed) return;
     if (caller === undefined) return refuseStranger(response);
     if (state === "closed") return refuseLate(response);
+    const refusal = hasLongBody(request) ? quotas?.refusal(caller) : undefined;
+    if (refusal) return refuseQuota(response, refusal);
     endWith(caller, response);
     entryPoint(request, response, caller);
+  }
+
+  function refuseQuota(response: ServerResponse, { message, details, retryAfterMs }: QuotaError): void {
+    sendJson(response, 429, edge.error(null, internalError, message, details), retryAfter(retryAfterMs));
+  }
+
+  /** A stream counts as a listen until it is closed. Sends an error if the caller may hold no more. */
+  function holdsStream(caller: Caller, response: ServerResponse): boolean {
+    try {
+      const release = quotas?.listen(caller, 1);
+      if (release) response.once("close", release);
+      return true;
+    } catch (cause) {
+      if (!(cause instanceof QuotaError)) throw cause;
+      refuseQuota(response, cause);
+      return false;
+    }
   }
 
   function refuseStranger(response: ServerResponse): void {
@@ -263,6 +288,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
   function atStream(request: IncomingMessage, response: ServerResponse, caller: Caller): void {
     if (request.method !== "GET") return refuse(response, 405, "GET opens the stream", { Allow: "GET, OPTIONS" });
     if (hasTooManyStreams()) return refuseStream(response);
+    if (!holdsStream(caller, response)) return;
     if (sse && !sse.open(response, caller, clientOf(request.socket)))
       refuse(response, 503, tooManySessions, { "Retry-After": 30 });
   }
@@ -363,6 +389,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
     }
     if (!parseAccept(request.headers.accept).events) return refuse(response, 406, "accept text/event-stream");
     if (hasTooManyStreams()) return refuseStream(response);
+    if (!holdsStream(caller, response)) return;
     session.listen(response, one(request.headers["last-event-id"]));
   }
 
@@ -422,6 +449,11 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
   };
 }
 
+function hasLongBody({ method, headers }: IncomingMessage): boolean {
+  if (method !== "POST") return false;
+  return headers["content-length"] === undefined || Number(headers["content-length"]) > shortBodyBytes;
+}
+
 function headersOf({ headers }: IncomingMessage): HeaderLookup {
   return {
     version: one(headers["mcp-protocol-version"]),
@@ -455,7 +487,7 @@ function sessionIdIn(url: string): string {
 
 function allowOrigin(response: ServerResponse, origin: string): void {
   response.setHeader("Access-Control-Allow-Origin", origin);
-  response.setHeader("Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate");
+  response.setHeader("Access-Control-Expose-Headers", "Mcp-Session-Id, Retry-After, WWW-Authenticate");
   response.setHeader("Vary", "Origin");
 }
 

@@ -4,7 +4,7 @@ import { monotonicMs } from "../lib/monotonic-ms.ts";
 import type { Protocol, Reply, WireBytes } from "../protocol/protocol.ts";
 import type { Caller } from "../resources.ts";
 import type { Accepts } from "./accepts.ts";
-import { sendJson } from "./send-json.ts";
+import { retryAfter, sendJson } from "./send-json.ts";
 import { createBytePool } from "./byte-pool.ts";
 import { type Client, createShares } from "./clients.ts";
 import type { EventLogLimits } from "./event-log.ts";
@@ -270,12 +270,13 @@ function createPostReply(
   let stream: AnswerStream | undefined;
   let over = false;
 
-  function finish(status: number, wire?: WireBytes): void {
+  function finish(status: number, wire?: WireBytes, retryAfterMs?: number): void {
     if (over) return;
     over = true;
     if (stream === undefined && wire !== undefined && status === 200 && !accepts.json)
       stream = streams.answer(response, headers?.());
-    if (stream === undefined) sendJson(response, status, wire, headers?.());
+    if (stream === undefined)
+      sendJson(response, status, wire, retryAfterMs === undefined ? headers?.() : retryAfter(retryAfterMs));
     else {
       if (wire !== undefined) void stream.send(wire);
       stream.end();
@@ -290,7 +291,7 @@ function createPostReply(
       stream ??= streams.answer(response, headers?.());
       return stream.send(wire);
     },
-    end: (wire, status = wire === undefined ? 202 : 200) => finish(status, wire),
+    end: (wire, status = wire === undefined ? 202 : 200, retryAfterMs) => finish(status, wire, retryAfterMs),
     cancel: (why) => (stream === undefined ? finish(404, why) : finish(200)),
   };
 }

@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import type { Protocol, HeaderLookup, Peer, Reply, WireBytes } from "../protocol/protocol.ts";
 import type { Caller } from "../resources.ts";
 import type { Accepts } from "./accepts.ts";
-import { sendJson } from "./send-json.ts";
+import { retryAfter, sendJson } from "./send-json.ts";
 import type { Client } from "./clients.ts";
 import type { EventStream, EventStreamAsk, EventStreams } from "./event-stream.ts";
 import type { InFlight } from "./in-flight.ts";
@@ -66,11 +66,12 @@ class Exchange implements Peer, Reply, EventStreamAsk {
     return this.#stream.send("data: ", wire);
   }
 
-  end(wire?: WireBytes, status = wire === undefined ? 202 : 200): void {
+  end(wire?: WireBytes, status = wire === undefined ? 202 : 200, retryAfterMs?: number): void {
     if (!this.settle()) return;
     if (this.#stream === undefined && wire !== undefined && status === 200 && !this.#takesJson)
       this.#stream = this.#open();
-    if (this.#stream === undefined) return sendJson(this.#response, status, wire);
+    if (this.#stream === undefined)
+      return sendJson(this.#response, status, wire, retryAfterMs === undefined ? undefined : retryAfter(retryAfterMs));
     if (wire !== undefined) void this.#stream.send("data: ", wire);
     this.#stream.end();
   }

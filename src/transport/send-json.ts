@@ -1,7 +1,8 @@
 /** Sends one complete HTTP response: a status, and a JSON text of known length or no body. */
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { byteLength } from "../lib/byte-length.ts";
 import type { WireBytes } from "../protocol/protocol.ts";
-import { byteLength, joinBytes } from "./wire-bytes.ts";
+import { joinBytes } from "./wire-bytes.ts";
 
 /** A response this large may stay in memory for a slow reader; a reader that accepts nothing for this long is disconnected. */
 const largeBytes = 64 * 1024;
@@ -9,6 +10,11 @@ export const stallMs = 60_000;
 
 /** Sent with every response: prevents caching and content sniffing. */
 export const unkept = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" } as const;
+
+/** The header that says when to try again, in whole seconds. */
+export function retryAfter(ms: number): OutgoingHttpHeaders {
+  return { "Retry-After": Math.ceil(ms / 1000) };
+}
 
 /** Does nothing if the client is gone, or already has a response. */
 export function sendJson(

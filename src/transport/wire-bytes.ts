@@ -1,4 +1,4 @@
-/** Counts the bytes of a message, and writes its pieces. */
+/** Writes the pieces of a message. */
 import type { WireBytes } from "../protocol/protocol.ts";
 
 interface Sink {
@@ -9,12 +9,6 @@ interface Sink {
 
 /** Below this, joining strings is cheaper than writing them one by one. */
 const joinedLength = 16 * 1024;
-
-export function byteLength(wire: WireBytes): number {
-  let length = 0;
-  for (const piece of wire) length += typeof piece === "string" ? Buffer.byteLength(piece) : piece.length;
-  return length;
-}
 
 /** The message as one string, if that is cheap; otherwise undefined. */
 export function joinBytes(wire: WireBytes): string | undefined {

@@ -23,6 +23,8 @@ interface ExtractJob {
   /** Loads the document when its extraction starts, so that queued documents take no memory. Undefined if it has changed. */
   load(): Promise<Buffer | undefined>;
   settle(outcome: Outcome): void;
+  /** Called for each process that worked on it, with the time that this took. */
+  spent?(ms: number): void;
 }
 
 export interface ExtractPool {
@@ -94,6 +96,7 @@ export function createExtractPool({
       isOver = true;
       clearTimeout(timer);
       clearTimeout(sliceTimer);
+      job.spent?.(monotonicMs() - running.startMs);
       job.signal.removeEventListener("abort", abort);
       lane.running = undefined;
       lane.idleTimer = setTimeout(() => lane.process?.stop(), idleMs).unref();

@@ -1,6 +1,7 @@
 /** The text of the documents of one mount: extracted once for concurrent callers, and cached by version. */
 import { Lru } from "../../lib/lru.ts";
 import { type ErrorKind, quote, ResourceError, unavailable } from "../../errors.ts";
+import { type CostAccount, costAccount } from "../../lib/cost-account.ts";
 import { documentTypes } from "./document-types.ts";
 import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import {
@@ -52,6 +53,8 @@ interface Job {
   /** Number of callers that wait for the result. */
   waiting: number;
   readonly stop: AbortController;
+  /** Everyone who waits or waited for it is charged for the whole. */
+  readonly accounts: Set<CostAccount>;
 }
 
 /** Limit of queued and running documents of one mount. */
@@ -98,7 +101,7 @@ export function createExtract({
       });
     const { promise, resolve } = Promise.withResolvers<Outcome>();
     const stop = new AbortController();
-    const job: Job = { answer: promise, waiting: 0, stop };
+    const job: Job = { answer: promise, waiting: 0, stop, accounts: new Set() };
     jobs.add(job);
     if (version !== undefined) jobsByVersion.set(version, job);
     pool.add({
@@ -112,6 +115,9 @@ export function createExtract({
         if (version !== undefined && (!isExtractionFailure(outcome) || lasting.has(outcome.kind)))
           store(version, outcome);
         resolve(outcome);
+      },
+      spent(ms) {
+        for (const account of job.accounts) account.charge("processMs", ms);
       },
     });
     return job;
@@ -127,6 +133,8 @@ export function createExtract({
 
   function waitFor(job: Job, version: string | undefined, signal: AbortSignal): Promise<Outcome> {
     job.waiting += 1;
+    const account = costAccount();
+    if (account) job.accounts.add(account);
     return new Promise((resolve) => {
       const off = (): void => {
         resolve(cancelled);

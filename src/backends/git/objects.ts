@@ -1,5 +1,7 @@
 /** A long-running git process that looks up objects by name: requests are pipelined, and answered in order. */
 import type { ChildProcess } from "node:child_process";
+import { type CostAccount, costAccount } from "../../lib/cost-account.ts";
+import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import { invalid, quote, ResourceError, shuttingDown, unavailable } from "../../errors.ts";
 import { isMissing, missingGit } from "./program.ts";
 
@@ -32,6 +34,9 @@ interface ObjectsOptions {
 interface ObjectRequest {
   readonly name: string;
   readonly maxBytes: number;
+  /** Charged for the time from the answer before it, or since it was sent. */
+  readonly account: CostAccount | undefined;
+  sentMs: number;
   /** Whether it is a retry after a process ended. */
   isAgain: boolean;
   resolve(found: GitObject | undefined): void;
@@ -45,6 +50,8 @@ interface Run {
   owed: ObjectRequest[];
   /** Number of requests in `owed` that have a response. */
   done: number;
+  /** Time of the last response. */
+  answeredMs: number;
   toWrite: string;
   /** The beginning of an incomplete line. */
   line: Buffer | undefined;
@@ -77,7 +84,17 @@ export function createObjects({ start, givesContents, idleMs = 20_000 }: Objects
     const { promise: gone, resolve: isGone } = Promise.withResolvers<void>();
     const timer = setTimeout(() => end(run), idleMs);
     timer.unref();
-    const run: Run = { child, owed: [], done: 0, toWrite: "", line: undefined, body: undefined, timer, isOver: false };
+    const run: Run = {
+      child,
+      owed: [],
+      done: 0,
+      answeredMs: 0,
+      toWrite: "",
+      line: undefined,
+      body: undefined,
+      timer,
+      isOver: false,
+    };
     const over = (cause: unknown): void => {
       run.isOver = true;
       alive.delete(gone);
@@ -127,6 +144,7 @@ export function createObjects({ start, givesContents, idleMs = 20_000 }: Objects
   function send(run: Run, request: ObjectRequest): void {
     if (run.isOver) return hand(request);
     run.owed.push(request);
+    request.sentMs = monotonicMs();
     // Written after all settled promises have run, so that their requests are batched.
     if (run.toWrite === "")
       process.nextTick(() => {
@@ -203,6 +221,9 @@ export function createObjects({ start, givesContents, idleMs = 20_000 }: Objects
 
   function next(run: Run): ObjectRequest | undefined {
     const request = run.owed[run.done];
+    const nowMs = monotonicMs();
+    if (request) request.account?.charge("processMs", nowMs - Math.max(request.sentMs, run.answeredMs));
+    run.answeredMs = nowMs;
     run.done += 1;
     if (run.done >= run.owed.length || run.done > 4096) {
       run.owed = run.owed.slice(run.done);
@@ -215,7 +236,7 @@ export function createObjects({ start, givesContents, idleMs = 20_000 }: Objects
     find(name, maxBytes = 0) {
       return new Promise((resolve, reject) => {
         if (closed) return reject(shuttingDown());
-        put({ name, maxBytes, isAgain: false, resolve, reject });
+        put({ name, maxBytes, account: costAccount(), sentMs: 0, isAgain: false, resolve, reject });
       });
     },
 

@@ -3,7 +3,9 @@ import type { ChildProcess, ChildProcessWithoutNullStreams } from "node:child_pr
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join, sep } from "node:path";
 import { cancelled, lastingFailure, ResourceError, unavailable } from "../../errors.ts";
+import { costAccount } from "../../lib/cost-account.ts";
 import { createSlots } from "../../lib/create-slots.ts";
+import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import type { Runtime } from "../../runtime.ts";
 
 interface RunOptions {
@@ -73,6 +75,8 @@ export function createProgram(avoid: readonly string[], environment: Runtime["en
     const leave = await slot(signal).catch(() => {
       throw cancelled(signal.reason);
     });
+    const account = costAccount();
+    const startMs = account && monotonicMs();
     const work = (async () => finish(start(args, options.gitDir, options), { ...options, signal }))();
     running.add(work);
     try {
@@ -80,6 +84,7 @@ export function createProgram(avoid: readonly string[], environment: Runtime["en
     } finally {
       running.delete(work);
       leave();
+      if (startMs !== undefined) account?.charge("processMs", monotonicMs() - startMs);
     }
   }
 

@@ -1,6 +1,8 @@
 /** Queries a database file in a separate process, which is killed when a query takes too long: SQLite cannot be interrupted from here. */
 import type { ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { type CostAccount, costAccount } from "../../lib/cost-account.ts";
+import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
 import {
   cancelled,
@@ -51,6 +53,8 @@ interface EngineOptions {
 interface Job {
   readonly query: SqliteQuery;
   readonly signal: AbortSignal;
+  readonly account: CostAccount | undefined;
+  startMs: number;
   resolve(reply: FromEngine): void;
   reject(cause: ResourceError): void;
 }
@@ -102,8 +106,13 @@ export function createEngine({ path, immutable, allow, timeoutMs, idleMs = 30_00
     return started;
   }
 
-  function rest(): void {
+  function endJob(): void {
+    current?.account?.charge("processMs", monotonicMs() - current.startMs);
     current = undefined;
+  }
+
+  function rest(): void {
+    endJob();
     clearTimeout(timer);
     child?.channel?.unref();
     timer = setTimeout(stop, idleMs).unref();
@@ -128,11 +137,12 @@ export function createEngine({ path, immutable, allow, timeoutMs, idleMs = 30_00
     }
     child ??= start();
     current = job;
+    job.startMs = monotonicMs();
     clearTimeout(timer);
     child.channel?.ref();
     timer = setTimeout(() => {
       stop();
-      current = undefined;
+      endJob();
       job.reject(lastingFailure(`the query took longer than ${timeoutMs} ms; request less, or raise "timeoutMs"`));
       next();
     }, timeoutMs);
@@ -146,7 +156,7 @@ export function createEngine({ path, immutable, allow, timeoutMs, idleMs = 30_00
         details: { retryAfterMs: 1000 },
       });
     const { promise, resolve, reject } = Promise.withResolvers<FromEngine>();
-    queue.push({ query, signal, resolve, reject });
+    queue.push({ query, signal, account: costAccount(), startMs: 0, resolve, reject });
     next();
     // A running query is not stopped: it ends by itself or at its deadline. The cancelled caller does not wait for it.
     return unlessAborted(promise, signal, cancelled);
