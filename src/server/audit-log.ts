@@ -6,7 +6,7 @@ import type { Runtime } from "../runtime.ts";
 
 /** What happened. Absent members are unknown or do not apply. */
 export interface AuditEvent {
-  readonly what: "read" | "search" | "act" | "watch" | "sign-in" | "token" | "config" | "quota";
+  readonly what: "read" | "search" | "act" | "watch" | "sign-in" | "token" | "trust" | "config" | "quota";
   readonly caller?: string;
   readonly outcome: "allowed" | "denied" | "missing" | "failed";
   /** Hashed if the config says so. */

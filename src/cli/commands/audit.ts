@@ -10,7 +10,7 @@ const outcomes = ["allowed", "denied", "missing", "failed"] as const;
 export default defineCommand({
   name: "audit",
   summary: "Show who read what, from the audit log",
-  more: "The log is written if server.audit is set in the config. It contains reads, searches, actions, watches, sign-ins, changed tokens and changed configs, and never content.",
+  more: "The log is written if server.audit is set in the config. It contains reads, searches, actions, watches, sign-ins, changed tokens, trust and configs, and never content.",
   examples: ["pressmark audit --caller aki --since 7d", "pressmark audit --outcome denied --json"],
   flags: {
     caller: textFlag("NAME", "Only of this caller"),

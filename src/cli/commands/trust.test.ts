@@ -308,6 +308,21 @@ describe("a grant", () => {
   });
 });
 
+it("records trust that is granted and revoked, if the config asks for an audit log", async () => {
+  config(`${withDocs("m: { source: file, root: more, hidden: true }")}server: { audit: true }\n`);
+  await trust();
+  await pressmark("trust", "--forget");
+  const { out } = await pressmark("audit", "--json");
+  const details = out
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { what: string; detail: string });
+  expect(details.map(({ what, detail }) => [what, detail])).toEqual([
+    ["trust", "granted mounts.m"],
+    ["trust", "revoked"],
+  ]);
+});
+
 describe("a folder that git ignores", () => {
   it("was served because a config that was found named it", async () => {
     mkdirSync(join(folder, ".git"));

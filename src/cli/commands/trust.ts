@@ -5,6 +5,7 @@ import { quote, ResourceError } from "../../errors.ts";
 import { defineCommand, flag, optional } from "../command.ts";
 import { confirm } from "../confirm.ts";
 import { plain, print } from "../print.ts";
+import { recordEvent } from "../record-event.ts";
 
 /** Longest list that a person can be expected to read before answering. */
 const maxShown = 20_000;
@@ -31,8 +32,11 @@ export default defineCommand({
     if (file === undefined)
       throw new ResourceError("not-found", `no config in ${quote(from)} or above; there is nothing to trust`);
 
+    const record = (detail: string) =>
+      recordEvent({ file, named: false }, state, { what: "trust", caller: "local", outcome: "allowed", detail }, world);
     if (forget) {
       const had = createTrustStore(state).forget(file);
+      if (had) await record("revoked");
       return print(world.out, `${plain(file)} ${had ? "is no longer trusted" : "was not trusted"}\n`);
     }
     const around = { from: world.folder, env: world.env, stateFolder: state };
@@ -54,6 +58,8 @@ export default defineCommand({
       );
     await confirm(`Trust the config of ${plain(dirname(file))}?`, yes, world, "nothing was trusted");
     await grantPermissions(file, requested, around);
+    const granted = requested.filter(({ isGranted, refused }) => !isGranted && refused === undefined);
+    await record(`granted ${granted.map(({ part }) => part).join(", ")}`);
     await print(world.out, `trusted; revoke it with "pressmark trust --forget"\n`);
   },
 });
