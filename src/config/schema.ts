@@ -1,5 +1,6 @@
 /** The schema of a config. Checks, the docs and the JSON schema for editors are generated from it. */
 import type { z } from "zod";
+import { isNetwork } from "../lib/networks.ts";
 
 type Zod = typeof z;
 
@@ -17,6 +18,24 @@ export function serverSchema(zod: Zod) {
       .array(zod.string().min(1))
       .optional()
       .describe("Additional origins (https://app.example) whose pages may send requests"),
+    trustProxy: zod
+      .array(
+        zod
+          .string()
+          .refine(
+            isNetwork,
+            'must be an address or a network of proxies, such as 127.0.0.1, 10.0.0.0/8 or 2001:db8::/32; "/0" would trust everyone',
+          ),
+      )
+      .max(100)
+      .optional()
+      .describe("Addresses and networks of proxies whose headers say who connects. Default: none"),
+    proxyHeader: zod
+      .enum(["x-forwarded", "forwarded"])
+      .optional()
+      .describe(
+        "Headers that these proxies set: X-Forwarded-For, -Proto and -Host, or Forwarded (RFC 7239); the others are ignored. Default: x-forwarded",
+      ),
     token: zod
       .string()
       .min(1)

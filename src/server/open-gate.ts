@@ -57,8 +57,8 @@ export async function openGate(
       admissions,
       pid: process.pid,
       monotonicMs: runtime.monotonicMs,
-      signedIn: (caller) =>
-        audit?.write({ what: "sign-in", caller: caller?.id, outcome: caller ? "allowed" : "denied" }),
+      signedIn: (caller, address) =>
+        audit?.write({ what: "sign-in", caller: caller?.id, address, outcome: caller ? "allowed" : "denied" }),
     }),
     challenge,
     variable: tokenVariable,

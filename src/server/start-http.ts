@@ -7,6 +7,7 @@ import { realPath } from "../lib/real-path.ts";
 import { withMembers } from "../lib/with-members.ts";
 import type { Caller } from "../resources.ts";
 import { createActionEndpoint } from "../transport/action-endpoint.ts";
+import { createForwardedReader } from "../transport/forwarded.ts";
 import { listen } from "../transport/listen.ts";
 import { createFeatures, createServerProtocol } from "./features.ts";
 import { type Server, type OpenServerOptions, openServer } from "./open-server.ts";
@@ -108,10 +109,14 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
         page(request, response, path),
       allowedHosts: [...allowedHosts, ...(everywhere ? ownNames() : [])],
       allowedOrigins,
+      forwarded: settings.trustProxy?.length
+        ? createForwardedReader({ proxies: settings.trustProxy, header: settings.proxyHeader })
+        : undefined,
     });
     const loopback = isLoopback(listening.server.address());
     // Additional names and origins mean that others connect, perhaps through a proxy.
-    if (!gate && loopback && allowedHosts.length === 0 && allowedOrigins.length === 0)
+    const hasProxy = Boolean(settings.trustProxy?.length) || pressmark.withheld.includes("trustProxy");
+    if (!gate && loopback && allowedHosts.length === 0 && allowedOrigins.length === 0 && !hasProxy)
       caller = { ...caller, owner: true };
     // Lets the caller receive the URL first.
     setTimeout(() => features.prepare(caller), prepareMs).unref();

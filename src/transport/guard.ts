@@ -9,6 +9,14 @@ interface GuardOptions {
   readonly origins?: readonly string[];
 }
 
+/** What is known about the client's connection besides the headers. */
+interface Connection {
+  /** The host that a trusted proxy was asked for. */
+  readonly host?: string;
+  /** Whether the client's connection is encrypted: then its own page is, too. */
+  readonly isSecure?: boolean;
+}
+
 const local = ["localhost", "127.0.0.1", "[::1]"];
 
 /**
@@ -26,22 +34,29 @@ export function createGuard({ hosts = [], origins = [] }: GuardOptions = {}) {
     return name !== undefined && (names.has(name) || names.has(authority));
   }
 
-  function mayAsk(origin: string, host: string): boolean {
+  function mayAsk(origin: string, host: string, isSecure: boolean): boolean {
     if (allowedOrigins.has(origin)) return true;
     const authority = authorityOf(origin);
     if (authority === undefined) return false;
     const name = nameOf(authority);
     if (name === undefined) return false;
     // Our own page. With "*" the host proves nothing: a stranger's name may point here.
-    return localNames.has(name) || (authority === host && isOurs(host));
+    if (localNames.has(name)) return true;
+    return authority === host && isOurs(host) && (!isSecure || origin.startsWith("https:"));
   }
 
-  return (headers: IncomingHttpHeaders, isLinkable = false): string | undefined => {
+  return (
+    headers: IncomingHttpHeaders,
+    isLinkable = false,
+    { host: forwardedHost, isSecure = false }: Connection = {},
+  ): string | undefined => {
     const { origin: originHeader } = headers;
+    // A rebound page could add the header of a proxy, but not change its own Host: both are checked.
     const host = headers.host?.toLowerCase() ?? "";
-    if (!anyHost && !isOurs(host))
-      return `the host ${quote(host)} is not allowed; ask the operator of this server to allow it`;
-    if (originHeader !== undefined && !mayAsk(originHeader.toLowerCase(), host))
+    for (const name of forwardedHost === undefined ? [host] : [host, forwardedHost])
+      if (!anyHost && !isOurs(name))
+        return `the host ${quote(name)} is not allowed; ask the operator of this server to allow it`;
+    if (originHeader !== undefined && !mayAsk(originHeader.toLowerCase(), forwardedHost ?? host, isSecure))
       return `the origin ${quote(originHeader)} is not allowed; ask the operator of this server to allow it`;
     // Images, scripts and frames of other pages have no Origin, but Fetch Metadata tells where they come from.
     if (originHeader === undefined && isFromElsewhere(headers) && !(isLinkable && isFollowedLink(headers)))

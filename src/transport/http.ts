@@ -11,9 +11,10 @@ import type { Accepts } from "./accepts.ts";
 import type { ActionEndpoint } from "./action-endpoint.ts";
 import { sendJson, unkept } from "./send-json.ts";
 import { createBodyReader, discard } from "./body.ts";
-import { clientOf } from "./clients.ts";
+import { type Client, clientOf, proxiedClient } from "./clients.ts";
 import type { EventStreamOptions } from "./event-stream.ts";
 import { createEventStreams } from "./event-stream.ts";
+import { type ForwardedReader, forwardedAddress, forwardedHost, isSecure } from "./forwarded.ts";
 import { createGuard } from "./guard.ts";
 import type { LegacySession, LegacySessionOptions } from "./legacy-sessions.ts";
 import { createLegacySessions, sessionEnded } from "./legacy-sessions.ts";
@@ -47,6 +48,8 @@ export interface HttpOptions extends EventStreamOptions, LegacySessionOptions {
   readonly allowedHosts?: readonly string[];
   /** Additional origins whose pages may send requests. */
   readonly allowedOrigins?: readonly string[];
+  /** What proxies say about clients. Default: nothing that they say counts. */
+  readonly forwarded?: ForwardedReader;
   /** Limit of one body. */
   readonly maxBodyBytes?: number;
   /** Limit of all bodies that are arriving. */
@@ -105,6 +108,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
     maxArrivingBytes = 256 * 1024 * 1024,
     maxUrlLength = 2048,
     maxStreams = 18_000,
+    forwarded,
     gate,
     page,
     posts,
@@ -166,7 +170,9 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
       const { origin } = headers;
       const path = url === endpoint ? url : pathOf(url);
       if (namesTwoHosts(request.rawHeaders)) return refuse(response, 400, "send one Host header", thenClose);
-      const refusal = refusalOf(headers, path === page && method === "GET");
+      forwarded?.note(request);
+      const connection = { host: forwardedHost(request), isSecure: isSecure(request) };
+      const refusal = refusalOf(headers, path === page && method === "GET", connection);
       if (refusal !== undefined) return refuse(response, 403, refusal);
       if (origin !== undefined) allowOrigin(response, origin);
       if (url.length > maxUrlLength) return refuse(response, 414, `a URL may have ${maxUrlLength} characters at most`);
@@ -204,7 +210,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
         const gone = new AbortController();
         response.once("close", () => gone.abort());
         underWay.begin();
-        takePost(path, body, { caller, client: clientOf(request.socket), signal: gone.signal })
+        takePost(path, body, { caller, client: clientFor(request, caller), signal: gone.signal })
           .then((result) => {
             if (result) sendJson(response, result.status, [result.text], result.headers);
             else refuseNothing(response, path);
@@ -263,7 +269,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
   function atStream(request: IncomingMessage, response: ServerResponse, caller: Caller): void {
     if (request.method !== "GET") return refuse(response, 405, "GET opens the stream", { Allow: "GET, OPTIONS" });
     if (hasTooManyStreams()) return refuseStream(response);
-    if (sse && !sse.open(response, caller, clientOf(request.socket)))
+    if (sse && !sse.open(response, caller, clientFor(request, caller)))
       refuse(response, 503, tooManySessions, { "Retry-After": 30 });
   }
 
@@ -334,7 +340,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
     caller: Caller,
   ): void {
     const headers = headersOf(request);
-    const client = clientOf(request.socket);
+    const client = clientFor(request, caller);
     switch (edge.classify(body, headers)) {
       case "modern":
         if (edge.isListen?.(body) && hasTooManyStreams()) return refuseStream(response);
@@ -420,6 +426,11 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
       await until(() => open.size === 0);
     },
   };
+}
+
+function clientFor(request: IncomingMessage, caller: Caller): Client {
+  const address = forwardedAddress(request);
+  return address === undefined ? clientOf(request.socket) : proxiedClient(address, caller.id);
 }
 
 function headersOf({ headers }: IncomingMessage): HeaderLookup {

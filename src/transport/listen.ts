@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import { invalid, quote, ResourceError } from "../errors.ts";
 import type { Protocol } from "../protocol/protocol.ts";
-import { clientOf, createShares } from "./clients.ts";
+import { type Client, clientOf, createShares, ofThisMachine } from "./clients.ts";
 import { hostInUrl } from "./guard.ts";
 import type { Http, HttpOptions } from "./http.ts";
 import { createHttp } from "./http.ts";
@@ -68,20 +68,21 @@ export async function listen(edge: Protocol, options: ListenOptions): Promise<Li
   );
   server.on("checkContinue", http.handleExpectation);
   server.maxConnections = maxConnections;
-  const connections = new Set<Socket>();
+  const connections = new Map<Socket, Client>();
   const shares = createShares(maxConnections);
   server.on("connection", (socket: Socket) => {
-    const client = clientOf(socket);
+    // A proxy connects for many machines.
+    const client = options.forwarded?.isProxy(socket.remoteAddress) ? ofThisMachine : clientOf(socket);
     if (shares.isUsedUp(client)) return void socket.destroy();
     shares.add(client);
-    connections.add(socket);
+    connections.set(socket, client);
     socket.on("close", forget);
   });
 
   /** One function for all: there may be tens of thousands of sockets. */
   function forget(this: Socket): void {
+    shares.remove(connections.get(this)!);
     connections.delete(this);
-    shares.remove(clientOf(this));
   }
 
   try {
@@ -103,10 +104,10 @@ export async function listen(edge: Protocol, options: ListenOptions): Promise<Li
       // The `close` of an HTTP server destroys connections with a pending response or an unread request.
       NetServer.prototype.close.call(server, () => resolve());
       // After the last response Node would destroy the connection; unread bytes would then reset it and cut off the response.
-      for (const socket of connections) socket.destroySoon = closeSide;
+      for (const socket of connections.keys()) socket.destroySoon = closeSide;
       await http.close(graceMs);
-      for (const socket of connections) socket.end();
-      const hangUp = setTimeout(() => connections.forEach((socket) => socket.destroy()), lingerMs);
+      for (const socket of connections.keys()) socket.end();
+      const hangUp = setTimeout(() => connections.forEach((_, socket) => socket.destroy()), lingerMs);
       await closed;
       clearTimeout(hangUp);
       // Stops the timer of the request time limits.
