@@ -1,5 +1,6 @@
 /** The schema of a config. Checks, the docs and the JSON schema for editors are generated from it. */
 import type { z } from "zod";
+import { isOrigin } from "../lib/is-origin.ts";
 import { isNetwork } from "../lib/networks.ts";
 
 type Zod = typeof z;
@@ -15,9 +16,16 @@ export function serverSchema(zod: Zod) {
       .optional()
       .describe("Additional host names that clients use for this machine, for example behind a proxy"),
     allowedOrigins: zod
-      .array(zod.string().min(1))
+      .array(
+        zod
+          .string()
+          .refine(
+            isOrigin,
+            'must be an origin, such as https://app.example, without a path; "*" and "null" are not allowed',
+          ),
+      )
       .optional()
-      .describe("Additional origins (https://app.example) whose pages may send requests"),
+      .describe("Other origins (https://app.example) whose pages may send requests and read responses. Default: none"),
     trustProxy: zod
       .array(
         zod

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { quote } from "../errors.ts";
 import type { Runtime } from "../source.ts";
+import { unkept } from "../transport/send-json.ts";
 
 interface PickerPageOptions {
   /** Folder of the build, resolved at the first request. */
@@ -39,13 +40,7 @@ const policy = [
   "require-trusted-types-for 'script'",
   "trusted-types 'none'",
 ].join("; ");
-const guards = {
-  "Content-Security-Policy": policy,
-  "X-Content-Type-Options": "nosniff",
-  "Referrer-Policy": "no-referrer",
-  "Cross-Origin-Opener-Policy": "same-origin",
-  "Cross-Origin-Resource-Policy": "same-origin",
-};
+const guards = { ...unkept, "Content-Security-Policy": policy };
 
 export function createPickerPage({ folder, log }: PickerPageOptions): PickerPage {
   let files: Promise<ReadonlyMap<string, File>> | undefined;

@@ -26,6 +26,8 @@ export interface HttpServerOptions extends Omit<OpenServerOptions, "live"> {
   readonly port?: number;
   /** Additional host names that clients may use for this machine. */
   readonly allowedHosts: readonly string[];
+  /** Additional origins whose pages may send requests. */
+  readonly allowedOrigins?: readonly string[];
   /** File with the token that callers must send. Default: the token of the environment or the config. */
   readonly tokenFile?: string;
   readonly version: string;
@@ -88,7 +90,7 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
     const protocol = createServerProtocol(pressmark, features, { version, isPrivate: gate !== undefined, metrics });
     const everywhere = host === "0.0.0.0" || host === "::";
     const allowedHosts = [...options.allowedHosts, ...(settings.allowedHosts ?? [])];
-    const allowedOrigins = settings.allowedOrigins ?? [];
+    const allowedOrigins = [...(options.allowedOrigins ?? []), ...(settings.allowedOrigins ?? [])];
     const page = createPickerPage({
       folder: () => options.pickerFolder ?? join(packageFolder(), "dist", "picker"),
       log,

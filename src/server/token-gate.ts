@@ -85,12 +85,12 @@ export function createTokenGate({ admissions, pid, monotonicMs, signedIn }: Toke
   function turnAway(response: ServerResponse, reason: string): void {
     const page = pageOf(reason, pid);
     response.writeHead(401, {
+      ...unkept,
       "Content-Type": "text/html; charset=utf-8",
       "Content-Length": Buffer.byteLength(page),
       "Content-Security-Policy": "default-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
       // Without a referrer a browser sends the form with "Origin: null".
       "Referrer-Policy": "same-origin",
-      ...unkept,
       "WWW-Authenticate": challenge,
     });
     response.end(page);
@@ -148,7 +148,7 @@ export function createTokenGate({ admissions, pid, monotonicMs, signedIn }: Toke
 
 /** Redirects without the code, so that it is not stored in the history or sent as a referrer. */
 function toPage(response: ServerResponse): void {
-  response.writeHead(303, { Location: "/", "Referrer-Policy": "no-referrer", ...unkept }).end();
+  response.writeHead(303, { ...unkept, Location: "/" }).end();
 }
 
 /** Browsers send cookies with requests from any page and port: they count only for our own pages. */

@@ -110,6 +110,17 @@ describe("X-Forwarded headers", () => {
     expect(await statusOf("http://mcp.example", {})).toBe(200);
   });
 
+  it("make browsers use HTTPS for this host from now on, except for this machine's own names", async () => {
+    const { ask } = await serveBehind({ proxies });
+    const headerFor = async (host: string, proto: string) => {
+      const headers = { Host: host, "X-Forwarded-Proto": proto };
+      return (await ask({ method: "GET", path: "/who", headers })).headers["strict-transport-security"];
+    };
+    expect(await headerFor("mcp.example", "https")).toBe("max-age=31536000");
+    expect(await headerFor("mcp.example", "http")).toBeUndefined();
+    expect(await headerFor("localhost:7357", "https")).toBeUndefined();
+  });
+
   it("count from trusted addresses alone", async () => {
     const { known } = await serveBehind({ proxies: ["10.0.0.0/8", "::1"] });
     const headers = { "X-Forwarded-For": "203.0.113.7", "X-Forwarded-Proto": "https", "X-Forwarded-Host": "a.example" };

@@ -1,6 +1,7 @@
 /** Refuses requests from pages of other sites, and unknown host names (DNS rebinding). */
 import type { IncomingHttpHeaders } from "node:http";
 import { quote } from "../errors.ts";
+import { isOrigin } from "../lib/is-origin.ts";
 
 interface GuardOptions {
   /** Host names besides localhost, with or without a port. "*" allows any. */
@@ -27,7 +28,7 @@ export function createGuard({ hosts = [], origins = [] }: GuardOptions = {}) {
   const localNames = new Set(local);
   const names = new Set([...local, ...hosts.map((host) => host.toLowerCase())]);
   const anyHost = names.delete("*");
-  const allowedOrigins = new Set(origins.map((origin) => origin.toLowerCase()));
+  const allowedOrigins = toOrigins(origins);
 
   function isOurs(authority: string): boolean {
     const name = nameOf(authority);
@@ -65,6 +66,11 @@ export function createGuard({ hosts = [], origins = [] }: GuardOptions = {}) {
   };
 }
 
+/** The valid ones, in lower case. */
+export function toOrigins(origins: readonly string[]): ReadonlySet<string> {
+  return new Set(origins.filter(isOrigin).map((origin) => origin.toLowerCase()));
+}
+
 /** https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header: programs send none, and unknown values count as another site. */
 function isFromElsewhere(headers: IncomingHttpHeaders): boolean {
   const site = headers["sec-fetch-site"];
@@ -80,6 +86,11 @@ function authorityOf(origin: string): string | undefined {
   if (origin.startsWith("http://")) return origin.slice("http://".length);
   if (origin.startsWith("https://")) return origin.slice("https://".length);
   return undefined;
+}
+
+/** Whether a host is a name of this machine for itself. */
+export function isLocalHost(authority: string): boolean {
+  return local.includes(nameOf(authority) ?? "");
 }
 
 /** The name in `name`, `name:port`, `[v6]` or `[v6]:port`; undefined for anything else. */

@@ -14,8 +14,8 @@ import { createBodyReader, discard } from "./body.ts";
 import { type Client, clientOf, proxiedClient } from "./clients.ts";
 import type { EventStreamOptions } from "./event-stream.ts";
 import { createEventStreams } from "./event-stream.ts";
-import { type ForwardedReader, forwardedAddress, forwardedHost, isSecure } from "./forwarded.ts";
-import { createGuard } from "./guard.ts";
+import { type ForwardedReader, forwardedAddress, forwardedHost, isSecure, requestedHost } from "./forwarded.ts";
+import { createGuard, isLocalHost, toOrigins } from "./guard.ts";
 import type { LegacySession, LegacySessionOptions } from "./legacy-sessions.ts";
 import { createLegacySessions, sessionEnded } from "./legacy-sessions.ts";
 import { exchange } from "./modern-exchange.ts";
@@ -46,7 +46,7 @@ export interface HttpOptions extends EventStreamOptions, LegacySessionOptions {
   readonly challenge?: string;
   /** Host names besides localhost, with or without a port. "*" allows any. */
   readonly allowedHosts?: readonly string[];
-  /** Additional origins whose pages may send requests. */
+  /** Additional origins whose pages may send requests and read the responses (CORS). */
   readonly allowedOrigins?: readonly string[];
   /** What proxies say about clients. Default: nothing that they say counts. */
   readonly forwarded?: ForwardedReader;
@@ -95,6 +95,13 @@ const methods = "GET, POST, DELETE, OPTIONS";
 const corsHeaders =
   "Content-Type, Accept, Authorization, Last-Event-ID, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name";
 
+/** What pages of other origins may send. */
+const permissions = {
+  "Access-Control-Allow-Methods": methods,
+  "Access-Control-Allow-Headers": corsHeaders,
+  "Access-Control-Max-Age": 7200,
+};
+
 export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
   const {
     endpoint = "/mcp",
@@ -117,6 +124,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
   } = options;
 
   const refusalOf = createGuard({ hosts: allowedHosts, origins: allowedOrigins });
+  const sharedOrigins = toOrigins(allowedOrigins);
   const readBody = createBodyReader({ maxBytes: maxBodyBytes, maxTotalBytes: maxArrivingBytes });
   const streams = createEventStreams(options);
   const underWay = createInFlight();
@@ -172,11 +180,15 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
       if (namesTwoHosts(request.rawHeaders)) return refuse(response, 400, "send one Host header", thenClose);
       forwarded?.note(request);
       const connection = { host: forwardedHost(request), isSecure: isSecure(request) };
+      if (connection.isSecure && !isLocalHost(requestedHost(request)))
+        response.setHeader("Strict-Transport-Security", "max-age=31536000");
       const refusal = refusalOf(headers, path === page && method === "GET", connection);
       if (refusal !== undefined) return refuse(response, 403, refusal);
-      if (origin !== undefined) allowOrigin(response, origin);
+      const isShared = origin !== undefined && sharedOrigins.has(origin.toLowerCase());
+      if (sharedOrigins.size > 0) response.setHeader("Vary", "Origin");
+      if (isShared) allowOrigin(response, origin);
       if (url.length > maxUrlLength) return refuse(response, 414, `a URL may have ${maxUrlLength} characters at most`);
-      if (method === "OPTIONS") return preflight(response);
+      if (method === "OPTIONS") return preflight(response, isShared);
       const judged = gate?.(request, response, path);
       if (judged === "refused") return refuseStranger(response);
       if (judged !== "answered") route(path, request, response);
@@ -467,16 +479,10 @@ function sessionIdIn(url: string): string {
 function allowOrigin(response: ServerResponse, origin: string): void {
   response.setHeader("Access-Control-Allow-Origin", origin);
   response.setHeader("Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate");
-  response.setHeader("Vary", "Origin");
 }
 
-function preflight(response: ServerResponse): void {
-  sendJson(response, 204, undefined, {
-    Allow: methods,
-    "Access-Control-Allow-Methods": methods,
-    "Access-Control-Allow-Headers": corsHeaders,
-    "Access-Control-Max-Age": 7200,
-  });
+function preflight(response: ServerResponse, isShared: boolean): void {
+  sendJson(response, 204, undefined, { Allow: methods, ...(isShared && permissions) });
 }
 
 /** Nothing that a caller opened may outlive their admission. */

@@ -69,6 +69,13 @@ describe("serve with a token", () => {
 });
 
 describe("serve without a token", () => {
+  it("refuses origins that are none", async () => {
+    for (const origin of ["*", "null", "https://app.example/path"]) {
+      const { code, err } = await stand.run(["serve", "--port", "0", "--allow-origin", origin]);
+      expect([code, err]).toEqual([2, expect.stringContaining("takes an origin, such as https://app.example")]);
+    }
+  });
+
   it("prints the plain address", async () => {
     const { out } = await serve([], [(said) => said.includes("Inspector")]);
     expect(out).toMatch(
