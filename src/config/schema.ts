@@ -51,6 +51,15 @@ export function serverSchema(zod: Zod) {
       .describe(
         "Token that every caller must send as Authorization: Bearer; better written as a reference: ${env:NAME}",
       ),
+    tls: zod
+      .strictObject({
+        cert: zod.string().min(1).meta({ format: "path" }).describe("PEM file with the certificate and its chain"),
+        key: zod.string().min(1).meta({ format: "path" }).describe("PEM file with the private key, not encrypted"),
+      })
+      .optional()
+      .describe(
+        "Certificate for HTTPS: the files cert (with its chain) and key, read again when they are renewed. Default: HTTP without encryption",
+      ),
     pageSize: zod
       .int()
       .min(1)

@@ -34,6 +34,7 @@ const restartSettings = [
   "allowedOrigins",
   "trustProxy",
   "proxyHeader",
+  "tls",
   "token",
   "tools",
 ] as const;

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { packageFolder } from "../config/package-folder.ts";
+import { denied } from "../errors.ts";
 import { realPath } from "../lib/real-path.ts";
 import { withMembers } from "../lib/with-members.ts";
 import type { Caller } from "../resources.ts";
@@ -14,6 +15,7 @@ import { type Server, type OpenServerOptions, openServer } from "./open-server.t
 import { createServerMetrics } from "./server-metrics.ts";
 import { createPickerPage } from "./picker-page.ts";
 import type { AuditLog } from "./audit-log.ts";
+import { serverUrl } from "./server-url.ts";
 import { type Gate, openGate } from "./open-gate.ts";
 
 export const defaultPort = 7357;
@@ -81,6 +83,10 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
     const { log } = pressmark.runtime;
     const host = options.host ?? settings.host ?? "127.0.0.1";
     const port = options.port ?? settings.port ?? defaultPort;
+    if (pressmark.withheld.includes("tls"))
+      throw denied("the config requires HTTPS but is not trusted, so nothing is served; trust the config first");
+    const { tls } = settings;
+    const certificate = tls && (await import("./certificate.ts")).openCertificate(tls, pressmark.runtime);
     guarded = await openGate(pressmark, options, audit);
     const gate = guarded;
     // The caller is decided once it is known who can reach the server.
@@ -109,7 +115,8 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       elsewhere: (request, response, path) =>
         ((!gate?.hasCallers || gate.callerOf(request)?.owner === true) && metrics.answer(request, response, path)) ||
         page(request, response, path),
-      allowedHosts: [...allowedHosts, ...(everywhere ? ownNames() : [])],
+      allowedHosts: [...allowedHosts, ...(everywhere ? ownNames() : []), ...(certificate?.hosts ?? [])],
+      certificate,
       allowedOrigins,
       forwarded: settings.trustProxy?.length
         ? createForwardedReader({ proxies: settings.trustProxy, header: settings.proxyHeader })
@@ -122,10 +129,9 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       caller = { ...caller, owner: true };
     // Lets the caller receive the URL first.
     setTimeout(() => features.prepare(caller), prepareMs).unref();
-    // Clients cannot connect to a wildcard address.
-    const url = everywhere
-      ? listening.url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
-      : listening.url;
+    const closing = new AbortController();
+    const renewing = certificate?.follow(listening.renew, closing.signal);
+    const url = serverUrl({ host, port: listening.port, certificate });
     const picker = new URL("/", url).href;
     pressmark.register.served = { version, url, tokenVariable: gate?.variable };
     return {
@@ -141,6 +147,8 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       config: pressmark.config,
       async close() {
         features.close();
+        closing.abort();
+        await renewing;
         await listening.close();
         await gate?.close();
         await pressmark.close();

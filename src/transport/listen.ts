@@ -1,6 +1,7 @@
 /** An HTTP server for MCP: port, time limits, and orderly shutdown. */
 import type { Server } from "node:http";
 import { createServer } from "node:http";
+import type { Server as SecureServer, ServerOptions } from "node:https";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import { invalid, quote, ResourceError } from "../errors.ts";
 import type { Protocol } from "../protocol/protocol.ts";
@@ -9,7 +10,15 @@ import { hostInUrl } from "./guard.ts";
 import type { Http, HttpOptions } from "./http.ts";
 import { createHttp } from "./http.ts";
 
+/** In PEM format. */
+export interface CertificatePair {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+}
+
 export interface ListenOptions extends HttpOptions {
+  /** Serves HTTPS with this certificate. Default: HTTP. */
+  readonly certificate?: CertificatePair;
   readonly host?: string;
   /** 0 chooses a free port. */
   readonly port: number;
@@ -29,8 +38,10 @@ export interface Listening {
   /** URL for clients, including the endpoint. */
   readonly url: string;
   readonly port: number;
-  readonly server: Server;
+  readonly server: Server | SecureServer;
   readonly http: Http;
+  /** Used for new connections. Only if the server was started with a certificate. */
+  renew(certificate: CertificatePair): void;
   /** Accepts no more connections, responds to received requests within the grace period, then closes all connections. */
   close(): Promise<void>;
 }
@@ -51,24 +62,31 @@ export async function listen(edge: Protocol, options: ListenOptions): Promise<Li
     // The remainder is for requests, which end.
     maxStreams = Math.floor(maxConnections * 0.9),
     graceMs = 5000,
+    certificate,
   } = options;
 
   // Such as an IPv6 address with a zone.
   if (!URL.canParse(`http://${hostInUrl(host)}`))
     throw invalid(`the address ${quote(host)} cannot be written in a URL; choose another host`);
   const http = createHttp(edge, { ...options, maxStreams, allowedHosts: [...allowedHosts, hostInUrl(host)] });
-  const server = createServer(
-    {
-      headersTimeout: headersTimeoutMs,
-      requestTimeout: requestTimeoutMs,
-      keepAliveTimeout: keepAliveTimeoutMs,
-      connectionsCheckingInterval: Math.max(10, Math.min(headersTimeoutMs, requestTimeoutMs) / 3),
-    },
-    http.handle,
-  );
+  const settings = {
+    headersTimeout: headersTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    connectionsCheckingInterval: Math.max(10, Math.min(headersTimeoutMs, requestTimeoutMs) / 3),
+  };
+  const secure = certificate && (await createSecureServer({ ...settings, ...certificate }, headersTimeoutMs));
+  const server = secure ?? createServer(settings);
+  server.on("request", http.handle);
   server.on("checkContinue", http.handleExpectation);
   server.maxConnections = maxConnections;
   const connections = new Map<Socket, Client>();
+  /** Connections inside the encrypted ones. */
+  const encrypted = new Set<Socket>();
+  secure?.on("secureConnection", (socket) => {
+    encrypted.add(socket);
+    socket.on("close", () => encrypted.delete(socket));
+  });
   const shares = createShares(maxConnections);
   server.on("connection", (socket: Socket) => {
     // A proxy connects for many machines.
@@ -94,19 +112,21 @@ export async function listen(edge: Protocol, options: ListenOptions): Promise<Li
   const { port: taken } = server.address() as AddressInfo;
 
   return {
-    url: `http://${hostInUrl(host)}:${taken}${endpoint}`,
+    url: `${secure ? "https" : "http"}://${hostInUrl(host)}:${taken}${endpoint}`,
     port: taken,
     server,
     http,
+    renew: (renewed) => secure?.setSecureContext({ cert: renewed.cert, key: renewed.key }),
     async close() {
+      const open = secure ? encrypted : connections;
       await pollOnce();
       const { promise: closed, resolve } = Promise.withResolvers<void>();
       // The `close` of an HTTP server destroys connections with a pending response or an unread request.
       NetServer.prototype.close.call(server, () => resolve());
       // After the last response Node would destroy the connection; unread bytes would then reset it and cut off the response.
-      for (const socket of connections.keys()) socket.destroySoon = closeSide;
+      for (const socket of open.keys()) socket.destroySoon = closeSide;
       await http.close(graceMs);
-      for (const socket of connections.keys()) socket.end();
+      for (const socket of open.keys()) socket.end();
       const hangUp = setTimeout(() => connections.forEach((_, socket) => socket.destroy()), lingerMs);
       await closed;
       clearTimeout(hangUp);
@@ -114,6 +134,12 @@ export async function listen(edge: Protocol, options: ListenOptions): Promise<Li
       server.close();
     },
   };
+}
+
+/** Loaded only if it is needed. */
+async function createSecureServer(options: ServerOptions, handshakeTimeout: number): Promise<SecureServer> {
+  const https = await import("node:https");
+  return https.createServer({ ...options, handshakeTimeout });
 }
 
 /** Resolves when connections and bytes that had arrived have been read from the system. */
@@ -127,7 +153,7 @@ function closeSide(this: Socket): void {
   this.end();
 }
 
-function start(server: Server, host: string, port: number): Promise<void> {
+function start(server: NetServer, host: string, port: number): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once("error", (cause: NodeJS.ErrnoException) => reject(explain(cause, host, port)));
   server.listen(port, host, resolve);

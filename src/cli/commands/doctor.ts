@@ -11,7 +11,7 @@ import { plain, print } from "../print.ts";
 export default defineCommand({
   name: "doctor",
   summary: "Check the setup, and say how to fix what is broken",
-  more: "Checks Node, the config and its trust, every mount (list, read, watch), whether one mount shows what another masks, callers and rules, the resources that sets name, the search index, the server's address, and the settings of installed hosts. The exit code is 1 if something is broken.",
+  more: "Checks Node, the config and its trust, every mount (list, read, watch), whether one mount shows what another masks, callers and rules, the resources that sets name, the search index, the server's address and certificate, and the settings of installed hosts. The exit code is 1 if something is broken.",
   examples: ["pressmark doctor", "pressmark doctor --json | jq '.[] | select(.state == \"broken\")'"],
   flags: { json: flag("Print JSON") },
   async run({ flags: { json } }, world) {
@@ -20,6 +20,10 @@ export default defineCommand({
     try {
       const settings = pressmark?.settings;
       if (pressmark) await checkMounts(pressmark, world, findings);
+      if (pressmark && settings?.tls) {
+        const { examineCertificate } = await import("../../server/examine-certificate.ts");
+        findings.push(examineCertificate(settings.tls, pressmark.runtime.now()));
+      }
       await checkHosts(world, settings, findings);
     } finally {
       await pressmark?.close();
