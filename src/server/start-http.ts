@@ -52,6 +52,8 @@ export interface HttpServer {
   readonly host: string;
   /** Whether only this machine can reach it. */
   readonly loopback: boolean;
+  /** Whether everyone who can connect is the owner, because no token is required and only this machine can connect. */
+  readonly everyoneIsOwner: boolean;
   readonly mounts: Server["mounts"];
   /** The config's file, if there is one. */
   readonly config?: string;
@@ -63,11 +65,17 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
   const { version } = options;
   let guarded: Gate | undefined;
   let audit: AuditLog | undefined;
+  let isOpen = false;
   const opened = await openServer({
     ...options,
     live: true,
     reloaded() {
       guarded?.reload();
+      if (isOpen && !guarded && opened.access?.callers.length)
+        opened.runtime.log(
+          "warn",
+          "the config now names callers, but until pressmark serve is started again nobody needs a token",
+        );
       audit?.write({ what: "config", outcome: "allowed", detail: "the config changed" });
     },
   });
@@ -133,6 +141,7 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
     const renewing = certificate?.follow(listening.renew, closing.signal);
     const url = serverUrl({ host, port: listening.port, certificate });
     const picker = new URL("/", url).href;
+    isOpen = true;
     pressmark.register.served = { version, url, tokenVariable: gate?.variable };
     return {
       url,
@@ -141,6 +150,7 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       invite: () => (gate ? `${picker}?code=${gate.newCode()}` : picker),
       host,
       loopback,
+      everyoneIsOwner: !gate && caller.owner === true,
       get mounts() {
         return pressmark.mounts;
       },

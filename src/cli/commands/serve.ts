@@ -74,6 +74,10 @@ export default defineCommand({
         out,
         `Pressmark ${version} serves at ${url} (stop with Ctrl-C)\n${mounts}\n\n${invitation(server)}\n${hostSettings({ url, tokenVariable })}`,
       );
+      if (server.everyoneIsOwner) {
+        const { countUsers } = await import("../../server/machine-users.ts");
+        await print(out, ownerNotice(countUsers()));
+      }
       if (tokenVariable === undefined && !server.loopback)
         await print(
           err,
@@ -85,6 +89,13 @@ export default defineCommand({
     }
   },
 });
+
+/** What it means that no token is required. */
+export function ownerNotice(users: number): string {
+  const notice = "\nNo token is required: everyone on this machine who can connect is the owner.\n";
+  if (users < 2) return notice;
+  return `${notice}This machine has ${users} users. To admit only those who have a token, make one, and start with --token-file:\n  (umask 077; openssl rand -hex 32 > ~/.pressmark-token)\n  pressmark serve --token-file ~/.pressmark-token\n`;
+}
 
 function invitation(server: HttpServer): string {
   const again = server.tokenVariable === undefined ? "" : `  (once; kill -USR2 ${process.pid} prints another)\n`;
