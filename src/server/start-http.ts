@@ -65,13 +65,12 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
   const { version } = options;
   let guarded: Gate | undefined;
   let audit: AuditLog | undefined;
-  let isOpen = false;
   const opened = await openServer({
     ...options,
     live: true,
     reloaded() {
       guarded?.reload();
-      if (isOpen && !guarded && opened.access?.callers.length)
+      if (opened.register.served && !guarded && opened.access?.callers.length)
         opened.runtime.log(
           "warn",
           "the config now names callers, but until pressmark serve is started again nobody needs a token",
@@ -141,7 +140,6 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
     const renewing = certificate?.follow(listening.renew, closing.signal);
     const url = serverUrl({ host, port: listening.port, certificate });
     const picker = new URL("/", url).href;
-    isOpen = true;
     pressmark.register.served = { version, url, tokenVariable: gate?.variable };
     return {
       url,

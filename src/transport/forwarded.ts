@@ -28,12 +28,8 @@ const known = new WeakMap<IncomingMessage, Forwarded>();
 
 /** Returns a function that reads what proxies say. Nothing counts if the connection does not come from one of them. */
 export function createForwardedReader({ proxies, header = "x-forwarded" }: ProxyTrust) {
-  const trusted = createNetworks(proxies);
+  const { include: isTrusted } = createNetworks(proxies);
   const read = header === "forwarded" ? readForwarded : readXForwarded;
-
-  function isTrusted(address: string): boolean {
-    return trusted.include(address);
-  }
 
   /** Whether connections from this address are those of a proxy. */
   function isProxy(remoteAddress: string | undefined): boolean {

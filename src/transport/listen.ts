@@ -75,7 +75,9 @@ export async function listen(edge: Protocol, options: ListenOptions): Promise<Li
     keepAliveTimeout: keepAliveTimeoutMs,
     connectionsCheckingInterval: Math.max(10, Math.min(headersTimeoutMs, requestTimeoutMs) / 3),
   };
-  const secure = certificate && (await createSecureServer({ ...settings, ...certificate }, headersTimeoutMs));
+  const secure =
+    certificate &&
+    (await createSecureServer({ ...settings, handshakeTimeout: headersTimeoutMs, ...pairOf(certificate) }));
   const server = secure ?? createServer(settings);
   server.on("request", http.handle);
   server.on("checkContinue", http.handleExpectation);
@@ -116,7 +118,7 @@ export async function listen(edge: Protocol, options: ListenOptions): Promise<Li
     port: taken,
     server,
     http,
-    renew: (renewed) => secure?.setSecureContext({ cert: renewed.cert, key: renewed.key }),
+    renew: (renewed) => secure?.setSecureContext(pairOf(renewed)),
     async close() {
       const open = secure ? encrypted : connections;
       await pollOnce();
@@ -137,9 +139,13 @@ export async function listen(edge: Protocol, options: ListenOptions): Promise<Li
 }
 
 /** Loaded only if it is needed. */
-async function createSecureServer(options: ServerOptions, handshakeTimeout: number): Promise<SecureServer> {
+async function createSecureServer(options: ServerOptions): Promise<SecureServer> {
   const https = await import("node:https");
-  return https.createServer({ ...options, handshakeTimeout });
+  return https.createServer(options);
+}
+
+function pairOf({ cert, key }: CertificatePair): CertificatePair {
+  return { cert, key };
 }
 
 /** Resolves when connections and bytes that had arrived have been read from the system. */

@@ -148,6 +148,16 @@ function message(token: string, method: string, params: object) {
   };
 }
 
+/** A `tar` of the page, in the folder of this test. */
+function tar(command: string): void {
+  execFileSync("sh", ["-c", command.replace("sudo ", "").replace("/var/lib/pressmark", root)], { cwd: root });
+}
+
+const stored = () => pressmark("token", "list", "--config", config());
+
+/** A script in which `pressmark` is this program. */
+const script = (command: string) => `pressmark() { "${process.execPath}" "${program}" "$@"; }\n${command}`;
+
 /** Where a caller read from, by the audit log. */
 const addresses = (caller: string) =>
   pressmark("audit", "--json", "--caller", caller, "--config", config())
@@ -209,7 +219,7 @@ describe.skipIf(!isThere)(`a team behind nginx (skipped where there is none; Deb
       from,
     });
   /** Without nginx. */
-  const status = async (headers: Readonly<Record<string, string>>) =>
+  const directStatus = async (headers: Readonly<Record<string, string>>) =>
     (await fetch(`http://127.0.0.1:${backend}/`, { headers: { Authorization: `Bearer ${aki}`, ...headers } })).status;
 
   it("shows each caller what the rules allow, from the command line too", async () => {
@@ -226,6 +236,40 @@ describe.skipIf(!isThere)(`a team behind nginx (skipped where there is none; Deb
     const salaries = [join(team, "handbook/salaries/2026.md"), "--config", config()];
     expect(run("may", "aki", ...salaries)).toMatchObject({ status: 3, stderr: "pressmark: aki may not see it\n" });
     expect(pressmark("may", "bo", ...salaries)).toContain("rule 1");
+  });
+
+  it("has commands that work as they are written", () => {
+    const lines = [...page.matchAll(/^```sh\n([^]*?)^```$/gm)].flatMap(([, block]) => block!.split("\n"));
+    const commands = lines.flatMap((line) => /^(?:sudo -u pressmark -H )?(pressmark .*)$/.exec(line)?.[1] ?? []);
+    const adapted = commands.map((command) =>
+      command.replaceAll("/srv/team", team).replaceAll(`https://${name}/`, `https://localhost:${port}/`),
+    );
+    const withToken = { ...env, NODE_EXTRA_CA_CERTS: join(root, "site.pem"), PRESSMARK_TOKEN: bo };
+    const codes = adapted.map((command) => {
+      const { status, stderr } = spawnSync("sh", ["-c", script(command)], {
+        env: withToken,
+        cwd: root,
+        encoding: "utf8",
+      });
+      return [command.split(" ")[1], status, status === 0 ? "" : stderr];
+    });
+    expect(codes).toEqual([
+      ["doctor", 0, ""],
+      ["token", 0, ""],
+      ["ls", 0, ""],
+      ["may", 3, "pressmark: aki may not see it\n"],
+      ["audit", 0, ""],
+    ]);
+  });
+
+  it("gets its tokens back from a backup", () => {
+    const [create = "", restore = ""] = page.match(/^sudo tar .*$/gm) ?? [];
+    const before = stored();
+    tar(create);
+    rmSync(join(root, ".local/state/pressmark/tokens"), { recursive: true });
+    expect(stored()).not.toBe(before);
+    tar(restore);
+    expect(stored()).toBe(before);
   });
 
   it("delivers notifications while the stream is open", async () => {
@@ -288,8 +332,8 @@ describe.skipIf(!isThere)(`a team behind nginx (skipped where there is none; Deb
     expect(await read(aki, "handbook/public/index.md", undefined, { "X-Forwarded-Host": "evil.example" })).toContain(
       "# Public",
     );
-    expect(await status({ "X-Forwarded-Host": "evil.example" })).toBe(403);
-    expect(await status({ "X-Forwarded-Host": name })).toBe(200);
+    expect(await directStatus({ "X-Forwarded-Host": "evil.example" })).toBe(403);
+    expect(await directStatus({ "X-Forwarded-Host": name })).toBe(200);
     const redirected = await fetch(`http://127.0.0.1:${plainPort}/mcp`, {
       headers: { Host: name },
       redirect: "manual",
