@@ -1,6 +1,15 @@
 /** Headers of proxies, sent over real connections: which of them count, and what hostile ones do. */
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { addressOf, createForwardedReader, isSecure, type ProxyTrust, requestedHost } from "./forwarded.ts";
+import {
+  addressOf,
+  createForwardedReader,
+  isSecure,
+  type ProxyTrust,
+  readForwarded,
+  readXForwarded,
+  requestedHost,
+} from "./forwarded.ts";
 import { serveFake } from "./test-server.ts";
 
 interface Known {
@@ -191,5 +200,43 @@ describe("the Forwarded header", () => {
       secure: true,
       host: "mcp.example:8443",
     });
+  });
+});
+
+const isTrusted = (address: string) => address === "10.0.0.1";
+
+describe("whatever a client wrote before", () => {
+  const words = fc.constantFrom(
+    "for=",
+    "10.0.0.1",
+    "203.0.113.9",
+    '"',
+    "\\",
+    "[::1]",
+    ",",
+    ";",
+    " ",
+    "=",
+    "proto=http",
+    "host=",
+    "x",
+  );
+  const written = fc.oneof(
+    fc.array(words, { maxLength: 30 }).map((each) => each.join("")),
+    fc.string({ maxLength: 60 }),
+  );
+  const client = { address: "203.0.113.7", proto: "https", host: "mcp.example" };
+
+  it("is not believed: what the proxies append decides", () => {
+    fc.assert(
+      fc.property(written, fc.boolean(), (before, isChain) => {
+        const list = `${before}, 203.0.113.7${isChain ? ", 10.0.0.1" : ""}`;
+        const rest = { "x-forwarded-proto": "https", "x-forwarded-host": "mcp.example" };
+        expect(readXForwarded({ "x-forwarded-for": list, ...rest, forwarded: before }, isTrusted)).toEqual(client);
+        const more = isChain ? ", for=10.0.0.1;proto=http" : "";
+        const forwarded = `${before}, for="203.0.113.7:80";proto=https;host=mcp.example${more}`;
+        expect(readForwarded({ forwarded, "x-forwarded-for": before }, isTrusted)).toEqual(client);
+      }),
+    );
   });
 });

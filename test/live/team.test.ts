@@ -20,12 +20,11 @@ const program = join(import.meta.dirname, "../../bin/pressmark.js");
 const page = readFileSync(join(import.meta.dirname, "../../docs/team.md"), "utf8");
 const name = "pressmark.example";
 
-/** The block of the page that is a file at this path. */
-function fileAt(path: string): string {
-  const blocks = [...page.matchAll(/^```\w+\n(# (\S+?),?[ \n][^]*?)^```$/gm)].filter(([, , at]) => at === path);
-  const [, content] = blocks[path.includes("pressmark.config") ? 0 : blocks.length - 1] ?? [];
-  if (content === undefined) throw new Error(`docs/team.md has no file ${path}`);
-  return content;
+/** The block of the page that begins with this comment. */
+function blockOf(comment: string): string {
+  const found = [...page.matchAll(/^```\w+\n(#[^]*?)^```$/gm)].find(([, block]) => block!.startsWith(`# ${comment}\n`));
+  if (!found) throw new Error(`docs/team.md has no block "# ${comment}"`);
+  return found[1]!;
 }
 
 let root: string;
@@ -185,12 +184,12 @@ describe.skipIf(!isThere)(`a team behind nginx (skipped where there is none; Deb
 
   beforeAll(async () => {
     [port, plainPort, backend] = await Promise.all([freePort(), freePort(), freePort()]);
-    write("pressmark.config.yaml", fileAt("/srv/team/pressmark.config.yaml").replace("7357", String(backend)));
+    write("pressmark.config.yaml", blockOf("/srv/team/pressmark.config.yaml").replace("7357", String(backend)));
     [aki, bo] = ["aki", "bo"].map(createToken) as [string, string];
     await serve();
     const made = makeCertificate(root, "site", `DNS:${name},DNS:localhost`);
     ca = made.ca;
-    const site = fileAt("/etc/nginx/sites-available/pressmark")
+    const site = blockOf("/etc/nginx/sites-available/pressmark")
       .replaceAll("listen 443 ssl", `listen 127.0.0.1:${port} ssl`)
       .replace("listen 80", `listen 127.0.0.1:${plainPort}`)
       .replace("127.0.0.1:7357", `127.0.0.1:${backend}`)
@@ -343,20 +342,19 @@ describe.skipIf(!isThere)(`a team behind nginx (skipped where there is none; Deb
 
   it.skipIf(spawnSync("systemd-analyze").error)("has a service that systemd accepts", () => {
     const unit = join(root, "pressmark.service");
-    writeFileSync(unit, fileAt("/etc/systemd/system/pressmark.service").replace("/usr/local/bin/pressmark", program));
+    writeFileSync(unit, blockOf("/etc/systemd/system/pressmark.service").replace("/usr/local/bin/pressmark", program));
     const { stderr } = spawnSync("systemd-analyze", ["verify", unit], { encoding: "utf8" });
     expect(stderr.split("\n").filter((line) => line.includes("pressmark"))).toEqual([]);
   });
 
   it("serves HTTPS itself, and uses a renewed certificate while connections stay open", async () => {
     const own = makeCertificate(root, "own", `DNS:${name}`);
-    const blocks = [...page.matchAll(/^```yaml\n(# \/srv\/team\/pressmark\.config\.yaml, instead[^]*?)^```$/gm)];
-    const section = blocks[0]![1]!
+    const section = blockOf("/srv/team/pressmark.config.yaml, instead of the section above")
       .replace("host: 0.0.0.0", "host: 127.0.0.1")
       .replace("port: 443", "port: 0")
       .replace(/cert: .*/, `cert: ${own.cert}`)
       .replace(/key: .*/, `key: ${own.key}`);
-    const whole = fileAt("/srv/team/pressmark.config.yaml");
+    const whole = blockOf("/srv/team/pressmark.config.yaml");
     write("https.yaml", whole.slice(0, whole.indexOf("server:")) + section);
     const url = new URL(await serve(join(team, "https.yaml")));
     expect(url.origin).toBe(`https://${name}:${url.port}`);
