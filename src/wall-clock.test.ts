@@ -22,6 +22,7 @@ const allowed: Readonly<Record<string, string>> = {
   "cli/commands/audit.ts": "resolves 'yesterday' on the command line",
   "server/audit-log.ts": "stored: when something happened",
   "cli/record-event.ts": "stored: when something happened",
+  "server/certificate.ts": "whether the certificate has expired",
   "cli/commands/token.ts": "stored: when a token was created and when it expires",
   "server/admissions.ts": "compared with the time that a token expires, which is stored",
   "cli/commands/watch.ts": "shown: when a change was reported",

@@ -43,6 +43,7 @@ describe("completion", () => {
       "--port",
       "--host",
       "--allow-host",
+      "--allow-origin",
       "--token-file",
       "--no-tools",
       "--help",

@@ -354,6 +354,22 @@ server: { host: 0.0.0.0, port: 1234, allowedHosts: [example.org] }
     ]);
   });
 
+  it("may neither trust a proxy nor have a certificate", async () => {
+    const text = "server: { port: 1234, trustProxy: [10.0.0.0/8], tls: { cert: a.pem, key: a.key } }\n";
+    const config = await load(text, found);
+    expect(config.server).toEqual({ port: 1234 });
+    const [{ reasons, settings } = { reasons: [], settings: [] }] = config.withheld;
+    expect(settings).toEqual(["trustProxy", "tls"]);
+    expect(reasons).toEqual([
+      'believes the proxy "10.0.0.0/8" about who connects',
+      expect.stringMatching(/^identifies itself with the key in ".*a\.key"$/),
+    ]);
+    expect((await load(text)).server.tls).toEqual({
+      cert: expect.stringMatching(/\/a\.pem$/),
+      key: expect.any(String),
+    });
+  });
+
   it("may do all of it when it was named, or when that was trusted", async () => {
     expect((await load(outside)).mounts).toHaveLength(2);
     const file = write(outside);

@@ -202,6 +202,8 @@ export function serverReasons({
   host,
   allowedHosts = [],
   allowedOrigins = [],
+  trustProxy = [],
+  tls,
   tools,
 }: ServerSettings): Readonly<Record<string, readonly string[]>> {
   const isOpen = host !== undefined && !/^(?:localhost|127(?:\.\d+){3}|::1|\[::1\])$/i.test(host);
@@ -209,6 +211,8 @@ export function serverReasons({
     host: isOpen ? [`listens on ${JSON.stringify(host)}, where other machines may reach it`] : [],
     allowedHosts: allowedHosts.map((name) => `answers to the name ${JSON.stringify(name)}`),
     allowedOrigins: allowedOrigins.map((origin) => `lets pages of ${JSON.stringify(origin)} ask`),
+    trustProxy: trustProxy.map((proxy) => `believes the proxy ${JSON.stringify(proxy)} about who connects`),
+    tls: tls ? [`identifies itself with the key in ${JSON.stringify(tls.key)}`] : [],
     tools: Array.isArray(tools) && tools.includes("save_set") ? ["lets callers save sets"] : [],
   };
 }

@@ -1,5 +1,7 @@
 /** The schema of a config. Checks, the docs and the JSON schema for editors are generated from it. */
 import type { z } from "zod";
+import { isOrigin } from "../lib/is-origin.ts";
+import { isNetwork } from "../lib/networks.ts";
 
 type Zod = typeof z;
 
@@ -14,15 +16,49 @@ export function serverSchema(zod: Zod) {
       .optional()
       .describe("Additional host names that clients use for this machine, for example behind a proxy"),
     allowedOrigins: zod
-      .array(zod.string().min(1))
+      .array(
+        zod
+          .string()
+          .refine(
+            isOrigin,
+            'must be an origin, such as https://app.example, without a path; "*" and "null" are not allowed',
+          ),
+      )
       .optional()
-      .describe("Additional origins (https://app.example) whose pages may send requests"),
+      .describe("Other origins (https://app.example) whose pages may send requests and read responses. Default: none"),
+    trustProxy: zod
+      .array(
+        zod
+          .string()
+          .refine(
+            isNetwork,
+            'must be an address or a network of proxies, such as 127.0.0.1, 10.0.0.0/8 or 2001:db8::/32; "/0" would trust everyone',
+          ),
+      )
+      .max(100)
+      .optional()
+      .describe("Addresses and networks of proxies whose headers say who connects. Default: none"),
+    proxyHeader: zod
+      .enum(["x-forwarded", "forwarded"])
+      .optional()
+      .describe(
+        "Headers that these proxies set: X-Forwarded-For, -Proto and -Host, or Forwarded (RFC 7239); the others are ignored. Default: x-forwarded",
+      ),
     token: zod
       .string()
       .min(1)
       .optional()
       .describe(
         "Token that every caller must send as Authorization: Bearer; better written as a reference: ${env:NAME}",
+      ),
+    tls: zod
+      .strictObject({
+        cert: zod.string().min(1).meta({ format: "path" }).describe("PEM file with the certificate and its chain"),
+        key: zod.string().min(1).meta({ format: "path" }).describe("PEM file with the private key, not encrypted"),
+      })
+      .optional()
+      .describe(
+        "Certificate for HTTPS: the files cert (with its chain) and key, read again when they are renewed. Default: HTTP without encryption",
       ),
     pageSize: zod
       .int()

@@ -284,7 +284,8 @@ rules:
     const entries: AuditEntry[] = [];
     const recorded = readAuditLog(auditFolder(join(root, "state", "pressmark"), join(folder, "pressmark.yaml")));
     for await (const entry of recorded) entries.push(entry);
-    expect(entries.map(({ time: _time, ...entry }) => entry)).toEqual([
+    expect(new Set(entries.map(({ address }) => address))).toEqual(new Set(["127.0.0.1"]));
+    expect(entries.map(({ time: _time, address: _address, ...entry }) => entry)).toEqual([
       { what: "read", caller: "aki", outcome: "allowed", uri: uri("README.md"), rule: 1, bytes: 14 },
       { what: "read", caller: "aki", outcome: "denied", uri: uri("secrets/key.md"), rule: 2 },
       { what: "read", caller: "aki", outcome: "missing", uri: uri("nowhere.md"), rule: 1 },

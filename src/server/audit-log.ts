@@ -8,6 +8,8 @@ import type { Runtime } from "../runtime.ts";
 export interface AuditEvent {
   readonly what: "read" | "search" | "act" | "watch" | "sign-in" | "token" | "trust" | "config" | "quota";
   readonly caller?: string;
+  /** Address of the client; for sessions of older revisions, of the client that opened the session. */
+  readonly address?: string;
   readonly outcome: "allowed" | "denied" | "missing" | "failed";
   /** Hashed if the config says so. */
   readonly uri?: string;

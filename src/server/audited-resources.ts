@@ -3,6 +3,7 @@ import { toResourceError } from "../errors.ts";
 import { withMembers } from "../lib/with-members.ts";
 import type { Call, Content, Resources } from "../resources.ts";
 import type { AuditEvent, AuditLog } from "./audit-log.ts";
+import { remoteOf } from "../transport/clients.ts";
 import type { Server } from "./open-server.ts";
 
 export function createAuditedResources(
@@ -12,11 +13,11 @@ export function createAuditedResources(
 ): Resources {
   function decisionOf(
     uri: string,
-    { caller }: Call,
-  ): Pick<AuditEvent, "caller" | "uri" | "rule"> & { isHidden: boolean } {
-    const decision = explain(caller, uri);
+    call: Call,
+  ): Pick<AuditEvent, "caller" | "address" | "uri" | "rule"> & { isHidden: boolean } {
+    const decision = explain(call.caller, uri);
     const rule = decision?.rule === undefined ? undefined : decision.rule + 1;
-    return { caller: caller.id, uri, rule, isHidden: decision?.isAllowed === false };
+    return { ...whoIs(call), uri, rule, isHidden: decision?.isAllowed === false };
   }
 
   function failed(event: Omit<AuditEvent, "outcome">, cause: unknown, isHidden: boolean): never {
@@ -40,7 +41,7 @@ export function createAuditedResources(
     },
 
     async search(request, call) {
-      const event = { what: "search", caller: call.caller.id, uri: request.within, query: request.text } as const;
+      const event = { what: "search", ...whoIs(call), uri: request.within, query: request.text } as const;
       const result = await inner.search(request, call).catch((cause: unknown) => failed(event, cause, false));
       write({ ...event, outcome: "allowed", count: result.hits.length });
       return result;
@@ -49,7 +50,7 @@ export function createAuditedResources(
     ...(inner.act &&
       ({
         async act(what, input, call) {
-          const event = { what: "act", caller: call.caller.id, detail: `${what.mount}/${what.name}` } as const;
+          const event = { what: "act", ...whoIs(call), detail: `${what.mount}/${what.name}` } as const;
           const result = await inner.act!(what, input, call).catch((cause: unknown) => failed(event, cause, false));
           write({ ...event, outcome: "allowed" });
           return result;
@@ -60,10 +61,14 @@ export function createAuditedResources(
       const watch = await inner.watch(filter, call);
       // The server itself watches the sets of a caller, for the list of prompts.
       for (const uri of watch.uris.filter((each) => each !== "set://"))
-        write({ what: "watch", caller: call.caller.id, uri, outcome: "allowed" });
+        write({ what: "watch", ...whoIs(call), uri, outcome: "allowed" });
       return watch;
     },
   });
+}
+
+function whoIs({ caller, client }: Call): Pick<AuditEvent, "caller" | "address"> {
+  return { caller: caller.id, address: remoteOf(client) };
 }
 
 function bytesOf(contents: readonly Content[]): number {

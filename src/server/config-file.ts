@@ -26,6 +26,19 @@ export interface ConfigFile {
   follow(apply: (next: Config) => Promise<boolean>, signal: AbortSignal): Promise<unknown>;
 }
 
+/** Settings that take effect when a server starts. */
+const restartSettings = [
+  "host",
+  "port",
+  "allowedHosts",
+  "allowedOrigins",
+  "trustProxy",
+  "proxyHeader",
+  "tls",
+  "token",
+  "tools",
+] as const;
+
 /** Undefined if the config must be trusted first; the reason is logged. */
 export async function openConfigFile(
   origin: ConfigOrigin,
@@ -59,7 +72,7 @@ export async function openConfigFile(
   }
 
   function sayRestart(before: ServerSettings, now: ServerSettings): void {
-    for (const setting of ["host", "port", "allowedHosts", "allowedOrigins", "token", "tools"] as const)
+    for (const setting of restartSettings)
       if (!isDeepStrictEqual(before[setting], now[setting]))
         runtime.log("warn", `server.${setting} has changed, which takes effect after a restart`, { config: label });
   }

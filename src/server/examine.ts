@@ -1,10 +1,14 @@
 /** Checks whether mounts can be listed, read and watched, and whether the server's address is free. */
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
 import { createServer } from "node:net";
+import { text } from "node:stream/consumers";
 import { readFileSync } from "node:fs";
 import { type ResourceError, toResourceError } from "../errors.ts";
 import type { Call } from "../resources.ts";
 import { directoryType } from "../resources.ts";
 import type { Source } from "../source.ts";
+import { reachableHost } from "./server-url.ts";
 import { challenge } from "./token-gate.ts";
 
 export interface CheckResult {
@@ -163,7 +167,7 @@ export async function examineAddress(
       says: `nothing can listen at ${url} (${problem})`,
       advice: "choose another host or port",
     };
-  const who = await whoAnswers(url, signal);
+  const who = await whoAnswers(host, port, url, signal);
   if (who === "pressmark") return { about, state: "ok", says: `Pressmark answers at ${url}` };
   if (who === "guarded") return { about, state: "ok", says: `a Pressmark that requires a token answers at ${url}` };
   return {
@@ -182,34 +186,38 @@ function tryListen(host: string, port: number): Promise<string | undefined> {
   });
 }
 
-/** Sends no token: the other program may be a stranger. */
-async function whoAnswers(url: string, signal: AbortSignal): Promise<"pressmark" | "guarded" | "another"> {
-  const body = {
+/** Sends no token: the other program may be a stranger. For the same reason any certificate will do. */
+async function whoAnswers(
+  host: string,
+  port: number,
+  url: string,
+  signal: AbortSignal,
+): Promise<"pressmark" | "guarded" | "another"> {
+  const initialize = {
     jsonrpc: "2.0",
     id: 1,
     method: "initialize",
     params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "pressmark doctor", version: "1" } },
   };
-  const giveUp = new AbortController();
-  const end = (): void => giveUp.abort();
-  const timer = setTimeout(end, patienceMs);
-  signal.addEventListener("abort", end, { once: true });
+  const giveUp = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
+  const { request } = url.startsWith("https:") ? await import("node:https") : await import("node:http");
+  async function send(method: string, more: Readonly<Record<string, string>>, body = ""): Promise<IncomingMessage> {
+    const headers = { Host: new URL(url).host, ...more };
+    const address = { host: reachableHost(host), port, path: new URL(url).pathname, rejectUnauthorized: false };
+    const sending = request({ ...address, method, headers, signal: giveUp, agent: false });
+    sending.end(body);
+    const [response] = (await once(sending, "response")) as [IncomingMessage];
+    return response;
+  }
   try {
-    const response = await fetch(url, {
-      method: "POST",
-      headers: { "Content-Type": "application/json", Accept: "application/json, text/event-stream" },
-      body: JSON.stringify(body),
-      signal: giveUp.signal,
-    });
-    const session = response.headers.get("Mcp-Session-Id");
-    const text = await response.text();
-    if (session) await fetch(url, { method: "DELETE", headers: { "Mcp-Session-Id": session }, signal: giveUp.signal });
-    if (response.status === 401 && response.headers.get("WWW-Authenticate") === challenge) return "guarded";
-    return text.includes('"serverInfo":{"name":"pressmark"') ? "pressmark" : "another";
+    const types = { "Content-Type": "application/json", Accept: "application/json, text/event-stream" };
+    const response = await send("POST", types, JSON.stringify(initialize));
+    const answer = await text(response);
+    const session = response.headers["mcp-session-id"];
+    if (session !== undefined) (await send("DELETE", { "Mcp-Session-Id": String(session) })).resume();
+    if (response.statusCode === 401 && response.headers["www-authenticate"] === challenge) return "guarded";
+    return answer.includes('"serverInfo":{"name":"pressmark"') ? "pressmark" : "another";
   } catch {
     return "another";
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", end);
   }
 }

@@ -5,9 +5,10 @@ import { type HostFile, hostFiles } from "../config/hosts/hosts.ts";
 import { packageFolder } from "../config/package-folder.ts";
 import type { ServerSettings } from "../config/schema.ts";
 import { stateFolder, systemPathsOf } from "../lib/system-paths.ts";
-import { hostInUrl } from "../transport/guard.ts";
+import type { Certificate, CertificateFiles } from "./certificate.ts";
 import { tokenVariable } from "./find-token.ts";
 import { chooseConfig } from "./open-server.ts";
+import { serverUrl } from "./server-url.ts";
 import { defaultPort } from "./start-http.ts";
 
 export interface InstalledHosts {
@@ -29,7 +30,7 @@ export async function findInstalledHosts(from: string, env: Env, settings?: Serv
   const state = stateFolder(systemPaths);
   const origin = chooseConfig({ folders: [], from, env });
   const project = origin ? dirname(origin.file) : from;
-  const { host = "127.0.0.1", port = defaultPort, token } = settings ?? (await configured());
+  const { host = "127.0.0.1", port = defaultPort, token, tls } = settings ?? (await configured());
 
   async function configured(): Promise<ServerSettings> {
     if (!origin) return {};
@@ -38,13 +39,12 @@ export async function findInstalledHosts(from: string, env: Env, settings?: Serv
     return loaded && "config" in loaded ? loaded.config.server : {};
   }
 
-  // Clients cannot connect to a wildcard address.
-  const reached = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
+  const certificate = tls && (await certificateIn(tls));
   return {
     files: hostFiles({ project, ...systemPaths }),
     here: {
       project,
-      url: `http://${hostInUrl(reached)}:${port}/mcp`,
+      url: serverUrl({ host, port, certificate }),
       env,
       program: join(packageFolder(), "bin", "pressmark.js"),
     },
@@ -53,4 +53,14 @@ export async function findInstalledHosts(from: string, env: Env, settings?: Serv
     tokenVariable: env[tokenVariable] || token !== undefined ? tokenVariable : undefined,
     state,
   };
+}
+
+/** A certificate that cannot be used names no host; `doctor` says why. */
+async function certificateIn(files: CertificateFiles): Promise<Pick<Certificate, "hosts">> {
+  const { loadCertificate } = await import("./certificate.ts");
+  try {
+    return loadCertificate(files);
+  } catch {
+    return { hosts: [] };
+  }
 }

@@ -51,20 +51,31 @@ export async function openGate(
   const store = config === undefined ? undefined : createTokenStore(pressmark.stateFolder, realPath(config));
   const admissions = createAdmissions({ ownerToken, callers: access.callers, store, runtime });
   const closing = new AbortController();
-  const following = store && followTokens(store, admissions, runtime, closing.signal);
+  let following: Promise<void> | undefined;
+  /** Once there are callers: without them nobody has a token of their own. */
+  function follow(): void {
+    if (store && pressmark.access?.callers.length)
+      following ??= followTokens(store, admissions, runtime, closing.signal);
+  }
+  follow();
   return {
     ...createTokenGate({
       admissions,
       pid: process.pid,
       monotonicMs: runtime.monotonicMs,
-      signedIn: (caller) =>
-        audit?.write({ what: "sign-in", caller: caller?.id, outcome: caller ? "allowed" : "denied" }),
+      signedIn: (caller, address) =>
+        audit?.write({ what: "sign-in", caller: caller?.id, address, outcome: caller ? "allowed" : "denied" }),
     }),
     challenge,
     variable: tokenVariable,
     owner: admissions.owner,
-    hasCallers: access.callers.length > 0,
-    reload: () => admissions.reload(pressmark.access?.callers ?? []),
+    get hasCallers() {
+      return Boolean(pressmark.access?.callers.length);
+    },
+    reload() {
+      admissions.reload(pressmark.access?.callers ?? []);
+      follow();
+    },
     async close() {
       closing.abort();
       admissions.close();

@@ -3,7 +3,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:
 import { QuotaError, quote } from "../errors.ts";
 import type { MeteredRequest } from "../protocol/caller-quotas.ts";
 import type { Runtime } from "../source.ts";
-import { retryAfter } from "../transport/send-json.ts";
+import { retryAfter, unkept } from "../transport/send-json.ts";
 
 interface PickerPageOptions {
   /** Folder of the build, resolved at the first request. */
@@ -43,13 +43,7 @@ const policy = [
   "require-trusted-types-for 'script'",
   "trusted-types 'none'",
 ].join("; ");
-const guards = {
-  "Content-Security-Policy": policy,
-  "X-Content-Type-Options": "nosniff",
-  "Referrer-Policy": "no-referrer",
-  "Cross-Origin-Opener-Policy": "same-origin",
-  "Cross-Origin-Resource-Policy": "same-origin",
-};
+const guards = { ...unkept, "Content-Security-Policy": policy };
 
 export function createPickerPage({ folder, begin, log }: PickerPageOptions): PickerPage {
   let files: Promise<ReadonlyMap<string, File>> | undefined;

@@ -3,16 +3,19 @@ import type { AddressInfo } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { packageFolder } from "../config/package-folder.ts";
+import { denied } from "../errors.ts";
 import { realPath } from "../lib/real-path.ts";
 import { withMembers } from "../lib/with-members.ts";
 import type { Caller } from "../resources.ts";
 import { createActionEndpoint } from "../transport/action-endpoint.ts";
+import { createForwardedReader } from "../transport/forwarded.ts";
 import { listen } from "../transport/listen.ts";
 import { createFeatures, createServerProtocol } from "./features.ts";
 import { type Server, type OpenServerOptions, openServer } from "./open-server.ts";
 import { createServerMetrics } from "./server-metrics.ts";
 import { createPickerPage } from "./picker-page.ts";
 import type { AuditLog } from "./audit-log.ts";
+import { serverUrl } from "./server-url.ts";
 import { type Gate, openGate } from "./open-gate.ts";
 
 export const defaultPort = 7357;
@@ -25,6 +28,8 @@ export interface HttpServerOptions extends Omit<OpenServerOptions, "live"> {
   readonly port?: number;
   /** Additional host names that clients may use for this machine. */
   readonly allowedHosts: readonly string[];
+  /** Additional origins whose pages may send requests. */
+  readonly allowedOrigins?: readonly string[];
   /** File with the token that callers must send. Default: the token of the environment or the config. */
   readonly tokenFile?: string;
   readonly version: string;
@@ -47,6 +52,8 @@ export interface HttpServer {
   readonly host: string;
   /** Whether only this machine can reach it. */
   readonly loopback: boolean;
+  /** Whether everyone who can connect is the owner, because no token is required and only this machine can connect. */
+  readonly everyoneIsOwner: boolean;
   readonly mounts: Server["mounts"];
   /** The config's file, if there is one. */
   readonly config?: string;
@@ -63,6 +70,11 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
     live: true,
     reloaded() {
       guarded?.reload();
+      if (opened.register.served && !guarded && opened.access?.callers.length)
+        opened.runtime.log(
+          "warn",
+          "the config now names callers, but until pressmark serve is started again nobody needs a token",
+        );
       audit?.write({ what: "config", outcome: "allowed", detail: "the config changed" });
     },
   });
@@ -81,6 +93,10 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
     const { log } = pressmark.runtime;
     const host = options.host ?? settings.host ?? "127.0.0.1";
     const port = options.port ?? settings.port ?? defaultPort;
+    if (pressmark.withheld.includes("tls"))
+      throw denied("the config requires HTTPS but is not trusted, so nothing is served; trust the config first");
+    const { tls } = settings;
+    const certificate = tls && (await import("./certificate.ts")).openCertificate(tls, pressmark.runtime);
     guarded = await openGate(pressmark, options, audit);
     const gate = guarded;
     // The caller is decided once it is known who can reach the server.
@@ -96,7 +112,7 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
     const protocol = createServerProtocol(pressmark, features, { version, isPrivate: gate !== undefined, metrics });
     const everywhere = host === "0.0.0.0" || host === "::";
     const allowedHosts = [...options.allowedHosts, ...(settings.allowedHosts ?? [])];
-    const allowedOrigins = settings.allowedOrigins ?? [];
+    const allowedOrigins = [...(options.allowedOrigins ?? []), ...(settings.allowedOrigins ?? [])];
     const page = createPickerPage({
       folder: () => options.pickerFolder ?? join(packageFolder(), "dist", "picker"),
       begin(request) {
@@ -120,19 +136,23 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       elsewhere: (request, response, path) =>
         ((!gate?.hasCallers || gate.callerOf(request)?.owner === true) && metrics.answer(request, response, path)) ||
         page(request, response, path),
-      allowedHosts: [...allowedHosts, ...(everywhere ? ownNames() : [])],
+      allowedHosts: [...allowedHosts, ...(everywhere ? ownNames() : []), ...(certificate?.hosts ?? [])],
+      certificate,
       allowedOrigins,
+      forwarded: settings.trustProxy?.length
+        ? createForwardedReader({ proxies: settings.trustProxy, header: settings.proxyHeader })
+        : undefined,
     });
     const loopback = isLoopback(listening.server.address());
     // Additional names and origins mean that others connect, perhaps through a proxy.
-    if (!gate && loopback && allowedHosts.length === 0 && allowedOrigins.length === 0)
+    const hasProxy = Boolean(settings.trustProxy?.length) || pressmark.withheld.includes("trustProxy");
+    if (!gate && loopback && allowedHosts.length === 0 && allowedOrigins.length === 0 && !hasProxy)
       caller = { ...caller, owner: true };
     // Lets the caller receive the URL first.
     setTimeout(() => features.prepare(caller), prepareMs).unref();
-    // Clients cannot connect to a wildcard address.
-    const url = everywhere
-      ? listening.url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
-      : listening.url;
+    const closing = new AbortController();
+    const renewing = certificate?.follow(listening.renew, closing.signal);
+    const url = serverUrl({ host, port: listening.port, certificate });
     const picker = new URL("/", url).href;
     pressmark.register.served = { version, url, tokenVariable: gate?.variable };
     return {
@@ -142,12 +162,15 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       invite: () => (gate ? `${picker}?code=${gate.newCode()}` : picker),
       host,
       loopback,
+      everyoneIsOwner: !gate && caller.owner === true,
       get mounts() {
         return pressmark.mounts;
       },
       config: pressmark.config,
       async close() {
         features.close();
+        closing.abort();
+        await renewing;
         await listening.close();
         await gate?.close();
         await pressmark.close();

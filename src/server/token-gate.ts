@@ -3,6 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { takeUpTo } from "../lib/read-bounded.ts";
 import { unkept } from "../transport/send-json.ts";
+import { addressOf, isSecure, requestedHost } from "../transport/forwarded.ts";
 import { isFollowedLink } from "../transport/guard.ts";
 import type { RequestGate } from "../transport/http.ts";
 import type { Caller } from "../resources.ts";
@@ -13,8 +14,8 @@ interface TokenGateOptions {
   /** Process that prints another code on SIGUSR2. */
   readonly pid: number;
   readonly monotonicMs: () => number;
-  /** Called when a browser signs in, with undefined if it may not. */
-  readonly signedIn?: (caller: Caller | undefined) => void;
+  /** Called when a browser at this address signs in, with undefined if it may not. */
+  readonly signedIn?: (caller: Caller | undefined, address: string | undefined) => void;
 }
 
 export interface TokenGate {
@@ -76,19 +77,20 @@ export function createTokenGate({ admissions, pid, monotonicMs, signedIn }: Toke
     const visit = randomBytes(visitBytes).toString("base64url");
     visits.set(keyOf(visit), caller);
     trim(visits, maxVisitors);
-    response.setHeader("Set-Cookie", `${cookieName(request)}=${visit}; HttpOnly; SameSite=Strict; Path=/`);
+    const secure = isSecure(request) ? "; Secure" : "";
+    response.setHeader("Set-Cookie", `${cookieName(request)}=${visit}; HttpOnly; SameSite=Strict; Path=/${secure}`);
     toPage(response);
   }
 
   function turnAway(response: ServerResponse, reason: string): void {
     const page = pageOf(reason, pid);
     response.writeHead(401, {
+      ...unkept,
       "Content-Type": "text/html; charset=utf-8",
       "Content-Length": Buffer.byteLength(page),
       "Content-Security-Policy": "default-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
       // Without a referrer a browser sends the form with "Origin: null".
       "Referrer-Policy": "same-origin",
-      ...unkept,
       "WWW-Authenticate": challenge,
     });
     response.end(page);
@@ -99,7 +101,7 @@ export function createTokenGate({ admissions, pid, monotonicMs, signedIn }: Toke
     const body = await takeUpTo(maxFormBytes, request);
     const token = body && new URLSearchParams(body.toString("latin1")).get("token")?.trim();
     const caller = token ? admissions.find(token) : undefined;
-    signedIn?.(caller);
+    signedIn?.(caller, addressOf(request));
     if (caller) letIn(request, response, caller);
     else turnAway(response, "This token is not valid.");
   }
@@ -125,7 +127,7 @@ export function createTokenGate({ admissions, pid, monotonicMs, signedIn }: Toke
       if (path !== "/" || !wantsPage(request)) return "refused";
       turnAway(response, "This server requires authentication.");
     } else if (isGood(code)) {
-      signedIn?.(admissions.owner);
+      signedIn?.(admissions.owner, addressOf(request));
       letIn(request, response, admissions.owner);
     } else if (known) toPage(response);
     else turnAway(response, "This address was already used, or has expired.");
@@ -146,21 +148,23 @@ export function createTokenGate({ admissions, pid, monotonicMs, signedIn }: Toke
 
 /** Redirects without the code, so that it is not stored in the history or sent as a referrer. */
 function toPage(response: ServerResponse): void {
-  response.writeHead(303, { Location: "/", "Referrer-Policy": "no-referrer", ...unkept }).end();
+  response.writeHead(303, { ...unkept, Location: "/" }).end();
 }
 
 /** Browsers send cookies with requests from any page and port: they count only for our own pages. */
-function isOwnPage({ method, headers }: IncomingMessage): boolean {
-  const { origin, host = "" } = headers;
-  if (origin !== undefined && origin.toLowerCase().replace(/^https?:\/\//, "") !== host.toLowerCase()) return false;
+function isOwnPage(request: IncomingMessage): boolean {
+  const { method, headers } = request;
+  const { origin } = headers;
+  const scheme = isSecure(request) ? /^https:\/\// : /^https?:\/\//;
+  if (origin !== undefined && origin.toLowerCase().replace(scheme, "") !== requestedHost(request)) return false;
   const site = headers["sec-fetch-site"];
   if (site === undefined || site === "same-origin" || site === "none") return true;
   return method === "GET" && isFollowedLink(headers);
 }
 
-/** Cookies ignore ports: two servers on one machine need different names. */
-function cookieName({ socket }: IncomingMessage): string {
-  return `pressmark-${socket.localPort ?? 0}`;
+/** Cookies ignore ports: two servers on one machine need different names. Over HTTPS no other host or plain page can set it. */
+function cookieName(request: IncomingMessage): string {
+  return `${isSecure(request) ? "__Host-" : ""}pressmark-${request.socket.localPort ?? 0}`;
 }
 
 function cookiesOf({ headers }: IncomingMessage): (readonly [name: string, value: string])[] {

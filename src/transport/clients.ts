@@ -1,19 +1,50 @@
-/** Distinguishes clients when all are one caller: by connection, and for other machines also by address. */
+/** Distinguishes clients: by connection, and for other machines also by address. Behind a proxy, by caller and address. */
 import type { Socket } from "node:net";
 
-/** One connection. It does not reference the socket, because counters keep it alive. */
+/** One connection, or one client of a proxy. It does not reference the socket, because counters keep it alive. */
 export interface Client {
   /** The remote machine; undefined for this machine, where all clients share the address. */
   readonly address: string | undefined;
+  /** The whole address, for the audit log. */
+  readonly remote?: string;
 }
+
+/** Clients of this machine have no share. */
+export const ofThisMachine: Client = { address: undefined };
 
 const clients = new WeakMap<Socket, Client>();
 
 /** The same object for the lifetime of the connection. */
 export function clientOf(socket: Socket): Client {
   let client = clients.get(socket);
-  if (client === undefined) clients.set(socket, (client = { address: machineOf(socket.remoteAddress) }));
+  if (client === undefined) clients.set(socket, (client = toClient(socket.remoteAddress)));
   return client;
+}
+
+function toClient(remote: string | undefined): Client {
+  return { address: machineOf(remote), remote: remote?.replace(/^::ffff:(?=\d+\.)/i, "") };
+}
+
+/** Clients of proxies, as long as anything refers to them: a proxy uses one connection for many clients. */
+const proxied = new Map<string, WeakRef<Client>>();
+const forgotten = new FinalizationRegistry<string>((key) => {
+  if (proxied.get(key)?.deref() === undefined) proxied.delete(key);
+});
+
+/** The same object for each request of a caller from an address, while it is in use. */
+export function proxiedClient(address: string, caller: string): Client {
+  const key = `${address} ${caller}`;
+  const known = proxied.get(key)?.deref();
+  if (known) return known;
+  const client = toClient(address);
+  proxied.set(key, new WeakRef(client));
+  forgotten.register(client, key);
+  return client;
+}
+
+/** The address of a call's client, if it has one. */
+export function remoteOf(client: object | undefined): string | undefined {
+  return client && "remote" in client && typeof client.remote === "string" ? client.remote : undefined;
 }
 
 /** An IPv6 network gives each machine a /64, so the first half identifies the machine. */

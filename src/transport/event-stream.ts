@@ -164,9 +164,9 @@ export function createEventStreams({
       letGo(response.req);
       response.writeHead(200, {
         ...ask.headers,
+        ...unkept,
         "Content-Type": "text/event-stream",
         "Cache-Control": "no-store, no-transform",
-        "X-Content-Type-Options": unkept["X-Content-Type-Options"],
         "X-Accel-Buffering": "no",
       });
       if (ask.greeting) response.write(ask.greeting);

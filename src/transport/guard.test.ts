@@ -70,6 +70,11 @@ describe("the origin guard", () => {
     "",
   ])("pages of %s may not", (origin) => expect(from(origin)).toContain("is not allowed"));
 
+  it('are never "*" or "null", even if someone wrote that', () => {
+    const open = createGuard({ origins: ["*", "null"] });
+    for (const origin of ["*", "null"]) expect(open({ host: "localhost", origin })).toContain("is not allowed");
+  });
+
   it("our own pages may send requests, under an allowed name", () => {
     expect(from("https://mcp.example", "mcp.example")).toBeUndefined();
     expect(from("https://mcp.example", "localhost")).toContain("is not allowed");

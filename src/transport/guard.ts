@@ -1,12 +1,21 @@
 /** Refuses requests from pages of other sites, and unknown host names (DNS rebinding). */
 import type { IncomingHttpHeaders } from "node:http";
 import { quote } from "../errors.ts";
+import { isOrigin } from "../lib/is-origin.ts";
 
 interface GuardOptions {
   /** Host names besides localhost, with or without a port. "*" allows any. */
   readonly hosts?: readonly string[];
   /** Origins (`https://app.example`) whose pages may send requests. */
   readonly origins?: readonly string[];
+}
+
+/** What is known about the client's connection besides the headers. */
+interface Connection {
+  /** The host that a trusted proxy was asked for. */
+  readonly host?: string;
+  /** Whether the client's connection is encrypted: then its own page is, too. */
+  readonly isSecure?: boolean;
 }
 
 const local = ["localhost", "127.0.0.1", "[::1]"];
@@ -19,35 +28,47 @@ export function createGuard({ hosts = [], origins = [] }: GuardOptions = {}) {
   const localNames = new Set(local);
   const names = new Set([...local, ...hosts.map((host) => host.toLowerCase())]);
   const anyHost = names.delete("*");
-  const allowedOrigins = new Set(origins.map((origin) => origin.toLowerCase()));
+  const allowedOrigins = toOrigins(origins);
 
   function isOurs(authority: string): boolean {
     const name = nameOf(authority);
     return name !== undefined && (names.has(name) || names.has(authority));
   }
 
-  function mayAsk(origin: string, host: string): boolean {
+  function mayAsk(origin: string, host: string, isSecure: boolean): boolean {
     if (allowedOrigins.has(origin)) return true;
     const authority = authorityOf(origin);
     if (authority === undefined) return false;
     const name = nameOf(authority);
     if (name === undefined) return false;
     // Our own page. With "*" the host proves nothing: a stranger's name may point here.
-    return localNames.has(name) || (authority === host && isOurs(host));
+    if (localNames.has(name)) return true;
+    return authority === host && isOurs(host) && (!isSecure || origin.startsWith("https:"));
   }
 
-  return (headers: IncomingHttpHeaders, isLinkable = false): string | undefined => {
+  return (
+    headers: IncomingHttpHeaders,
+    isLinkable = false,
+    { host: forwardedHost, isSecure = false }: Connection = {},
+  ): string | undefined => {
     const { origin: originHeader } = headers;
+    // A rebound page could add the header of a proxy, but not change its own Host: both are checked.
     const host = headers.host?.toLowerCase() ?? "";
-    if (!anyHost && !isOurs(host))
-      return `the host ${quote(host)} is not allowed; ask the operator of this server to allow it`;
-    if (originHeader !== undefined && !mayAsk(originHeader.toLowerCase(), host))
+    for (const name of forwardedHost === undefined ? [host] : [host, forwardedHost])
+      if (!anyHost && !isOurs(name))
+        return `the host ${quote(name)} is not allowed; ask the operator of this server to allow it`;
+    if (originHeader !== undefined && !mayAsk(originHeader.toLowerCase(), forwardedHost ?? host, isSecure))
       return `the origin ${quote(originHeader)} is not allowed; ask the operator of this server to allow it`;
     // Images, scripts and frames of other pages have no Origin, but Fetch Metadata tells where they come from.
     if (originHeader === undefined && isFromElsewhere(headers) && !(isLinkable && isFollowedLink(headers)))
       return "pages of other sites may not load this; open it directly";
     return undefined;
   };
+}
+
+/** The valid ones, in lower case. */
+export function toOrigins(origins: readonly string[]): ReadonlySet<string> {
+  return new Set(origins.filter(isOrigin).map((origin) => origin.toLowerCase()));
 }
 
 /** https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header: programs send none, and unknown values count as another site. */
@@ -65,6 +86,11 @@ function authorityOf(origin: string): string | undefined {
   if (origin.startsWith("http://")) return origin.slice("http://".length);
   if (origin.startsWith("https://")) return origin.slice("https://".length);
   return undefined;
+}
+
+/** Whether a host is a name of this machine for itself. */
+export function isLocalHost(authority: string): boolean {
+  return local.includes(nameOf(authority) ?? "");
 }
 
 /** The name in `name`, `name:port`, `[v6]` or `[v6]:port`; undefined for anything else. */

@@ -117,6 +117,13 @@ describe("a body", () => {
   });
 });
 
+/** Status, permissions to read, and `Vary`. */
+async function askFrom(allowedOrigins: readonly string[], origin: string, method: string) {
+  const { ask } = await serveFake({}, { allowedOrigins });
+  const { status, headers } = await ask({ ...modern, method, headers: { ...modernHeaders, Origin: origin } });
+  return [status, Object.keys(headers).filter((name) => name.startsWith("access-control-")), headers.vary];
+}
+
 describe("the doors", () => {
   it("are closed to foreign hosts and origins, on every path and method (LEG-42, MOD-55)", async () => {
     const { ask } = await serveFake();
@@ -164,8 +171,29 @@ describe("the doors", () => {
     expect(answer.headers["access-control-expose-headers"]).toContain("Mcp-Session-Id");
   });
 
+  it("give no page of another origin a permission to read, unless it was allowed", async () => {
+    // Pages of this machine may send what needs no permission.
+    expect(await askFrom([], "http://localhost:5173", "OPTIONS")).toEqual([204, [], undefined]);
+    expect(await askFrom([], "http://localhost:5173", "POST")).toEqual([200, [], undefined]);
+    expect(await askFrom(["https://app.example"], "http://localhost:5173", "OPTIONS")).toEqual([204, [], "Origin"]);
+    expect(await askFrom(["https://app.example"], "https://app.example.evil.example", "POST")).toEqual([
+      403,
+      [],
+      undefined,
+    ]);
+    for (const origin of ["*", "null"])
+      for (const method of ["OPTIONS", "POST"])
+        expect(await askFrom(["*", "null"], origin, method)).toEqual([403, [], undefined]);
+  });
+
+  it("differ by origin once origins are allowed, also for requests without one", async () => {
+    const { ask } = await serveFake({}, { allowedOrigins: ["https://app.example"] });
+    const { headers } = await ask({ ...modern, headers: modernHeaders });
+    expect([headers.vary, headers["access-control-allow-origin"]]).toEqual(["Origin", undefined]);
+  });
+
   it("tell a browser beforehand what it may send", async () => {
-    const { ask } = await serveFake();
+    const { ask } = await serveFake({}, { allowedOrigins: ["http://localhost:5173"] });
     const answer = await ask({
       method: "OPTIONS",
       headers: { Origin: "http://localhost:5173", "Access-Control-Request-Method": "POST" },

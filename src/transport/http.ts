@@ -12,10 +12,11 @@ import type { Accepts } from "./accepts.ts";
 import type { ActionEndpoint } from "./action-endpoint.ts";
 import { retryAfter, sendJson, unkept } from "./send-json.ts";
 import { createBodyReader, discard } from "./body.ts";
-import { clientOf } from "./clients.ts";
+import { type Client, clientOf, proxiedClient } from "./clients.ts";
 import type { EventStreamOptions } from "./event-stream.ts";
 import { createEventStreams } from "./event-stream.ts";
-import { createGuard } from "./guard.ts";
+import { type ForwardedReader, forwardedAddress, forwardedHost, isSecure, requestedHost } from "./forwarded.ts";
+import { createGuard, isLocalHost, toOrigins } from "./guard.ts";
 import type { LegacySession, LegacySessionOptions } from "./legacy-sessions.ts";
 import { createLegacySessions, sessionEnded } from "./legacy-sessions.ts";
 import { exchange } from "./modern-exchange.ts";
@@ -48,8 +49,10 @@ export interface HttpOptions extends EventStreamOptions, LegacySessionOptions {
   readonly challenge?: string;
   /** Host names besides localhost, with or without a port. "*" allows any. */
   readonly allowedHosts?: readonly string[];
-  /** Additional origins whose pages may send requests. */
+  /** Additional origins whose pages may send requests and read the responses (CORS). */
   readonly allowedOrigins?: readonly string[];
+  /** What proxies say about clients. Default: nothing that they say counts. */
+  readonly forwarded?: ForwardedReader;
   /** Limit of one body. */
   readonly maxBodyBytes?: number;
   /** Limit of all bodies that are arriving. */
@@ -97,6 +100,13 @@ const methods = "GET, POST, DELETE, OPTIONS";
 const corsHeaders =
   "Content-Type, Accept, Authorization, Last-Event-ID, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name";
 
+/** What pages of other origins may send. */
+const permissions = {
+  "Access-Control-Allow-Methods": methods,
+  "Access-Control-Allow-Headers": corsHeaders,
+  "Access-Control-Max-Age": 7200,
+};
+
 export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
   const {
     endpoint = "/mcp",
@@ -110,6 +120,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
     maxArrivingBytes = 256 * 1024 * 1024,
     maxUrlLength = 2048,
     maxStreams = 18_000,
+    forwarded,
     gate,
     quotas,
     page,
@@ -119,6 +130,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
   } = options;
 
   const refusalOf = createGuard({ hosts: allowedHosts, origins: allowedOrigins });
+  const sharedOrigins = toOrigins(allowedOrigins);
   const readBody = createBodyReader({ maxBytes: maxBodyBytes, maxTotalBytes: maxArrivingBytes });
   const streams = createEventStreams(options);
   const underWay = createInFlight();
@@ -172,11 +184,17 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
       const { origin } = headers;
       const path = url === endpoint ? url : pathOf(url);
       if (namesTwoHosts(request.rawHeaders)) return refuse(response, 400, "send one Host header", thenClose);
-      const refusal = refusalOf(headers, path === page && method === "GET");
+      forwarded?.note(request);
+      const connection = { host: forwardedHost(request), isSecure: isSecure(request) };
+      if (connection.isSecure && !isLocalHost(requestedHost(request)))
+        response.setHeader("Strict-Transport-Security", "max-age=31536000");
+      const refusal = refusalOf(headers, path === page && method === "GET", connection);
       if (refusal !== undefined) return refuse(response, 403, refusal);
-      if (origin !== undefined) allowOrigin(response, origin);
+      const isShared = origin !== undefined && sharedOrigins.has(origin.toLowerCase());
+      if (sharedOrigins.size > 0) response.setHeader("Vary", "Origin");
+      if (isShared) allowOrigin(response, origin);
       if (url.length > maxUrlLength) return refuse(response, 414, `a URL may have ${maxUrlLength} characters at most`);
-      if (method === "OPTIONS") return preflight(response);
+      if (method === "OPTIONS") return preflight(response, isShared);
       const judged = gate?.(request, response, path);
       if (judged === "refused") return refuseStranger(response);
       if (judged !== "answered") route(path, request, response);
@@ -210,7 +228,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
         const gone = new AbortController();
         response.once("close", () => gone.abort());
         underWay.begin();
-        takePost(path, body, { caller, client: clientOf(request.socket), signal: gone.signal })
+        takePost(path, body, { caller, client: clientFor(request, caller), signal: gone.signal })
           .then((result) => {
             if (result) sendJson(response, result.status, [result.text], result.headers);
             else refuseNothing(response, path);
@@ -289,7 +307,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
     if (request.method !== "GET") return refuse(response, 405, "GET opens the stream", { Allow: "GET, OPTIONS" });
     if (hasTooManyStreams()) return refuseStream(response);
     if (!holdsStream(caller, response)) return;
-    if (sse && !sse.open(response, caller, clientOf(request.socket)))
+    if (sse && !sse.open(response, caller, clientFor(request, caller)))
       refuse(response, 503, tooManySessions, { "Retry-After": 30 });
   }
 
@@ -360,7 +378,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
     caller: Caller,
   ): void {
     const headers = headersOf(request);
-    const client = clientOf(request.socket);
+    const client = clientFor(request, caller);
     switch (edge.classify(body, headers)) {
       case "modern":
         if (edge.isListen?.(body) && hasTooManyStreams()) return refuseStream(response);
@@ -454,6 +472,11 @@ function hasLongBody({ method, headers }: IncomingMessage): boolean {
   return headers["content-length"] === undefined || Number(headers["content-length"]) > shortBodyBytes;
 }
 
+function clientFor(request: IncomingMessage, caller: Caller): Client {
+  const address = forwardedAddress(request);
+  return address === undefined ? clientOf(request.socket) : proxiedClient(address, caller.id);
+}
+
 function headersOf({ headers }: IncomingMessage): HeaderLookup {
   return {
     version: one(headers["mcp-protocol-version"]),
@@ -488,16 +511,10 @@ function sessionIdIn(url: string): string {
 function allowOrigin(response: ServerResponse, origin: string): void {
   response.setHeader("Access-Control-Allow-Origin", origin);
   response.setHeader("Access-Control-Expose-Headers", "Mcp-Session-Id, Retry-After, WWW-Authenticate");
-  response.setHeader("Vary", "Origin");
 }
 
-function preflight(response: ServerResponse): void {
-  sendJson(response, 204, undefined, {
-    Allow: methods,
-    "Access-Control-Allow-Methods": methods,
-    "Access-Control-Allow-Headers": corsHeaders,
-    "Access-Control-Max-Age": 7200,
-  });
+function preflight(response: ServerResponse, isShared: boolean): void {
+  sendJson(response, 204, undefined, { Allow: methods, ...(isShared && permissions) });
 }
 
 /** Nothing that a caller opened may outlive their admission. */

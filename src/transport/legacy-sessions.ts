@@ -163,6 +163,8 @@ export function createLegacySessions(
 
   function hold(opener: Opener): Held {
     const { caller } = opener;
+    // A copy: limits count for each session.
+    const client = { ...opener.client };
     const id = crypto.randomUUID();
     const controller = new AbortController();
     const replies = new Set<PostReply>();
@@ -173,7 +175,7 @@ export function createLegacySessions(
       retryMs: () => ((inner.revision ?? "") >= primedSince ? retryMs : undefined),
       touched: () => touch(id, session),
     });
-    const inner = edge.session({ caller, signal: controller.signal, send: own.send }, { modern: false });
+    const inner = edge.session({ caller, client, signal: controller.signal, send: own.send }, { modern: false });
 
     function receive(
       body: unknown,

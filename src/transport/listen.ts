@@ -1,15 +1,24 @@
 /** An HTTP server for MCP: port, time limits, and orderly shutdown. */
 import type { Server } from "node:http";
 import { createServer } from "node:http";
+import type { Server as SecureServer, ServerOptions } from "node:https";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import { invalid, quote, ResourceError } from "../errors.ts";
 import type { Protocol } from "../protocol/protocol.ts";
-import { clientOf, createShares } from "./clients.ts";
+import { type Client, clientOf, createShares, ofThisMachine } from "./clients.ts";
 import { hostInUrl } from "./guard.ts";
 import type { Http, HttpOptions } from "./http.ts";
 import { createHttp } from "./http.ts";
 
+/** In PEM format. */
+export interface CertificatePair {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+}
+
 export interface ListenOptions extends HttpOptions {
+  /** Serves HTTPS with this certificate. Default: HTTP. */
+  readonly certificate?: CertificatePair;
   readonly host?: string;
   /** 0 chooses a free port. */
   readonly port: number;
@@ -29,8 +38,10 @@ export interface Listening {
   /** URL for clients, including the endpoint. */
   readonly url: string;
   readonly port: number;
-  readonly server: Server;
+  readonly server: Server | SecureServer;
   readonly http: Http;
+  /** Used for new connections. Only if the server was started with a certificate. */
+  renew(certificate: CertificatePair): void;
   /** Accepts no more connections, responds to received requests within the grace period, then closes all connections. */
   close(): Promise<void>;
 }
@@ -51,37 +62,47 @@ export async function listen(edge: Protocol, options: ListenOptions): Promise<Li
     // The remainder is for requests, which end.
     maxStreams = Math.floor(maxConnections * 0.9),
     graceMs = 5000,
+    certificate,
   } = options;
 
   // Such as an IPv6 address with a zone.
   if (!URL.canParse(`http://${hostInUrl(host)}`))
     throw invalid(`the address ${quote(host)} cannot be written in a URL; choose another host`);
   const http = createHttp(edge, { ...options, maxStreams, allowedHosts: [...allowedHosts, hostInUrl(host)] });
-  const server = createServer(
-    {
-      headersTimeout: headersTimeoutMs,
-      requestTimeout: requestTimeoutMs,
-      keepAliveTimeout: keepAliveTimeoutMs,
-      connectionsCheckingInterval: Math.max(10, Math.min(headersTimeoutMs, requestTimeoutMs) / 3),
-    },
-    http.handle,
-  );
+  const settings = {
+    headersTimeout: headersTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    connectionsCheckingInterval: Math.max(10, Math.min(headersTimeoutMs, requestTimeoutMs) / 3),
+  };
+  const secure =
+    certificate &&
+    (await createSecureServer({ ...settings, handshakeTimeout: headersTimeoutMs, ...pairOf(certificate) }));
+  const server = secure ?? createServer(settings);
+  server.on("request", http.handle);
   server.on("checkContinue", http.handleExpectation);
   server.maxConnections = maxConnections;
-  const connections = new Set<Socket>();
+  const connections = new Map<Socket, Client>();
+  /** Connections inside the encrypted ones. */
+  const encrypted = new Set<Socket>();
+  secure?.on("secureConnection", (socket) => {
+    encrypted.add(socket);
+    socket.on("close", () => encrypted.delete(socket));
+  });
   const shares = createShares(maxConnections);
   server.on("connection", (socket: Socket) => {
-    const client = clientOf(socket);
+    // A proxy connects for many machines.
+    const client = options.forwarded?.isProxy(socket.remoteAddress) ? ofThisMachine : clientOf(socket);
     if (shares.isUsedUp(client)) return void socket.destroy();
     shares.add(client);
-    connections.add(socket);
+    connections.set(socket, client);
     socket.on("close", forget);
   });
 
   /** One function for all: there may be tens of thousands of sockets. */
   function forget(this: Socket): void {
+    shares.remove(connections.get(this)!);
     connections.delete(this);
-    shares.remove(clientOf(this));
   }
 
   try {
@@ -93,26 +114,38 @@ export async function listen(edge: Protocol, options: ListenOptions): Promise<Li
   const { port: taken } = server.address() as AddressInfo;
 
   return {
-    url: `http://${hostInUrl(host)}:${taken}${endpoint}`,
+    url: `${secure ? "https" : "http"}://${hostInUrl(host)}:${taken}${endpoint}`,
     port: taken,
     server,
     http,
+    renew: (renewed) => secure?.setSecureContext(pairOf(renewed)),
     async close() {
+      const open = secure ? encrypted : connections;
       await pollOnce();
       const { promise: closed, resolve } = Promise.withResolvers<void>();
       // The `close` of an HTTP server destroys connections with a pending response or an unread request.
       NetServer.prototype.close.call(server, () => resolve());
       // After the last response Node would destroy the connection; unread bytes would then reset it and cut off the response.
-      for (const socket of connections) socket.destroySoon = closeSide;
+      for (const socket of open.keys()) socket.destroySoon = closeSide;
       await http.close(graceMs);
-      for (const socket of connections) socket.end();
-      const hangUp = setTimeout(() => connections.forEach((socket) => socket.destroy()), lingerMs);
+      for (const socket of open.keys()) socket.end();
+      const hangUp = setTimeout(() => connections.forEach((_, socket) => socket.destroy()), lingerMs);
       await closed;
       clearTimeout(hangUp);
       // Stops the timer of the request time limits.
       server.close();
     },
   };
+}
+
+/** Loaded only if it is needed. */
+async function createSecureServer(options: ServerOptions): Promise<SecureServer> {
+  const https = await import("node:https");
+  return https.createServer(options);
+}
+
+function pairOf({ cert, key }: CertificatePair): CertificatePair {
+  return { cert, key };
 }
 
 /** Resolves when connections and bytes that had arrived have been read from the system. */
@@ -126,7 +159,7 @@ function closeSide(this: Socket): void {
   this.end();
 }
 
-function start(server: Server, host: string, port: number): Promise<void> {
+function start(server: NetServer, host: string, port: number): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once("error", (cause: NodeJS.ErrnoException) => reject(explain(cause, host, port)));
   server.listen(port, host, resolve);

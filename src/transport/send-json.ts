@@ -8,8 +8,15 @@ import { joinBytes } from "./wire-bytes.ts";
 const largeBytes = 64 * 1024;
 export const stallMs = 60_000;
 
-/** Sent with every response: prevents caching and content sniffing. */
-export const unkept = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" } as const;
+/** Sent with every response: prevents caching, content sniffing, and use as a document or in pages of other sites. */
+export const unkept = {
+  "Cache-Control": "no-store",
+  "X-Content-Type-Options": "nosniff",
+  "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+  "Referrer-Policy": "no-referrer",
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Resource-Policy": "same-origin",
+} as const;
 
 /** The header that says when to try again, in whole seconds. */
 export function retryAfter(ms: number): OutgoingHttpHeaders {
@@ -30,12 +37,16 @@ export function sendJson(
     return;
   }
   const length = byteLength(wire);
-  // Written out: a spread costs more than both headers.
+  // Written out: a spread costs more than the headers.
   const own = {
     "Content-Type": "application/json",
     "Content-Length": length,
     "Cache-Control": unkept["Cache-Control"],
     "X-Content-Type-Options": unkept["X-Content-Type-Options"],
+    "Content-Security-Policy": unkept["Content-Security-Policy"],
+    "Referrer-Policy": unkept["Referrer-Policy"],
+    "Cross-Origin-Opener-Policy": unkept["Cross-Origin-Opener-Policy"],
+    "Cross-Origin-Resource-Policy": unkept["Cross-Origin-Resource-Policy"],
   };
   response.writeHead(status, headers ? { ...headers, ...own } : own);
   const text = joinBytes(wire);

@@ -47,7 +47,11 @@ export function createSse(
         closed: end,
       });
       const send = (wire: WireBytes) => stream.send(head, wire);
-      const session = edge.session({ caller, signal: controller.signal, send }, { modern: false });
+      const session = edge.session(
+        // A copy: limits count for each session.
+        { caller, client: { ...client }, signal: controller.signal, send },
+        { modern: false },
+      );
 
       function end(): void {
         if (!held.delete(id)) return;

@@ -215,4 +215,8 @@ describe("an answer", () => {
 function expectGuarded({ headers }: Pick<Answer, "headers">, what?: string): void {
   expect(headers["x-content-type-options"], what).toBe("nosniff");
   expect(headers["cache-control"], what).toMatch(/^no-store(, no-transform)?$/);
+  expect(headers["content-security-policy"], what).toMatch(/^default-src 'none';.*frame-ancestors 'none'/);
+  expect(headers["referrer-policy"], what).toMatch(/^(?:no-referrer|same-origin)$/);
+  expect(headers["cross-origin-opener-policy"], what).toBe("same-origin");
+  expect(headers["cross-origin-resource-policy"], what).toBe("same-origin");
 }

@@ -55,6 +55,7 @@ import { parseDuration, parseTimeRange as parseSpan } from "../../src/sources/me
 import { parseBlock } from "../../src/sources/skills/front-matter.ts";
 import { parseRobots } from "../../src/sources/web/robots.ts";
 import { parseAccept } from "../../src/transport/accepts.ts";
+import { readForwarded, readXForwarded } from "../../src/transport/forwarded.ts";
 import { parseMessageBytes } from "../../src/transport/parse-message.ts";
 import type { Attack } from "./attacks.ts";
 
@@ -792,6 +793,15 @@ const others: readonly Parser[] = [
     tokens: ["text/event-stream", "application/json", ",", ";", "q=", "*/*", " "],
     maxLength: 16 * kib,
     run: parseAccept,
+  },
+  {
+    name: "Forwarded and X-Forwarded-For",
+    tokens: ["for=", "10.0.0.1", '"', "[::1]", ",", ";", " ", "=", "\\", "proto=https", "host="],
+    maxLength: 16 * kib,
+    run(text) {
+      readForwarded({ forwarded: text }, () => true);
+      readXForwarded({ "x-forwarded-for": text, "x-forwarded-host": text, "x-forwarded-proto": text }, () => true);
+    },
   },
 ];
 

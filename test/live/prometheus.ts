@@ -1,9 +1,9 @@
 /** A real Prometheus for tests, and a node-exporter to measure: Debian's packages, on loopback ports and in a folder of their own. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { end, freePort, untilSaid } from "./processes.ts";
 
 export const prometheusPackages = "prometheus prometheus-node-exporter";
 
@@ -112,34 +112,4 @@ export async function startPrometheus({ targets, rules = "", users }: Prometheus
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()));
-  child.kill("SIGTERM");
-  await gone;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
-/** Resolves when it writes this into its log, and rejects if it ends before. */
-function untilSaid(what: string, child: ChildProcess): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let said = "";
-    child.once("error", reject);
-    child.once("exit", (code) =>
-      reject(new Error(`it ended with ${code} and never said ${what}: ${said.slice(-2000)}`)),
-    );
-    child.stderr?.setEncoding("utf8").on("data", (piece: string) => {
-      said = (said + piece).slice(-10_000);
-      if (said.includes(what)) resolve();
-    });
-  });
 }

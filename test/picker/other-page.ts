@@ -49,16 +49,6 @@ export async function openOtherPage(options: OtherPageOptions): Promise<OtherPag
   const shelf = join(scratch, "shelf");
   for (const [path, text] of Object.entries(files)) placeFile(shelf, path, text);
   const [pageScript, extra] = await Promise.all([bundle(script, external), prepare(scratch)]);
-  const server = await startHttp({
-    folders: [shelf],
-    from: scratch,
-    port: 0,
-    env: { XDG_STATE_HOME: join(scratch, "state"), XDG_CACHE_HOME: join(scratch, "cache"), HOME: scratch },
-    err: { write: () => true },
-    allowedHosts: [],
-    version: "1",
-    ...extra,
-  });
   const pages = createServer(({ url = "/" }, response) => {
     const isScript = url === "/page.js";
     const { type, text } = isScript ? { type: "text/javascript", text: pageScript } : answer(url, scratch);
@@ -67,6 +57,17 @@ export async function openOtherPage(options: OtherPageOptions): Promise<OtherPag
   });
   await new Promise<void>((listening) => pages.listen(0, "127.0.0.1", listening));
   const address = `http://127.0.0.1:${(pages.address() as AddressInfo).port}/`;
+  const server = await startHttp({
+    folders: [shelf],
+    from: scratch,
+    port: 0,
+    env: { XDG_STATE_HOME: join(scratch, "state"), XDG_CACHE_HOME: join(scratch, "cache"), HOME: scratch },
+    err: { write: () => true },
+    allowedHosts: [],
+    allowedOrigins: [new URL(address).origin],
+    version: "1",
+    ...extra,
+  });
   const browser = await chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox"] });
   return {
     server,

@@ -61,7 +61,7 @@ onStage("the picker behind a token", { "README.md": "# Welcome\n" }, { env: { PR
       const stolen = await page.evaluate(
         `Promise.all(["GET", "POST"].map((method) => fetch(${JSON.stringify(stage.server.url)}, { method, credentials: "include", mode: "no-cors", ...(method === "POST" && { body: "{}" }) }).then((answer) => answer.type + answer.status, (error) => error.name)))`,
       );
-      expect(stolen).toEqual(["opaque0", "opaque0"]);
+      expect(stolen).toEqual(["TypeError", "TypeError"]);
       const read = await page.evaluate(
         `fetch(${JSON.stringify(stage.url)}, { credentials: "include" }).then((answer) => answer.text(), (error) => error.name)`,
       );

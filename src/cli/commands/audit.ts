@@ -43,7 +43,19 @@ export default defineCommand({
   },
 });
 
-function lineOf({ time, what, caller = "-", outcome, uri, query, detail, bytes, count, rule }: AuditEntry): string {
+function lineOf({
+  time,
+  what,
+  caller = "-",
+  address,
+  outcome,
+  uri,
+  query,
+  detail,
+  bytes,
+  count,
+  rule,
+}: AuditEntry): string {
   const more = [
     uri === undefined ? undefined : plain(uri),
     query === undefined ? undefined : JSON.stringify(query),
@@ -51,6 +63,7 @@ function lineOf({ time, what, caller = "-", outcome, uri, query, detail, bytes, 
     bytes === undefined ? undefined : `${bytes} bytes`,
     count === undefined ? undefined : `${count} hits`,
     rule === undefined ? undefined : `rule ${rule}`,
+    address === undefined ? undefined : `from ${plain(address)}`,
   ].filter((part) => part !== undefined);
   return `${time}  ${outcome.padEnd(7)}  ${plain(caller)}  ${what}  ${more.join(", ")}\n`;
 }

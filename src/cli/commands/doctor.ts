@@ -5,21 +5,28 @@ import { ResourceError } from "../../errors.ts";
 import type { Call } from "../../resources.ts";
 import type { CheckResult } from "../../server/examine.ts";
 import type { Server } from "../../server/open-server.ts";
-import { defineCommand, flag, type CommandContext } from "../command.ts";
+import { defineCommand, flag, textFlag, type CommandContext } from "../command.ts";
 import { plain, print } from "../print.ts";
 
 export default defineCommand({
   name: "doctor",
   summary: "Check the setup, and say how to fix what is broken",
-  more: "Checks Node, the config and its trust, every mount (list, read, watch), whether one mount shows what another masks, callers and rules, the resources that sets name, the search index, the server's address, and the settings of installed hosts. The exit code is 1 if something is broken.",
+  more: "Checks Node, the config and its trust, every mount (list, read, watch), whether one mount shows what another masks, callers and rules, the resources that sets name, the search index, the server's address and certificate, and the settings of installed hosts. The exit code is 1 if something is broken.",
   examples: ["pressmark doctor", "pressmark doctor --json | jq '.[] | select(.state == \"broken\")'"],
-  flags: { json: flag("Print JSON") },
-  async run({ flags: { json } }, world) {
+  flags: {
+    json: flag("Print JSON"),
+    config: textFlag("FILE", "Config file to use instead of the nearest one", "files"),
+  },
+  async run({ flags: { json, config } }, world) {
     const findings: CheckResult[] = [await checkNode()];
-    const pressmark = await open(world, findings);
+    const pressmark = await open(config, world, findings);
     try {
       const settings = pressmark?.settings;
-      if (pressmark) await checkMounts(pressmark, world, findings);
+      if (pressmark) await checkMounts(pressmark, config !== undefined, world, findings);
+      if (pressmark && settings?.tls) {
+        const { examineCertificate } = await import("../../server/examine-certificate.ts");
+        findings.push(examineCertificate(settings.tls, pressmark.runtime.now()));
+      }
       await checkHosts(world, settings, findings);
     } finally {
       await pressmark?.close();
@@ -44,15 +51,19 @@ async function checkNode(): Promise<CheckResult> {
 }
 
 /** Undefined if the server cannot be opened; the reason is then in `findings`. */
-async function open(world: CommandContext, findings: CheckResult[]): Promise<Server | undefined> {
+async function open(
+  config: string | undefined,
+  world: CommandContext,
+  findings: CheckResult[],
+): Promise<Server | undefined> {
   const { chooseConfig, openServer } = await import("../../server/open-server.ts");
   const { examineConfig } = await import("../../server/examine-config.ts");
   const { folder: from, env, err } = world;
   try {
-    const origin = chooseConfig({ folders: [], from, env });
+    const origin = chooseConfig({ folders: [], config, from, env });
     findings.push(...(await examineConfig(origin, from, env)));
     // Log messages about trust are among the findings already.
-    return await openServer({ folders: [], from, env: { PRESSMARK_LOG: "error", ...env }, err });
+    return await openServer({ folders: [], config, from, env: { PRESSMARK_LOG: "error", ...env }, err });
   } catch (cause) {
     if (!(cause instanceof ResourceError)) throw cause;
     if (!findings.some(({ state }) => state === "broken"))
@@ -63,6 +74,7 @@ async function open(world: CommandContext, findings: CheckResult[]): Promise<Ser
 
 async function checkMounts(
   pressmark: Server,
+  isNamed: boolean,
   { folder, env, signal }: CommandContext,
   findings: CheckResult[],
 ): Promise<void> {
@@ -73,7 +85,7 @@ async function checkMounts(
     findings.push(await examineMount(mount, call), ...(await examineProblems(mount, call)));
   if (pressmark.config !== undefined) {
     const { examineMasked } = await import("../../server/examine-masked.ts");
-    const origin = { file: pressmark.config, named: false };
+    const origin = { file: pressmark.config, named: isNamed };
     findings.push(...(await examineMasked(origin, { from: folder, env }, pressmark.mounts, call)));
   }
   if (pressmark.config !== undefined && pressmark.access) {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createStand, type Stand } from "../test-command.ts";
+import { ownerNotice } from "./serve.ts";
 
 const token = "a-token-that-nobody-would-guess";
 let stand: Stand;
@@ -41,6 +42,7 @@ describe("serve with a token", () => {
     ] as const) {
       const { code, out, err } = await serve(words, [(said) => said.includes("Inspector")], env);
       expect([code, err]).toEqual([0, ""]);
+      expect(out).not.toContain("is the owner");
       expect(out).toMatch(/in a browser: http:\/\/127\.0\.0\.1:\d+\/\?code=[\w-]{22}\n/);
       expect(out).toContain('.mcp.json           {"mcpServers":{"pressmark":{"type":"http","url":"http');
       expect(out).toContain('"headers":{"Authorization":"Bearer ${PRESSMARK_TOKEN}"}');
@@ -69,6 +71,23 @@ describe("serve with a token", () => {
 });
 
 describe("serve without a token", () => {
+  it("refuses origins that are none", async () => {
+    for (const origin of ["*", "null", "https://app.example/path"]) {
+      const { code, err } = await stand.run(["serve", "--port", "0", "--allow-origin", origin]);
+      expect([code, err]).toEqual([2, expect.stringContaining("takes an origin, such as https://app.example")]);
+    }
+  });
+
+  it("says who is the owner, and offers a token where there are several users", async () => {
+    const { out } = await serve([], [(said) => said.includes("is the owner")]);
+    expect(out).toContain("No token is required: everyone on this machine who can connect is the owner.\n");
+    expect(ownerNotice(1)).not.toContain("--token-file");
+    expect(ownerNotice(2)).toContain("This machine has 2 users.");
+    expect(ownerNotice(2)).toMatch(/^ {2}pressmark serve --token-file ~\/\.pressmark-token$/m);
+    const others = await serve(["--allow-host", "docs.example"], [(said) => said.includes("Inspector")]);
+    expect(others.out).not.toContain("is the owner");
+  });
+
   it("prints the plain address", async () => {
     const { out } = await serve([], [(said) => said.includes("Inspector")]);
     expect(out).toMatch(

@@ -2,6 +2,7 @@
 import type { Writable } from "node:stream";
 import { defineCommand, flag, listFlag, many, textFlag, UsageError, valueFlag } from "../command.ts";
 import { type PasteOptions, settingsToPaste } from "../../config/hosts/to-paste.ts";
+import { isOrigin } from "../../lib/is-origin.ts";
 import { plain, print } from "../print.ts";
 import { quote, ResourceError } from "../../errors.ts";
 import type { HttpServer } from "../../server/start-http.ts";
@@ -26,6 +27,10 @@ export default defineCommand({
       parse: toHost,
     }),
     "allow-host": listFlag("NAME", "Another host name that clients use for this machine; may be repeated"),
+    "allow-origin": listFlag(
+      "ORIGIN",
+      "Another origin (https://app.example) whose pages may send requests; may be repeated",
+    ),
     "token-file": valueFlag("FILE", "File with the token that callers must send; or set PRESSMARK_TOKEN", {
       offer: "files",
       parse: toFile,
@@ -35,16 +40,28 @@ export default defineCommand({
   async run(
     {
       folder: folders,
-      flags: { config, port, host, "allow-host": allowedHosts, "token-file": tokenFile, "no-tools": noTools },
+      flags: {
+        config,
+        port,
+        host,
+        "allow-host": allowedHosts,
+        "allow-origin": allowedOrigins,
+        "token-file": tokenFile,
+        "no-tools": noTools,
+      },
     },
     { folder, env, version, out, err, signal },
   ) {
+    const wrong = allowedOrigins.find((origin) => !isOrigin(origin));
+    if (wrong !== undefined)
+      throw new UsageError(`--allow-origin takes an origin, such as https://app.example, not ${quote(wrong, 60)}`);
     const [{ startHttp }, { limitHeapGrowth }] = await Promise.all([
       import("../../server/start-http.ts"),
       import("../../lib/v8-memory.ts"),
     ]);
     const tools = noTools ? false : undefined;
-    const options = { folders, config, from: folder, host, port, allowedHosts, tokenFile, version, tools, env, err };
+    const names = { host, port, allowedHosts, allowedOrigins };
+    const options = { folders, config, from: folder, ...names, tokenFile, version, tools, env, err };
     const server = await startHttp(options).catch((cause: unknown) => {
       throw withFlagHint(cause);
     });
@@ -57,6 +74,10 @@ export default defineCommand({
         out,
         `Pressmark ${version} serves at ${url} (stop with Ctrl-C)\n${mounts}\n\n${invitation(server)}\n${hostSettings({ url, tokenVariable })}`,
       );
+      if (server.everyoneIsOwner) {
+        const { countUsers } = await import("../../server/machine-users.ts");
+        await print(out, ownerNotice(countUsers()));
+      }
       if (tokenVariable === undefined && !server.loopback)
         await print(
           err,
@@ -68,6 +89,13 @@ export default defineCommand({
     }
   },
 });
+
+/** What it means that no token is required. */
+export function ownerNotice(users: number): string {
+  const notice = "\nNo token is required: everyone on this machine who can connect is the owner.\n";
+  if (users < 2) return notice;
+  return `${notice}This machine has ${users} users. To admit only those who have a token, make one, and start with --token-file:\n  (umask 077; openssl rand -hex 32 > ~/.pressmark-token)\n  pressmark serve --token-file ~/.pressmark-token\n`;
+}
 
 function invitation(server: HttpServer): string {
   const again = server.tokenVariable === undefined ? "" : `  (once; kill -USR2 ${process.pid} prints another)\n`;
