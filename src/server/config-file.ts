@@ -59,7 +59,7 @@ export async function openConfigFile(
   }
 
   function sayRestart(before: ServerSettings, now: ServerSettings): void {
-    for (const setting of ["host", "port", "allowedHosts", "allowedOrigins", "token", "tools"] as const)
+    for (const setting of ["host", "port", "allowedHosts", "allowedOrigins", "publicUrl", "token", "tools"] as const)
       if (!isDeepStrictEqual(before[setting], now[setting]))
         runtime.log("warn", `server.${setting} has changed, which takes effect after a restart`, { config: label });
   }
@@ -117,7 +117,7 @@ export async function openConfigFile(
 
 /** Settings that let in other machines and pages; false if there are none. */
 function lettingIn(settings: ServerSettings): false | readonly unknown[] {
-  const { host = [], allowedHosts = [], allowedOrigins = [] } = serverReasons(settings);
-  const isOpen = host.length + allowedHosts.length + allowedOrigins.length > 0;
-  return isOpen && [host, allowedHosts, allowedOrigins, settings.token];
+  const { host = [], allowedHosts = [], allowedOrigins = [], publicUrl = [] } = serverReasons(settings);
+  const isOpen = host.length + allowedHosts.length + allowedOrigins.length + publicUrl.length > 0;
+  return isOpen && [host, allowedHosts, allowedOrigins, publicUrl, settings.token];
 }

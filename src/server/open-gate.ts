@@ -1,5 +1,5 @@
 /** Decides how callers authenticate, from the config and the environment. */
-import { denied } from "../errors.ts";
+import { denied, unsupported } from "../errors.ts";
 import { realPath } from "../lib/real-path.ts";
 import type { Caller } from "../resources.ts";
 import type { Runtime } from "../runtime.ts";
@@ -35,6 +35,8 @@ export async function openGate(
   const { settings, access, runtime, config } = pressmark;
   if (!access)
     throw denied("the config names callers or rules but is not trusted, so nothing is served; trust the config first");
+  if (settings.auth !== undefined || pressmark.withheld.includes("auth"))
+    throw unsupported("server.auth is not available");
   const isTokenSet = file !== undefined || Boolean(env["PRESSMARK_TOKEN"]) || settings.token !== undefined;
   // Refuses to start without the token that an untrusted config asks for.
   if (!isTokenSet && pressmark.withheld.includes("token"))
