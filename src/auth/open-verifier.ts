@@ -6,9 +6,6 @@ import type { TokenVerifier, VerifierContext } from "./token-verifier.ts";
 /** Loaded on first use: a server without `server.auth` needs none of it. */
 export async function openVerifier(auth: AuthSettings, context: VerifierContext): Promise<TokenVerifier> {
   if (auth === "builtin") throw unsupported("server.auth: builtin is not available");
-  const [{ createIssuersVerifier }, { lookup }] = await Promise.all([
-    import("./issuers-verifier.ts"),
-    import("node:dns/promises"),
-  ]);
-  return createIssuersVerifier(auth, context, (name) => lookup(name, { all: true, order: "verbatim" }));
+  const { createIssuersVerifier } = await import("./issuers-verifier.ts");
+  return createIssuersVerifier(auth, context);
 }
