@@ -206,12 +206,15 @@ const asked = () => ({
 });
 
 describe("a token that is not a JWT", () => {
-  it("is accepted if the issuer says so, and refused if it is unknown or for another server", async () => {
+  it("is accepted if the issuer says so, and refused if it is unknown, revoked or for another server", async () => {
     await serve({ issuer: { ...asked(), audience: opaqueResource } });
     const token = await provider.token({ resource: opaqueResource });
     expect(token).not.toContain(".");
     expect((await ask(token)).status).toBe(200);
     expect((await ask("unknown-token")).status).toBe(401);
+    const revoked = await provider.token({ resource: opaqueResource });
+    await provider.revoke(revoked);
+    expect((await ask(revoked)).status).toBe(401);
     await serve({ issuer: asked() });
     const refused = await ask(token);
     expect(refused.status).toBe(401);
