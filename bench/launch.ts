@@ -8,9 +8,10 @@ export interface Running {
   readonly contestant: Contestant;
   readonly pid: number;
   readonly child: ChildProcessWithoutNullStreams;
-  readonly token?: string;
   /** Absent over stdio. */
   readonly http?: { readonly port: number; readonly path: string };
+  /** Sent with every request over HTTP. */
+  readonly token?: string;
   stop(): Promise<void>;
 }
 

@@ -17,6 +17,7 @@ import { objectCases } from "./cases/objects.ts";
 import { readCases } from "./cases/read.ts";
 import { rulesCase } from "./cases/rules.ts";
 import { saveCases } from "./cases/save.ts";
+import { signInCase } from "./cases/sign-in.ts";
 import { startCases } from "./cases/start.ts";
 import { timingCase } from "./cases/timing.ts";
 import { toolCases } from "./cases/tool.ts";
@@ -27,6 +28,7 @@ import { table, verdicts, type Measured } from "./report.ts";
 
 const cases: readonly Case[] = [
   ...readCases,
+  signInCase,
   ...toolCases,
   ...listCases,
   rulesCase,

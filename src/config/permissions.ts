@@ -204,6 +204,9 @@ export function serverReasons({
   allowedOrigins = [],
   trustProxy = [],
   tls,
+  publicUrl,
+  auth,
+  scopes,
   tools,
 }: ServerSettings): Readonly<Record<string, readonly string[]>> {
   const isOpen = host !== undefined && !/^(?:localhost|127(?:\.\d+){3}|::1|\[::1\])$/i.test(host);
@@ -213,8 +216,17 @@ export function serverReasons({
     allowedOrigins: allowedOrigins.map((origin) => `lets pages of ${JSON.stringify(origin)} ask`),
     trustProxy: trustProxy.map((proxy) => `believes the proxy ${JSON.stringify(proxy)} about who connects`),
     tls: tls ? [`identifies itself with the key in ${JSON.stringify(tls.key)}`] : [],
+    publicUrl: publicUrl === undefined ? [] : [`answers to the name ${JSON.stringify(new URL(publicUrl).host)}`],
+    auth: authReasons(auth),
+    scopes: scopes === undefined ? [] : ["decides which scopes callers need"],
     tools: Array.isArray(tools) && tools.includes("save_set") ? ["lets callers save sets"] : [],
   };
+}
+
+function authReasons(auth: ServerSettings["auth"]): readonly string[] {
+  if (auth === undefined) return [];
+  if (auth === "builtin") return ["lets callers sign in, and issues tokens to them"];
+  return auth.map(({ issuer }) => `lets everyone sign in to whom ${JSON.stringify(issuer)} issues a token`);
 }
 
 /** Callers sign in with tokens that the operator creates; an owner also sees the status of the server. */

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { markdownTable } from "../lib/markdown-table.ts";
 import { sources } from "../sources/index.ts";
 import type { Registry } from "./find-source.ts";
+import { issuerSchema, scopesSchema } from "./auth.ts";
 import {
   callerSchema,
   limitsSchema,
@@ -25,6 +26,8 @@ export async function withTables(page: string, registry: Registry = sources): Pr
     ["rule", optionTable(ruleSchema(zod), zod)],
     ["quota", optionTable(quotaSchema(zod), zod)],
     ["server", optionTable(serverSchema(zod), zod)],
+    ["issuer", optionTable(issuerSchema(zod), zod)],
+    ["scopes", optionTable(scopesSchema(zod), zod)],
     ["limits", optionTable(limitsSchema(zod), zod)],
     ["sources", await sourceTables(registry, zod)],
   ]);

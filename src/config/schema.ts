@@ -2,6 +2,7 @@
 import type { z } from "zod";
 import { isOrigin } from "../lib/is-origin.ts";
 import { isNetwork } from "../lib/networks.ts";
+import { authSchema, publicUrlSchema, scopesSchema } from "./auth.ts";
 
 type Zod = typeof z;
 
@@ -60,6 +61,9 @@ export function serverSchema(zod: Zod) {
       .describe(
         "Certificate for HTTPS: the files cert (with its chain) and key, read again when they are renewed. Default: HTTP without encryption",
       ),
+    publicUrl: publicUrlSchema(zod).optional(),
+    auth: authSchema(zod).optional(),
+    scopes: scopesSchema(zod).optional().describe("Scopes that tokens of server.auth need"),
     pageSize: zod
       .int()
       .min(1)

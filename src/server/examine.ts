@@ -215,7 +215,7 @@ async function whoAnswers(
     const answer = await text(response);
     const session = response.headers["mcp-session-id"];
     if (session !== undefined) (await send("DELETE", { "Mcp-Session-Id": String(session) })).resume();
-    if (response.statusCode === 401 && response.headers["www-authenticate"] === challenge) return "guarded";
+    if (response.statusCode === 401 && response.headers["www-authenticate"]?.startsWith(challenge)) return "guarded";
     return answer.includes('"serverInfo":{"name":"pressmark"') ? "pressmark" : "another";
   } catch {
     return "another";

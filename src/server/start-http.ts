@@ -17,6 +17,7 @@ import { createPickerPage } from "./picker-page.ts";
 import type { AuditLog } from "./audit-log.ts";
 import { serverUrl } from "./server-url.ts";
 import { type Gate, openGate } from "./open-gate.ts";
+import { createWriteCheck } from "./write-check.ts";
 
 export const defaultPort = 7357;
 const prepareMs = 50;
@@ -111,8 +112,13 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
     });
     const protocol = createServerProtocol(pressmark, features, { version, isPrivate: gate !== undefined, metrics });
     const everywhere = host === "0.0.0.0" || host === "::";
-    const allowedHosts = [...options.allowedHosts, ...(settings.allowedHosts ?? [])];
+    const allowedHosts = [
+      ...options.allowedHosts,
+      ...(settings.allowedHosts ?? []),
+      ...(settings.publicUrl === undefined ? [] : [new URL(settings.publicUrl).host]),
+    ];
     const allowedOrigins = [...(options.allowedOrigins ?? []), ...(settings.allowedOrigins ?? [])];
+    const posts = features.actions && createActionEndpoint(pressmark.resources, log, quotas);
     const page = createPickerPage({
       folder: () => options.pickerFolder ?? join(packageFolder(), "dist", "picker"),
       begin(request) {
@@ -130,7 +136,8 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       gate: gate?.gate,
       challenge: gate?.challenge,
       quotas,
-      posts: features.actions && createActionEndpoint(pressmark.resources, log, quotas),
+      authorize: gate?.authorize?.(createWriteCheck({ ...features, endpoint: posts })),
+      posts,
       page: "/",
       // Metrics count what a caller may not see, so they exist for the owner alone.
       elsewhere: (request, response, path) =>

@@ -16,6 +16,8 @@ interface ActionResponse {
 export interface ActionEndpoint {
   /** Whether an action could have this path. */
   claims(path: string): boolean;
+  /** Whether this caller has an action at this path that may change something. */
+  writes(path: string, call: Call): Promise<boolean>;
   /** Undefined if there is none for this caller. Throws only if the call was cancelled. */
   take(path: string, body: unknown, call: Call): Promise<ActionResponse | undefined>;
 }
@@ -40,7 +42,7 @@ export function createActionEndpoint(
   log?: Runtime["log"],
   quotas?: CallerQuotas,
 ): ActionEndpoint {
-  async function find(path: string, call: Call): Promise<Pick<Action, "mount" | "name"> | undefined> {
+  async function find(path: string, call: Call): Promise<Pick<Action, "mount" | "name" | "readOnly"> | undefined> {
     const actions = (await resources.actions?.(call)) ?? [];
     if (path.startsWith(below)) {
       const [mount, name, ...more] = path.slice(below.length).split("/").map(decode);
@@ -57,6 +59,8 @@ export function createActionEndpoint(
 
   return {
     claims: (path) => path.startsWith(below) || ownEndpoint.test(path),
+
+    writes: async (path, call) => (await find(path, call))?.readOnly === false,
 
     async take(path, body, call) {
       let metered: MeteredRequest | undefined;
