@@ -11,7 +11,7 @@ import { contractContent } from "../testing/contract-content.ts";
 import { asking, collect } from "../testing/pages.ts";
 import { sourceContract } from "../testing/source-contract.ts";
 import web, { createWeb, type WebOptions } from "./web.ts";
-import { createPermit } from "./web/addresses.ts";
+import { createPermit } from "../backends/web/addresses.ts";
 import { createHosts } from "./web/hosts.ts";
 import { parseRobots } from "./web/robots.ts";
 

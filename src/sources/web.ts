@@ -10,11 +10,12 @@ import { mayHoldSecret } from "../lib/url-secret.ts";
 import { defineSource, pathOf, segmentsOf } from "../source.ts";
 import type { Address, Entry, Source, SourceChange, SourceTemplate, Runtime } from "../source.ts";
 import { createExtract } from "../backends/documents/extract.ts";
-import { createPermit } from "./web/addresses.ts";
+import { createPermit } from "../backends/web/addresses.ts";
 import { createHosts } from "./web/hosts.ts";
 import { type CachedPage, readPage } from "./web/read-page.ts";
 import { parseRobots, type Robots } from "./web/robots.ts";
-import { createVisit, type Resolve, type FetchedPage } from "./web/fetch-page.ts";
+import type { FetchedResponse, Resolve } from "../backends/web/guarded-request.ts";
+import { createVisit } from "./web/fetch-page.ts";
 
 function webOptions(z: typeof Zod) {
   return z.object({
@@ -373,7 +374,7 @@ function urlOf({ path, query }: Address, schemeOf: (host: string) => string): UR
   return url && url.username === "" && url.host === host && url.href.length <= maxUrlLength ? url : undefined;
 }
 
-function refuseFailure({ status, headers }: FetchedPage, path: string): void {
+function refuseFailure({ status, headers }: FetchedResponse, path: string): void {
   if (status >= 200 && status < 300) return;
   if (status === 404 || status === 410) throw notFound(path);
   if (status === 401 || status === 403) throw denied(`the site denies access to the page (status ${status})`);

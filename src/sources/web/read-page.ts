@@ -5,7 +5,7 @@ import { isTextType } from "../../lib/mime.ts";
 import type { Freshness } from "../../resources.ts";
 import type { Part } from "../../source.ts";
 import type { Extract } from "../../backends/documents/extract.ts";
-import type { FetchedPage } from "./fetch-page.ts";
+import type { FetchedResponse } from "../../backends/web/guarded-request.ts";
 
 export interface CachedPage {
   readonly part: Part;
@@ -27,7 +27,7 @@ const htmlTypes = new Set(["text/html", "application/xhtml+xml"]);
 const typePattern = /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}$/;
 
 export async function readPage(
-  visited: FetchedPage,
+  visited: FetchedResponse,
   path: string,
   extract: Extract,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-/** Decides which network addresses are public, so that no page can make this server request an internal one. */
+/** Decides which network addresses are public, so that nobody can make this server request an internal one. */
 import { BlockList, isIP } from "node:net";
 import { invalid, quote } from "../../errors.ts";
 
