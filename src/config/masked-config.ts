@@ -50,7 +50,15 @@ export function shownConfig(
 }
 
 /** Options whose value is a secret even if written literally. */
-const secretNames: ReadonlySet<unknown> = new Set(["apiKey", "password", "secretAccessKey", "sessionToken", "token"]);
+const secretNames: ReadonlySet<unknown> = new Set([
+  "apiKey",
+  "clientSecret",
+  "password",
+  "privateKey",
+  "secretAccessKey",
+  "sessionToken",
+  "token",
+]);
 
 function withoutSecrets(value: unknown, path: KeyPath, secretPaths: ReadonlySet<string>): unknown {
   if (secretPaths.has(formatPath(path))) return dots;

@@ -14,10 +14,12 @@ import type { RemoteServer } from "../client/connect.ts";
 import { showsDirectory } from "../client/tree-of.ts";
 import { walkPages } from "../client/walk-pages.ts";
 import { type Addresses, createAddresses } from "./mcp/addresses.ts";
+import { authOptions } from "./mcp/auth-options.ts";
 import { createRelay } from "./mcp/relay.ts";
 import { withoutIndex } from "./mcp/sets.ts";
 import { createSkillRelay } from "./mcp/skills.ts";
 import { toSourceTemplate } from "./mcp/templates.ts";
+import { createUpstreamAuth } from "./mcp/upstream-auth.ts";
 
 const neededPackage = "@modelcontextprotocol/client";
 /** Stops at this many pages of an endless list. */
@@ -45,6 +47,9 @@ function mcpOptions(z: typeof Zod) {
         .record(z.string(), z.string())
         .optional()
         .describe("HTTP headers sent with every request; write secrets as references: ${env:NAME}"),
+      auth: authOptions(z)
+        .optional()
+        .describe("Sign in to the server with OAuth, as the operator or as this server; never as a caller"),
       command: z.string().min(1).optional().describe("Program to start as the server, instead of a URL"),
       args: z.array(z.string()).default([]).describe("Arguments of the program"),
       env: z
@@ -62,6 +67,14 @@ function mcpOptions(z: typeof Zod) {
     })
     .refine(({ url, command }) => (url === undefined) !== (command === undefined), {
       message: 'needs either "url" or "command"',
+    })
+    .refine(({ auth, command }) => auth === undefined || command === undefined, {
+      path: ["auth"],
+      message: 'works only with "url"; pass credentials to a program in "env"',
+    })
+    .refine(({ auth, headers = {} }) => !auth || !Object.keys(headers).some((name) => /^authorization$/i.test(name)), {
+      path: ["auth"],
+      message: 'replaces the header "Authorization"; leave one of them out',
     });
 }
 
@@ -75,8 +88,8 @@ export default defineSource<McpOptions>({
   options: mcpOptions,
 
   // A program runs with all rights of the user who started this server.
-  usesCredentials: ({ url, headers, env }) =>
-    url === undefined || Object.keys({ ...headers, ...env }).length > 0 || mayHoldSecret(url),
+  usesCredentials: ({ url, headers, auth, env }) =>
+    url === undefined || auth !== undefined || Object.keys({ ...headers, ...env }).length > 0 || mayHoldSecret(url),
 
   async open(options, runtime) {
     return createGateway(createUpstream(options, runtime), options, runtime);
@@ -91,11 +104,15 @@ function createUpstream(options: McpOptions, runtime: Runtime): { get: Upstream;
   let isClosed = false;
 
   async function load(): Promise<RemoteServer> {
-    const { url, headers, command, args, env, cwd, era, timeoutMs } = options;
+    const { url, headers, auth, command, args, env, cwd, era, timeoutMs } = options;
     try {
       const { createRemoteServer, httpWays } = await import("../client/connect.ts");
       const connectionOptions = { era, timeoutMs, now: monotonicMs, headers };
-      if (url !== undefined) return createRemoteServer(httpWays(url, connectionOptions), connectionOptions, url);
+      if (url !== undefined) {
+        const signedIn = auth && (await createUpstreamAuth({ ...auth, url, timeoutMs }, runtime));
+        const overHttp = { ...connectionOptions, ...signedIn };
+        return createRemoteServer(httpWays(url, overHttp), overHttp, url);
+      }
       const { programWay } = await import("../client/stdio.ts");
       const { checkTrust: beforeStart } = runtime;
       const program = {
