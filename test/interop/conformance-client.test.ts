@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { authorizationScenarios, runClientScenario } from "./conformance-suite.ts";
 
-const scenarioMs = 60_000;
+const scenarioMs = 100_000;
 const command = `${process.execPath} ${join(import.meta.dirname, "conformance-client.ts")}`;
 const scenarios = authorizationScenarios();
 

@@ -9,6 +9,9 @@ import { z } from "zod";
 const modules = join(import.meta.dirname, "../../node_modules");
 const program = join(modules, ".bin/conformance");
 
+/** For a client under test; the suite's own limit is too short for a busy machine. */
+const clientMs = 80_000;
+
 const checks = z.array(
   z.object({
     id: z.string(),
@@ -65,7 +68,19 @@ export async function runClientScenario(command: string, scenario: string, revis
   const folder = await mkdtemp(join(tmpdir(), "pressmark-conformance-"));
   const version = revision === undefined ? [] : ["--spec-version", revision];
   try {
-    await ended([program, "client", "--command", command, "--scenario", scenario, ...version, "--output-dir", folder]);
+    await ended([
+      program,
+      "client",
+      "--command",
+      command,
+      "--scenario",
+      scenario,
+      ...version,
+      "--timeout",
+      String(clientMs),
+      "--output-dir",
+      folder,
+    ]);
     for await (const file of glob("**/checks.json", { cwd: folder }))
       return toFindings(checks.parse(JSON.parse(await readFile(join(folder, file), "utf8"))));
     throw new Error(`the suite did not run ${scenario}`);
