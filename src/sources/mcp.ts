@@ -7,7 +7,7 @@ import { isPackageMissing } from "../lib/missing-package.ts";
 import { mayHoldSecret } from "../lib/url-secret.ts";
 import { withoutPlaces } from "../lib/without-locations.ts";
 import { directoryType } from "../resources.ts";
-import type { Call, Content, Page, Resource, SearchResult } from "../resources.ts";
+import type { Call, Caller, Content, Page, Resource, SearchResult } from "../resources.ts";
 import { defineSource, pathOf, segmentsOf } from "../source.ts";
 import type { Address, Entry, Part, Source, SourceHit, SourceTemplate, Runtime } from "../source.ts";
 import type { RemoteServer } from "../client/connect.ts";
@@ -15,6 +15,7 @@ import { showsDirectory } from "../client/tree-of.ts";
 import { walkPages } from "../client/walk-pages.ts";
 import { type Addresses, createAddresses } from "./mcp/addresses.ts";
 import { authOptions } from "./mcp/auth-options.ts";
+import { createPerCaller } from "./mcp/per-caller.ts";
 import { createRelay } from "./mcp/relay.ts";
 import { withoutIndex } from "./mcp/sets.ts";
 import { createSkillRelay } from "./mcp/skills.ts";
@@ -92,14 +93,19 @@ export default defineSource<McpOptions>({
     url === undefined || auth !== undefined || Object.keys({ ...headers, ...env }).length > 0 || mayHoldSecret(url),
 
   async open(options, runtime) {
-    return createGateway(createUpstream(options, runtime), options, runtime);
+    const open = (caller?: Caller) => createGateway(createUpstream(options, runtime, caller), options, runtime);
+    return options.auth?.grant === "token_exchange" ? createPerCaller(open, options.timeoutMs) : open();
   },
 });
 
 type Upstream = () => Promise<RemoteServer>;
 
 /** Connects, and loads the client package, at the first request. */
-function createUpstream(options: McpOptions, runtime: Runtime): { get: Upstream; close(): Promise<void> } {
+function createUpstream(
+  options: McpOptions,
+  runtime: Runtime,
+  caller?: Caller,
+): { get: Upstream; close(): Promise<void> } {
   let pressmark: Promise<RemoteServer> | undefined;
   let isClosed = false;
 
@@ -109,7 +115,7 @@ function createUpstream(options: McpOptions, runtime: Runtime): { get: Upstream;
       const { createRemoteServer, httpWays } = await import("../client/connect.ts");
       const connectionOptions = { era, timeoutMs, now: monotonicMs, headers };
       if (url !== undefined) {
-        const signedIn = auth && (await createUpstreamAuth({ ...auth, url, timeoutMs }, runtime));
+        const signedIn = auth && (await createUpstreamAuth({ ...auth, url, timeoutMs }, runtime, caller));
         const overHttp = { ...connectionOptions, ...signedIn };
         return createRemoteServer(httpWays(url, overHttp), overHttp, url);
       }
@@ -162,7 +168,7 @@ function createGateway(
   upstream: { get: Upstream; close(): Promise<void> },
   { url, command, timeoutMs }: McpOptions,
   runtime: Runtime,
-): Source {
+) {
   const addresses = createAddresses();
   const server = url ?? command ?? "";
   let isDown = false;
@@ -390,7 +396,7 @@ function createGateway(
       await relay.close();
       await upstream.close();
     },
-  };
+  } satisfies Source;
 }
 
 function ignoreUnsupported(cause: unknown): undefined {

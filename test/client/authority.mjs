@@ -1,6 +1,6 @@
 /**
  * An authorization server as a program of its own: oidc-provider, with a user who is signed in and agrees to everything. The first argument is
- * JSON: clients, and the resource that tokens are for. Prints its issuer.
+ * JSON: clients and scopes. Prints its issuer. `/issue?sub=NAME` returns a token of a user, and tokens of users can be exchanged (RFC 8693).
  */
 import { createServer } from "node:http";
 import Provider from "oidc-provider";
@@ -30,8 +30,31 @@ server.listen(0, "127.0.0.1", () => {
       },
     },
   });
+  const issue = (accountId, client, scope, resource) => {
+    const token = new provider.AccessToken({ accountId, client, gty: "token_exchange", scope });
+    token.resourceServer = new provider.ResourceServer(resource, { audience: resource, scope: scopes.join(" ") });
+    return token.save();
+  };
+  provider.registerGrantType(
+    "urn:ietf:params:oauth:grant-type:token-exchange",
+    async (ctx) => {
+      const { client, params } = ctx.oidc;
+      const subject = await provider.AccessToken.find(params.subject_token);
+      if (!subject)
+        throw Object.assign(new Error("invalid_grant"), { status: 400, expose: true, error: "invalid_grant" });
+      const access_token = await issue(subject.accountId, client, params.scope, params.resource);
+      const issued_token_type = "urn:ietf:params:oauth:token-type:access_token";
+      ctx.body = { access_token, issued_token_type, token_type: "Bearer", expires_in: 3600, scope: params.scope };
+    },
+    ["audience", "scope", "subject_token", "subject_token_type", "requested_token_type", "resource"],
+  );
   const respond = provider.callback();
-  server.on("request", (request, response) => {
+  server.on("request", async (request, response) => {
+    const subject = new URL(request.url, issuer).searchParams.get("sub");
+    if (request.url.startsWith("/issue?")) {
+      const client = await provider.Client.find("upstream");
+      return void response.end(await issue(subject, client, "notes", "https://pressmark.example/mcp"));
+    }
     if (!request.url.startsWith("/interaction/")) return void respond(request, response);
     agree(provider, request, response).catch((cause) => response.writeHead(500).end(String(cause)));
   });

@@ -44,6 +44,8 @@ export interface OAuthUpstream extends AsyncDisposable {
   metadata: Readonly<Record<string, unknown>>;
   /** Parameters of the challenge. */
   challenge: string;
+  /** Users whose tokens it has accepted. */
+  readonly users: ReadonlySet<string>;
   /** Refuses all tokens that it has seen so far. */
   refuseTokens(): void;
   /** Refuses every token from now on. */
@@ -58,7 +60,7 @@ export async function startOAuthUpstream(issuer: string): Promise<OAuthUpstream>
     "resources/read": () => ({ result: { contents: [{ uri: "notes://all/a", text: "alpha" }] } }),
   });
   const received: { path: string; headers: IncomingHttpHeaders; body: string }[] = [];
-  const [seen, refused] = [new Set<string>(), new Set<string>()];
+  const [seen, refused, users] = [new Set<string>(), new Set<string>(), new Set<string>()];
 
   async function scopesOf(request: IncomingMessage): Promise<readonly string[] | undefined> {
     const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? "")?.[1];
@@ -71,7 +73,8 @@ export async function startOAuthUpstream(issuer: string): Promise<OAuthUpstream>
       body: new URLSearchParams({ token }),
       headers: { Authorization: `Basic ${btoa(`${id}:${secret}`)}` },
     });
-    const said = (await response.json()) as { active: boolean; aud?: string; scope?: string };
+    const said = (await response.json()) as { active: boolean; aud?: string; scope?: string; sub?: string };
+    if (said.active && said.sub !== undefined) users.add(said.sub);
     return said.active && said.aud === upstream.url ? (said.scope ?? "").split(" ") : undefined;
   }
 
@@ -99,6 +102,7 @@ export async function startOAuthUpstream(issuer: string): Promise<OAuthUpstream>
   const upstream: OAuthUpstream = {
     url: `${origin}/mcp`,
     received,
+    users,
     metadata: { resource: `${origin}/mcp`, authorization_servers: [issuer] },
     challenge: `resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp", scope="notes"`,
     refuseTokens() {

@@ -5,10 +5,10 @@ export function authOptions(z: typeof Zod) {
   return z
     .strictObject({
       grant: z
-        .enum(["authorization_code", "client_credentials"])
+        .enum(["authorization_code", "client_credentials", "token_exchange"])
         .default("authorization_code")
         .describe(
-          "How to sign in: as a person, once, with `pressmark login MOUNT`; or as this server, with its own credentials",
+          "How to sign in: as a person, once, with `pressmark login MOUNT`; as this server, with its own credentials; or on behalf of each caller, whose token is exchanged (RFC 8693)",
         ),
       issuer: z
         .url({ protocol: /^https?$/ })
@@ -36,6 +36,11 @@ export function authOptions(z: typeof Zod) {
         .min(1)
         .optional()
         .describe("Scopes to request, separated by spaces. Default: those that the server asks for"),
+      audience: z
+        .string()
+        .min(1)
+        .optional()
+        .describe("Audience to request in a token exchange, if the authorization server needs one"),
       redirectPort: z
         .int()
         .min(1)
@@ -52,10 +57,10 @@ export function authOptions(z: typeof Zod) {
         refuse("clientId", "is required with clientSecret and privateKey");
       if (clientSecret !== undefined && privateKey !== undefined)
         refuse("privateKey", "replaces clientSecret; leave one of them out");
-      if (grant === "client_credentials" && (clientId === undefined || (clientSecret ?? privateKey) === undefined))
+      if (grant !== "authorization_code" && (clientId === undefined || (clientSecret ?? privateKey) === undefined))
         refuse("grant", "needs issuer, clientId, and clientSecret or privateKey");
       if (grant === "authorization_code" && privateKey !== undefined)
-        refuse("privateKey", "works only with the grant client_credentials");
+        refuse("privateKey", "works only with the grants client_credentials and token_exchange");
     });
 }
 

@@ -1,6 +1,7 @@
-/** The tokens that this server sends to another one: its own, never those of a caller. */
+/** The tokens that this server sends to another one: its own, or those that it got in exchange; never those of a caller. */
 import type { AuthProvider, FetchLike, OAuthTokens } from "@modelcontextprotocol/client";
 import { denied, ResourceError, unavailable } from "../../errors.ts";
+import type { Caller } from "../../resources.ts";
 import type { Runtime } from "../../source.ts";
 import type { McpAuthOptions } from "./auth-options.ts";
 import { createSignInFetch } from "./sign-in-fetch.ts";
@@ -23,12 +24,15 @@ interface UpstreamAuthOptions extends McpAuthOptions {
 
 type Library = typeof import("@modelcontextprotocol/client");
 
+const accessToken = "urn:ietf:params:oauth:token-type:access_token";
 /** A server that refuses new tokens too makes no more than one request for a token in this time. */
 const renewalMs = 10_000;
 
+/** With the grant "token_exchange", the tokens are for this caller. */
 export async function createUpstreamAuth(
   options: UpstreamAuthOptions,
   runtime: Runtime,
+  caller?: Caller,
 ): Promise<{ readonly auth: AuthProvider; readonly fetch: FetchLike }> {
   const library = await import("@modelcontextprotocol/client");
   const { url, issuer, timeoutMs } = options;
@@ -38,9 +42,9 @@ export async function createUpstreamAuth(
     log: runtime.log,
   });
   const source =
-    options.grant === "client_credentials"
-      ? clientCredentials(options, library, fetch)
-      : operatorSignIn(url, runtime, library, fetch);
+    options.grant === "authorization_code"
+      ? operatorSignIn(url, runtime, library, fetch)
+      : clientCredentials(options, library, fetch, caller);
   let current: string | undefined;
   let triedMs = -Infinity;
   let failure: unknown;
@@ -83,17 +87,21 @@ export async function createUpstreamAuth(
   };
 }
 
-/** The grant of RFC 6749, section 4.4. The token stays in memory. */
+/** The grant of RFC 6749, section 4.4, or of RFC 8693 for a caller. The token stays in memory. */
 function clientCredentials(
-  { url, issuer = "", clientId = "", clientSecret = "", privateKey, algorithm, scope }: UpstreamAuthOptions,
+  options: UpstreamAuthOptions,
   library: Library,
   fetchFn: FetchLike,
+  caller: Caller | undefined,
 ): TokenSource {
+  const { url, grant, issuer = "", clientId = "", clientSecret = "", privateKey, algorithm, scope } = options;
   const client = { clientId, expectedIssuer: issuer, scope };
   const provider =
     privateKey === undefined
       ? new library.ClientCredentialsProvider({ ...client, clientSecret })
       : new library.PrivateKeyJwtProvider({ ...client, privateKey, algorithm });
+  if (grant === "token_exchange")
+    provider.prepareTokenRequest = (requested) => exchangeRequest(options, caller, requested);
   let tokens: OAuthTokens | undefined;
   let last: Promise<unknown> = Promise.resolve();
 
@@ -122,6 +130,24 @@ function clientCredentials(
       return turn;
     },
   };
+}
+
+/** The caller's token is sent to the issuer that issued it, and nowhere else. */
+function exchangeRequest(
+  { issuer = "", audience }: UpstreamAuthOptions,
+  caller: Caller | undefined,
+  scope: string | undefined,
+): URLSearchParams {
+  const token = caller?.subjectToken?.(issuer);
+  if (token === undefined) throw denied("this caller has no token of the issuer auth.issuer to exchange");
+  return new URLSearchParams({
+    grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
+    subject_token: token,
+    subject_token_type: accessToken,
+    requested_token_type: accessToken,
+    ...(audience !== undefined && { audience }),
+    ...(scope !== undefined && { scope }),
+  });
 }
 
 /** The sign-in that `pressmark login` has stored. */
