@@ -20,6 +20,7 @@ const server = [
   "transport",
   "client",
   "config",
+  "auth",
 ];
 
 /** A module may always import itself. `index.ts` may import any. */
@@ -38,6 +39,7 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
   transport: ["core", "lib", "protocol"],
   client: ["core", "lib"],
   config: ["core", "lib", "backends", "sources", "layers", "access", "search"],
+  auth: ["core", "lib", "access", "backends", "config"],
   server: ["core", "lib", ...server],
   cli: ["core", "lib", "server", "client", "config", "context"],
   picker: ["core", "lib", "client"],

@@ -2,6 +2,7 @@
 import { basename, dirname, extname, relative, resolve } from "node:path";
 import { sources } from "../sources/index.ts";
 import { checkAccess } from "./access.ts";
+import { checkAuth } from "./auth.ts";
 import { askForMounts, mayRun, type Places, referredFact } from "./ask-for-mounts.ts";
 import { createAsking, partOf, type Standing } from "./asking.ts";
 import { check, type CheckOptions } from "./check.ts";
@@ -125,6 +126,7 @@ export async function loadWith(
   });
   const sets = checkSets(chosen, { isReferred: checking.isReferred, refuse });
   const access = checkAccess(callers, rules, { folder, mounts: mountNames, isReferred: checking.isReferred, refuse });
+  checkAuth(server, { callers: Object.keys(callers), refuse });
   const bindings = await askForMounts(mounts, { asking, places, raw, resolved, folder, isNamed: named, isAsking });
   for (const [section, reasons] of [
     ["server", serverReasons(server)],

@@ -202,6 +202,9 @@ export function serverReasons({
   host,
   allowedHosts = [],
   allowedOrigins = [],
+  publicUrl,
+  auth,
+  scopes,
   tools,
 }: ServerSettings): Readonly<Record<string, readonly string[]>> {
   const isOpen = host !== undefined && !/^(?:localhost|127(?:\.\d+){3}|::1|\[::1\])$/i.test(host);
@@ -209,8 +212,17 @@ export function serverReasons({
     host: isOpen ? [`listens on ${JSON.stringify(host)}, where other machines may reach it`] : [],
     allowedHosts: allowedHosts.map((name) => `answers to the name ${JSON.stringify(name)}`),
     allowedOrigins: allowedOrigins.map((origin) => `lets pages of ${JSON.stringify(origin)} ask`),
+    publicUrl: publicUrl === undefined ? [] : [`answers to the name ${JSON.stringify(new URL(publicUrl).host)}`],
+    auth: authReasons(auth),
+    scopes: scopes === undefined ? [] : ["decides which scopes callers need"],
     tools: Array.isArray(tools) && tools.includes("save_set") ? ["lets callers save sets"] : [],
   };
+}
+
+function authReasons(auth: ServerSettings["auth"]): readonly string[] {
+  if (auth === undefined) return [];
+  if (auth === "builtin") return ["lets callers sign in, and issues tokens to them"];
+  return auth.map(({ issuer }) => `lets everyone sign in to whom ${JSON.stringify(issuer)} issues a token`);
 }
 
 /** Callers sign in with tokens that the operator creates; an owner also sees the status of the server. */

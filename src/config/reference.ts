@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { markdownTable } from "../lib/markdown-table.ts";
 import { sources } from "../sources/index.ts";
 import type { Registry } from "./find-source.ts";
+import { issuerSchema, scopesSchema } from "./auth.ts";
 import {
   callerSchema,
   limitsSchema,
@@ -23,6 +24,8 @@ export async function withTables(page: string, registry: Registry = sources): Pr
     ["caller", optionTable(callerSchema(zod), zod)],
     ["rule", optionTable(ruleSchema(zod), zod)],
     ["server", optionTable(serverSchema(zod), zod)],
+    ["issuer", optionTable(issuerSchema(zod), zod)],
+    ["scopes", optionTable(scopesSchema(zod), zod)],
     ["limits", optionTable(limitsSchema(zod), zod)],
     ["sources", await sourceTables(registry, zod)],
   ]);

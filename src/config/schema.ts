@@ -1,5 +1,6 @@
 /** The schema of a config. Checks, the docs and the JSON schema for editors are generated from it. */
 import type { z } from "zod";
+import { authSchema, publicUrlSchema, scopesSchema } from "./auth.ts";
 
 type Zod = typeof z;
 
@@ -24,6 +25,9 @@ export function serverSchema(zod: Zod) {
       .describe(
         "Token that every caller must send as Authorization: Bearer; better written as a reference: ${env:NAME}",
       ),
+    publicUrl: publicUrlSchema(zod).optional(),
+    auth: authSchema(zod).optional(),
+    scopes: scopesSchema(zod).optional().describe("Scopes that tokens of server.auth need"),
     pageSize: zod
       .int()
       .min(1)

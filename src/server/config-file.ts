@@ -58,10 +58,16 @@ export async function openConfigFile(
       runtime.log("warn", `${label} ${asksFor(permission)}, ${leftOut(permission)}; run: ${trust}`);
   }
 
+  function sayRestartFor(setting: keyof ServerSettings): void {
+    runtime.log("warn", `server.${setting} has changed, which takes effect after a restart`, { config: label });
+  }
+
   function sayRestart(before: ServerSettings, now: ServerSettings): void {
-    for (const setting of ["host", "port", "allowedHosts", "allowedOrigins", "token", "tools"] as const)
-      if (!isDeepStrictEqual(before[setting], now[setting]))
-        runtime.log("warn", `server.${setting} has changed, which takes effect after a restart`, { config: label });
+    for (const setting of ["host", "port", "allowedHosts", "allowedOrigins", "publicUrl", "token", "tools"] as const)
+      if (!isDeepStrictEqual(before[setting], now[setting])) sayRestartFor(setting);
+    // Changed issuers take effect at once.
+    if (Array.isArray(before.auth) !== Array.isArray(now.auth) || typeof before.auth !== typeof now.auth)
+      sayRestartFor("auth");
   }
 
   /** The next config, if it may take effect. */
@@ -117,7 +123,7 @@ export async function openConfigFile(
 
 /** Settings that let in other machines and pages; false if there are none. */
 function lettingIn(settings: ServerSettings): false | readonly unknown[] {
-  const { host = [], allowedHosts = [], allowedOrigins = [] } = serverReasons(settings);
-  const isOpen = host.length + allowedHosts.length + allowedOrigins.length > 0;
-  return isOpen && [host, allowedHosts, allowedOrigins, settings.token];
+  const { host = [], allowedHosts = [], allowedOrigins = [], publicUrl = [] } = serverReasons(settings);
+  const isOpen = host.length + allowedHosts.length + allowedOrigins.length + publicUrl.length > 0;
+  return isOpen && [host, allowedHosts, allowedOrigins, publicUrl, settings.token];
 }
