@@ -1,11 +1,11 @@
 /**
  * An authorization server as a program of its own: oidc-provider, with a user who is signed in and agrees to everything. The first argument is
- * JSON: clients and scopes. Prints its issuer. `/issue?sub=NAME` returns a token of a user, and tokens of users can be exchanged (RFC 8693).
+ * JSON: clients, scopes and the format of tokens. Prints its issuer. `/issue?sub=NAME` returns a token of a user, and tokens of users can be exchanged (RFC 8693).
  */
 import { createServer } from "node:http";
 import Provider from "oidc-provider";
 
-const { clients = [], scopes = ["notes", "admin"] } = JSON.parse(process.argv[2] ?? "{}");
+const { clients = [], scopes = ["notes", "admin"], format = "opaque" } = JSON.parse(process.argv[2] ?? "{}");
 const server = createServer();
 server.listen(0, "127.0.0.1", () => {
   const issuer = `http://127.0.0.1:${server.address().port}`;
@@ -26,7 +26,7 @@ server.listen(0, "127.0.0.1", () => {
       resourceIndicators: {
         enabled: true,
         useGrantedResource: () => true,
-        getResourceServerInfo: (_, audience) => ({ audience, scope: scopes.join(" "), accessTokenFormat: "opaque" }),
+        getResourceServerInfo: (_, audience) => ({ audience, scope: scopes.join(" "), accessTokenFormat: format }),
       },
     },
   });

@@ -20,8 +20,11 @@ const resourceServer = {
   response_types: [],
 };
 
-export async function startAuthority(clients: readonly object[] = []): Promise<Authority> {
-  const options = JSON.stringify({ clients: [resourceServer, ...clients] });
+export async function startAuthority(
+  clients: readonly object[] = [],
+  more: { readonly scopes?: readonly string[]; readonly format?: "jwt" | "opaque" } = {},
+): Promise<Authority> {
+  const options = JSON.stringify({ ...more, clients: [resourceServer, ...clients] });
   const child = spawn(process.execPath, [join(import.meta.dirname, "authority.mjs"), options], {
     stdio: ["ignore", "pipe", "ignore"],
   });
