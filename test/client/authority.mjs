@@ -1,6 +1,6 @@
 /**
  * An authorization server as a program of its own: oidc-provider, with a user who is signed in and agrees to everything. The first argument is
- * JSON: clients, scopes and the format of tokens. Prints its issuer. `/issue?sub=NAME` returns a token of a user, and tokens of users can be exchanged (RFC 8693).
+ * JSON: clients, scopes and the format of tokens. Prints its issuer. `/issue?sub=NAME&resource=URL` returns a token of a user, and tokens of users can be exchanged (RFC 8693).
  */
 import { createServer } from "node:http";
 import Provider from "oidc-provider";
@@ -50,10 +50,9 @@ server.listen(0, "127.0.0.1", () => {
   );
   const respond = provider.callback();
   server.on("request", async (request, response) => {
-    const subject = new URL(request.url, issuer).searchParams.get("sub");
     if (request.url.startsWith("/issue?")) {
-      const client = await provider.Client.find("upstream");
-      return void response.end(await issue(subject, client, "notes", "https://pressmark.example/mcp"));
+      const { sub, resource } = Object.fromEntries(new URL(request.url, issuer).searchParams);
+      return void response.end(await issue(sub, await provider.Client.find("upstream"), "notes", resource));
     }
     if (!request.url.startsWith("/interaction/")) return void respond(request, response);
     agree(provider, request, response).catch((cause) => response.writeHead(500).end(String(cause)));

@@ -9,10 +9,12 @@ import { openScripted } from "./scripted-server.ts";
 
 export interface Authority extends AsyncDisposable {
   readonly issuer: string;
+  /** A token of a user, for a resource. */
+  tokenOf(user: string, resource: string): Promise<string>;
 }
 
-/** Introspects tokens for the upstream. */
-const resourceServer = {
+/** Introspects tokens. */
+export const resourceServer = {
   client_id: "upstream",
   client_secret: "upstream-secret",
   grant_types: [],
@@ -29,8 +31,12 @@ export async function startAuthority(
     stdio: ["ignore", "pipe", "ignore"],
   });
   const [line] = (await once(child.stdout.setEncoding("utf8"), "data")) as [string];
+  const issuer = line.trim();
   return {
-    issuer: line.trim(),
+    issuer,
+    async tokenOf(sub, resource) {
+      return (await fetch(`${issuer}/issue?${new URLSearchParams({ sub, resource }).toString()}`)).text();
+    },
     async [Symbol.asyncDispose]() {
       const exited = once(child, "exit");
       child.kill("SIGKILL");

@@ -6,11 +6,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { connect } from "../../src/client/connect.ts";
-import { type Authority, browse, type OAuthUpstream, startAuthority, startOAuthUpstream } from "./oauth-upstream.ts";
+import { freePort } from "../auth/provider.ts";
+import {
+  type Authority,
+  browse,
+  type OAuthUpstream,
+  resourceServer,
+  startAuthority,
+  startOAuthUpstream,
+} from "./oauth-upstream.ts";
 
 const program = join(import.meta.dirname, "../../bin/pressmark.js");
 const call = { caller: { id: "test" }, signal: new AbortController().signal };
 const note = "mcp://wiki/notes:%2F%2Fall/a";
+const exchanger = { client_id: "pressmark", client_secret: "a-secret-of-the-exchanger" };
 const ownerToken = "0123456789abcdef0123456789abcdef";
 
 let authority: Authority;
@@ -19,7 +28,8 @@ let folder: string;
 let env: NodeJS.ProcessEnv;
 
 beforeAll(async () => {
-  authority = await startAuthority();
+  const grant_types = ["urn:ietf:params:oauth:grant-type:token-exchange"];
+  authority = await startAuthority([{ ...exchanger, redirect_uris: [], response_types: [], grant_types }]);
 });
 afterAll(() => authority[Symbol.asyncDispose]());
 beforeEach(async () => {
@@ -62,8 +72,8 @@ async function login(): Promise<Ran & { readonly page?: Response }> {
   return { ...ran, page: await page };
 }
 
-async function serve(): Promise<AsyncDisposable & { readonly url: string }> {
-  const args = [program, "serve", "--config", "pressmark.yaml", "--port", "0"];
+async function serve(port = 0): Promise<AsyncDisposable & { readonly url: string }> {
+  const args = [program, "serve", "--config", "pressmark.yaml", "--port", String(port)];
   const child = spawn(process.execPath, args, { cwd: folder, env, stdio: ["ignore", "pipe", "ignore"] });
   let said = "";
   for await (const text of child.stdout.setEncoding("utf8").iterator({ destroyOnReturn: false })) {
@@ -131,5 +141,30 @@ describe("pressmark serve", () => {
     const sent = JSON.stringify(upstream.received);
     expect(upstream.received.some(({ headers: { authorization } }) => authorization?.startsWith("Bearer "))).toBe(true);
     for (const secret of [...Object.values(secrets), "a-cookie", "x-api-key"]) expect(sent).not.toContain(secret);
+  });
+
+  it("reads as each of its callers with token exchange, and keeps their tokens to itself", async () => {
+    const port = await freePort();
+    const publicUrl = `http://127.0.0.1:${port}`;
+    const { client_id: clientId, client_secret: clientSecret } = exchanger;
+    const credentials = { clientId, clientSecret };
+    const auth = { grant: "token_exchange", issuer: authority.issuer, ...credentials };
+    const introspection = {
+      url: `${authority.issuer}/token/introspection`,
+      clientId: resourceServer.client_id,
+      clientSecret: resourceServer.client_secret,
+    };
+    const mounts = { wiki: { source: "mcp", url: upstream.url, search: false, auth } };
+    const server = { publicUrl, auth: [{ issuer: authority.issuer, introspection }] };
+    writeFileSync(join(folder, "pressmark.yaml"), JSON.stringify({ mounts, server, rules: [{ allow: ["anyone"] }] }));
+    await using running = await serve(port);
+    const tokens = await Promise.all(["aki", "ben"].map((user) => authority.tokenOf(user, `${publicUrl}/mcp`)));
+    for (const token of tokens) {
+      const client = await connect(running.url, { headers: { Authorization: `Bearer ${token}` } });
+      expect((await client.read(note, call)).contents[0]?.body).toEqual({ text: "alpha" });
+      await client.close();
+    }
+    expect([...upstream.users].sort()).toEqual(["aki", "ben"]);
+    for (const token of tokens) expect(JSON.stringify(upstream.received)).not.toContain(token);
   });
 });

@@ -34,7 +34,7 @@ afterEach(() => upstream[Symbol.asyncDispose]());
 
 /** A caller who signed in at the authority, and the token with which they did. */
 async function signedIn(id: string) {
-  const token = await (await fetch(`${authority.issuer}/issue?sub=${id}`)).text();
+  const token = await authority.tokenOf(id, "https://pressmark.example/mcp");
   const stop = new AbortController();
   const caller: Caller = {
     id,
