@@ -1,20 +1,19 @@
 /** Signs the operator in to another MCP server, for `pressmark login`. */
 import type {
-  AuthorizationServerMetadata,
   OAuthClientProvider,
   OAuthDiscoveryState,
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
 import { type LoopbackRedirect, openLoopbackRedirect } from "../backends/loopback-redirect.ts";
-import { connect } from "../client/connect.ts";
+import { connect, type ConnectOptions } from "../client/connect.ts";
 import type { MountConfig } from "../config/config.ts";
 import { denied, invalid, quote, ResourceError } from "../errors.ts";
 import type { Runtime } from "../source.ts";
 import type { McpOptions } from "../sources/mcp.ts";
 import { createSignInFetch } from "../sources/mcp/sign-in-fetch.ts";
 import { orRefusal, sameIssuer } from "../sources/mcp/upstream-auth.ts";
-import { createSignInStore, type SignInStore, type StoredSignIn } from "../sources/mcp/sign-in-store.ts";
+import { createSignInStore, type StoredSignIn } from "../sources/mcp/sign-in-store.ts";
 
 interface McpLogin {
   /** The user consents in a browser, at the URL passed to `show`. Returns the issuer. */
@@ -45,7 +44,7 @@ export function createMcpLogin(
   return {
     async login(show, signal) {
       const library = await import("@modelcontextprotocol/client");
-      const challenge = await challengeOf(url, library, fetch, signal);
+      const challenge = await challengeOf(url, { fetch, timeoutMs }, library, signal);
       const redirect = await openLoopbackRedirect(auth.redirectPort);
       try {
         const { provider, signIn } = createLoginProvider(auth, redirect, show);
@@ -63,19 +62,19 @@ export function createMcpLogin(
 
     logout: (signal) =>
       store.alone(async () => {
-        await revoke(store, fetch, signal);
+        await revoke(store.read(), fetch, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
         return store.remove();
       }),
   };
 }
 
 /** What the server says about signing in when a request has no token. */
-async function challengeOf(url: string, library: Library, fetch: Fetch, signal: AbortSignal) {
+async function challengeOf(url: string, options: ConnectOptions, library: Library, signal: AbortSignal) {
   let challenge: { readonly resourceMetadataUrl?: URL; readonly scope?: string } = {};
   const call = { caller: { id: "login" }, signal };
   try {
     const server = await connect(url, {
-      fetch,
+      ...options,
       auth: {
         token: async () => undefined,
         async onUnauthorized({ response }) {
@@ -131,7 +130,12 @@ function createLoginProvider(
         throw denied(`the server names another authorization server than auth.issuer: ${quote(issuerOf(fresh), 200)}`);
       discovery = fresh;
     },
-    redirectToAuthorization: (url) => show(url.href),
+    redirectToAuthorization(url) {
+      // The page is opened with the system's handler of its scheme, which may be any program.
+      if (!/^https?:$/.test(url.protocol))
+        throw denied(`the authorization server names a page that is not https: ${quote(url.protocol, 60)}`);
+      return show(url.href);
+    },
   };
 
   return {
@@ -144,15 +148,19 @@ function createLoginProvider(
 }
 
 /** RFC 7009. Best effort: the tokens are forgotten in any case. */
-async function revoke(store: SignInStore, fetch: Fetch, signal: AbortSignal): Promise<void> {
-  const { metadata, client, tokens } = store.read() ?? {};
-  const endpoint = (metadata as (AuthorizationServerMetadata & { readonly revocation_endpoint?: string }) | undefined)
-    ?.revocation_endpoint;
+async function revoke(signIn: StoredSignIn | undefined, fetch: Fetch, signal: AbortSignal): Promise<void> {
+  const { metadata, client, tokens } = signIn ?? {};
+  const endpoint = metadata && "revocation_endpoint" in metadata ? metadata.revocation_endpoint : undefined;
   const token = tokens?.refresh_token ?? tokens?.access_token;
-  if (endpoint === undefined || token === undefined || !client) return;
-  const body = new URLSearchParams({ token, client_id: client.client_id });
-  if (client.client_secret !== undefined) body.set("client_secret", client.client_secret);
-  await fetch(endpoint, { method: "POST", body, signal, redirect: "error" }).catch(() => undefined);
+  if (!metadata || typeof endpoint !== "string" || token === undefined || !client) return;
+  const { selectClientAuthMethod } = await import("@modelcontextprotocol/client");
+  const { client_id: id, client_secret: secret = "" } = client;
+  const method = selectClientAuthMethod(client, metadata.token_endpoint_auth_methods_supported ?? []);
+  const isBasic = method === "client_secret_basic";
+  const own = isBasic ? {} : { client_id: id, ...(method === "client_secret_post" && { client_secret: secret }) };
+  const headers = isBasic ? { Authorization: `Basic ${btoa(`${id}:${secret}`)}` } : {};
+  const body = new URLSearchParams({ token, ...own });
+  await fetch(endpoint, { method: "POST", headers, body, signal, redirect: "error" }).catch(() => undefined);
 }
 
 function issuerOf({ authorizationServerMetadata, authorizationServerUrl }: OAuthDiscoveryState): string {

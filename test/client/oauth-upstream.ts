@@ -11,6 +11,14 @@ export interface Authority extends AsyncDisposable {
   readonly issuer: string;
   /** A token of a user, for a resource. */
   tokenOf(user: string, resource: string): Promise<string>;
+  introspect(token: string): Promise<Introspected>;
+}
+
+interface Introspected {
+  readonly active: boolean;
+  readonly aud?: string;
+  readonly scope?: string;
+  readonly sub?: string;
 }
 
 /** Introspects tokens. */
@@ -34,6 +42,7 @@ export async function startAuthority(
   const issuer = line.trim();
   return {
     issuer,
+    introspect: (token) => introspect(issuer, token),
     async tokenOf(sub, resource) {
       return (await fetch(`${issuer}/issue?${new URLSearchParams({ sub, resource }).toString()}`)).text();
     },
@@ -45,12 +54,24 @@ export async function startAuthority(
   };
 }
 
+async function introspect(issuer: string, token: string): Promise<Introspected> {
+  const { client_id: id, client_secret: secret } = resourceServer;
+  const response = await fetch(`${issuer}/token/introspection`, {
+    method: "POST",
+    body: new URLSearchParams({ token }),
+    headers: { Authorization: `Basic ${btoa(`${id}:${secret}`)}` },
+  });
+  return (await response.json()) as Introspected;
+}
+
 export interface OAuthUpstream extends AsyncDisposable {
   readonly url: string;
   /** Of every request, in order. */
   readonly received: readonly { readonly path: string; readonly headers: IncomingHttpHeaders; readonly body: string }[];
   /** Protected resource metadata; a hostile server changes it. */
   metadata: Readonly<Record<string, unknown>>;
+  /** Metadata of an authorization server; a hostile server has one of its own. */
+  authorizationMetadata: object | undefined;
   /** Parameters of the challenge. */
   challenge: string;
   /** Users whose tokens it has accepted. */
@@ -76,13 +97,7 @@ export async function startOAuthUpstream(issuer: string): Promise<OAuthUpstream>
     if (token === undefined) return undefined;
     seen.add(token);
     if (refused.has(token) || upstream.refuseAll) return undefined;
-    const { client_id: id, client_secret: secret } = resourceServer;
-    const response = await fetch(`${issuer}/token/introspection`, {
-      method: "POST",
-      body: new URLSearchParams({ token }),
-      headers: { Authorization: `Basic ${btoa(`${id}:${secret}`)}` },
-    });
-    const said = (await response.json()) as { active: boolean; aud?: string; scope?: string; sub?: string };
+    const said = await introspect(issuer, token);
     if (said.active && said.sub !== undefined) users.add(said.sub);
     return said.active && said.aud === upstream.url ? (said.scope ?? "").split(" ") : undefined;
   }
@@ -94,6 +109,8 @@ export async function startOAuthUpstream(issuer: string): Promise<OAuthUpstream>
     const json = (status: number, value: object, more = {}) =>
       response.writeHead(status, { "Content-Type": "application/json", ...more }).end(JSON.stringify(value));
     if (path === "/.well-known/oauth-protected-resource/mcp") return json(200, upstream.metadata);
+    if (path === "/.well-known/oauth-authorization-server" && upstream.authorizationMetadata)
+      return json(200, upstream.authorizationMetadata);
     if (path !== "/mcp") return json(404, {});
     const scopes = await scopesOf(request);
     if (!scopes) return json(401, {}, { "WWW-Authenticate": `Bearer ${upstream.challenge}` });
@@ -113,6 +130,7 @@ export async function startOAuthUpstream(issuer: string): Promise<OAuthUpstream>
     received,
     users,
     metadata: { resource: `${origin}/mcp`, authorization_servers: [issuer] },
+    authorizationMetadata: undefined,
     challenge: `resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp", scope="notes"`,
     refuseTokens() {
       for (const token of seen) refused.add(token);

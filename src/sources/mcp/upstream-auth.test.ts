@@ -188,10 +188,12 @@ describe("as the operator", () => {
     const { read, later } = await open({});
     await read();
     const copy = readFileSync(stored(), "utf8");
-    expect(await loginOf({}).logout(AbortSignal.timeout(5000))).toBe(true);
-    expect(await loginOf({}).logout(AbortSignal.timeout(5000))).toBe(false);
     const { refresh_token: token } = (JSON.parse(copy) as { tokens: { refresh_token: string } }).tokens;
-    upstream.refuseTokens();
+    const isActive = async () => (await authority.introspect(token)).active;
+    expect(await isActive()).toBe(true);
+    expect(await loginOf({}).logout(AbortSignal.timeout(5000))).toBe(true);
+    expect(await isActive()).toBe(false);
+    expect(await loginOf({}).logout(AbortSignal.timeout(5000))).toBe(false);
     later();
     const { message } = await refusal(read(), ["denied"], "signed out");
     expect(message).toBe("the server requires a sign-in; run: pressmark login wiki");
@@ -207,6 +209,17 @@ describe("as the operator", () => {
     upstream.refuseTokens();
     expect(await read()).toEqual({ text: "alpha" });
     expect(other.received).toEqual([]);
+  });
+
+  it.each(["file:///etc/passwd", "calculator:open"])("opens no page with the address %s", async (page) => {
+    await using other = await startOAuthUpstream("http://127.0.0.1:9");
+    const { origin } = new URL(other.url);
+    const endpoints = { token_endpoint: `${origin}/token`, authorization_endpoint: page };
+    other.authorizationMetadata = { issuer: origin, response_types_supported: ["code"], ...endpoints };
+    upstream.metadata = { ...upstream.metadata, authorization_servers: [origin] };
+    const client = { issuer: origin, clientId: "known" };
+    const { message } = await refusal(login(client), ["denied"], page);
+    expect(message).toContain("not https");
   });
 
   it("does not sign in at another issuer than the configured one", async () => {

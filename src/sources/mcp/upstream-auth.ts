@@ -9,10 +9,10 @@ import { createSignInStore } from "./sign-in-store.ts";
 
 /** Where new tokens come from. */
 interface TokenSource {
-  /** A token that is already there. */
+  /** The current tokens. */
   stored(): OAuthTokens | undefined;
-  /** Throws "denied" with what the operator has to do. */
-  renew(metadataUrl: URL | undefined, scope: string | undefined): Promise<OAuthTokens>;
+  /** Afterwards another token is there. Throws "denied" with what the operator has to do. */
+  renew(metadataUrl: URL | undefined, scope: string | undefined): Promise<void>;
   /** Runs the work while nobody else renews. */
   alone<T>(work: () => Promise<T>): Promise<T>;
 }
@@ -53,7 +53,7 @@ export async function createUpstreamAuth(
     const stored = source.stored()?.access_token;
     // Another request, another process or a new sign-in has already brought another one.
     if (stored !== undefined && stored !== refused) {
-      [current, triedMs, failure] = [stored, runtime.monotonicMs(), undefined];
+      [triedMs, failure] = [runtime.monotonicMs(), undefined];
       return;
     }
     if (runtime.monotonicMs() < triedMs + renewalMs) {
@@ -65,7 +65,7 @@ export async function createUpstreamAuth(
     const { resourceMetadataUrl, scope } = library.extractWWWAuthenticateParams(response);
     try {
       failure = undefined;
-      current = (await source.renew(resourceMetadataUrl, options.scope ?? scope)).access_token;
+      await source.renew(resourceMetadataUrl, options.scope ?? scope);
     } catch (cause) {
       failure = cause;
       throw cause;
@@ -76,7 +76,8 @@ export async function createUpstreamAuth(
     fetch,
     auth: {
       async token() {
-        current ??= source.stored()?.access_token;
+        // Stored tokens are looked up each time: a new sign-in counts at once, and so does its removal.
+        current = source.stored()?.access_token;
         return current;
       },
       onUnauthorized({ response }) {
@@ -122,7 +123,6 @@ function clientCredentials(
           fetchFn,
         });
       });
-      return tokens;
     },
     alone(work) {
       const turn = last.then(work);
@@ -168,7 +168,6 @@ function operatorSignIn(url: string, runtime: Runtime, library: Library, fetchFn
         library.refreshAuthorization(issuer, { metadata, clientInformation, resource, refreshToken, fetchFn }),
       );
       store.write({ ...signIn, tokens: { ...signIn.tokens, ...tokens } });
-      return tokens;
     },
   };
 }
