@@ -20,7 +20,7 @@ import { createRelay } from "./mcp/relay.ts";
 import { withoutIndex } from "./mcp/sets.ts";
 import { createSkillRelay } from "./mcp/skills.ts";
 import { toSourceTemplate } from "./mcp/templates.ts";
-import { createUpstreamAuth } from "./mcp/upstream-auth.ts";
+import { createUpstreamAuth, subjectTokenOf } from "./mcp/upstream-auth.ts";
 
 const neededPackage = "@modelcontextprotocol/client";
 /** Stops at this many pages of an endless list. */
@@ -93,8 +93,14 @@ export default defineSource<McpOptions>({
     url === undefined || auth !== undefined || Object.keys({ ...headers, ...env }).length > 0 || mayHoldSecret(url),
 
   async open(options, runtime) {
+    const { auth, timeoutMs } = options;
     const open = (caller?: Caller) => createGateway(createUpstream(options, runtime, caller), options, runtime);
-    return options.auth?.grant === "token_exchange" ? createPerCaller(open, options.timeoutMs) : open();
+    if (auth?.grant !== "token_exchange") return open();
+    return createPerCaller((caller) => {
+      // Nothing is requested for a caller whom the other server could not know.
+      subjectTokenOf(caller, auth);
+      return open(caller);
+    }, timeoutMs);
   },
 });
 

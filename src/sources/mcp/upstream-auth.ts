@@ -132,17 +132,22 @@ function clientCredentials(
   };
 }
 
-/** The caller's token is sent to the issuer that issued it, and nowhere else. */
+/** The caller's token, if the issuer of the mount issued it: it is sent to no other. */
+export function subjectTokenOf(caller: Caller | undefined, { issuer = "" }: Pick<McpAuthOptions, "issuer">): string {
+  const token = caller?.subjectToken?.(issuer);
+  if (token === undefined) throw denied("this caller has no token of the issuer auth.issuer to exchange");
+  return token;
+}
+
 function exchangeRequest(
-  { issuer = "", audience }: UpstreamAuthOptions,
+  options: UpstreamAuthOptions,
   caller: Caller | undefined,
   scope: string | undefined,
 ): URLSearchParams {
-  const token = caller?.subjectToken?.(issuer);
-  if (token === undefined) throw denied("this caller has no token of the issuer auth.issuer to exchange");
+  const { audience } = options;
   return new URLSearchParams({
     grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
-    subject_token: token,
+    subject_token: subjectTokenOf(caller, options),
     subject_token_type: accessToken,
     requested_token_type: accessToken,
     ...(audience !== undefined && { audience }),
