@@ -91,7 +91,7 @@ async function serve(port = 0): Promise<AsyncDisposable & { readonly url: string
   };
 }
 
-describe("pressmark login", () => {
+describe("pressmark login", { timeout: 60_000 }, () => {
   it("signs in, so that other commands read the mount, and signs out", async () => {
     const before = await run(["read", note]);
     expect(before.err).toContain("run: pressmark login wiki");
@@ -118,7 +118,7 @@ describe("pressmark login", () => {
   });
 });
 
-describe("pressmark serve", () => {
+describe("pressmark serve", { timeout: 60_000 }, () => {
   it("follows a sign-in while it runs, and passes nothing of its callers to the upstream", async () => {
     await using server = await serve();
     const secrets = { token: ownerToken, cookie: "session=a-cookie-of-the-caller", custom: "a-header-of-the-caller" };
