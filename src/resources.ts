@@ -89,6 +89,11 @@ export interface Caller {
   readonly claims?: Readonly<Record<string, string | readonly string[]>>;
   /** Aborted when the caller is no longer admitted, for example because a token expired: nothing may outlive it. */
   readonly ended?: AbortSignal;
+  /**
+   * Returns the caller's verified OAuth token, if this issuer issued it. Only for a token exchange (RFC 8693) at that issuer: never logged,
+   * stored or sent elsewhere.
+   */
+  subjectToken?(issuer: string): string | undefined;
   /** True for the operator of the server. Never derived from what a caller claims about itself. */
   readonly owner?: boolean;
 }

@@ -21,6 +21,8 @@ export interface Runtime {
    * by its path. Absent if the operator passed the config explicitly.
    */
   readonly checkTrust?: () => void;
+  /** Name of the mount, for advice to the operator. Absent if the source runs alone. */
+  readonly mount?: string;
   /** Environment variables. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What this server serves, as a caller may see it; usable after `open` has resolved. Absent if the source runs alone. */

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import type { AccessRule } from "../access/rules.ts";
 import type { CallerConfig } from "../config/access.ts";
@@ -41,6 +42,17 @@ describe("the holder of a token", () => {
     expect(other).toBe(one);
     expect(callers.find("t")).toBe(one);
     expect([verified, signedIn]).toEqual([["t"], [`${issuer}#ann`]]);
+  });
+
+  it("offers the token that is valid longest for an exchange at its issuer, and shows it nowhere", async () => {
+    const expiresMs = Date.now() + 3_600_000;
+    const { callers } = open({ long: { expiresMs }, short: { expiresMs: expiresMs - 1 } });
+    const [caller] = await Promise.all(["long", "short"].map((token) => callers.admit(token)));
+    expect([caller?.subjectToken?.(issuer), caller?.subjectToken?.("https://other.example")]).toEqual([
+      "long",
+      undefined,
+    ]);
+    expect(JSON.stringify(caller) + inspect(caller, { depth: 9, showHidden: true })).not.toContain("long");
   });
 
   it("is one object for all tokens with the same rights, and another one with other rights", async () => {

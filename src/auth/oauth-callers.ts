@@ -34,6 +34,8 @@ interface Holder {
   readonly stop: AbortController;
   /** Signals that end this caller. */
   readonly endings: Set<AbortSignal>;
+  /** The latest token, for `Caller.subjectToken`. Only in memory. */
+  latest: { readonly issuer: string; readonly token: string } | undefined;
   /** When the last of the tokens expires. */
   expiresMs: number;
   timer: NodeJS.Timeout | undefined;
@@ -75,13 +77,19 @@ export function createOAuthCallers(options: OAuthCallersOptions): OAuthCallers {
     let holder = holders.get(key);
     if (!holder) {
       const stop = new AbortController();
-      holder = {
-        caller: { ...caller, ended: stop.signal },
+      const made: Holder = {
+        caller: {
+          ...caller,
+          ended: stop.signal,
+          subjectToken: (issuer) => (made.latest?.issuer === issuer ? made.latest.token : undefined),
+        },
         stop,
         endings: new Set(),
+        latest: undefined,
         expiresMs: -Infinity,
         timer: undefined,
       };
+      holder = made;
       holders.set(key, holder);
       signedIn?.(holder.caller);
     }
@@ -102,7 +110,7 @@ export function createOAuthCallers(options: OAuthCallersOptions): OAuthCallers {
     holder.timer = setTimeout(() => expireLater(holder), Math.min(leftMs, maxTimerMs)).unref();
   }
 
-  function keep(hash: string, verified: VerifiedToken): Caller {
+  function keep(hash: string, token: string, verified: VerifiedToken): Caller {
     const caller = toCaller(verified);
     if (verified.ended?.aborted || verified.expiresMs <= runtime.now()) throw new TokenRefusal("the token has expired");
     const holder = holderOf(caller);
@@ -110,6 +118,7 @@ export function createOAuthCallers(options: OAuthCallersOptions): OAuthCallers {
       holder.endings.add(verified.ended);
       verified.ended.addEventListener("abort", () => end(holder), { once: true, signal: holder.stop.signal });
     }
+    if (verified.expiresMs >= holder.expiresMs) holder.latest = { issuer: verified.issuer, token };
     holder.expiresMs = Math.max(holder.expiresMs, verified.expiresMs);
     expireLater(holder);
     tokens.set(hash, { verified, holder });
@@ -135,7 +144,7 @@ export function createOAuthCallers(options: OAuthCallersOptions): OAuthCallers {
         // Not the signal of one request: others may wait for the same token.
         verifying = verifier
           .verify(token, closing.signal)
-          .then((verified) => keep(hash, verified))
+          .then((verified) => keep(hash, token, verified))
           .catch((cause: unknown) => {
             const known = tokens.get(hash);
             tokens.delete(hash);

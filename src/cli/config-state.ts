@@ -7,7 +7,6 @@ export async function findConfigState(config: string | undefined, { folder: from
   const { stateFolder, systemPathsOf } = await import("../lib/system-paths.ts");
   const { realPath } = await import("../lib/real-path.ts");
   const origin = chooseConfig({ folders: [], config, from, env });
-  if (!origin)
-    throw new ResourceError("not-found", "no config here or above; callers are named in a config, under callers");
+  if (!origin) throw new ResourceError("not-found", "no config here or above; create one with: pressmark init");
   return { origin, state: stateFolder(systemPathsOf(env)), file: realPath(origin.file) };
 }

@@ -41,7 +41,7 @@ export function createObservedFetch(inner: Fetch, observer: StreamObserver, isOl
     }
     // The oldest transport cannot start without its stream, and reports why itself.
     if (isOldest) return response;
-    if (response.status !== 405) observer.lost();
+    if (!hasNoStream(response, init)) observer.lost();
     else if (!wasOpen) observer.refused();
     return response;
   }
@@ -59,6 +59,11 @@ export function createObservedFetch(inner: Fetch, observer: StreamObserver, isOl
       return isResumable ? undefined : brokeOff(id);
     });
   };
+}
+
+/** 404 means a lost session if there was one; otherwise the server has only a route for POST. */
+function hasNoStream({ status }: Response, init: RequestInit | undefined): boolean {
+  return status === 405 || (status === 404 && !new Headers(init?.headers).has("mcp-session-id"));
 }
 
 function isGet(init: RequestInit | undefined): boolean {

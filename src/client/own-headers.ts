@@ -5,7 +5,7 @@ export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>
 /** Adds the headers to requests to the server itself; existing headers win. */
 export function withOwnHeaders(fetch: Fetch, server: URL, own: Readonly<Record<string, string>> = {}): Fetch {
   return (url, init) => {
-    // The official transports follow a redirect themselves, and call this again. Sign-in discovery does not.
+    // The official client follows a redirect itself, and calls this again.
     if (init?.redirect !== "manual" || !isOf(server, new URL(url))) return fetch(url, init);
     const headers = new Headers(init.headers);
     for (const [name, value] of Object.entries(own)) if (!headers.has(name)) headers.set(name, value);

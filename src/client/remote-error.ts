@@ -1,5 +1,13 @@
 /** Converts errors of a remote server to ResourceErrors. */
-import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
+import {
+  InsufficientScopeError,
+  OAuthError,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  UnauthorizedError,
+} from "@modelcontextprotocol/client";
 import { notFound, quote, ResourceError } from "../errors.ts";
 
 /** Codes that meant "not found" in one revision or another; the last has other meanings, too. */
@@ -19,6 +27,7 @@ export function toRemoteError(cause: unknown, signal: AbortSignal, uri?: string)
   if (error) return fromAnswer(error, uri);
   if (cause instanceof UnauthorizedError || statusOf(cause) === 401 || statusOf(cause) === 403)
     return new ResourceError("denied", "the server denied access; check the token", { cause });
+  if (cause instanceof Error && signInMark in cause) return fromSignIn(cause);
   if (statusOf(cause) === 429)
     return new ResourceError("busy", "the server is busy; try again later", { cause, passing: true });
   const elsewhere = sentTo(cause);
@@ -33,6 +42,23 @@ export function toRemoteError(cause: unknown, signal: AbortSignal, uri?: string)
   if (cause instanceof SdkError) return fromSdk(cause);
   // The message of fetch does not help.
   return new ResourceError("unavailable", "the server cannot be reached", { cause });
+}
+
+/** The official client marks errors of a sign-in that a request needed. */
+const signInMark = Symbol.for("mcp.authSeamEscape");
+
+/** Messages of the authorization server may repeat what was sent to it, so only its error code is shown. */
+function fromSignIn(cause: Error): ResourceError {
+  if (cause instanceof InsufficientScopeError)
+    return new ResourceError("denied", `the server requires the scope ${quote(cause.requiredScope ?? "", 200)}`, {
+      cause,
+    });
+  if (cause instanceof TypeError)
+    return new ResourceError("unavailable", "the authorization server cannot be reached", { cause });
+  const code = cause instanceof OAuthError ? cause.code : cause.name;
+  return new ResourceError("denied", `signing in to the server failed (${/^\w{1,60}$/.exec(code)?.[0] ?? "Error"})`, {
+    cause,
+  });
 }
 
 /** The error in the server's response. In the newer era an unknown method and a used-up quota also have their own HTTP status. */

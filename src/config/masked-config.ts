@@ -58,6 +58,7 @@ const secretNames: ReadonlySet<unknown> = new Set([
   "apiKey",
   "clientSecret",
   "password",
+  "privateKey",
   "secretAccessKey",
   "sessionToken",
   "token",

@@ -8,7 +8,7 @@ export function cleanUp(stateFolder: string, projects: readonly string[]): void 
   const sets = join(stateFolder, "sets");
   for (const folder of [
     stateFolder,
-    ...["trusted", "drive", "backups"].map((name) => join(stateFolder, name)),
+    ...["trusted", "drive", "mcp", "backups"].map((name) => join(stateFolder, name)),
     ...foldersIn(sets),
     ...projects,
   ])

@@ -47,7 +47,7 @@ async function openSource(config: MountConfig, whole: Config, runtime: Runtime):
   const redaction = config.redact ? (await import("./redaction.ts")).createRedaction(runtime) : undefined;
   let source: Source;
   try {
-    source = await definition.open(options, { ...(redaction?.runtime ?? runtime), checkTrust });
+    source = await definition.open(options, { ...(redaction?.runtime ?? runtime), checkTrust, mount: name });
   } catch (cause) {
     throw toRefusal(cause, name, whole);
   }

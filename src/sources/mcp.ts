@@ -7,17 +7,20 @@ import { isPackageMissing } from "../lib/missing-package.ts";
 import { mayHoldSecret } from "../lib/url-secret.ts";
 import { withoutPlaces } from "../lib/without-locations.ts";
 import { directoryType } from "../resources.ts";
-import type { Call, Content, Page, Resource, SearchResult } from "../resources.ts";
+import type { Call, Caller, Content, Page, Resource, SearchResult } from "../resources.ts";
 import { defineSource, pathOf, segmentsOf } from "../source.ts";
 import type { Address, Entry, Part, Source, SourceHit, SourceTemplate, Runtime } from "../source.ts";
 import type { RemoteServer } from "../client/connect.ts";
 import { showsDirectory } from "../client/tree-of.ts";
 import { walkPages } from "../client/walk-pages.ts";
 import { type Addresses, createAddresses } from "./mcp/addresses.ts";
+import { authOptions } from "./mcp/auth-options.ts";
+import { createPerCaller } from "./mcp/per-caller.ts";
 import { createRelay } from "./mcp/relay.ts";
 import { withoutIndex } from "./mcp/sets.ts";
 import { createSkillRelay } from "./mcp/skills.ts";
 import { toSourceTemplate } from "./mcp/templates.ts";
+import { createUpstreamAuth, subjectTokenOf } from "./mcp/upstream-auth.ts";
 
 const neededPackage = "@modelcontextprotocol/client";
 /** Stops at this many pages of an endless list. */
@@ -45,6 +48,9 @@ function mcpOptions(z: typeof Zod) {
         .record(z.string(), z.string())
         .optional()
         .describe("HTTP headers sent with every request; write secrets as references: ${env:NAME}"),
+      auth: authOptions(z)
+        .optional()
+        .describe("Sign in to the server with OAuth, as the operator or as this server; never as a caller"),
       command: z.string().min(1).optional().describe("Program to start as the server, instead of a URL"),
       args: z.array(z.string()).default([]).describe("Arguments of the program"),
       env: z
@@ -62,6 +68,14 @@ function mcpOptions(z: typeof Zod) {
     })
     .refine(({ url, command }) => (url === undefined) !== (command === undefined), {
       message: 'needs either "url" or "command"',
+    })
+    .refine(({ auth, command }) => auth === undefined || command === undefined, {
+      path: ["auth"],
+      message: 'works only with "url"; pass credentials to a program in "env"',
+    })
+    .refine(({ auth, headers = {} }) => !auth || !Object.keys(headers).some((name) => /^authorization$/i.test(name)), {
+      path: ["auth"],
+      message: 'replaces the header "Authorization"; leave one of them out',
     });
 }
 
@@ -75,27 +89,42 @@ export default defineSource<McpOptions>({
   options: mcpOptions,
 
   // A program runs with all rights of the user who started this server.
-  usesCredentials: ({ url, headers, env }) =>
-    url === undefined || Object.keys({ ...headers, ...env }).length > 0 || mayHoldSecret(url),
+  usesCredentials: ({ url, headers, auth, env }) =>
+    url === undefined || auth !== undefined || Object.keys({ ...headers, ...env }).length > 0 || mayHoldSecret(url),
 
   async open(options, runtime) {
-    return createGateway(createUpstream(options, runtime), options, runtime);
+    const { auth, timeoutMs } = options;
+    const open = (caller?: Caller) => createGateway(createUpstream(options, runtime, caller), options, runtime);
+    if (auth?.grant !== "token_exchange") return open();
+    return createPerCaller((caller) => {
+      // Nothing is requested for a caller whom the other server could not know.
+      subjectTokenOf(caller, auth);
+      return open(caller);
+    }, timeoutMs);
   },
 });
 
 type Upstream = () => Promise<RemoteServer>;
 
 /** Connects, and loads the client package, at the first request. */
-function createUpstream(options: McpOptions, runtime: Runtime): { get: Upstream; close(): Promise<void> } {
+function createUpstream(
+  options: McpOptions,
+  runtime: Runtime,
+  caller?: Caller,
+): { get: Upstream; close(): Promise<void> } {
   let pressmark: Promise<RemoteServer> | undefined;
   let isClosed = false;
 
   async function load(): Promise<RemoteServer> {
-    const { url, headers, command, args, env, cwd, era, timeoutMs } = options;
+    const { url, headers, auth, command, args, env, cwd, era, timeoutMs } = options;
     try {
       const { createRemoteServer, httpWays } = await import("../client/connect.ts");
       const connectionOptions = { era, timeoutMs, now: monotonicMs, headers };
-      if (url !== undefined) return createRemoteServer(httpWays(url, connectionOptions), connectionOptions, url);
+      if (url !== undefined) {
+        const signedIn = auth && (await createUpstreamAuth({ ...auth, url, timeoutMs }, runtime, caller));
+        const overHttp = { ...connectionOptions, ...signedIn };
+        return createRemoteServer(httpWays(url, overHttp), overHttp, url);
+      }
       const { programWay } = await import("../client/stdio.ts");
       const { checkTrust: beforeStart } = runtime;
       const program = {
@@ -145,7 +174,7 @@ function createGateway(
   upstream: { get: Upstream; close(): Promise<void> },
   { url, command, timeoutMs }: McpOptions,
   runtime: Runtime,
-): Source {
+) {
   const addresses = createAddresses();
   const server = url ?? command ?? "";
   let isDown = false;
@@ -373,7 +402,7 @@ function createGateway(
       await relay.close();
       await upstream.close();
     },
-  };
+  } satisfies Source;
 }
 
 function ignoreUnsupported(cause: unknown): undefined {

@@ -53,6 +53,18 @@ describe("other failures", () => {
     await pressmark.close();
   });
 
+  it.each([404, 405])(
+    "a server without sessions that answers %i to the request for a stream keeps its connection",
+    async (status) => {
+      await using server = await openScripted({ "resources/read": () => ({ result: text }) }, undefined, status);
+      const pressmark = await connect(server.url, { era: "legacy" });
+      for (let reads = 0; reads < 5; reads += 1) await pressmark.read("x://a", call);
+      expect(server.asked.filter((method) => method === "initialize")).toHaveLength(1);
+      expect(server.asked.filter((method) => method === "resources/read")).toHaveLength(5);
+      await pressmark.close();
+    },
+  );
+
   it("a method that is not there is no reason to begin anew, whatever its status", async () => {
     await using server = await openScripted({
       "resources/read": () => ({ status: 404, body: { error: { code: -32601, message: "Method not found" } } }),

@@ -23,10 +23,15 @@ export interface ScriptedServer extends AsyncDisposable {
   readonly asked: readonly string[];
 }
 
-export async function openScripted(script: Script, capabilities: object = { resources: {} }): Promise<ScriptedServer> {
+/** `streamStatus` answers a request for a stream. */
+export async function openScripted(
+  script: Script,
+  capabilities: object = { resources: {} },
+  streamStatus = 405,
+): Promise<ScriptedServer> {
   const asked: string[] = [];
   const server = createServer(async (request, response) => {
-    if (request.method !== "POST") return void response.writeHead(405).end();
+    if (request.method !== "POST") return void response.writeHead(streamStatus).end();
     let body = "";
     for await (const chunk of request) body += String(chunk);
     const { id, method, params = {} } = JSON.parse(body) as { id?: unknown; method: string; params?: Params };

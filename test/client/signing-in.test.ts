@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
-import { auth, type OAuthClientProvider } from "@modelcontextprotocol/client";
+import { auth, ClientCredentialsProvider, type OAuthClientProvider } from "@modelcontextprotocol/client";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openPolicy } from "../../src/access/policy.ts";
 import { connect, type ConnectOptions } from "../../src/client/connect.ts";
@@ -175,4 +175,18 @@ it("a person who is sent to sign in, and comes back with a code, is let in", asy
   await auth(provider, { serverUrl: url, authorizationCode: approve(provider.sentTo!) });
   const client = await enter({ auth: provider });
   expect((await client.read(uri, caller())).contents[0]?.body).toEqual({ text: "alpha" });
+});
+
+it.each([
+  ["that the authorization server refuses", undefined, "invalid_grant"],
+  ["of another issuer", "https://issuer.example", "AuthorizationServerMismatchError"],
+])("credentials %s are no reason to try again, and are not repeated", async (_, issuer, code) => {
+  const { beside } = createAuthority(() => "");
+  const { enter, url } = await open(beside);
+  const clientSecret = randomUUID();
+  const expectedIssuer = issuer ?? new URL(url).origin;
+  const provider = new ClientCredentialsProvider({ clientId: "pressmark", clientSecret, expectedIssuer });
+  const failure = await refusal(enter({ auth: provider }), ["denied"], code);
+  expect(failure.message).toBe(`signing in to the server failed (${code})`);
+  expect(failure.passing).toBe(false);
 });

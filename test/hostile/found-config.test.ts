@@ -20,6 +20,10 @@ const asked: Readonly<Record<string, readonly (readonly string[])[]>> = {
   token: [["list"], ["create", "aki"]],
   may: [["aki", "memory://m/x"]],
   audit: [[]],
+  login: [
+    ["p", "--no-browser"],
+    ["p", "--remove"],
+  ],
   doctor: [[]],
   add: [["claude-code", "--http"]],
   init: [[]],

@@ -1,13 +1,16 @@
 /** The official conformance suite as a program of its own, and what it found. */
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { glob, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 
 const modules = join(import.meta.dirname, "../../node_modules");
 const program = join(modules, ".bin/conformance");
+
+/** For a client under test; the suite's own limit is too short for a busy machine. */
+const clientMs = 80_000;
 
 const checks = z.array(
   z.object({
@@ -47,6 +50,45 @@ export async function runScenario(url: string, scenario: string): Promise<Findin
   return found;
 }
 
+/** The suite's scenarios about authorization of clients, each with the latest revisions that it applies to: none for an extension. */
+export function authorizationScenarios(): readonly { readonly scenario: string; readonly revision?: string }[] {
+  const listed = execFileSync(process.execPath, [program, "list", "--client"], { encoding: "utf8" });
+  return [...listed.matchAll(/(auth\/\S+) \[(.*)\]/g)].flatMap(([, scenario = "", revisions = ""]) =>
+    revisions === "extension"
+      ? [{ scenario }]
+      : revisions
+          .split(",")
+          .slice(-2)
+          .map((revision) => ({ scenario, revision })),
+  );
+}
+
+/** Runs a program as the client; the suite appends the URL of its server. */
+export async function runClientScenario(command: string, scenario: string, revision?: string): Promise<Findings> {
+  const folder = await mkdtemp(join(tmpdir(), "pressmark-conformance-"));
+  const version = revision === undefined ? [] : ["--spec-version", revision];
+  try {
+    await ended([
+      program,
+      "client",
+      "--command",
+      command,
+      "--scenario",
+      scenario,
+      ...version,
+      "--timeout",
+      String(clientMs),
+      "--output-dir",
+      folder,
+    ]);
+    for await (const file of glob("**/checks.json", { cwd: folder }))
+      return toFindings(checks.parse(JSON.parse(await readFile(join(folder, file), "utf8"))));
+    throw new Error(`the suite did not run ${scenario}`);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
 async function run(options: readonly string[]): Promise<ReadonlyMap<string, Findings>> {
   const folder = await mkdtemp(join(tmpdir(), "pressmark-conformance-"));
   try {
@@ -67,7 +109,8 @@ function ended(args: readonly string[]): Promise<void> {
   return new Promise((resolve, reject) => {
     execFile(process.execPath, args, { maxBuffer: 64 * 1024 * 1024, timeout: 90_000 }, (error, stdout, stderr) => {
       if (error && typeof error.code !== "number") reject(new Error(`${error.message}\n${stderr}`));
-      else if (!stdout.includes("Results saved to")) reject(new Error(`the suite did not run: ${stderr || stdout}`));
+      else if (!`${stdout}${stderr}`.includes("Results saved to"))
+        reject(new Error(`the suite did not run: ${stderr || stdout}`));
       else resolve();
     });
   });

@@ -60,7 +60,7 @@ it.each([
 });
 
 it("needs a config", async () => {
-  expect((await stand.run(["token", "list"])).err).toContain("callers are named in a config");
+  expect((await stand.run(["token", "list"])).err).toContain("no config here or above");
 });
 
 it("of a config that was found needs trust first", async () => {

@@ -1,11 +1,7 @@
 /** Signs a user in to Drive: the user agrees in the browser, which is redirected to a temporary local endpoint. */
-import { randomBytes } from "node:crypto";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { openLoopbackRedirect } from "../../backends/loopback-redirect.ts";
 import { parseJson } from "../../lib/parse-json.ts";
-import { unlessAborted } from "../../lib/unless-aborted.ts";
-import { cancelled, denied, invalid, quote, unavailable } from "../../errors.ts";
-import { constantTimeEqual } from "../../lib/constant-time-equal.ts";
+import { denied, invalid, unavailable } from "../../errors.ts";
 import type { Runtime } from "../../source.ts";
 
 import { createDriveApi } from "./drive-api.ts";
@@ -26,10 +22,6 @@ interface SignInOptions {
   /** Shows the user which address to open. */
   show(url: string): void | Promise<void>;
   readonly runtime: Runtime;
-}
-
-interface Answer {
-  readonly code: string;
 }
 
 const google = {
@@ -62,8 +54,7 @@ export async function signIn(
   signal: AbortSignal,
 ): Promise<StoredLogin> {
   const { OAuth2Client, CodeChallengeMethod } = await library();
-  const state = randomBytes(24).toString("base64url");
-  const endpoint = await openEndpoint(state);
+  const endpoint = await openLoopbackRedirect();
   try {
     const client = new OAuth2Client({ ...key, redirectUri: endpoint.url, endpoints: endpoints(rootUrl) });
     const { codeVerifier, codeChallenge } = await client.generateCodeVerifierAsync();
@@ -73,12 +64,12 @@ export async function signIn(
         // Otherwise a user who agreed before gets no refresh token.
         prompt: "consent",
         scope: driveScope,
-        state,
+        state: endpoint.state,
         code_challenge_method: CodeChallengeMethod.S256,
         code_challenge: codeChallenge,
       }),
     );
-    const { code } = await endpoint.answered(signal);
+    const { code } = await endpoint.redirected(signal);
     let tokens: { readonly refresh_token?: string | null; readonly access_token?: string | null };
     try {
       ({ tokens } = await client.getToken({ code, codeVerifier }));
@@ -128,43 +119,4 @@ async function emailOf(
   const { email } = await api.account(signal);
   if (email === undefined) throw unavailable("Drive does not return the address of the account");
   return email;
-}
-
-/** Reachable only from this machine, and accepts only the response to our own request. */
-async function openEndpoint(state: string) {
-  const result = Promise.withResolvers<Answer>();
-  result.promise.catch(() => undefined);
-  let host = "";
-  const server = createServer((request, response) => {
-    const url = URL.parse(request.url ?? "", "http://door");
-    const given = url?.searchParams.get("state") ?? "";
-    // Another web page can make the browser request any address, but not with this host name and state.
-    if (
-      request.method !== "GET" ||
-      request.headers.host !== host ||
-      url?.pathname !== "/" ||
-      !constantTimeEqual(given, state)
-    )
-      return void response.writeHead(404, { Connection: "close" }).end();
-    const code = url.searchParams.get("code");
-    const why = url.searchParams.get("error");
-    response.writeHead(200, { "Content-Type": "text/plain; charset=utf-8", Connection: "close" });
-    response.end(code ? "Signed in. This window can be closed.\n" : "Not signed in. This window can be closed.\n");
-    if (code) result.resolve({ code });
-    else result.reject(denied(`access was not granted (${quote(why ?? "no reason given", 60)})`));
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    url: `http://${host}/`,
-    answered: (signal: AbortSignal) =>
-      unlessAborted(result.promise, signal, (reason) => cancelled(reason, "sign-in was not completed")),
-    close() {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
 }
