@@ -17,7 +17,17 @@ const operations = [
   "watch",
 ] as const;
 /** Members that pass through. */
-const others = ["cursorAfter", "learnTemplates", "lists", "follow", "maySee", "filesOf", "close"] as const;
+const others = [
+  "cursorAfter",
+  "learnTemplates",
+  "lists",
+  "follow",
+  "maySee",
+  "filesOf",
+  "filterFiles",
+  "learnFiles",
+  "close",
+] as const;
 
 /** The methods of a source that return a promise. */
 export type Operation = (typeof operations)[number] | "act";

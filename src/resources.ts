@@ -90,6 +90,9 @@ export interface Caller {
   readonly owner?: boolean;
 }
 
+/** The server itself, for its own work: what it learns is filtered for each caller. */
+export const serverCaller: Caller = { id: "pressmark", owner: true };
+
 /** Pass the object itself on, never a copy of its members: some are created on first access. */
 export interface Call {
   readonly caller: Caller;

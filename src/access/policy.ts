@@ -1,6 +1,6 @@
 /** Decides who may see what. Does no I/O. */
 import type { Caller } from "../resources.ts";
-import type { Address, ShownFiles } from "../source.ts";
+import type { Address, ShownFiles, VisibleFiles } from "../source.ts";
 
 /**
  * Checked by every operation: list, children, templates, completion, read, search, watch, notifications and page sizes.
@@ -9,6 +9,11 @@ import type { Address, ShownFiles } from "../source.ts";
 export interface Policy {
   /** `files` are the files that the address shows, for a source over a folder: one that is denied denies it. */
   maySee(caller: Caller, mount: string, at: Address, files?: readonly ShownFiles[]): boolean;
+  /**
+   * The files that a caller may see at an address of a mount, for a source that shows many. Undefined if all of them. Callers for whom the
+   * same rules apply get the same object.
+   */
+  filesFor?(caller: Caller, mount: string, at: Address): VisibleFiles | undefined;
   /** Whether a caller may run actions of the mount that change something. Absent if whoever sees it may. */
   mayWrite?(caller: Caller, mount: string): boolean;
   /** The same decision with its reason. */

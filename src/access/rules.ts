@@ -1,7 +1,7 @@
 /** Access rules of a config, compiled once per caller: deny wins, and what no rule allows is private. */
 import { createGlob, createGlobUnion, isGlob, type Glob } from "../lib/glob.ts";
 import type { Caller } from "../resources.ts";
-import type { ShownFiles } from "../source.ts";
+import type { ShownFiles, VisibleFiles } from "../source.ts";
 import type { Policy } from "./policy.ts";
 
 /** Names callers: "anyone", "caller:NAME", "group:NAME", "scope:NAME" or "claim:NAME=VALUE". */
@@ -50,17 +50,28 @@ interface Verdict {
   readonly allowed?: CompiledRule;
 }
 
-type Judge = (path: string, isWhole?: boolean) => Verdict;
+type Judge = (path: string, how?: Pick<ShownFiles, "isWhole" | "isFile">) => Verdict;
+
+/** Decisions about files, shared by all callers for whom the same rules apply. */
+interface FileDecisions {
+  readonly judge: Judge;
+  /** What is visible of a mount that no rule about paths allows, and of one that such a rule allows. */
+  readonly byFilesAlone: VisibleFiles;
+  readonly unlessDenied: VisibleFiles | undefined;
+}
 
 interface CallerDecisions {
   /** By name of the mount. */
   readonly paths: Map<string, Judge>;
-  readonly files: Judge;
+  readonly files: FileDecisions;
 }
 
 /** Folders whose state is stored per caller and mount; a page has a few. */
 const maxFolders = 1000;
+/** Combinations of rules about files whose decisions are stored. */
+const maxCombinations = 1000;
 const noVerdict: Verdict = {};
+const whole = { isWhole: true };
 
 /** Throws a GlobError for a pattern that cannot be used. */
 export function createRulesPolicy(rules: readonly AccessRule[]): RulesPolicy {
@@ -69,15 +80,28 @@ export function createRulesPolicy(rules: readonly AccessRule[]): RulesPolicy {
   const ofPaths = compiled.filter(({ index }) => rules[index]!.files === undefined);
   const byCaller = new WeakMap<Caller, CallerDecisions>();
 
-  function judge(among: readonly CompiledRule[], caller: Caller): Judge {
-    const applying = (who: "allow" | "deny") =>
+  const byCombination = new Map<string, FileDecisions>();
+
+  function applying(among: readonly CompiledRule[], caller: Caller) {
+    const having = (who: "allow" | "deny") =>
       among.filter(({ index }) => rules[index]![who]?.some((subject) => isMeant(subject, caller)));
-    return createJudge(applying("allow"), applying("deny"));
+    return [having("allow"), having("deny")] as const;
+  }
+
+  function fileDecisions(caller: Caller): FileDecisions {
+    const [allow, deny] = applying(ofFiles, caller);
+    const key = [allow, deny].map((some) => some.map(({ index }) => index).join()).join("/");
+    let decisions = byCombination.get(key);
+    if (!decisions) {
+      if (byCombination.size >= maxCombinations) byCombination.clear();
+      byCombination.set(key, (decisions = createFileDecisions(allow, deny)));
+    }
+    return decisions;
   }
 
   function decisionsOf(caller: Caller): CallerDecisions {
     let decisions = byCaller.get(caller);
-    if (!decisions) byCaller.set(caller, (decisions = { paths: new Map(), files: judge(ofFiles, caller) }));
+    if (!decisions) byCaller.set(caller, (decisions = { paths: new Map(), files: fileDecisions(caller) }));
     return decisions;
   }
 
@@ -85,8 +109,8 @@ export function createRulesPolicy(rules: readonly AccessRule[]): RulesPolicy {
     const { paths } = decisionsOf(caller);
     let own = paths.get(mount);
     if (!own) {
-      const applying = ofPaths.filter(({ index }) => rules[index]!.mounts?.includes(mount) ?? true);
-      paths.set(mount, (own = judge(applying, caller)));
+      const ofMount = ofPaths.filter(({ index }) => rules[index]!.mounts?.includes(mount) ?? true);
+      paths.set(mount, (own = createJudge(...applying(ofMount, caller))));
     }
     return own;
   }
@@ -94,8 +118,7 @@ export function createRulesPolicy(rules: readonly AccessRule[]): RulesPolicy {
   const explain: RulesPolicy["explain"] = (caller, mount, { path }, files) => {
     if (caller.owner) return { isAllowed: true };
     const byPath = pathsOf(caller, mount)(path);
-    const byFile =
-      ofFiles.length === 0 ? [] : (files ?? []).map((file) => decisionsOf(caller).files(pathIn(file), file.isWhole));
+    const byFile = ofFiles.length === 0 ? [] : (files ?? []).map((file) => judgeShown(decisionsOf(caller).files, file));
     const denied = byPath.denied ?? byFile.find((verdict) => verdict.denied)?.denied;
     const deciding = denied ?? byPath.allowed ?? byFile.find(({ allowed }) => allowed)?.allowed;
     return { isAllowed: denied === undefined && deciding !== undefined, rule: deciding?.index };
@@ -103,6 +126,12 @@ export function createRulesPolicy(rules: readonly AccessRule[]): RulesPolicy {
   return {
     explain,
     maySee: (...question) => explain(...question).isAllowed,
+    filesFor(caller, mount, { path }) {
+      if (caller.owner || ofFiles.length === 0) return undefined;
+      const { byFilesAlone, unlessDenied } = decisionsOf(caller).files;
+      // Without the folders above a pattern: that they can be entered says nothing about files.
+      return pathsOf(caller, mount)(path, whole).allowed ? unlessDenied : byFilesAlone;
+    },
     mayWrite: (caller, mount) =>
       caller.owner ||
       rules.some(
@@ -124,8 +153,29 @@ function compile({ allow, deny, paths, files }: AccessRule, index: number): Comp
   };
 }
 
-function pathIn({ path }: ShownFiles): string {
+function pathIn(path: string): string {
   return path.replaceAll("\\", "/").replace(/^\/+/, "");
+}
+
+/** A source that filters decides about each file below by itself. */
+function judgeShown({ judge }: FileDecisions, { path, isWhole, isFiltered, isFile }: ShownFiles): Verdict {
+  return judge(pathIn(path), { isWhole: isWhole && !isFiltered, isFile });
+}
+
+function createFileDecisions(allow: readonly CompiledRule[], deny: readonly CompiledRule[]): FileDecisions {
+  const judge = createJudge(allow, deny);
+  const visible = (isAllowed: boolean): VisibleFiles => ({
+    maySee(file) {
+      const { denied, allowed } = judge(pathIn(file.path), file);
+      return denied === undefined && (isAllowed || allowed !== undefined);
+    },
+    mayHold(folder) {
+      const path = pathIn(folder);
+      const { denied, allowed } = judge(path);
+      return denied === undefined && (isAllowed || allowed !== undefined || allow.some((rule) => mayLead(rule, path)));
+    },
+  });
+  return { judge, byFilesAlone: visible(false), unlessDenied: deny.length === 0 ? undefined : visible(true) };
 }
 
 function createJudge(allow: readonly CompiledRule[], deny: readonly CompiledRule[]): Judge {
@@ -151,7 +201,7 @@ function createJudge(allow: readonly CompiledRule[], deny: readonly CompiledRule
     return state;
   }
 
-  return (path, isWhole = false) => {
+  return (path, { isWhole = false, isFile = false } = {}) => {
     const slash = path.lastIndexOf("/");
     const state = stateOf(path.slice(0, Math.max(0, slash)));
     const name = path.slice(slash + 1);
@@ -168,7 +218,7 @@ function createJudge(allow: readonly CompiledRule[], deny: readonly CompiledRule
           ? state.allow.find((rule) => covers(rule, path))
           : undefined) ??
         // The root and the folders above a pattern, so that a caller can get there.
-        (isWhole ? undefined : allow.find(({ above }) => above.has(path.normalize("NFC")))),
+        (isWhole || isFile ? undefined : allow.find(({ above }) => above.has(path.normalize("NFC")))),
     };
   };
 }

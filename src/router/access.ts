@@ -13,6 +13,10 @@ export interface Access {
   /** True if every caller sees the same. If not, no result may be shared with another caller. */
   readonly isOpen: boolean;
   maySee(who: Pick<Call, "caller">, mount: RoutedMount, at: Address): boolean;
+  /** Returns whether the caller may see what the index holds of an address, which comes from all files that the address can show. */
+  mayFind(who: Pick<Call, "caller">, mount: RoutedMount, at: Address): boolean;
+  /** Returns whether the source filters what it shows to this caller. */
+  isFiltered(who: Pick<Call, "caller">, mount: RoutedMount): boolean;
   /** Returns whether the caller may see the target of a link. */
   mayReach(who: Pick<Call, "caller">, mount: RoutedMount, found: { readonly reveals?: Address }): boolean;
   /** Returns whether the caller may know of the mount itself. */
@@ -33,6 +37,9 @@ export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): 
   const withUnspellable = new Set<RoutedMount>();
   const isOpen = policy === openPolicy && !routes.mounts.some(({ source }) => source.maySee);
 
+  for (const { name, source } of routes.mounts)
+    source.filterFiles?.((caller, at) => (isOpen ? undefined : policy.filesFor?.(caller, name, at)));
+
   const maySee: Access["maySee"] = ({ caller }, mount, at) =>
     policy.maySee(caller, mount.name, at, isOpen ? undefined : mount.source.filesOf?.(at)) &&
     (mount.source.maySee?.(caller, at) ?? true);
@@ -45,6 +52,17 @@ export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): 
     isOpen,
     maySee,
     mayReach,
+    mayFind({ caller }, mount, at) {
+      const files = isOpen ? undefined : mount.source.filesOf?.(at);
+      if (!files?.some(({ isFiltered }) => isFiltered)) return true;
+      const unfiltered = files.map((file) => ({ ...file, isFiltered: false }));
+      return policy.maySee(caller, mount.name, at, unfiltered);
+    },
+    isFiltered({ caller }, { name, source }) {
+      const visible = isOpen || !source.filterFiles ? undefined : policy.filesFor?.(caller, name, root);
+      const files = (visible && source.filesOf?.(root)) ?? [];
+      return files.some(({ path }) => !visible?.maySee({ path, isWhole: true }));
+    },
     mayWrite: ({ caller }, { name }) => policy.mayWrite?.(caller, name) ?? true,
     mayEnter: (who, mount) => maySee(who, mount, root),
 

@@ -111,6 +111,7 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
   const policy = {
     maySee: (caller, mount, ...at) => policyFor(mount).maySee(caller, mount, ...at),
     explain: (caller, mount, ...at) => policyFor(mount).explain?.(caller, mount, ...at) ?? { isAllowed: true },
+    filesFor: (caller, mount, at) => policyFor(mount).filesFor?.(caller, mount, at),
     mayWrite: (caller, mount) => rules.mayWrite?.(caller, mount) ?? true,
   } satisfies Policy;
   let shownPolicy: Policy = policy;
