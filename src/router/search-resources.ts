@@ -126,8 +126,10 @@ export function createSearch(
     if (message !== undefined) known.failures.set(mount, message);
     if (state !== "ok") known.ready.set(mount, state === "down" ? 0 : Math.min(known.ready.get(mount) ?? 0, 0.99));
     if (state === "down") return undefined;
-    if (known.ready.get(mount) === 1 || !mount.source.stat) return hit;
-    const unsure: Hit = { resource: hit.resource, score: hit.score };
+    // The index describes a resource as those see it who may see everything.
+    const isFiltered = access.isFiltered(call, mount);
+    if (!isFiltered && (known.ready.get(mount) === 1 || !mount.source.stat)) return hit;
+    const unsure: Hit | undefined = isFiltered ? undefined : { resource: hit.resource, score: hit.score };
     if (state === "slow") return unsure;
     const { uri } = hit.resource;
     const { path, query, version } = indexed;
