@@ -217,10 +217,14 @@ export function createSearch(
     }
   }
 
-  /** A mount that fails here shows no hits whose files it does not know. */
+  /** A mount that fails here, or is slow, shows no hits whose files it does not know. */
   async function learnFiles(mounts: readonly RoutedMount[], call: Call): Promise<void> {
-    const filtered = mounts.filter((mount) => access.isFiltered(call, mount));
-    await Promise.allSettled(filtered.map(async ({ source }) => source.learnFiles?.(call)));
+    const filtered = mounts.filter((mount) => mount.source.learnFiles && access.isFiltered(call, mount));
+    if (filtered.length === 0) return;
+    const over = new AbortController();
+    const late = access.runtime.wait(patienceMs, over.signal).catch(() => undefined);
+    await Promise.race([Promise.allSettled(filtered.map(async ({ source }) => source.learnFiles?.(call))), late]);
+    over.abort();
   }
 
   async function placeWithin(uri: string | undefined, call: Call): Promise<Location | undefined> {

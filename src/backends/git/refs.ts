@@ -12,16 +12,12 @@ export interface Commit {
   readonly isPinned: boolean;
   /** The commit that was named by its hash or a prefix of it, before any steps back. Absent if it was named by a ref. */
   readonly byHash?: string;
-  /** The commit that a ref really points to, if the caller may not see that one. Its history is still walked. */
-  readonly tip?: string;
 }
 
 export interface Ref {
   /** In full: `refs/heads/main`. */
   readonly name: string;
   readonly hash: string;
-  /** The commit of an annotated tag. */
-  readonly commit?: string;
 }
 
 export interface Refs {
@@ -92,11 +88,11 @@ export function createRefs(mirror: Mirror, program: GitProgram, headers: Objects
 
     async all(signal) {
       const gitDir = await mirror.ready();
-      const format = "--format=%(refname)%00%(objectname)%00%(symref)%00%(*objectname)";
+      const format = "--format=%(refname)%00%(objectname)%00%(symref)";
       const { bytes } = await program.run(["for-each-ref", format], { gitDir, signal, maxBytes: maxListBytes });
       return outputLines(bytes).flatMap((line) => {
-        const [name = "", hash = "", target = "", commit = ""] = line.split("\0");
-        return target === "" && isRefName(name) ? [{ name, hash, ...(commit !== "" && { commit }) }] : [];
+        const [name = "", hash = "", target = ""] = line.split("\0");
+        return target === "" && isRefName(name) ? [{ name, hash }] : [];
       });
     },
 
