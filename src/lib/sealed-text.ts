@@ -1,7 +1,7 @@
 /** Encrypted texts that can be neither read nor forged by those who hold them. */
 
 export interface TextSeal {
-  /** Equal texts with equal contexts give equal results, with the same key also after a restart. Undefined if the result would be too long. */
+  /** The text must not end with white space. Equal texts with equal contexts give equal results, with the same key also after a restart. Undefined if the result would be too long. */
   seal(text: string, context: string): string | undefined;
   /** Undefined for anything that `seal` did not make with this key for this context. */
   open(sealed: string, context: string): string | undefined;

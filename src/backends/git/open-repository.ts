@@ -110,7 +110,7 @@ export function openRepository(repository: GitRepository, options: RepositoryOpt
     const rules = createHistoryRules({ folderRules, contents, folderPath, visible });
     const commits = part ? allCommits : createShownCommits({ rules, trees: allTrees, commitTrees, hashBytes });
     const trees = createServedTrees(allTrees, rules, commits);
-    const shownRefs = partial ? createVisibleRefs(refs, commits) : refs;
+    const shownRefs = partial ? createVisibleRefs(refs, commits, headers) : refs;
     const askRecent = (signal: AbortSignal) => judgeRecent(commits, { program, mirror, signal });
     const noticing = { rules, generation, askRecent, isAnnounced, pollMs, readIndexState: partial?.[1] };
     const watching = createRepositoryWatcher({ repository, program, mirror, refs: shownRefs, ...noticing, log });

@@ -1,13 +1,14 @@
 /** Branches, tags and other refs for a caller who may not see every commit: commits that are not shown do not exist. */
 import { notFound } from "../../errors.ts";
 import { parseRef } from "./ref-name.ts";
+import type { Objects } from "./objects.ts";
 import type { Refs } from "./refs.ts";
 import type { ShownCommits } from "./shown-commits.ts";
 
 /** Limit of steps back from a ref. */
 const maxSteps = 10_000;
 
-export function createVisibleRefs(refs: Refs, commits: ShownCommits): Refs {
+export function createVisibleRefs(refs: Refs, commits: ShownCommits, headers: Objects): Refs {
   let onResolve: ((ref: string, hash: string) => void) | undefined;
 
   async function stepBack(from: string, steps: string): Promise<string | undefined> {
@@ -41,9 +42,10 @@ export function createVisibleRefs(refs: Refs, commits: ShownCommits): Refs {
 
     async all(signal) {
       const found = await Promise.all(
-        (await refs.all(signal)).map(async (ref) => {
-          const hash = await commits.nearest(ref.commit ?? ref.hash);
-          return hash === undefined ? [] : [{ name: ref.name, hash }];
+        (await refs.all(signal)).map(async ({ name, hash }) => {
+          const commit = await headers.find(`${hash}^{commit}`);
+          const shown = commit && (await commits.nearest(commit.hash));
+          return shown === undefined ? [] : [{ name, hash: shown }];
         }),
       );
       return found.flat();
