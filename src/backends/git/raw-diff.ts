@@ -69,6 +69,7 @@ export async function servedChanges(changes: readonly RawChange[], rules: Histor
   const sides = changes.flatMap(({ before, after }) => [before, after]).filter((side) => side !== undefined);
   const verdicts = await rules.servesEach(sides.map(({ path, entry }) => [path, entry] as const));
   const isServed = new Map(sides.map((side, index) => [side, verdicts[index]]));
+  const isOpen = rules.isOpen("");
   let leftOut = 0;
   let hasForbidden = false;
   const served = changes.map((change) => {
@@ -77,9 +78,14 @@ export async function servedChanges(changes: readonly RawChange[], rules: Histor
     const isHalf = isTwoSided(change.status) && (before === undefined || after === undefined);
     const shown = after ?? before;
     const known = [change.before, change.after].filter((side) => side !== undefined);
-    // Rules cannot judge a name that is not UTF-8.
+    // Rules cannot judge a name that is not UTF-8, and a link may be hidden because of its target.
     const isForbidden =
-      known.length === 0 ? !rules.isOpen("") : known.some(({ path, entry }) => rules.isForbidden(path, entry.kind));
+      !isOpen &&
+      (known.length === 0 ||
+        known.some(
+          (side) =>
+            rules.isForbidden(side.path, side.entry.kind) || (side.entry.kind === "link" && !isServed.get(side)),
+        ));
     hasForbidden ||= isForbidden;
     if ((!shown || isHalf) && !isForbidden) leftOut += 1;
     if (!shown) return undefined;

@@ -1,5 +1,5 @@
 /** A caller who may see some files of a repository gets what a repository without the others would give. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
@@ -132,6 +132,44 @@ describe("a history of which a caller may see a part", () => {
       }),
       { numRuns: 2, endOnFailure: true },
     );
+  });
+
+  it("has no links to hidden files, no tags on hidden commits that speak, and no branches without visible commits", async () => {
+    const repository = testRepository();
+    const { folder } = repository;
+    repository.commit("first", { "readme.md": "a" });
+    repository.commit(`about ${canary}`, { [`private-${canary}/a.md`]: "a" });
+    repository.git("tag", "--annotate", "v1", "--message", `with ${canary}`);
+    symlinkSync(`private-${canary}/a.md`, join(folder, "relative"));
+    symlinkSync(join(folder, `private-${canary}/a.md`), join(folder, "absolute"));
+    symlinkSync("readme.md", join(folder, "link"));
+    repository.commit("links");
+    repository.git("checkout", "--quiet", "--orphan", "lost");
+    repository.git("rm", "--quiet", "-r", "--force", "readme.md", "relative", "absolute", "link");
+    repository.commit(`lost ${canary}`, { [`private-${canary}/b.md`]: "b" });
+    repository.git("checkout", "--quiet", "main");
+    repository.git("branch", "--quiet", "before", "main~1");
+    repository.git("branch", "--quiet", "--set-upstream-to=before", "main");
+    const resources = await serve(repository, ruleSets["deny folders and files"]!(folder));
+    const facts = async (path: string) =>
+      JSON.parse(await textAt(resources, path, callOf(aki))) as Record<string, unknown>;
+    const commit = await facts("commit/main");
+    expect([commit["message"], commit["files"], commit["leftOut"]]).toEqual([
+      "links",
+      [{ path: "link", change: "added" }],
+      undefined,
+    ]);
+    expect(await facts("tags")).toMatchObject({ tags: [{ name: "v1", subject: "[message not shown]" }] });
+    expect(await facts("branches")).toMatchObject({
+      branches: [{ name: "main" }, { name: "before", subject: "first" }],
+    });
+    expect(await facts("status")).toMatchObject({ upstream: { name: "before", ahead: 1, behind: 0 }, clean: true });
+    expect((await facts("log"))["commits"]).toMatchObject([{ subject: "links" }, { subject: "first", parents: [] }]);
+    for (const path of ["blob/main/relative", "blob/main/absolute", "commit/lost", "log?ref=lost"])
+      await expect(textAt(resources, path, callOf(aki)), path).rejects.toMatchObject({ kind: "not-found" });
+    const hash = repository.git("rev-parse", "main");
+    const plain = `log?after=${hash}.0.9007199254740991.l.${hash}`;
+    await expect(textAt(resources, plain, callOf(aki)), "a forged position").rejects.toMatchObject({ kind: "invalid" });
   });
 
   it("announces nothing that happens only to hidden files", async () => {
