@@ -50,7 +50,8 @@ interface Verdict {
   readonly allowed?: CompiledRule;
 }
 
-type Judge = (path: string, how?: Pick<ShownFiles, "isWhole" | "isFile">) => Verdict;
+type JudgedFacts = Pick<ShownFiles, "isWhole" | "isFile">;
+type Judge = (path: string, facts?: JudgedFacts) => Verdict;
 
 /** Decisions about files, shared by all callers for whom the same rules apply. */
 interface FileDecisions {
@@ -71,7 +72,8 @@ const maxFolders = 1000;
 /** Combinations of rules about files whose decisions are stored. */
 const maxCombinations = 1000;
 const noVerdict: Verdict = {};
-const whole = { isWhole: true };
+const noFacts: JudgedFacts = {};
+const whole: JudgedFacts = { isWhole: true };
 
 /** Throws a GlobError for a pattern that cannot be used. */
 export function createRulesPolicy(rules: readonly AccessRule[]): RulesPolicy {
@@ -158,8 +160,8 @@ function pathIn(path: string): string {
 }
 
 /** A source that filters decides about each file below by itself. */
-function judgeShown({ judge }: FileDecisions, { path, isWhole, isFiltered, isFile }: ShownFiles): Verdict {
-  return judge(pathIn(path), { isWhole: isWhole && !isFiltered, isFile });
+function judgeShown({ judge }: FileDecisions, file: ShownFiles): Verdict {
+  return judge(pathIn(file.path), file.isFiltered ? undefined : file);
 }
 
 function createFileDecisions(allow: readonly CompiledRule[], deny: readonly CompiledRule[]): FileDecisions {
@@ -201,7 +203,7 @@ function createJudge(allow: readonly CompiledRule[], deny: readonly CompiledRule
     return state;
   }
 
-  return (path, { isWhole = false, isFile = false } = {}) => {
+  return (path, { isWhole = false, isFile = false } = noFacts) => {
     const slash = path.lastIndexOf("/");
     const state = stateOf(path.slice(0, Math.max(0, slash)));
     const name = path.slice(slash + 1);
