@@ -28,7 +28,7 @@ async function watched(): Promise<{ collection: DocumentCollection; reads: strin
   const collection = createCollection({
     files,
     runtime: { wait: (ms, signal) => setTimeout(ms, undefined, { signal }), log: () => undefined },
-    visible: { of: (all) => all },
+    visible: { of: async (all) => all },
     marks: createLanguageMarks(),
     rules: createRules([]),
     fallback: "en",

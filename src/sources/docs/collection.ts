@@ -184,7 +184,7 @@ export function createCollection({
     look,
 
     async find(address, callerCall) {
-      const known = arrangement ? visible.of(arrangement, callerCall.caller) : await look(callerCall);
+      const known = arrangement ? await visible.of(arrangement, callerCall.caller) : await look(callerCall);
       const found = await findIn(known, address, callerCall);
       return found ?? findIn(await lookAgain(callerCall), address, callerCall);
     },

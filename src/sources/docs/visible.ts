@@ -1,4 +1,5 @@
 /** The documents that a caller may see, as if the others did not exist. */
+import { createTimeSlices } from "../../lib/time-slices.ts";
 import type { Caller } from "../../resources.ts";
 import type { ShownFiles, VisibleFilesOf } from "../../source.ts";
 import { type Arrangement, arrangementOf, type Placed } from "./arrange.ts";
@@ -6,7 +7,7 @@ import { type Arrangement, arrangementOf, type Placed } from "./arrange.ts";
 export interface VisibleDocuments {
   filterFiles(visibleTo: VisibleFilesOf): void;
   /** The arrangement itself if the caller may see everything. */
-  of(arrangement: Arrangement, caller: Caller): Arrangement;
+  of(arrangement: Arrangement, caller: Caller): Promise<Arrangement>;
   /** The files that a document shows: its own, and the target of a link. */
   filesOf(placed: Placed): readonly ShownFiles[];
 }
@@ -16,18 +17,22 @@ const seesEverything: VisibleFilesOf = () => undefined;
 /** `root` is the folder of the documents, without links. */
 export function createVisibleDocuments(root: string): VisibleDocuments {
   let visibleTo = seesEverything;
-  let known = new WeakMap<Arrangement, WeakMap<Caller, Arrangement>>();
+  let known = new WeakMap<Arrangement, WeakMap<Caller, Promise<Arrangement>>>();
 
   function filesOf({ document: { file, entry } }: Placed): readonly ShownFiles[] {
     const own = { path: `${root}/${file}`, isFile: true };
     return entry.reveals ? [own, { path: `${root}/${entry.reveals.path}`, isFile: true }] : [own];
   }
 
-  function filter({ placed }: Arrangement, caller: Caller): Arrangement {
-    const shown = placed.filter((each) => {
+  async function filter({ placed }: Arrangement, caller: Caller): Promise<Arrangement> {
+    const pause = createTimeSlices();
+    const shown: Placed[] = [];
+    for (const each of placed) {
+      const waiting = pause();
+      if (waiting) await waiting;
       const visible = visibleTo(caller, { path: each.address });
-      return !visible || filesOf(each).every((file) => visible.maySee(file));
-    });
+      if (!visible || filesOf(each).every((file) => visible.maySee(file))) shown.push(each);
+    }
     const addresses = new Set(shown.map(({ address }) => address));
     return arrangementOf(
       shown.map((each) => {
@@ -45,7 +50,7 @@ export function createVisibleDocuments(root: string): VisibleDocuments {
       known = new WeakMap();
     },
 
-    of(arrangement, caller) {
+    async of(arrangement, caller) {
       const visible = visibleTo(caller, { path: "" });
       if (!visible || visible.maySee({ path: root, isWhole: true })) return arrangement;
       let byCaller = known.get(arrangement);
