@@ -74,6 +74,7 @@ export {
   type Part,
   pathOf,
   segmentsOf,
+  type ShownFiles,
   type Source,
   type SourceAction,
   type SourceActions,
@@ -94,6 +95,8 @@ export {
   type SourceWatching,
   type Suggestion,
   type Runtime,
+  type VisibleFiles,
+  type VisibleFilesOf,
 } from "./source.ts";
 export { sources } from "./sources/index.ts";
 export { createActionEndpoint, type ActionEndpoint } from "./transport/action-endpoint.ts";

@@ -25,6 +25,8 @@ const others = [
   "maySee",
   "filesOf",
   "overviewOf",
+  "filterFiles",
+  "learnFiles",
   "close",
 ] as const;
 

@@ -110,6 +110,8 @@ export function callerKey(caller: Caller): string {
   }
   return key;
 }
+/** The server itself, for its own work: what it learns is filtered for each caller. */
+export const serverCaller: Caller = { id: "pressmark", owner: true };
 
 /** Pass the object itself on, never a copy of its members: some are created on first access. */
 export interface Call {

@@ -262,7 +262,21 @@ export interface ShownFiles {
   readonly folder?: string;
   /** True if the content may come from anything below the path, such as a commit of a repository. */
   readonly isWhole?: boolean;
+  /** With `isWhole`: the source shows each caller only what they may see of it, so that they need not see everything below. */
+  readonly isFiltered?: boolean;
+  /** True if it is known not to be a folder: being on the way to an allowed file does not make it visible. */
+  readonly isFile?: boolean;
 }
+
+/** The files on this machine that a caller may see. The same object always decides the same. */
+export interface VisibleFiles {
+  maySee(file: ShownFiles): boolean;
+  /** Whether something below a folder may be visible. */
+  mayHold(folder: string): boolean;
+}
+
+/** Undefined if the caller may see every file that the address can show. */
+export type VisibleFilesOf = (caller: Caller, at: Address) => VisibleFiles | undefined;
 
 /** Limits, access and the end of a source. */
 export interface SourceOperation {
@@ -286,6 +300,13 @@ export interface SourceOperation {
    * who may see everything below that address. Synchronous. Undefined for an address that shows only itself.
    */
   overviewOf(at: Address): Address | undefined;
+  /**
+   * Tells the source who may see which files. From then on, everything that it returns contains only what the caller of the call may see,
+   * and each caller who may not see everything has a watch of their own. Called again when the rules change.
+   */
+  filterFiles(visibleTo: VisibleFilesOf): void;
+  /** Brings `filesOf` up to date, for a source whose addresses do not name their files. Called before hits of the index are shown. */
+  learnFiles(call: Call): Promise<void>;
   /** Lists what the source left out or found faulty, and why: for the operator, never for a caller. */
   problems(call: Call): Promise<readonly SourceProblem[]>;
   /** Afterwards the source runs nothing and holds no resources. */

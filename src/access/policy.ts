@@ -1,6 +1,6 @@
 /** Decides who may see what. Does no I/O. */
 import type { Caller } from "../resources.ts";
-import type { Address, ShownFiles } from "../source.ts";
+import type { Address, ShownFiles, VisibleFiles } from "../source.ts";
 
 /**
  * Checked by every operation: list, children, templates, completion, read, search, watch, notifications and page sizes.
@@ -11,6 +11,11 @@ export interface Policy {
   maySee(caller: Caller, mount: string, at: Address, files?: readonly ShownFiles[]): boolean;
   /** Whether a caller may see everything at and below an address. Absent if `maySee` decides. */
   maySeeAll?(caller: Caller, mount: string, at: Address): boolean;
+  /**
+   * The files that a caller may see at an address of a mount, for a source that shows many. Undefined if all of them. Callers for whom the
+   * same rules apply get the same object.
+   */
+  filesFor?(caller: Caller, mount: string, at: Address): VisibleFiles | undefined;
   /** Whether a caller may run actions of the mount that change something. Absent if whoever sees it may. */
   mayWrite?(caller: Caller, mount: string): boolean;
   /**

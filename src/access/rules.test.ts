@@ -122,6 +122,32 @@ describe("access rules", () => {
       }),
     );
   });
+
+  it("say which files a caller may see where a source shows many", () => {
+    const policy = createRulesPolicy([
+      { allow: ["group:support"], mounts: ["history"] },
+      { allow: ["anyone"], files: ["/team/docs/**/*.md", "/team/docs/plan/a.txt"] },
+      { deny: ["anyone"], files: ["/team/docs/secret"] },
+    ]);
+    const log = { path: "log" };
+    const files = ["/team/a.txt", "/team/docs/deep/b.md", "/team/docs/secret/c.md", "/team/docs/plan"];
+    const seen = (caller: Caller, mount = "history") =>
+      files.filter((path) => policy.filesFor(caller, mount, log)?.maySee({ path, isFile: true }));
+    expect(seen(aki)).toEqual(["/team/a.txt", "/team/docs/deep/b.md", "/team/docs/plan"]);
+    expect(seen(bot)).toEqual(["/team/docs/deep/b.md"]);
+    expect(seen(aki, "other")).toEqual(seen(bot));
+    const own = policy.filesFor(bot, "history", log)!;
+    expect(own.maySee({ path: "/team/docs/plan" }), "a folder on the way").toBe(true);
+    expect(["/team/docs/deep", "/team/docs/secret", "/other"].map((path) => own.mayHold(path))).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect(policy.maySee(bot, "history", log, [{ path: "/team", isWhole: true }])).toBe(false);
+    expect(policy.maySee(bot, "history", log, [{ path: "/team", isWhole: true, isFiltered: true }])).toBe(true);
+    expect(policy.filesFor({ id: "me", owner: true }, "history", log)).toBeUndefined();
+    expect(policy.filesFor({ ...bot }, "history", log), "the same rules, the same object").toBe(own);
+  });
 });
 
 /** The same decision, without any preparation. */

@@ -2,7 +2,7 @@
 import { sep } from "node:path";
 import { createGlob, createGlobUnion, isGlob, type Glob } from "../lib/glob.ts";
 import type { Caller } from "../resources.ts";
-import type { ShownFiles } from "../source.ts";
+import type { ShownFiles, VisibleFiles } from "../source.ts";
 import type { Policy } from "./policy.ts";
 import { isMeant, type Subject } from "./subject.ts";
 
@@ -43,20 +43,34 @@ interface FolderState {
   readonly mayBeAllowed: (path: string, nameAt: number) => boolean;
 }
 
-/** The first rule that denies a path, and the first that allows it. `isWhole` asks about everything below it too; the path is below `folder`. */
+type JudgedFacts = Pick<ShownFiles, "isWhole" | "isFile">;
+
+/** The first rule that denies a path, and the first that allows it. The path is below `folder`. */
 interface Judge {
-  denied(path: string, isWhole?: boolean, folder?: string): CompiledRule | undefined;
-  allowed(path: string, isWhole?: boolean, folder?: string): CompiledRule | undefined;
+  denied(path: string, facts?: JudgedFacts, folder?: string): CompiledRule | undefined;
+  allowed(path: string, facts?: JudgedFacts, folder?: string): CompiledRule | undefined;
+}
+
+/** Decisions about files, shared by all callers for whom the same rules apply. */
+interface FileDecisions {
+  readonly judge: Judge;
+  /** What is visible of a mount that no rule about paths allows, and of one that such a rule allows. */
+  readonly byFilesAlone: VisibleFiles;
+  readonly unlessDenied: VisibleFiles | undefined;
 }
 
 interface CallerDecisions {
   /** By name of the mount. */
   readonly paths: Map<string, Judge>;
-  readonly files: Judge;
+  readonly files: FileDecisions;
 }
 
 /** Folders whose state is stored per caller and mount; a page has a few. */
 const maxFolders = 1000;
+/** Combinations of rules about files whose decisions are stored. */
+const maxCombinations = 1000;
+const noFacts: JudgedFacts = {};
+const whole: JudgedFacts = { isWhole: true };
 const nothing: Judge = { denied: () => undefined, allowed: () => undefined };
 
 /** Throws a GlobError for a pattern that cannot be used. */
@@ -66,10 +80,23 @@ export function createRulesPolicy(rules: readonly AccessRule[]): RulesPolicy {
   const ofPaths = compiled.filter(({ index }) => rules[index]!.files === undefined);
   const byCaller = new WeakMap<Caller, CallerDecisions>();
 
-  function judge(among: readonly CompiledRule[], caller: Caller): Judge {
-    const applying = (who: "allow" | "deny") =>
+  const byCombination = new Map<string, FileDecisions>();
+
+  function applying(among: readonly CompiledRule[], caller: Caller) {
+    const having = (who: "allow" | "deny") =>
       among.filter(({ index }) => rules[index]![who]?.some((subject) => isMeant(subject, caller)));
-    return createJudge(applying("allow"), applying("deny"));
+    return [having("allow"), having("deny")] as const;
+  }
+
+  function fileDecisions(caller: Caller): FileDecisions {
+    const [allow, deny] = applying(ofFiles, caller);
+    const key = [allow, deny].map((some) => some.map(({ index }) => index).join()).join("/");
+    let decisions = byCombination.get(key);
+    if (!decisions) {
+      if (byCombination.size >= maxCombinations) byCombination.clear();
+      byCombination.set(key, (decisions = createFileDecisions(allow, deny)));
+    }
+    return decisions;
   }
 
   /** A page asks a thousand times for one caller. */
@@ -78,7 +105,7 @@ export function createRulesPolicy(rules: readonly AccessRule[]): RulesPolicy {
   function decisionsOf(caller: Caller): CallerDecisions {
     if (last?.caller === caller) return last.decisions;
     let decisions = byCaller.get(caller);
-    if (!decisions) byCaller.set(caller, (decisions = { paths: new Map(), files: judge(ofFiles, caller) }));
+    if (!decisions) byCaller.set(caller, (decisions = { paths: new Map(), files: fileDecisions(caller) }));
     last = { caller, decisions };
     return decisions;
   }
@@ -87,8 +114,8 @@ export function createRulesPolicy(rules: readonly AccessRule[]): RulesPolicy {
     const { paths } = decisionsOf(caller);
     let own = paths.get(mount);
     if (!own) {
-      const applying = ofPaths.filter(({ index }) => rules[index]!.mounts?.includes(mount) ?? true);
-      paths.set(mount, (own = judge(applying, caller)));
+      const ofMount = ofPaths.filter(({ index }) => rules[index]!.mounts?.includes(mount) ?? true);
+      paths.set(mount, (own = createJudge(...applying(ofMount, caller))));
     }
     return own;
   }
@@ -103,10 +130,12 @@ export function createRulesPolicy(rules: readonly AccessRule[]): RulesPolicy {
   ): CompiledRule | undefined {
     const byPath = pathsOf(caller, mount)[verdict](path);
     if (byPath || ofFiles.length === 0) return byPath;
-    const byFile = decisionsOf(caller).files;
+    const { judge } = decisionsOf(caller).files;
     for (const file of files) {
-      const { folder = "", path: name, isWhole } = file;
-      const found = byFile[verdict](folder === "" ? slashed(name) : name, isWhole, folder);
+      const { folder = "", path: name } = file;
+      // A source that filters decides about each file below by itself.
+      const facts = file.isFiltered ? undefined : file;
+      const found = judge[verdict](folder === "" ? slashed(name) : name, facts, folder);
       if (found) return found;
     }
     return undefined;
@@ -127,14 +156,20 @@ export function createRulesPolicy(rules: readonly AccessRule[]): RulesPolicy {
     maySeeAll(caller, mount, { path }) {
       if (caller.owner) return true;
       const judging = pathsOf(caller, mount);
-      return !judging.denied(path, true) && judging.allowed(path, true) !== undefined;
+      return !judging.denied(path, whole) && judging.allowed(path, whole) !== undefined;
+    },
+    filesFor(caller, mount, { path }) {
+      if (caller.owner || ofFiles.length === 0) return undefined;
+      const { byFilesAlone, unlessDenied } = decisionsOf(caller).files;
+      // Without the folders above a pattern: that they can be entered says nothing about files.
+      return pathsOf(caller, mount).allowed(path, whole) ? unlessDenied : byFilesAlone;
     },
     visibilityKey(caller) {
       if (caller.owner) return undefined;
-      const applying = rules.flatMap(({ allow, deny }, index) =>
+      const meant = rules.flatMap(({ allow, deny }, index) =>
         [...(allow ?? []), ...(deny ?? [])].some((subject) => isMeant(subject, caller)) ? [index] : [],
       );
-      return applying.join(" ");
+      return meant.join(" ");
     },
     mayWrite: (caller, mount) =>
       caller.owner ||
@@ -166,6 +201,22 @@ function slashed(path: string): string {
 function below(folder: string, path: string): string {
   if (folder === "") return path;
   return path === "" ? slashed(folder) : `${slashed(folder)}/${path}`;
+}
+
+function createFileDecisions(allow: readonly CompiledRule[], deny: readonly CompiledRule[]): FileDecisions {
+  const judge = createJudge(allow, deny);
+  const visible = (isAllowed: boolean): VisibleFiles => ({
+    maySee(file) {
+      const path = below(file.folder ?? "", file.folder === undefined ? slashed(file.path) : file.path);
+      return !judge.denied(path, file) && (isAllowed || judge.allowed(path, file) !== undefined);
+    },
+    mayHold(folder) {
+      const path = slashed(folder);
+      if (judge.denied(path)) return false;
+      return isAllowed || judge.allowed(path) !== undefined || allow.some((rule) => mayLead(rule, path));
+    },
+  });
+  return { judge, byFilesAlone: visible(false), unlessDenied: deny.length === 0 ? undefined : visible(true) };
 }
 
 function createJudge(allow: readonly CompiledRule[], deny: readonly CompiledRule[]): Judge {
@@ -202,7 +253,7 @@ function createJudge(allow: readonly CompiledRule[], deny: readonly CompiledRule
   }
 
   return {
-    denied(path, isWhole = false, folder = "") {
+    denied(path, { isWhole = false } = noFacts, folder = "") {
       const slash = path.lastIndexOf("/");
       const state = stateAbove(folder, path, slash);
       if (state.denied || state.deny.length === 0) return state.denied;
@@ -210,16 +261,16 @@ function createJudge(allow: readonly CompiledRule[], deny: readonly CompiledRule
       const lower = below(folder, path).toLowerCase();
       return state.deny.find((rule) => covers(rule, lower) || (isWhole && mayLead(rule, lower)));
     },
-    allowed(path, isWhole = false, folder = "") {
+    allowed(path, { isWhole = false, isFile = false } = noFacts, folder = "") {
       const slash = path.lastIndexOf("/");
       const state = stateAbove(folder, path, slash);
       if (state.allowed) return state.allowed;
       const mayBe = state.allow.length > 0 && (path === "" || state.mayBeAllowed(path, slash + 1));
-      const whole = below(folder, path);
-      const covering = mayBe ? state.allow.find((rule) => covers(rule, whole)) : undefined;
-      if (covering || isWhole) return covering;
+      const full = below(folder, path);
+      const covering = mayBe ? state.allow.find((rule) => covers(rule, full)) : undefined;
+      if (covering || isWhole || isFile) return covering;
       // The root and the folders above a pattern, so that a caller can get there.
-      const normal = whole.normalize("NFC");
+      const normal = full.normalize("NFC");
       return allow.find(({ above }) => above.has(normal));
     },
   };

@@ -14,6 +14,10 @@ export interface Access {
   /** True if every caller sees the same. If not, no result may be shared with another caller. */
   readonly isOpen: boolean;
   maySee(who: Pick<Call, "caller">, mount: RoutedMount, at: Address): boolean;
+  /** Returns whether the caller may see what the index holds of an address, which comes from all files that the address can show. */
+  mayFind(who: Pick<Call, "caller">, mount: RoutedMount, at: Address): boolean;
+  /** Returns whether the source filters what it shows to this caller. */
+  isFiltered(who: Pick<Call, "caller">, mount: RoutedMount): boolean;
   /** Returns whether the caller may see the target of a link. */
   mayReach(who: Pick<Call, "caller">, mount: RoutedMount, found: { readonly reveals?: Address }): boolean;
   /** Returns whether the caller may know of the mount itself. */
@@ -37,6 +41,9 @@ export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): 
   const withUnspellable = new Set<RoutedMount>();
   const isOpen = policy === openPolicy && !routes.mounts.some(({ source }) => source.maySee);
 
+  for (const { name, source } of routes.mounts)
+    source.filterFiles?.((caller, at) => (isOpen ? undefined : policy.filesFor?.(caller, name, at)));
+
   const maySee: Access["maySee"] = ({ caller }, mount, at) =>
     isOpen ||
     (policy.maySee(caller, mount.name, at, mount.source.filesOf?.(at)) &&
@@ -50,6 +57,12 @@ export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): 
   /** Decisions of another policy, or about other mounts, are different ones. */
   const decisions = (accessCount += 1);
   const byName = new Map(routes.mounts.map((mount) => [mount.name, mount]));
+  const mayFind: Access["mayFind"] = ({ caller }, mount, at) => {
+    const files = isOpen ? undefined : mount.source.filesOf?.(at);
+    if (!files?.some(({ isFiltered }) => isFiltered)) return true;
+    const unfiltered = files.map((file) => ({ ...file, isFiltered: false }));
+    return policy.maySee(caller, mount.name, at, unfiltered);
+  };
   const mayReach: Access["mayReach"] = (who, mount, { reveals }) =>
     reveals === undefined || maySee(who, mount, reveals);
 
@@ -66,9 +79,20 @@ export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): 
         key: `${decisions} ${key}`,
         maySee(document) {
           const mount = byName.get(document.mount);
-          return mount !== undefined && maySee(who, mount, document) && mayReach(who, mount, document);
+          if (!mount) return false;
+          if (maySee(who, mount, document) && mayFind(who, mount, document) && mayReach(who, mount, document))
+            return true;
+          // The source does not know yet which file this is.
+          const isUnknown = mount.source.learnFiles && mount.source.filesOf?.(document).some(({ isWhole }) => isWhole);
+          return isUnknown ? undefined : false;
         },
       };
+    },
+    mayFind,
+    isFiltered({ caller }, { name, source }) {
+      const visible = isOpen || !source.filterFiles ? undefined : policy.filesFor?.(caller, name, root);
+      const files = (visible && source.filesOf?.(root)) ?? [];
+      return files.some(({ path }) => !visible?.maySee({ path, isWhole: true }));
     },
     mayWrite: ({ caller }, { name }) => policy.mayWrite?.(caller, name) ?? true,
     mayEnter: (who, mount) => maySee(who, mount, root),

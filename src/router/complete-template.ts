@@ -103,7 +103,7 @@ export function createCompletion(
         const match = uri === undefined ? undefined : parsed.match(uri);
         const found = match?.get(variable);
         const fits = match && Object.entries(given).every(([name, settled]) => match.get(name) === settled);
-        if (!fits || typeof found !== "string") return [];
+        if (!fits || typeof found !== "string" || !access.mayFind(call, mount, { path, query })) return [];
         return [{ value: found, reveals: { path, query, reveals } }];
       });
     } catch (cause) {

@@ -1,7 +1,14 @@
 /** Searches the index and every mount with its own search. */
 import { cancelled, invalid, notFound, ResourceError, toResourceError, unsupported } from "../errors.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
-import type { Call, MountFailure, Hit, Resources, SearchRequest } from "../resources.ts";
+import {
+  serverCaller,
+  type Call,
+  type MountFailure,
+  type Hit,
+  type Resources,
+  type SearchRequest,
+} from "../resources.ts";
 import { type SourceHit, toSourceHits } from "../source.ts";
 import { describe } from "./access.ts";
 import type { Access } from "./access.ts";
@@ -86,7 +93,7 @@ export function createSearch(
   async function look({ source }: RoutedMount, { path, query }: Found["entry"]): Promise<Reach> {
     const over = new AbortController();
     // Not on behalf of the caller, because the result is reused for others.
-    const call: Call = { caller: { id: "pressmark" }, signal: over.signal };
+    const call: Call = { caller: serverCaller, signal: over.signal };
     const checked = source.stat ? source.stat({ path, query }, call) : source.list({ limit: 1 }, call);
     const answered = checked.then(
       (): Reach => ({ state: "ok" }),
@@ -112,15 +119,17 @@ export function createSearch(
    * if the text is unchanged. No hits are shown of a mount that cannot be read.
    */
   async function confirmed(found: Found, wanted: ValidSearch, known: IndexState, call: Call): Promise<Hit | undefined> {
-    const hit = toHit(found, wanted, call);
-    if (hit === undefined) return undefined;
     const { mount, entry: indexed } = found;
+    const hit = access.mayFind(call, mount, indexed) ? toHit(found, wanted, call) : undefined;
+    if (hit === undefined) return undefined;
     const { state, message } = await reachOf(found);
     if (message !== undefined) known.failures.set(mount, message);
     if (state !== "ok") known.ready.set(mount, state === "down" ? 0 : Math.min(known.ready.get(mount) ?? 0, 0.99));
     if (state === "down") return undefined;
-    if (known.ready.get(mount) === 1 || !mount.source.stat) return hit;
-    const unsure: Hit = { resource: hit.resource, score: hit.score };
+    // The index describes a resource as those see it who may see everything.
+    const isFiltered = access.isFiltered(call, mount);
+    if (!isFiltered && (known.ready.get(mount) === 1 || !mount.source.stat)) return hit;
+    const unsure: Hit | undefined = isFiltered ? undefined : { resource: hit.resource, score: hit.score };
     if (state === "slow") return unsure;
     const { uri } = hit.resource;
     const { path, query, version } = indexed;
@@ -168,6 +177,7 @@ export function createSearch(
   }
 
   async function searchIndex(mounts: readonly RoutedMount[], wanted: ValidSearch, call: Call): Promise<SearcherResult> {
+    await learnFiles(mounts, call);
     const byName = new Map(mounts.map((mount) => [mount.name, mount]));
     const path = wanted.within?.at.path;
     const { text, typing } = wanted;
@@ -206,6 +216,16 @@ export function createSearch(
       const { message } = toResourceError(cause);
       return { hits: [], ready: new Map(), failures: new Map(mounts.map((mount) => [mount, message])) };
     }
+  }
+
+  /** A mount that fails here, or is slow, shows no hits whose files it does not know. */
+  async function learnFiles(mounts: readonly RoutedMount[], call: Call): Promise<void> {
+    const filtered = mounts.filter((mount) => mount.source.learnFiles && access.isFiltered(call, mount));
+    if (filtered.length === 0) return;
+    const over = new AbortController();
+    const late = access.runtime.wait(patienceMs, over.signal).catch(() => undefined);
+    await Promise.race([Promise.allSettled(filtered.map(async ({ source }) => source.learnFiles?.(call))), late]);
+    over.abort();
   }
 
   async function placeWithin(uri: string | undefined, call: Call): Promise<Location | undefined> {

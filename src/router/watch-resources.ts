@@ -134,7 +134,7 @@ export function createResourceWatcher(
     const channel = channelOf(mount, caller);
     let sharedWatch = watchByChannel.get(channel);
     if (sharedWatch === undefined) {
-      const options = mount.source.watchesPerCaller && { caller };
+      const options = isPerCaller(mount, caller) ? { caller } : undefined;
       sharedWatch = {
         channel,
         mount,
@@ -161,7 +161,7 @@ export function createResourceWatcher(
     if (sharedWatch.listeners > 0) return;
     sharedWatch.stop?.abort();
     sharedWatch.stop = undefined;
-    if (!sharedWatch.mount.source.watchesPerCaller) return;
+    if (sharedWatch.channel === sharedWatch.mount.name) return;
     // There may be any number of callers.
     watchByChannel.delete(sharedWatch.channel);
     sharedWatch.watchers.close();
@@ -180,6 +180,15 @@ export function createResourceWatcher(
     if (!following) return [];
     const call: Call = { caller, signal: following.signal };
     return watchedLocations.flatMap(({ mount, at }) => mount.source.follow?.(at, call) ?? []);
+  }
+
+  function isPerCaller(mount: RoutedMount, caller: Caller): boolean {
+    return mount.source.watchesPerCaller === true || access.isFiltered({ caller }, mount);
+  }
+
+  /** No mount's name contains a line break. */
+  function channelOf(mount: RoutedMount, caller: Caller): string {
+    return isPerCaller(mount, caller) ? `${mount.name}\n${callerKey(caller)}` : mount.name;
   }
 
   function listedMounts(filter: WatchFilter, call: Call): RoutedMount[] {
@@ -245,11 +254,6 @@ function toWatch({ watchedLocations, reader }: Listener, stop: () => void): Watc
       },
     }),
   };
-}
-
-/** No mount's name contains a line break. */
-function channelOf({ name, source }: RoutedMount, caller: Caller): string {
-  return source.watchesPerCaller ? `${name}\n${callerKey(caller)}` : name;
 }
 
 function locationsAt({ watchedLocations, index }: Listener, mount: string, path: string): readonly WatchedLocation[] {

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { ResourceError, toResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { createTimeSlices } from "../lib/time-slices.ts";
-import { type Call, directoryType } from "../resources.ts";
+import { type Call, directoryType, serverCaller } from "../resources.ts";
 import type { Entry, Source, SourceChange, Runtime } from "../source.ts";
 import type { IndexedDocument, IndexStore, Stored } from "./store.ts";
 import { createStoredHeap, createStoredRun } from "./stored-run.ts";
@@ -403,7 +403,7 @@ export function createCrawl(options: CrawlOptions) {
 
     /** Runs until the signal is aborted or the mount turns out to be too large; with `once`, until a pass is complete or has failed. */
     async run(signal: AbortSignal): Promise<void> {
-      const call: Call = { caller: { id: "pressmark" }, signal };
+      const call: Call = { caller: serverCaller, signal };
       let retryMs = firstRetryMs;
       let unreadMs = firstRetryMs;
       while (!signal.aborted) {

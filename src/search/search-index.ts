@@ -20,5 +20,6 @@ export interface SearchIndex {
 export interface Viewer {
   /** Equal for callers who may see the same documents. */
   readonly key: string;
-  maySee(document: DocumentAddress): boolean;
+  /** Undefined if it cannot be decided yet. */
+  maySee(document: DocumentAddress): boolean | undefined;
 }

@@ -25,11 +25,10 @@ export interface SearchQuestion extends Omit<StoreQuery, "vector" | "mounts" | "
 export interface ViewerGroup {
   readonly key: string;
   /** The decisions about the documents that an earlier search of this question returned as undecided. */
-  readonly decided?: {
-    readonly file: string;
-    readonly after: number;
+  readonly decided?: Omit<UndecidedDocuments, "documents"> & {
     readonly last: number;
     readonly visible: readonly number[];
+    readonly postponed: readonly number[];
   };
 }
 
@@ -37,6 +36,8 @@ export interface ViewerGroup {
 export interface UndecidedDocuments {
   readonly file: string;
   readonly after: number;
+  /** Whether they include those that were postponed before. */
+  readonly again: boolean;
   readonly documents: readonly DocumentAddress[];
 }
 
@@ -108,7 +109,7 @@ export function createSearcher({ folder, openStore, runtime, embeddings }: Searc
     let visibility = visibilities.get(`${file} ${key}`);
     if (!visibility) visibilities.set(`${file} ${key}`, (visibility = createVisibility()));
     if (decided && decided.file === file && decided.after === visibility.upTo)
-      visibility.decide(decided.last, decided.visible);
+      visibility.decide(decided.last, decided.visible, decided.postponed, decided.again);
     return visibility;
   }
 
@@ -130,9 +131,14 @@ export function createSearcher({ folder, openStore, runtime, embeddings }: Searc
     if (names.length === 0) return { hits: [], file: opened.file };
     const visibility = viewers && visibilityOf(viewers, opened.file);
     if (visibility) {
-      const documents = opened.store.addresses(visibility.upTo, undecidedAtOnce);
+      const { upTo, postponed } = visibility;
+      const again = !viewers.decided && postponed.length > 0;
+      const documents = [
+        ...(again ? opened.store.addressesOf(postponed) : []),
+        ...opened.store.addresses(upTo, undecidedAtOnce),
+      ];
       if (documents.length > 0)
-        return { hits: [], file: opened.file, undecided: { file: opened.file, after: visibility.upTo, documents } };
+        return { hits: [], file: opened.file, undecided: { file: opened.file, after: upTo, again, documents } };
     }
     let rows = 0;
     const hits = opened.store.search({ ...query, mounts: names, vector, visibility }, (count) => (rows = count));

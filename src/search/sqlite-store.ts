@@ -6,7 +6,7 @@ import { openDocuments, type OpenIndex } from "./index-documents.ts";
 import { openToRead, openToWrite } from "./open-database.ts";
 import { openSegments, type StoredDocument } from "./segments.ts";
 import type { Address } from "../source.ts";
-import type { IndexedDocument, OpenStore, Unembedded } from "./store.ts";
+import type { DocumentAddress, IndexedDocument, OpenStore, Unembedded } from "./store.ts";
 import { openTexts } from "./texts.ts";
 import { openVectors } from "./vectors.ts";
 
@@ -59,6 +59,19 @@ export const openStore: OpenStore = (file, { readOnly = false, isStopped = () =>
     } finally {
       if (database.isTransaction) database.exec("commit");
     }
+  }
+
+  function addressesWhere(condition: string, ...values: readonly (string | number)[]): DocumentAddress[] {
+    const select =
+      "select d.id, m.name as mount, d.key, d.query, d.reveals from documents d join mounts m on m.id = d.mount";
+    const rows = database.prepare(`${select} where ${condition}`).all(...values);
+    return rows.map((row) => ({
+      id: row["id"] as number,
+      mount: row["mount"] as string,
+      path: fromKey(row["key"] as Uint8Array),
+      query: readQuery(row["query"] as string),
+      ...(row["reveals"] !== null && { reveals: JSON.parse(row["reveals"] as string) as Address }),
+    }));
   }
 
   const note = database.prepare("select value from notes where name = ?");
@@ -126,20 +139,8 @@ export const openStore: OpenStore = (file, { readOnly = false, isStopped = () =>
         }));
     },
     search: (query, count) => look(() => findPassages(index, query, count)),
-    addresses(after, limit) {
-      const rows = database
-        .prepare(`
-          select d.id, m.name as mount, d.key, d.query, d.reveals from documents d join mounts m on m.id = d.mount
-          where d.id > ? order by d.id limit ?`)
-        .all(after, limit);
-      return rows.map((row) => ({
-        id: row["id"] as number,
-        mount: row["mount"] as string,
-        path: fromKey(row["key"] as Uint8Array),
-        query: readQuery(row["query"] as string),
-        ...(row["reveals"] !== null && { reveals: JSON.parse(row["reveals"] as string) as Address }),
-      }));
-    },
+    addresses: (after, limit) => addressesWhere("d.id > ? order by d.id limit ?", after, limit),
+    addressesOf: (ids) => addressesWhere("d.id in (select value from json_each(?))", JSON.stringify(ids)),
     unembedded: (limit) => look(() => unembeddedOf(index, limit)),
     embed(vectors) {
       const owner = database.prepare("select id, passages from documents where id <= ? order by id desc limit 1");

@@ -90,6 +90,8 @@ export interface IndexStore {
   search(request: StoreQuery, count?: (rows: number) => void): readonly StoreHit[];
   /** Documents with a greater id than this, in order. */
   addresses(after: number, limit: number): readonly DocumentAddress[];
+  /** Those of these documents that exist. */
+  addressesOf(ids: readonly number[]): readonly DocumentAddress[];
   unembedded(limit: number): readonly Unembedded[];
   /** Passages that no longer exist are ignored. */
   embed(vectors: readonly { readonly id: number; readonly vector: Float32Array }[]): void;

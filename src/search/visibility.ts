@@ -6,10 +6,12 @@ import { longLength, type Segment } from "./segments.ts";
 const maxCounts = 4096;
 
 export interface Visibility {
-  /** All documents up to this id are decided; later ones are hidden until they are. */
+  /** All documents up to this id are decided or postponed; later ones are hidden until they are. */
   readonly upTo: number;
-  /** `visible` are those that may be seen, of all after `upTo` up to `last`. */
-  decide(last: number, visible: readonly number[]): void;
+  /** Documents that could not be decided, and are hidden until they are. */
+  readonly postponed: readonly number[];
+  /** `visible` are those that may be seen, of all that were asked about: those after `upTo` up to `last`, and with `again` those that were postponed. */
+  decide(last: number, visible: readonly number[], postponed?: readonly number[], again?: boolean): void;
   has(id: number): boolean;
   of(segment: Segment): VisiblePart;
 }
@@ -27,15 +29,21 @@ export interface VisiblePart {
 
 export function createVisibility(): Visibility {
   let upTo = 0;
+  let postponed: readonly number[] = [];
   let bits = new Uint8Array(1024);
-  const parts = new WeakMap<Segment, { readonly upTo: number; readonly part: VisiblePart }>();
+  let parts = new WeakMap<Segment, { readonly upTo: number; readonly part: VisiblePart }>();
   const has = (id: number): boolean => (bits[id >>> 3]! & (1 << (id & 7))) !== 0;
 
   return {
     get upTo() {
       return upTo;
     },
-    decide(last, visible) {
+    get postponed() {
+      return postponed;
+    },
+    decide(last, visible, unknown = [], again = false) {
+      postponed = again ? unknown : [...postponed, ...unknown];
+      if (again) parts = new WeakMap();
       if (last >>> 3 >= bits.length) {
         const more = new Uint8Array(2 * (last >>> 3) + 1);
         more.set(bits);

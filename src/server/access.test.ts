@@ -132,21 +132,28 @@ describe("a server with named callers and rules", () => {
     git("init", "-q");
     git("add", "-A");
     git("commit", "-qm", "first");
-    configure(
-      `${team}rules:
-  - { allow: ["group:support"] }
-  - { deny: ["caller:aki"], files: [secrets] }
-`,
-      "  files: { source: file, root: . }\n  history: { source: git, root: . }\n",
-    );
+    const mounts = "  files: { source: file, root: . }\n  history: { source: git, root: . }\n";
+    const allowed = `${team}rules:\n  - { allow: ["group:support"] }\n`;
+    const closed = `${allowed}  - { deny: ["caller:aki"], files: [secrets] }\n`;
+    configure(closed, mounts);
     await serve();
     const aki = await as(await createToken("aki"));
     const owner = await as(ownerToken);
     const uris = ["blob/HEAD/README.md", "blob/HEAD/secrets/key.md", "blame/HEAD/secrets/key.md", "commit/HEAD", "log"];
     const of = (resources: Resources) => Promise.all(uris.map((uri) => readable(resources, `git://history/${uri}`)));
     expect(await of(owner)).toEqual([true, true, true, true, true]);
-    expect(await of(aki)).toEqual([true, false, false, false, false]);
+    expect(await of(aki)).toEqual([true, false, false, true, true]);
     expect(await listed(aki)).not.toContain("secrets/key.md");
+    const commit = async () => JSON.stringify(await aki.read("git://history/commit/HEAD", call));
+    expect(await commit()).toContain("[message not shown]");
+    expect(await commit()).not.toContain("secrets");
+    for (const [rules, text] of [
+      [allowed, "secrets/key.md"],
+      [closed, "[message not shown]"],
+    ] as const) {
+      configure(rules, mounts);
+      await vi.waitFor(async () => expect(await commit()).toContain(text), { timeout: 15_000, interval: 100 });
+    }
   });
 
   it("lets a caller enter the mounts over files that a rule allows", async () => {

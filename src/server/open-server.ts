@@ -119,6 +119,7 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
     maySeeAll: (caller, mount, at) => policyFor(mount).maySeeAll?.(caller, mount, at) ?? true,
     // Built-in mounts are not indexed.
     visibilityKey: (caller) => rules.visibilityKey?.(caller),
+    filesFor: (caller, mount, at) => policyFor(mount).filesFor?.(caller, mount, at),
     mayWrite: (caller, mount) => rules.mayWrite?.(caller, mount) ?? true,
   } satisfies Policy;
   let shownPolicy: Policy = policy;

@@ -1,10 +1,11 @@
 /** Whatever rules about files hide, no mount over the folder shows it: neither names nor contents. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import fc from "fast-check";
 import { expect, it, vi } from "vitest";
+import { outcome } from "../access/test-entry-points.ts";
 import { gather } from "../context/gather.ts";
 import type { Call, Caller, Resources } from "../resources.ts";
 import { openServer } from "./open-server.ts";
@@ -12,15 +13,22 @@ import { openServer } from "./open-server.ts";
 /** Each name and each text contains a word of its own. */
 const paths = [
   "readme-zebra.md",
-  "docs/guide-yak.md",
+  "docs/guide.md",
+  "docs/guide.ja.md",
   "docs/内部-walrus.md",
   "docs/deep/plan-viper.md",
   "private-urial/key-tapir.md",
   "private-urial/more/list-serval.md",
   "skills/refund-rhea/SKILL.md",
 ];
-const words = ["zebra", "yak", "walrus", "viper", "tapir", "serval", "rhea"];
+const words = ["zebra", "yak", "ibex", "walrus", "viper", "tapir", "serval", "rhea"];
 const secretText = (index: number) => `body${words[index]}`;
+/** In the message of a commit that changes this file alone. */
+const noteOf = (index: number) => `note${words[index]}`;
+/** A visible file, and where it was before it was renamed. */
+const moved = "moved.md";
+const earlier = "private-urial/was-xerus.md";
+const mixedNote = "notequokka";
 
 const plan = fc.record({
   /** Indexes of paths that are hidden, by file or by folder. */
@@ -49,8 +57,18 @@ it("no mount over a folder shows what a rule about its files hides", { timeout: 
       const git = (...line: string[]) =>
         execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@example.org", ...line], { cwd: folder });
       git("init", "-q");
-      git("add", "-A");
-      git("commit", "-qm", "first");
+      for (const [index, path] of paths.entries()) {
+        git("add", path);
+        git("commit", "-qm", `About ${noteOf(index)}`);
+      }
+      mkdirSync(dirname(join(folder, earlier)), { recursive: true });
+      writeFileSync(join(folder, earlier), "a kettle\n".repeat(20));
+      git("add", earlier);
+      git("commit", "-qm", "About notexerus");
+      git("mv", earlier, moved);
+      for (const path of paths) appendFileSync(join(folder, path), "\nkettle again\n");
+      git("commit", "-qam", mixedNote);
+      for (const path of paths) appendFileSync(join(folder, path), "\nnot committed\n");
       writeFileSync(
         join(root, "pressmark.yaml"),
         `mounts:
@@ -89,21 +107,35 @@ rules:
           const word = words[index]!;
           const isNamed = [path, ...patterns].some((each) => basename(each).toLowerCase().includes(word));
           if (isNamed) expect(shown).not.toContain(word);
+          expect(shown).not.toContain(noteOf(index));
         }
-        for (const path of seen) expect(shown).toContain(secretText(paths.indexOf(path)));
+        if (isHidden(earlier)) expect(shown).not.toContain("xerus");
+        // A visible document does not name a hidden translation.
+        if (isHidden(paths[2]!)) expect(shown).not.toContain("ja/docs/guide.md");
+        // The message of a commit that also changes hidden files may speak of them.
+        expect(shown.includes(mixedNote)).toBe(gone.length === 0);
+        for (const path of seen) {
+          expect(shown).toContain(secretText(paths.indexOf(path)));
+          expect(shown).toContain(noteOf(paths.indexOf(path)));
+        }
         const all = await everythingFor(resources, owner, folder);
-        for (const [index] of paths.entries()) expect(all).toContain(secretText(index));
+        for (const [index] of paths.entries()) {
+          expect(all).toContain(secretText(index));
+          expect(all).toContain(noteOf(index));
+        }
+        for (const word of ["xerus", mixedNote, "ja/docs/guide.md"]) expect(all).toContain(word);
       } finally {
         await server.close();
         rmSync(root, { recursive: true, force: true });
       }
     }),
-    { numRuns: 4, endOnFailure: true },
+    { numRuns: 3, endOnFailure: true },
   );
 });
 
 function textOf(path: string, index: number): string {
-  const body = `# Title\n\n${secretText(index)} kettle\n`;
+  const language = path.includes(".ja.") ? "これは日本語の文書です。\n" : "";
+  const body = `# Title\n\n${language}${secretText(index)} kettle\n`;
   return path.endsWith("SKILL.md")
     ? `---\nname: refund-rhea\ndescription: About ${secretText(index)}\n---\n${body}`
     : body;
@@ -113,59 +145,65 @@ function callOf(caller: Caller): Call {
   return { caller, signal: new AbortController().signal };
 }
 
-/** All that a caller gets from every operation, as one text. URIs that the test asks for are left out of errors. */
+/** All that a caller gets from every operation, errors included, as one text without what the test asked for. */
 async function everythingFor(resources: Resources, call: Call, folder: string): Promise<string> {
   const shown: unknown[] = [];
   const uris = new Set<string>();
-  const take = async (work: Promise<unknown>) => {
-    const result = await work.catch(() => undefined);
-    shown.push(result);
-    return result;
+  const take = async (asked: string, work: Promise<unknown>) => {
+    const result = JSON.stringify(await outcome(work)) ?? "";
+    shown.push(asked === "" ? result : result.replaceAll(asked, ""));
   };
   for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
     const page = await resources.list({ cursor, limit: 3 }, call);
     for (const { uri } of page.items) uris.add(uri);
-    shown.push(page.items);
+    shown.push(JSON.stringify(page.items));
     cursor = page.next;
   }
-  const commit = execFileSync("git", ["rev-parse", "HEAD"], { cwd: folder, encoding: "utf8" }).trim();
-  for (const path of paths) {
+  const commits = execFileSync("git", ["rev-list", "HEAD"], { cwd: folder, encoding: "utf8" }).trim().split("\n");
+  for (const path of [...paths, moved, earlier, "nothing.md"]) {
     const encoded = path.split("/").map(encodeURIComponent).join("/");
     uris.add(`file://${folder}/${encoded}`);
-    for (const kind of ["blob", "blame", "tree"]) uris.add(`git://history/${kind}/HEAD/${encoded}`);
+    for (const kind of ["blob", "blame", "tree"])
+      for (const ref of ["HEAD", "HEAD~1"]) uris.add(`git://history/${kind}/${ref}/${encoded}`);
+    uris.add(`git://history/blob/HEAD/${encoded}?lines=1-2`);
     uris.add(`git://history/log?path=${encodeURIComponent(path)}`);
     uris.add(`docs://documents/en/${encoded}`);
     uris.add(`docs://documents/ja/${encoded}`);
     uris.add(`skill://${encoded.replace(/^skills\//, "")}`);
   }
   const empty = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
-  for (const more of ["log", "status", "branches", `commit/${commit}`, `diff/${empty}/HEAD`, `diff/${empty}/${commit}`])
+  for (const more of ["log", "log?max=2", "status", "branches", "tags", `diff/${empty}/HEAD`, "diff/HEAD~3/HEAD"])
     uris.add(`git://history/${more}`);
+  for (const commit of commits)
+    for (const more of ["commit/", `diff/${empty}/`, "tree/", "log?ref="]) uris.add(`git://history/${more}${commit}`);
   for (const uri of uris) {
-    await take(resources.read(uri, call));
-    await take(resources.stat(uri, call));
+    await take(uri, resources.read(uri, call));
+    await take(uri, resources.stat(uri, call));
   }
   for (const start of [`file://${folder}`, "git://history/tree/HEAD", "docs://documents", "skill://"])
     await walk(start);
-  for (const word of ["kettle", "guide", ...words.map((_, index) => secretText(index))]) {
-    await take(resources.search({ text: word, limit: 50 }, call));
-    shown.push((await gather(resources, { task: word, budget: 4000 }, call).catch(() => undefined))?.items);
+  const texts = words.flatMap((word, index) => [word, secretText(index), noteOf(index)]);
+  for (const text of ["kettle", "guide", "xerus", mixedNote, ...texts]) {
+    await take("", resources.search({ text, limit: 50 }, call));
+    const pack = await gather(resources, { task: text, budget: 4000 }, call).catch(() => undefined);
+    shown.push(JSON.stringify([pack?.items, pack?.text, pack?.receipt.included, pack?.receipt.leftOut]));
   }
   for (const template of (await resources.templates({}, call)).items)
     for (const variable of ["path", "ref", "skill", "heading", "sha"])
       for (const value of ["", "p", "private", "docs/"])
         await take(
+          template.uriTemplate,
           resources.complete(
             { template: template.uriTemplate, variable, value, given: { ref: "HEAD", lang: "en" } },
             call,
           ),
         );
-  await take(resources.skills?.({}, call) ?? Promise.resolve());
-  return JSON.stringify(shown);
+  await take("", resources.skills?.({}, call) ?? Promise.resolve());
+  return shown.join("\n");
 
   async function walk(uri: string): Promise<void> {
     const page = await resources.children(uri, {}, call).catch(() => undefined);
-    shown.push(page?.items);
+    shown.push(JSON.stringify(page?.items));
     for (const { uri: child, mimeType } of page?.items ?? []) if (mimeType === "inode/directory") await walk(child);
   }
 }

@@ -336,9 +336,16 @@ async function searchAs(
   if (!viewer) return search(undefined);
   let found = await search({ key: viewer.key });
   while (found.undecided) {
-    const { file, after, documents } = found.undecided;
-    const visible = documents.filter((document) => viewer.maySee(document)).map(({ id }) => id);
-    found = await search({ key: viewer.key, decided: { file, after, last: documents.at(-1)!.id, visible } });
+    const { documents, ...asked } = found.undecided;
+    const visible: number[] = [];
+    const postponed: number[] = [];
+    for (const document of documents) {
+      const isVisible = viewer.maySee(document);
+      if (isVisible === undefined) postponed.push(document.id);
+      else if (isVisible) visible.push(document.id);
+    }
+    const last = Math.max(asked.after, documents.at(-1)!.id);
+    found = await search({ key: viewer.key, decided: { ...asked, last, visible, postponed } });
   }
   return found;
 }

@@ -4,7 +4,7 @@ import { folderOptions } from "../backends/disk/folder-options.ts";
 import { openFolder, realRoot, type FolderOptions } from "../backends/disk/open-folder.ts";
 import { isDirectoryError, notFound } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
-import type { Page } from "../resources.ts";
+import { type Page, serverCaller } from "../resources.ts";
 import { defineSource } from "../source.ts";
 import type { Entry, Runtime } from "../source.ts";
 import type { Arrangement, Placed } from "./docs/arrange.ts";
@@ -16,6 +16,7 @@ import { createGitTimes } from "./docs/git-times.ts";
 import { canonicalTag, createLanguageMarks } from "./docs/language.ts";
 import { createDocumentReader, headingTemplate, parseDocumentQuery, rangeTemplate } from "./docs/reading.ts";
 import { createRules, type RuleOption } from "./docs/rules.ts";
+import { createVisibleDocuments } from "./docs/visible.ts";
 import { watchDocuments } from "./docs/watch.ts";
 
 export interface DocsOptions extends FolderOptions {
@@ -84,26 +85,30 @@ export default defineSource<DocsOptions>({
     const judge = createRules(rules);
     const files = ref === undefined ? openFolder(folder, runtime) : await filesAt(ref, folder, runtime);
     const realFolder = realRoot(folder.root);
+    const visible = createVisibleDocuments(realFolder);
     const times = git ? createGitTimes({ root: folder.root, ref, env: runtime.env }) : undefined;
     /** Resolves when the commit times are known. */
     let dated: Promise<void> | undefined;
     let datedMs = -Infinity;
     let isPatient = true;
-    let byFile: Arrangement["byFile"] = new Map();
-    const addressOf = (path: string) => byFile.get(path)?.address;
+    /** Of all documents. */
+    let latest: Arrangement | undefined;
+    const addressOf = (path: string) => latest?.byFile.get(path)?.address;
     const collection = createCollection({
       files,
       runtime,
+      visible,
       marks,
       rules: judge,
       fallback,
       looked(arrangement) {
-        ({ byFile } = arrangement);
+        latest = arrangement;
         if (performance.now() - datedMs < datingMs) return;
         datedMs = performance.now();
-        dated = times?.refresh(() => byFile.keys());
+        dated = times?.refresh(() => arrangement.byFile.keys());
       },
     });
+    const wholeFolder = [{ path: realFolder, isWhole: true, isFiltered: true }];
     const preferred = prefer === undefined ? undefined : canonicalTag(prefer);
     const describe = createDescribe({ prefer: preferred, timeOf: (path) => times?.of(path), addressOf });
     const reading = createDocumentReader({ files, describe, addressOf });
@@ -185,11 +190,19 @@ export default defineSource<DocsOptions>({
 
       watch: (call) => watchDocuments(files, collection, runtime, call),
 
-      // An address does not tell its file: a document is shown if everything in the folder may be.
-      filesOf: () => [{ path: realFolder, isWhole: true }],
+      filesOf({ path }) {
+        const placed = latest?.byAddress.get(path);
+        return placed ? visible.filesOf(placed) : wholeFolder;
+      },
+
+      filterFiles: visible.filterFiles,
+
+      async learnFiles({ signal }) {
+        await collection.look({ caller: serverCaller, signal }, maxAgeMs);
+      },
 
       async problems(call) {
-        return findFaults(await collection.look(call), files, call);
+        return findFaults(await collection.look({ caller: serverCaller, signal: call.signal }), files, call);
       },
 
       async close() {

@@ -4,10 +4,13 @@ import type { RuleChoice } from "../backends/folder-rules/name-rules.ts";
 import { ruleOptions } from "../backends/folder-rules/rule-options.ts";
 import { createLazyRepository } from "../backends/git/lazy-repository.ts";
 import { invalid, quote } from "../errors.ts";
-import { defineSource, segmentsOf, type ShownFiles } from "../source.ts";
+import type { Caller } from "../resources.ts";
+import { type Address, defineSource, segmentsOf, type ShownFiles, type VisibleFilesOf } from "../source.ts";
 import { entriesPage } from "../backends/entries-page.ts";
 import { findRepository, type GitRepository } from "../backends/git/repository.ts";
-import { blobTemplate, gitTemplates, listed } from "./git/templates.ts";
+import type { Maybe } from "../backends/disk/steps.ts";
+import type { RepositoryReader } from "./git/repository-reader.ts";
+import { blobTemplate, gitTemplates, listed, sectionOf } from "./git/templates.ts";
 
 interface GitOptions extends Partial<RuleChoice> {
   readonly root: string;
@@ -57,6 +60,17 @@ export default defineSource<GitOptions>({
       return openRepositoryReader(found, { ...options, reach }, redact);
     });
 
+    let visibleTo: VisibleFilesOf | undefined;
+    const closing = new AbortController();
+
+    /** The repository as the caller may see it at an address. */
+    function readerFor(caller: Caller, at: Address): Maybe<RepositoryReader> {
+      const reader = repository.use();
+      const visible = visibleTo?.(caller, at);
+      if (!visible || visible.maySee({ path: found.root, isWhole: true })) return reader;
+      return reader instanceof Promise ? reader.then((opened) => opened.seenBy(visible)) : reader.seenBy(visible);
+    }
+
     return {
       cursorAfter: ({ path }) => path,
 
@@ -64,57 +78,59 @@ export default defineSource<GitOptions>({
         return entriesPage(listed, request);
       },
 
-      async read(at, { signal }) {
-        const reader = repository.use();
+      async read(at, { caller, signal }) {
+        const reader = readerFor(caller, at);
         const { answer, reading } = reader instanceof Promise ? await reader : reader;
         return [await answer(reading.read(at, signal))];
       },
 
-      async stat(at) {
-        const { answer, reading } = await repository.use();
+      async stat(at, { caller }) {
+        const { answer, reading } = await readerFor(caller, at);
         return answer(reading.stat(at));
       },
 
-      async children(at, request, { signal }) {
-        const { answer, reading } = await repository.use();
+      async children(at, request, { caller, signal }) {
+        const { answer, reading } = await readerFor(caller, at);
         return answer(reading.children(at, request, signal));
       },
 
       templates: gitTemplates,
 
-      async complete(request, { signal }) {
-        const { answer, complete } = await repository.use();
+      async complete(request, { caller, signal }) {
+        const { answer, complete } = await readerFor(caller, { path: sectionOf(request.template) });
         return answer(complete(request, signal));
       },
 
       lists: ({ path, query }) => query === undefined && listed.some((entry) => entry.path === path),
 
-      async watch({ signal }) {
-        const { answer, watching } = await repository.use();
-        return answer(watching.watch(signal));
+      async watch({ caller, signal }) {
+        const { answer, watching } = await readerFor(caller, { path: "" });
+        return answer(watching.watch(AbortSignal.any([signal, closing.signal])));
       },
 
-      filesOf: ({ path, query }) => shownFiles(found.root, segmentsOf(path), query?.["path"]),
+      filesOf: ({ path }) => shownFiles(found.root, segmentsOf(path)),
 
-      close: repository.close,
+      filterFiles(visible) {
+        visibleTo = visible;
+      },
+
+      async close() {
+        closing.abort();
+        await repository.close();
+      },
     };
   },
 });
 
-/** Logs, commits, diffs and the status may show any file of the repository. */
-function shownFiles(root: string, [kind, ref, ...names]: readonly string[], within?: string): readonly ShownFiles[] {
+/** Logs, commits, diffs, refs and the status may show any file of the repository. */
+function shownFiles(root: string, [kind, ref, ...names]: readonly string[]): readonly ShownFiles[] {
   switch (kind) {
     case "blob":
     case "blame":
     case "tree":
       return [{ path: ref === undefined ? root : [root, ...names].join("/") }];
-    case "log":
-    case "diff":
-    case "commit":
-    case "status":
-      return [{ path: within === undefined ? root : `${root}/${within}`, isWhole: true }];
     default:
-      return [{ path: root }];
+      return [{ path: root, isWhole: kind !== undefined, isFiltered: true }];
   }
 }
 

@@ -1,7 +1,7 @@
 /** One watch per mount, shared by all listeners: the first to join starts it; it stops some time after the last has left. */
 import { retryAfterOf } from "../errors.ts";
 import { createBackoff } from "../lib/backoff.ts";
-import type { Caller } from "../resources.ts";
+import { type Caller, serverCaller } from "../resources.ts";
 import type { Source, SourceChange, SourceWatch, Runtime } from "../source.ts";
 import { createCoalescer } from "./coalesce.ts";
 import type { Coalescer, CoalesceOptions } from "./coalesce.ts";
@@ -47,7 +47,7 @@ export function createWatchers(
   source: Source,
   mount: { readonly name: string },
   runtime: Runtime,
-  { lingerMs = 5000, caller = { id: "pressmark" }, ...options }: WatchersOptions = {},
+  { lingerMs = 5000, caller = serverCaller, ...options }: WatchersOptions = {},
 ): Watchers {
   /** One object per join, so that one function may join twice. */
   const listeners = new Set<{ readonly notify: (change: SourceChange) => void }>();

@@ -85,6 +85,9 @@ export async function readCommits(
   });
 }
 
+/** Shown instead of the message of a commit that also changes files which the caller may not see. */
+export const hiddenMessage = "[message not shown]";
+
 interface ChangedFiles {
   readonly files: readonly ServedChange[];
   /** Number of files that are not served. */
@@ -93,7 +96,7 @@ interface ChangedFiles {
   readonly isCut: boolean;
 }
 
-interface ChangedFilesOptions extends CommitContext {
+export interface ChangedFilesOptions extends CommitContext {
   readonly rules: HistoryRules;
   readonly path?: string;
   /** Whether to detect renames, or to include folders. */
@@ -103,20 +106,45 @@ interface ChangedFilesOptions extends CommitContext {
 
 /** Enough for some ten thousand files; the rest is left out. */
 const maxRawBytes = 8 * 1024 * 1024;
+/** Limit of paths on one command line. */
+export const maxNamed = 500;
 
 /** Files that differ between two trees, by name. Without a path, all of them. */
 export async function changedFiles(base: string, head: string, options: ChangedFilesOptions): Promise<ChangedFiles> {
-  const { program, mirror, signal, rules, path, renames = false, folders = false } = options;
+  const { path } = options;
+  const visible = options.renames ? await visibleChanges(base, head, options) : undefined;
+  if (!visible) return compareTrees(base, head, path === undefined ? [] : [path], options);
+  if (visible.files.length === 0 || visible.files.length > maxNamed) return visible;
+  const paths = visible.files.map((file) => file.path);
+  return { ...visible, files: (await compareTrees(base, head, paths, options)).files };
+}
+
+/**
+ * The files that differ and that the caller may see, without renames, if access rules hide others. Git must then compare these alone: it would
+ * pair hidden files with visible ones. Undefined if nothing is hidden from the caller.
+ */
+export async function visibleChanges(
+  base: string,
+  head: string,
+  options: ChangedFilesOptions,
+): Promise<ChangedFiles | undefined> {
+  const { rules, path } = options;
+  if (rules.isOpen("")) return undefined;
+  const found = await compareTrees(base, head, path === undefined ? [] : [path], { ...options, renames: false });
+  return found.hasForbidden ? found : undefined;
+}
+
+async function compareTrees(base: string, head: string, paths: readonly string[], options: ChangedFilesOptions) {
+  const { program, mirror, signal, rules, renames = false, folders = false } = options;
   const gitDir = await mirror.ready();
   const how = ["-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none"];
   const also = [...(renames ? ["-M"] : ["--no-renames"]), ...(folders ? ["-t"] : [])];
-  const within = path === undefined ? [] : [path];
-  const { bytes, isCut } = await program.run(["diff-tree", ...how, ...also, base, head, "--", ...within], {
+  const { bytes, isCut } = await program.run(["diff-tree", ...how, ...also, base, head, "--", ...paths], {
     gitDir,
     signal,
     maxBytes: maxRawBytes,
     less: 'less, with "path"',
   });
-  const { served, leftOut } = await servedChanges(parseRawDiff(bytes).changes, rules);
-  return { files: served.filter((change) => change !== undefined), leftOut, isCut };
+  const { served, leftOut, hasForbidden } = await servedChanges(parseRawDiff(bytes).changes, rules);
+  return { files: served.filter((change) => change !== undefined), leftOut, hasForbidden, isCut };
 }

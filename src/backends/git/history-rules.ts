@@ -1,6 +1,11 @@
-/** Decides which files of a repository are served, at any commit: the current folder rules apply to the whole history. */
+/**
+ * Decides which files of a repository are served, at any commit: the current folder rules apply to the whole history, and so do the access
+ * rules about files for a caller who may not see everything.
+ */
+import { dirname, resolve } from "node:path";
 import { type Maybe, run } from "../disk/steps.ts";
 import { createTimeSlices } from "../../lib/time-slices.ts";
+import type { VisibleFiles } from "../../source.ts";
 import type { FolderRules } from "../folder-rules/folder-rules.ts";
 import { asFile, asFolder, type NameRules } from "../folder-rules/name-rules.ts";
 import type { Objects } from "./objects.ts";
@@ -17,6 +22,10 @@ export interface HistoryRules {
   servesEach(pairs: readonly (readonly [path: string, entry: TreeEntry])[]): Promise<boolean[]>;
   /** The served names of a folder, in order. */
   servedNames(folder: string, tree: GitTree): Promise<string[]>;
+  /** Whether access rules hide the entry from the caller: then it is not even counted. For a folder: the entry and everything below. */
+  isForbidden(path: string, kind: TreeEntryKind): boolean;
+  /** Whether access rules hide nothing at or below a folder. */
+  isOpen(folder: string): boolean;
 }
 
 interface HistoryRulesOptions {
@@ -25,12 +34,15 @@ interface HistoryRulesOptions {
   readonly contents: Objects;
   /** The only folder of the repository that is served. Default: the whole repository. */
   readonly folderPath?: readonly string[];
+  /** The files that the caller may see, and the folder of the repository. Default: everything. */
+  readonly visible?: { readonly files: VisibleFiles; readonly root: string } | undefined;
 }
 
 /** Longest possible path. */
 const maxLinkBytes = 4096;
 
-export function createHistoryRules({ folderRules, contents, folderPath = [] }: HistoryRulesOptions): HistoryRules {
+export function createHistoryRules(options: HistoryRulesOptions): HistoryRules {
+  const { folderRules, contents, folderPath = [], visible } = options;
   const judges = new WeakMap<NameRules, JudgeName>();
   /** Pending rule lookups by folder, shared by concurrent callers. */
   const pending = new Map<string, Promise<JudgeName | undefined>>();
@@ -46,7 +58,21 @@ export function createHistoryRules({ folderRules, contents, folderPath = [] }: H
     return judge;
   }
 
+  function isForbidden(path: string, kind: TreeEntryKind): boolean {
+    if (!visible) return false;
+    const file = `${visible.root}/${path}`;
+    return kind === "folder" ? !visible.files.mayHold(file) : !visible.files.maySee({ path: file, isFile: true });
+  }
+
   function namesIn(folder: string): Maybe<JudgeName | undefined> {
+    const judge = namesServedIn(folder);
+    if (!visible) return judge;
+    const limited = (served: JudgeName | undefined): JudgeName | undefined =>
+      served && ((name, kind) => served(name, kind) && !isForbidden(folder === "" ? name : `${folder}/${name}`, kind));
+    return judge instanceof Promise ? judge.then(limited) : limited(judge);
+  }
+
+  function namesServedIn(folder: string): Maybe<JudgeName | undefined> {
     if (inside === "" || `${folder}/`.startsWith(inside)) return namesBelow(folder.slice(inside.length));
     const depth = folder === "" ? 0 : folder.split("/").length;
     const isOnTheWay = folder === folderPath.slice(0, depth).join("/");
@@ -75,6 +101,7 @@ export function createHistoryRules({ folderRules, contents, folderPath = [] }: H
     if (!found) return false;
     if (!found.bytes) return true;
     const target = found.bytes.toString("utf8");
+    if (visible && !visible.files.maySee({ path: resolve(visible.root, dirname(path), target) })) return true;
     if (target.startsWith("/")) return false;
     const at = path.split("/").slice(0, -1);
     for (const name of target.split("/")) {
@@ -106,6 +133,10 @@ export function createHistoryRules({ folderRules, contents, folderPath = [] }: H
   return {
     namesIn,
     serves,
+    isForbidden,
+    isOpen: (folder) =>
+      !visible ||
+      visible.files.maySee({ path: folder === "" ? visible.root : `${visible.root}/${folder}`, isWhole: true }),
 
     async servesEach(pairs) {
       const pause = createTimeSlices();

@@ -1,13 +1,14 @@
 /** Opens a repository: its objects, refs and trees, limited to what the folder rules serve. */
 import { statfsSync } from "node:fs";
 import { lastingFailure, unavailable } from "../../errors.ts";
-import type { Runtime } from "../../source.ts";
+import type { Runtime, VisibleFiles } from "../../source.ts";
 import { createLocalDisk, createRemoteDisk, diskKind } from "../disk/disk.ts";
 import { chooseRules, createFolderRules } from "../folder-rules/folder-rules.ts";
 import { personOf } from "../folder-rules/git-excludes.ts";
 import type { RuleChoice } from "../folder-rules/name-rules.ts";
 import { run } from "../disk/steps.ts";
 import { createBlobs, type Blobs } from "./blobs.ts";
+import { createCommitTrees } from "./commit-trees.ts";
 import { createFilesBelow, type FileBelow } from "./files-below.ts";
 import { createHeadIgnoreFiles } from "./head-ignore-files.ts";
 import { createHistoryRules, type HistoryRules } from "./history-rules.ts";
@@ -20,6 +21,7 @@ import { findRepository, type GitRepository } from "./repository.ts";
 import { createServedTrees, type ServedTrees } from "./served-trees.ts";
 import { allCommits, createShownCommits, judgeRecent, type ShownCommits } from "./shown-commits.ts";
 import { createTrees } from "./trees.ts";
+import { createVisibleRefs } from "./visible-refs.ts";
 import { createRepositoryWatcher, type RepositoryWatcher } from "./watch.ts";
 
 export interface OpenRepository {
@@ -34,6 +36,13 @@ export interface OpenRepository {
   readonly headers: Objects;
   readonly watching: RepositoryWatcher;
   readonly maxBytes: number;
+  /** Whether access rules hide a part of it from the caller. */
+  readonly isPartial: boolean;
+  /**
+   * The repository as a caller sees it who may see these files only. `readIndexState` returns a text that differs if what they see of the
+   * index differs.
+   */
+  seenBy(visible: VisibleFiles, readIndexState: (signal: AbortSignal) => Promise<string>): OpenRepository;
   /** Throws if the repository now refers to a location that it did not refer to when it was opened. */
   confine(): void;
   /** All files below a folder at a ref. */
@@ -89,29 +98,36 @@ export function openRepository(repository: GitRepository, options: RepositoryOpt
     absent: createHeadIgnoreFiles({ repository, disk, refs, trees: allTrees, contents, folderPath }),
     say: (message, path) => log("warn", message, { path }),
   });
-  const rules = createHistoryRules({ folderRules, contents, folderPath });
+  const commitTrees = createCommitTrees(repository, contents);
   const hashBytes = () => mirror.hashLength / 2;
-  const commits = part ? allCommits : createShownCommits({ repository, rules, trees: allTrees, contents, hashBytes });
-  const trees = createServedTrees(allTrees, rules, commits);
-  const filesBelow = createFilesBelow(trees, headers);
   const blobs = createBlobs(contents, headers, options);
   const isAnnounced = isLocal && watch === "auto";
   const generation = async () => run(folderRules.generation());
-  const askRecent = (signal: AbortSignal) => judgeRecent(commits, { program, mirror, signal });
-  const noticing = { rules, generation, askRecent, isAnnounced, pollMs };
-  const watching = createRepositoryWatcher({ repository, program, mirror, refs, ...noticing, log });
-  return {
+
+  /** The parts that depend on what is shown: to everyone, or to a caller who may see some files only. */
+  function show(partial?: Parameters<OpenRepository["seenBy"]>) {
+    const visible = partial && { files: partial[0], root: repository.root };
+    const rules = createHistoryRules({ folderRules, contents, folderPath, visible });
+    const commits = part ? allCommits : createShownCommits({ rules, trees: allTrees, commitTrees, hashBytes });
+    const trees = createServedTrees(allTrees, rules, commits);
+    const shownRefs = partial ? createVisibleRefs(refs, commits, headers) : refs;
+    const askRecent = (signal: AbortSignal) => judgeRecent(commits, { program, mirror, signal });
+    const noticing = { rules, generation, askRecent, isAnnounced, pollMs, readIndexState: partial?.[1] };
+    const watching = createRepositoryWatcher({ repository, program, mirror, refs: shownRefs, ...noticing, log });
+    return { rules, commits, trees, refs: shownRefs, watching, isPartial: partial !== undefined };
+  }
+
+  const shown = show();
+  const filesBelow = createFilesBelow(shown.trees, headers);
+  const opened: OpenRepository = {
     repository,
     program,
     mirror,
-    refs,
-    rules,
-    commits,
-    trees,
+    ...shown,
     blobs,
     headers,
-    watching,
     maxBytes,
+    seenBy: (...partial) => ({ ...opened, ...show(partial) }),
     confine: mirror.confine,
     filesAt: async (ref, folder) => filesBelow(await refs.resolve(ref), folder),
 
@@ -131,8 +147,9 @@ export function openRepository(repository: GitRepository, options: RepositoryOpt
     async close() {
       blobs.clear();
       folderRules.clear();
-      await Promise.all([program.close(), watching.close(), contents.close(), headers.close()]);
+      await Promise.all([program.close(), shown.watching.close(), contents.close(), headers.close()]);
       mirror.close();
     },
   };
+  return opened;
 }

@@ -56,21 +56,38 @@ function toSide(mode: string, hash: string, name: Buffer): RawSide | undefined {
   return { path: name.toString("utf8"), entry: { kind: kindOfMode(mode), hash } };
 }
 
+interface ServedChanges {
+  readonly served: readonly (ServedChange | undefined)[];
+  /** Number of changes that the folder rules hide. */
+  readonly leftOut: number;
+  /** Whether access rules hide something from the caller. */
+  readonly hasForbidden: boolean;
+}
+
 /** Each change as it may be shown, in the same order; undefined if nothing of it is served. */
-export async function servedChanges(
-  changes: readonly RawChange[],
-  rules: HistoryRules,
-): Promise<{ readonly served: readonly (ServedChange | undefined)[]; readonly leftOut: number }> {
+export async function servedChanges(changes: readonly RawChange[], rules: HistoryRules): Promise<ServedChanges> {
   const sides = changes.flatMap(({ before, after }) => [before, after]).filter((side) => side !== undefined);
   const verdicts = await rules.servesEach(sides.map(({ path, entry }) => [path, entry] as const));
   const isServed = new Map(sides.map((side, index) => [side, verdicts[index]]));
+  const isOpen = rules.isOpen("");
   let leftOut = 0;
+  let hasForbidden = false;
   const served = changes.map((change) => {
     const before = change.before && isServed.get(change.before) ? change.before : undefined;
     const after = change.after && isServed.get(change.after) ? change.after : undefined;
     const isHalf = isTwoSided(change.status) && (before === undefined || after === undefined);
     const shown = after ?? before;
-    if (!shown || isHalf) leftOut += 1;
+    const known = [change.before, change.after].filter((side) => side !== undefined);
+    // Rules cannot judge a name that is not UTF-8, and a link may be hidden because of its target.
+    const isForbidden =
+      !isOpen &&
+      (known.length === 0 ||
+        known.some(
+          (side) =>
+            rules.isForbidden(side.path, side.entry.kind) || (side.entry.kind === "link" && !isServed.get(side)),
+        ));
+    hasForbidden ||= isForbidden;
+    if ((!shown || isHalf) && !isForbidden) leftOut += 1;
     if (!shown) return undefined;
     const isFolder = before?.entry.kind === "folder" || after?.entry.kind === "folder";
     const what = before && after ? changeOf(change.status) : after ? "added" : "deleted";
@@ -82,7 +99,7 @@ export async function servedChanges(
       ...(what === "renamed" && before && { from: before.path }),
     };
   });
-  return { served, leftOut };
+  return { served, leftOut, hasForbidden };
 }
 
 function isTwoSided(status: string): boolean {

@@ -12,6 +12,8 @@ export interface Commit {
   readonly isPinned: boolean;
   /** The commit that was named by its hash or a prefix of it, before any steps back. Absent if it was named by a ref. */
   readonly byHash?: string;
+  /** The commit that a ref really points to, if the caller may not see that one. Its history is still walked. */
+  readonly tip?: string;
 }
 
 export interface Ref {

@@ -17,10 +17,14 @@ export interface ServedTrees {
 }
 
 const trustMs = 5;
+/** Folders of which it is known whether they contain a visible file. */
+const maxHolding = 10_000;
 
 export function createServedTrees(trees: GitTrees, rules: HistoryRules, commits: ShownCommits): ServedTrees {
   /** The last commit that was requested by its hash, and until when it is assumed to be shown: files are often read by the thousand. */
   let trusted: { readonly hash: string; readonly untilMs: number } | undefined;
+
+  const holding = new Map<string, boolean>();
 
   function isTrusted(hash: string): boolean {
     return trusted?.hash === hash && monotonicMs() < trusted.untilMs;
@@ -47,10 +51,43 @@ export function createServedTrees(trees: GitTrees, rules: HistoryRules, commits:
     return served(path, found instanceof Promise ? await found : found);
   }
 
+  /** For a caller who may not see every file, a folder exists only if it contains one that they may see. */
+  async function holdsVisible(path: string, hash: string): Promise<boolean> {
+    if (rules.isOpen(path)) return true;
+    const key = `${hash} ${path}`;
+    const known = holding.get(key);
+    if (known !== undefined) return known;
+    const tree = await trees.read(hash);
+    const names = await rules.servedNames(path, tree);
+    let holds = names.some((name) => tree.entries.get(name)?.kind !== "folder");
+    for (const name of holds ? [] : names)
+      holds ||= await holdsVisible(below(path, name), tree.entries.get(name)!.hash);
+    if (holding.size >= maxHolding) holding.clear();
+    holding.set(key, holds);
+    return holds;
+  }
+
+  async function visibleNames(path: string, tree: GitTree): Promise<string[]> {
+    const names = await rules.servedNames(path, tree);
+    if (rules.isOpen(path)) return names;
+    const isShown = await Promise.all(
+      names.map((name) => {
+        const { kind, hash } = tree.entries.get(name)!;
+        return kind !== "folder" || holdsVisible(below(path, name), hash);
+      }),
+    );
+    return names.filter((_, index) => isShown[index]);
+  }
+
   function served(path: readonly string[], entry: TreeEntry | undefined): Maybe<TreeEntry> {
     const joined = path.join("/");
     if (!entry) throw notFound(joined);
     const isServed = rules.serves(joined, entry);
+    if (isServed !== false && entry.kind === "folder" && path.length > 0 && !rules.isOpen(joined))
+      return holdsVisible(joined, entry.hash).then((holds) => {
+        if (!holds) throw notFound(joined);
+        return entry;
+      });
     if (isServed === true) return entry;
     if (isServed === false) throw notFound(joined);
     return isServed.then((is) => {
@@ -66,7 +103,7 @@ export function createServedTrees(trees: GitTrees, rules: HistoryRules, commits:
       const found = await at(commit, path);
       if (found.kind !== "folder") throw notFound(path.join("/"));
       const tree = await trees.read(found.hash);
-      return { ...tree, names: await rules.servedNames(path.join("/"), tree) };
+      return { ...tree, names: await visibleNames(path.join("/"), tree) };
     },
 
     async serves(path, commit) {
@@ -79,4 +116,8 @@ export function createServedTrees(trees: GitTrees, rules: HistoryRules, commits:
       return found !== undefined && judge(name, found.kind);
     },
   };
+}
+
+function below(folder: string, name: string): string {
+  return folder === "" ? name : `${folder}/${name}`;
 }

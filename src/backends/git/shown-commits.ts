@@ -3,13 +3,12 @@ import { isUtf8 } from "node:buffer";
 import { createTimeSlices } from "../../lib/time-slices.ts";
 import type { Maybe } from "../disk/steps.ts";
 import { ResourceError } from "../../errors.ts";
-import { type CommitContext, shallowEnds } from "./commits.ts";
+import type { CommitLinks, CommitTrees } from "./commit-trees.ts";
+import type { CommitContext } from "./commits.ts";
 import type { HistoryRules } from "./history-rules.ts";
-import type { Objects } from "./objects.ts";
 import { GitFailure } from "./program.ts";
-import type { GitRepository } from "./repository.ts";
 import { differences, type RawEntry } from "./tree-differences.ts";
-import { isPossible, kindOfMode, lacking, maxTreeBytes, type TreeEntry, type GitTrees } from "./trees.ts";
+import { isPossible, kindOfMode, lacking, type TreeEntry, type GitTrees } from "./trees.ts";
 
 export interface ShownCommits {
   /** A commit without changes is shown; one that cannot be judged, because the repository lacks a part of it, is not. */
@@ -23,8 +22,11 @@ export interface ShownCommits {
   nearest(commit: string): Maybe<string | undefined>;
   /** The nearest shown commit of each, without duplicates. */
   nearestOf(commits: readonly string[]): Maybe<string[]>;
-  /** Caches the links of a commit, so that git need not be called again. */
-  note(commit: string, links: CommitLinks): void;
+  /** Whether the message of a commit may be shown: not if it changes a path that an access rule hides from the caller. */
+  showsMessage(commit: string): Maybe<boolean>;
+  /** The parents that the commit has if commits that are not shown do not exist. */
+  parentsOf(commit: string): Promise<readonly string[]>;
+  note: CommitTrees["note"];
 }
 
 /** For a folder of a repository: commits that do not touch it are part of its history, too. */
@@ -33,20 +35,15 @@ export const allCommits: ShownCommits = {
   touches: async () => true,
   nearest: (commit) => commit,
   nearestOf: (commits) => [...commits],
+  showsMessage: () => true,
+  parentsOf: async () => [],
   note: () => undefined,
 };
 
-interface CommitLinks {
-  readonly tree: string;
-  /** The first parent. */
-  readonly parent: string | undefined;
-}
-
 interface ShownCommitsOptions {
-  readonly repository: GitRepository;
   readonly rules: HistoryRules;
   readonly trees: GitTrees;
-  readonly contents: Objects;
+  readonly commitTrees: CommitTrees;
   /** In bytes. */
   readonly hashBytes: () => number;
 }
@@ -64,98 +61,18 @@ interface Finding {
 const recent = 50;
 const maxCached = 20_000;
 const maxHiddenCached = 16;
-const maxCommitBytes = 16 * 1024 * 1024;
 /** Limit of consecutive hidden commits that are skipped. */
 const maxPassed = 10_000;
-const maxCachedBytes = 8 * 1024 * 1024;
-const noTree = Buffer.alloc(0);
 
-export function createShownCommits({
-  repository,
-  rules,
-  trees,
-  contents,
-  hashBytes,
-}: ShownCommitsOptions): ShownCommits {
-  const links = new Map<string, CommitLinks>();
+export function createShownCommits({ rules, trees, commitTrees, hashBytes }: ShownCommitsOptions): ShownCommits {
+  const { linksOf, readTree, note } = commitTrees;
   const findings = new Map<string, Finding>();
+  /** Whether the message of a commit is shown. Access rules do not change for as long as this object is used. */
+  const messages = new Map<string, boolean>();
   const judging = new Map<string, Promise<boolean>>();
-  /** Recently read trees, oldest first: successive commits share most of them. */
-  const cachedTrees = new Map<string, Buffer>();
-  const fetching = new Map<string, Promise<Buffer>>();
-  let keptBytes = 0;
-  let round: PromiseWithResolvers<void> | undefined;
-  let pending = 0;
-
-  function note(commit: string, commitLinks: CommitLinks): void {
-    if (links.size >= maxCached) links.clear();
-    links.set(commit, commitLinks);
-  }
-
-  /** Undefined if the repository lacks the commit, as beyond the end of a shallow clone. */
-  async function linksOf(commit: string): Promise<CommitLinks | undefined> {
-    const known = links.get(commit);
-    if (known) return known;
-    const found = await contents.find(commit, maxCommitBytes);
-    if (found?.type !== "commit" || !found.bytes) return undefined;
-    const head = found.bytes.toString("latin1", 0, 512);
-    const [, tree = "", parent] = /^tree ([0-9a-f]+)\n(?:parent ([0-9a-f]+)\n)?/.exec(head) ?? [];
-    const commitLinks = { tree, parent: shallowEnds(repository)?.has(commit) ? undefined : parent };
-    note(commit, commitLinks);
-    return commitLinks;
-  }
-
   async function entryAt(commit: string | undefined, path: string): Promise<TreeEntry | undefined> {
     if (commit === undefined || !(await linksOf(commit))) return undefined;
     return trees.find(commit, path.split("/"));
-  }
-
-  /**
-   * Requests trees in rounds, the next when all of the last have arrived. Judging many commits concurrently then takes one write to git per
-   * tree depth, instead of one per tree.
-   */
-  async function inRounds<T>(work: () => Promise<T>): Promise<T> {
-    if (!round) {
-      round = Promise.withResolvers();
-      if (pending === 0) setImmediate(beginRound);
-    }
-    await round.promise;
-    pending += 1;
-    try {
-      return await work();
-    } finally {
-      pending -= 1;
-      if (pending === 0) beginRound();
-    }
-  }
-
-  function beginRound(): void {
-    round?.resolve();
-    round = undefined;
-  }
-
-  async function fetchTree(hash: string): Promise<Buffer> {
-    const found = await inRounds(() => contents.find(hash, maxTreeBytes));
-    if (found?.type !== "tree" || !found.bytes) throw lacking();
-    // A copy, because the bytes are part of a larger buffer.
-    const bytes = Buffer.from(found.bytes);
-    cachedTrees.set(hash, bytes);
-    keptBytes += bytes.length;
-    for (const [oldest, { length }] of cachedTrees) {
-      if (keptBytes <= maxCachedBytes || oldest === hash) break;
-      cachedTrees.delete(oldest);
-      keptBytes -= length;
-    }
-    return bytes;
-  }
-
-  async function readTree(hash: string | undefined): Promise<Buffer> {
-    if (hash === undefined) return noTree;
-    const known = cachedTrees.get(hash) ?? fetching.get(hash);
-    if (known) return known;
-    const fetched = fetchTree(hash).finally(() => fetching.delete(hash));
-    fetching.set(hash, fetched);
-    return fetched;
   }
 
   /** A served path that differs between two trees. Differing hidden paths are added to `hidden`. */
@@ -200,13 +117,45 @@ export function createShownCommits({
     return undefined;
   }
 
+  async function firstParentTree({ parents: [first] }: CommitLinks): Promise<string | undefined> {
+    return first === undefined ? undefined : (await linksOf(first))?.tree;
+  }
+
+  /** Whether a path differs between two trees that an access rule hides from the caller. */
+  async function hasForbidden(folder: string, before: string | undefined, after: string | undefined): Promise<boolean> {
+    const pause = createTimeSlices();
+    const [old, now] = await Promise.all([readTree(before), readTree(after)]);
+    for (const each of differences(old, now, hashBytes())) {
+      const waiting = pause();
+      if (waiting) await waiting;
+      const name = isUtf8(each.name) ? each.name.toString("utf8") : "";
+      // Rules cannot judge such a name.
+      if (!isPossible(name)) return true;
+      const path = folder === "" ? name : `${folder}/${name}`;
+      const sides = [each.before, each.after].map(toEntry);
+      if (sides.some((side) => side && rules.isForbidden(path, side.kind))) return true;
+      const folders = sides.map((side) => (side?.kind === "folder" ? side.hash : undefined));
+      const isDeeper = folders.some((hash) => hash !== undefined) && !rules.isOpen(path);
+      if (isDeeper && (await hasForbidden(path, folders[0], folders[1]))) return true;
+    }
+    return false;
+  }
+
+  async function judgeMessage(commit: string): Promise<boolean> {
+    const own = await linksOf(commit);
+    const mayShow = own !== undefined && !(await hasForbidden("", await firstParentTree(own), own.tree));
+    if (messages.size >= maxCached) messages.clear();
+    messages.set(commit, mayShow);
+    return mayShow;
+  }
+
   async function look(commit: string): Promise<Finding> {
     const own = await linksOf(commit);
     if (!own) throw lacking();
-    const parent = own.parent === undefined ? undefined : await linksOf(own.parent);
-    if (own.tree === parent?.tree) return { hidden: [] };
+    const parentTree = await firstParentTree(own);
+    if (own.tree === parentTree) return { hidden: [] };
     const hidden: Place[] = [];
-    const served = await findServed("", parent?.tree, own.tree, hidden);
+    const served = await findServed("", parentTree, own.tree, hidden);
     if (served) return { served, hidden: undefined };
     return { hidden: hidden.length > maxHiddenCached ? undefined : hidden };
   }
@@ -249,7 +198,7 @@ export function createShownCommits({
     let at: string | undefined = commit;
     for (let passed = 0; at !== undefined && passed < maxPassed; passed += 1) {
       if (await isShown(at)) return at;
-      at = (await linksOf(at))?.parent;
+      at = (await linksOf(at))?.parents[0];
     }
     return undefined;
   }
@@ -258,21 +207,24 @@ export function createShownCommits({
     return isShown(commit) === true ? commit : nearestBehind(commit);
   }
 
+  function nearestOf(commits: readonly string[]): Maybe<string[]> {
+    const found = commits.map(nearest);
+    return found.every((each) => typeof each === "string") ? unique(found) : Promise.all(found).then(unique);
+  }
+
   return {
     isShown,
     nearest,
     note,
+    showsMessage: (commit) => rules.isOpen("") || (messages.get(commit) ?? judgeMessage(commit)),
+    parentsOf: async (commit) => nearestOf((await linksOf(commit))?.parents ?? []),
+    nearestOf,
 
     async touches(commit, path) {
-      const sides = [await entryAt((await linksOf(commit))?.parent, path), await entryAt(commit, path)];
+      const sides = [await entryAt((await linksOf(commit))?.parents[0], path), await entryAt(commit, path)];
       for (const side of sides) if (side && side.kind !== "folder" && (await rules.serves(path, side))) return true;
       const [before, after] = sides.map((side) => (side?.kind === "folder" ? side.hash : undefined));
       return (await findServed(path, before, after, [])) !== undefined;
-    },
-
-    nearestOf(commits) {
-      const found = commits.map(nearest);
-      return found.every((each) => typeof each === "string") ? unique(found) : Promise.all(found).then(unique);
     },
   };
 }

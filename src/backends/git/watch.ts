@@ -8,6 +8,7 @@ import { changedFiles } from "./commits.ts";
 import type { HistoryRules } from "./history-rules.ts";
 import type { Mirror } from "./mirror.ts";
 import type { GitProgram } from "./program.ts";
+import type { ServedChange } from "./raw-diff.ts";
 import { listedNames, type Ref, type Refs } from "./refs.ts";
 import type { GitRepository } from "./repository.ts";
 
@@ -33,6 +34,8 @@ interface RepositoryWatcherOptions {
   /** Whether the system announces changes in a folder; if not, it is polled. */
   readonly isAnnounced: boolean;
   readonly pollMs: number;
+  /** For a caller who may not see everything: a text that differs if what they see of the index differs. Default: whether it was written. */
+  readonly readIndexState?: ((signal: AbortSignal) => Promise<string>) | undefined;
   readonly log: Runtime["log"];
 }
 
@@ -65,6 +68,7 @@ const telling =
 
 export function createRepositoryWatcher(options: RepositoryWatcherOptions): RepositoryWatcher {
   const { repository, program, mirror, refs, rules, isAnnounced, pollMs, log } = options;
+  const isPartial = options.readIndexState !== undefined;
   const watches = createSourceWatches(stop);
   const folders = new Map<string, Covered>();
   /** Requested names, and the commit of each at the last check. "" for none. */
@@ -188,8 +192,8 @@ export function createRepositoryWatcher(options: RepositoryWatcherOptions): Repo
       generation: await options.generation(),
       refs: new Map(all.map(({ name, hash }) => [name, hash])),
       listed: new Set(listedNames(all)),
-      head: "ref" in head ? `${head.ref} ${hashOf(all, head.ref)}` : head.hash,
-      index: stampOf(join(repository.gitDir, "index")),
+      head: "ref" in head ? `${head.ref} ${hashOf(all, head.ref)}` : isPartial ? await meaning("HEAD") : head.hash,
+      index: (await options.readIndexState?.(closing.signal)) ?? stampOf(join(repository.gitDir, "index")),
       settings: telltales.map((name) => stampOf(join(repository.gitDir, name))).join(" "),
     };
   }
@@ -235,7 +239,10 @@ export function createRepositoryWatcher(options: RepositoryWatcherOptions): Repo
     const { signal } = closing;
     const { files, isCut } = await changedFiles(old, hash, { program, mirror, rules, signal, folders: true });
     if (isCut || files.length > maxChanges) return tell({ kind: "lost" });
+    const holding = isPartial ? foldersAbove(files) : undefined;
     for (const { path, change, isFolder } of files) {
+      // A folder in which only hidden files differ has not changed for the caller.
+      if (isFolder && holding?.has(path) === false) continue;
       const kind = change === "added" ? "appeared" : change === "deleted" ? "gone" : "changed";
       for (const section of isFolder ? ["tree"] : sections)
         tell({ kind, path: pathOf([section, ref, ...path.split("/")]) });
@@ -307,6 +314,15 @@ const telltales = [
 
 function hashOf(all: readonly Ref[], ref: string): string {
   return all.find(({ name }) => name === ref)?.hash ?? "";
+}
+
+/** The folders that contain one of the files. */
+function foldersAbove(changes: readonly ServedChange[]): ReadonlySet<string> {
+  const folders = new Set<string>();
+  for (const { path } of changes.filter(({ isFolder }) => !isFolder))
+    for (let slash = path.lastIndexOf("/"); slash > 0; slash = path.lastIndexOf("/", slash - 1))
+      folders.add(path.slice(0, slash));
+  return folders;
 }
 
 function differing(before: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>): string[] {

@@ -3,7 +3,7 @@ import type { Worker } from "node:worker_threads";
 import { ResourceError } from "../../errors.ts";
 import { releaseMemory } from "../../lib/v8-memory.ts";
 import { monotonicMs } from "../../lib/monotonic-ms.ts";
-import type { Call } from "../../resources.ts";
+import { type Call, serverCaller } from "../../resources.ts";
 import type { IndexProblem } from "../../search/index-problem.ts";
 import type { IndexStatus, Role } from "../../search/status.ts";
 import type { SourceDefinition, Runtime } from "../../source.ts";
@@ -153,7 +153,7 @@ export function createIndexerClient(
     // The thread requests only operations and mounts that it was given.
     const ask = source?.[operation] as ((asked: unknown, call: Call) => Promise<unknown>) | undefined;
     if (!ask) throw new ResourceError("cancelled", "the mount is no longer served");
-    return ask.call(source, asked, { caller: { id: "pressmark" }, signal });
+    return ask.call(source, asked, { caller: serverCaller, signal });
   }
 
   function tellMounts(): void {

@@ -8,6 +8,8 @@ export interface Placed {
   readonly address: string;
   /** Language → address of the same document in other languages. */
   readonly twins: ReadonlyMap<string, string>;
+  /** True if twins are left out that the caller may not see. */
+  readonly isPartial?: boolean;
 }
 
 export interface Arrangement {
@@ -29,6 +31,11 @@ export function arrange(documents: readonly DocumentHead[]): Arrangement {
     return { document, address: addresses.get(document) as string, twins: others };
   });
   placed.sort((left, right) => compareAddresses(left.address, right.address));
+  return arrangementOf(placed);
+}
+
+/** `placed` is in address order. */
+export function arrangementOf(placed: readonly Placed[]): Arrangement {
   return {
     placed,
     byAddress: new Map(placed.map((each) => [each.address, each])),

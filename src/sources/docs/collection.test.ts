@@ -28,6 +28,7 @@ async function watched(): Promise<{ collection: DocumentCollection; reads: strin
   const collection = createCollection({
     files,
     runtime: { wait: (ms, signal) => setTimeout(ms, undefined, { signal }), log: () => undefined },
+    visible: { of: async (all) => all },
     marks: createLanguageMarks(),
     rules: createRules([]),
     fallback: "en",
@@ -75,7 +76,7 @@ describe("a collection", () => {
     write("a.md", "# A\n");
     const { collection } = await watched();
     const leaving = new AbortController();
-    const left = collection.look({ signal: leaving.signal });
+    const left = collection.look({ ...call(), signal: leaving.signal });
     const stayed = collection.look(call());
     leaving.abort();
     await expect(left).rejects.toMatchObject({ kind: "cancelled" });

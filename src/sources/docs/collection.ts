@@ -1,17 +1,18 @@
 /** The documents of a folder, cached and checked again on request. */
 import { unlessAborted } from "../../lib/unless-aborted.ts";
 import { cancelled, ResourceError } from "../../errors.ts";
-import type { Call } from "../../resources.ts";
+import { type Call, serverCaller } from "../../resources.ts";
 import type { Address, Entry, Source, Runtime } from "../../source.ts";
 import { type Arrangement, arrange, type Placed } from "./arrange.ts";
 import { type DocumentFormat, documentFormatOf } from "./formats.ts";
+import type { VisibleDocuments } from "./visible.ts";
 import { describeDocument, type DocumentHead, headBytes, type HeadOptions } from "./head.ts";
 
 export type DocumentFiles = Required<Pick<Source, "list" | "read" | "stat" | "watch" | "close">>;
 
 export interface DocumentCollection {
-  /** The documents at present, or as they were at most this long ago. */
-  look(call: Pick<Call, "signal">, maxAgeMs?: number): Promise<Arrangement>;
+  /** The documents at present, or as they were at most this long ago, that the caller may see. */
+  look(call: Pick<Call, "caller" | "signal">, maxAgeMs?: number): Promise<Arrangement>;
   /** The document at an address in its current state, or a directory with its names. Undefined if there is neither. */
   find(address: string, call: Call): Promise<FoundDocument | undefined>;
   close(): void;
@@ -22,6 +23,7 @@ type FoundDocument = { readonly placed: Placed } | { readonly names: readonly st
 interface CollectionOptions extends HeadOptions {
   readonly files: DocumentFiles;
   readonly runtime: Pick<Runtime, "wait" | "log">;
+  readonly visible: Pick<VisibleDocuments, "of">;
   /** Called after each check with the result. */
   looked(arrangement: Arrangement): void;
 }
@@ -35,9 +37,15 @@ const sliceMs = 8;
 const missShare = 0.2;
 const maxRestMs = 1000;
 
-export function createCollection({ files, runtime, looked, ...options }: CollectionOptions): DocumentCollection {
+export function createCollection({
+  files,
+  runtime,
+  visible,
+  looked,
+  ...options
+}: CollectionOptions): DocumentCollection {
   const closing = new AbortController();
-  const call: Call = { caller: { id: "pressmark" }, signal: closing.signal };
+  const call: Call = { caller: serverCaller, signal: closing.signal };
   let documents: ReadonlyMap<string, DocumentHead> = new Map();
   let arrangement: Arrangement | undefined;
   let begunMs = -Infinity;
@@ -134,16 +142,17 @@ export function createCollection({ files, runtime, looked, ...options }: Collect
     }
   }
 
-  async function look({ signal }: Pick<Call, "signal">, maxAgeMs = 0): Promise<Arrangement> {
-    if (arrangement && performance.now() - begunMs < maxAgeMs) return arrangement;
-    return unlessAborted(begin(), signal, cancelled);
+  async function look({ caller, signal }: Pick<Call, "caller" | "signal">, maxAgeMs = 0): Promise<Arrangement> {
+    const isRecent = performance.now() - begunMs < maxAgeMs;
+    const all = arrangement && isRecent ? arrangement : await unlessAborted(begin(), signal, cancelled);
+    return visible.of(all, caller);
   }
 
   /** For a failed lookup: includes everything that exists now, at a limited cost for repeated calls. */
-  async function lookAgain(signal: AbortSignal): Promise<Arrangement> {
+  async function lookAgain({ caller, signal }: Call): Promise<Arrangement> {
     const restMs = begunMs + Math.min(tookMs / missShare, maxRestMs) - performance.now();
     if (tookMs > sliceMs && restMs > 0) await runtime.wait(restMs, signal);
-    return unlessAborted(begin(), signal, cancelled);
+    return visible.of(await unlessAborted(begin(), signal, cancelled), caller);
   }
 
   /** The current state of a document; undefined if it is gone or has changed. */
@@ -158,7 +167,9 @@ export function createCollection({ files, runtime, looked, ...options }: Collect
     }
     if (isUnchanged(document.entry, entry)) return placed;
     const now = await learn(entry, document.format);
-    return now?.lang === document.lang ? { ...placed, document: now } : undefined;
+    // A link may lead to another file now.
+    const isSame = now?.lang === document.lang && now.entry.reveals?.path === document.entry.reveals?.path;
+    return isSame ? { ...placed, document: now } : undefined;
   }
 
   async function findIn(among: Arrangement, address: string, callerCall: Call): Promise<FoundDocument | undefined> {
@@ -173,8 +184,9 @@ export function createCollection({ files, runtime, looked, ...options }: Collect
     look,
 
     async find(address, callerCall) {
-      const found = await findIn(arrangement ?? (await look(callerCall)), address, callerCall);
-      return found ?? findIn(await lookAgain(callerCall.signal), address, callerCall);
+      const known = arrangement ? await visible.of(arrangement, callerCall.caller) : await look(callerCall);
+      const found = await findIn(known, address, callerCall);
+      return found ?? findIn(await lookAgain(callerCall), address, callerCall);
     },
 
     close: () => closing.abort(),

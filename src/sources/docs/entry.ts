@@ -19,7 +19,7 @@ export type Describe = (placed: Placed) => Entry;
 export function createDescribe({ prefer, timeOf, addressOf }: EntryOptions): Describe {
   const isPreferred = (lang: string) => lang === prefer || baseLanguageOf(lang) === prefer;
 
-  return ({ document, address, twins }) => {
+  return ({ document, address, twins, isPartial }) => {
     const { entry, file, lang, said, verdict, title } = document;
     const isLowered =
       prefer !== undefined && said.priority === undefined && !isPreferred(lang) && [...twins.keys()].some(isPreferred);
@@ -50,7 +50,8 @@ export function createDescribe({ prefer, timeOf, addressOf }: EntryOptions): Des
           }),
         },
       },
-      version: entry.version,
+      // A version promises the same content to everyone.
+      version: isPartial ? undefined : entry.version,
       reveals,
     };
   };

@@ -3,9 +3,11 @@ import { invalid, quote, ResourceError } from "../../errors.ts";
 import { createTimeSlices } from "../../lib/time-slices.ts";
 import type { Part } from "../../source.ts";
 import { type ContentRange, formatContentRange } from "../../backends/ranges/range.ts";
+import { hiddenMessage } from "../../backends/git/commits.ts";
 import type { Mirror } from "../../backends/git/mirror.ts";
 import type { HistoryRules } from "../../backends/git/history-rules.ts";
 import type { GitProgram } from "../../backends/git/program.ts";
+import type { ShownCommits } from "../../backends/git/shown-commits.ts";
 import { blameTemplate } from "./templates.ts";
 import { unquoteName } from "../../backends/git/unquote-name.ts";
 
@@ -20,6 +22,8 @@ interface BlameRequest {
   readonly content: Part;
   readonly range: ContentRange | undefined;
   readonly rules: HistoryRules;
+  readonly commits: ShownCommits;
+  readonly isPartial: boolean;
 }
 
 interface Stretch {
@@ -56,6 +60,8 @@ export async function readBlame(request: BlameRequest): Promise<Part> {
   if (!(await isServedThroughout(result.stretches, request)))
     result = await runBlame(["--no-follow", ...within], request);
   const { stretches, commits, isCut } = result;
+  if (request.isPartial)
+    for (const [hash, blamed] of commits) commits.set(hash, await visiblePart(hash, blamed, request));
   // In UTF-16 text, git counts lines differently.
   const isPlain = !String(content.meta?.["pressmark/encoding"]).startsWith("utf-16");
   const text = JSON.stringify({
@@ -70,6 +76,20 @@ export async function readBlame(request: BlameRequest): Promise<Part> {
   });
   if (isCut || text.length > maxBytes) throw tooLarge(path, lines.length, maxBytes);
   return { body: { text }, mimeType: "application/json" };
+}
+
+/** What a caller may know of a commit who may not see every commit. */
+async function visiblePart(
+  hash: string,
+  { boundary: _boundary, ...blamed }: BlamedCommit,
+  { commits }: BlameRequest,
+): Promise<BlamedCommit> {
+  const isOldest = (await commits.parentsOf(hash)).length === 0;
+  return {
+    ...blamed,
+    ...(!(await commits.showsMessage(hash)) && { subject: hiddenMessage }),
+    ...(isOldest && { boundary: true as const }),
+  };
 }
 
 async function runBlame(how: readonly string[], { program, mirror, signal, maxBytes, commit, path }: BlameRequest) {

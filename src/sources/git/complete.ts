@@ -5,6 +5,7 @@ import type { Objects } from "../../backends/git/objects.ts";
 import type { GitProgram } from "../../backends/git/program.ts";
 import { listedNames, type Refs } from "../../backends/git/refs.ts";
 import type { ServedTrees } from "../../backends/git/served-trees.ts";
+import { sectionOf } from "./templates.ts";
 import type { ShownCommits } from "../../backends/git/shown-commits.ts";
 
 interface CompletingOptions {
@@ -14,6 +15,7 @@ interface CompletingOptions {
   readonly trees: ServedTrees;
   readonly commits: ShownCommits;
   readonly headers: Objects;
+  readonly isPartial: boolean;
 }
 
 interface CompletionContext extends CompletingOptions {
@@ -22,16 +24,17 @@ interface CompletionContext extends CompletingOptions {
 
 const maxSuggestions = 100;
 const recent = 20;
+const maxRecent = 2000;
 const shortLength = 12;
 
 /** An unknown variable has no suggestions. */
 export type GitCompletion = (request: SourceCompletionRequest, signal: AbortSignal) => Promise<Suggestion[]>;
 
 export function createGitCompletion(options: CompletingOptions): GitCompletion {
-  return async ({ template: { template }, variable, value, given }, signal) => {
+  return async ({ template, variable, value, given }, signal) => {
     const context = { ...options, signal };
-    // A suggestion reveals the address that the template leads to; for a query parameter, the folders.
-    const section = /^(?:commit|tree|blob|blame)(?=\/)/.exec(template)?.[0] ?? "tree";
+    // A suggestion reveals the address that the template leads to.
+    const section = sectionOf(template);
     if (/^(?:sha|base|head|ref)$/.test(variable)) return completeRef(value, section, context);
     if (variable !== "path") return [];
     return completePath(value, { ref: given["ref"] ?? given["head"] ?? "HEAD", section }, context);
@@ -48,17 +51,28 @@ async function completeRef(typed: string, section: string, context: CompletionCo
     .map((value) => ({ value, reveals: { path: pathOf([section, value]) } }));
 }
 
-async function commitsLike(
-  typed: string,
-  { program, mirror, headers, commits, signal }: CompletionContext,
-): Promise<string[]> {
+async function commitsLike(typed: string, context: CompletionContext): Promise<string[]> {
+  const { program, mirror, signal, isPartial } = context;
   const gitDir = await mirror.ready();
-  const isEnough = typed.length >= 4 && typed.length <= mirror.hashLength;
-  const args = isEnough
-    ? ["rev-parse", `--disambiguate=${typed}`]
-    : ["rev-list", `--max-count=${recent}`, "--all", "--ignore-missing"];
-  const { bytes } = await program.run(args, { gitDir, signal });
-  const hashes = bytes.toString("latin1").split("\n").slice(0, maxSuggestions);
+  if (typed.length >= 4 && typed.length <= mirror.hashLength) {
+    const { bytes } = await program.run(["rev-parse", `--disambiguate=${typed}`], { gitDir, signal });
+    return shownOf(linesOf(bytes).slice(0, maxSuggestions), typed, context);
+  }
+  for (let count = recent; ; count *= 4) {
+    const args = ["rev-list", `--max-count=${count}`, "--all", "--ignore-missing"];
+    const hashes = linesOf((await program.run(args, { gitDir, signal })).bytes);
+    // For a caller who may not see every commit, the recent ones that they may see.
+    const isMore = isPartial && hashes.length === count && count < maxRecent;
+    const shown = await shownOf(hashes, isPartial ? "" : typed, context);
+    if (!isMore || shown.length >= recent) return shown.slice(0, recent).filter((hash) => hash.startsWith(typed));
+  }
+}
+
+async function shownOf(
+  hashes: readonly string[],
+  typed: string,
+  { headers, commits }: CompletionContext,
+): Promise<string[]> {
   const found = await Promise.all(
     hashes.map(async (hash) => {
       const each = /^[0-9a-f]{40,}$/.test(hash) ? await headers.find(hash) : undefined;
@@ -67,6 +81,10 @@ async function commitsLike(
     }),
   );
   return found.flat().map((hash) => hash.slice(0, Math.max(shortLength, typed.length)));
+}
+
+function linesOf(bytes: Buffer): string[] {
+  return bytes.toString("latin1").trimEnd().split("\n");
 }
 
 /** Names in the folder typed so far, in the chosen commit. */

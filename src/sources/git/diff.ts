@@ -3,15 +3,12 @@ import { isUtf8 } from "node:buffer";
 import { quote, ResourceError } from "../../errors.ts";
 import { decodeExactly, findEncoding } from "../../lib/text-encoding.ts";
 import type { Part } from "../../source.ts";
-import { changedFiles, type CommitContext } from "../../backends/git/commits.ts";
-import type { HistoryRules } from "../../backends/git/history-rules.ts";
+import { changedFiles, type ChangedFilesOptions, maxNamed, visibleChanges } from "../../backends/git/commits.ts";
 import { parseRawDiff, type RawChange, type ServedChange, servedChanges } from "../../backends/git/raw-diff.ts";
 import { diffTemplate } from "./templates.ts";
 
-interface DiffRequest extends CommitContext {
-  readonly rules: HistoryRules;
+interface DiffRequest extends ChangedFilesOptions {
   readonly maxBytes: number;
-  readonly path?: string;
   /** Hash of the empty tree. */
   readonly emptyTree: string;
 }
@@ -36,17 +33,20 @@ const how = [
   "--dst-prefix=b/",
 ];
 const maxListBytes = 8 * 1024 * 1024;
-/** Limit of paths on one command line. */
-const maxNamed = 500;
 
 export async function readDiff(base: string, head: string, request: DiffRequest): Promise<Part> {
   const { rules, path } = request;
-  const sections = await sectionsOf(base, head, path === undefined ? [] : [path], "-M", request);
+  const visible = await visibleChanges(base, head, request);
+  const paths = visible?.files.map((file) => file.path);
+  const sections = paths
+    ? await sectionsOfEach(base, head, paths, request)
+    : await sectionsOf(base, head, path === undefined ? [] : [path], "-M", request);
   if (!sections) throw await tooLarge(base, head, request);
-  const { served, leftOut } = await servedChanges(
+  const { served, ...found } = await servedChanges(
     sections.map(({ change }) => change),
     rules,
   );
+  const leftOut = visible?.leftOut ?? found.leftOut;
   const halves = await halvesOf(served, base, head, request);
   const texts = served.flatMap((change, index) => {
     if (!change) return [];
@@ -89,6 +89,25 @@ async function sectionsOf(
   if (next !== patches.length)
     throw new ResourceError("unexpected", "the patches of git do not match its list of files");
   return sections;
+}
+
+/** The patch of these paths alone. Renames are detected if the paths fit on one command line. */
+async function sectionsOfEach(
+  base: string,
+  head: string,
+  paths: readonly string[],
+  request: DiffRequest,
+): Promise<Section[] | undefined> {
+  const all: Section[] = [];
+  let bytes = 0;
+  for (let at = 0; at < paths.length; at += maxNamed) {
+    const renames = paths.length > maxNamed ? "--no-renames" : "-M";
+    const sections = await sectionsOf(base, head, paths.slice(at, at + maxNamed), renames, request);
+    all.push(...(sections ?? []));
+    bytes += sections?.reduce((sum, { text }) => sum + text.length, 0) ?? 0;
+    if (!sections || bytes > request.maxBytes) return undefined;
+  }
+  return all;
 }
 
 /** Patches of changes of which only one side is served, as if the other side had never existed. */

@@ -1,5 +1,6 @@
 /** Lists branches and tags, most recent first. */
-import { type CommitContext, readCommits } from "../../backends/git/commits.ts";
+import { compareAddresses } from "../../lib/address-order.ts";
+import { type CommitContext, hiddenMessage, readCommits } from "../../backends/git/commits.ts";
 import { outputLines } from "../../backends/git/refs.ts";
 import type { ShownCommits } from "../../backends/git/shown-commits.ts";
 
@@ -33,6 +34,8 @@ interface Row {
   readonly date: string | undefined;
   readonly upstream: string;
   readonly subject: string;
+  /** The commit that an annotated tag really points to. */
+  readonly pointed?: string;
 }
 
 export async function readBranches(context: ListingContext): Promise<object> {
@@ -76,22 +79,36 @@ async function rows(prefixes: readonly string[], context: ListingContext): Promi
     if (symref !== "" || (isAnnotated ? peeledType : ownType) !== "commit") return [];
     const date = /^\d{1,12}$/.test(at) ? new Date(Number(at) * 1000).toISOString() : undefined;
     const hash = isAnnotated ? peeled : own;
-    commits.note(hash, { tree, parent: parents.split(" ")[0] || undefined });
+    commits.note(hash, { tree, parents: parents === "" ? [] : parents.split(" ") });
     return [{ name, hash, isAnnotated, date, upstream, subject }];
   });
   const shown = await Promise.all(found.map(async (row) => ({ row, hash: await commits.nearest(row.hash) })));
   const others = new Set(shown.flatMap(({ row, hash }) => (hash === undefined || hash === row.hash ? [] : [hash])));
-  if (others.size === 0) return shown.flatMap(({ row, hash }) => (hash === undefined ? [] : [row]));
+  if (others.size === 0)
+    return withMessages(
+      shown.flatMap(({ row, hash }) => (hash === undefined ? [] : [row])),
+      commits,
+    );
   const facts = new Map((await readCommits([...others], context)).map((commit) => [commit.hash, commit]));
-  return shown
+  const nearest = shown
     .flatMap(({ row, hash }): Row[] => {
       if (hash === undefined) return [];
       const commit = facts.get(hash);
       // An annotated tag has its own message.
-      if (!commit || hash === row.hash || row.isAnnotated) return [{ ...row, hash }];
+      if (!commit || hash === row.hash || row.isAnnotated) return [{ ...row, hash, pointed: row.hash }];
       return [{ ...row, hash, date: commit.committer.date, subject: subjectOf(commit.text) }];
     })
-    .sort((one, other) => (other.date ?? "").localeCompare(one.date ?? ""));
+    .sort((one, other) => (other.date ?? "").localeCompare(one.date ?? "") || compareAddresses(one.name, other.name));
+  return withMessages(nearest, commits);
+}
+
+/** An annotated tag speaks of the commit that it really points to. */
+function withMessages(all: readonly Row[], commits: ShownCommits): Promise<Row[]> {
+  return Promise.all(
+    all.map(async (row) =>
+      (await commits.showsMessage(row.pointed ?? row.hash)) ? row : { ...row, subject: hiddenMessage },
+    ),
+  );
 }
 
 /** The first paragraph, as git prints it. */

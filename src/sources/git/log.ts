@@ -1,7 +1,15 @@
 /** The history of a commit, page by page. The cost of a page does not depend on its position. */
 import { invalid, notFound, quote, ResourceError } from "../../errors.ts";
 import { checkPath } from "./addresses.ts";
-import { type CommitFacts, fieldCount, shallowEnds, subjectFormat, toFacts } from "../../backends/git/commits.ts";
+import type { TextSeal } from "../../lib/sealed-text.ts";
+import {
+  type CommitFacts,
+  fieldCount,
+  hiddenMessage,
+  shallowEnds,
+  subjectFormat,
+  toFacts,
+} from "../../backends/git/commits.ts";
 import type { Mirror } from "../../backends/git/mirror.ts";
 import { GitFailure, type GitProgram } from "../../backends/git/program.ts";
 import type { Refs } from "../../backends/git/refs.ts";
@@ -27,6 +35,9 @@ interface LogContext {
   /** Whether a path, which may be a file or a folder, is served at a commit. */
   servesPath(path: string, commit: string): Promise<boolean>;
   readonly signal: AbortSignal;
+  readonly isPartial: boolean;
+  /** Encrypts positions for a caller who may not see every commit: they hold hashes and numbers of hidden ones. */
+  readonly seal: TextSeal;
 }
 
 interface Filter {
@@ -78,7 +89,7 @@ export async function readLog(query: Readonly<Record<string, string>>, context: 
   const { mirror, repository, commits } = context;
   await mirror.ready();
   const from =
-    query["after"] === undefined ? await beginning(query["ref"], context) : parsePosition(query["after"], mirror);
+    query["after"] === undefined ? await beginning(query["ref"], context) : parsePosition(query["after"], context);
   if (!from) return { from: null, commits: [] };
   const walked = await walk(from, filter, context).catch((cause: unknown) => {
     // A forged position names commits that do not exist.
@@ -86,22 +97,25 @@ export async function readLog(query: Readonly<Record<string, string>>, context: 
   });
   const ends = shallowEnds(repository);
   const parents = await Promise.all(walked.commits.map((commit) => commits.nearestOf(commit.parents)));
+  const messages = await Promise.all(walked.commits.map(({ hash }) => commits.showsMessage(hash)));
   const { after: _after, ref: _ref, ...rest } = query;
   return {
     from: (await commits.nearest(from.start)) ?? null,
-    commits: walked.commits.map((commit, index) => toEntry(commit, parents[index] ?? [], ends)),
+    commits: walked.commits.map((commit, index) =>
+      toEntry(messages[index] ? commit : { ...commit, text: hiddenMessage }, parents[index] ?? [], ends),
+    ),
     ...(ends && { shallow: true as const }),
     ...(walked.position && {
-      next: formatQuery({ ...rest, after: formatPosition(walked.position) }),
+      next: formatQuery({ ...rest, after: formatPosition(walked.position, context) }),
     }),
   };
 }
 
 async function beginning(ref: string | undefined, { refs, commits }: LogContext): Promise<Position | undefined> {
   try {
-    const { hash, byHash } = await refs.resolve(ref ?? "HEAD");
+    const { hash, byHash, tip: start = hash } = await refs.resolve(ref ?? "HEAD");
     if (byHash !== undefined && !(await commits.isShown(byHash))) throw notFound(ref ?? "HEAD");
-    return { start: hash, passed: 0, oldest: Number.MAX_SAFE_INTEGER, merged: false, ahead: [hash] };
+    return { start, passed: 0, oldest: Number.MAX_SAFE_INTEGER, merged: false, ahead: [start] };
   } catch (cause) {
     // A repository without commits has an empty history.
     if (ref === undefined && cause instanceof ResourceError && cause.kind === "not-found") return undefined;
@@ -112,7 +126,7 @@ async function beginning(ref: string | undefined, { refs, commits }: LogContext)
 /** One page of matching, shown commits, read in batches that grow while few commits match. */
 async function walk(start: Position, filter: Filter, context: LogContext): Promise<Walked> {
   const { max, path } = filter;
-  const { commits: shown } = context;
+  const { commits: shown, isPartial } = context;
   const page: CommitFacts[] = [];
   if (path !== undefined && !(await context.servesPath(path, start.start)))
     return { commits: page, position: undefined };
@@ -120,7 +134,7 @@ async function walk(start: Position, filter: Filter, context: LogContext): Promi
   let looked = 0;
   for (let length = max + 1; ; length = Math.min(4 * length, maxExamined - looked)) {
     const { commits, isMore } = await stretch(position, filter, length, context);
-    for (const { hash, tree, parents } of commits) shown.note(hash, { tree, parent: parents[0] });
+    for (const { hash, tree, parents } of commits) shown.note(hash, { tree, parents });
     const isGiven = await Promise.all(
       commits.map(
         (commit) =>
@@ -129,7 +143,8 @@ async function walk(start: Position, filter: Filter, context: LogContext): Promi
       ),
     );
     for (const [index, commit] of commits.entries()) {
-      if (page.length === max && (isGiven[index] || !isPlain(filter)))
+      // A caller who may not see every commit must not learn from a next page that there is one.
+      if (page.length === max && (isGiven[index] || !(isPlain(filter) || isPartial)))
         return { commits: page, position: advance(position, commits.slice(0, index), filter) };
       if (isGiven[index]) page.push(commit);
     }
@@ -293,15 +308,18 @@ function formatQuery(query: Readonly<Record<string, string>>): string {
     .join("&");
 }
 
-function formatPosition({ start, passed, oldest, merged, ahead }: Position): string {
-  return [start, passed, oldest, merged ? "m" : "l", ahead?.join("_") ?? "-"].join(".");
+function formatPosition(position: Position, { isPartial, seal }: LogContext): string {
+  const { start, passed, oldest, merged, ahead } = position;
+  const text = [start, passed, oldest, merged ? "m" : "l", ahead?.join("_") ?? "-"].join(".");
+  return isPartial ? (seal.seal(text, "log") ?? "") : text;
 }
 
-function parsePosition(text: string, { hashLength }: Mirror): Position {
+function parsePosition(given: string, { mirror: { hashLength }, isPartial, seal }: LogContext): Position {
+  const text = isPartial ? seal.open(given, "log") : given;
   const hash = `[0-9a-f]{${hashLength}}`;
   const found = new RegExp(
     `^(${hash})\\.(\\d{1,12})\\.(-?\\d{1,16})\\.([lm])\\.(-|(?:${hash}(?:_${hash}){0,${maxAhead - 1}})?)$`,
-  ).exec(text);
+  ).exec(text ?? "");
   if (!found) throw noPosition();
   const [, start = "", passed = "", oldest = "", walked = "", ahead = ""] = found;
   return {

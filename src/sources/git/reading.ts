@@ -2,6 +2,7 @@
 import { entriesPage } from "../../backends/entries-page.ts";
 import { isDirectoryError, notFound } from "../../errors.ts";
 import { compareAddresses } from "../../lib/address-order.ts";
+import type { TextSeal } from "../../lib/sealed-text.ts";
 import { directoryType, type Page } from "../../resources.ts";
 import {
   type Address,
@@ -16,7 +17,7 @@ import { type GitRequest, blobPath, type GitFileRequest, parseAddress } from "./
 import type { OpenRepository } from "../../backends/git/open-repository.ts";
 import { readBlame } from "./blame.ts";
 import { pinnedFreshness } from "../../backends/git/blobs.ts";
-import { changedFiles, type CommitFacts, readCommits, shallowEnds } from "../../backends/git/commits.ts";
+import { changedFiles, type CommitFacts, hiddenMessage, readCommits, shallowEnds } from "../../backends/git/commits.ts";
 import { readDiff } from "./diff.ts";
 import { readBranches, readTags } from "./listings.ts";
 import { readLog } from "./log.ts";
@@ -32,6 +33,7 @@ export interface GitReader {
 
 interface GitReaderOptions extends OpenRepository {
   readonly redact: Runtime["redact"] | undefined;
+  readonly seal: TextSeal;
 }
 
 const json = "application/json";
@@ -91,7 +93,7 @@ export function createGitReader(options: GitReaderOptions): GitReader {
   async function commitFacts(hash: string, signal: AbortSignal): Promise<object> {
     const [commit] = await readCommits([hash], context(signal));
     const { text, seconds: _seconds, tree: _tree, ...commitData } = commit as CommitFacts;
-    const message = text.trimEnd();
+    const message = (await commits.showsMessage(hash)) ? text.trimEnd() : hiddenMessage;
     const parents = await commits.nearestOf(commitData.parents);
     const described = {
       ...commitData,

@@ -1,13 +1,17 @@
 /** Opens a repository with the addresses of the git source. Loaded with the first request. */
+import { randomBytes } from "node:crypto";
 import { openRepository, type OpenRepository, type RepositoryOptions } from "../../backends/git/open-repository.ts";
 import type { GitRepository } from "../../backends/git/repository.ts";
-import type { Runtime } from "../../source.ts";
+import { createTextSeal } from "../../lib/sealed-text.ts";
+import type { Runtime, VisibleFiles } from "../../source.ts";
 import { createGitCompletion, type GitCompletion } from "./complete.ts";
 import { createGitReader, type GitReader } from "./reading.ts";
 
-interface RepositoryReader extends OpenRepository {
+export interface RepositoryReader extends Omit<OpenRepository, "seenBy"> {
   readonly reading: GitReader;
   readonly complete: GitCompletion;
+  /** The reader for a caller who may see these files only. */
+  seenBy(visible: VisibleFiles): RepositoryReader;
 }
 
 export function openRepositoryReader(
@@ -16,5 +20,29 @@ export function openRepositoryReader(
   redact: Runtime["redact"],
 ): RepositoryReader {
   const opened = openRepository(repository, options);
-  return { ...opened, reading: createGitReader({ ...opened, redact }), complete: createGitCompletion(opened) };
+  const seal = createTextSeal(randomBytes(32), "log position");
+  const partial = new WeakMap<VisibleFiles, RepositoryReader>();
+
+  function toReader(shown: OpenRepository): RepositoryReader {
+    return {
+      ...shown,
+      reading: createGitReader({ ...shown, redact, seal }),
+      complete: createGitCompletion(shown),
+      seenBy(visible) {
+        let reader = partial.get(visible);
+        if (!reader) {
+          const readIndexState = (signal: AbortSignal) => indexState(reader!.reading, signal);
+          partial.set(visible, (reader = toReader(opened.seenBy(visible, readIndexState))));
+        }
+        return reader;
+      },
+    };
+  }
+
+  return toReader(opened);
+}
+
+async function indexState(reading: GitReader, signal: AbortSignal): Promise<string> {
+  const { body } = await reading.read({ path: "status" }, signal);
+  return "text" in body ? body.text : "";
 }

@@ -19,6 +19,7 @@ interface StatusContext {
   readonly repository: GitRepository;
   readonly rules: HistoryRules;
   readonly commits: ShownCommits;
+  readonly isPartial: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -35,6 +36,8 @@ interface Upstream {
 }
 
 const maxEntries = 2000;
+/** If more commits than this differ from the upstream, they are not counted. */
+const maxCompared = 10_000;
 const maxStatusBytes = 32 * 1024 * 1024;
 
 /** Operations in progress, by the file that git creates for them. */
@@ -48,7 +51,7 @@ const operations: Readonly<Record<string, string>> = {
 };
 
 export async function readCheckoutStatus(context: StatusContext): Promise<object> {
-  const { program, mirror, repository, commits, signal } = context;
+  const { program, mirror, repository, commits, isPartial, signal } = context;
   const gitDir = await mirror.refresh();
   const head = mirror.head();
   const operation = Object.keys(operations).find((name) => existsSync(join(repository.gitDir, name)));
@@ -56,6 +59,8 @@ export async function readCheckoutStatus(context: StatusContext): Promise<object
     return { ...whereFrom(head, await headHash(context)), bare: true, ...shallow(repository) };
   }
   const args = ["status", "--porcelain=v2", "-z", "--branch", "--ignore-submodules=dirty"];
+  // Whether git names a folder instead of its files depends on all files in it, including hidden ones.
+  if (isPartial) args.push("--untracked-files=all");
   const { bytes, isCut } = await program.run(args, {
     gitDir,
     signal,
@@ -75,7 +80,7 @@ export async function readCheckoutStatus(context: StatusContext): Promise<object
   const isTruncated = isCut || Object.values(lists).some((list) => list.length > maxEntries);
   return {
     ...whereFrom(head, status.hash === null ? null : ((await commits.nearest(status.hash)) ?? null)),
-    upstream: status.upstream,
+    upstream: isPartial ? await upstreamShown(status, context) : status.upstream,
     ...(operation !== undefined && { operation: operations[operation] }),
     ...shallow(repository),
     clean: isClean,
@@ -83,6 +88,24 @@ export async function readCheckoutStatus(context: StatusContext): Promise<object
     ...(status.leftOut > 0 && { leftOut: status.leftOut }),
     ...(isTruncated && { truncated: true }),
   };
+}
+
+/** Counts only commits that the caller may see. */
+async function upstreamShown(
+  { hash, upstream }: Pick<ReturnType<typeof splitStatus>, "hash" | "upstream">,
+  { program, mirror, refs, commits, signal }: StatusContext,
+): Promise<Upstream | undefined> {
+  if (!upstream || upstream.ahead === undefined || hash === null) return upstream;
+  const { name } = upstream;
+  const other = await refs.resolve(name).catch(() => undefined);
+  if (other?.tip === undefined) return { name };
+  const args = ["rev-list", "--left-right", `--max-count=${maxCompared + 1}`, `${hash}...${other.tip}`, "--"];
+  const { bytes } = await program.run(args, { gitDir: await mirror.ready(), signal });
+  const lines = bytes.toString("latin1").split("\n").filter(Boolean);
+  if (lines.length > maxCompared) return { name };
+  const isShown = await Promise.all(lines.map((line) => commits.isShown(line.slice(1))));
+  const count = (side: string) => lines.filter((line, index) => line.startsWith(side) && isShown[index]).length;
+  return { name, ahead: count("<"), behind: count(">") };
 }
 
 function whereFrom(head: ReturnType<Mirror["head"]>, hash: string | null): object {
@@ -121,17 +144,20 @@ async function parseStatus(text: string, rules: HistoryRules) {
   let leftOut = 0;
   const { hash, upstream, records } = splitStatus(text);
   const isServed = (path: string, kind: TreeEntryKind) => rules.serves(path.replace(/\/$/, ""), { kind, hash: "" });
+  const leaveOut = (path: string, kind: TreeEntryKind) => {
+    if (!rules.isForbidden(path.replace(/\/$/, ""), kind)) leftOut += 1;
+  };
   const slice = createTimeSlices();
   for (const { sign, letters, path, from, kind } of records) {
     await slice();
     const wasServed = from !== undefined && (await isServed(from, kind));
     if (!(await isServed(path, kind))) {
-      leftOut += 1;
+      leaveOut(path, kind);
       // It was moved to a path that is not served.
       if (wasServed) staged.push({ path: from, change: "deleted" });
       continue;
     }
-    if (from !== undefined && !wasServed) leftOut += 1;
+    if (from !== undefined && !wasServed) leaveOut(from, kind);
     const [inIndex = ".", inTree = "."] = letters;
     if (sign === "?") untracked.push(path);
     else if (sign === "u") conflicts.push({ path, change: conflictOf(letters) });

@@ -54,3 +54,8 @@ export const gitTemplates: readonly SourceTemplate[] = [
     mimeType: json,
   },
 ];
+
+/** The first segment of the addresses of a template; for a query parameter, the folders. */
+export function sectionOf({ template }: SourceTemplate): string {
+  return /^(?:commit|tree|blob|blame)(?=\/)/.exec(template)?.[0] ?? "tree";
+}

@@ -3,7 +3,7 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { toResourceError, unavailable } from "../../errors.ts";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
-import type { Call } from "../../resources.ts";
+import { type Call, serverCaller } from "../../resources.ts";
 import type { Source, SourceChange, SourceProblem, Runtime } from "../../source.ts";
 import { createSharedWatch, type DatabaseWatch } from "../../backends/shared-watch.ts";
 import { isSame, isSameUnit, listSkillFolder, manifestName } from "./list-skill-folder.ts";
@@ -52,7 +52,7 @@ export function createSkillsCatalogue(
   { log, wait }: Pick<Runtime, "log" | "wait">,
 ): SkillsCatalogue {
   const closing = new AbortController();
-  const call: Call = { caller: { id: "pressmark" }, signal: closing.signal };
+  const call: Call = { caller: serverCaller, signal: closing.signal };
   const watching = createSharedWatch(detect);
   /** Of the last detector. */
   let tell: DatabaseWatch["tell"] | undefined;
