@@ -1,0 +1,203 @@
+/** The embedded authorization server: callers sign in on pages of this server, and clients get tokens for it. */
+import { unwatchFile, watchFile } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createLocalJWKSet, errors as joseErrors, jwtVerify } from "jose";
+import type { Permit } from "../../backends/web/addresses.ts";
+import type { Resolve } from "../../backends/web/guarded-request.ts";
+import { invalid, quote, unsupported } from "../../errors.ts";
+import { isPackageMissing } from "../../lib/missing-package.ts";
+import { TokenRefusal, type TokenVerifier, type VerifiedToken, type VerifierContext } from "../token-verifier.ts";
+import { createAttempts } from "./attempts.ts";
+import { createProvider, paths } from "./create-provider.ts";
+import { createDocumentFetch } from "./document-fetch.ts";
+import { createInteractions, send } from "./interactions.ts";
+import { createOAuthStore } from "./oauth-store.ts";
+import { isLoopback } from "./restrict-client.ts";
+import { createSignIn } from "./sign-in.ts";
+import { failurePage, wordsFor } from "./sign-in-pages.ts";
+
+export interface BuiltinContext extends VerifierContext {
+  /** Scopes that operations need; every caller may have them. */
+  readonly scopes: readonly string[];
+  /** The caller that a token or a one-time code admits. */
+  findByToken(token: string): { readonly id: string; readonly owner?: boolean } | undefined;
+  /** Called when somebody signs in, with undefined if they may not. */
+  readonly signedIn?: (account: string | undefined) => void;
+  /** Addresses that documents of clients may come from. Default: public ones. */
+  readonly permit?: Permit;
+  /** Default: the system's. */
+  readonly resolve?: Resolve;
+}
+
+/** The account of whoever operates the server; no caller can have this name. */
+export const ownerAccount = "owner";
+/** What a client may do if no scopes are configured: what its caller may. */
+const defaultScope = "pressmark";
+/** How often another process is noticed that revokes something. */
+const lookMs = 1000;
+const hourMs = 3_600_000;
+/** Registrations, and requests for metadata documents, per machine and hour. */
+const maxNewClients = 60;
+
+export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifier> {
+  const { publicUrl, resource, runtime, callers, findByToken } = context;
+  const url = new URL(publicUrl);
+  if (url.protocol !== "https:" && !isLoopback(url))
+    throw invalid(`server.auth: builtin needs an https: URL in server.publicUrl, not ${quote(publicUrl)}`);
+  const oidc = await import("oidc-provider").catch((cause: unknown) => {
+    if (!isPackageMissing(cause, "oidc-provider")) throw cause;
+    throw unsupported(
+      'server.auth: builtin needs the package "oidc-provider"; install it with: npm install oidc-provider',
+      cause,
+    );
+  });
+  const store = createOAuthStore(context.stateFolder, context.config, runtime.now);
+  await store.prepare();
+  const scopes = context.scopes.length > 0 ? [...context.scopes] : [defaultScope];
+  const isAccount = (name: string) => name === ownerAccount || callers().some((caller) => caller.name === name);
+  const newClients = createAttempts({ max: maxNewClients, windowMs: hourMs, monotonicMs: runtime.monotonicMs });
+
+  /** Counts it, unless the machine has used up its share. */
+  function mayAdd(request: IncomingMessage): boolean {
+    const address = addressOf(request);
+    if (newClients.isUsedUp(address)) return false;
+    newClients.add(address);
+    return true;
+  }
+
+  const provider = createProvider({
+    package: oidc,
+    issuer: publicUrl,
+    resource,
+    scopes: scopes as [string, ...string[]],
+    store,
+    runtime,
+    isAccount,
+    mayFetch: ({ req }) => mayAdd(req),
+    fetch: createDocumentFetch({ log: runtime.log, permit: context.permit, resolve: context.resolve }),
+  });
+  const signIn = createSignIn({
+    store,
+    isAccount,
+    findByToken(token) {
+      const caller = findByToken(token);
+      if (!caller) return undefined;
+      return isAccount(caller.id) ? caller.id : undefined;
+    },
+    monotonicMs: runtime.monotonicMs,
+  });
+  const interact = createInteractions({
+    provider,
+    publicUrl,
+    signIn,
+    addressOf,
+    signedIn: (account) => context.signedIn?.(account),
+    usual: new Set([...scopes, "offline_access"]),
+  });
+  const toProvider = provider.callback();
+  const keySet = createLocalJWKSet({ keys: store.read().keys.map(({ d: _private, ...key }) => key) });
+  /** By grant. Aborted when it is revoked. */
+  const inUse = new Map<string, AbortController>();
+
+  function endRevoked(): void {
+    const { grants } = store.read();
+    for (const [grant, stop] of inUse)
+      if (!Object.hasOwn(grants, grant)) {
+        inUse.delete(grant);
+        stop.abort();
+      }
+  }
+
+  const look = (): void => {
+    try {
+      endRevoked();
+    } catch (cause) {
+      // Nobody is admitted until the file can be read: a grant may have been revoked.
+      for (const stop of inUse.values()) stop.abort();
+      inUse.clear();
+      runtime.log("error", "the sign-ins cannot be read, so tokens are refused", { cause });
+    }
+  };
+  watchFile(store.file, { interval: lookMs, persistent: false }, look);
+  provider.on("grant.revoked", look);
+
+  /** The path of the provider's route. The public URL may have a path, which is part of the well-known ones. */
+  function routeOf(path: string): string | undefined {
+    if (path.startsWith("/oauth/")) return path;
+    const base = url.pathname.replace(/\/$/, "");
+    for (const known of ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"])
+      if (path === known || path === `${known}${base}`) return known;
+    return undefined;
+  }
+
+  function answer(request: IncomingMessage, response: ServerResponse, path: string): boolean {
+    const route = routeOf(path);
+    if (route === undefined) return false;
+    if (route.startsWith(paths.interaction)) {
+      interact(request, response, route).catch((cause: unknown) => {
+        runtime.log("error", "a sign-in failed", { cause });
+        if (response.headersSent) response.destroy();
+        else send(response, 500, failurePage("internal error", wordsFor(request.headers["accept-language"])));
+      });
+      return true;
+    }
+    if (route === paths.registration && request.method === "POST" && !mayAdd(request)) {
+      const body = JSON.stringify({ error: "temporarily_unavailable", error_description: "too many registrations" });
+      response.writeHead(429, { "Content-Type": "application/json", "Retry-After": hourMs / 1000 }).end(body);
+      return true;
+    }
+    // The provider derives the public path from these two.
+    request.url = `${route}${(request.url ?? "").slice(path.length)}`;
+    Object.assign(request, { originalUrl: `${url.pathname.replace(/\/$/, "")}${request.url}` });
+    toProvider(request, response);
+    return true;
+  }
+
+  async function verify(token: string): Promise<VerifiedToken> {
+    const { payload } = await jwtVerify(token, keySet, {
+      algorithms: ["ES256"],
+      typ: "at+jwt",
+      issuer: publicUrl,
+      audience: resource,
+      requiredClaims: ["exp", "sub", "grant"],
+      currentDate: new Date(runtime.now()),
+    }).catch((cause: unknown) => {
+      if (cause instanceof joseErrors.JOSEError) throw new TokenRefusal("the token is not valid", cause.code, cause);
+      throw cause;
+    });
+    const { sub = "", exp = 0, grant, scope } = payload;
+    const key = String(grant);
+    const { grants } = store.read();
+    if (!Object.hasOwn(grants, key) || grants[key]?.account !== sub || !isAccount(sub))
+      throw new TokenRefusal("the token was revoked");
+    let stop = inUse.get(key);
+    if (!stop) inUse.set(key, (stop = new AbortController()));
+    const isOwner = sub === ownerAccount;
+    return {
+      issuer: publicUrl,
+      subject: sub,
+      caller: isOwner ? undefined : sub,
+      owner: isOwner,
+      groups: [],
+      scopes: typeof scope === "string" ? scope.split(" ") : [],
+      claims: payload,
+      expiresMs: exp * 1000,
+      ended: stop.signal,
+    };
+  }
+
+  return {
+    issuers: [publicUrl],
+    verify,
+    answer,
+    async close() {
+      unwatchFile(store.file, look);
+      for (const stop of inUse.values()) stop.abort();
+      inUse.clear();
+    },
+  };
+}
+
+function addressOf({ socket }: IncomingMessage): string {
+  return socket.remoteAddress ?? "";
+}

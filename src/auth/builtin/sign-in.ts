@@ -1,0 +1,70 @@
+/** Finds out who a person is, from what they type on the sign-in page. */
+import { createHash } from "node:crypto";
+import { createSlots } from "../../lib/create-slots.ts";
+import { createAttempts } from "./attempts.ts";
+import type { OAuthStore } from "./oauth-store.ts";
+import { isPassword } from "./password.ts";
+
+interface SignInOptions {
+  readonly store: Pick<OAuthStore, "read">;
+  /** Whether a caller of this name may sign in. */
+  isAccount(name: string): boolean;
+  /** The caller that an access token or a one-time code belongs to. */
+  findByToken(token: string): string | undefined;
+  readonly monotonicMs: () => number;
+}
+
+interface SignInRequest {
+  /** Empty with a token or a code. */
+  readonly name: string;
+  /** A password, an access token or a one-time code. */
+  readonly secret: string;
+  /** The machine that it comes from. */
+  readonly address: string;
+}
+
+/** Undefined if it is wrong; "limited" if it was not looked at, because of too many wrong attempts. */
+export type SignIn = (request: SignInRequest) => Promise<{ readonly account: string } | "limited" | undefined>;
+
+export const waitMinutes = 15;
+const maxWrongPerAccount = 5;
+/** Higher, because people behind a proxy share an address. */
+const maxWrongPerAddress = 50;
+/** A hash takes 32 MiB. */
+const maxHashesAtOnce = 2;
+
+export function createSignIn({ store, isAccount, findByToken, monotonicMs }: SignInOptions): SignIn {
+  const windowMs = waitMinutes * 60_000;
+  const byAccount = createAttempts({ max: maxWrongPerAccount, windowMs, monotonicMs });
+  const byAddress = createAttempts({ max: maxWrongPerAddress, windowMs, monotonicMs });
+  const takeSlot = createSlots(maxHashesAtOnce);
+
+  async function hasPassword(name: string, password: string): Promise<boolean> {
+    const { passwords } = store.read();
+    const stored = isAccount(name) && Object.hasOwn(passwords, name) ? passwords[name] : undefined;
+    const free = await takeSlot(new AbortController().signal);
+    try {
+      return await isPassword(password, stored);
+    } finally {
+      free();
+    }
+  }
+
+  return async ({ name, secret, address }) => {
+    if (byAddress.isUsedUp(address)) return "limited";
+    const account = secret === "" ? undefined : findByToken(secret);
+    if (account !== undefined) return { account };
+    // Counted before the answer is known: attempts at the same time must not escape the limit. A hash: the name may be long.
+    byAddress.add(address);
+    const key = createHash("sha256").update(name).digest("base64url");
+    if (name !== "") {
+      if (byAccount.isUsedUp(key)) return "limited";
+      byAccount.add(key);
+      if (await hasPassword(name, secret)) {
+        byAccount.clear(key);
+        return { account: name };
+      }
+    }
+    return undefined;
+  };
+}
