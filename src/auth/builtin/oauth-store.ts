@@ -130,15 +130,16 @@ export function createOAuthStore(stateFolder: string, config: string, now: () =>
     );
   }
 
+  function read(): OAuthState {
+    const stamp = stampOf();
+    if (cached?.stamp !== stamp) cached = { stamp, state: load() };
+    return cached.state;
+  }
+
   return {
     file,
+    read,
     change,
-
-    read() {
-      const stamp = stampOf();
-      if (cached?.stamp !== stamp) cached = { stamp, state: load() };
-      return cached.state;
-    },
 
     async prepare() {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -148,15 +149,20 @@ export function createOAuthStore(stateFolder: string, config: string, now: () =>
       });
     },
 
-    revoke(idOrCaller) {
+    async revoke(idOrCaller) {
+      const find = (state: OAuthState) => ({
+        grants: Object.values(state.grants).filter(({ id, account }) => id === idOrCaller || account === idOrCaller),
+        hadPassword: Object.hasOwn(state.passwords, idOrCaller),
+      });
+      const known = find(read());
+      // No file for a server that has no sign-ins.
+      if (known.grants.length === 0 && !known.hadPassword) return known;
       return change((state) => {
-        const hadPassword = Object.hasOwn(state.passwords, idOrCaller);
-        if (hadPassword) delete state.passwords[idOrCaller];
-        const grants = Object.entries(state.grants).filter(
-          ([, { id, account }]) => id === idOrCaller || account === idOrCaller,
-        );
-        for (const [key] of grants) removeGrant(state, key);
-        return { grants: grants.map(([, grant]) => grant), hadPassword };
+        const found = find(state);
+        delete state.passwords[idOrCaller];
+        for (const [key, grant] of Object.entries(state.grants))
+          if (found.grants.includes(grant)) removeGrant(state, key);
+        return found;
       });
     },
   };
