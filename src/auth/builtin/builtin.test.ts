@@ -9,6 +9,7 @@ import {
   connectClient,
   createRequest,
   exchange,
+  redirectUri,
   register,
   signInAndAllow,
   startBuiltin,
@@ -79,6 +80,24 @@ describe("the embedded authorization server", () => {
       expiresMs: (decodeJwt(accessToken).exp ?? 0) * 1000,
     });
     expect(builtin.signedIn).toEqual(["aki"]);
+  });
+
+  it("grants configured scopes: those for reading to everyone, others if they are asked for", async () => {
+    await using builtin = await startBuiltin({ scopes: { read: ["mcp:read"], write: ["mcp:write"] } });
+    const client = String((await register(builtin)).body["client_id"]);
+    const pages: string[] = [];
+    const scopesFor = async (scope: string | undefined) => {
+      const { verifier, address } = createRequest(builtin, client, { scope });
+      const called = await signInAndAllow(builtin, address, { seen: (page) => pages.push(page) });
+      const form = { code: called.searchParams.get("code") ?? "", code_verifier: verifier, redirect_uri: redirectUri };
+      const { body } = await exchange(builtin, { grant_type: "authorization_code", client_id: client, ...form });
+      return (await builtin.verifier.verify(String(body["access_token"]), never)).scopes;
+    };
+    expect(await scopesFor(undefined)).toEqual(["mcp:read"]);
+    expect(await scopesFor("admin")).toEqual(["mcp:read"]);
+    expect(pages.join("")).not.toContain("use the scope");
+    expect(await scopesFor("mcp:read mcp:write")).toEqual(["mcp:read", "mcp:write"]);
+    expect(pages.at(-1)).toContain("use the scope “mcp:write”");
   });
 
   it("lets the owner and callers sign in with a password", { timeout: 60_000 }, async () => {

@@ -13,8 +13,9 @@ interface ProviderOptions {
   readonly issuer: string;
   /** Audience of every access token. */
   readonly resource: string;
-  /** Scopes of the resource; the first is granted to every client. */
-  readonly scopes: readonly [string, ...string[]];
+  /** Scopes of a client that asks for none. */
+  readonly usualScopes: readonly string[];
+  readonly otherScopes: readonly string[];
   readonly store: OAuthStore;
   readonly runtime: Pick<Runtime, "now" | "log">;
   isAccount(name: string): boolean;
@@ -43,7 +44,8 @@ const refreshTokenSeconds = 60 * day;
 const grantSeconds = 365 * day;
 
 export function createProvider(options: ProviderOptions): Provider {
-  const { issuer, resource, scopes, store, runtime, isAccount, mayFetch, fetch } = options;
+  const { issuer, resource, usualScopes, otherScopes, store, runtime, isAccount, mayFetch, fetch } = options;
+  const scopes = [...new Set([...usualScopes, ...otherScopes])];
   const { Provider: OidcProvider, errors } = options.package;
   const { keys, cookieKeys } = store.read();
   const { host, protocol, pathname } = new URL(issuer);
@@ -148,7 +150,7 @@ export function createProvider(options: ProviderOptions): Provider {
     protocol: { get: () => protocol.slice(0, -1) },
   });
   provider.use((context, next) => {
-    if (context.path === paths.authorization) addScope(context, scopes);
+    if (context.path === paths.authorization) addScopes(context, scopes, usualScopes);
     return next();
   });
   const failed = (_context: Context, cause: unknown) => runtime.log("error", "a sign-in failed", { cause });
@@ -157,11 +159,11 @@ export function createProvider(options: ProviderOptions): Provider {
   return provider;
 }
 
-/** A client that asks for none of our scopes gets the first one: without any, nothing could be granted. */
-function addScope(context: Context, scopes: readonly [string, ...string[]]): void {
+/** A client that asks for none of our scopes gets the usual ones: without any, nothing could be granted. */
+function addScopes(context: Context, scopes: readonly string[], usual: readonly string[]): void {
   const { scope = "" } = context.query;
   if (typeof scope !== "string" || scope.split(" ").some((each) => scopes.includes(each))) return;
-  context.query = { ...context.query, scope: `${scope} ${scopes[0]}`.trim() };
+  context.query = { ...context.query, scope: `${scope} ${usual.join(" ")}`.trim() };
 }
 
 /** What the caller allowed this client before, in any browser. */

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createLocalJWKSet, errors as joseErrors, jwtVerify } from "jose";
 import type { Permit } from "../../backends/web/addresses.ts";
 import type { Resolve } from "../../backends/web/guarded-request.ts";
+import type { ScopeSettings } from "../../config/auth.ts";
 import { invalid, quote, unsupported } from "../../errors.ts";
 import { isPackageMissing } from "../../lib/missing-package.ts";
 import { TokenRefusal, type TokenVerifier, type VerifiedToken, type VerifierContext } from "../token-verifier.ts";
@@ -17,8 +18,8 @@ import { createSignIn } from "./sign-in.ts";
 import { failurePage, wordsFor } from "./sign-in-pages.ts";
 
 export interface BuiltinContext extends VerifierContext {
-  /** Scopes that operations need; every caller may have them. */
-  readonly scopes: readonly string[];
+  /** Scopes that operations need. */
+  readonly scopes?: ScopeSettings;
   /** The caller that a token or a one-time code admits. */
   findByToken(token: string): { readonly id: string; readonly owner?: boolean } | undefined;
   /** Called when somebody signs in, with undefined if they may not. */
@@ -31,7 +32,7 @@ export interface BuiltinContext extends VerifierContext {
 
 /** The account of whoever operates the server; no caller can have this name. */
 export const ownerAccount = "owner";
-/** What a client may do if no scopes are configured: what its caller may. */
+/** The scope of a server that needs none: without any, nothing could be granted. */
 const defaultScope = "pressmark";
 /** How often another process is noticed that revokes something. */
 const lookMs = 1000;
@@ -53,7 +54,7 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
   });
   const store = createOAuthStore(context.stateFolder, context.config, runtime.now);
   await store.prepare();
-  const scopes = context.scopes.length > 0 ? [...context.scopes] : [defaultScope];
+  const { read: usual = [defaultScope], write = [], includes = {} } = context.scopes ?? {};
   const isAccount = (name: string) => name === ownerAccount || callers().some((caller) => caller.name === name);
   const newClients = createAttempts({ max: maxNewClients, windowMs: hourMs, monotonicMs: runtime.monotonicMs });
 
@@ -69,7 +70,8 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
     package: oidc,
     issuer: publicUrl,
     resource,
-    scopes: scopes as [string, ...string[]],
+    usualScopes: usual,
+    otherScopes: [...write, ...Object.entries(includes).flat(2)],
     store,
     runtime,
     isAccount,
@@ -92,7 +94,7 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
     signIn,
     addressOf,
     signedIn: (account) => context.signedIn?.(account),
-    usual: new Set([...scopes, "offline_access"]),
+    usual: new Set([...usual, "offline_access", "openid"]),
   });
   const toProvider = provider.callback();
   const keySet = createLocalJWKSet({ keys: store.read().keys.map(({ d: _private, ...key }) => key) });

@@ -34,6 +34,7 @@ export const tokenOfAki = "pmk_token-of-aki-0123456789";
 interface TestOptions {
   readonly permit?: BuiltinContext["permit"];
   readonly resolve?: BuiltinContext["resolve"];
+  readonly scopes?: BuiltinContext["scopes"];
   /** Path of the public URL, which a proxy removes. */
   readonly base?: string;
   readonly now?: () => number;
@@ -42,6 +43,7 @@ interface TestOptions {
 export async function startBuiltin({
   permit,
   resolve,
+  scopes,
   base = "",
   now = Date.now,
 }: TestOptions = {}): Promise<TestBuiltin> {
@@ -65,7 +67,7 @@ export async function startBuiltin({
     stateFolder,
     config: "/config.yaml",
     runtime,
-    scopes: [],
+    scopes,
     findByToken: (token) => (token === tokenOfAki ? { id: "aki" } : undefined),
     signedIn: (account) => signedIn.push(account),
     permit,
