@@ -39,7 +39,7 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
   transport: ["core", "lib", "protocol"],
   client: ["core", "lib"],
   config: ["core", "lib", "backends", "sources", "layers", "access", "search"],
-  auth: ["core", "lib", "backends", "config"],
+  auth: ["core", "lib", "access", "backends", "config"],
   server: ["core", "lib", ...server],
   cli: ["core", "lib", "auth", "server", "client", "config", "context"],
   picker: ["core", "lib", "client"],

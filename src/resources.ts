@@ -76,7 +76,10 @@ export interface MountFailure {
   readonly message: string;
 }
 
-/** The user or client on whose behalf a call runs. Two callers with the same id see the same resources. */
+/**
+ * The user or client on whose behalf a call runs. Callers with the same id are the same person; they see the same resources if they also
+ * have the same groups, scopes, claims and role (`callerKey`).
+ */
 export interface Caller {
   readonly id: string;
   readonly groups?: readonly string[];
@@ -88,6 +91,19 @@ export interface Caller {
   readonly ended?: AbortSignal;
   /** True for the operator of the server. Never derived from what a caller claims about itself. */
   readonly owner?: boolean;
+}
+
+const callerKeys = new WeakMap<Caller, string>();
+
+/** Equal for callers who see the same resources. */
+export function callerKey(caller: Caller): string {
+  let key = callerKeys.get(caller);
+  if (key === undefined) {
+    const { id, groups, scopes, claims, owner } = caller;
+    key = groups || scopes || claims || owner ? JSON.stringify([id, groups, scopes, claims, owner]) : id;
+    callerKeys.set(caller, key);
+  }
+  return key;
 }
 
 /** Pass the object itself on, never a copy of its members: some are created on first access. */

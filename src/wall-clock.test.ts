@@ -25,6 +25,8 @@ const allowed: Readonly<Record<string, string>> = {
   "cli/commands/audit.ts": "resolves 'yesterday' on the command line",
   "server/audit-log.ts": "stored: when something happened",
   "cli/commands/token.ts": "stored: when a token was created and when it expires",
+  "auth/issuer.ts": "compared with the time that a token expires, as the issuer said",
+  "auth/oauth-callers.ts": "compared with the time that a token expires, as the issuer said",
   "server/admissions.ts": "compared with the time that a token expires, which is stored",
   "cli/commands/watch.ts": "shown: when a change was reported",
   "picker/create-treeing.ts": "shown: when a resource changed",

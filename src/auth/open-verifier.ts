@@ -4,7 +4,11 @@ import { unsupported } from "../errors.ts";
 import type { TokenVerifier, VerifierContext } from "./token-verifier.ts";
 
 /** Loaded on first use: a server without `server.auth` needs none of it. */
-export async function openVerifier(auth: AuthSettings, _context: VerifierContext): Promise<TokenVerifier> {
+export async function openVerifier(auth: AuthSettings, context: VerifierContext): Promise<TokenVerifier> {
   if (auth === "builtin") throw unsupported("server.auth: builtin is not available");
-  throw unsupported("server.auth is not available");
+  const [{ createIssuersVerifier }, { lookup }] = await Promise.all([
+    import("./issuers-verifier.ts"),
+    import("node:dns/promises"),
+  ]);
+  return createIssuersVerifier(auth, context, (name) => lookup(name, { all: true, order: "verbatim" }));
 }

@@ -130,6 +130,9 @@ export function checkAuth(
   if (publicUrl === undefined)
     refuse({ path: at, message: "needs server.publicUrl, the URL that tokens are issued for" });
   if (auth === "builtin") return;
+  const asked = auth.filter(({ introspection }) => introspection);
+  if (asked.length > 1)
+    refuse({ path: at, message: "may have one issuer with introspection: the others would be shown its tokens" });
   for (const [index, { issuer, callers: own = {} }] of auth.entries()) {
     if (auth.findIndex((each) => each.issuer === issuer) < index)
       refuse({ path: [...at, index, "issuer"], message: "is listed twice" });

@@ -167,6 +167,14 @@ describe("cache", () => {
     expect(reads).toHaveLength(3);
   });
 
+  it("does not join reads of one caller with different groups", async () => {
+    const { reads, source, clock } = held();
+    for (const groups of [["a"], ["b"], ["a"]])
+      void source.read({ path: "a" }, { ...call, caller: { id: "x", groups } });
+    await clock.settle();
+    expect(reads).toHaveLength(2);
+  });
+
   it("reads once for different callers who got the same version", async () => {
     const { asked, read } = counting({ a: "1" });
     await read("a");

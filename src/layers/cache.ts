@@ -4,7 +4,7 @@ import { cancelled } from "../errors.ts";
 import { wrapSource } from "../layer.ts";
 import type { Layer } from "../layer.ts";
 import { Lru } from "../lib/lru.ts";
-import type { Call } from "../resources.ts";
+import { type Call, callerKey } from "../resources.ts";
 import type { Address, Part, Source } from "../source.ts";
 import { attempt, ownCall } from "./own-call.ts";
 import type { OwnCall } from "./own-call.ts";
@@ -99,8 +99,8 @@ export function cache({ maxBytes = 64 * 1024 * 1024, maxSeen = 8192 }: CacheOpti
 
     function readPlainly(at: Address, call: Call, key: string): Promise<readonly Part[]> {
       // Without a version, the source may answer two callers differently.
-      const { id } = call.caller;
-      return share(`c${id.length}:${id}${key}`, call, (own) => readInner(at, own));
+      const who = callerKey(call.caller);
+      return share(`c${who.length}:${who}${key}`, call, (own) => readInner(at, own));
     }
 
     async function readVersion(at: Address, call: Call, key: string, stat: NonNullable<Source["stat"]>) {

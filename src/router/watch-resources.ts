@@ -2,7 +2,15 @@
 import { inParallel } from "../lib/in-parallel.ts";
 import { unlessAborted } from "../lib/unless-aborted.ts";
 import { cancelled, toResourceError } from "../errors.ts";
-import type { Call, Caller, Change, Resources, Watch, WatchFilter } from "../resources.ts";
+import {
+  type Call,
+  type Caller,
+  callerKey,
+  type Change,
+  type Resources,
+  type Watch,
+  type WatchFilter,
+} from "../resources.ts";
 import type { Address, SourceChange } from "../source.ts";
 import { createHub } from "../watch/hub.ts";
 import type { Interest, ChangedUris } from "../watch/hub.ts";
@@ -240,8 +248,8 @@ function toWatch({ watchedLocations, reader }: Listener, stop: () => void): Watc
 }
 
 /** No mount's name contains a line break. */
-function channelOf({ name, source }: RoutedMount, { id }: Caller): string {
-  return source.watchesPerCaller ? `${name}\n${id}` : name;
+function channelOf({ name, source }: RoutedMount, caller: Caller): string {
+  return source.watchesPerCaller ? `${name}\n${callerKey(caller)}` : name;
 }
 
 function locationsAt({ watchedLocations, index }: Listener, mount: string, path: string): readonly WatchedLocation[] {

@@ -204,7 +204,7 @@ async function whoAnswers(url: string, signal: AbortSignal): Promise<"pressmark"
     const session = response.headers.get("Mcp-Session-Id");
     const text = await response.text();
     if (session) await fetch(url, { method: "DELETE", headers: { "Mcp-Session-Id": session }, signal: giveUp.signal });
-    if (response.status === 401 && response.headers.get("WWW-Authenticate") === challenge) return "guarded";
+    if (response.status === 401 && response.headers.get("WWW-Authenticate")?.startsWith(challenge)) return "guarded";
     return text.includes('"serverInfo":{"name":"pressmark"') ? "pressmark" : "another";
   } catch {
     return "another";

@@ -1,10 +1,12 @@
 /** Decides how callers authenticate, from the config and the environment. */
-import { denied, unsupported } from "../errors.ts";
+import { denied } from "../errors.ts";
+import { resourceOf } from "../config/auth.ts";
 import { realPath } from "../lib/real-path.ts";
 import type { Caller } from "../resources.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Admissions } from "./admissions.ts";
 import type { AuditLog } from "./audit-log.ts";
+import type { OAuthGate } from "./oauth-gate.ts";
 import type { OpenServerOptions, Server } from "./open-server.ts";
 import type { TokenGate } from "./token-gate.ts";
 import type { TokenStore } from "./token-store.ts";
@@ -19,6 +21,8 @@ export interface Gate extends TokenGate {
   readonly variable: string;
   readonly challenge: string;
   readonly owner: Caller;
+  /** Absent if no caller has scopes. */
+  readonly authorize?: OAuthGate["authorize"];
   /** Whether several callers have tokens of their own. */
   readonly hasCallers: boolean;
   reload(): void;
@@ -35,13 +39,15 @@ export async function openGate(
   const { settings, access, runtime, config } = pressmark;
   if (!access)
     throw denied("the config names callers or rules but is not trusted, so nothing is served; trust the config first");
-  if (settings.auth !== undefined || pressmark.withheld.includes("auth"))
-    throw unsupported("server.auth is not available");
+  if (pressmark.withheld.includes("auth"))
+    throw denied(
+      "the config says how callers sign in but is not trusted, so nothing is served; trust the config first",
+    );
   const isTokenSet = file !== undefined || Boolean(env["PRESSMARK_TOKEN"]) || settings.token !== undefined;
   // Refuses to start without the token that an untrusted config asks for.
   if (!isTokenSet && pressmark.withheld.includes("token"))
     throw denied("the config requires a token but is not trusted, so nothing is served; trust the config first");
-  if (!isTokenSet && access.callers.length === 0) return undefined;
+  if (!isTokenSet && access.callers.length === 0 && settings.auth === undefined) return undefined;
   const [{ findToken, tokenVariable }, { challenge, createTokenGate }, { createAdmissions }, { createTokenStore }] =
     await Promise.all([
       import("./find-token.ts"),
@@ -51,26 +57,85 @@ export async function openGate(
     ]);
   const ownerToken = await findToken({ file, from, env, configured: settings.token });
   const store = config === undefined ? undefined : createTokenStore(pressmark.stateFolder, realPath(config));
+  const oauth = await openOAuth(pressmark, audit);
   const admissions = createAdmissions({ ownerToken, callers: access.callers, store, runtime });
   const closing = new AbortController();
   const following = store && followTokens(store, admissions, runtime, closing.signal);
   return {
     ...createTokenGate({
       admissions,
+      oauth: oauth?.gate,
       pid: process.pid,
       monotonicMs: runtime.monotonicMs,
       signedIn: (caller) =>
         audit?.write({ what: "sign-in", caller: caller?.id, outcome: caller ? "allowed" : "denied" }),
     }),
-    challenge,
+    challenge: oauth?.challenge ?? challenge,
+    authorize: oauth?.gate.authorize,
     variable: tokenVariable,
     owner: admissions.owner,
-    hasCallers: access.callers.length > 0,
-    reload: () => admissions.reload(pressmark.access?.callers ?? []),
+    hasCallers: access.callers.length > 0 || oauth !== undefined,
+    reload() {
+      admissions.reload(pressmark.access?.callers ?? []);
+      oauth?.reload();
+    },
     async close() {
       closing.abort();
       admissions.close();
+      await oauth?.close();
       await following;
+    },
+  };
+}
+
+/** Undefined if the config does not ask for it. */
+async function openOAuth(pressmark: Server, audit: AuditLog | undefined) {
+  const { settings, runtime, config } = pressmark;
+  if (settings.auth === undefined || settings.publicUrl === undefined || config === undefined) return undefined;
+  const [{ openVerifier }, { createOAuthCallers }, { createResourceMetadata }, { createScopes }, { createOAuthGate }] =
+    await Promise.all([
+      import("../auth/open-verifier.ts"),
+      import("../auth/oauth-callers.ts"),
+      import("../auth/resource-metadata.ts"),
+      import("../auth/scopes.ts"),
+      import("./oauth-gate.ts"),
+    ]);
+  const resource = resourceOf(settings.publicUrl);
+  const publicUrl = resource.replace(/\/mcp$/, "");
+  const scopes = createScopes(settings.scopes);
+  const named = () => pressmark.access?.callers ?? [];
+  const verifier = await openVerifier(settings.auth, {
+    publicUrl,
+    resource,
+    callers: named,
+    stateFolder: pressmark.stateFolder,
+    config: realPath(config),
+    runtime,
+  });
+  const callers = createOAuthCallers({
+    verifier,
+    scopes,
+    callers: named,
+    rules: () => pressmark.access?.rules ?? [],
+    runtime,
+    signedIn: ({ id }) => audit?.write({ what: "sign-in", caller: id, outcome: "allowed" }),
+  });
+  const metadata = createResourceMetadata({
+    publicUrl,
+    resource,
+    issuers: () => verifier.issuers,
+    scopes: scopes.read,
+  });
+  return {
+    gate: createOAuthGate({ callers, answer: verifier.answer, metadata, scopes, runtime, audit }),
+    challenge: metadata.challenge(),
+    reload() {
+      verifier.reload?.(pressmark.auth);
+      callers.reload();
+    },
+    async close() {
+      callers.close();
+      await verifier.close();
     },
   };
 }

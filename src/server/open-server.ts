@@ -64,6 +64,8 @@ export interface Server {
   readonly register: ActivityLog;
   /** Server settings of the config at the time of opening. */
   readonly settings: ServerSettings;
+  /** How callers sign in, by the current config. */
+  readonly auth: ServerSettings["auth"];
   /** Server settings that were left out because the config is not trusted. */
   readonly withheld: readonly string[];
   /** The config's file, if there is one. */
@@ -203,6 +205,9 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
     },
     get access() {
       return config.access;
+    },
+    get auth() {
+      return config.server.auth;
     },
     stateFolder: state,
     index,

@@ -14,6 +14,7 @@ import { createServerMetrics } from "./server-metrics.ts";
 import { createPickerPage } from "./picker-page.ts";
 import type { AuditLog } from "./audit-log.ts";
 import { type Gate, openGate } from "./open-gate.ts";
+import { createWriteCheck } from "./write-check.ts";
 
 export const defaultPort = 7357;
 const prepareMs = 50;
@@ -86,7 +87,12 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
     const metrics = createServerMetrics({ version, index: pressmark.index, counts: () => listening.http.counts, log });
     const protocol = createServerProtocol(pressmark, features, { version, isPrivate: gate !== undefined, metrics });
     const everywhere = host === "0.0.0.0" || host === "::";
-    const allowedHosts = [...options.allowedHosts, ...(settings.allowedHosts ?? [])];
+    const allowedHosts = [
+      ...options.allowedHosts,
+      ...(settings.allowedHosts ?? []),
+      ...(settings.publicUrl === undefined ? [] : [new URL(settings.publicUrl).host]),
+    ];
+    const posts = features.actions && createActionEndpoint(pressmark.resources, log);
     const allowedOrigins = settings.allowedOrigins ?? [];
     const page = createPickerPage({
       folder: () => options.pickerFolder ?? join(packageFolder(), "dist", "picker"),
@@ -100,7 +106,8 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       isOneCaller: !gate?.hasCallers,
       gate: gate?.gate,
       challenge: gate?.challenge,
-      posts: features.actions && createActionEndpoint(pressmark.resources, log),
+      authorize: gate?.authorize?.(createWriteCheck({ ...features, endpoint: posts })),
+      posts,
       page: "/",
       // Metrics count what a caller may not see, so they exist for the owner alone.
       elsewhere: (request, response, path) =>

@@ -4,12 +4,15 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { takeUpTo } from "../lib/read-bounded.ts";
 import { unkept } from "../transport/send-json.ts";
 import { isFollowedLink } from "../transport/guard.ts";
-import type { RequestGate } from "../transport/http.ts";
+import type { GateRefusal, RequestGate } from "../transport/http.ts";
 import type { Caller } from "../resources.ts";
 import type { Admissions } from "./admissions.ts";
+import type { OAuthGate } from "./oauth-gate.ts";
 
 interface TokenGateOptions {
   readonly admissions: Pick<Admissions, "find" | "owner">;
+  /** Accepts access tokens of OAuth. */
+  readonly oauth?: OAuthGate;
   /** Process that prints another code on SIGUSR2. */
   readonly pid: number;
   readonly monotonicMs: () => number;
@@ -38,17 +41,12 @@ const visitBytes = 32;
 const signInPath = "/sign-in";
 const maxFormBytes = 8192;
 
-export function createTokenGate({ admissions, pid, monotonicMs, signedIn }: TokenGateOptions): TokenGate {
+export function createTokenGate({ admissions, oauth, pid, monotonicMs, signedIn }: TokenGateOptions): TokenGate {
   /** Expiry by digest of the code. Lookups by digest do not leak codes through timing. */
   const codes = new Map<string, number>();
   /** Browsers that were admitted, by digest of their cookie. */
   const visits = new Map<string, Caller>();
   const admitted = new WeakMap<IncomingMessage, Caller>();
-
-  function byToken({ headers }: IncomingMessage): Caller | undefined {
-    const given = /^bearer +([\x21-\x7e]+)$/i.exec(headers.authorization ?? "")?.[1];
-    return given === undefined ? undefined : admissions.find(given);
-  }
 
   function byCookie(request: IncomingMessage): Caller | undefined {
     const name = cookieName(request);
@@ -62,6 +60,10 @@ export function createTokenGate({ admissions, pid, monotonicMs, signedIn }: Toke
   function welcome(request: IncomingMessage, caller: Caller): "welcome" {
     admitted.set(request, caller);
     return "welcome";
+  }
+
+  function welcomeByOAuth(request: IncomingMessage, found: Caller | GateRefusal): "welcome" | GateRefusal {
+    return "status" in found ? found : welcome(request, found);
   }
 
   /** Every lookup consumes the code, valid or not. */
@@ -106,13 +108,18 @@ export function createTokenGate({ admissions, pid, monotonicMs, signedIn }: Toke
 
   function gate(request: IncomingMessage, response: ServerResponse, path: string): ReturnType<RequestGate> {
     // With two tokens, a proxy may have checked the other one.
-    if (request.headers.authorization !== undefined) {
-      if (timesSaid(request, "authorization") > 1) return "refused";
-      const caller = byToken(request);
+    if (request.headers.authorization !== undefined && timesSaid(request, "authorization") > 1) return "refused";
+    if (oauth?.answer(request, response, path)) return "answered";
+    const token = tokenIn(request);
+    if (token !== undefined) {
+      const known = oauth?.find(token);
+      if (known) return welcomeByOAuth(request, known);
+      const caller = admissions.find(token);
       if (caller) return welcome(request, caller);
     }
     // Clients look here for how to sign in, before they have a token; the answer says that there is nothing.
     if (path.startsWith("/.well-known/")) return "welcome";
+    if (oauth && token !== undefined) return oauth.verify(token).then((found) => welcomeByOAuth(request, found));
     const known = isOwnPage(request) ? byCookie(request) : undefined;
     if (path === signInPath && request.method === "POST") {
       if (!isOwnPage(request)) return "refused";
@@ -142,6 +149,10 @@ export function createTokenGate({ admissions, pid, monotonicMs, signedIn }: Toke
       return code;
     },
   };
+}
+
+function tokenIn({ headers }: IncomingMessage): string | undefined {
+  return /^bearer +([\x21-\x7e]+)$/i.exec(headers.authorization ?? "")?.[1];
 }
 
 /** Redirects without the code, so that it is not stored in the history or sent as a referrer. */

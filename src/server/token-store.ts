@@ -35,7 +35,8 @@ export interface TokenStore {
 }
 
 const version = 1;
-const prefix = "pmk_";
+/** Begins every token that is created here. */
+export const tokenPrefix = "pmk_";
 
 /** Tokens belong to one config: two servers may both have a caller of the same name. */
 export function createTokenStore(stateFolder: string, config: string): TokenStore {
@@ -88,7 +89,7 @@ export function createTokenStore(stateFolder: string, config: string): TokenStor
     prepare: () => void mkdirSync(folder, { recursive: true, mode: 0o700 }),
 
     create(caller, nowMs, expires) {
-      const token = `${prefix}${randomBytes(32).toString("base64url")}`;
+      const token = `${tokenPrefix}${randomBytes(32).toString("base64url")}`;
       const stored: StoredToken = {
         id: randomBytes(6).toString("hex"),
         caller,

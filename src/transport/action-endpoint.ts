@@ -14,6 +14,8 @@ interface ActionResponse {
 export interface ActionEndpoint {
   /** Whether an action could have this path. */
   claims(path: string): boolean;
+  /** Whether this caller has an action at this path that may change something. */
+  writes(path: string, call: Call): Promise<boolean>;
   /** Undefined if there is none for this caller. Throws only if the call was cancelled. */
   take(path: string, body: unknown, call: Call): Promise<ActionResponse | undefined>;
 }
@@ -37,7 +39,7 @@ export function createActionEndpoint(
   resources: Pick<Resources, "actions" | "act">,
   log?: Runtime["log"],
 ): ActionEndpoint {
-  async function find(path: string, call: Call): Promise<Pick<Action, "mount" | "name"> | undefined> {
+  async function find(path: string, call: Call): Promise<Pick<Action, "mount" | "name" | "readOnly"> | undefined> {
     const actions = (await resources.actions?.(call)) ?? [];
     if (path.startsWith(below)) {
       const [mount, name, ...more] = path.slice(below.length).split("/").map(decode);
@@ -49,6 +51,8 @@ export function createActionEndpoint(
 
   return {
     claims: (path) => path.startsWith(below) || ownEndpoint.test(path),
+
+    writes: async (path, call) => (await find(path, call))?.readOnly === false,
 
     async take(path, body, call) {
       try {

@@ -23,12 +23,21 @@ import { createSse } from "./sse.ts";
 import { sendInOrder, isEarly } from "./send-in-order.ts";
 import { createInFlight } from "./in-flight.ts";
 
-/** "answered" if the gate has sent the response itself. */
+/** Why a request is not served. */
+export interface GateRefusal {
+  readonly status: number;
+  readonly message: string;
+  readonly headers: OutgoingHttpHeaders;
+}
+
+/** "answered" if the gate has sent the response itself; "refused" is a 401 with the challenge of the server. */
+type GateDecision = "welcome" | "refused" | "answered" | GateRefusal;
+
 export type RequestGate = (
   request: IncomingMessage,
   response: ServerResponse,
   path: string,
-) => "welcome" | "refused" | "answered";
+) => GateDecision | Promise<GateDecision>;
 
 export interface HttpOptions extends EventStreamOptions, LegacySessionOptions {
   /** Path of the MCP endpoint. */
@@ -37,6 +46,12 @@ export interface HttpOptions extends EventStreamOptions, LegacySessionOptions {
   readonly sse?: { readonly stream: string; readonly post: string } | false;
   /** Checks every request on every path, after Host and Origin. */
   readonly gate?: RequestGate;
+  /** Checks a posted message before it is handled. Default: every message is allowed. */
+  readonly authorize?: (
+    caller: Caller,
+    path: string,
+    body: unknown,
+  ) => GateRefusal | undefined | Promise<GateRefusal | undefined>;
   /** Identifies the caller. Undefined gives a 401. Default: everyone is the same caller. */
   readonly identify?: (request: IncomingMessage) => Caller | undefined | Promise<Caller | undefined>;
   /** Whether `identify` returns the same caller for everyone: then connections share limits. Default without `identify`: true. */
@@ -106,6 +121,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
     maxUrlLength = 2048,
     maxStreams = 18_000,
     gate,
+    authorize,
     page,
     posts,
     elsewhere,
@@ -171,12 +187,25 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
       if (origin !== undefined) allowOrigin(response, origin);
       if (url.length > maxUrlLength) return refuse(response, 414, `a URL may have ${maxUrlLength} characters at most`);
       if (method === "OPTIONS") return preflight(response);
-      const judged = gate?.(request, response, path);
-      if (judged === "refused") return refuseStranger(response);
-      if (judged !== "answered") route(path, request, response);
+      const decision = gate?.(request, response, path) ?? "welcome";
+      if (!(decision instanceof Promise)) return proceed(decision, path, request, response);
+      decision
+        .then((late) => response.destroyed || proceed(late, path, request, response))
+        .catch((cause: unknown) => fail(response, cause));
     } catch (cause) {
       fail(response, cause);
     }
+  }
+
+  function proceed(decision: GateDecision, path: string, request: IncomingMessage, response: ServerResponse): void {
+    if (decision === "answered") return;
+    if (decision === "refused") refuseStranger(response);
+    else if (decision === "welcome") route(path, request, response);
+    else refuseBy(decision, response);
+  }
+
+  function refuseBy({ status, message, headers }: GateRefusal, response: ServerResponse): void {
+    refuse(response, status, message, headers);
   }
 
   function route(path: string, request: IncomingMessage, response: ServerResponse): void {
@@ -200,7 +229,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
 
   function throughPosts({ take: takePost }: ActionEndpoint, path: string): Endpoint {
     return (request, response, caller) =>
-      readMessage(request, response, (body) => {
+      readMessage(request, response, caller, (body) => {
         const gone = new AbortController();
         response.once("close", () => gone.abort());
         underWay.begin();
@@ -251,7 +280,9 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
   function atEndpoint(request: IncomingMessage, response: ServerResponse, caller: Caller): void {
     switch (request.method) {
       case "POST":
-        return readMessage(request, response, (body, accepts) => take(body, accepts, request, response, caller));
+        return readMessage(request, response, caller, (body, accepts) =>
+          take(body, accepts, request, response, caller),
+        );
       case "GET":
       case "DELETE":
         return ofSession(request, response, caller);
@@ -277,7 +308,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
 
   function atPost(request: IncomingMessage, response: ServerResponse, caller: Caller): void {
     if (request.method !== "POST") return refuse(response, 405, "POST your messages here", { Allow: "POST, OPTIONS" });
-    readMessage(request, response, (body) => {
+    readMessage(request, response, caller, (body) => {
       const session = sse ? sse.find(sessionIdIn(request.url ?? ""), caller) : undefined;
       if (session === undefined)
         return refuse(response, 404, "this session has ended or does not exist; open the stream again");
@@ -290,6 +321,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
   function readMessage(
     request: IncomingMessage,
     response: ServerResponse,
+    caller: Caller,
     done: (body: unknown, accepts: Accepts) => void,
   ): void {
     const { headers } = request;
@@ -306,8 +338,14 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
         // A late body must not open a session that nobody would end.
         if (state === "closed") return refuseLate(response);
         const parsed = parseMessageBytes(bytes);
-        if (parsed.ok) done(parsed.body, accepts);
-        else sendJson(response, 400, edge.error(null, parseError, parsed.message));
+        if (!parsed.ok) return sendJson(response, 400, edge.error(null, parseError, parsed.message));
+        const refusal = authorize?.(caller, pathOf(request.url ?? ""), parsed.body);
+        if (refusal instanceof Promise)
+          refusal
+            .then((late) => (late ? refuseBy(late, response) : response.destroyed || done(parsed.body, accepts)))
+            .catch((cause: unknown) => fail(response, cause));
+        else if (refusal) refuseBy(refusal, response);
+        else done(parsed.body, accepts);
       } catch (cause) {
         fail(response, cause);
       }

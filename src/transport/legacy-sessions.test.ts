@@ -97,6 +97,18 @@ describe("a session", () => {
     expect(await as("ann")).toBe(200);
   });
 
+  it("is not lent to the same caller with fewer scopes", async () => {
+    const served = await serveFake(
+      {},
+      { identify: (request) => ({ id: "ann", scopes: String(request.headers.authorization).split(" ") }) },
+    );
+    const id = await served.initialize("2025-06-18", { Authorization: "read write" });
+    const as = async (Authorization: string) =>
+      (await served.ask({ headers: { Authorization, "Mcp-Session-Id": id }, body: question })).status;
+    expect(await as("read")).toBe(404);
+    expect(await as("read write")).toBe(200);
+  });
+
   it("ends with DELETE: its streams end, pending requests get an error, later use is 404 (LEG-59, LEG-60)", async () => {
     const questions = held();
     const served = await serveFake({ receive: questions.receive });

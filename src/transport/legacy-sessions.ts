@@ -2,7 +2,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 import type { Protocol, Reply, WireBytes } from "../protocol/protocol.ts";
-import type { Caller } from "../resources.ts";
+import { type Caller, callerKey } from "../resources.ts";
 import type { Accepts } from "./accepts.ts";
 import { sendJson } from "./send-json.ts";
 import { createBytePool } from "./byte-pool.ts";
@@ -242,7 +242,7 @@ export function createLegacySessions(
     /** The session with this id, if it belongs to this caller. */
     find(id: string, caller: Caller): LegacySession | undefined {
       const session = held.get(id);
-      return session?.caller.id === caller.id ? session : undefined;
+      return session && callerKey(session.caller) === callerKey(caller) ? session : undefined;
     },
     get size(): number {
       return held.size;

@@ -1,7 +1,7 @@
 /** HTTP+SSE of 2024-11-05: one stream for all output, and a path to post to. */
 import type { ServerResponse } from "node:http";
 import type { Protocol, Reply, WireBytes } from "../protocol/protocol.ts";
-import type { Caller } from "../resources.ts";
+import { type Caller, callerKey } from "../resources.ts";
 import { sendJson } from "./send-json.ts";
 import { type Client, createShares } from "./clients.ts";
 import type { EventStreams } from "./event-stream.ts";
@@ -87,7 +87,7 @@ export function createSse(
     /** The session with this id, if it belongs to this caller. */
     find(id: string, caller: Caller): SseSession | undefined {
       const session = held.get(id);
-      return session?.caller.id === caller.id ? session : undefined;
+      return session && callerKey(session.caller) === callerKey(caller) ? session : undefined;
     },
     get size(): number {
       return held.size;

@@ -1,5 +1,5 @@
 /** Watches sets for one caller at a time: a set changes when a member that the caller may see changes, appears or goes. */
-import type { Call, Resources, Watch } from "../../resources.ts";
+import { type Call, callerKey, type Resources, type Watch } from "../../resources.ts";
 import type { Source, SourceChange } from "../../source.ts";
 import { createChangeQueue } from "../change-queue.ts";
 import type { SetInfo, Sets } from "../sets.ts";
@@ -53,7 +53,7 @@ export function followSets({
     const { begin, again } = createRepeatedCheck(
       () => look(path, call),
       async (seen) => {
-        tell(caller.id, path);
+        tell(callerKey(caller), path);
         await listen(seen?.uris ?? []);
       },
     );
@@ -71,12 +71,12 @@ export function followSets({
     async function hear(watch: Watch): Promise<void> {
       try {
         for await (const change of watch) {
-          if (change.kind === "updated") tell(caller.id, path);
+          if (change.kind === "updated") tell(callerKey(caller), path);
           else again();
         }
       } catch {
         // Unknown changes were missed, so callers must read again.
-        tell(caller.id, path);
+        tell(callerKey(caller), path);
       }
     }
 
@@ -93,7 +93,7 @@ export function followSets({
 
     async watch(call) {
       const queue = createChangeQueue(call.signal);
-      const watch: SetWatch = { caller: call.caller.id, push: (change) => queue.push(change) };
+      const watch: SetWatch = { caller: callerKey(call.caller), push: (change) => queue.push(change) };
       const { begin, again } = createRepeatedCheck(
         async () => {
           const infos = new Map((await list(call)).map((set) => [set.name, JSON.stringify(set)]));
@@ -117,7 +117,7 @@ export function followSets({
     },
 
     async follow({ path }, { caller, signal }) {
-      const key = JSON.stringify([caller.id, path]);
+      const key = JSON.stringify([callerKey(caller), path]);
       let found = followed.get(key);
       if (!found) {
         const stop = new AbortController();
