@@ -23,6 +23,8 @@ export interface Gate extends TokenGate {
   readonly owner: Caller;
   /** Absent if no caller has scopes. */
   readonly authorize?: OAuthGate["authorize"];
+  /** Whether links of other sites may open a page. */
+  readonly isPage?: (path: string) => boolean;
   /** Whether several callers have tokens of their own. */
   readonly hasCallers: boolean;
   reload(): void;
@@ -57,21 +59,22 @@ export async function openGate(
     ]);
   const ownerToken = await findToken({ file, from, env, configured: settings.token });
   const store = config === undefined ? undefined : createTokenStore(pressmark.stateFolder, realPath(config));
-  const oauth = await openOAuth(pressmark, audit);
+  const oauth = await openOAuth(pressmark, audit, (secret) => tokens.admit(secret));
   const admissions = createAdmissions({ ownerToken, callers: access.callers, store, runtime });
   const closing = new AbortController();
   const following = store && followTokens(store, admissions, runtime, closing.signal);
+  const tokens = createTokenGate({
+    admissions,
+    oauth: oauth?.gate,
+    pid: process.pid,
+    monotonicMs: runtime.monotonicMs,
+    signedIn: (caller) => recordSignIn(audit, caller?.id),
+  });
   return {
-    ...createTokenGate({
-      admissions,
-      oauth: oauth?.gate,
-      pid: process.pid,
-      monotonicMs: runtime.monotonicMs,
-      signedIn: (caller) =>
-        audit?.write({ what: "sign-in", caller: caller?.id, outcome: caller ? "allowed" : "denied" }),
-    }),
+    ...tokens,
     challenge: oauth?.challenge ?? challenge,
     authorize: oauth?.gate.authorize,
+    isPage: oauth?.isPage,
     variable: tokenVariable,
     owner: admissions.owner,
     hasCallers: access.callers.length > 0 || oauth !== undefined,
@@ -89,7 +92,7 @@ export async function openGate(
 }
 
 /** Undefined if the config does not ask for it. */
-async function openOAuth(pressmark: Server, audit: AuditLog | undefined) {
+async function openOAuth(pressmark: Server, audit: AuditLog | undefined, admit: TokenGate["admit"]) {
   const { settings, runtime, config } = pressmark;
   if (settings.auth === undefined || settings.publicUrl === undefined || config === undefined) return undefined;
   const [{ openVerifier }, { createOAuthCallers }, { createResourceMetadata }, { createScopes }, { createOAuthGate }] =
@@ -108,6 +111,9 @@ async function openOAuth(pressmark: Server, audit: AuditLog | undefined) {
     publicUrl,
     resource,
     callers: named,
+    scopes: settings.scopes,
+    admit,
+    signedIn: (caller) => recordSignIn(audit, caller),
     stateFolder: pressmark.stateFolder,
     config: realPath(config),
     runtime,
@@ -129,6 +135,7 @@ async function openOAuth(pressmark: Server, audit: AuditLog | undefined) {
   return {
     gate: createOAuthGate({ callers, answer: verifier.answer, metadata, scopes, runtime, audit }),
     challenge: metadata.challenge(),
+    isPage: verifier.isPage,
     reload() {
       verifier.reload?.(pressmark.auth);
       callers.reload();
@@ -138,6 +145,10 @@ async function openOAuth(pressmark: Server, audit: AuditLog | undefined) {
       await verifier.close();
     },
   };
+}
+
+function recordSignIn(audit: AuditLog | undefined, caller: string | undefined): void {
+  audit?.write({ what: "sign-in", caller, outcome: caller === undefined ? "denied" : "allowed" });
 }
 
 /** A token that is created or revoked takes effect at once. */

@@ -69,8 +69,8 @@ export interface HttpOptions extends EventStreamOptions, LegacySessionOptions {
   readonly maxUrlLength?: number;
   /** Limit of open streams: listens, session streams, and those of 2024-11-05. */
   readonly maxStreams?: number;
-  /** Path of a page without data, which links from other sites may open. */
-  readonly page?: string;
+  /** Whether a path is that of a page without data, which links from other sites may open. */
+  readonly isPage?: (path: string) => boolean;
   /** Handles JSON posted to other paths. */
   readonly posts?: ActionEndpoint;
   /** Handles other paths, after the same checks. Returns false for an unknown path. */
@@ -122,7 +122,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
     maxStreams = 18_000,
     gate,
     authorize,
-    page,
+    isPage = () => false,
     posts,
     elsewhere,
     log,
@@ -182,7 +182,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
       const { origin } = headers;
       const path = url === endpoint ? url : pathOf(url);
       if (namesTwoHosts(request.rawHeaders)) return refuse(response, 400, "send one Host header", thenClose);
-      const refusal = refusalOf(headers, path === page && method === "GET");
+      const refusal = refusalOf(headers, method === "GET" && isPage(path));
       if (refusal !== undefined) return refuse(response, 403, refusal);
       if (origin !== undefined) allowOrigin(response, origin);
       if (url.length > maxUrlLength) return refuse(response, 414, `a URL may have ${maxUrlLength} characters at most`);

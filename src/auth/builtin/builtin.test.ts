@@ -1,3 +1,4 @@
+import { createHmac, generateKeyPairSync, sign } from "node:crypto";
 import { once } from "node:events";
 import { request } from "node:http";
 import { decodeProtectedHeader, decodeJwt } from "jose";
@@ -183,6 +184,44 @@ describe("the embedded authorization server", () => {
     expect(await builtin.verifier.verify(String(refreshed.body["access_token"]), never)).toMatchObject({
       caller: "aki",
     });
+  });
+
+  it("refuses an access token after an hour, and lets the client refresh it for sixty days", async () => {
+    let later = 0;
+    await using builtin = await startBuiltin({ now: () => Date.now() + later });
+    const { client, accessToken, refreshToken } = await connectClient(builtin);
+    later = 3601_000;
+    await expect(builtin.verifier.verify(accessToken, never)).rejects.toMatchObject({ reason: "ERR_JWT_EXPIRED" });
+    const refresh = (token: unknown) =>
+      exchange(builtin, { grant_type: "refresh_token", client_id: client, refresh_token: String(token) });
+    const { status, body } = await refresh(refreshToken);
+    expect(status).toBe(200);
+    later += 61 * 86_400_000;
+    await builtin.store.change(() => undefined);
+    expect(await refresh(body["refresh_token"])).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
+  });
+
+  it.each(["none", "HS256", "ES256"])("refuses a token that it did not sign (%s)", async (alg) => {
+    await using builtin = await startBuiltin();
+    const { accessToken } = await connectClient(builtin);
+    const [, payload = ""] = accessToken.split(".");
+    const header = { ...decodeProtectedHeader(accessToken), alg };
+    const unsigned = `${Buffer.from(JSON.stringify(header)).toString("base64url")}.${payload}`;
+    const [key] = builtin.store.read().keys;
+    const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    const signature = {
+      none: () => "",
+      HS256: () =>
+        createHmac("sha256", JSON.stringify({ ...key, d: undefined }))
+          .update(unsigned)
+          .digest("base64url"),
+      ES256: () =>
+        sign("sha256", Buffer.from(unsigned), { key: privateKey, dsaEncoding: "ieee-p1363" }).toString("base64url"),
+    }[alg]!();
+    const refusal = { name: "TokenRefusal", message: "the token is not valid" };
+    await expect(builtin.verifier.verify(`${unsigned}.${signature}`, never)).rejects.toMatchObject(refusal);
+    await expect(builtin.verifier.verify("pmk_x", never)).rejects.toMatchObject(refusal);
+    await builtin.verifier.verify(accessToken, never);
   });
 
   it("ends a client with its caller, and when another process revokes it", async () => {

@@ -77,6 +77,8 @@ declare module "oidc-provider" {
     ): Promise<void>;
   }
 
+  export default Provider;
+
   type ErrorClass = new (message: string, detail?: string) => Error;
 
   export const errors: {

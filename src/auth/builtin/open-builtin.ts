@@ -4,7 +4,6 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createLocalJWKSet, errors as joseErrors, jwtVerify } from "jose";
 import type { Permit } from "../../backends/web/addresses.ts";
 import type { Resolve } from "../../backends/web/guarded-request.ts";
-import type { ScopeSettings } from "../../config/auth.ts";
 import { invalid, quote, unsupported } from "../../errors.ts";
 import { isPackageMissing } from "../../lib/missing-package.ts";
 import { TokenRefusal, type TokenVerifier, type VerifiedToken, type VerifierContext } from "../token-verifier.ts";
@@ -18,12 +17,6 @@ import { createSignIn } from "./sign-in.ts";
 import { failurePage, wordsFor } from "./sign-in-pages.ts";
 
 export interface BuiltinContext extends VerifierContext {
-  /** Scopes that operations need. */
-  readonly scopes?: ScopeSettings;
-  /** The caller that a token or a one-time code admits. */
-  findByToken(token: string): { readonly id: string; readonly owner?: boolean } | undefined;
-  /** Called when somebody signs in, with undefined if they may not. */
-  readonly signedIn?: (account: string | undefined) => void;
   /** Addresses that documents of clients may come from. Default: public ones. */
   readonly permit?: Permit;
   /** Default: the system's. */
@@ -41,7 +34,7 @@ const hourMs = 3_600_000;
 const maxNewClients = 60;
 
 export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifier> {
-  const { publicUrl, resource, runtime, callers, findByToken } = context;
+  const { publicUrl, resource, runtime, callers } = context;
   const url = new URL(publicUrl);
   if (url.protocol !== "https:" && !isLoopback(url))
     throw invalid(`server.auth: builtin needs an https: URL in server.publicUrl, not ${quote(publicUrl)}`);
@@ -82,9 +75,8 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
     store,
     isAccount,
     findByToken(token) {
-      const caller = findByToken(token);
-      if (!caller) return undefined;
-      return isAccount(caller.id) ? caller.id : undefined;
+      const name = context.admit(token)?.id;
+      return name !== undefined && isAccount(name) ? name : undefined;
     },
     monotonicMs: runtime.monotonicMs,
   });
@@ -192,6 +184,8 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
     issuers: [publicUrl],
     verify,
     answer,
+    // Clients send a browser here, which is then redirected to the sign-in.
+    isPage: (path) => path === paths.authorization || path.startsWith(paths.interaction),
     async close() {
       unwatchFile(store.file, look);
       for (const stop of inUse.values()) stop.abort();

@@ -68,7 +68,7 @@ export async function startBuiltin({
     config: "/config.yaml",
     runtime,
     scopes,
-    findByToken: (token) => (token === tokenOfAki ? { id: "aki" } : undefined),
+    admit: (token) => (token === tokenOfAki ? { id: "aki" } : undefined),
     signedIn: (account) => signedIn.push(account),
     permit,
     resolve,
