@@ -21,6 +21,8 @@ interface IssuerOptions {
 }
 
 export interface Issuer {
+  /** Fetches its keys, and returns how many there are. */
+  reach(): Promise<number>;
   verifyJwt(token: string): Promise<VerifiedToken>;
   /** Absent if the issuer is not asked about tokens. */
   readonly verifyOpaque?: (token: string) => Promise<VerifiedToken>;
@@ -92,6 +94,7 @@ export function createIssuer({ settings, resource, fetch, runtime, signal }: Iss
   }
 
   return {
+    reach: async () => (await loadKeys()).keys.length,
     async verifyJwt(token) {
       const { claims, kid } = await verifyJwt(token, rules, keys, runtime.now());
       return toVerified(claims, {

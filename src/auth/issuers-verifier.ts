@@ -1,7 +1,7 @@
 /** Verifies tokens of the configured issuers. */
 import { isDeepStrictEqual } from "node:util";
 import type { AuthSettings, IssuerSettings } from "../config/auth.ts";
-import type { Resolve } from "../backends/web/guarded-request.ts";
+import { resolveBySystem } from "../backends/web/guarded-request.ts";
 import { createGuardedFetch } from "./guarded-fetch.ts";
 import { createIssuer, type Issuer } from "./issuer.ts";
 import { TokenRefusal, type TokenVerifier, type VerifiedToken, type VerifierContext } from "./token-verifier.ts";
@@ -14,23 +14,11 @@ interface OpenIssuer extends Issuer {
 /** Longer than any real token, and shorter than what a server of HTTP accepts as a header. */
 const maxTokenLength = 12_000;
 
-export function createIssuersVerifier(
-  settings: readonly IssuerSettings[],
-  { resource, runtime }: Pick<VerifierContext, "resource" | "runtime">,
-  resolve: Resolve,
-): TokenVerifier {
-  let issuers: readonly OpenIssuer[] = settings.map(open);
+type IssuersContext = Pick<VerifierContext, "resource" | "runtime">;
 
-  function open(each: IssuerSettings): OpenIssuer {
-    const stop = new AbortController();
-    const written = [each.issuer, each.jwksUri, each.introspection?.url].filter((url) => url !== undefined);
-    const fetch = createGuardedFetch({ written, resolve, log: runtime.log });
-    return {
-      ...createIssuer({ settings: each, resource, fetch, runtime, signal: stop.signal }),
-      settings: each,
-      stop,
-    };
-  }
+export function createIssuersVerifier(settings: readonly IssuerSettings[], context: IssuersContext): TokenVerifier {
+  const open = (each: IssuerSettings) => openIssuer(each, context);
+  let issuers: readonly OpenIssuer[] = settings.map(open);
 
   async function verifyOpaque(token: string): Promise<VerifiedToken> {
     const asked = issuers.find(({ settings: { introspection } }) => introspection);
@@ -64,6 +52,14 @@ export function createIssuersVerifier(
       for (const { stop } of issuers) stop.abort();
     },
   };
+}
+
+/** Its requests end with `stop`. */
+export function openIssuer(settings: IssuerSettings, { resource, runtime }: IssuersContext): OpenIssuer {
+  const stop = new AbortController();
+  const written = [settings.issuer, settings.jwksUri, settings.introspection?.url].filter((url) => url !== undefined);
+  const fetch = createGuardedFetch({ written, resolve: resolveBySystem, log: runtime.log });
+  return { ...createIssuer({ settings, resource, fetch, runtime, signal: stop.signal }), settings, stop };
 }
 
 /** What a JWT says about itself, before it is verified: it chooses the keys. Undefined if the token is not a JWT. */

@@ -8,9 +8,6 @@ export async function openVerifier(auth: AuthSettings, context: VerifierContext)
     const { openBuiltin } = await import("./builtin/open-builtin.ts");
     return openBuiltin(context);
   }
-  const [{ createIssuersVerifier }, { lookup }] = await Promise.all([
-    import("./issuers-verifier.ts"),
-    import("node:dns/promises"),
-  ]);
-  return createIssuersVerifier(auth, context, (name) => lookup(name, { all: true, order: "verbatim" }));
+  const { createIssuersVerifier } = await import("./issuers-verifier.ts");
+  return createIssuersVerifier(auth, context);
 }

@@ -58,10 +58,16 @@ export async function openConfigFile(
       runtime.log("warn", `${label} ${asksFor(permission)}, ${leftOut(permission)}; run: ${trust}`);
   }
 
+  function sayRestartFor(setting: keyof ServerSettings): void {
+    runtime.log("warn", `server.${setting} has changed, which takes effect after a restart`, { config: label });
+  }
+
   function sayRestart(before: ServerSettings, now: ServerSettings): void {
     for (const setting of ["host", "port", "allowedHosts", "allowedOrigins", "publicUrl", "token", "tools"] as const)
-      if (!isDeepStrictEqual(before[setting], now[setting]))
-        runtime.log("warn", `server.${setting} has changed, which takes effect after a restart`, { config: label });
+      if (!isDeepStrictEqual(before[setting], now[setting])) sayRestartFor(setting);
+    // Changed issuers take effect at once.
+    if (Array.isArray(before.auth) !== Array.isArray(now.auth) || typeof before.auth !== typeof now.auth)
+      sayRestartFor("auth");
   }
 
   /** The next config, if it may take effect. */

@@ -5,7 +5,7 @@ import { mountsFor, type Server } from "./open-server.ts";
 import type { TokenStore } from "./token-store.ts";
 
 export function examineAccess(
-  { access, mounts, policy }: Pick<Server, "access" | "mounts" | "policy">,
+  { access, mounts, policy, auth }: Pick<Server, "access" | "mounts" | "policy" | "auth">,
   tokens: Pick<TokenStore, "list">,
   nowMs: number,
 ): CheckResult[] {
@@ -15,7 +15,12 @@ export function examineAccess(
   const hint = (says: string, advice?: string): CheckResult => ({ about, state: "hint", says, advice });
   const stored = tokens.list();
   const groups = new Set(callers.flatMap((caller) => caller.groups ?? []));
-  const isKnown = (subject: string) => !subject.startsWith("group:") || groups.has(subject.slice("group:".length));
+  // With OAuth, only the issuers know who is in which group.
+  const isKnown = (subject: string) =>
+    auth !== undefined || !subject.startsWith("group:") || groups.has(subject.slice("group:".length));
+  const issuers = Array.isArray(auth) ? auth : [];
+  const needsToken = (name: string) =>
+    auth !== "builtin" && !issuers.some(({ callers: own = {} }) => Object.hasOwn(own, name));
   const everyone = callers.map(({ name, groups: own, owner }): Caller => ({ id: name, groups: own, owner }));
   const findings = [
     ...rules.flatMap(({ allow, deny }, index) =>
@@ -31,13 +36,18 @@ export function examineAccess(
     ...mounts
       .filter(
         (mount) =>
-          rules.length > 0 && !everyone.some((caller) => mountsFor({ mounts: [mount], policy }, caller).length > 0),
+          rules.length > 0 &&
+          auth === undefined &&
+          !everyone.some((caller) => mountsFor({ mounts: [mount], policy }, caller).length > 0),
       )
       .map(({ name }) =>
         hint(`nobody but the owner can see the mount ${name}`, "add a rule that allows it, if that is not meant"),
       ),
     ...callers
-      .filter(({ name }) => !stored.some(({ caller, expires = Infinity }) => caller === name && expires > nowMs))
+      .filter(
+        ({ name }) =>
+          needsToken(name) && !stored.some(({ caller, expires = Infinity }) => caller === name && expires > nowMs),
+      )
       .map(({ name }) => hint(`${name} has no valid token`, `pressmark token create ${name}`)),
     ...[...new Set(stored.map(({ caller }) => caller))]
       .filter((name) => !callers.some((caller) => caller.name === name))

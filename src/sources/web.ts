@@ -14,7 +14,7 @@ import { createPermit } from "../backends/web/addresses.ts";
 import { createHosts } from "./web/hosts.ts";
 import { type CachedPage, readPage } from "./web/read-page.ts";
 import { parseRobots, type Robots } from "./web/robots.ts";
-import type { FetchedResponse, Resolve } from "../backends/web/guarded-request.ts";
+import { type FetchedResponse, type Resolve, resolveBySystem } from "../backends/web/guarded-request.ts";
 import { createVisit } from "./web/fetch-page.ts";
 
 function webOptions(z: typeof Zod) {
@@ -73,8 +73,7 @@ export default defineSource<WebOptions>({
     allowAddresses.length > 0 || pages.some((page) => mayHoldSecret(typeof page === "string" ? page : page.url)),
 
   async open(options, runtime) {
-    const { lookup } = await import("node:dns/promises");
-    return createWeb(options, runtime, (name) => lookup(name, { all: true, order: "verbatim" }));
+    return createWeb(options, runtime, resolveBySystem);
   },
 });
 

@@ -5,7 +5,7 @@ import { StreamableHTTPClientTransport as TransportV1 } from "@modelcontextproto
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chromiumPath, hasBrowser } from "../picker/browser.ts";
-import { type Callback, createCallback, createClientState, createServed, type Served } from "./served.ts";
+import { type Callback, createCallback, createClientState, createServed, type Served } from "./serve-builtin.ts";
 
 const ownerToken = "0123456789abcdef0123456789abcdef";
 const config = `mounts:

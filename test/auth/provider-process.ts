@@ -20,6 +20,14 @@ const provider = new Provider(issuer, {
   clients: [
     { ...machine, client_id: "nightly" },
     { ...machine, client_id: "pressmark" },
+    {
+      client_id: "desktop",
+      application_type: "native",
+      token_endpoint_auth_method: "none",
+      // Of any port.
+      redirect_uris: ["http://127.0.0.1/callback"],
+      grant_types: ["authorization_code", "refresh_token"],
+    },
   ],
   jwks: { keys },
   scopes: ["openid", "offline_access", "mcp:read", "mcp:write"],

@@ -1,22 +1,24 @@
 /** `serve` as an OAuth resource server, beside a real authorization server in a process of its own. */
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SignJWT, UnsecuredJWT } from "jose";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type AuditEntry, auditFolder, readAuditLog } from "../../src/server/audit-log.ts";
-import { type HttpServer, startHttp } from "../../src/server/start-http.ts";
 import { secret, startProvider, type TestProvider } from "./provider.ts";
+import {
+  listMessage,
+  type Message,
+  publicUrl,
+  resource,
+  type ServedSettings,
+  serveWith,
+  type TestServer,
+} from "./served.ts";
 
-const publicUrl = "https://mcp.example.com";
-const resource = `${publicUrl}/mcp`;
 const opaqueResource = "urn:opaque";
 const metadataUrl = `${publicUrl}/.well-known/oauth-protected-resource/mcp`;
 
 let provider: TestProvider;
-let root: string;
-let server: HttpServer | undefined;
-const logged: string[] = [];
+let server: TestServer | undefined;
 
 beforeAll(async () => {
   provider = await startProvider(resource, opaqueResource);
@@ -25,67 +27,17 @@ beforeAll(async () => {
 afterAll(() => provider.stop());
 
 afterEach(async () => {
-  await server?.close();
+  await server?.remove();
   server = undefined;
-  rmSync(root, { recursive: true, force: true });
 });
 
-interface Settings {
-  readonly issuer?: Readonly<Record<string, unknown>>;
-  readonly server?: Readonly<Record<string, unknown>>;
-  readonly config?: Readonly<Record<string, unknown>>;
+async function serve(settings: ServedSettings = {}): Promise<void> {
+  await server?.remove();
+  server = await serveWith(provider, settings);
 }
 
-function writeConfig({ issuer, server: more, config }: Settings = {}): string {
-  const file = join(root, "team", "pressmark.config.json");
-  mkdirSync(join(root, "team"), { recursive: true });
-  const auth = [{ issuer: provider.issuer, ...issuer }];
-  const text = { mounts: { docs: { source: "file", root: "." } }, ...config, server: { publicUrl, auth, ...more } };
-  writeFileSync(file, JSON.stringify(text));
-  return file;
-}
-
-async function serve(settings: Settings = {}): Promise<HttpServer> {
-  root = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-oauth-")));
-  logged.length = 0;
-  const config = writeConfig(settings);
-  writeFileSync(join(root, "team", "a.md"), "tea\n");
-  server = await startHttp({
-    folders: [],
-    config,
-    from: root,
-    env: { HOME: root, XDG_STATE_HOME: join(root, "state"), XDG_CACHE_HOME: join(root, "cache") },
-    err: { write: (line: string) => Boolean(logged.push(line)) },
-    allowedHosts: [],
-    version: "1",
-    port: 0,
-  });
-  return server;
-}
-
-const list = { jsonrpc: "2.0", id: 1, method: "resources/list" };
-const meta = {
-  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-  "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
-  "io.modelcontextprotocol/clientCapabilities": {},
-};
-
-/** A stateless request of the newest revision. */
-function ask(token?: string, message: { method: string; params?: object; [key: string]: unknown } = list) {
-  const name = (message.params as { name?: string; uri?: string } | undefined)?.name;
-  return fetch(server!.url, {
-    method: "POST",
-    headers: {
-      "Content-Type": "application/json",
-      Accept: "application/json, text/event-stream",
-      "MCP-Protocol-Version": "2026-07-28",
-      "Mcp-Method": message.method,
-      ...(name !== undefined && { "Mcp-Name": name }),
-      ...(token !== undefined && { Authorization: `Bearer ${token}` }),
-    },
-    body: JSON.stringify({ ...message, params: { ...message.params, _meta: meta } }),
-  });
-}
+const ask = (token?: string, message?: Message) => server!.ask(token, message);
+const logged = () => server!.logged.join("");
 
 /** How often the file is listed. */
 async function count(token: string): Promise<number> {
@@ -94,7 +46,7 @@ async function count(token: string): Promise<number> {
 }
 
 const nowSeconds = () => Math.floor(Date.now() / 1000);
-const lines = () => logged.filter((line) => line.includes("refused"));
+const lines = () => server!.logged.filter((line) => line.includes("refused"));
 
 describe("a token of the issuer", () => {
   it("is accepted, also again", async () => {
@@ -108,8 +60,7 @@ describe("a token of the issuer", () => {
     await serve();
     const token = await provider.sign({ jti: undefined, client_id: undefined }, { typ: "JWT" });
     expect((await ask(token)).status).toBe(401);
-    expect(logged.join("")).toContain("set its tokenType to jwt");
-    await server?.close();
+    expect(logged()).toContain("set its tokenType to jwt");
     await serve({ issuer: { tokenType: "jwt" } });
     expect((await ask(token)).status).toBe(200);
   });
@@ -124,7 +75,6 @@ describe("a token of the issuer", () => {
       ["claim:dept=tea", { dept: "tea" }],
       ["caller:aki", { sub: "aki-at-the-issuer" }],
     ] as const) {
-      await server?.close();
       await serve({
         issuer: { callers: { aki: "aki-at-the-issuer" } },
         config: { callers: { aki: {} }, rules: [{ allow: [subject] }] },
@@ -202,7 +152,7 @@ describe("a token that is not valid", () => {
     expect(challenge).toContain(`resource_metadata="${metadataUrl}", scope="mcp:read"`);
     expect(lines()).toHaveLength(1);
     expect(lines()[0]).toContain(reason);
-    const shown = logged.join("") + challenge + (await responses[0]!.text());
+    const shown = logged() + challenge + (await responses[0]!.text());
     for (const part of token.split(".")) if (part.length > 8) expect(shown).not.toContain(part);
   });
 
@@ -221,10 +171,9 @@ describe("a token that is not valid", () => {
     await serve({ server: { audit: true } });
     await ask(await provider.sign({ aud: "https://other.example/mcp" }));
     await ask(await provider.token());
-    await server?.close();
-    server = undefined;
+    await server!.close();
     const entries: AuditEntry[] = [];
-    const folder = auditFolder(join(root, "state", "pressmark"), join(root, "team", "pressmark.config.json"));
+    const folder = auditFolder(join(server!.root, "state", "pressmark"), server!.config);
     for await (const entry of readAuditLog(folder)) if (entry.what === "sign-in") entries.push(entry);
     expect(entries).toMatchObject([
       { outcome: "denied", detail: "the token has another audience" },
@@ -246,11 +195,10 @@ describe("a token that is not a JWT", () => {
     expect(token).not.toContain(".");
     expect((await ask(token)).status).toBe(200);
     expect((await ask("unknown-token")).status).toBe(401);
-    await server?.close();
     await serve({ issuer: asked() });
     const refused = await ask(token);
     expect(refused.status).toBe(401);
-    expect(logged.join("")).toContain("the token has another audience");
+    expect(logged()).toContain("the token has another audience");
   });
 
   it("is a 503, and not refused, while the issuer does not answer", async () => {
@@ -293,7 +241,11 @@ describe("without a token", () => {
 
 describe("scopes", () => {
   const scopes = { read: ["mcp:read"], write: ["mcp:write"], includes: { "mcp:write": ["mcp:read"] } };
-  const save = { ...list, method: "tools/call", params: { name: "save_set", arguments: { name: "s", uris: ["x:y"] } } };
+  const save = {
+    ...listMessage,
+    method: "tools/call",
+    params: { name: "save_set", arguments: { name: "s", uris: ["x:y"] } },
+  };
 
   it("that are missing give a 403 that names all that the operation needs", async () => {
     await serve({ server: { scopes, tools: ["save_set"] } });

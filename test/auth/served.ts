@@ -1,170 +1,107 @@
-/** `pressmark serve` with `server.auth: builtin` as a process, a browser, and what a client needs to be called back. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
+/** A server that accepts tokens of a test provider, and requests to it. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { join } from "node:path";
+import { type HttpServer, startHttp } from "../../src/server/start-http.ts";
 
-const program = join(import.meta.dirname, "../../bin/pressmark.js");
+export const publicUrl = "https://mcp.example.com";
+export const resource = `${publicUrl}/mcp`;
 
-export interface Served extends AsyncDisposable {
-  readonly url: string;
-  readonly endpoint: URL;
-  readonly folder: string;
-  uriOf(path: string): string;
-  writeConfig(text: string): void;
-  /** Runs another command of the program on the same config, and returns what it printed. */
-  run(words: readonly string[], input?: string): Promise<string>;
-  start(): Promise<void>;
-  stop(): Promise<void>;
-  /** Everything that it printed, for the search for secrets. */
-  readonly printed: string;
+export interface ServedSettings {
+  /** Members of the issuer, of `server`, and of the whole config. */
+  readonly issuer?: Readonly<Record<string, unknown>>;
+  readonly server?: Readonly<Record<string, unknown>>;
+  readonly config?: Readonly<Record<string, unknown>>;
 }
 
-/** The config may contain URL for the public URL. */
-export async function createServed(config: string, files: Readonly<Record<string, string>>): Promise<Served> {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-builtin-")));
+export interface Message {
+  readonly method: string;
+  readonly params?: Readonly<Record<string, unknown>>;
+  readonly [member: string]: unknown;
+}
+
+export interface TestServer {
+  readonly root: string;
+  /** Path of the config. */
+  readonly config: string;
+  readonly url: string;
+  readonly logged: readonly string[];
+  /** Writes the config again. */
+  configure(settings: ServedSettings): void;
+  /** Sends a stateless request of the newest revision. */
+  ask(token?: string, message?: Message): Promise<Response>;
+  close(): Promise<void>;
+  /** Closes it, and removes its files. */
+  remove(): Promise<void>;
+}
+
+export const listMessage: Message = { jsonrpc: "2.0", id: 1, method: "resources/list" };
+const meta = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
+export async function serveWith(
+  provider: { readonly issuer: string },
+  first: ServedSettings = {},
+): Promise<TestServer> {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-oauth-")));
   const folder = join(root, "team");
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
-  const configFile = join(folder, "pressmark.yaml");
-  const env = {
-    PATH: process.env["PATH"] ?? "",
-    HOME: root,
-    XDG_STATE_HOME: join(root, "state"),
-    XDG_CACHE_HOME: root,
-  };
-  let printed = "";
-  let child: ChildProcess | undefined;
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), text);
-  }
-  const writeConfig = (text: string): void => writeFileSync(configFile, text.replaceAll("URL", url));
-  writeConfig(config);
+  const file = join(folder, "pressmark.config.json");
+  const logged: string[] = [];
 
-  const begin = (words: readonly string[]): ChildProcess =>
-    spawn(process.execPath, [program, ...words, "--config", configFile], { cwd: folder, env });
-
-  async function stop(): Promise<void> {
-    if (!child || child.exitCode !== null) return;
-    const exited = once(child, "exit");
-    child.kill("SIGINT");
-    await exited;
+  function configure({ issuer, server: more, config }: ServedSettings): void {
+    const auth = [{ issuer: provider.issuer, ...issuer }];
+    const text = { mounts: { docs: { source: "file", root: "." } }, ...config, server: { publicUrl, auth, ...more } };
+    writeFileSync(file, JSON.stringify(text));
   }
 
-  return {
-    url,
-    endpoint: new URL("/mcp", url),
-    folder,
-    uriOf: (path) => pathToFileURL(join(folder, path)).href,
-    writeConfig,
-    async run(words, input = "") {
-      const running = begin(words);
-      running.stdin?.end(input);
-      let out = "";
-      running.stdout?.setEncoding("utf8").on("data", (text: string) => (out += text));
-      running.stderr?.setEncoding("utf8").on("data", (text: string) => (printed += text));
-      const [code] = (await once(running, "close")) as [number];
-      if (code !== 0) throw new Error(`${words.join(" ")} ended with ${code}: ${printed}`);
-      return out.trim();
-    },
-    async start() {
-      const serving = begin(["serve", "--port", String(port)]);
-      child = serving;
-      const { promise, resolve, reject } = Promise.withResolvers<void>();
-      const heard = (text: string): void => {
-        printed += text;
-        if (/serves at \S+/.test(printed)) resolve();
-      };
-      serving.stdout?.setEncoding("utf8").on("data", heard);
-      serving.stderr?.setEncoding("utf8").on("data", heard);
-      serving.once("exit", (code) => reject(new Error(`the server ended with ${code}: ${printed}`)));
-      await promise;
-    },
-    stop,
-    get printed() {
-      return printed;
-    },
-    async [Symbol.asyncDispose]() {
-      await stop();
-      rmSync(root, { recursive: true, force: true });
-    },
-  };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((listening) => probe.listen(0, "127.0.0.1", listening));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((closed) => probe.close(closed));
-  return port;
-}
-
-export interface Callback extends AsyncDisposable {
-  readonly url: string;
-  /** The parameters of the next call. */
-  next(): Promise<URLSearchParams>;
-}
-
-/** The page of a client to which a browser returns. */
-export async function createCallback(): Promise<Callback> {
-  const calls: URLSearchParams[] = [];
-  let heard: (() => void) | undefined;
-  const server: Server = createServer((request, response) => {
-    const { pathname, searchParams } = new URL(request.url ?? "/", "http://x");
-    if (pathname === "/callback") {
-      calls.push(searchParams);
-      heard?.();
-    }
-    response.setHeader("Content-Type", "text/html").end("<p>connected</p>");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "a.md"), "tea\n");
+  configure(first);
+  let server: HttpServer | undefined = await startHttp({
+    folders: [],
+    config: file,
+    from: root,
+    env: { HOME: root, XDG_STATE_HOME: join(root, "state"), XDG_CACHE_HOME: join(root, "cache") },
+    err: { write: (line: string) => Boolean(logged.push(line)) },
+    allowedHosts: [],
+    version: "1",
+    port: 0,
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`,
-    async next() {
-      while (calls.length === 0) await new Promise<void>((resolve) => (heard = resolve));
-      return calls.shift()!;
-    },
-    async [Symbol.asyncDispose]() {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
-}
+  const { url } = server;
 
-/** Remembers what an official client stores about its sign-in, in memory. */
-export function createClientState(redirectUrl: string, redirected: (url: URL) => Promise<void>) {
-  const stored: {
-    client?: object;
-    tokens?: { access_token: string; refresh_token?: string };
-    verifier?: string;
-    discovery?: object;
-  } = {};
+  async function close(): Promise<void> {
+    await server?.close();
+    server = undefined;
+  }
+
   return {
-    stored,
-    provider: {
-      redirectUrl,
-      clientMetadata: {
-        client_name: "Test client",
-        redirect_uris: [redirectUrl],
-        grant_types: ["authorization_code", "refresh_token"],
-        response_types: ["code"],
-        token_endpoint_auth_method: "none",
-      },
-      state: () => "state-of-the-client",
-      clientInformation: () => stored.client as never,
-      saveClientInformation: (client: object) => void (stored.client = client),
-      tokens: () => stored.tokens as never,
-      saveTokens: (tokens: { access_token: string; refresh_token?: string }) => void (stored.tokens = tokens),
-      redirectToAuthorization: redirected,
-      saveCodeVerifier: (verifier: string) => void (stored.verifier = verifier),
-      codeVerifier: () => stored.verifier ?? "",
-      saveDiscoveryState: (discovery: object) => void (stored.discovery = discovery),
-      discoveryState: () => stored.discovery as never,
+    root,
+    config: file,
+    url,
+    logged,
+    configure,
+    ask(token, message = listMessage) {
+      const name = message.params?.["name"] ?? message.params?.["uri"];
+      return fetch(url, {
+        method: "POST",
+        headers: {
+          "Content-Type": "application/json",
+          Accept: "application/json, text/event-stream",
+          "MCP-Protocol-Version": "2026-07-28",
+          "Mcp-Method": message.method,
+          ...(typeof name === "string" && { "Mcp-Name": name }),
+          ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+        },
+        body: JSON.stringify({ ...message, params: { ...message.params, _meta: meta } }),
+      });
+    },
+    close,
+    async remove() {
+      await close();
+      rmSync(root, { recursive: true, force: true });
     },
   };
 }

@@ -1,7 +1,6 @@
 /** The embedded authorization server: callers sign in on pages of this server, and clients get tokens for it. */
 import { unwatchFile, watchFile } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { createLocalJWKSet, errors as joseErrors, jwtVerify } from "jose";
 import type { Permit } from "../../backends/web/addresses.ts";
 import type { Resolve } from "../../backends/web/guarded-request.ts";
 import { invalid, quote, unsupported } from "../../errors.ts";
@@ -45,6 +44,7 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
       cause,
     );
   });
+  const { createLocalJWKSet, errors: joseErrors, jwtVerify } = await import("jose");
   const store = createOAuthStore(context.stateFolder, context.config, runtime.now);
   await store.prepare();
   const { read: usual = [defaultScope], write = [], includes = {} } = context.scopes ?? {};

@@ -17,6 +17,11 @@ export interface FetchedResponse {
 /** All addresses of a name. */
 export type Resolve = (name: string) => Promise<readonly LookupAddress[]>;
 
+export const resolveBySystem: Resolve = async (name) => {
+  const { lookup } = await import("node:dns/promises");
+  return lookup(name, { all: true, order: "verbatim" });
+};
+
 interface GuardedRequestOptions {
   readonly permit: Permit;
   readonly resolve: Resolve;

@@ -83,6 +83,10 @@ async function checkMounts(
     const tokens = createTokenStore(pressmark.stateFolder, realPath(pressmark.config));
     findings.push(...examineAccess(pressmark, tokens, pressmark.runtime.now()));
   }
+  if (pressmark.auth !== undefined) {
+    const { examineAuth } = await import("../../server/examine-auth.ts");
+    findings.push(...(await examineAuth(pressmark)));
+  }
   findings.push(...(await examineSets(pressmark.sets, pressmark.resources, call)));
   const { index } = pressmark;
   // Absent if the config disables the index.
