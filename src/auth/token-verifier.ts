@@ -54,6 +54,8 @@ export interface VerifierContext {
   readonly scopes?: ScopeSettings;
   /** The caller whom a token of this server or a one-time code admits. A code is used up. */
   readonly admit: (secret: string) => Caller | undefined;
+  /** The machine that a request comes from, for limits. */
+  readonly addressOf: (request: IncomingMessage) => string;
   /** Called when a person signs in on a page, with undefined if they may not. */
   readonly signedIn?: (caller: string | undefined) => void;
   readonly stateFolder: string;

@@ -4,6 +4,7 @@ import { resourceOf } from "../config/auth.ts";
 import { realPath } from "../lib/real-path.ts";
 import type { Caller } from "../resources.ts";
 import type { Runtime } from "../runtime.ts";
+import { machineOf } from "../transport/clients.ts";
 import type { Admissions } from "./admissions.ts";
 import type { AuditLog } from "./audit-log.ts";
 import type { OAuthGate } from "./oauth-gate.ts";
@@ -113,6 +114,7 @@ async function openOAuth(pressmark: Server, audit: AuditLog | undefined, admit: 
     callers: named,
     scopes: settings.scopes,
     admit,
+    addressOf: ({ socket }) => machineOf(socket.remoteAddress) ?? "",
     signedIn: (caller) => recordSignIn(audit, caller),
     stateFolder: pressmark.stateFolder,
     config: realPath(config),

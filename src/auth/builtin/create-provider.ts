@@ -87,8 +87,6 @@ export function createProvider(options: ProviderOptions): Provider {
         delete metadata["pressmark_checked"];
       },
     },
-    // Pages of other origins were refused before, or have their CORS headers.
-    clientBasedCORS: () => false,
     expiresWithSession: () => false,
     issueRefreshToken: (_context: Context, client: { grantTypeAllowed(type: string): boolean }) =>
       client.grantTypeAllowed("refresh_token"),

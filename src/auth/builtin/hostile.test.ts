@@ -210,6 +210,23 @@ describe("a hostile page", () => {
   });
 });
 
+describe("a page of another origin", () => {
+  it("gets no permission to read from the provider: the server decides", async () => {
+    await using builtin = await startBuiltin();
+    const { client, refreshToken } = await connectClient(builtin);
+    const form = { grant_type: "refresh_token", client_id: client, refresh_token: refreshToken };
+    const headers = { origin: "http://localhost:6274" };
+    const token = await fetch(`${builtin.url}/oauth/token`, {
+      method: "POST",
+      headers,
+      body: new URLSearchParams(form),
+    });
+    const metadata = await fetch(`${builtin.url}/.well-known/oauth-authorization-server`, { headers });
+    for (const { status, headers: given } of [token, metadata])
+      expect([status, given.get("access-control-allow-origin")]).toEqual([200, null]);
+  });
+});
+
 describe("someone who guesses passwords", () => {
   it("gets the same answer for a wrong password, a caller without one and an unknown name", slow, async () => {
     await using builtin = await startBuiltin();

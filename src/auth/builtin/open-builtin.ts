@@ -27,13 +27,14 @@ export const ownerAccount = "owner";
 /** The scope of a server that needs none: without any, nothing could be granted. */
 const defaultScope = "pressmark";
 /** How often another process is noticed that revokes something. */
-const lookMs = 1000;
+const lookMs = 250;
+const corsHeader = "Access-Control-Expose-Headers";
 const hourMs = 3_600_000;
 /** Registrations, and requests for metadata documents, per machine and hour. */
 const maxNewClients = 60;
 
 export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifier> {
-  const { publicUrl, resource, runtime, callers } = context;
+  const { publicUrl, resource, runtime, callers, addressOf } = context;
   const url = new URL(publicUrl);
   if (url.protocol !== "https:" && !isLoopback(url))
     throw invalid(`server.auth: builtin needs an https: URL in server.publicUrl, not ${quote(publicUrl)}`);
@@ -140,6 +141,8 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
       response.writeHead(429, { "Content-Type": "application/json", "Retry-After": hourMs / 1000 }).end(body);
       return true;
     }
+    // The provider sends no CORS headers of its own if there are any: the server decides which pages may read.
+    if (!response.hasHeader(corsHeader)) response.setHeader(corsHeader, "WWW-Authenticate");
     // The provider derives the public path from these two.
     request.url = `${route}${(request.url ?? "").slice(path.length)}`;
     Object.assign(request, { originalUrl: `${url.pathname.replace(/\/$/, "")}${request.url}` });
@@ -192,8 +195,4 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
       inUse.clear();
     },
   };
-}
-
-function addressOf({ socket }: IncomingMessage): string {
-  return socket.remoteAddress ?? "";
 }

@@ -15,7 +15,7 @@ interface AdapterOptions {
 type Payload = Record<string, unknown>;
 
 /** Sign-ins under way, sessions of browsers, codes. */
-const maxInMemory = 2000;
+const maxInMemory = 10_000;
 
 /** One adapter for each kind of record. */
 export function createAdapters(options: AdapterOptions): (kind: string) => Adapter {

@@ -32,20 +32,24 @@ const maxWrongPerAccount = 5;
 const maxWrongPerAddress = 50;
 /** A hash takes 32 MiB. */
 const maxHashesAtOnce = 2;
+const maxWaiting = 50;
 
 export function createSignIn({ store, isAccount, findByToken, monotonicMs }: SignInOptions): SignIn {
   const windowMs = waitMinutes * 60_000;
   const byAccount = createAttempts({ max: maxWrongPerAccount, windowMs, monotonicMs });
   const byAddress = createAttempts({ max: maxWrongPerAddress, windowMs, monotonicMs });
   const takeSlot = createSlots(maxHashesAtOnce);
+  let waiting = 0;
 
   async function hasPassword(name: string, password: string): Promise<boolean> {
     const { passwords } = store.read();
     const stored = isAccount(name) && Object.hasOwn(passwords, name) ? passwords[name] : undefined;
+    waiting += 1;
     const free = await takeSlot(new AbortController().signal);
     try {
       return await isPassword(password, stored);
     } finally {
+      waiting -= 1;
       free();
     }
   }
@@ -58,7 +62,7 @@ export function createSignIn({ store, isAccount, findByToken, monotonicMs }: Sig
     byAddress.add(address);
     const key = createHash("sha256").update(name).digest("base64url");
     if (name !== "") {
-      if (byAccount.isUsedUp(key)) return "limited";
+      if (byAccount.isUsedUp(key) || waiting >= maxWaiting) return "limited";
       byAccount.add(key);
       if (await hasPassword(name, secret)) {
         byAccount.clear(key);

@@ -69,6 +69,7 @@ export async function startBuiltin({
     runtime,
     scopes,
     admit: (token) => (token === tokenOfAki ? { id: "aki" } : undefined),
+    addressOf: () => "",
     signedIn: (account) => signedIn.push(account),
     permit,
     resolve,
