@@ -5,7 +5,13 @@ import { StreamableHTTPClientTransport as TransportV1 } from "@modelcontextproto
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chromiumPath, hasBrowser } from "../picker/browser.ts";
-import { type Callback, createCallback, createClientState, createServed, type Served } from "./serve-builtin.ts";
+import {
+  type BuiltinServer,
+  type Callback,
+  createBuiltinServer,
+  createCallback,
+  createClientState,
+} from "./serve-builtin.ts";
 
 const ownerToken = "0123456789abcdef0123456789abcdef";
 const config = `mounts:
@@ -56,12 +62,12 @@ async function signIn(page: Page, name: string, secret: string): Promise<void> {
 }
 
 describe.skipIf(!hasBrowser)("the embedded authorization server (needs /usr/bin/chromium)", { timeout: 90_000 }, () => {
-  let served: Served;
+  let served: BuiltinServer;
   let callback: Callback;
   let browser: Browser;
 
   beforeAll(async () => {
-    served = await createServed(config, files);
+    served = await createBuiltinServer(config, files);
     callback = await createCallback();
     browser = await chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox"] });
     await served.run(["token", "password", "aki"], `${password}\n`);

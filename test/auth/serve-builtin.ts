@@ -1,44 +1,38 @@
-/** `pressmark serve` with `server.auth: builtin` as a process, a browser, and what a client needs to be called back. */
-import { type ChildProcess, spawn } from "node:child_process";
+/** `pressmark serve` with `server.auth: builtin` as a process, and what a client needs to be called back. */
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { createScratch, type PressmarkProcess, startPressmark } from "../faults/pressmark-process.ts";
+import { freePort } from "./provider.ts";
 
-const program = join(import.meta.dirname, "../../bin/pressmark.js");
-
-export interface Served extends AsyncDisposable {
+export interface BuiltinServer extends AsyncDisposable {
   readonly url: string;
   readonly endpoint: URL;
-  readonly folder: string;
   uriOf(path: string): string;
   writeConfig(text: string): void;
   /** Runs another command of the program on the same config, and returns what it printed. */
   run(words: readonly string[], input?: string): Promise<string>;
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Everything that it printed, for the search for secrets. */
+  /** What `serve` printed. */
   readonly printed: string;
 }
 
 /** The config may contain URL for the public URL. */
-export async function createServed(config: string, files: Readonly<Record<string, string>>): Promise<Served> {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-builtin-")));
-  const folder = join(root, "team");
+export async function createBuiltinServer(
+  config: string,
+  files: Readonly<Record<string, string>>,
+): Promise<BuiltinServer> {
+  const scratch = createScratch();
+  const folder = join(scratch.folder, "team");
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const configFile = join(folder, "pressmark.yaml");
-  const env = {
-    PATH: process.env["PATH"] ?? "",
-    HOME: root,
-    XDG_STATE_HOME: join(root, "state"),
-    XDG_CACHE_HOME: root,
-  };
   let printed = "";
-  let child: ChildProcess | undefined;
+  let serving: PressmarkProcess | undefined;
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
@@ -46,62 +40,55 @@ export async function createServed(config: string, files: Readonly<Record<string
   const writeConfig = (text: string): void => writeFileSync(configFile, text.replaceAll("URL", url));
   writeConfig(config);
 
-  const begin = (words: readonly string[]): ChildProcess =>
-    spawn(process.execPath, [program, ...words, "--config", configFile], { cwd: folder, env });
+  const begin = (words: readonly string[]): PressmarkProcess =>
+    startPressmark([...words, "--config", configFile], { cwd: folder, env: scratch.env });
 
   async function stop(): Promise<void> {
-    if (!child || child.exitCode !== null) return;
-    const exited = once(child, "exit");
-    child.kill("SIGINT");
-    await exited;
+    serving?.child.kill("SIGINT");
+    await serving?.exited;
+    printed += serving?.errors ?? "";
+    serving = undefined;
   }
 
   return {
     url,
     endpoint: new URL("/mcp", url),
-    folder,
     uriOf: (path) => pathToFileURL(join(folder, path)).href,
     writeConfig,
     async run(words, input = "") {
       const running = begin(words);
-      running.stdin?.end(input);
-      let out = "";
-      running.stdout?.setEncoding("utf8").on("data", (text: string) => (out += text));
-      running.stderr?.setEncoding("utf8").on("data", (text: string) => (printed += text));
-      const [code] = (await once(running, "close")) as [number];
-      if (code !== 0) throw new Error(`${words.join(" ")} ended with ${code}: ${printed}`);
+      running.child.stdin.end(input);
+      const out = (await running.child.stdout.setEncoding("utf8").toArray()).join("");
+      const code = await running.exited;
+      if (code !== 0) throw new Error(`${words.join(" ")} ended with ${code}: ${running.errors}`);
       return out.trim();
     },
     async start() {
-      const serving = begin(["serve", "--port", String(port)]);
-      child = serving;
-      const { promise, resolve, reject } = Promise.withResolvers<void>();
-      const heard = (text: string): void => {
-        printed += text;
-        if (/serves at \S+/.test(printed)) resolve();
-      };
-      serving.stdout?.setEncoding("utf8").on("data", heard);
-      serving.stderr?.setEncoding("utf8").on("data", heard);
-      serving.once("exit", (code) => reject(new Error(`the server ended with ${code}: ${printed}`)));
-      await promise;
+      const started = begin(["serve", "--port", String(port)]);
+      serving = started;
+      const ready = new Promise<void>((resolve) => {
+        let said = "";
+        started.child.stdout.setEncoding("utf8").on("data", (text: string) => {
+          said += text;
+          printed += text;
+          if (/serves at \S+/.test(said)) resolve();
+        });
+      });
+      const ended = started.exited.then((code) => {
+        throw new Error(`serve ended with ${code}: ${printed}${started.errors}`);
+      });
+      await Promise.race([ready, ended]);
+      ended.catch(() => undefined);
     },
     stop,
     get printed() {
-      return printed;
+      return printed + (serving?.errors ?? "");
     },
     async [Symbol.asyncDispose]() {
       await stop();
-      rmSync(root, { recursive: true, force: true });
+      scratch.remove();
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((listening) => probe.listen(0, "127.0.0.1", listening));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((closed) => probe.close(closed));
-  return port;
 }
 
 export interface Callback extends AsyncDisposable {
@@ -114,15 +101,15 @@ export interface Callback extends AsyncDisposable {
 export async function createCallback(): Promise<Callback> {
   const calls: URLSearchParams[] = [];
   let heard: (() => void) | undefined;
-  const server: Server = createServer((request, response) => {
+  const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? "/", "http://x");
     if (pathname === "/callback") {
       calls.push(searchParams);
       heard?.();
     }
     response.setHeader("Content-Type", "text/html").end("<p>connected</p>");
-  });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`,
     async next() {
