@@ -58,6 +58,8 @@ export interface VerifierContext {
   readonly addressOf: (request: IncomingMessage) => string;
   /** Called when a person signs in on a page, with undefined if they may not. */
   readonly signedIn?: (caller: string | undefined) => void;
+  /** Called when a caller has allowed a client to act for them. */
+  readonly allowed?: (caller: string, client: string) => void;
   readonly stateFolder: string;
   /** Real path of the config. */
   readonly config: string;

@@ -116,6 +116,8 @@ async function openOAuth(pressmark: Server, audit: AuditLog | undefined, admit: 
     admit,
     addressOf: ({ socket }) => machineOf(socket.remoteAddress) ?? "",
     signedIn: (caller) => recordSignIn(audit, caller),
+    allowed: (caller, client) =>
+      audit?.write({ what: "token", caller, outcome: "allowed", detail: `connected ${client}` }),
     stateFolder: pressmark.stateFolder,
     config: realPath(config),
     runtime,

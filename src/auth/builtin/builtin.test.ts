@@ -47,24 +47,24 @@ describe("the embedded authorization server", () => {
   });
 
   it("takes its URLs from the public URL, with its path, and not from Host", async () => {
-    await using builtin = await startBuiltin({ base: "/pressmark" });
-    const { url } = builtin;
-    const { host, port } = new URL(url);
-    const asked = request({
-      host: "127.0.0.1",
-      port,
-      path: "/.well-known/oauth-authorization-server/pressmark",
-      headers: { host: "evil.example", "x-forwarded-host": "evil.example", "x-forwarded-proto": "https" },
+    const url = "https://team.example/pressmark";
+    await using builtin = await startBuiltin({ publicUrl: url });
+    const asked = request(`${builtin.origin}/.well-known/oauth-authorization-server/pressmark`, {
+      headers: { host: "evil.example", "x-forwarded-host": "evil.example", "x-forwarded-proto": "http" },
     }).end();
     const [response] = await once(asked, "response");
     const text = (await response.toArray()).join("");
     expect(text).not.toContain("evil.example");
-    expect(JSON.parse(text)).toMatchObject({
-      issuer: `http://${host}/pressmark`,
-      token_endpoint: `${url}/oauth/token`,
-    });
-    const { accessToken } = await connectClient(builtin);
+    expect(JSON.parse(text)).toMatchObject({ issuer: url, token_endpoint: `${url}/oauth/token` });
+    const { accessToken, client } = await connectClient(builtin);
     expect(await builtin.verifier.verify(accessToken, never)).toMatchObject({ caller: "aki", issuer: url });
+    builtin.forgetCookies();
+    const begun = await builtin.browse(createRequest(builtin, client).address);
+    expect(begun.headers.get("location")).toMatch(/^\/pressmark\/oauth\/sign-in\//);
+    for (const cookie of begun.headers.getSetCookie()) {
+      expect(cookie).toMatch(/; path=\/pressmark\/oauth\//);
+      expect(cookie).toMatch(/; secure; httponly; samesite=lax|; samesite=lax; secure; httponly/i);
+    }
   });
 
   it("gives a client a token for the caller who signed in and allowed it", async () => {
@@ -80,7 +80,7 @@ describe("the embedded authorization server", () => {
       scopes: ["pressmark"],
       expiresMs: (decodeJwt(accessToken).exp ?? 0) * 1000,
     });
-    expect(builtin.signedIn).toEqual(["aki"]);
+    expect([builtin.signedIn, builtin.allowed]).toEqual([["aki"], [["aki", client]]]);
   });
 
   it("grants configured scopes: those for reading to everyone, others if they are asked for", async () => {
@@ -103,18 +103,18 @@ describe("the embedded authorization server", () => {
 
   it("lets the owner and callers sign in with a password", { timeout: 60_000 }, async () => {
     await using builtin = await startBuiltin();
-    const hash = await hashPassword("correct horse");
+    const hash = await hashPassword(" correct horse ");
     await builtin.store.change((state) => Object.assign(state.passwords, { owner: hash, bo: hash, gone: hash }));
     for (const [name, expected] of [
       ["owner", { owner: true, caller: undefined }],
       ["bo", { owner: false, caller: "bo" }],
     ] as const) {
       builtin.forgetCookies();
-      const { accessToken } = await connectClient(builtin, "correct horse", name);
+      const { accessToken } = await connectClient(builtin, " correct horse ", name);
       expect(await builtin.verifier.verify(accessToken, never)).toMatchObject(expected);
     }
     builtin.forgetCookies();
-    await expect(connectClient(builtin, "correct horse", "gone")).rejects.toThrow("This name and password are not");
+    await expect(connectClient(builtin, " correct horse ", "gone")).rejects.toThrow("This name and password are not");
   });
 
   it("remembers what a caller allowed a hosted client, and asks for a local program each time", async () => {

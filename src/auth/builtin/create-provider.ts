@@ -154,6 +154,10 @@ export function createProvider(options: ProviderOptions): Provider {
   const failed = (_context: Context, cause: unknown) => runtime.log("error", "a sign-in failed", { cause });
   provider.on("server_error", failed);
   provider.on("error", (cause: unknown) => runtime.log("warn", "a request to /oauth failed", { cause }));
+  const refused = (_context: Context, { message, error_detail: reason = message }: Error & { error_detail?: string }) =>
+    runtime.log("warn", "a client was refused", { reason });
+  for (const refusal of ["authorization.error", "grant.error", "registration_create.error"])
+    provider.on(refusal, refused);
   return provider;
 }
 

@@ -42,6 +42,7 @@ describe("a stolen code or refresh token", () => {
     const { ended } = await builtin.verifier.verify(accessToken, never);
     expect(await exchange(builtin, form)).toEqual(refusedGrant);
     expect(ended?.aborted).toBe(true);
+    expect(builtin.logged.join("")).toContain("authorization code already consumed");
     await expect(builtin.verifier.verify(accessToken, never)).rejects.toThrow("the token was revoked");
     const refresh = { grant_type: "refresh_token", client_id: client, refresh_token: refreshToken };
     expect(await exchange(builtin, refresh)).toEqual(refusedGrant);
@@ -56,6 +57,7 @@ describe("a stolen code or refresh token", () => {
     expect(next.status).toBe(200);
     await builtin.restart();
     expect(await refresh(refreshToken)).toEqual(refusedGrant);
+    expect(builtin.logged.join("")).toContain("refresh token already used");
     expect(await refresh(String(next.body["refresh_token"]))).toEqual(refusedGrant);
     await expect(builtin.verifier.verify(accessToken, never)).rejects.toThrow("the token was revoked");
   });

@@ -14,6 +14,8 @@ interface InteractionsOptions {
   addressOf(request: IncomingMessage): string;
   /** Called with the caller who signed in, or undefined if nobody did. */
   signedIn(account: string | undefined): void;
+  /** Called when a caller has allowed a client to act for them. */
+  allowed(account: string, client: string): void;
   /** Scopes that need no mention, because every client has them. */
   readonly usual: ReadonlySet<string>;
 }
@@ -21,7 +23,15 @@ interface InteractionsOptions {
 const maxFormBytes = 8192;
 
 /** Answers requests below the path of sign-ins. */
-export function createInteractions({ provider, publicUrl, signIn, addressOf, signedIn, usual }: InteractionsOptions) {
+export function createInteractions({
+  provider,
+  publicUrl,
+  signIn,
+  addressOf,
+  signedIn,
+  allowed,
+  usual,
+}: InteractionsOptions) {
   const { origin } = new URL(publicUrl);
 
   async function answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
@@ -45,7 +55,7 @@ export function createInteractions({ provider, publicUrl, signIn, addressOf, sig
       case "sign-in": {
         if (interaction.prompt.name !== "login") break;
         const name = form.get("name")?.trim() ?? "";
-        const secret = form.get("secret")?.trim() ?? "";
+        const secret = form.get("secret") ?? "";
         const known = await signIn({ name, secret, address: addressOf(request) });
         if (known !== undefined && known !== "limited") {
           signedIn(known.account);
@@ -57,7 +67,7 @@ export function createInteractions({ provider, publicUrl, signIn, addressOf, sig
       }
       case "allow":
         if (interaction.prompt.name !== "consent" || !interaction.session) break;
-        return finish({ consent: { grantId: await grantFor(interaction, interaction.session.accountId) } });
+        return allow(interaction, interaction.session.accountId).then((grantId) => finish({ consent: { grantId } }));
       case "switch": {
         const session = interaction.session && (await provider.Session.findByUid(interaction.session.uid));
         await session?.destroy();
@@ -88,9 +98,10 @@ export function createInteractions({ provider, publicUrl, signIn, addressOf, sig
   }
 
   /** Adds what is missing to what the caller allowed before. */
-  async function grantFor({ grantId, params, prompt }: Interaction, accountId: string): Promise<string> {
+  async function allow({ grantId, params, prompt }: Interaction, accountId: string): Promise<string> {
+    const clientId = String(params["client_id"]);
     const known = grantId === undefined ? undefined : await provider.Grant.find(grantId);
-    const grant = known ?? new provider.Grant({ accountId, clientId: String(params["client_id"]) });
+    const grant = known ?? new provider.Grant({ accountId, clientId });
     const { missingOIDCScope, missingResourceScopes } = prompt.details as {
       readonly missingOIDCScope?: readonly string[];
       readonly missingResourceScopes?: Readonly<Record<string, readonly string[]>>;
@@ -98,7 +109,9 @@ export function createInteractions({ provider, publicUrl, signIn, addressOf, sig
     if (missingOIDCScope) grant.addOIDCScope(missingOIDCScope.join(" "));
     for (const [resource, scopes] of Object.entries(missingResourceScopes ?? {}))
       grant.addResourceScope(resource, scopes.join(" "));
-    return grant.save();
+    const saved = await grant.save();
+    allowed(accountId, clientId);
+    return saved;
   }
 
   return answer;

@@ -87,6 +87,7 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
     signIn,
     addressOf,
     signedIn: (account) => context.signedIn?.(account),
+    allowed: (account, client) => context.allowed?.(account, client),
     usual: new Set([...usual, "offline_access", "openid"]),
   });
   const toProvider = provider.callback();
@@ -116,10 +117,11 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
   watchFile(store.file, { interval: lookMs, persistent: false }, look);
   provider.on("grant.revoked", look);
 
+  const base = url.pathname.replace(/\/$/, "");
+
   /** The path of the provider's route. The public URL may have a path, which is part of the well-known ones. */
   function routeOf(path: string): string | undefined {
     if (path.startsWith("/oauth/")) return path;
-    const base = url.pathname.replace(/\/$/, "");
     for (const known of ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"])
       if (path === known || path === `${known}${base}`) return known;
     return undefined;
@@ -143,9 +145,9 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
     }
     // The provider sends no CORS headers of its own if there are any: the server decides which pages may read.
     if (!response.hasHeader(corsHeader)) response.setHeader(corsHeader, "WWW-Authenticate");
-    // The provider derives the public path from these two.
     request.url = `${route}${(request.url ?? "").slice(path.length)}`;
-    Object.assign(request, { originalUrl: `${url.pathname.replace(/\/$/, "")}${request.url}` });
+    // The provider puts it before the paths of its routes.
+    Object.assign(request, { baseUrl: base });
     toProvider(request, response);
     return true;
   }

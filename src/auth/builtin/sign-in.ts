@@ -56,7 +56,7 @@ export function createSignIn({ store, isAccount, findByToken, monotonicMs }: Sig
 
   return async ({ name, secret, address }) => {
     if (byAddress.isUsedUp(address)) return "limited";
-    const account = secret === "" ? undefined : findByToken(secret);
+    const account = secret === "" ? undefined : findByToken(secret.trim());
     if (account !== undefined) return { account };
     // Counted before the answer is known: attempts at the same time must not escape the limit. A hash: the name may be long.
     byAddress.add(address);

@@ -12,14 +12,20 @@ import { createOAuthStore, type OAuthStore } from "./oauth-store.ts";
 import { type BuiltinContext, openBuiltin } from "./open-builtin.ts";
 
 export interface TestBuiltin extends AsyncDisposable {
+  /** The public URL. */
   readonly url: string;
+  /** Where a proxy sends requests. */
+  readonly origin: string;
   readonly resource: string;
   readonly store: OAuthStore;
   readonly stateFolder: string;
   readonly context: BuiltinContext;
   readonly verifier: TokenVerifier;
+  readonly logged: readonly string[];
   /** Names that signed in; undefined for a failure. */
-  readonly signedIn: (string | undefined)[];
+  readonly signedIn: readonly (string | undefined)[];
+  /** Who allowed which client. */
+  readonly allowed: readonly (readonly [account: string, client: string])[];
   callers: readonly CallerConfig[];
   /** Sends a request as a browser does: cookies are kept, redirects are not followed. */
   browse(url: string, options?: { form?: Record<string, string>; headers?: Record<string, string> }): Promise<Response>;
@@ -35,8 +41,8 @@ interface TestOptions {
   readonly permit?: BuiltinContext["permit"];
   readonly resolve?: BuiltinContext["resolve"];
   readonly scopes?: BuiltinContext["scopes"];
-  /** Path of the public URL, which a proxy removes. */
-  readonly base?: string;
+  /** Default: the URL of the server, as without a proxy. Its path is removed by the proxy. */
+  readonly publicUrl?: string;
   readonly now?: () => number;
 }
 
@@ -44,7 +50,7 @@ export async function startBuiltin({
   permit,
   resolve,
   scopes,
-  base = "",
+  publicUrl,
   now = Date.now,
 }: TestOptions = {}): Promise<TestBuiltin> {
   const stateFolder = mkdtempSync(join(tmpdir(), "pressmark-oauth-"));
@@ -54,11 +60,13 @@ export async function startBuiltin({
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const url = `${origin}${base}`;
+  const url = publicUrl ?? origin;
   const resource = `${url}/mcp`;
   const signedIn: (string | undefined)[] = [];
+  const allowed: (readonly [account: string, client: string])[] = [];
   const cookies = new Map<string, { readonly value: string; readonly path: string }>();
-  const runtime = { ...createRuntime({ write: () => true }), now };
+  const logged: string[] = [];
+  const runtime = { ...createRuntime({ write: (line: string) => Boolean(logged.push(line)) }), now };
   let callers: readonly CallerConfig[] = [{ name: "aki", groups: ["support"] }, { name: "bo" }];
   const context: BuiltinContext = {
     publicUrl: url,
@@ -71,6 +79,7 @@ export async function startBuiltin({
     admit: (token) => (token === tokenOfAki ? { id: "aki" } : undefined),
     addressOf: () => "",
     signedIn: (account) => signedIn.push(account),
+    allowed: (account, client) => allowed.push([account, client]),
     permit,
     resolve,
   };
@@ -79,11 +88,14 @@ export async function startBuiltin({
 
   return {
     url,
+    origin,
     resource,
+    logged,
     store,
     stateFolder,
     context,
     signedIn,
+    allowed,
     get verifier() {
       return verifier;
     },
@@ -101,7 +113,7 @@ export async function startBuiltin({
         headers: {
           accept: "text/html",
           ...(sent.length > 0 && { cookie: sent.map(([name, { value }]) => `${name}=${value}`).join("; ") }),
-          ...(form && { origin }),
+          ...(form && { origin: new URL(url).origin }),
           ...headers,
         },
         ...(form && { method: "POST", body: new URLSearchParams(form) }),
@@ -131,10 +143,10 @@ export async function startBuiltin({
 export const redirectUri = "https://client.example/callback";
 
 export async function register(
-  { url }: TestBuiltin,
+  { origin }: TestBuiltin,
   metadata: Record<string, unknown> = {},
 ): Promise<{ readonly status: number; readonly body: Record<string, unknown> }> {
-  const response = await fetch(`${originOf(url)}/oauth/register`, {
+  const response = await fetch(`${origin}/oauth/register`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ client_name: "Test client", redirect_uris: [redirectUri], ...metadata }),
@@ -170,7 +182,7 @@ export async function signInAndAllow(
     const location = response.headers.get("location");
     if (location !== null) {
       const next = new URL(location, address);
-      if (next.origin !== originOf(builtin.url)) return next;
+      if (next.origin !== new URL(builtin.url).origin) return next;
       address = next.href;
       response = await builtin.browse(address);
       continue;
@@ -187,10 +199,10 @@ export async function signInAndAllow(
 
 /** A request to the token endpoint. */
 export async function exchange(
-  { url }: TestBuiltin,
+  { origin }: TestBuiltin,
   form: Record<string, string>,
 ): Promise<{ readonly status: number; readonly body: Record<string, unknown> }> {
-  const response = await fetch(`${originOf(url)}/oauth/token`, { method: "POST", body: new URLSearchParams(form) });
+  const response = await fetch(`${origin}/oauth/token`, { method: "POST", body: new URLSearchParams(form) });
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
@@ -216,9 +228,4 @@ export async function connectClient(builtin: TestBuiltin, secret = tokenOfAki, n
     accessToken: String(body["access_token"]),
     refreshToken: String(body["refresh_token"]),
   };
-}
-
-/** Every test request goes to the server itself, as a proxy sends it. */
-function originOf(url: string): string {
-  return new URL(url).origin;
 }
