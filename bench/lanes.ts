@@ -25,16 +25,20 @@ export async function openLanes(running: Running, era: Era, count: number): Prom
   return running.http ? openHttpLanes(running, era, count) : openStdioLanes(running, era, count);
 }
 
-async function openHttpLanes({ http, contestant }: Running, era: Era, count: number): Promise<Lanes> {
+async function openHttpLanes({ http, contestant, token }: Running, era: Era, count: number): Promise<Lanes> {
   const { port, path } = http!;
   const lines = await Promise.all(Array.from({ length: count }, () => openHttpLine(port)));
   let session: string | undefined;
   if (era === "legacy") {
     const [first] = lines;
-    const answer = await first!.ask(requestHead(era, path, opening), message(era, ++lastId, opening), true);
+    const answer = await first!.ask(
+      requestHead(era, path, opening, undefined, token),
+      message(era, ++lastId, opening),
+      true,
+    );
     if (answer.status !== 200) throw new Error(`${contestant.name} refused a session: ${answer.status} ${answer.body}`);
     session = /\r\nmcp-session-id: (\S+)/i.exec(answer.head)?.[1];
-    await first!.ask(requestHead(era, path, undefined, session), opened);
+    await first!.ask(requestHead(era, path, undefined, session, token), opened);
   }
   const lanes = lines.map((line): Lane => {
     let last: Question | undefined;
@@ -42,7 +46,7 @@ async function openHttpLanes({ http, contestant }: Running, era: Era, count: num
     return {
       async ask(question, keep) {
         if (question !== last) {
-          head = requestHead(era, path, question, session);
+          head = requestHead(era, path, question, session, token);
           last = question;
         }
         const answer = await line.ask(head, message(era, ++lastId, question), keep);

@@ -10,6 +10,8 @@ export interface Running {
   readonly child: ChildProcessWithoutNullStreams;
   /** Absent over stdio. */
   readonly http?: { readonly port: number; readonly path: string };
+  /** Sent with every request over HTTP. */
+  readonly token?: string;
   stop(): Promise<void>;
 }
 

@@ -58,7 +58,13 @@ export function modernHeaders({ method }: Question): Record<string, string> {
 }
 
 /** Everything before the length of the body. */
-export function requestHead(era: Era, path: string, question: Question | undefined, session?: string): string {
+export function requestHead(
+  era: Era,
+  path: string,
+  question: Question | undefined,
+  session?: string,
+  token?: string,
+): string {
   const lines = [
     `POST ${path} HTTP/1.1`,
     "Host: 127.0.0.1",
@@ -74,5 +80,6 @@ export function requestHead(era: Era, path: string, question: Question | undefin
     if (typeof named === "string") lines.push(`Mcp-Name: ${named}`);
   }
   if (session !== undefined) lines.push(`Mcp-Session-Id: ${session}`);
+  if (token !== undefined) lines.push(`Authorization: Bearer ${token}`);
   return `${lines.join("\r\n")}\r\nContent-Length: `;
 }

@@ -16,6 +16,7 @@ import { mixCase } from "./cases/mix.ts";
 import { objectCases } from "./cases/objects.ts";
 import { readCases } from "./cases/read.ts";
 import { saveCases } from "./cases/save.ts";
+import { signInCase } from "./cases/sign-in.ts";
 import { startCases } from "./cases/start.ts";
 import { toolCases } from "./cases/tool.ts";
 import { treeCases } from "./cases/tree.ts";
@@ -25,6 +26,7 @@ import { table, verdicts, type Measured } from "./report.ts";
 
 const cases: readonly Case[] = [
   ...readCases,
+  signInCase,
   ...toolCases,
   ...listCases,
   ...treeCases,

@@ -1,5 +1,5 @@
 /** The callers who hold valid access tokens. A token is verified once, and then found again without delay until it expires. */
-import { createHash } from "node:crypto";
+import { hash as digest } from "node:crypto";
 import type { AccessRule } from "../access/rules.ts";
 import type { CallerConfig } from "../config/access.ts";
 import { Lru } from "../lib/lru.ts";
@@ -194,5 +194,5 @@ function claimsIn(claims: VerifiedToken["claims"], rules: readonly AccessRule[])
 }
 
 function hashOf(token: string): string {
-  return createHash("sha256").update(token).digest("base64url");
+  return digest("sha256", token, "base64url");
 }
