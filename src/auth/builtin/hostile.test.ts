@@ -224,8 +224,12 @@ describe("a page of another origin", () => {
       body: new URLSearchParams(form),
     });
     const metadata = await fetch(`${builtin.url}/.well-known/oauth-authorization-server`, { headers });
-    for (const { status, headers: given } of [token, metadata])
-      expect([status, given.get("access-control-allow-origin")]).toEqual([200, null]);
+    const missing = await fetch(`${builtin.url}/oauth/nothing`, { headers });
+    for (const { headers: given } of [token, metadata, missing]) {
+      expect(given.get("access-control-allow-origin")).toBeNull();
+      expect([given.get("cache-control"), given.get("x-content-type-options")]).toEqual(["no-store", "nosniff"]);
+    }
+    expect([token.status, metadata.status, missing.status]).toEqual([200, 200, 404]);
   });
 });
 

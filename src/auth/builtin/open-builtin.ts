@@ -145,6 +145,7 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
     }
     // The provider sends no CORS headers of its own if there are any: the server decides which pages may read.
     if (!response.hasHeader(corsHeader)) response.setHeader(corsHeader, "WWW-Authenticate");
+    response.setHeader("Cache-Control", "no-store").setHeader("X-Content-Type-Options", "nosniff");
     request.url = `${route}${(request.url ?? "").slice(path.length)}`;
     // The provider puts it before the paths of its routes.
     Object.assign(request, { baseUrl: base });
