@@ -54,6 +54,8 @@ export interface VerifierContext {
   readonly scopes?: ScopeSettings;
   /** The caller whom a token of this server or a one-time code admits. A code is used up. */
   readonly admit: (secret: string) => Caller | undefined;
+  /** The holder of a token of this server, given by its SHA-256. Undefined if the token is no longer valid. */
+  readonly findByHash: (hash: string) => Caller | undefined;
   /** The machine that a request comes from, for limits. */
   readonly addressOf: (request: IncomingMessage) => string;
   /** Called when a person signs in on a page, with undefined if they may not. */

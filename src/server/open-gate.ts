@@ -60,7 +60,12 @@ export async function openGate(
     ]);
   const ownerToken = await findToken({ file, from, env, configured: settings.token });
   const store = config === undefined ? undefined : createTokenStore(pressmark.stateFolder, realPath(config));
-  const oauth = await openOAuth(pressmark, audit, (secret) => tokens.admit(secret));
+  const oauth = await openOAuth(
+    pressmark,
+    audit,
+    (secret) => tokens.admit(secret),
+    (hash) => admissions.findByHash(hash),
+  );
   const admissions = createAdmissions({ ownerToken, callers: access.callers, store, runtime });
   const closing = new AbortController();
   const following = store && followTokens(store, admissions, runtime, closing.signal);
@@ -93,7 +98,12 @@ export async function openGate(
 }
 
 /** Undefined if the config does not ask for it. */
-async function openOAuth(pressmark: Server, audit: AuditLog | undefined, admit: TokenGate["admit"]) {
+async function openOAuth(
+  pressmark: Server,
+  audit: AuditLog | undefined,
+  admit: TokenGate["admit"],
+  findByHash: Admissions["findByHash"],
+) {
   const { settings, runtime, config } = pressmark;
   if (settings.auth === undefined || settings.publicUrl === undefined || config === undefined) return undefined;
   const [{ openVerifier }, { createOAuthCallers }, { createResourceMetadata }, { createScopes }, { createOAuthGate }] =
@@ -114,6 +124,7 @@ async function openOAuth(pressmark: Server, audit: AuditLog | undefined, admit: 
     callers: named,
     scopes: settings.scopes,
     admit,
+    findByHash,
     addressOf: ({ socket }) => machineOf(socket.remoteAddress) ?? "",
     signedIn: (caller) => recordSignIn(audit, caller),
     allowed: (caller, client) =>

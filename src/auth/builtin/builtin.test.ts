@@ -244,6 +244,36 @@ describe("the embedded authorization server", () => {
     expect(await refresh()).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
   });
 
+  it("ends what was allowed with an access token when the token ends, and nothing else", async () => {
+    await using builtin = await startBuiltin();
+    const byToken = await connectClient(builtin);
+    builtin.forgetCookies();
+    const byCode = await connectClient(builtin, "code-of-aki");
+    const { ended } = await builtin.verifier.verify(byToken.accessToken, never);
+    const refresh = ({ client, refreshToken }: typeof byToken) =>
+      exchange(builtin, { grant_type: "refresh_token", client_id: client, refresh_token: refreshToken });
+    builtin.endToken();
+    expect(ended?.aborted).toBe(true);
+    await expect(builtin.verifier.verify(byToken.accessToken, never)).rejects.toThrow("the token was revoked");
+    expect(await refresh(byToken)).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
+    expect(await builtin.verifier.verify(byCode.accessToken, never)).toMatchObject({ caller: "aki" });
+    expect((await refresh(byCode)).status).toBe(200);
+    // The same client can be allowed again, with its id.
+    builtin.forgetCookies();
+    const again = createRequest(builtin, byToken.client).address;
+    expect((await signInAndAllow(builtin, again, { secret: "code-of-aki" })).searchParams.get("code")).toBeTruthy();
+  });
+
+  it("says nothing about a token in an ID token", async () => {
+    await using builtin = await startBuiltin();
+    const client = String((await register(builtin)).body["client_id"]);
+    const { verifier, address } = createRequest(builtin, client, { scope: "openid pressmark" });
+    const code = (await signInAndAllow(builtin, address)).searchParams.get("code") ?? "";
+    const form = { code, code_verifier: verifier, redirect_uri: redirectUri };
+    const { body } = await exchange(builtin, { grant_type: "authorization_code", client_id: client, ...form });
+    expect(Object.keys(decodeJwt(String(body["id_token"]))).toSorted()).toEqual(["aud", "exp", "iat", "iss", "sub"]);
+  });
+
   it("ends a client that gives its refresh token back", async () => {
     await using builtin = await startBuiltin();
     const { client, accessToken, refreshToken } = await connectClient(builtin);

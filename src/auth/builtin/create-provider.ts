@@ -2,7 +2,7 @@
 import type { Context, Provider } from "oidc-provider";
 import type { Runtime } from "../../runtime.ts";
 import type { DocumentFetch } from "./document-fetch.ts";
-import type { OAuthStore } from "./oauth-store.ts";
+import type { OAuthStore, StoredGrant } from "./oauth-store.ts";
 import { createAdapters } from "./provider-adapter.ts";
 import { restrictClient } from "./restrict-client.ts";
 import { failurePage, wordsFor } from "./sign-in-pages.ts";
@@ -19,6 +19,8 @@ interface ProviderOptions {
   readonly store: OAuthStore;
   readonly runtime: Pick<Runtime, "now" | "log">;
   isAccount(name: string): boolean;
+  /** Whether the token with which the caller signed in is still valid. */
+  isValid(grant: StoredGrant): boolean;
   /** Whether the metadata document of a client may be requested now. */
   mayFetch(context: Context): boolean;
   readonly fetch: DocumentFetch;
@@ -51,7 +53,12 @@ export function createProvider(options: ProviderOptions): Provider {
   const { host, protocol, pathname } = new URL(issuer);
   const disabled = { enabled: false };
   const provider = new OidcProvider(issuer, {
-    adapter: createAdapters({ store, now: runtime.now, used: () => new errors.InvalidGrant("already used") }),
+    adapter: createAdapters({
+      store,
+      now: runtime.now,
+      isValid: options.isValid,
+      used: () => new errors.InvalidGrant("already used"),
+    }),
     jwks: { keys },
     cookies: {
       keys: cookieKeys,
@@ -173,8 +180,10 @@ async function findGrant(context: Context, store: OAuthStore) {
   const { client, account, provider, result } = context.oidc;
   const chosen = result?.consent?.grantId;
   if (chosen !== undefined) return provider.Grant.find(chosen);
-  const known = Object.entries(store.read().grants).find(
-    ([, grant]) => grant.account === account?.accountId && grant.client === client?.clientId,
-  );
-  return known && provider.Grant.find(known[0]);
+  for (const [key, grant] of Object.entries(store.read().grants))
+    if (grant.account === account?.accountId && grant.client === client?.clientId) {
+      const found = await provider.Grant.find(key);
+      if (found) return found;
+    }
+  return undefined;
 }

@@ -16,6 +16,8 @@ interface InteractionsOptions {
   signedIn(account: string | undefined): void;
   /** Called when a caller has allowed a client to act for them. */
   allowed(account: string, client: string): void;
+  /** Ends a grant with a token, given by its SHA-256; undefined if it has its own end. */
+  bind(grant: string, token: string | undefined): Promise<void>;
   /** Scopes that need no mention, because every client has them. */
   readonly usual: ReadonlySet<string>;
 }
@@ -30,6 +32,7 @@ export function createInteractions({
   addressOf,
   signedIn,
   allowed,
+  bind,
   usual,
 }: InteractionsOptions) {
   const { origin } = new URL(publicUrl);
@@ -59,7 +62,9 @@ export function createInteractions({
         const known = await signIn({ name, secret, address: addressOf(request) });
         if (known !== undefined && known !== "limited") {
           signedIn(known.account);
-          return finish({ login: { accountId: known.account, remember: false } }, false);
+          // The provider keeps "amr" (how someone signed in) with the session of the browser.
+          const amr = known.token === undefined ? undefined : [known.token];
+          return finish({ login: { accountId: known.account, remember: false, amr } }, false);
         }
         signedIn(undefined);
         const problem = known ?? "wrong";
@@ -98,7 +103,7 @@ export function createInteractions({
   }
 
   /** Adds what is missing to what the caller allowed before. */
-  async function allow({ grantId, params, prompt }: Interaction, accountId: string): Promise<string> {
+  async function allow({ grantId, params, prompt, session }: Interaction, accountId: string): Promise<string> {
     const clientId = String(params["client_id"]);
     const known = grantId === undefined ? undefined : await provider.Grant.find(grantId);
     const grant = known ?? new provider.Grant({ accountId, clientId });
@@ -110,6 +115,7 @@ export function createInteractions({
     for (const [resource, scopes] of Object.entries(missingResourceScopes ?? {}))
       grant.addResourceScope(resource, scopes.join(" "));
     const saved = await grant.save();
+    await bind(saved, session?.amr?.[0]);
     allowed(accountId, clientId);
     return saved;
   }

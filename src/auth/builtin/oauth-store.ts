@@ -19,6 +19,8 @@ export interface StoredClient {
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Milliseconds since the epoch. */
   readonly created: number;
+  /** When a caller last allowed it something. It keeps its id, so that it can ask again after its grant has ended. */
+  used?: number;
 }
 
 /** That a caller allowed a client to act for them. */
@@ -27,6 +29,8 @@ export interface StoredGrant {
   readonly id: string;
   readonly account: string;
   readonly client: string;
+  /** SHA-256 of the access token with which the caller signed in: the grant ends with it. */
+  token?: string;
   /** Milliseconds since the epoch. */
   readonly created: number;
   readonly expires: number;
@@ -77,6 +81,9 @@ const hourMs = 3_600_000;
 /** A client that nobody allowed anything is forgotten. */
 const unusedClientMs = 24 * hourMs;
 const maxUnusedClients = 200;
+/** Longer than a grant. */
+const usedClientMs = 400 * 24 * hourMs;
+const maxUsedClients = 500;
 const maxGrants = 500;
 /** Exchanged refresh tokens of a grant that are still recognised. */
 const maxConsumed = 10;
@@ -192,12 +199,17 @@ function prune(state: OAuthState, nowMs: number): void {
     if (isForgotten || token.expires <= nowMs || !Object.hasOwn(state.grants, token.grant))
       delete state.refreshTokens[hash];
   }
-  const inUse = new Set(Object.values(state.grants).map(({ client }) => client));
-  const unused = Object.entries(state.clients)
-    .filter(([id]) => !inUse.has(id))
-    .toSorted(([, a], [, b]) => b.created - a.created);
-  for (const [index, [id, { created }]] of unused.entries())
-    if (index >= maxUnusedClients || created + unusedClientMs <= nowMs) delete state.clients[id];
+  const clients = Object.entries(state.clients).toSorted(
+    ([, a], [, b]) => (b.used ?? b.created) - (a.used ?? a.created),
+  );
+  const counts = { used: 0, unused: 0 };
+  for (const [id, { created, used }] of clients) {
+    const isForgotten =
+      used === undefined
+        ? ++counts.unused > maxUnusedClients || created + unusedClientMs <= nowMs
+        : ++counts.used > maxUsedClients || used + usedClientMs <= nowMs;
+    if (isForgotten) delete state.clients[id];
+  }
 }
 
 function emptyState(): OAuthState {

@@ -34,7 +34,7 @@ declare module "oidc-provider" {
     readonly uid: string;
     readonly prompt: { readonly name: string; readonly details: Readonly<Record<string, unknown>> };
     readonly params: Readonly<Record<string, unknown>>;
-    readonly session?: { readonly accountId: string; readonly uid: string };
+    readonly session?: { readonly accountId: string; readonly uid: string; readonly amr?: readonly string[] };
     readonly grantId?: string;
   }
 

@@ -10,7 +10,7 @@ import { createAttempts } from "./attempts.ts";
 import { createProvider, paths } from "./create-provider.ts";
 import { createDocumentFetch } from "./document-fetch.ts";
 import { createInteractions, send } from "./interactions.ts";
-import { createOAuthStore } from "./oauth-store.ts";
+import { createOAuthStore, hashSecret, type StoredGrant } from "./oauth-store.ts";
 import { isLoopback } from "./restrict-client.ts";
 import { createSignIn } from "./sign-in.ts";
 import { failurePage, wordsFor } from "./sign-in-pages.ts";
@@ -50,6 +50,7 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
   await store.prepare();
   const { read: usual = [defaultScope], write = [], includes = {} } = context.scopes ?? {};
   const isAccount = (name: string) => name === ownerAccount || callers().some((caller) => caller.name === name);
+  const isValid = ({ token }: StoredGrant) => token === undefined || context.findByHash(token) !== undefined;
   const newClients = createAttempts({ max: maxNewClients, windowMs: hourMs, monotonicMs: runtime.monotonicMs });
 
   /** Counts it, unless the machine has used up its share. */
@@ -69,15 +70,19 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
     store,
     runtime,
     isAccount,
+    isValid,
     mayFetch: ({ req }) => mayAdd(req),
     fetch: createDocumentFetch({ log: runtime.log, permit: context.permit, resolve: context.resolve }),
   });
   const signIn = createSignIn({
     store,
     isAccount,
-    findByToken(token) {
-      const name = context.admit(token)?.id;
-      return name !== undefined && isAccount(name) ? name : undefined;
+    admit(secret) {
+      const account = context.admit(secret)?.id;
+      if (account === undefined || !isAccount(account)) return undefined;
+      // A one-time code is used up; a token is found again.
+      const token = hashSecret(secret);
+      return { account, token: context.findByHash(token) && token };
     },
     monotonicMs: runtime.monotonicMs,
   });
@@ -88,6 +93,11 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
     addressOf,
     signedIn: (account) => context.signedIn?.(account),
     allowed: (account, client) => context.allowed?.(account, client),
+    async bind(grant, token) {
+      await store.change(({ grants: { [grant]: stored } }) => {
+        if (stored) stored.token = token;
+      });
+    },
     usual: new Set([...usual, "offline_access", "openid"]),
   });
   const toProvider = provider.callback();
@@ -153,6 +163,12 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
     return true;
   }
 
+  /** Also ends with the token with which the caller signed in. */
+  function withHolder(revoked: AbortSignal, { token }: StoredGrant): AbortSignal {
+    const ended = token === undefined ? undefined : context.findByHash(token)?.ended;
+    return ended ? AbortSignal.any([revoked, ended]) : revoked;
+  }
+
   async function verify(token: string): Promise<VerifiedToken> {
     const { payload } = await jwtVerify(token, keySet, {
       algorithms: ["ES256"],
@@ -168,8 +184,8 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
     const { sub = "", exp = 0, grant, scope } = payload;
     const key = String(grant);
     const { grants } = store.read();
-    if (!Object.hasOwn(grants, key) || grants[key]?.account !== sub || !isAccount(sub))
-      throw new TokenRefusal("the token was revoked");
+    const stored = Object.hasOwn(grants, key) ? grants[key] : undefined;
+    if (stored?.account !== sub || !isAccount(sub) || !isValid(stored)) throw new TokenRefusal("the token was revoked");
     let stop = inUse.get(key);
     if (!stop) inUse.set(key, (stop = new AbortController()));
     const isOwner = sub === ownerAccount;
@@ -182,7 +198,7 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
       scopes: typeof scope === "string" ? scope.split(" ") : [],
       claims: payload,
       expiresMs: exp * 1000,
-      ended: stop.signal,
+      ended: withHolder(stop.signal, stored),
     };
   }
 

@@ -2,12 +2,14 @@
 import { randomBytes } from "node:crypto";
 import type { Adapter } from "oidc-provider";
 import { Lru } from "../../lib/lru.ts";
-import { hashSecret, type OAuthState, type OAuthStore, removeGrant } from "./oauth-store.ts";
+import { hashSecret, type OAuthState, type OAuthStore, removeGrant, type StoredGrant } from "./oauth-store.ts";
 
 interface AdapterOptions {
   readonly store: OAuthStore;
   /** Wall clock: expiry times are stored. */
   readonly now: () => number;
+  /** Whether the token with which the caller signed in is still valid. */
+  isValid(grant: StoredGrant): boolean;
   /** The error for a code or refresh token that is used a second time. */
   used(): Error;
 }
@@ -69,17 +71,30 @@ function clients({ store, now }: AdapterOptions): Adapter {
   };
 }
 
-function grants({ store, now }: AdapterOptions, revoke: Revoke): Adapter {
+function grants({ store, now, isValid }: AdapterOptions, revoke: Revoke): Adapter {
   return {
     ...unused,
     async upsert(key, payload, seconds = 0) {
       await store.change((state) => {
-        const { id, created } = entryOf(state.grants, key) ?? { id: randomBytes(6).toString("hex"), created: now() };
+        const known = entryOf(state.grants, key);
         const [account, client] = [String(payload["accountId"]), String(payload["clientId"])];
-        state.grants[key] = { id, account, client, created, expires: now() + seconds * 1000, payload };
+        const registered = entryOf(state.clients, client);
+        if (registered) registered.used = now();
+        state.grants[key] = {
+          id: randomBytes(6).toString("hex"),
+          created: now(),
+          ...known,
+          account,
+          client,
+          expires: now() + seconds * 1000,
+          payload,
+        };
       });
     },
-    find: async (key) => entryOf(store.read().grants, key)?.payload,
+    async find(key) {
+      const grant = entryOf(store.read().grants, key);
+      return grant && isValid(grant) ? grant.payload : undefined;
+    },
     destroy: revoke,
     revokeByGrantId: revoke,
   };

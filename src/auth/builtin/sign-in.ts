@@ -9,8 +9,8 @@ interface SignInOptions {
   readonly store: Pick<OAuthStore, "read">;
   /** Whether a caller of this name may sign in. */
   isAccount(name: string): boolean;
-  /** The caller that an access token or a one-time code belongs to. */
-  findByToken(token: string): string | undefined;
+  /** The caller whom an access token or a one-time code admits. */
+  admit(secret: string): SignedIn | undefined;
   readonly monotonicMs: () => number;
 }
 
@@ -23,8 +23,14 @@ interface SignInRequest {
   readonly address: string;
 }
 
+export interface SignedIn {
+  readonly account: string;
+  /** SHA-256 of the access token: what the caller allows ends with it. */
+  readonly token?: string;
+}
+
 /** Undefined if it is wrong; "limited" if it was not looked at, because of too many wrong attempts. */
-export type SignIn = (request: SignInRequest) => Promise<{ readonly account: string } | "limited" | undefined>;
+export type SignIn = (request: SignInRequest) => Promise<SignedIn | "limited" | undefined>;
 
 export const waitMinutes = 15;
 const maxWrongPerAccount = 5;
@@ -34,7 +40,7 @@ const maxWrongPerAddress = 50;
 const maxHashesAtOnce = 2;
 const maxWaiting = 50;
 
-export function createSignIn({ store, isAccount, findByToken, monotonicMs }: SignInOptions): SignIn {
+export function createSignIn({ store, isAccount, admit, monotonicMs }: SignInOptions): SignIn {
   const windowMs = waitMinutes * 60_000;
   const byAccount = createAttempts({ max: maxWrongPerAccount, windowMs, monotonicMs });
   const byAddress = createAttempts({ max: maxWrongPerAddress, windowMs, monotonicMs });
@@ -56,8 +62,8 @@ export function createSignIn({ store, isAccount, findByToken, monotonicMs }: Sig
 
   return async ({ name, secret, address }) => {
     if (byAddress.isUsedUp(address)) return "limited";
-    const account = secret === "" ? undefined : findByToken(secret.trim());
-    if (account !== undefined) return { account };
+    const admitted = secret === "" ? undefined : admit(secret.trim());
+    if (admitted) return admitted;
     // Counted before the answer is known: attempts at the same time must not escape the limit. A hash: the name may be long.
     byAddress.add(address);
     const key = createHash("sha256").update(name).digest("base64url");

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import type { CallerConfig } from "../../config/access.ts";
 import { createRuntime } from "../../server/runtime.ts";
 import type { TokenVerifier } from "../token-verifier.ts";
-import { createOAuthStore, type OAuthStore } from "./oauth-store.ts";
+import { createOAuthStore, hashSecret, type OAuthStore } from "./oauth-store.ts";
 import { type BuiltinContext, openBuiltin } from "./open-builtin.ts";
 
 export interface TestBuiltin extends AsyncDisposable {
@@ -29,6 +29,8 @@ export interface TestBuiltin extends AsyncDisposable {
   callers: readonly CallerConfig[];
   /** Sends a request as a browser does: cookies are kept, redirects are not followed. */
   browse(url: string, options?: { form?: Record<string, string>; headers?: Record<string, string> }): Promise<Response>;
+  /** Revokes the token of aki. */
+  endToken(): void;
   /** A browser without cookies from now on. */
   forgetCookies(): void;
   /** Ends the process's part and opens it again from the state folder. */
@@ -64,6 +66,7 @@ export async function startBuiltin({
   const resource = `${url}/mcp`;
   const signedIn: (string | undefined)[] = [];
   const allowed: (readonly [account: string, client: string])[] = [];
+  const endOfToken = new AbortController();
   const cookies = new Map<string, { readonly value: string; readonly path: string }>();
   const logged: string[] = [];
   const runtime = { ...createRuntime({ write: (line: string) => Boolean(logged.push(line)) }), now };
@@ -76,7 +79,11 @@ export async function startBuiltin({
     config: "/config.yaml",
     runtime,
     scopes,
-    admit: (token) => (token === tokenOfAki ? { id: "aki" } : undefined),
+    admit: (secret) => (secret === "code-of-aki" ? { id: "aki" } : context.findByHash(hashSecret(secret))),
+    findByHash: (hash) =>
+      hash === hashSecret(tokenOfAki) && !endOfToken.signal.aborted
+        ? { id: "aki", ended: endOfToken.signal }
+        : undefined,
     addressOf: () => "",
     signedIn: (account) => signedIn.push(account),
     allowed: (account, client) => allowed.push([account, client]),
@@ -126,6 +133,7 @@ export async function startBuiltin({
       }
       return response;
     },
+    endToken: () => endOfToken.abort(),
     forgetCookies: () => cookies.clear(),
     async restart() {
       await verifier.close();
