@@ -1,6 +1,7 @@
 /** Verifies tokens of the configured issuers. */
 import { isDeepStrictEqual } from "node:util";
 import type { AuthSettings, IssuerSettings } from "../config/auth.ts";
+import { ResourceError } from "../errors.ts";
 import { resolveBySystem } from "../backends/web/guarded-request.ts";
 import { createGuardedFetch } from "./guarded-fetch.ts";
 import { createIssuer, type Issuer } from "./issuer.ts";
@@ -37,7 +38,11 @@ export function createIssuersVerifier(settings: readonly IssuerSettings[], conte
       if (issuer === undefined) return verifyOpaque(token);
       const named = issuers.find((each) => each.settings.issuer === issuer);
       if (!named) throw new TokenRefusal("the token has an issuer that is not accepted");
-      return named.verifyJwt(token);
+      return named.verifyJwt(token).catch((cause: unknown) => {
+        // Anything else is a token that the library does not understand.
+        const isKnown = cause instanceof TokenRefusal || cause instanceof ResourceError;
+        throw isKnown ? cause : new TokenRefusal("the token cannot be verified", undefined, cause);
+      });
     },
 
     reload(auth: AuthSettings | undefined) {

@@ -4,9 +4,10 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { resourceOf } from "../config/auth.ts";
 import { createResourceMetadata } from "./resource-metadata.ts";
 
+const issuers = () => ["https://idp.example"];
+
 /** Serves nothing but the metadata. */
 async function serve(publicUrl: string, scopes: readonly string[] = []) {
-  const issuers = () => ["https://idp.example"];
   const metadata = createResourceMetadata({ publicUrl, resource: resourceOf(publicUrl), issuers, scopes });
   const server = createServer((request, response) => {
     if (!metadata.answer(request, response, request.url ?? "")) response.writeHead(404).end();

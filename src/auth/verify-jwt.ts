@@ -115,7 +115,13 @@ function isAccessToken(
   claims: JWTPayload,
   tokenType: NonNullable<IssuerSettings["tokenType"]>,
 ): boolean {
-  const type = typ?.toLowerCase().replace(/^application\//, "");
+  // Nobody has checked that it is text.
+  const type =
+    typ === undefined
+      ? undefined
+      : String(typ)
+          .toLowerCase()
+          .replace(/^application\//, "");
   if (tokenType === "at+jwt") return type === "at+jwt";
   // Keycloak names the kind of a token in a claim; at_hash is in ID tokens only, events in logout tokens.
   const kind = claims["typ"];

@@ -90,9 +90,11 @@ export function createOAuthGate(options: OAuthGateOptions): OAuthGate {
     answer: (request, response, path) =>
       metadata.answer(request, response, path) || (answer?.(request, response, path) ?? false),
 
-    authorize: (writes) => (caller, path, body) => {
+    authorize: (writes) => (caller, body, actionPath) => {
       if (has(caller, scopes.write)) return undefined;
-      return writes(caller, path, body).then((isWrite) => (isWrite ? refuseScopes(caller, scopes.write) : undefined));
+      return writes(caller, body, actionPath)?.then((isWrite) =>
+        isWrite ? refuseScopes(caller, scopes.write) : undefined,
+      );
     },
   };
 }

@@ -1,4 +1,4 @@
-/** Tells which posted messages run something that may change what is served. */
+/** Tells whether what was posted runs something that may change what is served. */
 import type { Tool, ToolSet } from "../protocol/tools.ts";
 import type { Caller } from "../resources.ts";
 import type { ActionEndpoint } from "../transport/action-endpoint.ts";
@@ -11,21 +11,29 @@ interface WriteCheckOptions {
   readonly endpoint?: Pick<ActionEndpoint, "writes">;
 }
 
-export type WriteCheck = (caller: Caller, path: string, body: unknown) => Promise<boolean>;
+/** Undefined if a message calls no tool. */
+export type WriteCheck = (caller: Caller, body: unknown, actionPath?: string) => Promise<boolean> | undefined;
 
 export function createWriteCheck({ tools, actions, endpoint }: WriteCheckOptions): WriteCheck {
-  return async (caller, path, body) => {
-    const call = { caller, signal: new AbortController().signal };
-    if (await endpoint?.writes(path, call)) return true;
-    const names = namesIn(body);
-    if (names.length === 0) return false;
-    const offered = [...tools, ...((await actions?.list(new Set(tools.map(({ name }) => name)), call)) ?? [])];
+  async function areWriting(names: readonly unknown[], caller: Caller): Promise<boolean> {
+    const own = new Set(tools.map(({ name }) => name));
+    const offered = [...tools, ...((await actions?.list(own, callOf(caller))) ?? [])];
     return offered.some(({ name, annotations }) => names.includes(name) && annotations?.readOnlyHint !== true);
+  }
+
+  return (caller, body, actionPath) => {
+    if (actionPath !== undefined) return endpoint?.writes(actionPath, callOf(caller));
+    const names = toolsIn(body);
+    return names.length === 0 ? undefined : areWriting(names, caller);
   };
 }
 
+function callOf(caller: Caller) {
+  return { caller, signal: new AbortController().signal };
+}
+
 /** The names of called tools; older revisions send several messages at once. */
-function namesIn(body: unknown): readonly unknown[] {
+function toolsIn(body: unknown): readonly unknown[] {
   return [body].flat().flatMap((message: unknown) => {
     const { method, params } = (message ?? {}) as { method?: unknown; params?: { name?: unknown } };
     return method === "tools/call" ? [params?.name] : [];

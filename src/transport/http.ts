@@ -46,11 +46,11 @@ export interface HttpOptions extends EventStreamOptions, LegacySessionOptions {
   readonly sse?: { readonly stream: string; readonly post: string } | false;
   /** Checks every request on every path, after Host and Origin. */
   readonly gate?: RequestGate;
-  /** Checks a posted message before it is handled. Default: every message is allowed. */
+  /** Checks what was posted before it is handled: a message, or the input of the action at a path. Default: all is allowed. */
   readonly authorize?: (
     caller: Caller,
-    path: string,
     body: unknown,
+    actionPath?: string,
   ) => GateRefusal | undefined | Promise<GateRefusal | undefined>;
   /** Identifies the caller. Undefined gives a 401. Default: everyone is the same caller. */
   readonly identify?: (request: IncomingMessage) => Caller | undefined | Promise<Caller | undefined>;
@@ -229,7 +229,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
 
   function throughPosts({ take: takePost }: ActionEndpoint, path: string): Endpoint {
     return (request, response, caller) =>
-      readMessage(request, response, caller, (body) => {
+      readMessage(request, response, { caller, actionPath: path }, (body) => {
         const gone = new AbortController();
         response.once("close", () => gone.abort());
         underWay.begin();
@@ -280,7 +280,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
   function atEndpoint(request: IncomingMessage, response: ServerResponse, caller: Caller): void {
     switch (request.method) {
       case "POST":
-        return readMessage(request, response, caller, (body, accepts) =>
+        return readMessage(request, response, { caller }, (body, accepts) =>
           take(body, accepts, request, response, caller),
         );
       case "GET":
@@ -308,7 +308,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
 
   function atPost(request: IncomingMessage, response: ServerResponse, caller: Caller): void {
     if (request.method !== "POST") return refuse(response, 405, "POST your messages here", { Allow: "POST, OPTIONS" });
-    readMessage(request, response, caller, (body) => {
+    readMessage(request, response, { caller }, (body) => {
       const session = sse ? sse.find(sessionIdIn(request.url ?? ""), caller) : undefined;
       if (session === undefined)
         return refuse(response, 404, "this session has ended or does not exist; open the stream again");
@@ -321,7 +321,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
   function readMessage(
     request: IncomingMessage,
     response: ServerResponse,
-    caller: Caller,
+    { caller, actionPath }: { readonly caller: Caller; readonly actionPath?: string },
     done: (body: unknown, accepts: Accepts) => void,
   ): void {
     const { headers } = request;
@@ -339,7 +339,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
         if (state === "closed") return refuseLate(response);
         const parsed = parseMessageBytes(bytes);
         if (!parsed.ok) return sendJson(response, 400, edge.error(null, parseError, parsed.message));
-        const refusal = authorize?.(caller, pathOf(request.url ?? ""), parsed.body);
+        const refusal = authorize?.(caller, parsed.body, actionPath);
         if (refusal instanceof Promise)
           refusal
             .then((late) => (late ? refuseBy(late, response) : response.destroyed || done(parsed.body, accepts)))

@@ -1,6 +1,6 @@
 /** `serve` as an OAuth resource server, beside a real authorization server in a process of its own. */
 import { join } from "node:path";
-import { SignJWT, UnsecuredJWT } from "jose";
+import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from "jose";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type AuditEntry, auditFolder, readAuditLog } from "../../src/server/audit-log.ts";
 import { secret, startProvider, type TestProvider } from "./provider.ts";
@@ -43,6 +43,13 @@ const logged = () => server!.logged.join("");
 async function count(token: string): Promise<number> {
   const { result } = (await (await ask(token)).json()) as { result: { resources: { uri: string }[] } };
   return result.resources.filter(({ uri }) => uri.endsWith("/a.md")).length;
+}
+
+/** The status of the response to a plain POST. */
+async function post(token: string, path: string, body: unknown): Promise<number> {
+  const headers = { "Content-Type": "application/json", Accept: "application/json", Authorization: `Bearer ${token}` };
+  const response = await fetch(new URL(path, server!.url), { method: "POST", headers, body: JSON.stringify(body) });
+  return response.status;
 }
 
 const nowSeconds = () => Math.floor(Date.now() / 1000);
@@ -123,6 +130,16 @@ describe("a token that is not valid", () => {
       async () => (await provider.sign()).replace(/\.[^.]+$/, `.${Buffer.alloc(256, 1).toString("base64url")}`),
       "the signature of the token is not valid",
     ],
+    "signed with a key that it brings along": [
+      async () => {
+        const { privateKey, publicKey } = await generateKeyPair("RS256");
+        return new SignJWT({ iss: provider.issuer, aud: resource, sub: "x" })
+          .setProtectedHeader({ alg: "RS256", typ: "at+jwt", kid: "first", jwk: await exportJWK(publicKey) })
+          .setExpirationTime("1h")
+          .sign(privateKey);
+      },
+      "the signature of the token is not valid",
+    ],
     "not signed": [
       async () => new UnsecuredJWT({ iss: provider.issuer, aud: resource, sub: "x" }).setExpirationTime("1h").encode(),
       "signed with an algorithm that is not accepted",
@@ -189,12 +206,15 @@ const asked = () => ({
 });
 
 describe("a token that is not a JWT", () => {
-  it("is accepted if the issuer says so, and refused if it is unknown or for another server", async () => {
+  it("is accepted if the issuer says so, and refused if it is unknown, revoked or for another server", async () => {
     await serve({ issuer: { ...asked(), audience: opaqueResource } });
     const token = await provider.token({ resource: opaqueResource });
     expect(token).not.toContain(".");
     expect((await ask(token)).status).toBe(200);
     expect((await ask("unknown-token")).status).toBe(401);
+    const revoked = await provider.token({ resource: opaqueResource });
+    await provider.revoke(revoked);
+    expect((await ask(revoked)).status).toBe(401);
     await serve({ issuer: asked() });
     const refused = await ask(token);
     expect(refused.status).toBe(401);
@@ -259,6 +279,21 @@ describe("scopes", () => {
     const refused = await ask(reading, save);
     expect(refused.status).toBe(403);
     expect(refused.headers.get("WWW-Authenticate")).toContain('scope="mcp:read mcp:write"');
+  });
+
+  it("are needed for actions too, however they are called", async () => {
+    const mounts = { docs: { source: "file", root: "." }, results: { source: "analysis", path: "results.db" } };
+    await serve({ server: { scopes }, config: { mounts } });
+    const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "store_analysis", arguments: {} } };
+    const [reading, writing] = [await provider.sign(), await provider.sign({ scope: "mcp:write" })];
+    for (const [path, body] of [
+      ["/actions/results/store_analysis", {}],
+      ["/actions/results/store_analysis", listMessage],
+      ["/mcp", [listMessage, call]],
+    ] as const) {
+      expect(await post(reading, path, body)).toBe(403);
+      expect(await post(writing, path, body)).not.toBe(403);
+    }
   });
 
   it("include others as configured", async () => {
