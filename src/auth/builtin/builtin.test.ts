@@ -264,6 +264,20 @@ describe("the embedded authorization server", () => {
     expect((await signInAndAllow(builtin, again, { secret: "code-of-aki" })).searchParams.get("code")).toBeTruthy();
   });
 
+  it("asks again if a caller signs in with a token, although they allowed the client without one", async () => {
+    await using builtin = await startBuiltin();
+    const client = String((await register(builtin)).body["client_id"]);
+    const asked: string[] = [];
+    const seen = (page: string) => page.includes('value="allow"') && asked.push(page);
+    for (const secret of ["code-of-aki", tokenOfAki, tokenOfAki, "code-of-aki"]) {
+      builtin.forgetCookies();
+      await signInAndAllow(builtin, createRequest(builtin, client).address, { secret, seen });
+    }
+    expect(asked).toHaveLength(2);
+    const grants = Object.values(builtin.store.read().grants);
+    expect(grants.map(({ token }) => typeof token)).toEqual(["undefined", "string"]);
+  });
+
   it("says nothing about a token in an ID token", async () => {
     await using builtin = await startBuiltin();
     const client = String((await register(builtin)).body["client_id"]);

@@ -175,15 +175,14 @@ function addScopes(context: Context, scopes: readonly string[], usual: readonly 
   context.query = { ...context.query, scope: `${scope} ${usual.join(" ")}`.trim() };
 }
 
-/** What the caller allowed this client before, in any browser. */
+/** What the caller allowed this client before, in any browser. Whoever signed in with a token gets nothing that outlives it. */
 async function findGrant(context: Context, store: OAuthStore) {
-  const { client, account, provider, result } = context.oidc;
+  const { client, account, provider, result, session } = context.oidc;
   const chosen = result?.consent?.grantId;
   if (chosen !== undefined) return provider.Grant.find(chosen);
-  for (const [key, grant] of Object.entries(store.read().grants))
-    if (grant.account === account?.accountId && grant.client === client?.clientId) {
-      const found = await provider.Grant.find(key);
-      if (found) return found;
-    }
-  return undefined;
+  const known = Object.entries(store.read().grants).find(
+    ([, grant]) =>
+      grant.account === account?.accountId && grant.client === client?.clientId && grant.token === session?.amr?.[0],
+  );
+  return known && provider.Grant.find(known[0]);
 }

@@ -51,6 +51,7 @@ declare module "oidc-provider" {
     readonly oidc: {
       readonly client?: Client;
       readonly account?: { readonly accountId: string };
+      readonly session?: { readonly amr?: readonly string[] };
       readonly result?: { readonly consent?: { readonly grantId?: string } };
       readonly provider: Provider;
     };
