@@ -231,6 +231,10 @@ describe("the embedded authorization server", () => {
       exchange(builtin, { grant_type: "refresh_token", client_id: client, refresh_token: refreshToken });
     const { callers } = builtin;
     builtin.callers = [];
+    // The browser is still signed in as this caller.
+    const begun = await builtin.browse(createRequest(builtin, client).address);
+    const page = await builtin.browse(new URL(begun.headers.get("location")!, builtin.url).href);
+    expect(await page.text()).toContain("<h1>Sign in</h1>");
     await expect(builtin.verifier.verify(accessToken, never)).rejects.toThrow("the token was revoked");
     expect(await refresh()).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
     builtin.callers = callers;

@@ -2,7 +2,7 @@
 import type { Context, Provider } from "oidc-provider";
 import type { Runtime } from "../../runtime.ts";
 import type { DocumentFetch } from "./document-fetch.ts";
-import type { OAuthStore, StoredGrant } from "./oauth-store.ts";
+import type { OAuthStore } from "./oauth-store.ts";
 import { createAdapters } from "./provider-adapter.ts";
 import { restrictClient } from "./restrict-client.ts";
 import { failurePage, wordsFor } from "./sign-in-pages.ts";
@@ -18,9 +18,8 @@ interface ProviderOptions {
   readonly otherScopes: readonly string[];
   readonly store: OAuthStore;
   readonly runtime: Pick<Runtime, "now" | "log">;
-  isAccount(name: string): boolean;
-  /** Whether the token with which the caller signed in is still valid. */
-  isValid(grant: StoredGrant): boolean;
+  /** Whether there is such a caller, and the token with which they signed in, if it was one, is still valid. */
+  isAdmitted(account: string, token: string | undefined): boolean;
   /** Whether the metadata document of a client may be requested now. */
   mayFetch(context: Context): boolean;
   readonly fetch: DocumentFetch;
@@ -46,7 +45,7 @@ const refreshTokenSeconds = 60 * day;
 const grantSeconds = 365 * day;
 
 export function createProvider(options: ProviderOptions): Provider {
-  const { issuer, resource, usualScopes, otherScopes, store, runtime, isAccount, mayFetch, fetch } = options;
+  const { issuer, resource, usualScopes, otherScopes, store, runtime, isAdmitted, mayFetch, fetch } = options;
   const scopes = [...new Set([...usualScopes, ...otherScopes])];
   const { Provider: OidcProvider, errors } = options.package;
   const { keys, cookieKeys } = store.read();
@@ -56,7 +55,7 @@ export function createProvider(options: ProviderOptions): Provider {
     adapter: createAdapters({
       store,
       now: runtime.now,
-      isValid: options.isValid,
+      isAdmitted,
       used: () => new errors.InvalidGrant("already used"),
     }),
     jwks: { keys },
@@ -69,7 +68,7 @@ export function createProvider(options: ProviderOptions): Provider {
       url: (_context: Context, { uid }: { uid: string }) => `${pathname.replace(/\/$/, "")}${paths.interaction}${uid}`,
     },
     findAccount: (_context: Context, accountId: string) =>
-      isAccount(accountId) ? { accountId, claims: () => ({ sub: accountId }) } : undefined,
+      isAdmitted(accountId, undefined) ? { accountId, claims: () => ({ sub: accountId }) } : undefined,
     scopes: [...scopes, "offline_access"],
     responseTypes: ["code"],
     pkce: { required: () => true },

@@ -50,7 +50,8 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
   await store.prepare();
   const { read: usual = [defaultScope], write = [], includes = {} } = context.scopes ?? {};
   const isAccount = (name: string) => name === ownerAccount || callers().some((caller) => caller.name === name);
-  const isValid = ({ token }: StoredGrant) => token === undefined || context.findByHash(token) !== undefined;
+  const isAdmitted = (account: string, token: string | undefined) =>
+    isAccount(account) && (token === undefined || context.findByHash(token) !== undefined);
   const newClients = createAttempts({ max: maxNewClients, windowMs: hourMs, monotonicMs: runtime.monotonicMs });
 
   /** Counts it, unless the machine has used up its share. */
@@ -69,8 +70,7 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
     otherScopes: [...write, ...Object.entries(includes).flat(2)],
     store,
     runtime,
-    isAccount,
-    isValid,
+    isAdmitted,
     mayFetch: ({ req }) => mayAdd(req),
     fetch: createDocumentFetch({ log: runtime.log, permit: context.permit, resolve: context.resolve }),
   });
@@ -185,7 +185,7 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
     const key = String(grant);
     const { grants } = store.read();
     const stored = Object.hasOwn(grants, key) ? grants[key] : undefined;
-    if (stored?.account !== sub || !isAccount(sub) || !isValid(stored)) throw new TokenRefusal("the token was revoked");
+    if (stored?.account !== sub || !isAdmitted(sub, stored.token)) throw new TokenRefusal("the token was revoked");
     let stop = inUse.get(key);
     if (!stop) inUse.set(key, (stop = new AbortController()));
     const isOwner = sub === ownerAccount;

@@ -2,14 +2,14 @@
 import { randomBytes } from "node:crypto";
 import type { Adapter } from "oidc-provider";
 import { Lru } from "../../lib/lru.ts";
-import { hashSecret, type OAuthState, type OAuthStore, removeGrant, type StoredGrant } from "./oauth-store.ts";
+import { hashSecret, type OAuthState, type OAuthStore, removeGrant } from "./oauth-store.ts";
 
 interface AdapterOptions {
   readonly store: OAuthStore;
   /** Wall clock: expiry times are stored. */
   readonly now: () => number;
-  /** Whether the token with which the caller signed in is still valid. */
-  isValid(grant: StoredGrant): boolean;
+  /** Whether there is such a caller, and the token with which they signed in, if it was one, is still valid. */
+  isAdmitted(account: string, token: string | undefined): boolean;
   /** The error for a code or refresh token that is used a second time. */
   used(): Error;
 }
@@ -71,7 +71,7 @@ function clients({ store, now }: AdapterOptions): Adapter {
   };
 }
 
-function grants({ store, now, isValid }: AdapterOptions, revoke: Revoke): Adapter {
+function grants({ store, now, isAdmitted }: AdapterOptions, revoke: Revoke): Adapter {
   return {
     ...unused,
     async upsert(key, payload, seconds = 0) {
@@ -93,7 +93,7 @@ function grants({ store, now, isValid }: AdapterOptions, revoke: Revoke): Adapte
     },
     async find(key) {
       const grant = entryOf(store.read().grants, key);
-      return grant && isValid(grant) ? grant.payload : undefined;
+      return grant && isAdmitted(grant.account, grant.token) ? grant.payload : undefined;
     },
     destroy: revoke,
     revokeByGrantId: revoke,
@@ -145,14 +145,19 @@ interface MemoryAdapter extends Adapter {
   forget(grantId: string): void;
 }
 
-function inMemory({ now, used }: AdapterOptions, revoke: Revoke): MemoryAdapter {
+function inMemory({ now, used, isAdmitted }: AdapterOptions, revoke: Revoke): MemoryAdapter {
   const entries = new Lru<string, { readonly payload: Payload; readonly expires: number }>({ maxEntries: maxInMemory });
 
   function find(id: string): Payload | undefined {
     const entry = entries.get(id);
-    if (entry && entry.expires > now()) return entry.payload;
+    if (entry && entry.expires > now() && isOfCaller(entry.payload)) return entry.payload;
     entries.delete(id);
     return undefined;
+  }
+
+  /** A session of a browser, or a code, ends with its caller. */
+  function isOfCaller({ accountId, amr }: Payload): boolean {
+    return typeof accountId !== "string" || isAdmitted(accountId, Array.isArray(amr) ? String(amr[0]) : undefined);
   }
 
   return {
