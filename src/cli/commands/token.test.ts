@@ -88,7 +88,7 @@ it("stores the hash of a password that is read from standard input", { timeout: 
 it("lists and revokes the clients that callers have connected", async () => {
   const times = { created: Date.UTC(2026, 0, 1), expires: Date.UTC(2099, 0, 1) };
   await stored().change((state) => {
-    state.clients["one"] = { metadata: { client_name: "Chat\u001b" }, created: times.created };
+    state.clients["one"] = { metadata: { client_name: "Chat\u001b" }, created: times.created, used: Date.now() };
     state.grants = {
       a: { id: "aaaaaaaaaaaa", account: "aki", client: "one", payload: {}, ...times },
       b: { id: "bbbbbbbbbbbb", account: "owner", client: "https://app.example/client.json", payload: {}, ...times },
