@@ -157,6 +157,8 @@ const mount: fc.Arbitrary<Json> = fc.oneof(
 
 const section = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 3 });
 
+const introspection = { url: "https://idp.example/introspection", clientId: "pressmark" };
+
 export const foundConfig: fc.Arbitrary<FoundConfig> = fc.record({
   mounts: fc.dictionary(one("one", "two", "three"), mount, { minKeys: 1, noNullPrototype: true }),
   redact: section(fc.constantFrom<unknown>(true, false)),
@@ -175,17 +177,28 @@ export const foundConfig: fc.Arbitrary<FoundConfig> = fc.record({
     ),
   ),
   server: section(
-    fc.record(
-      {
-        host: one("127.0.0.1", "0.0.0.0"),
-        port: fc.constantFrom(1, 2),
-        token: one("${env:SECRET_A}", "${env:SECRET_B}", "a-token-of-good-length"),
-        allowedHosts: fc.subarray(["one.example", "${env:SECRET_A}"], { minLength: 1 }),
-        allowedOrigins: fc.subarray(["https://one.example"]),
-        tools: fc.constantFrom<unknown>(true, ["save_set"], ["read_resource"]),
-      },
-      { requiredKeys: [] },
-    ),
+    fc
+      .record(
+        {
+          host: one("127.0.0.1", "0.0.0.0"),
+          port: fc.constantFrom(1, 2),
+          token: one("${env:SECRET_A}", "${env:SECRET_B}", "a-token-of-good-length"),
+          allowedHosts: fc.subarray(["one.example", "${env:SECRET_A}"], { minLength: 1 }),
+          allowedOrigins: fc.subarray(["https://one.example"]),
+          tools: fc.constantFrom<unknown>(true, ["save_set"], ["read_resource"]),
+          publicUrl: one("https://one.example", "https://two.example"),
+          auth: fc.constantFrom<unknown>(
+            "builtin",
+            [{ issuer: "https://idp.example" }],
+            [{ issuer: "https://idp.example", introspection: { ...introspection, clientSecret: "${env:SECRET_A}" } }],
+          ),
+        },
+        { requiredKeys: [] },
+      )
+      // It cannot be checked without the other.
+      .map(({ auth, ...server }) =>
+        server["publicUrl"] === undefined ? server : { ...server, ...(auth !== undefined && { auth }) },
+      ),
   ),
 });
 
@@ -349,6 +362,8 @@ function isSameAround(text: string, before: Surroundings, now: Surroundings): bo
 export function isSectionAsGranted(name: "server" | "search", granted: State | undefined, now: State): boolean {
   const [before, options] = [granted?.config[name], now.config[name]];
   if (!granted || !before || !options || !isSame(before, options)) return false;
-  const tells = ["host", "allowedHosts", "allowedOrigins", "embeddings"].some((setting) => setting in options);
+  const tells = ["host", "allowedHosts", "allowedOrigins", "publicUrl", "auth", "embeddings"].some(
+    (setting) => setting in options,
+  );
   return !tells || (isSame(granted.config.mounts, now.config.mounts) && granted.config.redact === now.config.redact);
 }
