@@ -41,7 +41,7 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
   config: ["core", "lib", "backends", "sources", "layers", "access", "search"],
   auth: ["core", "lib", "access", "backends", "config"],
   server: ["core", "lib", ...server],
-  cli: ["core", "lib", "server", "client", "config", "context"],
+  cli: ["core", "lib", "auth", "server", "client", "config", "context"],
   picker: ["core", "lib", "client"],
   testing: ["core", "lib"],
   index: ["core", "lib", ...server, "server", "testing"],

@@ -8,6 +8,9 @@ import { expect, it } from "vitest";
 
 const allowed: Readonly<Record<string, string>> = {
   "lib/file-clock-ms.ts": "compared with the times that the system stamps files with",
+  "auth/builtin/create-provider.ts": "passes the clock on",
+  "auth/builtin/provider-adapter.ts": "stored: when a grant and a refresh token expire",
+  "auth/builtin/open-builtin.ts": "compared with the time that a token expires, as it says",
   "server/runtime.ts": "passes the clock to sources",
   "server/log-redaction.ts": "passes the clock on",
   "server/activity-log.ts": "shown: when a client was last seen",

@@ -1,7 +1,8 @@
 /** The interface between the gate of a server and whoever can verify access tokens. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { CallerConfig } from "../config/access.ts";
-import type { AuthSettings } from "../config/auth.ts";
+import type { AuthSettings, ScopeSettings } from "../config/auth.ts";
+import type { Caller } from "../resources.ts";
 import type { Runtime } from "../runtime.ts";
 
 /** What a valid token says. */
@@ -34,6 +35,8 @@ export interface TokenVerifier {
    * is not one of them. Absent if there are none.
    */
   readonly answer?: (request: IncomingMessage, response: ServerResponse, path: string) => boolean;
+  /** Whether links of other sites may open a page that `answer` serves. */
+  readonly isPage?: (path: string) => boolean;
   /** Applies changed settings. Absent if they take effect after a restart. */
   readonly reload?: (auth: AuthSettings | undefined) => void;
   close(): Promise<void>;
@@ -47,6 +50,18 @@ export interface VerifierContext {
   readonly resource: string;
   /** The callers of the current config. */
   readonly callers: () => readonly CallerConfig[];
+  /** Scopes that operations need. */
+  readonly scopes?: ScopeSettings;
+  /** The caller whom a token of this server or a one-time code admits. A code is used up. */
+  readonly admit: (secret: string) => Caller | undefined;
+  /** The holder of a token of this server, given by its SHA-256. Undefined if the token is no longer valid. */
+  readonly findByHash: (hash: string) => Caller | undefined;
+  /** The machine that a request comes from, for limits. */
+  readonly addressOf: (request: IncomingMessage) => string;
+  /** Called when a person signs in on a page, with undefined if they may not. */
+  readonly signedIn?: (caller: string | undefined) => void;
+  /** Called when a caller has allowed a client to act for them. */
+  readonly allowed?: (caller: string, client: string) => void;
   readonly stateFolder: string;
   /** Real path of the config. */
   readonly config: string;

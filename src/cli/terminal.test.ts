@@ -93,6 +93,19 @@ describe.skipIf(!hasTerminal)("on a terminal (made by script of util-linux)", ()
     expect(code).toBe("0");
   });
 
+  it("a password is not shown while it is typed, and Ctrl-C leaves everything as it was", async () => {
+    writeFileSync(join(folder, "team.yaml"), "mounts: { files: { source: file, root: . } }\ncallers: { aki: {} }\n");
+    const set = "token password aki --config team.yaml";
+    const typed = await shown(set, { type: { after: "New password: ", keys: "correct horse\rcorrect horse\r" } });
+    expect(typed.out).toBe(
+      "New password: \nRepeat it: \npressmark: aki can sign in with this password, with server.auth: builtin\n",
+    );
+    const other = await shown(set, { type: { after: "New password: ", keys: "correct horse\rcorrect mouse\r" } });
+    expect(other).toMatchObject({ code: "2", out: expect.stringContaining("the two are not the same") });
+    const stopped = await shown(set, { type: { after: "New password: ", keys: "correct\u0003" } });
+    expect([stopped.code, stopped.out.includes("correct")]).toEqual(["1", false]);
+  });
+
   it("Ctrl-C interrupts what was to wait for something", async () => {
     const { code } = await shown("watch a.txt --once", { type: { after: "stop with Ctrl-C", keys: "\u0003" } });
     expect(code).toBe("130");

@@ -19,6 +19,8 @@ export interface RunOptions {
   readonly columns?: number;
   readonly env?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+  /** Standard input. */
+  readonly input?: string;
   /** Called with standard error and output as they arrive. */
   readonly heard?: (text: string) => void;
 }
@@ -43,7 +45,7 @@ export function createStand(): Stand {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       writeFileSync(join(folder, path), content);
     },
-    async run(words, { terminal = false, columns, env = {}, signal, heard } = {}) {
+    async run(words, { terminal = false, columns, env = {}, signal, input, heard } = {}) {
       const out = Object.assign(new PassThrough(), { isTTY: terminal, ...(columns !== undefined && { columns }) });
       const err = new PassThrough();
       const output = Promise.all([collect(out, heard), collect(err, heard)]);
@@ -51,7 +53,7 @@ export function createStand(): Stand {
         version: "1.2.3",
         folder,
         env: { HOME: root, XDG_STATE_HOME: join(root, "state"), NO_COLOR: "1", ...env },
-        input: new PassThrough(),
+        input: input === undefined ? new PassThrough() : new PassThrough().end(input),
         out,
         err,
         signal: signal ?? new AbortController().signal,

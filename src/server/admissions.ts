@@ -19,6 +19,8 @@ export interface Admissions {
   readonly owner: Caller;
   /** The same object for each use of a token. Undefined if the token is unknown, expired or revoked. */
   find(token: string): Caller | undefined;
+  /** The same, by the hash of a token. */
+  findByHash(hash: string): Caller | undefined;
   /** Reads the tokens again, and ends the callers whose token, groups or role are no longer the same. */
   reload(callers?: readonly CallerConfig[]): void;
   close(): void;
@@ -35,6 +37,7 @@ const maxTimerMs = 24 * 3600 * 1000;
 
 export function createAdmissions({ ownerToken, callers: initial, store, runtime }: AdmissionsOptions): Admissions {
   const owner: Caller = { id: "owner", owner: true };
+  const ownerHash = ownerToken === undefined ? undefined : hashToken(ownerToken);
   /** By hash of the token. */
   const admitted = new Map<string, Admitted>();
   let callers = new Map<string, CallerConfig>();
@@ -74,30 +77,32 @@ export function createAdmissions({ ownerToken, callers: initial, store, runtime 
     expire();
   }
 
+  function findByHash(hash: string): Caller | undefined {
+    if (ownerHash !== undefined && constantTimeEqual(hash, ownerHash)) return owner;
+    // A token that was created a moment ago is valid at once.
+    if (!tokens.has(hash) && store?.stamp() !== stamp) reload();
+    const token = tokens.get(hash);
+    const config = token && isValid(token) ? callers.get(token.caller) : undefined;
+    if (!config) return undefined;
+    let known = admitted.get(hash);
+    if (!known) {
+      const stop = new AbortController();
+      const { name, groups, owner: isOwner } = config;
+      const caller: Caller = { id: name, groups, owner: isOwner, ended: stop.signal };
+      admitted.set(hash, (known = { caller, config, stop }));
+    }
+    return known.caller;
+  }
+
   reload(initial);
 
   return {
     owner,
     reload,
 
-    find(given) {
-      if (ownerToken !== undefined && constantTimeEqual(given, ownerToken)) return owner;
-      // A lookup by hash does not leak a token through timing.
-      const hash = hashToken(given);
-      // A token that was created a moment ago is valid at once.
-      if (!tokens.has(hash) && store?.stamp() !== stamp) reload();
-      const token = tokens.get(hash);
-      const config = token && isValid(token) ? callers.get(token.caller) : undefined;
-      if (!config) return undefined;
-      let known = admitted.get(hash);
-      if (!known) {
-        const stop = new AbortController();
-        const { name, groups, owner: isOwner } = config;
-        const caller: Caller = { id: name, groups, owner: isOwner, ended: stop.signal };
-        admitted.set(hash, (known = { caller, config, stop }));
-      }
-      return known.caller;
-    },
+    // A lookup by hash does not leak a token through timing.
+    find: (given) => findByHash(hashToken(given)),
+    findByHash,
 
     close: () => clearTimeout(timer),
   };

@@ -4,6 +4,8 @@ import { resourceOf } from "../config/auth.ts";
 import { realPath } from "../lib/real-path.ts";
 import type { Caller } from "../resources.ts";
 import type { Runtime } from "../runtime.ts";
+import { machineOf } from "../transport/clients.ts";
+import { addressOf } from "../transport/forwarded.ts";
 import type { Admissions } from "./admissions.ts";
 import type { AuditLog } from "./audit-log.ts";
 import type { OAuthGate } from "./oauth-gate.ts";
@@ -23,6 +25,8 @@ export interface Gate extends TokenGate {
   readonly owner: Caller;
   /** Absent if no caller has scopes. */
   readonly authorize?: OAuthGate["authorize"];
+  /** Whether links of other sites may open a page. */
+  readonly isPage?: (path: string) => boolean;
   /** Whether several callers have tokens of their own. */
   readonly hasCallers: boolean;
   reload(): void;
@@ -57,7 +61,12 @@ export async function openGate(
     ]);
   const ownerToken = await findToken({ file, from, env, configured: settings.token });
   const store = config === undefined ? undefined : createTokenStore(pressmark.stateFolder, realPath(config));
-  const oauth = await openOAuth(pressmark, audit);
+  const oauth = await openOAuth(
+    pressmark,
+    audit,
+    (secret) => tokens.admit(secret),
+    (hash) => admissions.findByHash(hash),
+  );
   const admissions = createAdmissions({ ownerToken, callers: access.callers, store, runtime });
   const closing = new AbortController();
   let following: Promise<void> | undefined;
@@ -67,17 +76,18 @@ export async function openGate(
       following ??= followTokens(store, admissions, runtime, closing.signal);
   }
   follow();
+  const tokens = createTokenGate({
+    admissions,
+    oauth: oauth?.gate,
+    pid: process.pid,
+    monotonicMs: runtime.monotonicMs,
+    signedIn: (caller, address) => recordSignIn(audit, caller?.id, address),
+  });
   return {
-    ...createTokenGate({
-      admissions,
-      oauth: oauth?.gate,
-      pid: process.pid,
-      monotonicMs: runtime.monotonicMs,
-      signedIn: (caller, address) =>
-        audit?.write({ what: "sign-in", caller: caller?.id, address, outcome: caller ? "allowed" : "denied" }),
-    }),
+    ...tokens,
     challenge: oauth?.challenge ?? challenge,
     authorize: oauth?.gate.authorize,
+    isPage: oauth?.isPage,
     variable: tokenVariable,
     owner: admissions.owner,
     get hasCallers() {
@@ -98,7 +108,12 @@ export async function openGate(
 }
 
 /** Undefined if the config does not ask for it. */
-async function openOAuth(pressmark: Server, audit: AuditLog | undefined) {
+async function openOAuth(
+  pressmark: Server,
+  audit: AuditLog | undefined,
+  admit: TokenGate["admit"],
+  findByHash: Admissions["findByHash"],
+) {
   const { settings, runtime, config } = pressmark;
   if (settings.auth === undefined || settings.publicUrl === undefined || config === undefined) return undefined;
   const [{ openVerifier }, { createOAuthCallers }, { createResourceMetadata }, { createScopes }, { createOAuthGate }] =
@@ -117,6 +132,13 @@ async function openOAuth(pressmark: Server, audit: AuditLog | undefined) {
     publicUrl,
     resource,
     callers: named,
+    scopes: settings.scopes,
+    admit,
+    findByHash,
+    addressOf: (request) => machineOf(addressOf(request)) ?? "",
+    signedIn: (caller) => recordSignIn(audit, caller),
+    allowed: (caller, client) =>
+      audit?.write({ what: "token", caller, outcome: "allowed", detail: `connected ${client}` }),
     stateFolder: pressmark.stateFolder,
     config: realPath(config),
     runtime,
@@ -138,6 +160,7 @@ async function openOAuth(pressmark: Server, audit: AuditLog | undefined) {
   return {
     gate: createOAuthGate({ callers, answer: verifier.answer, metadata, scopes, runtime, audit }),
     challenge: metadata.challenge(),
+    isPage: verifier.isPage,
     reload() {
       verifier.reload?.(pressmark.auth);
       callers.reload();
@@ -147,6 +170,10 @@ async function openOAuth(pressmark: Server, audit: AuditLog | undefined) {
       await verifier.close();
     },
   };
+}
+
+function recordSignIn(audit: AuditLog | undefined, caller: string | undefined, address?: string): void {
+  audit?.write({ what: "sign-in", caller, address, outcome: caller === undefined ? "denied" : "allowed" });
 }
 
 /** A token that is created or revoked takes effect at once. */

@@ -21,6 +21,8 @@ import { createWriteCheck } from "./write-check.ts";
 
 export const defaultPort = 7357;
 const prepareMs = 50;
+/** Authorization requests contain a state of the client's choice. */
+const maxAuthorizationUrl = 8192;
 
 export interface HttpServerOptions extends Omit<OpenServerOptions, "live"> {
   /** Default: server.host in the config, else 127.0.0.1. */
@@ -138,14 +140,17 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       quotas,
       authorize: gate?.authorize?.(createWriteCheck({ ...features, endpoint: posts })),
       posts,
-      page: "/",
+      isPage: (path) => path === "/" || gate?.isPage?.(path) === true,
+      maxUrlLength: gate?.isPage && maxAuthorizationUrl,
       // Metrics count what a caller may not see, so they exist for the owner alone.
       elsewhere: (request, response, path) =>
         ((!gate?.hasCallers || gate.callerOf(request)?.owner === true) && metrics.answer(request, response, path)) ||
         page(request, response, path),
       allowedHosts: [...allowedHosts, ...(everywhere ? ownNames() : []), ...(certificate?.hosts ?? [])],
       certificate,
-      allowedOrigins,
+      // Pages of the public URL are our own, also if a proxy changes Host.
+      allowedOrigins:
+        settings.publicUrl === undefined ? allowedOrigins : [...allowedOrigins, new URL(settings.publicUrl).origin],
       forwarded: settings.trustProxy?.length
         ? createForwardedReader({ proxies: settings.trustProxy, header: settings.proxyHeader })
         : undefined,

@@ -25,6 +25,8 @@ export interface TokenGate {
   readonly gate: RequestGate;
   /** Who sent a request that the gate admitted. */
   callerOf(request: IncomingMessage): Caller | undefined;
+  /** The caller whom a token or a code admits. A code is used up. */
+  admit(secret: string): Caller | undefined;
   /** A code that admits one browser as the owner, valid once and for a few minutes. */
   newCode(): string;
 }
@@ -144,6 +146,7 @@ export function createTokenGate({ admissions, oauth, pid, monotonicMs, signedIn 
   return {
     gate,
     callerOf: (request) => admitted.get(request),
+    admit: (secret) => admissions.find(secret) ?? (isGood(secret) ? admissions.owner : undefined),
     newCode() {
       const code = randomBytes(codeBytes).toString("base64url");
       codes.set(keyOf(code), monotonicMs() + codeMinutes * 60_000);

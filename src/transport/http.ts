@@ -75,8 +75,8 @@ export interface HttpOptions extends EventStreamOptions, LegacySessionOptions {
   readonly maxUrlLength?: number;
   /** Limit of open streams: listens, session streams, and those of 2024-11-05. */
   readonly maxStreams?: number;
-  /** Path of a page without data, which links from other sites may open. */
-  readonly page?: string;
+  /** Whether a path is that of a page without data, which links from other sites may open. */
+  readonly isPage?: (path: string) => boolean;
   /** Handles JSON posted to other paths. */
   readonly posts?: ActionEndpoint;
   /** Handles other paths, after the same checks. Returns false for an unknown path. */
@@ -139,7 +139,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
     gate,
     quotas,
     authorize,
-    page,
+    isPage = () => false,
     posts,
     elsewhere,
     log,
@@ -204,7 +204,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
       const connection = { host: forwardedHost(request), isSecure: isSecure(request) };
       if (connection.isSecure && !isLocalHost(requestedHost(request)))
         response.setHeader("Strict-Transport-Security", "max-age=31536000");
-      const refusal = refusalOf(headers, path === page && method === "GET", connection);
+      const refusal = refusalOf(headers, method === "GET" && isPage(path), connection);
       if (refusal !== undefined) return refuse(response, 403, refusal);
       const isShared = origin !== undefined && sharedOrigins.has(origin.toLowerCase());
       if (sharedOrigins.size > 0) response.setHeader("Vary", "Origin");

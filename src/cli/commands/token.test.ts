@@ -1,4 +1,7 @@
+import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { createOAuthStore } from "../../auth/builtin/oauth-store.ts";
+import { isPassword } from "../../auth/builtin/password.ts";
 import { createStand, type Stand } from "../test-command.ts";
 
 const config = "mounts:\n  docs: { source: file, root: . }\ncallers:\n  aki: { groups: [support] }\n  bot: {}\n";
@@ -66,4 +69,37 @@ it("needs a config", async () => {
 it("of a config that was found needs trust first", async () => {
   stand.write("pressmark.config.yaml", config);
   expect((await stand.run(["token", "create", "aki"])).err).toContain("pressmark trust");
+});
+
+const stored = () =>
+  createOAuthStore(join(stand.folder, "..", "state", "pressmark"), join(stand.folder, "team.yaml"), Date.now);
+
+it("stores the hash of a password that is read from standard input", { timeout: 60_000 }, async () => {
+  const ran = await stand.run(["token", "password", "aki", "--config", "team.yaml"], { input: "correct horse\n" });
+  expect(ran).toMatchObject({ code: 0, out: "", err: expect.stringContaining("aki can sign in with this password") });
+  expect(await isPassword("correct horse", stored().read().passwords["aki"])).toBe(true);
+  const short = await stand.run(["token", "password", "owner", "--config", "team.yaml"], { input: "short" });
+  expect(short).toMatchObject({ code: 2, err: expect.stringContaining("at least 10 characters") });
+  expect((await run("password", "nobody")).err).toContain('the config has no caller "nobody"');
+  expect((await run("revoke", "aki")).out).toBe("revoked password of aki\n");
+  expect(stored().read().passwords).toEqual({});
+});
+
+it("lists and revokes the clients that callers have connected", async () => {
+  const times = { created: Date.UTC(2026, 0, 1), expires: Date.UTC(2099, 0, 1) };
+  await stored().change((state) => {
+    state.clients["one"] = { metadata: { client_name: "Chat\u001b" }, created: times.created, used: Date.now() };
+    state.grants = {
+      a: { id: "aaaaaaaaaaaa", account: "aki", client: "one", payload: {}, ...times },
+      b: { id: "bbbbbbbbbbbb", account: "owner", client: "https://app.example/client.json", payload: {}, ...times },
+    };
+  });
+  expect((await run("list")).out).toBe(
+    `aaaaaaaaaaaa  aki    since 2026-01-01, expires 2099-01-01, client Chat\\x1b
+bbbbbbbbbbbb  owner  since 2026-01-01, expires 2099-01-01, client https://app.example/client.json
+`,
+  );
+  expect((await run("revoke", "bbbbbbbbbbbb")).out).toBe("revoked bbbbbbbbbbbb of owner\n");
+  expect((await run("revoke", "aki")).out).toBe("revoked aaaaaaaaaaaa of aki\n");
+  expect(stored().read().grants).toEqual({});
 });

@@ -1,21 +1,28 @@
-/** `pressmark token`: creates, lists and revokes the tokens of named callers. */
+/** `pressmark token`: creates, lists and revokes the tokens of named callers, and sets their passwords. */
 import { notFound, quote, ResourceError } from "../../errors.ts";
 import { type CommandContext, defineCommand, flag, optional, textFlag, UsageError, valueFlag } from "../command.ts";
 import { jsonLine, plain, print } from "../print.ts";
 import { unknownCaller } from "../unknown-caller.ts";
 
-const actions = ["list", "create", "revoke"] as const;
+const actions = ["list", "create", "revoke", "password"] as const;
+/** Signs in with a password too, although no caller has this name. */
+const owner = "owner";
 const dayMs = 86_400_000;
 const unitsMs: Readonly<Record<string, number>> = { h: dayMs / 24, d: dayMs, w: 7 * dayMs, y: 365 * dayMs };
 
 export default defineCommand({
   name: "token",
   summary: "Create, list and revoke the tokens of named callers",
-  more: "A caller is named in the config under callers. create prints a new token once; the caller sends it as Authorization: Bearer. Only a hash is stored, in the state folder of this machine. revoke takes the id of a token, or the name of a caller for all of its tokens. A running server follows at once.",
-  examples: ["pressmark token create aki --expires 90d", "pressmark token list", "pressmark token revoke aki"],
+  more: "A caller is named in the config under callers. create prints a new token once; the caller sends it as Authorization: Bearer. Only a hash is stored, in the state folder of this machine. With server.auth: builtin, password asks for the password with which a caller (or owner, the operator) signs in, and list also shows the clients that callers have connected. revoke takes the id of a token or of a connected client, or the name of a caller for all of these and the password. A running server follows at once.",
+  examples: [
+    "pressmark token create aki --expires 90d",
+    "pressmark token password aki",
+    "pressmark token list",
+    "pressmark token revoke aki",
+  ],
   takes: {
     action: optional("Action. Default: list", actions),
-    name: optional("Name of the caller; for revoke also the id of a token"),
+    name: optional("Name of the caller; for revoke also the id of a token or of a connected client"),
   },
   flags: {
     expires: valueFlag("TIME", "How long a new token is valid (12h, 90d, 1y, or never)", {
@@ -30,7 +37,7 @@ export default defineCommand({
     if (!actions.some((known) => known === action)) throw new UsageError(`token takes ${actions.join(", ")}`);
     if (action === "list" ? name !== undefined : name === undefined)
       throw new UsageError(action === "list" ? "list takes no name" : `${action} needs the name of a caller`);
-    const { callers, store, record } = await openTokens(flags.config, world);
+    const { callers, store, signIns, record } = await openTokens(flags.config, world);
     switch (action) {
       case "create": {
         if (!callers.includes(name!)) throw unknownCaller(name!, callers);
@@ -44,30 +51,63 @@ export default defineCommand({
         );
         return print(world.out, `${token}\n`);
       }
+      case "password": {
+        if (name !== owner && !callers.includes(name!)) throw unknownCaller(name!, [...callers, owner]);
+        const { hashPassword } = await import("../../auth/builtin/password.ts");
+        const { readSecret } = await import("../read-secret.ts");
+        const password = await hashPassword(await readSecret("password", world));
+        await signIns.change(({ passwords }) => {
+          passwords[name!] = password;
+        });
+        await record(name!, "password set");
+        world.err.write(`pressmark: ${plain(name!)} can sign in with this password, with server.auth: builtin\n`);
+        return;
+      }
       case "revoke": {
-        const revoked = await store.revoke(name!);
+        const ended = await signIns.revoke(name!);
+        const connected = ended.grants.map(({ id, account }) => ({ id, caller: account }));
+        const password = ended.hadPassword ? [{ id: "password", caller: name! }] : [];
+        const revoked = [...(await store.revoke(name!)), ...connected, ...password];
         if (revoked.length === 0) throw notFound(name!);
         for (const { id, caller } of revoked) await record(caller, `revoked ${id}`);
         if (flags.json) return print(world.out, revoked.map(({ id, caller }) => jsonLine({ id, caller })).join(""));
         return print(world.out, revoked.map(({ id, caller }) => `revoked ${id} of ${plain(caller)}\n`).join(""));
       }
       default: {
-        const tokens = store.list().map(({ hash: _hash, ...token }) => token);
+        const { clients, grants } = signIns.read();
+        const connected = Object.values(grants).map(({ id, account, client, created, expires }) => {
+          const known = clients[client]?.metadata["client_name"];
+          return { id, caller: account, created, expires, client: typeof known === "string" ? known : client };
+        });
+        const tokens: readonly ListedToken[] = [
+          ...store.list().map(({ hash: _hash, ...token }) => token),
+          ...connected,
+        ];
         if (flags.json) return print(world.out, tokens.map(jsonLine).join(""));
         if (tokens.length === 0)
           world.err.write("pressmark: there are no tokens; create one with: pressmark token create NAME\n");
         const width = Math.max(0, ...tokens.map(({ caller }) => caller.length));
-        const line = ({ id, caller, created, expires }: (typeof tokens)[number]) =>
-          `${id}  ${plain(caller).padEnd(width)}  since ${dayOf(created)}, ${validity(expires)}${callers.includes(caller) ? "" : "; no longer a caller of the config"}\n`;
+        const line = ({ id, caller, created, expires, client }: ListedToken) =>
+          `${id}  ${plain(caller).padEnd(width)}  since ${dayOf(created)}, ${validity(expires)}${client === undefined ? "" : `, client ${plain(client)}`}${[...callers, owner].includes(caller) ? "" : "; no longer a caller of the config"}\n`;
         return print(world.out, tokens.map(line).join(""));
       }
     }
   },
 });
 
+/** A token, or what a caller allowed a client. */
+interface ListedToken {
+  readonly id: string;
+  readonly caller: string;
+  readonly created: number;
+  readonly expires?: number;
+  readonly client?: string;
+}
+
 /** The callers of the config, their tokens, and the audit log if the config asks for one. */
 async function openTokens(config: string | undefined, world: CommandContext) {
   const { createTokenStore } = await import("../../server/token-store.ts");
+  const { createOAuthStore } = await import("../../auth/builtin/oauth-store.ts");
   const { loadConfig } = await import("../../config/load-config.ts");
   const { findConfigState } = await import("../config-state.ts");
   const { origin, state, file } = await findConfigState(config, world);
@@ -81,6 +121,8 @@ async function openTokens(config: string | undefined, world: CommandContext) {
   return {
     callers: access.callers.map(({ name }) => name),
     store: createTokenStore(state, file),
+    /** Of the embedded authorization server. */
+    signIns: createOAuthStore(state, file, Date.now),
     /** Records a change of tokens, if the config asks for that. */
     async record(caller: string, detail: string): Promise<void> {
       if (!server.audit) return;
