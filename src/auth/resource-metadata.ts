@@ -29,7 +29,7 @@ const wellKnown = "/.well-known/oauth-protected-resource";
 export function createResourceMetadata(options: ResourceMetadataOptions): ResourceMetadata {
   const { publicUrl, resource, issuers, scopes } = options;
   const { pathname } = new URL(publicUrl);
-  const prefix = pathname.replace(/\/+$/, "");
+  const prefix = pathname.replace(/(?<!\/)\/+$/, "");
   /** A proxy may or may not strip the path of the public URL. */
   const paths = new Set(
     ["", prefix].flatMap((start) => ["", "/mcp", `${prefix}/mcp`].map((end) => start + wellKnown + end)),

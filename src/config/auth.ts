@@ -112,7 +112,7 @@ export type ScopeSettings = z.infer<ReturnType<typeof scopesSchema>>;
 
 /** The identifier of this server for OAuth: the URL of the MCP endpoint, in canonical form. */
 export function resourceOf(publicUrl: string): string {
-  return `${new URL(publicUrl).href.replace(/\/+$/, "")}/mcp`;
+  return `${new URL(publicUrl).href.replace(/(?<!\/)\/+$/, "")}/mcp`;
 }
 
 interface AuthCheck {

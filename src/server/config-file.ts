@@ -1,4 +1,5 @@
 /** The config file of a server: loads it, reports what it may not do, and follows its changes. */
+import { statSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import type { Config } from "../config/config.ts";
 import { type ConfigOrigin, type ConfigContext, labelOf, loadConfig, trustCommand } from "../config/load-config.ts";
@@ -39,6 +40,9 @@ const restartSettings = [
   "token",
   "tools",
 ] as const;
+
+/** Editors that save over a file empty it first. An empty config would be valid: it serves its folder. */
+const savingMs = 1000;
 
 /** Undefined if the config must be trusted first; the reason is logged. */
 export async function openConfigFile(
@@ -117,6 +121,7 @@ export async function openConfigFile(
       let reloading: Promise<void> = Promise.resolve();
 
       async function reload(): Promise<void> {
+        if (isEmpty(origin.file)) await runtime.wait(savingMs, signal);
         const next = await loadNext();
         if (!next) return;
         keep(next);
@@ -133,6 +138,10 @@ export async function openConfigFile(
       return Promise.all(files.map((file) => watchFile(file, reloadInOrder, { runtime, signal })));
     },
   };
+}
+
+function isEmpty(file: string): boolean {
+  return statSync(file, { throwIfNoEntry: false })?.size === 0;
 }
 
 /** Settings that let in other machines and pages; false if there are none. */
