@@ -193,6 +193,15 @@ describe("a server with named callers and rules", () => {
     await vi.waitFor(async () => await expect(listed(aki)).rejects.toBeDefined(), { timeout: 15_000, interval: 50 });
   });
 
+  it("refuses a token whose file was removed", async () => {
+    configure(`${team}rules: [{ allow: [anyone] }]\n`);
+    await serve();
+    const aki = await as(await createToken("aki"));
+    expect(await listed(aki)).toContain("README.md");
+    rmSync(tokens().file);
+    await vi.waitFor(async () => await expect(listed(aki)).rejects.toBeDefined(), { timeout: 15_000, interval: 50 });
+  });
+
   it("ends an open stream when its token expires", async () => {
     configure(`${team}rules: [{ allow: [anyone] }]\n`);
     await serve();

@@ -136,7 +136,7 @@ async function openOAuth(
     admit,
     findByHash,
     addressOf: (request) => machineOf(addressOf(request)) ?? "",
-    signedIn: (caller) => recordSignIn(audit, caller),
+    signedIn: (caller, address) => recordSignIn(audit, caller, address),
     allowed: (caller, client) =>
       audit?.write({ what: "token", caller, outcome: "allowed", detail: `connected ${client}` }),
     stateFolder: pressmark.stateFolder,
@@ -176,9 +176,9 @@ function recordSignIn(audit: AuditLog | undefined, caller: string | undefined, a
   audit?.write({ what: "sign-in", caller, address, outcome: caller === undefined ? "denied" : "allowed" });
 }
 
-/** A token that is created or revoked takes effect at once. */
+/** A token that is created or revoked takes effect at once, and so does the removal of the file. */
 async function followTokens(store: TokenStore, admissions: Admissions, runtime: Runtime, signal: AbortSignal) {
   const { watchFile } = await import("./watch-file.ts");
   store.prepare();
-  await watchFile(store.file, async () => admissions.reload(), { runtime, signal });
+  await watchFile(store.file, async () => admissions.reload(), { runtime, signal, deletions: true });
 }

@@ -230,6 +230,9 @@ describe("a one-time code", () => {
     expect(headers["content-security-policy"]).toContain("default-src 'none'");
     expect(body).toContain("pressmark serve");
     expect(body).not.toContain(token);
+    const japanese = await ask("/", { Accept: "text/html", "Accept-Language": "ja,en;q=0.8" });
+    expect(japanese.body).toContain('<html lang="ja">');
+    expect(japanese.body).toContain("トークンでサインイン");
   });
 });
 

@@ -8,6 +8,7 @@ import { isFollowedLink } from "../transport/guard.ts";
 import type { GateRefusal, RequestGate } from "../transport/http.ts";
 import type { Caller } from "../resources.ts";
 import type { Admissions } from "./admissions.ts";
+import { tokenPage, type TurnedAway } from "./token-page.ts";
 import type { OAuthGate } from "./oauth-gate.ts";
 
 interface TokenGateOptions {
@@ -86,8 +87,9 @@ export function createTokenGate({ admissions, oauth, pid, monotonicMs, signedIn 
     toPage(response);
   }
 
-  function turnAway(response: ServerResponse, reason: string): void {
-    const page = pageOf(reason, pid);
+  function turnAway({ headers }: IncomingMessage, response: ServerResponse, why: TurnedAway): void {
+    const acceptLanguage = headers["accept-language"];
+    const page = tokenPage({ why, acceptLanguage, pid, codeMinutes, action: signInPath });
     response.writeHead(401, {
       ...unkept,
       "Content-Type": "text/html; charset=utf-8",
@@ -107,7 +109,7 @@ export function createTokenGate({ admissions, oauth, pid, monotonicMs, signedIn 
     const caller = token ? admissions.find(token) : undefined;
     signedIn?.(caller, addressOf(request));
     if (caller) letIn(request, response, caller);
-    else turnAway(response, "This token is not valid.");
+    else turnAway(request, response, "token");
   }
 
   function gate(request: IncomingMessage, response: ServerResponse, path: string): ReturnType<RequestGate> {
@@ -134,12 +136,12 @@ export function createTokenGate({ admissions, oauth, pid, monotonicMs, signedIn 
     if (code === undefined) {
       if (known) return welcome(request, known);
       if (path !== "/" || !wantsPage(request)) return "refused";
-      turnAway(response, "This server requires authentication.");
+      turnAway(request, response, "nobody");
     } else if (isGood(code)) {
       signedIn?.(admissions.owner, addressOf(request));
       letIn(request, response, admissions.owner);
     } else if (known) toPage(response);
-    else turnAway(response, "This address was already used, or has expired.");
+    else turnAway(request, response, "code");
     return "answered";
   }
 
@@ -211,19 +213,4 @@ function trim(entries: Map<string, unknown>, most: number): void {
     if (entries.size <= most) return;
     entries.delete(key);
   }
-}
-
-function pageOf(reason: string, pid: number): string {
-  return `<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>Pressmark</title></head>
-<body>
-<h1>Pressmark</h1>
-<p>${reason}</p>
-<p>Open the address that <code>pressmark serve</code> printed. Each is good for one browser, once, for ${codeMinutes} minutes. To print another, run <code>kill -USR2 ${pid}</code> where it runs, or start it again.</p>
-<form method="post" action="${signInPath}"><label>Or sign in with your token: <input type="password" name="token" autocomplete="current-password" required></label> <button>Sign in</button></form>
-<p>A program sends the token with each request, as <code>Authorization: Bearer …</code></p>
-</body>
-</html>
-`;
 }

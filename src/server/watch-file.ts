@@ -8,14 +8,18 @@ const quietMs = 50;
 /** Polling interval, for systems that report nothing (network folders, links). */
 const lookMs = 5000;
 
-/**
- * Calls `changed`, one call at a time, when the file has changed. A deleted file counts as changed when it exists again. Resolves
- * when the signal is aborted.
- */
+interface WatchFileOptions {
+  readonly runtime: Runtime;
+  readonly signal: AbortSignal;
+  /** Whether a deleted file counts as changed at once. Default: when it exists again, because editors replace files. */
+  readonly deletions?: boolean;
+}
+
+/** Calls `changed`, one call at a time, when the file has changed. Resolves when the signal is aborted. */
 export async function watchFile(
   file: string,
   changed: () => Promise<void>,
-  { runtime, signal }: { readonly runtime: Runtime; readonly signal: AbortSignal },
+  { runtime, signal, deletions = false }: WatchFileOptions,
 ): Promise<void> {
   let seen = stampOf(file);
   let nudged = false;
@@ -41,7 +45,9 @@ export async function watchFile(
       if (nudged) await runtime.wait(quietMs, signal).catch(() => undefined);
       nudged = false;
       const stamp = stampOf(file);
-      if (signal.aborted || stamp === undefined || stamp === seen) continue;
+      // A file that came and went between two looks was perhaps read meanwhile.
+      const isSame = stamp === undefined ? !deletions : stamp === seen;
+      if (signal.aborted || isSame) continue;
       seen = stamp;
       await changed();
     }

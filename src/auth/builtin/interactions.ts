@@ -13,7 +13,7 @@ interface InteractionsOptions {
   readonly signIn: SignIn;
   addressOf(request: IncomingMessage): string;
   /** Called with the caller who signed in, or undefined if nobody did. */
-  signedIn(account: string | undefined): void;
+  signedIn(account: string | undefined, address: string): void;
   /** Called when a caller has allowed a client to act for them. */
   allowed(account: string, client: string): void;
   /** Ends a grant with a token, given by its SHA-256; undefined if it has its own end. */
@@ -59,14 +59,15 @@ export function createInteractions({
         if (interaction.prompt.name !== "login") break;
         const name = form.get("name")?.trim() ?? "";
         const secret = form.get("secret") ?? "";
-        const known = await signIn({ name, secret, address: addressOf(request) });
+        const address = addressOf(request);
+        const known = await signIn({ name, secret, address });
         if (known !== undefined && known !== "limited") {
-          signedIn(known.account);
+          signedIn(known.account, address);
           // The provider keeps "amr" (how someone signed in) with the session of the browser.
           const amr = known.token === undefined ? undefined : [known.token];
           return finish({ login: { accountId: known.account, remember: false, amr } }, false);
         }
-        signedIn(undefined);
+        signedIn(undefined, address);
         const problem = known ?? "wrong";
         return send(response, problem === "limited" ? 429 : 403, signInPage({ client, name, problem }, words));
       }

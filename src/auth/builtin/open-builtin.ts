@@ -91,7 +91,7 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
     publicUrl,
     signIn,
     addressOf,
-    signedIn: (account) => context.signedIn?.(account),
+    signedIn: (account, address) => context.signedIn?.(account, address),
     allowed: (account, client) => context.allowed?.(account, client),
     async bind(grant, token) {
       await store.change(({ grants: { [grant]: stored } }) => {

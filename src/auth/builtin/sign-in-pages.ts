@@ -1,5 +1,6 @@
 /** The pages of the sign-in, as HTML without script, in English or Japanese. */
 import { createHash } from "node:crypto";
+import { pageLanguage } from "../../lib/page-language.ts";
 import { visibleText } from "../../lib/visible-text.ts";
 import { isLoopback } from "./restrict-client.ts";
 
@@ -111,14 +112,7 @@ const maxNameLength = 80;
 
 /** The first of our languages that the browser prefers. */
 export function wordsFor(acceptLanguage: string | undefined): Words {
-  const preferred = (acceptLanguage ?? "").split(",").flatMap((part) => {
-    const [tag = "", ...parameters] = part.trim().toLowerCase().split(";");
-    const quality = Number(/^\s*q=([\d.]+)/.exec(parameters[0] ?? "")?.[1] ?? 1);
-    const lang = tag.split("-")[0];
-    return lang === "en" || lang === "ja" ? [{ lang, quality } as const] : [];
-  });
-  const [best] = preferred.toSorted((a, b) => b.quality - a.quality);
-  return texts[best?.lang ?? "en"];
+  return texts[pageLanguage(acceptLanguage)];
 }
 
 export function signInPage({ client, name, problem }: SignInPage, words: Words): HtmlPage {
