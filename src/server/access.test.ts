@@ -193,6 +193,19 @@ describe("a server with named callers and rules", () => {
     await vi.waitFor(async () => await expect(listed(aki)).rejects.toBeDefined(), { timeout: 15_000, interval: 50 });
   });
 
+  it("tells people and hosts the public URL, and no token where they can sign in", async () => {
+    configure(`server: { token: "${ownerToken}", publicUrl: "https://team.example.com/pressmark/" }\n`);
+    const { forHosts, invite } = await serve();
+    expect(forHosts).toEqual({
+      url: "https://team.example.com/pressmark/mcp",
+      tokenVariable: "PRESSMARK_TOKEN",
+    });
+    expect(invite()).toMatch(/^https:\/\/team\.example\.com\/pressmark\/\?code=/);
+    await server!.close();
+    configure('server: { publicUrl: "https://team.example.com", auth: [{ issuer: "https://id.example.com" }] }\n');
+    expect((await serve()).forHosts).toEqual({ url: "https://team.example.com/mcp", tokenVariable: undefined });
+  });
+
   it("refuses a token whose file was removed", async () => {
     configure(`${team}rules: [{ allow: [anyone] }]\n`);
     await serve();

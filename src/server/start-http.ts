@@ -49,6 +49,8 @@ export interface HttpServer {
   readonly picker: string;
   /** Environment variable with the token for hosts, if callers must send one. */
   readonly tokenVariable?: string;
+  /** How hosts connect: by the public URL, and without a token where they can sign in. */
+  readonly forHosts: { readonly url: string; readonly tokenVariable?: string };
   /** The picker's URL for people; contains a one-time code if callers must authenticate. */
   invite(): string;
   /** The address to listen on, as configured. */
@@ -166,12 +168,16 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
     const renewing = certificate?.follow(listening.renew, closing.signal);
     const url = serverUrl({ host, port: listening.port, certificate });
     const picker = new URL("/", url).href;
-    pressmark.register.served = { version, url, tokenVariable: gate?.variable };
+    const publicEndpoint = settings.publicUrl && (await import("../config/auth.ts")).resourceOf(settings.publicUrl);
+    const invited = publicEndpoint?.replace(/mcp$/, "") ?? picker;
+    const forHosts = { url: publicEndpoint ?? url, tokenVariable: settings.auth ? undefined : gate?.variable };
+    pressmark.register.served = { version, ...forHosts };
     return {
       url,
       picker,
       tokenVariable: gate?.variable,
-      invite: () => (gate ? `${picker}?code=${gate.newCode()}` : picker),
+      forHosts,
+      invite: () => (gate ? `${invited}?code=${gate.newCode()}` : invited),
       host,
       loopback,
       everyoneIsOwner: !gate && caller.owner === true,

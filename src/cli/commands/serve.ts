@@ -68,11 +68,11 @@ export default defineCommand({
     limitHeapGrowth();
     try {
       const mounts = server.mounts.map(({ name, base }) => `  ${plain(name)}  ${base}`).join("\n");
-      const { url, tokenVariable } = server;
+      const { url, tokenVariable, forHosts } = server;
       if (tokenVariable !== undefined) inviteAgain(server, out, signal);
       await print(
         out,
-        `Pressmark ${version} serves at ${url} (stop with Ctrl-C)\n${mounts}\n\n${invitation(server)}\n${hostSettings({ url, tokenVariable })}`,
+        `Pressmark ${version} serves at ${url} (stop with Ctrl-C)\n${mounts}\n\n${invitation(server)}\n${hostSettings(forHosts)}`,
       );
       if (server.everyoneIsOwner) {
         const { countUsers } = await import("../../server/machine-users.ts");
