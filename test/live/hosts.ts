@@ -4,7 +4,8 @@ import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const packages = ["@anthropic-ai/claude-code", "@openai/codex"];
+/** Versions that were tried: a new one may print other words. */
+const packages = ["@anthropic-ai/claude-code@2.1.325", "@openai/codex@0.166.0"];
 const folder = join(tmpdir(), "pressmark-hosts");
 
 /** Undefined if the hosts are there; otherwise why not. */
