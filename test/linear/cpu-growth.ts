@@ -31,7 +31,7 @@ const firstLength = 512;
 
 /**
  * The growth that is too much; undefined where there is none. The input is doubled until the time can be measured or the limit is reached, so
- * that what is hopelessly slow is found while it is short. Seen once, it may be the machine: it must be seen for two lengths in a row, or take long for the longest.
+ * that what is hopelessly slow is found while it is short. Seen once, it may be the machine: it must be seen for two lengths in a row, or go on beyond the limit.
  */
 export async function findGrowth(work: (length: number) => Work, maxLength: number): Promise<Growth | undefined> {
   let seen: Growth | undefined;
@@ -39,13 +39,22 @@ export async function findGrowth(work: (length: number) => Work, maxLength: numb
     const longer = work(4 * length);
     if ((await cpuMs(longer, 1)) < floorMs) continue;
     const growth = await measure(work(length), longer, length);
-    const isTooMuch = growth.longerMs >= floorMs && growth.longerMs / growth.ms > maxRatio;
+    const isTooMuch = growth.longerMs >= floorMs && ratioOf(growth) > maxRatio;
     const isLast = 8 * length > maxLength || growth.longerMs > 20 * enoughMs;
-    if (isTooMuch && (seen || (isLast && growth.longerMs > 2 * enoughMs))) return growth;
+    if (isTooMuch && (seen || growth.longerMs > 20 * enoughMs)) return growth;
+    if (isTooMuch && isLast && growth.longerMs > 2 * enoughMs) {
+      // A single step, as when the garbage collector has more to do from some size on, does not go on.
+      const beyond = await measure(longer, work(16 * length), 4 * length);
+      return ratioOf(beyond) > maxRatio ? growth : undefined;
+    }
     if (!isTooMuch && growth.longerMs > enoughMs) return undefined;
     seen = isTooMuch ? growth : undefined;
   }
   return undefined;
+}
+
+function ratioOf({ ms, longerMs }: Growth): number {
+  return longerMs / ms;
 }
 
 /** Each as fast as it can be: warmed up, and again where it seems to be too slow. */
