@@ -22,8 +22,11 @@ export interface Access {
   mayReach(who: Pick<Call, "caller">, mount: RoutedMount, found: { readonly reveals?: Address }): boolean;
   /** Returns whether the caller may know of the mount itself. */
   mayEnter(who: Pick<Call, "caller">, mount: RoutedMount): boolean;
-  /** The caller, for an index that filters by itself. Undefined if the caller sees everything, or the policy does not tell who sees the same. */
-  viewerOf(who: Pick<Call, "caller">): Viewer | undefined;
+  /**
+   * The caller, for an index of these mounts that filters by itself. Undefined if the caller sees everything, or if it is not known who sees the
+   * same for as long as a document is indexed: the policy does not tell, or a backend decides for each caller.
+   */
+  viewerOf(who: Pick<Call, "caller">, isIndexed: (mount: string) => boolean): Viewer | undefined;
   /** Returns whether the caller may change something through actions of the mount. */
   mayWrite(who: Pick<Call, "caller">, mount: RoutedMount): boolean;
   /** Throws the same "not-found" for a URI without a mount and for one that the caller may not see. */
@@ -72,9 +75,10 @@ export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): 
     isOpen,
     maySee,
     mayReach,
-    viewerOf(who) {
+    viewerOf(who, isIndexed) {
       const key = policy.visibilityKey?.(who.caller);
       if (key === undefined) return undefined;
+      if (routes.mounts.some(({ name, source }) => source.maySee && isIndexed(name))) return undefined;
       return {
         key: `${decisions} ${key}`,
         maySee(document) {

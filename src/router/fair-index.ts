@@ -16,12 +16,13 @@ const maxWaiting = 1024;
 
 export function createFairIndex(index: SearchIndex, { viewerOf }: Pick<Access, "viewerOf">): FairIndex {
   const queue = createFairQueue({ maxAtOnce, maxWaiting, busy, cancelled });
+  const isIndexed = (mount: string): boolean => index.ready(mount) !== undefined;
   return {
     problem: (mount) => index.problem(mount),
     ready: (mount) => index.ready(mount),
     search: (query, call) =>
       queue.run(call.client ?? call.caller, call, async () =>
-        index.search({ ...query, viewer: viewerOf(call) }, call.signal),
+        index.search({ ...query, viewer: viewerOf(call, isIndexed) }, call.signal),
       ),
   };
 }
