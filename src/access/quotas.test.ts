@@ -80,7 +80,7 @@ describe("quotas", () => {
                 ? 1
                 : admitted[at]!.costs.reduce((sum, [each, amount]) => sum + (each === unit ? amount : 0), 0);
             for (const [to, { atMs } = { atMs: 0 }] of admitted.entries()) {
-              // What was spent since any earlier request, and one unit of this request.
+              // The amount spent since any earlier request, and one unit of this request.
               let spent = 1;
               for (let from = to - 1; from >= 0; from -= 1) {
                 spent += costOf(from);

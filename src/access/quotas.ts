@@ -44,7 +44,7 @@ interface Limits {
   readonly concurrentReads: number;
 }
 
-/** What one caller has left. */
+/** The remaining amounts of one caller. */
 interface Account {
   limits: Limits;
   /** By index in `rates`; below zero after work that cost more than was left. */

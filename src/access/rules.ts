@@ -54,7 +54,7 @@ interface Judge {
 /** Decisions about files, shared by all callers for whom the same rules apply. */
 interface FileDecisions {
   readonly judge: Judge;
-  /** What is visible of a mount that no rule about paths allows, and of one that such a rule allows. */
+  /** Visible files of a mount that no rule about paths allows, and of one that such a rule allows. */
   readonly byFilesAlone: VisibleFiles;
   readonly unlessDenied: VisibleFiles | undefined;
 }

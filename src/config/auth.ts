@@ -110,9 +110,14 @@ export type IssuerSettings = z.infer<ReturnType<typeof issuerSchema>>;
 export type AuthSettings = z.infer<ReturnType<typeof authSchema>>;
 export type ScopeSettings = z.infer<ReturnType<typeof scopesSchema>>;
 
-/** The identifier of this server for OAuth: the URL of the MCP endpoint, in canonical form. */
+/** The public URL in canonical form, without a slash at the end. */
+export function baseOf(publicUrl: string): string {
+  return new URL(publicUrl).href.replace(/(?<!\/)\/+$/, "");
+}
+
+/** The identifier of this server for OAuth: the URL of the MCP endpoint. */
 export function resourceOf(publicUrl: string): string {
-  return `${new URL(publicUrl).href.replace(/(?<!\/)\/+$/, "")}/mcp`;
+  return `${baseOf(publicUrl)}/mcp`;
 }
 
 interface AuthCheck {

@@ -41,6 +41,8 @@ interface Found extends SourceHit {
 
 /** State of the mounts during a search of the index: the share of each that is indexed, and errors. */
 interface IndexState {
+  /** Mounts whose source filters what it shows to this caller. */
+  readonly filtered: ReadonlySet<RoutedMount>;
   readonly ready: Map<RoutedMount, number>;
   readonly failures: Map<RoutedMount, string>;
 }
@@ -127,7 +129,7 @@ export function createSearch(
     if (state !== "ok") known.ready.set(mount, state === "down" ? 0 : Math.min(known.ready.get(mount) ?? 0, 0.99));
     if (state === "down") return undefined;
     // The index describes a resource as those see it who may see everything.
-    const isFiltered = access.isFiltered(call, mount);
+    const isFiltered = known.filtered.has(mount);
     if (!isFiltered && (known.ready.get(mount) === 1 || !mount.source.stat)) return hit;
     const unsure: Hit | undefined = isFiltered ? undefined : { resource: hit.resource, score: hit.score };
     if (state === "slow") return unsure;
@@ -177,7 +179,8 @@ export function createSearch(
   }
 
   async function searchIndex(mounts: readonly RoutedMount[], wanted: ValidSearch, call: Call): Promise<SearcherResult> {
-    await learnFiles(mounts, call);
+    const filtered = new Set(mounts.filter((mount) => access.isFiltered(call, mount)));
+    await learnFiles(filtered, call);
     const byName = new Map(mounts.map((mount) => [mount.name, mount]));
     const path = wanted.within?.at.path;
     const { text, typing } = wanted;
@@ -188,7 +191,11 @@ export function createSearch(
       typing,
     };
     // Taken before the search: what becomes ready meanwhile may not have been searched.
-    const known: IndexState = { ready: new Map(mounts.map((mount) => [mount, readyOf(mount)])), failures: new Map() };
+    const known: IndexState = {
+      filtered,
+      ready: new Map(mounts.map((mount) => [mount, readyOf(mount)])),
+      failures: new Map(),
+    };
     try {
       const hits = await visible(
         async (limit) => {
@@ -208,7 +215,7 @@ export function createSearch(
         const problem = index?.problem(mount.name);
         if (problem !== undefined) known.failures.set(mount, problem);
       }
-      return { hits, ...known };
+      return { hits, ready: known.ready, failures: known.failures };
     } catch (cause) {
       if (call.signal.aborted) throw cancelled(cause);
       if (cause instanceof ResourceError && (cause.kind === "invalid" || cause.kind === "busy")) throw cause;
@@ -219,12 +226,12 @@ export function createSearch(
   }
 
   /** A mount that fails here, or is slow, shows no hits whose files it does not know. */
-  async function learnFiles(mounts: readonly RoutedMount[], call: Call): Promise<void> {
-    const filtered = mounts.filter((mount) => mount.source.learnFiles && access.isFiltered(call, mount));
-    if (filtered.length === 0) return;
+  async function learnFiles(filtered: ReadonlySet<RoutedMount>, call: Call): Promise<void> {
+    const learning = [...filtered].filter(({ source }) => source.learnFiles);
+    if (learning.length === 0) return;
     const over = new AbortController();
     const late = access.runtime.wait(patienceMs, over.signal).catch(() => undefined);
-    await Promise.race([Promise.allSettled(filtered.map(async ({ source }) => source.learnFiles?.(call))), late]);
+    await Promise.race([Promise.allSettled(learning.map(async ({ source }) => source.learnFiles?.(call))), late]);
     over.abort();
   }
 

@@ -22,7 +22,12 @@ export interface VisiblePart {
   readonly passages: number;
   readonly tokens: number;
   /** By ordinal, 1 for what is visible. Absent if everything is. */
-  readonly masks?: { readonly passages: Uint8Array; readonly documents: Uint8Array };
+  readonly masks?: VisibleMasks;
+}
+
+interface VisibleMasks {
+  readonly passages: Uint8Array;
+  readonly documents: Uint8Array;
   /** Number of visible postings in each list of a term: counting takes as long as half a search. */
   readonly counts: Map<string, readonly number[]>;
 }
@@ -65,7 +70,7 @@ export function createVisibility(): Visibility {
 
 /** The part of a segment that everyone sees. */
 export function wholePart({ lengths, tokens }: Segment): VisiblePart {
-  return { passages: lengths.length, tokens, counts: new Map() };
+  return { passages: lengths.length, tokens };
 }
 
 function visiblePart(segment: Segment, has: (id: number) => boolean): VisiblePart {
@@ -83,12 +88,13 @@ function visiblePart(segment: Segment, has: (id: number) => boolean): VisiblePar
       tokens += longLength(lengths[passage]!);
     }
   });
-  return { passages, tokens, masks: { passages: ofPassages, documents: ofDocuments }, counts: new Map() };
+  return { passages, tokens, masks: { passages: ofPassages, documents: ofDocuments, counts: new Map() } };
 }
 
 /** The lists of a term that have visible postings, with their number. */
-export function visibleLists({ masks, counts }: VisiblePart, term: string, lists: readonly List[]): readonly List[] {
+export function visibleLists({ masks }: VisiblePart, term: string, lists: readonly List[]): readonly List[] {
   if (!masks || lists.length === 0) return lists;
+  const { counts } = masks;
   let known = counts.get(term);
   if (!known) {
     known = lists.map((list) => countVisible(list, list.field <= headingField ? masks.passages : masks.documents));

@@ -1,6 +1,6 @@
 /** Decides how callers authenticate, from the config and the environment. */
 import { denied } from "../errors.ts";
-import { resourceOf } from "../config/auth.ts";
+import { baseOf, resourceOf } from "../config/auth.ts";
 import { realPath } from "../lib/real-path.ts";
 import type { Caller } from "../resources.ts";
 import type { Runtime } from "../runtime.ts";
@@ -125,7 +125,7 @@ async function openOAuth(
       import("./oauth-gate.ts"),
     ]);
   const resource = resourceOf(settings.publicUrl);
-  const publicUrl = resource.replace(/\/mcp$/, "");
+  const publicUrl = baseOf(settings.publicUrl);
   const scopes = createScopes(settings.scopes);
   const named = () => pressmark.access?.callers ?? [];
   const verifier = await openVerifier(settings.auth, {

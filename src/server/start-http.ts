@@ -168,9 +168,9 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
     const renewing = certificate?.follow(listening.renew, closing.signal);
     const url = serverUrl({ host, port: listening.port, certificate });
     const picker = new URL("/", url).href;
-    const publicEndpoint = settings.publicUrl && (await import("../config/auth.ts")).resourceOf(settings.publicUrl);
-    const invited = publicEndpoint?.replace(/mcp$/, "") ?? picker;
-    const forHosts = { url: publicEndpoint ?? url, tokenVariable: settings.auth ? undefined : gate?.variable };
+    const base = settings.publicUrl && (await import("../config/auth.ts")).baseOf(settings.publicUrl);
+    const invited = base ? `${base}/` : picker;
+    const forHosts = { url: base ? `${base}/mcp` : url, tokenVariable: settings.auth ? undefined : gate?.variable };
     pressmark.register.served = { version, ...forHosts };
     return {
       url,

@@ -174,7 +174,7 @@ function addScopes(context: Context, scopes: readonly string[], usual: readonly 
   context.query = { ...context.query, scope: `${scope} ${usual.join(" ")}`.trim() };
 }
 
-/** What the caller allowed this client before, in any browser. Whoever signed in with a token gets nothing that outlives it. */
+/** The grant of this caller for this client, from any browser. Whoever signed in with a token gets nothing that outlives it. */
 async function findGrant(context: Context, store: OAuthStore) {
   const { client, account, provider, result, session } = context.oidc;
   const chosen = result?.consent?.grantId;

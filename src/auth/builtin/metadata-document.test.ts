@@ -22,7 +22,7 @@ const initial = getCACertificates("default");
 let folder: string;
 let site: Server;
 let id: string;
-/** What the site answers to a path. */
+/** The response of the site to a path. */
 const answers = new Map<string, (response: ServerResponse) => void>();
 const requested: string[] = [];
 

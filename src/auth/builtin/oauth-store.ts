@@ -1,4 +1,4 @@
-/** What the embedded authorization server remembers, in one file of the state folder: keys, passwords, clients, grants, refresh tokens. */
+/** Stores the data of the embedded authorization server in one file of the state folder: keys, passwords, clients, grants, refresh tokens. */
 import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";

@@ -46,7 +46,7 @@ export function createAdapters(options: AdapterOptions): (kind: string) => Adapt
 
 type Revoke = (grantId: string) => Promise<void>;
 
-/** What no stored kind needs. */
+/** For methods that no stored kind uses. */
 const unused = {
   findByUid: async () => undefined,
   findByUserCode: async () => undefined,

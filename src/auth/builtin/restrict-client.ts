@@ -1,4 +1,4 @@
-/** What a client may say about itself, in its registration or its metadata document. */
+/** Limits the metadata that a client may register, or publish in its metadata document. */
 
 /** RFC 7591. */
 type ClientMetadata = Record<string, unknown>;

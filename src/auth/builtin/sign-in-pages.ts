@@ -195,7 +195,7 @@ function formTarget(redirectUri: string | undefined): string {
   return hostname.startsWith("[") ? " http:" : ` ${origin}`;
 }
 
-/** What the client calls itself, or else the host of its id or of its redirect URI. */
+/** The name that the client gives itself, or else the host of its id or of its redirect URI. */
 function nameOf({ name, id, isVerified, redirectUri }: AskingClient): string {
   const shown = visibleText(name ?? "").trim();
   if (shown === "") return new URL(isVerified ? id : redirectUri).host;

@@ -24,7 +24,7 @@ export interface TestBuiltin extends AsyncDisposable {
   readonly logged: readonly string[];
   /** Names that signed in; undefined for a failure. */
   readonly signedIn: readonly (string | undefined)[];
-  /** Who allowed which client. */
+  /** Pairs of a caller and the client that they allowed. */
   readonly allowed: readonly (readonly [account: string, client: string])[];
   callers: readonly CallerConfig[];
   /** Sends a request as a browser does: cookies are kept, redirects are not followed. */

@@ -2,6 +2,7 @@
 import { notFound, quote, ResourceError } from "../../errors.ts";
 import { type CommandContext, defineCommand, flag, optional, textFlag, UsageError, valueFlag } from "../command.ts";
 import { jsonLine, plain, print } from "../print.ts";
+import { recordEvent } from "../record-event.ts";
 import { unknownCaller } from "../unknown-caller.ts";
 
 const actions = ["list", "create", "revoke", "password"] as const;
@@ -123,15 +124,8 @@ async function openTokens(config: string | undefined, world: CommandContext) {
     store: createTokenStore(state, file),
     /** Of the embedded authorization server. */
     signIns: createOAuthStore(state, file, Date.now),
-    /** Records a change of tokens, if the config asks for that. */
-    async record(caller: string, detail: string): Promise<void> {
-      if (!server.audit) return;
-      const { auditFolder, createAuditLog } = await import("../../server/audit-log.ts");
-      const runtime = { now: Date.now, log: () => undefined };
-      const audit = createAuditLog({ folder: auditFolder(state, file), runtime });
-      audit.write({ what: "token", caller, outcome: "allowed", detail });
-      await audit.close();
-    },
+    record: (caller: string, detail: string) =>
+      recordEvent({ server, file }, state, { what: "token", caller, outcome: "allowed", detail }),
   };
 }
 

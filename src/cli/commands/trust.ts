@@ -32,14 +32,20 @@ export default defineCommand({
     if (file === undefined)
       throw new ResourceError("not-found", `no config in ${quote(from)} or above; there is nothing to trust`);
 
-    const record = (detail: string) =>
-      recordEvent({ file, named: false }, state, { what: "trust", caller: "local", outcome: "allowed", detail }, world);
+    const around = { from: world.folder, env: world.env, stateFolder: state };
+    async function record(detail: string): Promise<void> {
+      const { loadConfig } = await import("../../config/load-config.ts");
+      // No server runs with a config that cannot be loaded.
+      const loaded = await loadConfig({ file: file!, named: false }, around).catch(() => undefined);
+      if (!loaded || "untrusted" in loaded) return;
+      const event = { what: "trust", caller: "local", outcome: "allowed", detail } as const;
+      await recordEvent({ server: loaded.config.server, file: file! }, state, event);
+    }
     if (forget) {
       const had = createTrustStore(state).forget(file);
       if (had) await record("revoked");
       return print(world.out, `${plain(file)} ${had ? "is no longer trusted" : "was not trusted"}\n`);
     }
-    const around = { from: world.folder, env: world.env, stateFolder: state };
     const requested = await permissionsAsked(file, around);
     if (requested.length === 0)
       return print(world.out, `${plain(file)} asks for nothing beyond its own folder, so it needs no trust\n`);
