@@ -28,8 +28,8 @@ const kinds = new Map(
 /** Thrown into the library when time is up; the library then returns what it has. */
 class TimeUp extends Error {}
 
-/** Time after which `Runs` stops, in terms of `performance.now()`. */
-let deadlineMs = Infinity;
+/** When to stop `Runs`. */
+let isTimeUp = (): boolean => false;
 
 /** Collects the scopes that the library finds. A class, because the library creates it with `new`. */
 class Runs implements Emitter {
@@ -59,11 +59,11 @@ class Runs implements Emitter {
   __addSublanguage(other: Emitter): void {
     if (!(other instanceof Runs)) return;
     // The sublanguage is incomplete if the time was up.
-    if (performance.now() > deadlineMs) throw new TimeUp();
+    if (isTimeUp()) throw new TimeUp();
     for (const { text, kind } of other.runs) this.push(text, kind ?? this.scopes.at(-1));
   }
   private push(text: string, kind: RunKind | undefined): void {
-    if (performance.now() > deadlineMs) throw new TimeUp();
+    if (isTimeUp()) throw new TimeUp();
     const feed = this.scopes.length === 0 ? text.lastIndexOf("\n") : -1;
     if (feed >= 0) this.lastEnd = this.length + feed + 1;
     this.length += text.length;
@@ -98,15 +98,21 @@ interface Block {
 }
 
 /** Highlights the text from here, as far as the time of one block allows. Undefined for an unknown language. */
-export function colourBlock(text: string, from: number, name: string): Block | undefined {
+export function colourBlock(
+  text: string,
+  from: number,
+  name: string,
+  nowMs = () => performance.now(),
+): Block | undefined {
   const language = grammarOf(name);
   if (language === undefined) return undefined;
   for (let length = blockLength; ; length *= 2) {
     const end = endOfLines(text, from, length);
     if (end === from) break;
-    const startMs = performance.now();
+    const startMs = nowMs();
+    isTimeUp = () => nowMs() > startMs + blockMs;
     const found = highlight(text.slice(from, end), language);
-    const isLast = end === text.length || length >= maxBlock || performance.now() - startMs > patienceMs;
+    const isLast = end === text.length || length >= maxBlock || nowMs() - startMs > patienceMs;
     const to = end < text.length && found.lastEnd > 0 ? found.lastEnd : isLast ? found.length : 0;
     if (to > 0) return { runs: upTo(found.runs, to), to: from + to };
     if (isLast) break;
@@ -116,7 +122,6 @@ export function colourBlock(text: string, from: number, name: string): Block | u
 }
 
 function highlight(text: string, language: string): Runs {
-  deadlineMs = performance.now() + blockMs;
   const { _emitter: found } = highlighter.highlight(text, { language, ignoreIllegals: true });
   if (!(found instanceof Runs)) return new Runs();
   // The highlighted text must equal the original.
