@@ -1,11 +1,22 @@
 /** Resources over MCP: implements the same interface with requests to a server of either era. */
 import type { Client, RequestOptions, StandardSchemaV1 } from "@modelcontextprotocol/client";
 import { invalid, notFound, ResourceError } from "../errors.ts";
-import type { Call, Freshness, Page, PageRequest, ReadResult, Resource, Resources, SkillResult } from "../resources.ts";
+import type {
+  Call,
+  Content,
+  Freshness,
+  Page,
+  PageRequest,
+  ReadResult,
+  Resource,
+  Resources,
+  SkillResult,
+} from "../resources.ts";
 import { callTool, childrenByTool, searchByTool, toolNames, type ToolUse } from "./tool-fallback.ts";
 import { isRemoteObject } from "./remote-error.ts";
 import { restOfPage, toContent, toFreshness, toResource, toResources, toSkill, toTemplate } from "./from-wire.ts";
 import type { AnswerCache, CachedAnswerKey } from "./answer-cache.ts";
+import { conditionalReads, declares, skillsExtension } from "./extensions.ts";
 import type { Reconnecting } from "./reconnect.ts";
 import { childrenByUri, nameIn, parentOf, showsDirectory, toDirectory } from "./tree-of.ts";
 import { walkPages } from "./walk-pages.ts";
@@ -20,7 +31,9 @@ interface RemoteOptions {
   readonly isAnonymous: boolean;
 }
 
-const skillsExtension = "io.modelcontextprotocol/skills";
+const validatorKey = "pressmark/validator";
+const unchangedKey = "pressmark/unchanged";
+const maxValidator = 1024;
 const uncached: Freshness = { ttlMs: 0, scope: "private" };
 /** Limit on the search of a list for one resource. */
 const searching = { maxPages: 1000 };
@@ -30,6 +43,7 @@ type Loose = Readonly<Record<string, unknown>>;
 interface Answered<T> {
   readonly value: T;
   readonly freshness: Freshness;
+  readonly validator?: string;
 }
 
 type RemoteRequest<T> = (client: Client, options: RequestOptions) => Promise<Answered<T>>;
@@ -104,11 +118,17 @@ export function createRemoteResources({
     const what = { requestKey: "read", isList: false, uri };
     const left = kept.get({ server, identity, ...what })?.leftMs;
     const found = await fetchCached<ReadResult>(what, call, async (client, options) => {
-      const result = await client.request({ method: "resources/read", params: { uri } }, options);
+      const known = declares(client, conditionalReads)
+        ? kept.getStale<ReadResult>({ server, identity, ...what })
+        : undefined;
+      const params = known ? { uri, _meta: { [validatorKey]: known.validator } } : { uri };
+      const result = await client.request({ method: "resources/read", params }, options);
+      const { [validatorKey]: validator, [unchangedKey]: isUnchanged } = result._meta ?? {};
+      if (known && isUnchanged === true && validator === known.validator)
+        return readAnswer(known.answer.contents, freshnessOf(result), validator);
       // An empty result means not found; some servers return it for missing resources.
       if (result.contents.length === 0) throw notFound(uri);
-      const freshness = freshnessOf(result);
-      return { value: { contents: result.contents.map(toContent), ...freshness }, freshness };
+      return readAnswer(result.contents.map(toContent), freshnessOf(result), validator);
     });
     return left === undefined ? found : { ...found, ttlMs: left };
   }
@@ -189,7 +209,7 @@ export function createRemoteResources({
 
     skills: (request, call) =>
       fetchCached({ requestKey: format("skills", request), isList: true }, call, async (client, options) => {
-        if (!hasSkills(client)) return { value: { items: [] }, freshness: uncached };
+        if (!declares(client, skillsExtension)) return { value: { items: [] }, freshness: uncached };
         const result = await sendRequest(client, "skills/list", pageParams(request), options);
         const found = Array.isArray(result["skills"]) ? result["skills"] : [];
         const items = found.map(toSkill).filter((skill) => skill !== undefined);
@@ -199,7 +219,7 @@ export function createRemoteResources({
     skill: (uri, call) =>
       link.send(
         async (client, options): Promise<SkillResult> => {
-          if (!hasSkills(client)) throw notFound(uri);
+          if (!declares(client, skillsExtension)) throw notFound(uri);
           const result = await sendRequest(client, "skills/get", { uri }, options);
           const skill = toSkill(result["skill"]);
           if (!skill) throw new ResourceError("unexpected", "the server sent an invalid skill");
@@ -247,13 +267,17 @@ const anyObject: StandardSchemaV1<unknown, Loose> = {
   },
 };
 
+function readAnswer(contents: readonly Content[], freshness: Freshness, validator: unknown): Answered<ReadResult> {
+  return {
+    value: { contents, ...freshness },
+    freshness,
+    ...(typeof validator === "string" && validator.length <= maxValidator && { validator }),
+  };
+}
+
 function readsDirectories(client: Client): boolean {
   const extension: unknown = client.getServerCapabilities()?.extensions?.[skillsExtension];
   return isRemoteObject(extension) && extension["directoryRead"] === true;
-}
-
-function hasSkills(client: Client): boolean {
-  return skillsExtension in (client.getServerCapabilities()?.extensions ?? {});
 }
 
 function isMissing(cause: unknown): boolean {

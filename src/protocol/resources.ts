@@ -5,8 +5,10 @@ import type { RequestHandler, ClientRequest } from "./client-request.ts";
 import type { WireBytes } from "./protocol.ts";
 import { cursorOf, uriOf } from "./params.ts";
 import { wireTemplate } from "./shape.ts";
-import { encodeContents } from "./encode-contents.ts";
+import { encodeContents, validatorOf } from "./encode-contents.ts";
 import { encodePage } from "./encode-page.ts";
+import { conditionalReads, declares } from "./extensions.ts";
+import { member } from "./message.ts";
 
 /** Everything of a page but its items: the next cursor, and failed mounts. */
 export function pageRest({ next, failures }: Page<unknown>, { revision }: ClientRequest): Record<string, unknown> {
@@ -63,14 +65,26 @@ export const resourcesDirectoryRead: RequestHandler = {
   },
 };
 
+const validatorKey = "pressmark/validator";
+
+/**
+ * Under the extension of conditional reads, the result carries a validator, and a client that sends it again gets the contents only if
+ * they differ. The resource is read in any case, so that rules hold; while its version is equal, the mount's cache has the body.
+ */
 export const resourcesRead: RequestHandler = {
-  async answer({ offer, revision, params, call, visitor }): Promise<WireBytes> {
+  async answer(question): Promise<WireBytes> {
+    const { offer, revision, params, call, visitor } = question;
     const uri = uriOf(params);
     const { contents, ttlMs, scope } = await offer.resources.read(uri, call);
     if (visitor) offer.observer?.read(visitor, uri);
     const freshness: Freshness = { ttlMs, scope };
-    const rest = JSON.stringify(revision.seal({}, freshness, offer.server));
-    const pieces = encodeContents(contents, revision.has);
+    const validator = declares(question, conditionalReads) ? validatorOf(contents) : undefined;
+    const isUnchanged = validator !== undefined && member(member(params, "_meta"), validatorKey) === validator;
+    const own = validator !== undefined && {
+      _meta: { [validatorKey]: validator, ...(isUnchanged && { "pressmark/unchanged": true }) },
+    };
+    const rest = JSON.stringify(revision.seal({ ...own }, freshness, offer.server));
+    const pieces = isUnchanged ? ["[]"] : encodeContents(contents, revision.has);
     const tail = rest === "{}" ? rest.slice(1) : `,${rest.slice(1)}`;
     if (pieces.length === 1) return [`{"contents":${pieces[0] as string}${tail}`];
     return [`{"contents":`, ...pieces, tail];

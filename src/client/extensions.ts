@@ -1,0 +1,12 @@
+/** Extensions: those that this client declares, and those that a server declares. */
+import type { Client } from "@modelcontextprotocol/client";
+
+export const skillsExtension = "io.modelcontextprotocol/skills";
+export const conditionalReads = "pressmark/conditional-reads";
+
+/** Sent to every server, which may then use what it declares itself. */
+export const declaredExtensions = { [conditionalReads]: {} };
+
+export function declares(client: Client, extension: string): boolean {
+  return Object.hasOwn(client.getServerCapabilities()?.extensions ?? {}, extension);
+}
