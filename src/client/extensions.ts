@@ -3,9 +3,10 @@ import type { Client } from "@modelcontextprotocol/client";
 
 export const skillsExtension = "io.modelcontextprotocol/skills";
 export const conditionalReads = "pressmark/conditional-reads";
+export const listFilters = "pressmark/list-filters";
 
 /** Sent to every server, which may then use what it declares itself. */
-export const declaredExtensions = { [conditionalReads]: {} };
+export const declaredExtensions = { [conditionalReads]: {}, [listFilters]: {} };
 
 export function declares(client: Client, extension: string): boolean {
   return Object.hasOwn(client.getServerCapabilities()?.extensions ?? {}, extension);

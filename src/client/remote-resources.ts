@@ -1,10 +1,13 @@
 /** Resources over MCP: implements the same interface with requests to a server of either era. */
 import type { Client, RequestOptions, StandardSchemaV1 } from "@modelcontextprotocol/client";
 import { invalid, notFound, ResourceError } from "../errors.ts";
+import { createListFilter, filterKey } from "../lib/list-filter.ts";
 import type {
   Call,
   Content,
+  FilteredPageRequest,
   Freshness,
+  ListFilter,
   Page,
   PageRequest,
   ReadResult,
@@ -16,7 +19,7 @@ import { callTool, childrenByTool, searchByTool, toolNames, type ToolUse } from 
 import { isRemoteObject } from "./remote-error.ts";
 import { restOfPage, toContent, toFreshness, toResource, toResources, toSkill, toTemplate } from "./from-wire.ts";
 import type { AnswerCache, CachedAnswerKey } from "./answer-cache.ts";
-import { conditionalReads, declares, skillsExtension } from "./extensions.ts";
+import { conditionalReads, declares, listFilters, skillsExtension } from "./extensions.ts";
 import type { Reconnecting } from "./reconnect.ts";
 import { childrenByUri, nameIn, parentOf, showsDirectory, toDirectory } from "./tree-of.ts";
 import { walkPages } from "./walk-pages.ts";
@@ -84,11 +87,14 @@ export function createRemoteResources({
     }
   }
 
-  function list(request: PageRequest, call: Call): Promise<Page<Resource>> {
+  function list(request: FilteredPageRequest, call: Call): Promise<Page<Resource>> {
     return fetchCached({ requestKey: format("list", request), isList: true }, call, async (client, options) => {
-      const result = await client.request({ method: "resources/list", params: pageParams(request) }, options);
+      const params = { ...pageParams(request), ...filterParams(request, client) };
+      const result = await client.request({ method: "resources/list", params }, options);
       listFreshness = freshnessOf(result);
-      return { value: { items: result.resources.map(toResource), ...restOfPage(result) }, freshness: listFreshness };
+      const matches = createListFilter(request.filter ?? {});
+      const items = result.resources.filter(({ name, uri }) => matches(name, uri)).map(toResource);
+      return { value: { items, ...restOfPage(result) }, freshness: listFreshness };
     });
   }
 
@@ -181,11 +187,12 @@ export function createRemoteResources({
 
     templates: (request, call) =>
       fetchCached({ requestKey: format("templates", request), isList: true }, call, async (client, options) => {
-        const result = await client.request(
-          { method: "resources/templates/list", params: pageParams(request) },
-          options,
-        );
-        const items = result.resourceTemplates.map(toTemplate);
+        const params = { ...pageParams(request), ...filterParams(request, client) };
+        const result = await client.request({ method: "resources/templates/list", params }, options);
+        const matches = createListFilter(request.filter ?? {});
+        const items = result.resourceTemplates
+          .filter(({ name, uriTemplate }) => matches(name, uriTemplate))
+          .map(toTemplate);
         return { value: { items, ...restOfPage(result) }, freshness: freshnessOf(result) };
       }),
 
@@ -284,8 +291,14 @@ function isMissing(cause: unknown): boolean {
   return cause instanceof ResourceError && cause.kind === "not-found";
 }
 
-function format(requestKey: string, { cursor }: PageRequest): string {
+function format(request: string, { cursor, filter }: FilteredPageRequest): string {
+  const requestKey = `${request}${filterKey(filter)}`;
   return cursor === undefined ? requestKey : `${requestKey} ${cursor}`;
+}
+
+/** A server that does not declare filters sends everything, and the client alone filters. */
+function filterParams({ filter }: FilteredPageRequest, client: Client): { filter?: ListFilter } {
+  return filter && declares(client, listFilters) ? { filter } : {};
 }
 
 function pageParams({ cursor }: PageRequest): { cursor?: string } {

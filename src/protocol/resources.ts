@@ -8,6 +8,7 @@ import { wireTemplate } from "./shape.ts";
 import { encodeContents, validatorOf } from "./encode-contents.ts";
 import { encodePage } from "./encode-page.ts";
 import { conditionalReads, declares } from "./extensions.ts";
+import { filterOf } from "./list-filter.ts";
 import { member } from "./message.ts";
 
 /** Everything of a page but its items: the next cursor, and failed mounts. */
@@ -21,7 +22,7 @@ export function pageRest({ next, failures }: Page<unknown>, { revision }: Client
 export const resourcesList: RequestHandler = {
   async answer(question) {
     const { offer, revision, params, call, subscriptions } = question;
-    const ask = cursorOf(params);
+    const ask = { ...cursorOf(params), ...filterOf(question) };
     await subscriptions?.listFollowed();
     const page = await offer.resources.list(ask, call);
     const rest = pageRest(page, question);
@@ -44,7 +45,7 @@ async function allTemplates({ offer, revision, call }: ClientRequest): Promise<o
 export const resourcesTemplatesList: RequestHandler = {
   async answer(question) {
     const { offer, revision, params, call } = question;
-    const page = await offer.resources.templates(cursorOf(params), call);
+    const page = await offer.resources.templates({ ...cursorOf(params), ...filterOf(question) }, call);
     const resourceTemplates = page.items.map((template) => wireTemplate(template, revision.has));
     return revision.seal(
       { resourceTemplates, ...pageRest(page, question) },

@@ -15,6 +15,7 @@ const capabilities = {
   extensions: {
     "io.modelcontextprotocol/skills": { directoryRead: true },
     "pressmark/conditional-reads": {},
+    "pressmark/list-filters": { supported: ["namePatterns", "uriPatterns"] },
   },
 };
 const listTtl = 0;

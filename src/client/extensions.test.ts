@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { openPolicy, type Policy } from "../access/policy.ts";
 import { withStandardLayers } from "../layers/standard.ts";
@@ -151,4 +151,33 @@ it("a server between two others passes on what did not change without its conten
   for (const { sent } of [near, far]) expect(sent()).toBeLessThan(1000);
   memory.set("a", "short");
   expect(await textOf(server, uri)).toBe("short");
+});
+
+describe("a filtered list", () => {
+  const files = Object.fromEntries(
+    Array.from({ length: 900 }, (_, at) => [`file-${at}.${at % 300 ? "txt" : "md"}`, "x"]),
+  );
+  const filter = { namePatterns: ["*.md"] };
+  const markdown = ["m://file-0.md", "m://file-300.md", "m://file-600.md"];
+
+  it("is filtered by a server that declares it", async () => {
+    const { url, sent } = await serve(createMemory(files).source);
+    const server = await open(url);
+    await server.templates({}, call);
+    sent();
+    const { items, next } = await server.list({ filter }, call);
+    expect([items.map(({ uri }) => uri), next]).toEqual([markdown, undefined]);
+    expect(sent()).toBeLessThan(2000);
+    expect((await server.templates({ filter }, call)).items).toEqual([]);
+    // The same request without a filter is another one.
+    expect((await server.list({}, call)).items).toHaveLength(900);
+  });
+
+  it("is filtered by the client if the server cannot", async () => {
+    const { url, sent } = await serve(createMemory(files).source);
+    const server = await open(url, { era: "legacy" });
+    sent();
+    expect((await server.list({ filter }, call)).items.map(({ uri }) => uri)).toEqual(markdown);
+    expect(sent()).toBeGreaterThan(10_000);
+  });
 });
