@@ -8,6 +8,8 @@ import { makeFlat, makeTree, once } from "./make-tree.ts";
 export interface Fixture {
   /** `small.txt` (1 KiB), `large.txt` (1 MiB) and `watched.txt`. */
   readonly few: string;
+  /** 100 files of 100 kB. */
+  readonly documents: string;
   /** One folder of 1,000 files in a folder. */
   readonly thousand: string;
   /** 100 folders of 1,000 files. */
@@ -26,11 +28,14 @@ export interface Fixture {
 
 export const smallBytes = 1024;
 export const largeBytes = 1024 * 1024;
+export const documentBytes = 100_000;
+export const documentCount = 100;
 
 export function prepareFixture(needs: ReadonlySet<keyof Fixture>): Fixture {
   const base = join(tmpdir(), `pressmark-bench-${userInfo().username}`);
   const fixture: Fixture = {
     few: join(base, "few"),
+    documents: join(base, "documents"),
     thousand: join(base, "thousand"),
     tree: join(base, "tree"),
     mixed: join(base, "mixed"),
@@ -45,6 +50,11 @@ export function prepareFixture(needs: ReadonlySet<keyof Fixture>): Fixture {
         writeFileSync(join(root, "small.txt"), prose(smallBytes));
         writeFileSync(join(root, "large.txt"), prose(largeBytes));
         writeFileSync(join(root, "watched.txt"), "watched\n");
+      }),
+    documents: (root) =>
+      once(root, documentCount, () => {
+        for (let file = 0; file < documentCount; file += 1)
+          writeFileSync(join(root, `document-${file}.txt`), prose(documentBytes));
       }),
     thousand: (root) => makeTree(root, { folders: 1, files: 1000 }),
     tree: (root) => makeTree(root, { folders: 100, files: 1000 }),

@@ -15,6 +15,7 @@ import { memoryCase } from "./cases/memory.ts";
 import { mixCase } from "./cases/mix.ts";
 import { objectCases } from "./cases/objects.ts";
 import { readCases } from "./cases/read.ts";
+import { rereadCase } from "./cases/reread.ts";
 import { rulesCase } from "./cases/rules.ts";
 import { saveCases } from "./cases/save.ts";
 import { signInCase } from "./cases/sign-in.ts";
@@ -28,6 +29,7 @@ import { table, verdicts, type Measured } from "./report.ts";
 
 const cases: readonly Case[] = [
   ...readCases,
+  rereadCase,
   signInCase,
   ...toolCases,
   ...listCases,

@@ -1,4 +1,7 @@
 /** The public data model: resources, callers, changes, and the one interface through which all of it is used. */
+import type { ListFilter } from "./lib/list-filter.ts";
+
+export type { ListFilter } from "./lib/list-filter.ts";
 
 export interface Annotations {
   readonly audience?: readonly ("user" | "assistant")[];
@@ -69,6 +72,8 @@ export interface Page<T> {
   readonly next?: string;
   /** Mounts that failed: their entries are missing from this page. */
   readonly failures?: readonly MountFailure[];
+  /** Number of entries that were examined and left out by a filter. */
+  readonly filteredOut?: number;
 }
 
 export interface MountFailure {
@@ -131,6 +136,11 @@ export interface PageRequest {
   readonly cursor?: string;
   /** Maximum number of items. A page may hold fewer, and more if another server returned more. */
   readonly limit?: number;
+}
+
+export interface FilteredPageRequest extends PageRequest {
+  /** Pages hold only what matches. A cursor is valid only with the filter of its page. */
+  readonly filter?: ListFilter;
 }
 
 export interface CompletionRequest {
@@ -247,12 +257,12 @@ export interface Watch extends AsyncIterable<Change> {
 /** Everything a client can request. Implemented by the router for local mounts and by the client for a remote server. */
 export interface Resources {
   /** Pages are disjoint and together complete. A mount that fails is named in the page; the others are still served. */
-  list(request: PageRequest, call: Call): Promise<Page<Resource>>;
+  list(request: FilteredPageRequest, call: Call): Promise<Page<Resource>>;
   /** Lists the direct children of one directory. A URI that is missing or not a directory throws "not-found". */
   children(uri: string, request: PageRequest, call: Call): Promise<Page<Resource>>;
   /** Contents carry the URI as the caller wrote it. A missing resource throws "not-found"; the result is never an empty array. */
   read(uri: string, call: Call): Promise<ReadResult>;
-  templates(request: PageRequest, call: Call): Promise<Page<Template>>;
+  templates(request: FilteredPageRequest, call: Call): Promise<Page<Template>>;
   /** An unknown template throws "invalid"; an unknown variable has no suggestions. */
   complete(request: CompletionRequest, call: Call): Promise<Suggestions>;
   stat(uri: string, call: Call): Promise<Resource>;

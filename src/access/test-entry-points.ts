@@ -31,6 +31,11 @@ export async function askAll(pressmark: Resources, uris: readonly string[], base
     "list",
     pages((cursor) => pressmark.list(cursor, call)),
   );
+  for (const filter of [{ namePatterns: ["a*", "?"] }, { uriPatterns: ["*b*"] }])
+    await note(
+      `list ${JSON.stringify(filter)}`,
+      pages((cursor) => pressmark.list({ ...cursor, filter }, call)),
+    );
   await note("templates", pressmark.templates({}, call));
   await note(
     "skills",

@@ -86,3 +86,46 @@ describe("cached responses", () => {
     expect(["a", "c", "d", "e"].map((each) => has(key(each)))).toEqual([false, false, true, true]);
   });
 });
+
+describe("a cached response with a validator", () => {
+  const store = (validator?: string) => {
+    const kept = create();
+    kept.expect(key("read", { uri: "x://a" }))({ value: "alpha", freshness, validator });
+    return kept;
+  };
+  const which = key("read", { uri: "x://a" });
+
+  it("stays when it is stale, for asking whether it has changed", () => {
+    const { get, getStale, pass } = store("v1");
+    expect(getStale(which)).toEqual({ answer: "alpha", validator: "v1" });
+    pass(100);
+    expect(get(which)).toBeUndefined();
+    expect(getStale(which)).toEqual({ answer: "alpha", validator: "v1" });
+    expect(getStale(key("read", { uri: "x://a", identity: "grace" }))).toBeUndefined();
+  });
+
+  it("becomes stale when a change is announced, also during the request", () => {
+    const kept = store("v1");
+    const settle = kept.expect(which);
+    kept.forget("s", "x://a");
+    expect(kept.get(which)).toBeUndefined();
+    expect(kept.getStale(which)).toMatchObject({ validator: "v1" });
+    settle({ value: "beta", freshness, validator: "v2" });
+    expect(kept.get(which)).toBeUndefined();
+    expect(kept.getStale(which)).toEqual({ answer: "beta", validator: "v2" });
+  });
+
+  it("is stored even if it may not be used again without asking", () => {
+    const kept = create();
+    kept.expect(which)({ value: "alpha", freshness: { ttlMs: 0, scope: "private" }, validator: "v1" });
+    expect(kept.get(which)).toBeUndefined();
+    expect(kept.getStale(which)).toMatchObject({ answer: "alpha" });
+  });
+
+  it("is what it takes: without one, a stale response is gone", () => {
+    const { getStale, pass } = store();
+    expect(getStale(which)).toBeUndefined();
+    pass(100);
+    expect(getStale(which)).toBeUndefined();
+  });
+});

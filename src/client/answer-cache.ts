@@ -6,12 +6,21 @@ import type { Freshness } from "../resources.ts";
 export interface AnswerCache {
   /** Includes the remaining time. */
   get<T>(key: CachedAnswerKey): { readonly answer: T; readonly leftMs: number } | undefined;
-  /** Call it before the request, and its result with the response, or without. Stores it, unless a change was announced in between. */
-  expect(key: CachedAnswerKey): (answer?: { readonly value: unknown; readonly freshness: Freshness }) => void;
-  /** Removes the responses about this URI of this server, or about a part of it. */
+  /** Also if it is stale; only for a response with a validator, with which the server can be asked whether it has changed. */
+  getStale<T>(key: CachedAnswerKey): { readonly answer: T; readonly validator: string } | undefined;
+  /** Call it before the request, and its result with the response, or without. It is stale if a change was announced in between. */
+  expect(key: CachedAnswerKey): (answer?: CacheableAnswer) => void;
+  /** The responses about this URI of this server, or about a part of it, become stale. */
   forget(server: string, uri: string): void;
-  /** Removes all lists of this server. */
+  /** All lists of this server become stale. */
   forgetLists(server: string): void;
+}
+
+interface CacheableAnswer {
+  readonly value: unknown;
+  readonly freshness: Freshness;
+  /** Without it, a stale response is removed. */
+  readonly validator?: string;
 }
 
 export interface CachedAnswerKey {
@@ -28,7 +37,8 @@ export interface CachedAnswerKey {
 interface CachedAnswer {
   readonly key: CachedAnswerKey;
   readonly answer: unknown;
-  readonly untilMs: number;
+  readonly validator?: string;
+  untilMs: number;
   readonly weight: number;
 }
 
@@ -60,40 +70,54 @@ export function createAnswerCache({
     answers.delete(text);
   }
 
-  function take(text: string): CachedAnswer | undefined {
+  function take(text: string, isWanted: (cached: CachedAnswer) => boolean): CachedAnswer | undefined {
     const cached = answers.get(text);
     if (!cached) return undefined;
-    if (cached.untilMs <= now()) {
-      drop(text);
-      return undefined;
-    }
+    if (cached.validator === undefined && !isFresh(cached)) drop(text);
+    if (!isWanted(cached)) return undefined;
     answers.delete(text);
     answers.set(text, cached);
     return cached;
   }
 
+  function find(key: CachedAnswerKey, isWanted: (cached: CachedAnswer) => boolean): CachedAnswer | undefined {
+    return take(format(key, ownOf(key)), isWanted) ?? take(format(key, ""), isWanted);
+  }
+
+  const isFresh = ({ untilMs }: CachedAnswer) => untilMs > now();
+
   function forgetWhere(matches: (key: CachedAnswerKey) => boolean): void {
-    for (const [text, { key }] of answers) if (matches(key)) drop(text);
+    for (const [text, cached] of answers)
+      if (matches(cached.key)) {
+        if (cached.validator === undefined) drop(text);
+        else cached.untilMs = -Infinity;
+      }
     for (const each of expected) if (matches(each.key)) each.isOverdue = true;
   }
 
   return {
     get<T>(key: CachedAnswerKey) {
-      const cached = take(format(key, ownOf(key))) ?? take(format(key, ""));
+      const cached = find(key, isFresh);
       return cached && { answer: cached.answer as T, leftMs: cached.untilMs - now() };
+    },
+    getStale<T>(key: CachedAnswerKey) {
+      const { answer, validator } = find(key, (cached) => cached.validator !== undefined) ?? {};
+      return validator === undefined ? undefined : { answer: answer as T, validator };
     },
     expect(key) {
       const waiting = { key, isOverdue: false };
       expected.add(waiting);
       return (answer) => {
         expected.delete(waiting);
-        if (!answer || answer.freshness.ttlMs <= 0 || waiting.isOverdue) return;
-        const { value, freshness } = answer;
+        if (!answer) return;
+        const { value, freshness, validator } = answer;
+        const untilMs = waiting.isOverdue ? -Infinity : now() + freshness.ttlMs;
+        if (validator === undefined && untilMs <= now()) return;
         const heavy = weigh(value);
         if (heavy > maxWeight / 4) return;
         const text = format(key, freshness.scope === "public" ? "" : ownOf(key));
         drop(text);
-        answers.set(text, { key, answer: value, untilMs: now() + freshness.ttlMs, weight: heavy });
+        answers.set(text, { key, answer: value, validator, untilMs, weight: heavy });
         weight += heavy;
         for (const oldest of answers.keys()) {
           if (answers.size <= maxEntries && weight <= maxWeight) break;

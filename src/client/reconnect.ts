@@ -11,6 +11,7 @@ import { ResourceError, retryAfterOf } from "../errors.ts";
 import { createBackoff } from "../lib/backoff.ts";
 import { withDeadline } from "../lib/with-deadline.ts";
 import type { Call } from "../resources.ts";
+import { declaredExtensions } from "./extensions.ts";
 import { answerIn, brokeOffCode, chainOf, statusOf, toRemoteError } from "./remote-error.ts";
 import type { StreamObserver } from "./observed-fetch.ts";
 
@@ -136,7 +137,10 @@ export function createReconnecting({
     const mode = modes[isOld ? "legacy" : era];
     const client = new Client(
       { ...info },
-      { versionNegotiation: { mode, probe: { timeoutMs: Math.min(timeoutMs / 2, probeMs) } } },
+      {
+        capabilities: { extensions: { ...declaredExtensions } },
+        versionNegotiation: { mode, probe: { timeoutMs: Math.min(timeoutMs / 2, probeMs) } },
+      },
     );
     const { promise: lost, resolve } = Promise.withResolvers<void>();
     let isLost = false;

@@ -1,11 +1,25 @@
 /** Resources over MCP: implements the same interface with requests to a server of either era. */
 import type { Client, RequestOptions, StandardSchemaV1 } from "@modelcontextprotocol/client";
 import { invalid, notFound, ResourceError } from "../errors.ts";
-import type { Call, Freshness, Page, PageRequest, ReadResult, Resource, Resources, SkillResult } from "../resources.ts";
+import { createListFilter, filterKey } from "../lib/list-filter.ts";
+import type {
+  Call,
+  Content,
+  FilteredPageRequest,
+  Freshness,
+  ListFilter,
+  Page,
+  PageRequest,
+  ReadResult,
+  Resource,
+  Resources,
+  SkillResult,
+} from "../resources.ts";
 import { callTool, childrenByTool, searchByTool, toolNames, type ToolUse } from "./tool-fallback.ts";
 import { isRemoteObject } from "./remote-error.ts";
 import { restOfPage, toContent, toFreshness, toResource, toResources, toSkill, toTemplate } from "./from-wire.ts";
 import type { AnswerCache, CachedAnswerKey } from "./answer-cache.ts";
+import { conditionalReads, declares, listFilters, skillsExtension } from "./extensions.ts";
 import type { Reconnecting } from "./reconnect.ts";
 import { childrenByUri, nameIn, parentOf, showsDirectory, toDirectory } from "./tree-of.ts";
 import { walkPages } from "./walk-pages.ts";
@@ -20,7 +34,9 @@ interface RemoteOptions {
   readonly isAnonymous: boolean;
 }
 
-const skillsExtension = "io.modelcontextprotocol/skills";
+const validatorKey = "pressmark/validator";
+const unchangedKey = "pressmark/unchanged";
+const maxValidator = 1024;
 const uncached: Freshness = { ttlMs: 0, scope: "private" };
 /** Limit on the search of a list for one resource. */
 const searching = { maxPages: 1000 };
@@ -30,6 +46,7 @@ type Loose = Readonly<Record<string, unknown>>;
 interface Answered<T> {
   readonly value: T;
   readonly freshness: Freshness;
+  readonly validator?: string;
 }
 
 type RemoteRequest<T> = (client: Client, options: RequestOptions) => Promise<Answered<T>>;
@@ -70,11 +87,14 @@ export function createRemoteResources({
     }
   }
 
-  function list(request: PageRequest, call: Call): Promise<Page<Resource>> {
+  function list(request: FilteredPageRequest, call: Call): Promise<Page<Resource>> {
     return fetchCached({ requestKey: format("list", request), isList: true }, call, async (client, options) => {
-      const result = await client.request({ method: "resources/list", params: pageParams(request) }, options);
+      const params = { ...pageParams(request), ...filterParams(request, client) };
+      const result = await client.request({ method: "resources/list", params }, options);
       listFreshness = freshnessOf(result);
-      return { value: { items: result.resources.map(toResource), ...restOfPage(result) }, freshness: listFreshness };
+      const matches = createListFilter(request.filter ?? {});
+      const items = result.resources.filter(({ name, uri }) => matches(name, uri)).map(toResource);
+      return { value: { items, ...restOfPage(result) }, freshness: listFreshness };
     });
   }
 
@@ -104,11 +124,17 @@ export function createRemoteResources({
     const what = { requestKey: "read", isList: false, uri };
     const left = kept.get({ server, identity, ...what })?.leftMs;
     const found = await fetchCached<ReadResult>(what, call, async (client, options) => {
-      const result = await client.request({ method: "resources/read", params: { uri } }, options);
+      const known = declares(client, conditionalReads)
+        ? kept.getStale<ReadResult>({ server, identity, ...what })
+        : undefined;
+      const params = known ? { uri, _meta: { [validatorKey]: known.validator } } : { uri };
+      const result = await client.request({ method: "resources/read", params }, options);
+      const { [validatorKey]: validator, [unchangedKey]: isUnchanged } = result._meta ?? {};
+      if (known && isUnchanged === true && validator === known.validator)
+        return readAnswer(known.answer.contents, freshnessOf(result), validator);
       // An empty result means not found; some servers return it for missing resources.
       if (result.contents.length === 0) throw notFound(uri);
-      const freshness = freshnessOf(result);
-      return { value: { contents: result.contents.map(toContent), ...freshness }, freshness };
+      return readAnswer(result.contents.map(toContent), freshnessOf(result), validator);
     });
     return left === undefined ? found : { ...found, ttlMs: left };
   }
@@ -161,11 +187,12 @@ export function createRemoteResources({
 
     templates: (request, call) =>
       fetchCached({ requestKey: format("templates", request), isList: true }, call, async (client, options) => {
-        const result = await client.request(
-          { method: "resources/templates/list", params: pageParams(request) },
-          options,
-        );
-        const items = result.resourceTemplates.map(toTemplate);
+        const params = { ...pageParams(request), ...filterParams(request, client) };
+        const result = await client.request({ method: "resources/templates/list", params }, options);
+        const matches = createListFilter(request.filter ?? {});
+        const items = result.resourceTemplates
+          .filter(({ name, uriTemplate }) => matches(name, uriTemplate))
+          .map(toTemplate);
         return { value: { items, ...restOfPage(result) }, freshness: freshnessOf(result) };
       }),
 
@@ -189,7 +216,7 @@ export function createRemoteResources({
 
     skills: (request, call) =>
       fetchCached({ requestKey: format("skills", request), isList: true }, call, async (client, options) => {
-        if (!hasSkills(client)) return { value: { items: [] }, freshness: uncached };
+        if (!declares(client, skillsExtension)) return { value: { items: [] }, freshness: uncached };
         const result = await sendRequest(client, "skills/list", pageParams(request), options);
         const found = Array.isArray(result["skills"]) ? result["skills"] : [];
         const items = found.map(toSkill).filter((skill) => skill !== undefined);
@@ -199,7 +226,7 @@ export function createRemoteResources({
     skill: (uri, call) =>
       link.send(
         async (client, options): Promise<SkillResult> => {
-          if (!hasSkills(client)) throw notFound(uri);
+          if (!declares(client, skillsExtension)) throw notFound(uri);
           const result = await sendRequest(client, "skills/get", { uri }, options);
           const skill = toSkill(result["skill"]);
           if (!skill) throw new ResourceError("unexpected", "the server sent an invalid skill");
@@ -247,21 +274,31 @@ const anyObject: StandardSchemaV1<unknown, Loose> = {
   },
 };
 
+function readAnswer(contents: readonly Content[], freshness: Freshness, validator: unknown): Answered<ReadResult> {
+  return {
+    value: { contents, ...freshness },
+    freshness,
+    ...(typeof validator === "string" && validator.length <= maxValidator && { validator }),
+  };
+}
+
 function readsDirectories(client: Client): boolean {
   const extension: unknown = client.getServerCapabilities()?.extensions?.[skillsExtension];
   return isRemoteObject(extension) && extension["directoryRead"] === true;
-}
-
-function hasSkills(client: Client): boolean {
-  return skillsExtension in (client.getServerCapabilities()?.extensions ?? {});
 }
 
 function isMissing(cause: unknown): boolean {
   return cause instanceof ResourceError && cause.kind === "not-found";
 }
 
-function format(requestKey: string, { cursor }: PageRequest): string {
+function format(request: string, { cursor, filter }: FilteredPageRequest): string {
+  const requestKey = `${request}${filterKey(filter)}`;
   return cursor === undefined ? requestKey : `${requestKey} ${cursor}`;
+}
+
+/** A server that does not declare filters sends everything, and the client alone filters. */
+function filterParams({ filter }: FilteredPageRequest, client: Client): { filter?: ListFilter } {
+  return filter && declares(client, listFilters) ? { filter } : {};
 }
 
 function pageParams({ cursor }: PageRequest): { cursor?: string } {

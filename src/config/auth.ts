@@ -27,7 +27,7 @@ export function publicUrlSchema(zod: Zod) {
   return plainUrl(zod)
     .refine((url) => !/\/mcp\/*$/.test(url), "must be the URL of the server, without /mcp")
     .describe(
-      "URL under which clients reach this server, for example behind a proxy. Tokens must be issued for this URL followed by /mcp",
+      "URL under which clients reach this server, for example behind a proxy. Tokens must be issued for this URL followed by /mcp. Anyone can read the server card at this URL followed by /mcp/server-card",
     );
 }
 

@@ -1,10 +1,8 @@
 /** Describes the server: capabilities, identity, revisions. */
 import type { Caller, Freshness } from "../resources.ts";
 import { type RequestHandler, isOffered, type ServerFeatures, type ServerInfo } from "./client-request.ts";
+import { extensions } from "./extensions.ts";
 import type { Revision, RevisionFeatures } from "./revision.ts";
-
-/** Skills have their own method; directories of every source are read with `resources/directory/read`. */
-const extensions = { "io.modelcontextprotocol/skills": { directoryRead: true } };
 
 export function capabilities(offer: ServerFeatures, { asks, has }: Revision): Record<string, unknown> {
   return {
@@ -14,7 +12,7 @@ export function capabilities(offer: ServerFeatures, { asks, has }: Revision): Re
     ...(isOffered(asks.get("prompts/list"), offer) && {
       prompts: offer.prompts?.watch ? { listChanged: true } : {},
     }),
-    ...(asks.has("skills/list") && { extensions }),
+    ...(has.extensions && { extensions }),
   };
 }
 

@@ -4,6 +4,7 @@ import type { Call, Suggestions } from "../resources.ts";
 import type { RequestHandler } from "./client-request.ts";
 import { type ContentBlock, wireBlock } from "./blocks.ts";
 import { type InputRequired, isInputRequired, wireInputRequired } from "./input-required.ts";
+import { nameFilterOf } from "./list-filter.ts";
 import { codes, ProtocolError } from "./message.ts";
 import { cursorOf, nameParam, stringsOf } from "./params.ts";
 import { toToolCall, type ToolCall } from "./tools.ts";
@@ -46,11 +47,13 @@ export function promptSetOf(prompts: readonly Prompt[]): PromptSet {
 
 export const promptsList: RequestHandler = {
   needs: "prompts",
-  async answer({ offer, revision, params, call, subscriptions }) {
+  async answer(question) {
+    const { offer, revision, params, call, subscriptions } = question;
+    const matches = nameFilterOf(question);
     if (cursorOf(params).cursor !== undefined) throw invalid("no such cursor; start again without one");
     await subscriptions?.promptsFollowed();
     const found = (await offer.prompts?.list(call)) ?? [];
-    const prompts = found.map(({ name, title, description, arguments: args }) => ({
+    const prompts = found.filter(matches).map(({ name, title, description, arguments: args }) => ({
       name,
       ...(revision.has.titles && title !== undefined && { title }),
       description,

@@ -5,8 +5,11 @@ import type { RequestHandler, ClientRequest } from "./client-request.ts";
 import type { WireBytes } from "./protocol.ts";
 import { cursorOf, uriOf } from "./params.ts";
 import { wireTemplate } from "./shape.ts";
-import { encodeContents } from "./encode-contents.ts";
+import { encodeContents, validatorOf } from "./encode-contents.ts";
 import { encodePage } from "./encode-page.ts";
+import { conditionalReads, declares } from "./extensions.ts";
+import { filterOf } from "./list-filter.ts";
+import { member } from "./message.ts";
 
 /** Everything of a page but its items: the next cursor, and failed mounts. */
 export function pageRest({ next, failures }: Page<unknown>, { revision }: ClientRequest): Record<string, unknown> {
@@ -19,7 +22,7 @@ export function pageRest({ next, failures }: Page<unknown>, { revision }: Client
 export const resourcesList: RequestHandler = {
   async answer(question) {
     const { offer, revision, params, call, subscriptions } = question;
-    const ask = cursorOf(params);
+    const ask = { ...cursorOf(params), ...filterOf(question) };
     await subscriptions?.listFollowed();
     const page = await offer.resources.list(ask, call);
     const rest = pageRest(page, question);
@@ -42,7 +45,7 @@ async function allTemplates({ offer, revision, call }: ClientRequest): Promise<o
 export const resourcesTemplatesList: RequestHandler = {
   async answer(question) {
     const { offer, revision, params, call } = question;
-    const page = await offer.resources.templates(cursorOf(params), call);
+    const page = await offer.resources.templates({ ...cursorOf(params), ...filterOf(question) }, call);
     const resourceTemplates = page.items.map((template) => wireTemplate(template, revision.has));
     return revision.seal(
       { resourceTemplates, ...pageRest(page, question) },
@@ -63,14 +66,26 @@ export const resourcesDirectoryRead: RequestHandler = {
   },
 };
 
+const validatorKey = "pressmark/validator";
+
+/**
+ * Under the extension of conditional reads, the result carries a validator, and a client that sends it again gets the contents only if
+ * they differ. The resource is read in any case, so that rules hold; while its version is equal, the mount's cache has the body.
+ */
 export const resourcesRead: RequestHandler = {
-  async answer({ offer, revision, params, call, visitor }): Promise<WireBytes> {
+  async answer(question): Promise<WireBytes> {
+    const { offer, revision, params, call, visitor } = question;
     const uri = uriOf(params);
     const { contents, ttlMs, scope } = await offer.resources.read(uri, call);
     if (visitor) offer.observer?.read(visitor, uri);
     const freshness: Freshness = { ttlMs, scope };
-    const rest = JSON.stringify(revision.seal({}, freshness, offer.server));
-    const pieces = encodeContents(contents, revision.has);
+    const validator = declares(question, conditionalReads) ? validatorOf(contents) : undefined;
+    const isUnchanged = validator !== undefined && member(member(params, "_meta"), validatorKey) === validator;
+    const own = validator !== undefined && {
+      _meta: { [validatorKey]: validator, ...(isUnchanged && { "pressmark/unchanged": true }) },
+    };
+    const rest = JSON.stringify(revision.seal({ ...own }, freshness, offer.server));
+    const pieces = isUnchanged ? ["[]"] : encodeContents(contents, revision.has);
     const tail = rest === "{}" ? rest.slice(1) : `,${rest.slice(1)}`;
     if (pieces.length === 1) return [`{"contents":${pieces[0] as string}${tail}`];
     return [`{"contents":`, ...pieces, tail];

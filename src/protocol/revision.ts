@@ -15,6 +15,8 @@ export interface RevisionFeatures {
   readonly audio: boolean;
   /** `context.arguments` of a completion. */
   readonly completionContext: boolean;
+  /** The `extensions` capability of servers and clients. */
+  readonly extensions: boolean;
 }
 
 export interface Revision {

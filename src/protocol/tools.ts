@@ -4,6 +4,7 @@ import type { Call, Caller } from "../resources.ts";
 import type { RequestHandler, ClientRequest } from "./client-request.ts";
 import { type ContentBlock, wireBlocks } from "./blocks.ts";
 import { type InputRequired, isInputRequired, wireInputRequired } from "./input-required.ts";
+import { nameFilterOf } from "./list-filter.ts";
 import { codes, member, type RequestParams, ProtocolError } from "./message.ts";
 import { cursorOf, nameParam, recordOf } from "./params.ts";
 import { invalid, quote } from "../errors.ts";
@@ -62,12 +63,14 @@ export function toToolCall({ call, params, clientCapabilities }: ClientRequest):
 
 export const toolsList: RequestHandler = {
   needs: "tools",
-  async answer({ offer, revision, params, call, clientCapabilities }) {
+  async answer(question) {
+    const { offer, revision, params, call, clientCapabilities } = question;
+    const matches = nameFilterOf(question);
     if (cursorOf(params).cursor !== undefined) throw invalid("no such cursor; start again without one");
     const { has } = revision;
     const more = offer.moreTools ? await offer.moreTools.list(new Set(offer.tools.keys()), call) : [];
     const offered = [...offer.tools.values(), ...more].filter((tool) => isOfferedTo(tool, clientCapabilities));
-    const tools = offered.map((tool) => {
+    const tools = offered.filter(matches).map((tool) => {
       const { name, title, description, inputSchema, outputSchema, annotations, meta } = tool;
       return {
         name,

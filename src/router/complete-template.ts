@@ -1,5 +1,6 @@
 /** Lists templates under the URIs of their mounts, and completes their variables. */
 import { cancelled, invalid, quote, ResourceError } from "../errors.ts";
+import { createListFilter } from "../lib/list-filter.ts";
 import { parseTemplate } from "../lib/uri-template.ts";
 import type { UriTemplate } from "../lib/uri-template.ts";
 import type { Call, Resources, Template } from "../resources.ts";
@@ -145,10 +146,12 @@ export function createCompletion(
   }
 
   return {
-    async templates({ cursor }, call) {
+    async templates({ cursor, filter = {} }, call) {
       // All templates fit on one page, so no cursor for a second was ever returned.
       if (cursor !== undefined) throw unfit();
-      return { items: (await visibleTo(call)).map(({ template }) => template) };
+      const matches = createListFilter(filter);
+      const items = (await visibleTo(call)).map(({ template }) => template);
+      return { items: items.filter(({ name, uriTemplate }) => matches(name, uriTemplate)) };
     },
 
     async complete({ template, variable, value, given: offered }, call) {

@@ -1,6 +1,7 @@
 /** Lists resources and directories page by page. */
 import { notFound } from "../errors.ts";
-import type { Page, Resources } from "../resources.ts";
+import { createListFilter, filterKey } from "../lib/list-filter.ts";
+import type { ListFilter, Page, Resources } from "../resources.ts";
 import type { SourceSkill } from "../source.ts";
 import { unfit } from "./cursor.ts";
 import type { Cursors, Position } from "./cursor.ts";
@@ -45,15 +46,20 @@ export function createListing(
   }
 
   return {
-    async list({ cursor, limit }, call) {
-      const listKey = "list";
+    async list({ cursor, limit, filter }, call) {
+      const listKey = `list${filterKey(filter)}`;
       const from = open(cursor, listKey);
       const page = from?.page ?? 0;
       const runs = access.routes.mounts.map((mount): MountList => {
         const { source } = mount;
         return { mount, page: (request) => source.list(request, call), cursorAfter: source.cursorAfter?.bind(source) };
       });
-      return toPage(await mergeLists(access, runs, call, { size: sizeOf(page, limit), from }), page, listKey);
+      const size = sizeOf(page, limit);
+      if (!filter) return toPage(await mergeLists(access, runs, call, { size, from }), page, listKey);
+      const filtering = createFiltering(access.show, filter, from === undefined);
+      const merged = await mergeListsAs(filtering.show, access, runs, call, { size, from });
+      const filteredOut = filtering.count(merged.next === undefined);
+      return { ...toPage(merged, page, listKey), ...(filteredOut > 0 && { filteredOut }) };
     },
 
     async children(uri, { cursor, limit }, call) {
@@ -90,5 +96,30 @@ export function createListing(
       const show = (skill: SourceSkill, mount: MountList["mount"]) => showSkill(access, skill, mount, call);
       return toPage(await mergeListsAs(show, access, runs, call, { size, from }), page, listKey);
     },
+  };
+}
+
+/**
+ * Shows what matches, and counts what does not: on each page what is before the next match, which the walk looks for beyond the end of the
+ * page. So the count is the same whether or not there are hidden entries, which move the places where a walk begins and ends.
+ */
+function createFiltering(show: Access["show"], filter: ListFilter, isFirstPage: boolean) {
+  const matches = createListFilter(filter);
+  let isCounting = isFirstPage;
+  let passed = 0;
+  let passedBeforeMatch = 0;
+  return {
+    show(...[entry, mount, call]: Parameters<Access["show"]>) {
+      const resource = show(entry, mount, call);
+      if (!resource) return undefined;
+      if (matches(resource.name, resource.uri)) {
+        isCounting = true;
+        passedBeforeMatch = passed;
+        return resource;
+      }
+      if (isCounting) passed += 1;
+      return undefined;
+    },
+    count: (isLastPage: boolean) => (isLastPage ? passed : passedBeforeMatch),
   };
 }

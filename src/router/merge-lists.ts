@@ -111,6 +111,8 @@ export async function mergeListsAs<E extends Address, T>(
       }
       let given: E | undefined;
       for (; at < entries.length; at += 1) {
+        // Rules and filters may take long for each entry.
+        if (at % 64 === 63) await slice();
         const entry = entries[at] as E;
         const shown = show(entry, mount, call);
         if (shown === undefined) continue;

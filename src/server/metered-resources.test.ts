@@ -9,7 +9,7 @@ import { createMeteredResources } from "./metered-resources.ts";
 
 const meta = {
   "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-  "io.modelcontextprotocol/clientCapabilities": {},
+  "io.modelcontextprotocol/clientCapabilities": { extensions: { "pressmark/list-filters": {} } },
 };
 
 /** What each request costs a caller who may not see what is below "secret". */
@@ -54,6 +54,7 @@ it("what a caller may not see costs as much as what does not exist", async () =>
   const hidden = { ...open, "secret/d": "x".repeat(5000), "secret/e": "y" };
   const requests = [
     ["resources/list", {}],
+    ["resources/list", { filter: { namePatterns: ["c"] } }],
     ["resources/directory/read", { uri: "m://" }],
     ["resources/read", { uri: "m://secret/d" }],
     ["resources/directory/read", { uri: "m://secret" }],
@@ -65,4 +66,6 @@ it("what a caller may not see costs as much as what does not exist", async () =>
     [{ id: "aki" }, "entries", 2],
     [{ id: "aki" }, "bytes", expect.any(Number)],
   ]);
+  // What a filter leaves out was examined, too.
+  expect(costs[1]).toContainEqual([{ id: "aki" }, "entries", 2]);
 });

@@ -1,30 +1,31 @@
-/** Charges callers for the entries that they list and find. */
+/** Charges callers for the entries that they list, find, or have examined by a filter. */
 import { withMembers } from "../lib/with-members.ts";
-import type { Call, Resources } from "../resources.ts";
+import type { Call, Page, Resources } from "../resources.ts";
 import type { Quotas } from "../access/quotas.ts";
 
 export function createMeteredResources(inner: Resources, quotas: Pick<Quotas, "charge">): Resources {
   function charged<Args extends readonly unknown[], Result>(
     method: (...args: [...Args, Call]) => Promise<Result>,
-    entriesOf: (result: Result) => readonly unknown[],
+    countOf: (result: Result) => number,
   ) {
     return async (...args: [...Args, Call]): Promise<Result> => {
       const result = await method(...args);
       const { caller } = args[args.length - 1] as Call;
-      quotas.charge(caller, "entries", entriesOf(result).length);
+      quotas.charge(caller, "entries", countOf(result));
       return result;
     };
   }
 
   return withMembers<Resources>(inner, {
-    list: charged(inner.list, itemsOf),
-    children: charged(inner.children, itemsOf),
-    templates: charged(inner.templates, itemsOf),
-    search: charged(inner.search, ({ hits }) => hits),
-    ...(inner.skills && { skills: charged(inner.skills, itemsOf) }),
+    list: charged(inner.list, examined),
+    children: charged(inner.children, examined),
+    templates: charged(inner.templates, examined),
+    search: charged(inner.search, ({ hits }) => hits.length),
+    ...(inner.skills && { skills: charged(inner.skills, examined) }),
   });
 }
 
-function itemsOf({ items }: { readonly items: readonly unknown[] }): readonly unknown[] {
-  return items;
+/** An entry that a filter leaves out costs as much as one that is listed. */
+function examined({ items, filteredOut = 0 }: Page<unknown>): number {
+  return items.length + filteredOut;
 }

@@ -51,6 +51,8 @@ export interface HttpServer {
   readonly tokenVariable?: string;
   /** How hosts connect: by the public URL, and without a token where they can sign in. */
   readonly forHosts: { readonly url: string; readonly tokenVariable?: string };
+  /** URL of the server card, if the server has a public URL. */
+  readonly card?: string;
   /** The picker's URL for people; contains a one-time code if callers must authenticate. */
   invite(): string;
   /** The address to listen on, as configured. */
@@ -131,6 +133,16 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       },
       log,
     });
+    const base = settings.publicUrl && (await import("../config/auth.ts")).baseOf(settings.publicUrl);
+    const card = base
+      ? (await import("./server-card.ts")).createServerCard({
+          publicUrl: base,
+          title: features.server.title,
+          version,
+          revisions: protocol.revisions,
+          quotas,
+        })
+      : undefined;
     const listening = await listen(protocol, {
       host,
       port,
@@ -138,6 +150,7 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       identify: gate ? gate.callerOf : () => caller,
       isOneCaller: !gate?.hasCallers,
       gate: gate?.gate,
+      publicDocument: card?.find,
       challenge: gate?.challenge,
       quotas,
       authorize: gate?.authorize?.(createWriteCheck({ ...features, endpoint: posts })),
@@ -168,7 +181,6 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
     const renewing = certificate?.follow(listening.renew, closing.signal);
     const url = serverUrl({ host, port: listening.port, certificate });
     const picker = new URL("/", url).href;
-    const base = settings.publicUrl && (await import("../config/auth.ts")).baseOf(settings.publicUrl);
     const invited = base ? `${base}/` : picker;
     const forHosts = { url: base ? `${base}/mcp` : url, tokenVariable: settings.auth ? undefined : gate?.variable };
     pressmark.register.served = { version, ...forHosts };
@@ -177,6 +189,7 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       picker,
       tokenVariable: gate?.variable,
       forHosts,
+      card: card?.url,
       invite: () => (gate ? `${invited}?code=${gate.newCode()}` : invited),
       host,
       loopback,

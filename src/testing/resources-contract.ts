@@ -1,7 +1,7 @@
 /** Every promise of the Resources interface as a test: for the router, and for the remote client. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { directoryType } from "../resources.ts";
-import type { Call, Change, Resource, Resources, WatchFilter } from "../resources.ts";
+import type { Call, Change, ListFilter, Resource, Resources, WatchFilter } from "../resources.ts";
 import { pathOf, segmentsOf } from "../source.ts";
 import { contractContent, directoriesOf } from "./contract-content.ts";
 import type { KnownContent } from "./contract-content.ts";
@@ -52,7 +52,8 @@ export function resourcesContract(name: string, setup: ResourcesSetup): void {
     let resources: Resources;
     let stop: AbortController;
     const call = (): Call => ({ caller: { id: "contract" }, signal: stop.signal });
-    const list = () => collect((cursor) => resources.list(requested(cursor), call()));
+    const list = (filter?: ListFilter) =>
+      collect((cursor) => resources.list({ ...requested(cursor), ...(filter && { filter }) }, call()));
     const children = (path: string) => collect((cursor) => resources.children(uriOf(path), requested(cursor), call()));
     const skills = () =>
       collect(async (cursor) => (await resources.skills?.(requested(cursor), call())) ?? { items: [] });
@@ -84,6 +85,17 @@ export function resourcesContract(name: string, setup: ResourcesSetup): void {
       it("every listed URI reads back", async () => {
         for (const { uri } of await list())
           expect((await resources.read(uri, call())).contents, uri).not.toHaveLength(0);
+      });
+
+      it("with a filter, pages hold what matches and nothing else", async () => {
+        const all = await list();
+        for (const { name: called, uri } of all.slice(0, 2)) {
+          const [nameStart, uriStart] = [[...called][0] ?? "", uri.slice(0, 8)];
+          const found = await list({ namePatterns: [`${nameStart}*`], uriPatterns: [`${uriStart}*`] });
+          const expected = all.filter((each) => each.name.startsWith(nameStart) && each.uri.startsWith(uriStart));
+          expect(found.map((each) => each.uri)).toEqual(expected.map((each) => each.uri));
+        }
+        expect(await list({ uriPatterns: ["none"] })).toEqual([]);
       });
 
       it("a cursor that was never returned is invalid", async () => {

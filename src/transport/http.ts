@@ -41,6 +41,9 @@ export type RequestGate = (
   path: string,
 ) => GateDecision | Promise<GateDecision>;
 
+/** Answers any request for a document that everyone may read. */
+export type PublicDocument = (request: IncomingMessage, response: ServerResponse) => void;
+
 export interface HttpOptions extends EventStreamOptions, LegacySessionOptions {
   /** Path of the MCP endpoint. */
   readonly endpoint?: string;
@@ -48,6 +51,8 @@ export interface HttpOptions extends EventStreamOptions, LegacySessionOptions {
   readonly sse?: { readonly stream: string; readonly post: string } | false;
   /** Checks every request on every path, after Host and Origin. */
   readonly gate?: RequestGate;
+  /** Returns the document at a path that everyone may read, from pages of any origin. The host is checked; the gate is not asked. */
+  readonly publicDocument?: (path: string) => PublicDocument | undefined;
   /** Checks what was posted before it is handled: a message, or the input of the action at a path. Default: all is allowed. */
   readonly authorize?: (
     caller: Caller,
@@ -137,6 +142,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
     maxStreams = 18_000,
     forwarded,
     gate,
+    publicDocument,
     quotas,
     authorize,
     isPage = () => false,
@@ -204,8 +210,11 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
       const connection = { host: forwardedHost(request), isSecure: isSecure(request) };
       if (connection.isSecure && !isLocalHost(requestedHost(request)))
         response.setHeader("Strict-Transport-Security", "max-age=31536000");
-      const refusal = refusalOf(headers, method === "GET" && isPage(path), connection);
+      const document = publicDocument?.(path);
+      const checked = document ? { host: headers.host } : headers;
+      const refusal = refusalOf(checked, method === "GET" && isPage(path), connection);
       if (refusal !== undefined) return refuse(response, 403, refusal);
+      if (document) return document(request, response);
       const isShared = origin !== undefined && sharedOrigins.has(origin.toLowerCase());
       if (sharedOrigins.size > 0) response.setHeader("Vary", "Origin");
       if (isShared) allowOrigin(response, origin);

@@ -14,6 +14,7 @@ import { decodeHtml, htmlToMarkdown } from "../../src/backends/documents/html.ts
 import { scanXml } from "../../src/backends/documents/xml.ts";
 import { createGlob } from "../../src/lib/glob.ts";
 import { parseJsonText } from "../../src/lib/json-text.ts";
+import { createListFilter } from "../../src/lib/list-filter.ts";
 import { findSecrets, maskPatch } from "../../src/lib/secrets.ts";
 import { sniff } from "../../src/lib/sniff.ts";
 import { decodeExactly, findEncoding } from "../../src/lib/text-encoding.ts";
@@ -101,6 +102,16 @@ const globs: Parser = {
     }
   },
   kept: [{ before: "**/", unit: "{*,*}", behind: `${"?".repeat(30)}Z` }],
+};
+
+const listFilters: Parser = {
+  name: "filters of lists",
+  tokens: ["*", "**", "?", "*a", "?*", "a", "b", "/", "["],
+  maxLength: 4 * kib,
+  run(text) {
+    const matches = createListFilter({ uriPatterns: text.match(/.{1,256}/gs) ?? [] });
+    for (const name of names) matches(name, name);
+  },
 };
 
 const globPaths: Parser = {
@@ -807,6 +818,7 @@ const others: readonly Parser[] = [
 
 export const parsers: readonly Parser[] = [
   globs,
+  listFilters,
   globPaths,
   ...secretTexts,
   ...gathering,

@@ -68,11 +68,12 @@ export default defineCommand({
     limitHeapGrowth();
     try {
       const mounts = server.mounts.map(({ name, base }) => `  ${plain(name)}  ${base}`).join("\n");
-      const { url, tokenVariable, forHosts } = server;
+      const { url, tokenVariable, forHosts, card } = server;
+      const found = card === undefined ? "" : `\nServer card, for clients that look for servers: ${card}\n`;
       if (tokenVariable !== undefined) inviteAgain(server, out, signal);
       await print(
         out,
-        `Pressmark ${version} serves at ${url} (stop with Ctrl-C)\n${mounts}\n\n${invitation(server)}\n${hostSettings(forHosts)}`,
+        `Pressmark ${version} serves at ${url} (stop with Ctrl-C)\n${mounts}\n\n${invitation(server)}\n${hostSettings(forHosts)}${found}`,
       );
       if (server.everyoneIsOwner) {
         const { countUsers } = await import("../../server/machine-users.ts");

@@ -21,6 +21,7 @@ export const revision20260728: Revision = {
   ...revision20251125,
   date: "2026-07-28",
   asks,
+  has: { ...revision20251125.has, extensions: true },
   seal: (result, freshness, server) => ({
     resultType: "complete",
     ...result,

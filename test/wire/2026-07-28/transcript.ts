@@ -12,7 +12,11 @@ const tagServer = { ...server, ...tag };
 const capabilities = {
   resources: { subscribe: true, listChanged: true },
   completions: {},
-  extensions: { "io.modelcontextprotocol/skills": { directoryRead: true } },
+  extensions: {
+    "io.modelcontextprotocol/skills": { directoryRead: true },
+    "pressmark/conditional-reads": {},
+    "pressmark/list-filters": { supported: ["namePatterns", "uriPatterns"] },
+  },
 };
 const listTtl = 0;
 const readTtl = 0;
