@@ -1,5 +1,6 @@
 /** Runs a command as a process: streams, signals, exit code. */
 import { main } from "./main.ts";
+import { plain } from "./print.ts";
 
 /** A terminal signals every process of a group, and npm or our launcher may forward the signal once more. */
 const echoMs = 300;
@@ -10,6 +11,9 @@ export async function runProcess({ version }: { readonly version: string }): Pro
   process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
   // A server keeps running when nobody reads its log.
   process.stderr.on("error", () => {});
+
+  // Packages write to the console, even texts of remote servers. Standard output may carry the protocol.
+  Object.assign(console, { log: note, debug: note, info: note, warn: note, error: note });
 
   const stop = new AbortController();
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -33,4 +37,9 @@ export async function runProcess({ version }: { readonly version: string }): Pro
     err: process.stderr,
     signal: stop.signal,
   });
+}
+
+/** A line that neither controls the terminal nor looks like one of the log. */
+function note(...words: readonly unknown[]): void {
+  process.stderr.write(`pressmark: ${plain(words.map(String).join(" "))}\n`);
 }

@@ -9,6 +9,7 @@ import {
 import { invalid, quote } from "../errors.ts";
 import { mayHoldSecret } from "../lib/url-secret.ts";
 import type { Resources } from "../resources.ts";
+import type { RemoteTools } from "./remote-tools.ts";
 import type { ToolUse } from "./tool-fallback.ts";
 import { createObservedFetch, type StreamObserver } from "./observed-fetch.ts";
 import { createAnswerCache, type AnswerCache } from "./answer-cache.ts";
@@ -40,7 +41,7 @@ export interface ConnectOptions {
 }
 
 /** A remote server. Connects on the first request, and again whenever the connection was lost. */
-export interface RemoteServer extends Resources, ToolUse {
+export interface RemoteServer extends Resources, ToolUse, RemoteTools {
   /** Of the last connection; undefined before the first. */
   readonly server: RemoteServerInfo | undefined;
   close(): Promise<void>;
@@ -140,7 +141,7 @@ export function createRemoteServer(
   } = options;
   const link = createReconnecting({ ways, era, client, timeoutMs, patience, now });
   const isAnonymous = sendsNothingSecret(options, server);
-  const resources = createRemoteResources({ link, kept: cache, server, identity, isAnonymous });
+  const resources = createRemoteResources({ link, kept: cache, server, identity, isAnonymous, now });
   const watching = createRemoteWatcher({
     link,
     timeoutMs,

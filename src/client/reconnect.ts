@@ -67,10 +67,12 @@ export interface Reconnecting {
   /** Returns the current connection; creates one if there is none. */
   connection(signal: AbortSignal): Promise<ClientConnection>;
   /**
-   * Sends a request, and repeats it if the response was lost: all requests here are safe to repeat. Connecting and all
-   * attempts share one time limit, which restarts when the server reports progress.
+   * Sends a request that is safe to repeat, and repeats it if the response was lost. Connecting and all attempts share one time
+   * limit, which restarts when the server reports progress.
    */
   send<T>(request: RemoteRequest<T>, call: Call, uri?: string): Promise<T>;
+  /** Like `send`, but repeats the request only if the server has not processed it. */
+  sendOnce<T>(request: RemoteRequest<T>, call: Call, uri?: string): Promise<T>;
   /** Called with each connection, before it is used. */
   onConnection(listener: (connection: ClientConnection) => void): void;
   /** Called when notifications may have been missed, though the connection holds. */
@@ -227,7 +229,12 @@ export function createReconnecting({
     return abortable(made(), signal);
   }
 
-  async function attempt<T>(request: RemoteRequest<T>, call: BoundedCall, uri: string | undefined): Promise<T> {
+  async function attempt<T>(
+    request: RemoteRequest<T>,
+    call: BoundedCall,
+    uri: string | undefined,
+    mayRepeat: boolean,
+  ): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       let held: OpenConnection | undefined;
       try {
@@ -239,21 +246,27 @@ export function createReconnecting({
         if (retryAfterOf(failure) !== undefined) throw failure;
         if (held && isGone(cause)) held.lose();
         else if (!isBrokenOff(cause)) throw failure;
+        if (held && !mayRepeat && !isUnprocessed(cause)) throw failure;
       }
     }
   }
 
-  return {
-    connection,
-    async send(request, call, uri) {
+  const sendAs =
+    (mayRepeat: boolean): Reconnecting["send"] =>
+    async (request, call, uri) => {
       try {
         return await withDeadline(timeoutMs, call.signal, tooLate, ({ signal, extend }) =>
-          attempt(request, { ...call, signal, extend }, uri),
+          attempt(request, { ...call, signal, extend }, uri, mayRepeat),
         );
       } catch (cause) {
         throw toRemoteError(cause, call.signal, uri);
       }
-    },
+    };
+
+  return {
+    connection,
+    send: sendAs(true),
+    sendOnce: sendAs(false),
     onConnection: (listener) => void connectionListeners.push(listener),
     onGap: (listener) => void gapListeners.push(listener),
     async close() {
@@ -302,10 +315,14 @@ function requestOptions({ signal, progress, extend }: BoundedCall, timeoutMs: nu
 /** True if only a new connection can help: the process ended, or the session is unknown. */
 function isGone(cause: unknown): boolean {
   if (answerIn(cause)) return false;
+  return isUnprocessed(cause) || (cause as { readonly code?: unknown }).code === SdkErrorCode.ConnectionClosed;
+}
+
+/** True if the request was not sent, or the server refused it because it does not know the session. */
+function isUnprocessed(cause: unknown): boolean {
   const status = statusOf(cause);
-  if (status === 404 || status === 400) return true;
   const { code, message } = cause as { readonly code?: unknown; readonly message?: unknown };
-  return code === "CONNECTION_CLOSED" || code === "NOT_CONNECTED" || message === "Not connected";
+  return status === 404 || status === 400 || code === SdkErrorCode.NotConnected || message === "Not connected";
 }
 
 /** True for a network failure. If nothing listens at the address, an immediate retry would not help. */

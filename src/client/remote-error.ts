@@ -115,6 +115,8 @@ function fromSdk(cause: SdkError): ResourceError {
     case SdkErrorCode.InvalidResult:
     case SdkErrorCode.UnsupportedResultType:
       return new ResourceError("unexpected", "the server sent an invalid response", { cause });
+    case SdkErrorCode.ListPaginationExceeded:
+      return new ResourceError("unexpected", "the server's list does not end", { cause });
     case SdkErrorCode.RequestTimeout:
       return new ResourceError("unavailable", "the server did not respond in time", { cause });
     default:

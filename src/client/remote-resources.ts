@@ -15,7 +15,8 @@ import type {
   Resources,
   SkillResult,
 } from "../resources.ts";
-import { callTool, childrenByTool, searchByTool, toolNames, type ToolUse } from "./tool-fallback.ts";
+import { childrenByTool, searchByTool, type ToolUse, useTool } from "./tool-fallback.ts";
+import { createRemoteTools, type RemoteTools } from "./remote-tools.ts";
 import { isRemoteObject } from "./remote-error.ts";
 import { restOfPage, toContent, toFreshness, toResource, toResources, toSkill, toTemplate } from "./from-wire.ts";
 import type { AnswerCache, CachedAnswerKey } from "./answer-cache.ts";
@@ -32,6 +33,8 @@ interface RemoteOptions {
   readonly identity: string;
   /** True if no request identifies the caller. Otherwise nothing is public, whatever the server says. */
   readonly isAnonymous: boolean;
+  /** Milliseconds that never go back. */
+  readonly now: () => number;
 }
 
 const validatorKey = "pressmark/validator";
@@ -57,7 +60,9 @@ export function createRemoteResources({
   server,
   identity,
   isAnonymous,
-}: RemoteOptions): Omit<Resources, "watch"> & ToolUse {
+  now,
+}: RemoteOptions): Omit<Resources, "watch"> & ToolUse & RemoteTools {
+  const tools = createRemoteTools(link, now);
   let listFreshness = uncached;
 
   function freshnessOf(result: unknown): Freshness {
@@ -98,19 +103,30 @@ export function createRemoteResources({
     });
   }
 
+  function hasDirectories(call: Call): Promise<boolean> {
+    return link.send(async (client) => readsDirectories(client), call);
+  }
+
   async function children(uri: string, request: PageRequest, call: Call): Promise<Page<Resource>> {
+    if (!(await hasDirectories(call))) return childrenWithoutDirectories(uri, request, call);
     const requestKey = format("children", request);
-    const page = await fetchCached<Page<Resource> | undefined>(
+    return fetchCached(
       { requestKey, isList: true, uri, hasCursor: request.cursor !== undefined },
       call,
       async (client, options) => {
-        if (!readsDirectories(client))
-          return { value: await byTool(client, uri, request, options), freshness: uncached };
         const result = await sendRequest(client, "resources/directory/read", { uri, ...pageParams(request) }, options);
         const value = { items: toResources(result["resources"]), ...restOfPage(result) };
         return { value, freshness: freshnessOf(result) };
       },
     );
+  }
+
+  /** Uses the server's tool for it, or else derives the children from the list. */
+  async function childrenWithoutDirectories(uri: string, request: PageRequest, call: Call): Promise<Page<Resource>> {
+    const page = await childrenByTool(tools, uri, request, call).catch((cause: unknown) => {
+      if (cause instanceof ResourceError && cause.kind === "unsupported") return undefined;
+      throw cause;
+    });
     if (page) return page;
     if (request.cursor !== undefined) throw invalid("the cursor is not valid for this list");
     return { items: await childrenByUri(everything(call), uri) };
@@ -141,8 +157,8 @@ export function createRemoteResources({
 
   /** No revision has a method for this: uses the directory or the list, or else a read. */
   async function stat(uri: string, call: Call): Promise<Resource> {
-    const hasDirectories = await link.send(async (client) => readsDirectories(client), call);
-    const parent = hasDirectories ? parentOf(uri) : undefined;
+    const isTree = await hasDirectories(call);
+    const parent = isTree ? parentOf(uri) : undefined;
     let isAbove = false;
     for await (const resource of parent === undefined ? everything(call) : siblings(parent, call)) {
       if (resource.uri === uri) return resource;
@@ -152,7 +168,7 @@ export function createRemoteResources({
       return await describe(uri, call);
     } catch (cause) {
       if (!isMissing(cause)) throw cause;
-      if (hasDirectories) await children(uri, {}, call);
+      if (isTree) await children(uri, {}, call);
       else if (!isAbove) throw cause;
       return toDirectory(uri);
     }
@@ -211,8 +227,7 @@ export function createRemoteResources({
         return { values: values.slice(0, 100), total, more };
       }, call),
 
-    search: (request, call) =>
-      link.send((client, options) => searchByTool(client, request, options), call, request.within),
+    search: (request, call) => searchByTool(tools, request, call),
 
     skills: (request, call) =>
       fetchCached({ requestKey: format("skills", request), isList: true }, call, async (client, options) => {
@@ -240,24 +255,10 @@ export function createRemoteResources({
       return listFreshness;
     },
 
-    tools: (call) => link.send(toolNames, call),
-    useTool: (name, args, call) => link.send((client, options) => callTool(client, name, args, options), call),
+    ...tools,
+    tools: async (call) => (await tools.listTools(call)).map(({ name }) => name),
+    useTool: (name, args, call) => useTool(tools, name, args, call),
   };
-}
-
-/** Undefined if no tool does it. */
-async function byTool(
-  client: Client,
-  uri: string,
-  request: PageRequest,
-  options: RequestOptions,
-): Promise<Page<Resource> | undefined> {
-  try {
-    return await childrenByTool(client, uri, request, options);
-  } catch (cause) {
-    if (cause instanceof ResourceError && cause.kind === "unsupported") return undefined;
-    throw cause;
-  }
 }
 
 /** Sends a request that the official client has no method for. */

@@ -1,16 +1,14 @@
 /** Uses tools of the server for what the protocol has no method for. */
-import type { Client, RequestOptions } from "@modelcontextprotocol/client";
 import { invalid, notFound, ResourceError } from "../errors.ts";
 import type { Call, Hit, Page, PageRequest, Resource, SearchResult, SearchRequest } from "../resources.ts";
-import { isRemoteObject } from "./remote-error.ts";
+import { answerIn, isRemoteObject } from "./remote-error.ts";
 import { isFailure, toResources } from "./from-wire.ts";
+import { type CallToolOptions, noTool, type RemoteTools } from "./remote-tools.ts";
 
 type Loose = Readonly<Record<string, unknown>>;
 
 const mostHits = 50;
 const paramsCode = -32602;
-/** Limit on pages of tools; a gateway may have many. */
-const maxToolPages = 20;
 
 /** The result of a tool. */
 export interface ToolSaid {
@@ -24,14 +22,14 @@ export interface ToolSaid {
 export interface ToolUse {
   /** The names of the server's tools. */
   tools(call: Call): Promise<readonly string[]>;
-  /** Throws "unsupported" if there is no such tool, and "invalid" with its message if it failed. May call twice if a response was lost. */
+  /** Throws "unsupported" if there is no such tool, and "invalid" with its message if it failed. */
   useTool(name: string, args: Loose, call: Call): Promise<ToolSaid>;
 }
 
 export async function searchByTool(
-  client: Client,
+  tools: RemoteTools,
   { text, limit, within, typing }: SearchRequest,
-  options: RequestOptions,
+  call: Call,
 ): Promise<SearchResult> {
   const args = {
     query: text,
@@ -39,9 +37,12 @@ export async function searchByTool(
     within,
     ...(typing && { typing }),
   };
-  const { structured, links } = await callTool(client, "search_resources", args, options, within);
+  const { structured, links } = await useTool(tools, "search_resources", args, call, {
+    mayRepeat: true,
+    uri: within,
+  });
   const found = Array.isArray(structured?.["results"]) ? structured["results"].filter(isRemoteObject) : undefined;
-  if (!found) throw unsupported("search_resources");
+  if (!found) throw noTool("search_resources");
   const described = new Map(links.map((link) => [link.uri, link]));
   const hits = found
     .map((each, index) => toHit(each, 1 / (index + 1)))
@@ -58,44 +59,29 @@ export async function searchByTool(
 
 /** Undefined if the tool returns only text for models. */
 export async function childrenByTool(
-  client: Client,
+  tools: RemoteTools,
   uri: string,
   { cursor }: PageRequest,
-  options: RequestOptions,
+  call: Call,
 ): Promise<Page<Resource> | undefined> {
   const args = { within: uri, limit: 500, cursor };
-  const { structured } = await callTool(client, "list_resources", args, options, uri);
+  const { structured } = await useTool(tools, "list_resources", args, call, { mayRepeat: true, uri });
   if (!Array.isArray(structured?.["resources"])) return undefined;
   const next = structured["cursor"];
   return { items: toResources(structured["resources"]), ...(typeof next === "string" && { next }) };
 }
 
-/** Empty if the server has no tools. */
-export async function toolNames(client: Client, options: RequestOptions): Promise<readonly string[]> {
-  if (!client.getServerCapabilities()?.tools) return [];
-  const names: string[] = [];
-  let cursor: string | undefined;
-  for (let page = 0; page < maxToolPages; page += 1) {
-    const params = cursor === undefined ? {} : { cursor };
-    const { tools, nextCursor } = await client.request({ method: "tools/list", params }, options);
-    names.push(...tools.map(({ name }) => name));
-    if (nextCursor === undefined) break;
-    cursor = nextCursor;
-  }
-  return names;
-}
-
-export async function callTool(
-  client: Client,
+export async function useTool(
+  { callTool }: RemoteTools,
   name: string,
   args: Loose,
-  options: RequestOptions,
-  uri?: string,
+  call: Call,
+  options?: CallToolOptions,
 ): Promise<ToolSaid> {
-  if (!client.getServerCapabilities()?.tools) throw unsupported(name);
-  const result = await client.callTool({ name, arguments: { ...args } }, options).catch((cause: unknown) => {
+  const result = await callTool(name, args, call, options).catch((cause: unknown) => {
     // The only parameter that can be wrong before a tool runs is its name.
-    throw (cause as { readonly code?: unknown }).code === paramsCode ? unsupported(name, cause) : cause;
+    const isUnknown = cause instanceof ResourceError && answerIn(cause.cause)?.code === paramsCode;
+    throw isUnknown ? noTool(name, cause) : cause;
   });
   const texts = result.content.flatMap((block) => (block.type === "text" ? [block.text] : []));
   const { structuredContent: structured } = result;
@@ -106,12 +92,9 @@ export async function callTool(
   const [message = "the tool failed"] = texts;
   // Some servers report a missing tool as a failed call.
   if (/unknown tool|tool .{0,200}not found|(?:nothing here|no mount) can be searched/i.test(message))
-    throw unsupported(name);
+    throw noTool(name);
+  const uri = options?.uri;
   throw uri !== undefined && /no resource|not found|no directory/i.test(message) ? notFound(uri) : invalid(message);
-}
-
-function unsupported(name: string, cause?: unknown): ResourceError {
-  return new ResourceError("unsupported", `the server has no tool ${name}`, { cause });
 }
 
 function toHit(hit: Loose, score: number): Hit | undefined {
