@@ -52,6 +52,7 @@ export function toResponder(body: unknown, reply: Reply, observer: RequestObserv
   return {
     notify: (wire) => reply.notify(wire),
     takesNotice: reply.takesNotice,
+    lost: reply.lost,
     end(response) {
       if (isObserved) {
         const method = member(body, "method");

@@ -3,7 +3,7 @@ import { ResourceError } from "../errors.ts";
 import type { Call, Caller } from "../resources.ts";
 import type { RequestHandler, ClientRequest } from "./client-request.ts";
 import { type ContentBlock, wireBlocks } from "./blocks.ts";
-import { type InputRequired, isInputRequired, wireInputRequired } from "./input-required.ts";
+import { type InputRequired, isInputRequired, wireInputRequired, withInput } from "./input-required.ts";
 import { codes, member, type RequestParams, ProtocolError } from "./message.ts";
 import { cursorOf, nameParam, recordOf } from "./params.ts";
 import { invalid, quote } from "../errors.ts";
@@ -103,7 +103,8 @@ export const toolsCall: RequestHandler = {
     if (!tool || !isOfferedTo(tool, question.clientCapabilities))
       throw new ProtocolError(codes.params, `no tool ${quote(name)}`);
     const args = member(params, "arguments") === undefined ? {} : recordOf(params, "arguments");
-    const answer = await tool.call(args, toToolCall(question)).catch((cause: unknown): ToolResult => {
+    const calling = withInput(question, toToolCall(question), (request) => tool.call(args, request));
+    const answer = await calling.catch((cause: unknown): ToolResult => {
       // The model reads a tool's error; a cancelled call has no reader.
       if (!(cause instanceof ResourceError) || cause.kind === "cancelled") throw cause;
       return { content: [{ type: "text", text: cause.message }], isError: true };

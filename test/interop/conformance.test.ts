@@ -6,10 +6,6 @@ import { type Fixture, startFixture } from "./fixture.ts";
 const leftOut: Readonly<Record<string, string>> = {
   "logging-set-level": "the log is for the person who runs the server, not for its clients",
   "tools-call-with-logging": "the log is for the person who runs the server, not for its clients",
-  "tools-call-sampling": "nothing here asks the client's model in the middle of a call",
-  "tools-call-elicitation": "nothing here asks the person in the middle of a call",
-  "elicitation-sep1034-defaults": "nothing here asks the person in the middle of a call",
-  "elicitation-sep1330-enums": "nothing here asks the person in the middle of a call",
 };
 
 /** Run beside those that count, and met all the same. */
