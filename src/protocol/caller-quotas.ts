@@ -47,9 +47,10 @@ export function withinQuotas<T>(
     return undefined;
   }
   if (!quotas || !metered) return work(reply);
-  const { takesNotice } = reply;
+  const { takesNotice, lost } = reply;
   const charged: Responder = {
     takesNotice,
+    lost,
     notify(wire) {
       quotas.charge(caller, "bytes", byteLength(wire));
       return reply.notify(wire);

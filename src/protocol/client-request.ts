@@ -1,6 +1,7 @@
 /** One request of a client with everything needed to handle it: caller, revision, and what the server offers. */
 import type { Call } from "../resources.ts";
 import type { ProtocolOptions } from "./create-protocol.ts";
+import type { InputRequest } from "./input-required.ts";
 import type { RequestParams, JsonRpcResult } from "./message.ts";
 import type { PromptSet } from "./prompts.ts";
 import type { HeaderLookup } from "./protocol.ts";
@@ -54,6 +55,8 @@ export interface ClientRequest {
   readonly clientCapabilities: RequestParams;
   /** The client, if there is an observer. */
   readonly visitor?: ClientInfo;
+  /** Sends requests to the client, and resolves with the results under the same keys. Present in a session whose client can receive them. */
+  askClient?(requests: Readonly<Record<string, InputRequest>>): Promise<RequestParams>;
   /** Present in a session. */
   readonly subscriptions?: Subscriptions;
 }

@@ -15,8 +15,10 @@ describe("a message", () => {
       method: "n",
       params: {},
     });
-    expect(parseMessage({ jsonrpc: "2.0", id: "a", result: {} })).toEqual({ kind: "response" });
-    expect(parseMessage({ jsonrpc: "2.0", id: "a", error: {} })).toEqual({ kind: "response" });
+    const response = { kind: "response", id: "a", result: undefined, error: undefined };
+    expect(parseMessage({ jsonrpc: "2.0", id: "a", result: {} })).toEqual({ ...response, result: {} });
+    expect(parseMessage({ jsonrpc: "2.0", id: "a", error: {} })).toEqual({ ...response, error: {} });
+    expect(parseMessage({ jsonrpc: "2.0", id: {}, error: {} })).toEqual({ ...response, id: null, error: {} });
   });
 
   it.each([

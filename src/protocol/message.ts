@@ -7,7 +7,7 @@ export type RequestParams = Readonly<Record<string, unknown>>;
 export type JsonRpcMessage =
   | { readonly kind: "request"; readonly id: Id; readonly method: string; readonly params: RequestParams | undefined }
   | { readonly kind: "notification"; readonly method: string; readonly params: RequestParams | undefined }
-  | { readonly kind: "response" }
+  | { readonly kind: "response"; readonly id: Id | null; readonly result: unknown; readonly error: unknown }
   /** Not a message; the id is present if there is one to respond to. */
   | { readonly kind: "wrong"; readonly id: Id | null; readonly why: string };
 
@@ -59,7 +59,7 @@ export function parseMessage(body: unknown): JsonRpcMessage {
   if (jsonrpc !== "2.0") return { kind: "wrong", id: answerTo, why: 'a message must have "jsonrpc": "2.0"' };
   if (method === undefined) {
     return ("result" in body || "error" in body) && "id" in body
-      ? { kind: "response" }
+      ? { kind: "response", id: answerTo, result: body["result"], error: body["error"] }
       : { kind: "wrong", id: answerTo, why: 'a request must have a "method"' };
   }
   if (typeof method !== "string") return { kind: "wrong", id: answerTo, why: '"method" must be a string' };
@@ -91,6 +91,10 @@ export function resultWire(id: Id, result: JsonRpcResult): WireBytes {
 export function errorWire(id: Id | null, code: number, message: string, data?: unknown): WireBytes {
   const error = data === undefined ? { code, message } : { code, message, data };
   return [`{"jsonrpc":"2.0","id":${encodeId(id)},"error":${JSON.stringify(error)}}`];
+}
+
+export function requestWire(id: Id, method: string, params?: RequestParams): WireBytes {
+  return [JSON.stringify({ jsonrpc: "2.0", id, method, params })];
 }
 
 export function notificationWire(method: string, params?: RequestParams): WireBytes {

@@ -3,7 +3,7 @@ import { invalid, quote } from "../errors.ts";
 import type { Call, Suggestions } from "../resources.ts";
 import type { RequestHandler } from "./client-request.ts";
 import { type ContentBlock, wireBlock } from "./blocks.ts";
-import { type InputRequired, isInputRequired, wireInputRequired } from "./input-required.ts";
+import { type InputRequired, isInputRequired, wireInputRequired, withInput } from "./input-required.ts";
 import { nameFilterOf } from "./list-filter.ts";
 import { codes, ProtocolError } from "./message.ts";
 import { cursorOf, nameParam, stringsOf } from "./params.ts";
@@ -75,7 +75,7 @@ export const promptsGet: RequestHandler = {
       if (required && args[wanted] === undefined)
         throw invalid(`the prompt ${quote(name)} needs the argument ${quote(wanted)}`);
     }
-    const answer = await prompt.get(args, toToolCall(question));
+    const answer = await withInput(question, toToolCall(question), (request) => prompt.get(args, request));
     if (isInputRequired(answer)) return wireInputRequired(answer, question);
     tellEmbedded(
       offer.observer,

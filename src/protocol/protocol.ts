@@ -6,10 +6,12 @@ export type WireBytes = readonly (string | Uint8Array)[];
 
 /** The destination of the response to one incoming body. */
 export interface Reply {
-  /** Sends a notification before the response (progress, changes of a listen). A promise means: wait, the reader is slow. */
+  /** Sends a notification or a request before the response (progress, changes of a listen, elicitation). A promise means: wait, the reader is slow. */
   notify(wire: WireBytes): void | Promise<void>;
   /** False if only the response arrives: an HTTP client may accept nothing but one JSON text. */
   readonly takesNotice?: boolean;
+  /** Aborted when the reader has disconnected and not come back for a while. Absent if the session ends then. */
+  lost?(): AbortSignal;
   /**
    * Sends the response, once and last. Without a wire there is none (a notification was accepted, or the request was cancelled).
    * The status and the time for `Retry-After` are for HTTP only. Default status: 200, or 202 without a wire.

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { progressOf } from "./respond.ts";
+import { progressOf, toResponder } from "./respond.ts";
+import type { RequestOutcome } from "./request-observer.ts";
 import { revision20251125 } from "./revisions/2025-11-25.ts";
 
 it("progress increases, and a slow reader gets it again after catching up", async () => {
@@ -18,4 +19,18 @@ it("progress increases, and a slow reader gets it again after catching up", asyn
   await slow.promise;
   progress?.(1000);
   expect(said).toEqual([1, 2, 1000]);
+});
+
+it("an observer hears of requests, not of responses", () => {
+  const observed: RequestOutcome[] = [];
+  const observer = {
+    came() {},
+    requested() {},
+    read() {},
+    answered: (outcome: RequestOutcome) => void observed.push(outcome),
+  };
+  const reply = { notify() {}, end() {} };
+  toResponder({ jsonrpc: "2.0", id: 1, result: {} }, reply, observer).end();
+  toResponder({ jsonrpc: "2.0", id: 1, method: "ping" }, reply, observer).end();
+  expect(observed).toMatchObject([{ method: "ping", outcome: "withdrawn" }]);
 });

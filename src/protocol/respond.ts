@@ -11,6 +11,7 @@ import {
   isId,
   isJsonObject,
   member,
+  parseMessage,
   type RequestParams,
   ProtocolError,
   resultWire,
@@ -46,11 +47,12 @@ const outcomes = new Map<number | undefined, RequestOutcome["outcome"]>([
 /** Reports to the observer how a request or a batch ends. A batch counts once, whatever its requests end with. */
 export function toResponder(body: unknown, reply: Reply, observer: RequestObserver | undefined): Responder {
   const isBatch = Array.isArray(body);
-  const isObserved = observer?.answered && (isBatch || (isJsonObject(body) && body["id"] !== undefined));
+  const isObserved = observer?.answered && (isBatch || getsResponse(body));
   const startMs = isObserved ? monotonicMs() : 0;
   return {
     notify: (wire) => reply.notify(wire),
     takesNotice: reply.takesNotice,
+    lost: reply.lost,
     end(response) {
       if (isObserved) {
         const method = member(body, "method");
@@ -64,6 +66,11 @@ export function toResponder(body: unknown, reply: Reply, observer: RequestObserv
       reply.end(response?.wire, response?.status, response?.retryAfterMs);
     },
   };
+}
+
+/** Whether a body has an id and is not itself a response. */
+function getsResponse(body: unknown): boolean {
+  return isJsonObject(body) && body["id"] !== undefined && parseMessage(body).kind !== "response";
 }
 
 export function errorResponse(

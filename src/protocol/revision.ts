@@ -2,6 +2,7 @@
 import type { ErrorKind } from "../errors.ts";
 import type { Freshness } from "../resources.ts";
 import type { RequestHandler } from "./client-request.ts";
+import type { InputRequest } from "./input-required.ts";
 
 /** Fields and forms that differ between revisions. */
 export interface RevisionFeatures {
@@ -17,12 +18,16 @@ export interface RevisionFeatures {
   readonly completionContext: boolean;
   /** The `extensions` capability of servers and clients. */
   readonly extensions: boolean;
+  /** `mode` of an elicitation; `tools` of a sampling request. Clients declare them as parts of the capability. */
+  readonly inputParts: boolean;
 }
 
 export interface Revision {
   readonly date: string;
   /** Methods that a revision lacks are absent. */
   readonly asks: ReadonlyMap<string, RequestHandler>;
+  /** Methods that a server may request from a client. */
+  readonly requests: ReadonlySet<InputRequest["method"]>;
   readonly has: RevisionFeatures;
   /** Whether one body may contain several messages. */
   readonly batches: boolean;

@@ -29,6 +29,7 @@ import {
 } from "./message.ts";
 import type { Runtime } from "../source.ts";
 import type { Revision } from "./revision.ts";
+import { createServerRequests } from "./server-requests.ts";
 import { legacyRevisions } from "./revisions/index.ts";
 import { wireNotice } from "./shape.ts";
 import { createSessionSubscriptions } from "./subscriptions.ts";
@@ -62,6 +63,7 @@ export function createSession(
     const { method, params } = wireNotice(notice);
     return peer.send(notificationWire(method, params));
   });
+  const requests = createServerRequests();
   let revision: Revision | undefined;
   let clientCapabilities: RequestParams = {};
   let visitor: ClientInfo | undefined;
@@ -92,6 +94,8 @@ export function createSession(
     return {
       signal: controller.signal,
       reply: {
+        takesNotice: reply.takesNotice,
+        lost: reply.lost,
         // In a batch, others may still run when this one has its response.
         notify: (wire) => (underWay.get(id) === controller ? reply.notify(wire) : undefined),
         end(response) {
@@ -162,17 +166,19 @@ export function createSession(
     };
     const progress = progressOf(params, agreed, say);
     const call = progress ? { caller, client, signal, progress } : { caller, client, signal };
-    const question = {
+    const isHeard = begun.reply.takesNotice !== false;
+    const question: ClientRequest = {
       offer,
       revision: agreed,
       params,
       call,
       say,
-      isHeard: true,
+      isHeard,
       id,
       clientCapabilities,
       visitor,
       subscriptions,
+      ...(isHeard && { askClient: (asked) => requests.send(asked, begun) }),
     };
     void answerTo(ask, question, log).then(end);
   }
@@ -200,6 +206,7 @@ export function createSession(
         revision && 200,
       );
     if (message.kind === "notification") notified(message.method, message.params);
+    if (message.kind === "response") requests.receive(message);
     reply.end();
   }
 
@@ -228,14 +235,17 @@ export function createSession(
       }
       const body = batch[next];
       next += 1;
-      const id = isJsonObject(body) && isId(body["id"]) ? body["id"] : undefined;
-      if (id === undefined) return receiveLegacy(parseMessage(body), part);
+      const message = parseMessage(body);
+      const id = message.kind === "request" || message.kind === "wrong" ? message.id : null;
+      if (id === null) return receiveLegacy(message, part);
       if (ids.has(id)) return refuse(part, id, "another request of this batch has the same id");
       ids.add(id);
       if (bytes > maxBatchBytes) return part.end(errorResponse(id, codes.internal, tooMuch));
-      receiveLegacy(parseMessage(body), part);
+      receiveLegacy(message, part);
     }
     const part: Responder = {
+      takesNotice: reply.takesNotice,
+      lost: reply.lost,
       notify: (wire) => reply.notify(wire),
       end(response) {
         if (response) {

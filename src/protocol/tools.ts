@@ -3,7 +3,7 @@ import { ResourceError } from "../errors.ts";
 import type { Call, Caller } from "../resources.ts";
 import type { RequestHandler, ClientRequest } from "./client-request.ts";
 import { type ContentBlock, wireBlocks } from "./blocks.ts";
-import { type InputRequired, isInputRequired, wireInputRequired } from "./input-required.ts";
+import { type InputRequired, isInputRequired, wireInputRequired, withInput } from "./input-required.ts";
 import { nameFilterOf } from "./list-filter.ts";
 import { codes, member, type RequestParams, ProtocolError } from "./message.ts";
 import { checkParamHeaders } from "./param-headers.ts";
@@ -108,7 +108,8 @@ export const toolsCall: RequestHandler = {
       throw new ProtocolError(codes.params, `no tool ${quote(name)}`);
     const args = member(params, "arguments") === undefined ? {} : recordOf(params, "arguments");
     if (question.headers) checkParamHeaders(tool.inputSchema, args, question.headers);
-    const answer = await tool.call(args, toToolCall(question)).catch((cause: unknown): ToolResult => {
+    const calling = withInput(question, toToolCall(question), (request) => tool.call(args, request));
+    const answer = await calling.catch((cause: unknown): ToolResult => {
       // The model reads a tool's error; a cancelled call has no reader.
       if (!(cause instanceof ResourceError) || cause.kind === "cancelled") throw cause;
       return { content: [{ type: "text", text: cause.message }], isError: true };

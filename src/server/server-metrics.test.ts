@@ -101,7 +101,7 @@ describe("/metrics", () => {
     expect(text).not.toContain("made-up");
   });
 
-  it("counts malformed messages, and a batch once; notifications are not counted", async () => {
+  it("counts malformed messages, and a batch once; notifications and responses are not counted", async () => {
     const post = async (body: unknown, headers: Record<string, string> = {}) =>
       (
         await fetch(server.url, { method: "POST", headers: { ...json, ...headers }, body: JSON.stringify(body) })
@@ -143,8 +143,8 @@ describe("/metrics", () => {
     expect(counted).toEqual([
       'pressmark_requests_total{method="initialize",outcome="ok"} 2',
       'pressmark_requests_total{method="initialize",outcome="invalid"} 1',
-      'pressmark_requests_total{method="other",outcome="withdrawn"} 2',
       'pressmark_requests_total{method="other",outcome="ok"} 2',
+      'pressmark_requests_total{method="other",outcome="withdrawn"} 1',
       'pressmark_requests_total{method="ping",outcome="malformed"} 2',
       'pressmark_requests_total{method="resources/list",outcome="error"} 1',
       'pressmark_requests_total{method="resources/read",outcome="invalid"} 1',

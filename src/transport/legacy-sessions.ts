@@ -44,6 +44,8 @@ export interface LegacySessionOptions {
   readonly replay?: Partial<EventLogLimits> & { readonly maxTotalBytes?: number };
   /** Reconnection delay for disconnected readers. */
   readonly retryMs?: number;
+  /** Time for a disconnected reader to come back, before requests that wait for its answers fail. */
+  readonly returnMs?: number;
   readonly now?: () => number;
 }
 
@@ -78,6 +80,7 @@ export function createLegacySessions(
     sessionIdleMs = 30 * 60_000,
     replay = {},
     retryMs = 1000,
+    returnMs = 30_000,
     now = monotonicMs,
   }: LegacySessionOptions = {},
 ) {
@@ -173,6 +176,7 @@ export function createLegacySessions(
       log: limits,
       pool,
       retryMs: () => ((inner.revision ?? "") >= primedSince ? retryMs : undefined),
+      returnMs,
       touched: () => touch(id, session),
     });
     const inner = edge.session({ caller, client, signal: controller.signal, send: own.send }, { modern: false });
@@ -272,6 +276,12 @@ function createPostReply(
   let stream: AnswerStream | undefined;
   let over = false;
 
+  function open(): AnswerStream | undefined {
+    // A reader that left before the stream began cannot ask for it.
+    if (over || !accepts.events || (stream === undefined && response.destroyed)) return undefined;
+    return (stream ??= streams.answer(response, headers?.()));
+  }
+
   function finish(status: number, wire?: WireBytes, retryAfterMs?: number): void {
     if (over) return;
     over = true;
@@ -287,12 +297,9 @@ function createPostReply(
   }
 
   return {
-    notify(wire) {
-      // A reader that left before the stream began cannot ask for it.
-      if (over || !accepts.events || (stream === undefined && response.destroyed)) return;
-      stream ??= streams.answer(response, headers?.());
-      return stream.send(wire);
-    },
+    takesNotice: accepts.events,
+    lost: () => open()?.lost() ?? AbortSignal.abort(),
+    notify: (wire) => open()?.send(wire),
     end: (wire, status = wire === undefined ? 202 : 200, retryAfterMs) => finish(status, wire, retryAfterMs),
     cancel: (why) => (stream === undefined ? finish(404, why) : finish(200)),
   };

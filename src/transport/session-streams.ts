@@ -10,6 +10,8 @@ import type { EventStream, EventStreams } from "./event-stream.ts";
 export interface AnswerStream {
   /** If the reader is gone, the event is only stored. */
   send(wire: WireBytes): void | Promise<void>;
+  /** Aborted when the reader has disconnected and not come back in time. */
+  lost(): AbortSignal;
   end(): void;
 }
 
@@ -39,6 +41,8 @@ interface SessionStreamsOptions {
   readonly pool: BytePool;
   /** Reconnection delay, if streams open with an event id (so that they can be replayed from the start). */
   readonly retryMs: () => number | undefined;
+  /** Time for a disconnected reader to come back, before its stream is lost. */
+  readonly returnMs: number;
   /** A connection was opened or closed. */
   readonly touched: () => void;
 }
@@ -52,6 +56,9 @@ interface Stream {
   stored: number;
   over: boolean;
   connection?: EventStream;
+  /** Runs while the reader of a response is away. */
+  awayTimer?: NodeJS.Timeout;
+  lost?: AbortController;
 }
 
 const maxStanding = 4;
@@ -61,6 +68,7 @@ export function createSessionStreams({
   log: limits,
   pool,
   retryMs,
+  returnMs,
   touched,
 }: SessionStreamsOptions): SessionStreams {
   const byId = new Map<string, Stream>();
@@ -90,6 +98,7 @@ export function createSessionStreams({
 
   function attach(stream: Stream, response: ServerResponse, headers: OutgoingHttpHeaders, greet: boolean): void {
     detach(stream)?.end();
+    clearTimeout(stream.awayTimer);
     const retry = greet ? retryMs() : undefined;
     size++;
     const connection = streams.open(response, {
@@ -98,7 +107,11 @@ export function createSessionStreams({
       drained: flush,
       closed() {
         size--;
-        if (stream.connection === connection) detach(stream);
+        if (stream.connection === connection) {
+          detach(stream);
+          if (!stream.standing && !stream.over && !closed)
+            stream.awayTimer = setTimeout(lose, returnMs, stream).unref();
+        }
         forget(stream);
         touched();
         flush();
@@ -114,6 +127,10 @@ export function createSessionStreams({
     const at = standing.indexOf(stream);
     if (at !== -1) standing.splice(at, 1);
     return connection;
+  }
+
+  function lose(stream: Stream): void {
+    (stream.lost ??= new AbortController()).abort();
   }
 
   function emit(stream: Stream, wire: WireBytes): void | Promise<void> {
@@ -152,8 +169,14 @@ export function createSessionStreams({
       attach(stream, response, headers, true);
       return {
         send: (wire) => (closed ? undefined : emit(stream, wire)),
+        lost() {
+          // A reader that came back late may leave again.
+          if (stream.connection && stream.lost?.signal.aborted) stream.lost = undefined;
+          return (stream.lost ??= new AbortController()).signal;
+        },
         end() {
           stream.over = true;
+          clearTimeout(stream.awayTimer);
           stream.connection?.end();
           forget(stream);
         },

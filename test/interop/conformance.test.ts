@@ -5,17 +5,12 @@ import { type Findings, runServerScenarios, serverScenarios } from "./conformanc
 import { type Fixture, startFixture } from "./fixture.ts";
 
 const noLog = "the log is for the person who runs the server, not for its clients";
-const asksNobody = "no tool sends a request to the client in the middle of a call";
 const noTasks = "the server does not declare the tasks extension: every call ends with its request";
 
 /** What a server of resources leaves out, and why. */
 const leftOut: Readonly<Record<string, string>> = {
   "logging-set-level": noLog,
   "tools-call-with-logging": noLog,
-  "tools-call-sampling": asksNobody,
-  "tools-call-elicitation": asksNobody,
-  "elicitation-sep1034-defaults": asksNobody,
-  "elicitation-sep1330-enums": asksNobody,
   "server-sse-polling":
     "the server does not end the stream of a call before its response; the specification only permits it",
   "tasks-lifecycle": noTasks,

@@ -4,6 +4,7 @@ import { ResourceError } from "../../src/errors.ts";
 import type { ContentBlock } from "../../src/protocol/blocks.ts";
 import type { Tool, ToolResult } from "../../src/protocol/tools.ts";
 import type { Call, Resources } from "../../src/resources.ts";
+import { elicitationTools } from "./fixture-elicitation.ts";
 import { inputTools } from "./fixture-input.ts";
 import { png, wav } from "./fixture-media.ts";
 
@@ -45,6 +46,7 @@ export function createFixtureTools(resources: Resources): readonly Tool[] {
       call: async () => ({ content: [text("Understood.")] }),
     },
     ...inputTools,
+    ...elicitationTools,
   ];
 }
 

@@ -4,8 +4,10 @@ import { openPolicy } from "../../src/access/policy.ts";
 import { stack } from "../../src/layer.ts";
 import { standardLayers } from "../../src/layers/standard.ts";
 import { createProtocol } from "../../src/protocol/create-protocol.ts";
+import type { Protocol } from "../../src/protocol/protocol.ts";
 import { createResources } from "../../src/router/create-resources.ts";
 import { createRuntime } from "../../src/server/runtime.ts";
+import type { Runtime } from "../../src/source.ts";
 import type { Memory } from "../../src/sources/memory.ts";
 import skills from "../../src/sources/skills.ts";
 import { listen } from "../../src/transport/listen.ts";
@@ -13,6 +15,14 @@ import { createFixturePrompts } from "./fixture-prompts.ts";
 import { createFixtureMemory } from "./fixture-resources.ts";
 import { createFixtureTools } from "./fixture-tools.ts";
 import { createSkillsFolder } from "./skills-folder.ts";
+
+interface OpenFixture extends AsyncDisposable {
+  readonly edge: Protocol;
+  readonly runtime: Runtime;
+  readonly memory: Memory;
+  /** What was written to the log. */
+  readonly log: readonly string[];
+}
 
 export interface Fixture extends AsyncDisposable {
   readonly url: string;
@@ -22,6 +32,21 @@ export interface Fixture extends AsyncDisposable {
 }
 
 export async function startFixture(): Promise<Fixture> {
+  const { edge, runtime, memory, log, [Symbol.asyncDispose]: dispose } = await openFixture();
+  const listening = await listen(edge, { port: 0, graceMs: 200, log: runtime.log });
+  return {
+    url: listening.url,
+    memory,
+    log,
+    async [Symbol.asyncDispose]() {
+      await listening.close();
+      await dispose();
+    },
+  };
+}
+
+/** Without a transport. */
+export async function openFixture(): Promise<OpenFixture> {
   const log: string[] = [];
   const runtime = createRuntime({ write: (line: unknown) => log.push(String(line)) > 0 });
   const memory = createFixtureMemory();
@@ -45,13 +70,12 @@ export async function startFixture(): Promise<Fixture> {
     prompts: createFixturePrompts(resources),
     log: runtime.log,
   });
-  const listening = await listen(edge, { port: 0, graceMs: 200, log: runtime.log });
   return {
-    url: listening.url,
+    edge,
+    runtime,
     memory,
     log,
     async [Symbol.asyncDispose]() {
-      await listening.close();
       await resources.close();
       await folder[Symbol.asyncDispose]();
     },

@@ -21,6 +21,7 @@ export const revision20241007: Revision = {
     ["resources/subscribe", resourcesSubscribe],
     ["resources/unsubscribe", resourcesUnsubscribe],
   ]),
+  requests: new Set(),
   has: {
     annotations: false,
     titles: false,
@@ -28,6 +29,7 @@ export const revision20241007: Revision = {
     audio: false,
     completionContext: false,
     extensions: false,
+    inputParts: false,
   },
   batches: false,
   listsTemplates: true,

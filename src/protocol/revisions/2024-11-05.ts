@@ -16,6 +16,7 @@ export const revision20241105: Revision = {
     ["prompts/list", promptsList],
     ["prompts/get", promptsGet],
   ]),
+  requests: new Set(["sampling/createMessage", "roots/list"]),
   has: { ...revision20241007.has, annotations: true },
   listsTemplates: false,
   // https://modelcontextprotocol.io/specification/2024-11-05/server/resources#error-handling
