@@ -1,6 +1,8 @@
 /** Connects to a server by its address and returns Resources. */
 import {
   type AuthProvider,
+  type Client,
+  type ClientOptions,
   type OAuthClientProvider,
   SSEClientTransport,
   StreamableHTTPClientTransport,
@@ -12,7 +14,7 @@ import type { Resources } from "../resources.ts";
 import type { ToolUse } from "./tool-fallback.ts";
 import { createObservedFetch, type StreamObserver } from "./observed-fetch.ts";
 import { createAnswerCache, type AnswerCache } from "./answer-cache.ts";
-import { createReconnecting, type Patience, type ConnectMethod } from "./reconnect.ts";
+import { createReconnecting, type Patience, type ConnectMethod, type Reconnecting } from "./reconnect.ts";
 import { type Fetch, withOwnHeaders } from "./own-headers.ts";
 import { createRemoteResources } from "./remote-resources.ts";
 import { createRemoteWatcher } from "./watch-remote.ts";
@@ -35,6 +37,12 @@ export interface ConnectOptions {
   readonly now?: () => number;
   /** Cache, which several connections may share. Default: a separate one. */
   readonly cache?: AnswerCache;
+  /** Capabilities of the official client, and its handlers of list changes. */
+  readonly clientOptions?: Pick<ClientOptions, "capabilities" | "listChanged">;
+  /** Called with each client before it connects, to set handlers of requests. */
+  readonly prepare?: (client: Client) => void;
+  /** Called after each connection. */
+  readonly connected?: () => void;
   /** Owner of private cached responses: connections with the same identity belong to the same person. Default: a separate one. */
   readonly identity?: string;
 }
@@ -43,6 +51,10 @@ export interface ConnectOptions {
 export interface RemoteServer extends Resources, ToolUse {
   /** Of the last connection; undefined before the first. */
   readonly server: RemoteServerInfo | undefined;
+  /** Uses the official client for requests that are safe to repeat. */
+  send: Reconnecting["send"];
+  /** Uses the official client for a request that may change something. */
+  sendOnce: Reconnecting["sendOnce"];
   close(): Promise<void>;
 }
 
@@ -137,8 +149,10 @@ export function createRemoteServer(
     cache = createAnswerCache(),
     identity = crypto.randomUUID(),
     now = () => performance.now(),
+    clientOptions,
+    prepare,
   } = options;
-  const link = createReconnecting({ ways, era, client, timeoutMs, patience, now });
+  const link = createReconnecting({ ways, era, client, timeoutMs, patience, now, clientOptions, prepare });
   const isAnonymous = sendsNothingSecret(options, server);
   const resources = createRemoteResources({ link, kept: cache, server, identity, isAnonymous });
   const watching = createRemoteWatcher({
@@ -153,6 +167,7 @@ export function createRemoteServer(
     const { name, version } = made.getServerVersion() ?? {};
     const [instructions, revision] = [made.getInstructions(), made.getNegotiatedProtocolVersion()];
     info = { era: spoken, name, version, instructions, revision };
+    options.connected?.();
   });
   const nobody = { caller: { id: identity }, signal: new AbortController().signal };
   return {
@@ -164,6 +179,8 @@ export function createRemoteServer(
     get server() {
       return info;
     },
+    send: link.send,
+    sendOnce: link.sendOnce,
     reach: () => link.send(async () => undefined, nobody),
     async close() {
       watching.close();

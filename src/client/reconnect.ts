@@ -1,6 +1,7 @@
 /** A connection to a server that is restored when it is lost. */
 import {
   Client,
+  type ClientOptions,
   type RequestOptions,
   SdkError,
   SdkErrorCode,
@@ -34,6 +35,10 @@ interface ReconnectingOptions {
   readonly patience: Patience;
   /** Milliseconds that never go back. */
   readonly now: () => number;
+  /** Capabilities of the client, and its handlers of list changes. */
+  readonly clientOptions?: ClientOptions | undefined;
+  /** Called with each client before it connects. */
+  readonly prepare?: ((client: Client) => void) | undefined;
 }
 
 /** Delays between attempts to connect or to watch again: doubled after each failure. */
@@ -70,6 +75,11 @@ export interface Reconnecting {
    * attempts share one time limit, which restarts when the server reports progress.
    */
   send<T>(request: RemoteRequest<T>, call: Call, uri?: string): Promise<T>;
+  /**
+   * Sends a request that may change something: repeated only if the server did not know the session. Limited in time by its own options
+   * and by the signal.
+   */
+  sendOnce<T>(request: (client: Client) => Promise<T>, signal: AbortSignal): Promise<T>;
   /** Called with each connection, before it is used. */
   onConnection(listener: (connection: ClientConnection) => void): void;
   /** Called when notifications may have been missed, though the connection holds. */
@@ -107,6 +117,8 @@ export function createReconnecting({
   timeoutMs,
   patience,
   now,
+  clientOptions,
+  prepare,
 }: ReconnectingOptions): Reconnecting {
   const backoff = createBackoff({ ...patience, atOnce: 1, steadyMs, now });
   const connectionListeners: ((connection: ClientConnection) => void)[] = [];
@@ -136,8 +148,9 @@ export function createReconnecting({
     const mode = modes[isOld ? "legacy" : era];
     const client = new Client(
       { ...info },
-      { versionNegotiation: { mode, probe: { timeoutMs: Math.min(timeoutMs / 2, probeMs) } } },
+      { ...clientOptions, versionNegotiation: { mode, probe: { timeoutMs: Math.min(timeoutMs / 2, probeMs) } } },
     );
+    prepare?.(client);
     const { promise: lost, resolve } = Promise.withResolvers<void>();
     let isLost = false;
     let isEnded = false;
@@ -239,8 +252,25 @@ export function createReconnecting({
     }
   }
 
+  async function attemptOnce<T>(
+    request: (client: Client) => Promise<T>,
+    signal: AbortSignal,
+    isRepeated = false,
+  ): Promise<T> {
+    let held: OpenConnection | undefined;
+    try {
+      held = await connection(signal);
+      return await abortable(request(held.client), signal);
+    } catch (cause) {
+      if (held && isGone(cause)) held.lose();
+      if (!held || isRepeated || statusOf(cause) !== 404 || answerIn(cause)) throw toRemoteError(cause, signal);
+      return attemptOnce(request, signal, true);
+    }
+  }
+
   return {
     connection,
+    sendOnce: (request, signal) => attemptOnce(request, signal),
     async send(request, call, uri) {
       try {
         return await withDeadline(timeoutMs, call.signal, tooLate, ({ signal, extend }) =>
