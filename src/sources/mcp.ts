@@ -243,12 +243,12 @@ function createGateway(
     return undefined;
   }
 
-  /** Logged once per URI, with a limit on the total. */
-  function leaveOut(what: string, whole: string, why: string): void {
-    const uri = whole.slice(0, maxNamed);
-    if (leftOut.size >= 100 || leftOut.has(uri)) return;
-    leftOut.add(uri);
-    runtime.log("warn", `left out: ${what} of another server, because ${why}`, { server, uri });
+  /** Logged once per URI or name, with a limit on the total. */
+  function leaveOut(what: string, whole: string, why: string, member: "uri" | "name" = "uri"): void {
+    const left = whole.slice(0, maxNamed);
+    if (leftOut.size >= 100 || leftOut.has(left)) return;
+    leftOut.add(left);
+    runtime.log("warn", `left out: ${what} of another server, because ${why}`, { server, [member]: left });
   }
 
   const skills = createSkillRelay({ addresses, send, leaveOut: (uri, why) => leaveOut("a skill", uri, why) });
@@ -321,7 +321,18 @@ function createGateway(
   });
 
   const relayed =
-    connection && createRelayed({ tools, prompts, timeoutMs, connection, addresses, runtime, send, entryOf, leaveOut });
+    connection &&
+    createRelayed({
+      tools,
+      prompts,
+      timeoutMs,
+      connection,
+      addresses,
+      runtime,
+      send,
+      entryOf,
+      leaveOut: (what, name, why) => leaveOut(what, name, why, "name"),
+    });
 
   return {
     timeoutMs,
