@@ -1,6 +1,6 @@
 /** Shows tools and prompts of other servers to callers who may see everything of their mounts, and calls them. */
 import { type CoalescingQueue, createCoalescingQueue } from "../lib/coalescing-queue.ts";
-import { ResourceError, quote, toResourceError } from "../errors.ts";
+import { lastingFailure, quote, ResourceError, toResourceError } from "../errors.ts";
 import type { Call, ContentBlock, Relayed, RelayedKind, RelayedName, RelayedTool } from "../resources.ts";
 import type { SourceBlock, SourceRelayed } from "../source.ts";
 import type { Access } from "./access.ts";
@@ -58,7 +58,11 @@ export function createRelayed(access: Access): Relayed {
     try {
       return await work();
     } catch (cause) {
-      throw access.refusal(cause, { uri: mount.root, mount, asked }, call);
+      const refusal = access.refusal(cause, { uri: mount.root, mount, asked }, call);
+      // The caller knows of the tool or prompt, so this reveals nothing.
+      if (refusal.kind === "not-found")
+        throw lastingFailure(`the server behind ${quote(mount.name)} refused this`, cause);
+      throw refusal;
     }
   }
 
