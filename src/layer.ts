@@ -1,5 +1,5 @@
 /** Layers: functions from source to source that add the same behaviour to every source. */
-import type { Source } from "./source.ts";
+import type { Source, SourceRelayed } from "./source.ts";
 
 /** A layer neither removes nor adds an ability. */
 export type Layer = (inner: Source, mount: { readonly name: string }) => Source;
@@ -31,7 +31,22 @@ const others = [
 ] as const;
 
 /** The methods of a source that return a promise. */
-export type Operation = (typeof operations)[number] | "act";
+export type Operation =
+  | (typeof operations)[number]
+  | "act"
+  /** Lists and completes tools and prompts of another server. */
+  | "offer"
+  /** Calls a tool or gets a prompt of another server. It may ask the caller, so the source itself limits its time. */
+  | "relay";
+
+const relayedOperations = {
+  tools: "offer",
+  prompts: "offer",
+  completePrompt: "offer",
+  watch: "watch",
+  callTool: "relay",
+  getPrompt: "relay",
+} as const satisfies Record<keyof SourceRelayed, Operation>;
 
 export type OperationMethod = (...args: never[]) => Promise<unknown>;
 
@@ -58,6 +73,14 @@ export function wrapSource(
       Object.entries(inner.actions).map(([name, action]) => [
         name,
         { ...action, run: around("act", action.run.bind(action)) },
+      ]),
+    );
+  const { relayed } = inner;
+  if (relayed)
+    wrapped["relayed"] = Object.fromEntries(
+      Object.entries(relayedOperations).map(([name, operation]) => [
+        name,
+        around(operation, relayed[name as keyof SourceRelayed].bind(relayed)),
       ]),
     );
   // A getter, because a source may learn its templates later.

@@ -51,6 +51,9 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
 const exceptions: Readonly<Record<string, readonly string[]>> = {
   // A remote server as a source.
   "sources/mcp.ts": ["client"],
+  "sources/mcp/relayed.ts": ["client"],
+  "sources/mcp/relayed-content.ts": ["client"],
+  "sources/mcp/upstream-calls.ts": ["client"],
   // Agreement is measured in the same words that search uses.
   "sources/analysis/agreement.ts": ["search"],
 };

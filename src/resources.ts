@@ -240,6 +240,117 @@ export interface ActionResult {
   readonly resources: readonly Resource[];
 }
 
+/** A block of a tool's result or of a prompt's message. */
+export type ContentBlock = (
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image" | "audio"; readonly bytes: Uint8Array; readonly mimeType: string }
+  /** A link to a resource. Revisions without links get the URI as text, unless another text already contains it (`isSaid`). */
+  | { readonly type: "link"; readonly resource: Resource; readonly isSaid?: boolean }
+  /** A resource with its content. */
+  | { readonly type: "embedded"; readonly content: Content }
+) & { readonly annotations?: Annotations; readonly meta?: Readonly<Record<string, unknown>> };
+
+/** A tool or prompt of another server, identified by the mount and by its name at that server. */
+export interface RelayedName {
+  readonly mount: string;
+  readonly name: string;
+}
+
+/** A tool of another server that a mount passes on. Its texts are those of the other server. */
+export interface RelayedTool extends RelayedName {
+  readonly title?: string;
+  readonly description?: string;
+  /** JSON Schema of the arguments, an object. */
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  /** JSON Schema of `structuredContent`, an object. */
+  readonly outputSchema?: Readonly<Record<string, unknown>>;
+  /** Hints about its behaviour: `readOnlyHint` and similar. */
+  readonly annotations?: Readonly<Record<string, unknown>>;
+  readonly icons?: readonly Icon[];
+  readonly meta?: Readonly<Record<string, unknown>>;
+}
+
+export interface PromptArgument {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly required?: boolean;
+}
+
+/** A prompt of another server that a mount passes on. */
+export interface RelayedPrompt extends RelayedName {
+  readonly title?: string;
+  readonly description?: string;
+  readonly arguments?: readonly PromptArgument[];
+  readonly icons?: readonly Icon[];
+  readonly meta?: Readonly<Record<string, unknown>>;
+}
+
+/** What the caller's client can be asked for, and its input for an earlier question. Not verified. */
+export interface ClientInput {
+  readonly clientCapabilities: Readonly<Record<string, unknown>>;
+  readonly requestState?: string | undefined;
+  readonly inputResponses?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The other server needs input from the user: call again with the answers and the same state. */
+export interface RelayedQuestion {
+  readonly inputRequests: Readonly<
+    Record<
+      string,
+      {
+        readonly method: "elicitation/create" | "sampling/createMessage";
+        readonly params: Readonly<Record<string, unknown>>;
+      }
+    >
+  >;
+  /** Only this caller can use it, once. */
+  readonly requestState: string;
+}
+
+export interface RelayedToolResult<Block = ContentBlock> {
+  readonly content: readonly Block[];
+  readonly structuredContent?: Readonly<Record<string, unknown>>;
+  readonly isError?: boolean;
+  readonly meta?: Readonly<Record<string, unknown>>;
+}
+
+export interface RelayedPromptResult<Block = ContentBlock> {
+  readonly description?: string;
+  readonly messages: readonly { readonly role: "user" | "assistant"; readonly content: Block }[];
+}
+
+/** Which list may have changed. */
+export type RelayedKind = "tools" | "prompts";
+
+/**
+ * Tools and prompts of other servers, for callers who may see everything of their mounts. What is not listed for a caller throws
+ * "not-found". A mount that fails is logged, and its tools and prompts are missing.
+ */
+export interface Relayed {
+  tools(call: Call): Promise<readonly RelayedTool[]>;
+  callTool(
+    what: RelayedName,
+    args: Readonly<Record<string, unknown>>,
+    input: ClientInput,
+    call: Call,
+  ): Promise<RelayedToolResult | RelayedQuestion>;
+  prompts(call: Call): Promise<readonly RelayedPrompt[]>;
+  getPrompt(
+    what: RelayedName,
+    args: Readonly<Record<string, string>>,
+    input: ClientInput,
+    call: Call,
+  ): Promise<RelayedPromptResult | RelayedQuestion>;
+  completePrompt(
+    what: RelayedName,
+    request: Pick<CompletionRequest, "variable" | "value" | "given">,
+    call: Call,
+  ): Promise<Suggestions>;
+  /** Resolves once armed; yields whenever a list may have changed. For one consumer. Ends when the call's signal does. */
+  watch(call: Call): Promise<AsyncIterable<RelayedKind>>;
+}
+
 export interface WatchFilter {
   readonly uris?: readonly string[];
   /** True to be notified when the list of resources changes. */
@@ -275,6 +386,8 @@ export interface Resources {
   actions?(call: Call): Promise<readonly Action[]>;
   /** An action that `actions` does not list throws "not-found"; invalid input throws "invalid" and names the field. */
   act?(what: Pick<Action, "mount" | "name">, input: unknown, call: Call): Promise<ActionResult>;
+  /** Tools and prompts of other servers. Absent if there are none and never will be. */
+  readonly relayed?: Relayed;
   /** Resolves once armed: a change made after that is never missed. Ends when the call's signal does. */
   watch(filter: WatchFilter, call: Call): Promise<Watch>;
   /** Freshness of lists. */

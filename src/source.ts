@@ -1,6 +1,26 @@
 /** The interface of a source: everything that the author of a source needs to read. */
 import type { z } from "zod";
-import type { Annotations, Body, Call, Caller, Freshness, FrontMatter, Hit, Icon, Page } from "./resources.ts";
+import type {
+  Annotations,
+  Body,
+  Call,
+  Caller,
+  ClientInput,
+  CompletionRequest,
+  ContentBlock,
+  Freshness,
+  FrontMatter,
+  Hit,
+  Icon,
+  Page,
+  RelayedKind,
+  RelayedPrompt,
+  RelayedPromptResult,
+  RelayedQuestion,
+  RelayedTool,
+  RelayedToolResult,
+  Suggestions,
+} from "./resources.ts";
 import type { Runtime } from "./runtime.ts";
 
 export type { Runtime } from "./runtime.ts";
@@ -254,6 +274,47 @@ export interface SourceActions {
   readonly actions: Readonly<Record<string, SourceAction>>;
 }
 
+/** A content block whose resources are given as addresses. */
+export type SourceBlock =
+  | Exclude<ContentBlock, { readonly type: "link" | "embedded" }>
+  | { readonly type: "link"; readonly entry: Entry }
+  | (Pick<ContentBlock, "annotations" | "meta"> & {
+      readonly type: "embedded";
+      readonly part: Part & { readonly at: Address };
+    });
+
+/** Tools and prompts of the server behind a mount. They may show anything of it: only callers who may see all of the mount use them. */
+export interface SourceRelayed {
+  /** Without duplicate names. */
+  tools(call: Call): Promise<readonly Omit<RelayedTool, "mount">[]>;
+  /** Not repeated by layers. A question ends the call; the caller's next call with its state continues the same one. */
+  callTool(
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    input: ClientInput,
+    call: Call,
+  ): Promise<RelayedToolResult<SourceBlock> | RelayedQuestion>;
+  prompts(call: Call): Promise<readonly Omit<RelayedPrompt, "mount">[]>;
+  getPrompt(
+    name: string,
+    args: Readonly<Record<string, string>>,
+    input: ClientInput,
+    call: Call,
+  ): Promise<RelayedPromptResult<SourceBlock> | RelayedQuestion>;
+  completePrompt(
+    name: string,
+    request: Pick<CompletionRequest, "variable" | "value" | "given">,
+    call: Call,
+  ): Promise<Suggestions>;
+  /** Resolves once armed; yields whenever a list may have changed. Ends when the call's signal does. */
+  watch(call: Call): Promise<AsyncIterable<RelayedKind>>;
+}
+
+/** Passing on what another server offers besides resources. */
+export interface SourceRelaying {
+  readonly relayed: SourceRelayed;
+}
+
 /** A file or folder on this machine that an address may show. */
 export interface ShownFiles {
   /** Absolute, without links; or below `folder`, with slashes. */
@@ -326,6 +387,7 @@ export interface Source
     Partial<SourceSkills>,
     Partial<SourceWatching>,
     Partial<SourceActions>,
+    Partial<SourceRelaying>,
     Partial<SourceOperation> {}
 
 export interface SourceDefinition<Options = unknown> {

@@ -1,6 +1,8 @@
 /** Connects to a server by its address and returns Resources. */
 import {
   type AuthProvider,
+  type Client,
+  type ClientOptions,
   type OAuthClientProvider,
   SSEClientTransport,
   StreamableHTTPClientTransport,
@@ -13,7 +15,7 @@ import type { RemoteTools } from "./remote-tools.ts";
 import type { ToolUse } from "./tool-fallback.ts";
 import { createObservedFetch, type StreamObserver } from "./observed-fetch.ts";
 import { createAnswerCache, type AnswerCache } from "./answer-cache.ts";
-import { createReconnecting, type Patience, type ConnectMethod } from "./reconnect.ts";
+import { createReconnecting, type Patience, type ConnectMethod, type Reconnecting } from "./reconnect.ts";
 import { type Fetch, withOwnHeaders } from "./own-headers.ts";
 import { createRemoteResources } from "./remote-resources.ts";
 import { createRemoteWatcher } from "./watch-remote.ts";
@@ -36,6 +38,12 @@ export interface ConnectOptions {
   readonly now?: () => number;
   /** Cache, which several connections may share. Default: a separate one. */
   readonly cache?: AnswerCache;
+  /** Capabilities of the official client, and its handlers of list changes. */
+  readonly clientOptions?: Pick<ClientOptions, "capabilities" | "listChanged">;
+  /** Called with each client before it connects, to set handlers of requests. */
+  readonly prepare?: (client: Client) => void;
+  /** Called after each connection. */
+  readonly connected?: () => void;
   /** Owner of private cached responses: connections with the same identity belong to the same person. Default: a separate one. */
   readonly identity?: string;
 }
@@ -44,6 +52,10 @@ export interface ConnectOptions {
 export interface RemoteServer extends Resources, ToolUse, RemoteTools {
   /** Of the last connection; undefined before the first. */
   readonly server: RemoteServerInfo | undefined;
+  /** Uses the official client for requests that are safe to repeat. */
+  send: Reconnecting["send"];
+  /** Uses the official client for a request that may change something. */
+  sendUntilAborted: Reconnecting["sendUntilAborted"];
   close(): Promise<void>;
 }
 
@@ -138,8 +150,10 @@ export function createRemoteServer(
     cache = createAnswerCache(),
     identity = crypto.randomUUID(),
     now = () => performance.now(),
+    clientOptions,
+    prepare,
   } = options;
-  const link = createReconnecting({ ways, era, client, timeoutMs, patience, now });
+  const link = createReconnecting({ ways, era, client, timeoutMs, patience, now, clientOptions, prepare });
   const isAnonymous = sendsNothingSecret(options, server);
   const resources = createRemoteResources({ link, kept: cache, server, identity, isAnonymous, now });
   const watching = createRemoteWatcher({
@@ -154,6 +168,7 @@ export function createRemoteServer(
     const { name, version } = made.getServerVersion() ?? {};
     const [instructions, revision] = [made.getInstructions(), made.getNegotiatedProtocolVersion()];
     info = { era: spoken, name, version, instructions, revision };
+    options.connected?.();
   });
   const nobody = { caller: { id: identity }, signal: new AbortController().signal };
   return {
@@ -165,6 +180,8 @@ export function createRemoteServer(
     get server() {
       return info;
     },
+    send: link.send,
+    sendUntilAborted: link.sendUntilAborted,
     reach: () => link.send(async () => undefined, nobody),
     async close() {
       watching.close();

@@ -48,7 +48,7 @@ function toDescription(wire: Omit<WireResource, "uri" | "size">): Description {
 /** Deeper values are dropped, because recursion over them could overflow the stack. */
 const maxDepth = 64;
 
-function isShallow(value: unknown, left = maxDepth): boolean {
+export function isShallow(value: unknown, left = maxDepth): boolean {
   if (typeof value !== "object" || value === null) return true;
   return left > 0 && Object.values(value).every((each) => isShallow(each, left - 1));
 }

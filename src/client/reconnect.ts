@@ -1,6 +1,7 @@
 /** A connection to a server that is restored when it is lost. */
 import {
   Client,
+  type ClientOptions,
   type RequestOptions,
   SdkError,
   SdkErrorCode,
@@ -35,6 +36,10 @@ interface ReconnectingOptions {
   readonly patience: Patience;
   /** Milliseconds that never go back. */
   readonly now: () => number;
+  /** Capabilities of the client, and its handlers of list changes. */
+  readonly clientOptions?: ClientOptions | undefined;
+  /** Called with each client before it connects. */
+  readonly prepare?: ((client: Client) => void) | undefined;
 }
 
 /** Delays between attempts to connect or to watch again: doubled after each failure. */
@@ -55,7 +60,7 @@ export interface ClientConnection {
 type RemoteRequest<T> = (client: Client, options: RequestOptions, connection: ClientConnection) => Promise<T>;
 
 /** A call with a time limit. */
-interface BoundedCall extends Call {
+interface BoundedCall extends Pick<Call, "signal" | "progress"> {
   extend(): void;
 }
 
@@ -73,6 +78,8 @@ export interface Reconnecting {
   send<T>(request: RemoteRequest<T>, call: Call, uri?: string): Promise<T>;
   /** Like `send`, but repeats the request only if the server has not processed it. */
   sendOnce<T>(request: RemoteRequest<T>, call: Call, uri?: string): Promise<T>;
+  /** Like `sendOnce`, but limited in time by its own options and by the signal only. */
+  sendUntilAborted<T>(request: RemoteRequest<T>, signal: AbortSignal): Promise<T>;
   /** Called with each connection, before it is used. */
   onConnection(listener: (connection: ClientConnection) => void): void;
   /** Called when notifications may have been missed, though the connection holds. */
@@ -110,6 +117,8 @@ export function createReconnecting({
   timeoutMs,
   patience,
   now,
+  clientOptions,
+  prepare,
 }: ReconnectingOptions): Reconnecting {
   const backoff = createBackoff({ ...patience, atOnce: 1, steadyMs, now });
   const connectionListeners: ((connection: ClientConnection) => void)[] = [];
@@ -140,10 +149,12 @@ export function createReconnecting({
     const client = new Client(
       { ...info },
       {
-        capabilities: { extensions: { ...declaredExtensions } },
+        ...clientOptions,
+        capabilities: { ...clientOptions?.capabilities, extensions: { ...declaredExtensions } },
         versionNegotiation: { mode, probe: { timeoutMs: Math.min(timeoutMs / 2, probeMs) } },
       },
     );
+    prepare?.(client);
     const { promise: lost, resolve } = Promise.withResolvers<void>();
     let isLost = false;
     let isEnded = false;
@@ -267,6 +278,7 @@ export function createReconnecting({
     connection,
     send: sendAs(true),
     sendOnce: sendAs(false),
+    sendUntilAborted: (request, signal) => attempt(request, { signal, extend: () => undefined }, undefined, false),
     onConnection: (listener) => void connectionListeners.push(listener),
     onGap: (listener) => void gapListeners.push(listener),
     async close() {

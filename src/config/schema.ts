@@ -108,7 +108,7 @@ export function serverSchema(zod: Zod) {
       ])
       .optional()
       .describe(
-        "Whether models may search, list and read with tools, or the list of tools to offer (save_set is offered only if listed; actions are the actions of mounts). Default: true",
+        "Whether models may search, list and read with tools, or the list of tools to offer (save_set is offered only if listed; actions are the actions of mounts; tools of other servers are chosen by their mounts, and false excludes them too). Default: true",
       ),
   });
 }

@@ -13,8 +13,10 @@ import {
   type ListRequest,
   type Part,
   type Source,
+  type SourceBlock,
   type SourceHit,
   type SourceHits,
+  type SourceRelayed,
   type SourceSkill,
   toSourceHits,
 } from "../source.ts";
@@ -157,9 +159,11 @@ export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Lay
       skill: async (at, call) => maskSkill(await inner.skill!(at, call)),
     };
     const all: Readonly<Partial<Record<Operation, unknown>>> = { ...masked, list, read };
-    return wrapSource(inner, (operation, method) =>
-      operation === "act" ? maskAction(method) : ((all[operation] as OperationMethod | undefined) ?? method),
-    );
+    return wrapSource(inner, (operation, method) => {
+      if (operation === "act") return maskAction(method);
+      if (operation === "offer" || operation === "relay") return maskRelayed(method);
+      return (all[operation] as OperationMethod | undefined) ?? method;
+    });
   };
 }
 
@@ -176,6 +180,38 @@ function maskAction(method: OperationMethod): OperationMethod {
     const result = (await method(...args)) as SourceActionResult;
     return { ...result, value: await maskDeep(result.value) };
   };
+}
+
+function maskRelayed(method: OperationMethod): OperationMethod {
+  return async (...args) => {
+    const result = (await method(...args)) as Awaited<ReturnType<SourceRelayed[Exclude<keyof SourceRelayed, "watch">]>>;
+    // The name is the address for calling.
+    if ("map" in result)
+      return Promise.all(result.map(async ({ name, ...rest }) => ({ ...(await maskDeep(rest)), name })));
+    if ("values" in result)
+      return { ...result, values: result.values.filter((value) => findSecrets(value).length === 0) };
+    if ("requestState" in result) return { ...result, inputRequests: await maskDeep(result.inputRequests) };
+    if ("content" in result) {
+      const { content, ...rest } = result;
+      return { ...(await maskDeep(rest)), content: await maskEach(content, maskBlock) };
+    }
+    const { messages, ...rest } = result;
+    const masked = messages.map(async (each) => ({ ...each, content: await maskBlock(each.content) }));
+    return { ...(await maskDeep(rest)), messages: await Promise.all(masked) };
+  };
+}
+
+async function maskBlock(block: SourceBlock): Promise<SourceBlock> {
+  switch (block.type) {
+    case "text":
+      return { ...block, text: await maskText(block.text) };
+    case "link":
+      return { ...block, entry: await maskEntry(block.entry) };
+    case "embedded":
+      return { ...block, part: { ...(await maskPart(block.part)), at: block.part.at } };
+    default:
+      return block;
+  }
 }
 
 /** Decodes a text with invalid bytes: the source returns it as bytes when read whole, and as text in ranges. */

@@ -18,7 +18,7 @@ export interface RetryOptions extends Pick<TimeoutOptions, "timeoutMs"> {
 
 /**
  * Retries passing errors only; never "busy", and none that says when to retry: the caller decides. Operations that read may be
- * repeated without harm; actions may not, and whoever holds a watch restarts it. Stops when the signal is aborted.
+ * repeated without harm; actions and tools may not, and whoever holds a watch restarts it. Stops when the signal is aborted.
  */
 export function retry(
   runtime: Pick<Runtime, "monotonicMs" | "wait">,
@@ -52,7 +52,7 @@ export function retry(
 
   return (inner) =>
     wrapSource(inner, (operation, method) => {
-      if (operation === "watch" || operation === "act") return method;
+      if (operation === "watch" || operation === "act" || operation === "relay") return method;
       const mostMs = Math.min(withinMs, timeLimit(inner, operation, timeoutMs));
       return (...args) => {
         const untilMs = runtime.monotonicMs() + mostMs;

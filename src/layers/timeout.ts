@@ -31,6 +31,7 @@ export function timeLimit(
 export function timeout({ timeoutMs, deadlines = shared }: TimeoutOptions = {}): Layer {
   return (inner) =>
     wrapSource(inner, (operation, method) => {
+      if (operation === "relay") return method;
       const ms = timeLimit(inner, operation, timeoutMs);
       return (...args) =>
         new Promise((resolve, reject) => {

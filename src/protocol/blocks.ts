@@ -1,16 +1,9 @@
 /** Content blocks of tools and prompts, and their form in each revision. */
-import type { Annotations, Content, Resource } from "../resources.ts";
+import type { ContentBlock } from "../resources.ts";
 import type { RevisionFeatures } from "./revision.ts";
 import { base64, wireAnnotations, wireContent, wireResource } from "./shape.ts";
 
-export type ContentBlock = (
-  | { readonly type: "text"; readonly text: string }
-  | { readonly type: "image" | "audio"; readonly bytes: Uint8Array; readonly mimeType: string }
-  /** A link to a resource. Revisions without links get the URI as text, unless another text already contains it (`isSaid`). */
-  | { readonly type: "link"; readonly resource: Resource; readonly isSaid?: boolean }
-  /** A resource with its content. */
-  | { readonly type: "embedded"; readonly content: Content }
-) & { readonly annotations?: Annotations };
+export type { ContentBlock } from "../resources.ts";
 
 export function wireBlocks(blocks: readonly ContentBlock[], has: RevisionFeatures): Record<string, unknown>[] {
   return blocks
@@ -24,6 +17,7 @@ export function wireBlock(block: ContentBlock, has: RevisionFeatures): Record<st
     const annotations = wireAnnotations(block.annotations, has);
     if (annotations) wired["annotations"] = annotations;
   }
+  if (block.meta && has.titles) wired["_meta"] = block.meta;
   return wired;
 }
 

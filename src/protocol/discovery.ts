@@ -8,7 +8,9 @@ export function capabilities(offer: ServerFeatures, { asks, has }: Revision): Re
   return {
     resources: { subscribe: true, listChanged: true },
     ...(has.audio && { completions: {} }),
-    ...(isOffered(asks.get("tools/list"), offer) && { tools: {} }),
+    ...(isOffered(asks.get("tools/list"), offer) && {
+      tools: offer.moreTools?.watch ? { listChanged: true } : {},
+    }),
     ...(isOffered(asks.get("prompts/list"), offer) && {
       prompts: offer.prompts?.watch ? { listChanged: true } : {},
     }),

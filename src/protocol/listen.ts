@@ -3,16 +3,18 @@ import { ResourceError } from "../errors.ts";
 import type { Call, WatchFilter } from "../resources.ts";
 import type { RequestHandler, ClientRequest } from "./client-request.ts";
 import { codes, ProtocolError, type JsonRpcResult } from "./message.ts";
-import { mergeNotices, promptNotices } from "./notices.ts";
+import { changeNotices, mergeNotices, promptsChanged, toolsChanged } from "./notices.ts";
 import { flagOf, recordOf, urisOf } from "./params.ts";
 import type { PromptSet } from "./prompts.ts";
 import { wireNotice } from "./shape.ts";
+import type { ToolSet } from "./tools.ts";
 
 const maxUris = 10_000;
 
 interface Wanted {
   readonly list: boolean;
   readonly prompts: PromptSet | undefined;
+  readonly tools: ToolSet | undefined;
   /** Absent if none were requested. */
   readonly uris?: readonly string[];
 }
@@ -22,8 +24,8 @@ export const subscriptionsListen: RequestHandler = {
     const { offer, params, call, isHeard } = question;
     if (!isHeard) throw new ProtocolError(codes.request, "accept text/event-stream to listen", { status: 406 });
     const wanted = recordOf(params, "notifications");
-    // Validated, although such changes are not offered: the acknowledgment leaves them out.
-    flagOf(wanted, "toolsListChanged");
+    // The acknowledgment leaves out what never changes.
+    const tools = flagOf(wanted, "toolsListChanged") && offer.moreTools?.watch ? offer.moreTools : undefined;
     const prompts = flagOf(wanted, "promptsListChanged") && offer.prompts?.watch ? offer.prompts : undefined;
     const list = flagOf(wanted, "resourcesListChanged");
     const named = urisOf(wanted, "resourceSubscriptions", maxUris);
@@ -41,7 +43,7 @@ export const subscriptionsListen: RequestHandler = {
     offer.observer?.watching?.(1, named.length);
     try {
       const asksUris = Object.hasOwn(wanted, "resourceSubscriptions");
-      return await listen({ list, prompts, uris: asksUris ? uris : undefined }, question);
+      return await listen({ list, prompts, tools, uris: asksUris ? uris : undefined }, question);
     } finally {
       offer.observer?.watching?.(-1, -named.length);
       offer.watchQuota.release(client, amount);
@@ -51,7 +53,7 @@ export const subscriptionsListen: RequestHandler = {
 };
 
 async function listen(
-  { list, prompts, uris }: Wanted,
+  { list, prompts, tools, uris }: Wanted,
   { offer, revision, call, say, id }: ClientRequest,
 ): Promise<JsonRpcResult> {
   const tag = { "io.modelcontextprotocol/subscriptionId": id };
@@ -59,7 +61,11 @@ async function listen(
   // Nothing may precede the acknowledgment, and progress is never sent.
   const quiet: Call = call.progress ? { caller: call.caller, signal: call.signal } : call;
   const watch = await offer.resources.watch(filter, quiet);
-  const changes = prompts ? mergeNotices(watch, await promptNotices(prompts, quiet)) : watch[Symbol.asyncIterator]();
+  const others = await Promise.all([
+    ...(prompts ? [changeNotices(prompts, promptsChanged, quiet)] : []),
+    ...(tools ? [changeNotices(tools, toolsChanged, quiet)] : []),
+  ]);
+  const changes = others.length > 0 ? mergeNotices(watch, ...others) : watch[Symbol.asyncIterator]();
   offer.listens.add(changes);
   try {
     if (offer.isClosing()) await changes.return?.();
@@ -68,6 +74,7 @@ async function listen(
       notifications: {
         ...(list && { resourcesListChanged: true }),
         ...(prompts && { promptsListChanged: true }),
+        ...(tools && { toolsListChanged: true }),
         ...(uris && { resourceSubscriptions: watch.uris }),
       },
     });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createCoalescingQueue } from "../lib/coalescing-queue.ts";
-import { mergeNotices, promptNotices, promptsChanged } from "./notices.ts";
+import { changeNotices, mergeNotices, promptsChanged } from "./notices.ts";
+import type { PromptSet } from "./prompts.ts";
 import type { Notice } from "./shape.ts";
 
 const listChanged: Notice = { kind: "list-changed" };
@@ -43,8 +44,8 @@ describe("notices from several places", () => {
   });
 
   it("are none for prompts that never change", async () => {
-    const shelf = { list: async () => [], find: async () => undefined };
-    const said = (await promptNotices(shelf, call))[Symbol.asyncIterator]();
+    const shelf: PromptSet = { list: async () => [], find: async () => undefined };
+    const said = (await changeNotices(shelf, promptsChanged, call))[Symbol.asyncIterator]();
     expect((await said.next()).done).toBe(true);
   });
 });

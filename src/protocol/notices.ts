@@ -1,16 +1,34 @@
 /** Merges notifications to a client from several sources. */
 import { createCoalescingQueue } from "../lib/coalescing-queue.ts";
-import type { Call } from "../resources.ts";
-import type { PromptSet } from "./prompts.ts";
+import type { Call, Relayed, RelayedKind } from "../resources.ts";
 import type { Notice } from "./shape.ts";
 
 export const promptsChanged: Notice = { kind: "prompts-changed" };
+export const toolsChanged: Notice = { kind: "tools-changed" };
 
-/** Resolves once armed. Prompts that never change yield nothing. */
-export async function promptNotices(prompts: PromptSet, call: Call): Promise<AsyncIterable<Notice>> {
-  const changes = (await prompts.watch?.(call)) ?? [];
+/** Tools or prompts that may change. */
+export interface ChangingSet {
+  /** Resolves once armed; then yields whenever the list changes for this caller. Ends with the call's signal. */
+  watch?(call: Call): Promise<AsyncIterable<unknown>>;
+}
+
+/** Resolves once armed. What never changes yields nothing. */
+export async function changeNotices(set: ChangingSet, changed: Notice, call: Call): Promise<AsyncIterable<Notice>> {
+  const changes = (await set.watch?.(call)) ?? [];
   return (async function* () {
-    for await (const _ of changes) yield promptsChanged;
+    for await (const _ of changes) yield changed;
+  })();
+}
+
+/** Changes of one list of other servers. */
+export async function watchKind(
+  relayed: Relayed,
+  wanted: RelayedKind,
+  call: Call,
+): Promise<AsyncIterable<RelayedKind>> {
+  const changes = await relayed.watch(call);
+  return (async function* () {
+    for await (const kind of changes) if (kind === wanted) yield kind;
   })();
 }
 

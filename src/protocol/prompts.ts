@@ -1,11 +1,12 @@
 /** Prompts, which a user may pick. Their messages may contain resources. */
 import { invalid, quote } from "../errors.ts";
-import type { Call, Suggestions } from "../resources.ts";
+import type { Call, Icon, PromptArgument, Suggestions } from "../resources.ts";
 import type { RequestHandler } from "./client-request.ts";
 import { type ContentBlock, wireBlock } from "./blocks.ts";
 import { type InputRequired, isInputRequired, wireInputRequired, withInput } from "./input-required.ts";
 import { nameFilterOf } from "./list-filter.ts";
 import { codes, ProtocolError } from "./message.ts";
+import type { ChangingSet } from "./notices.ts";
 import { cursorOf, nameParam, stringsOf } from "./params.ts";
 import { toToolCall, type ToolCall } from "./tools.ts";
 import { tellEmbedded } from "./request-observer.ts";
@@ -24,19 +25,19 @@ export interface Prompt {
   readonly name: string;
   readonly title?: string;
   readonly description?: string;
-  readonly arguments?: readonly { readonly name: string; readonly description?: string; readonly required?: boolean }[];
+  readonly arguments?: readonly PromptArgument[];
+  readonly icons?: readonly Icon[];
+  readonly meta?: Readonly<Record<string, unknown>>;
   get(args: Readonly<Record<string, string>>, request: ToolCall): Promise<PromptResult | InputRequired>;
   /** Suggests only what this caller may see. */
   complete?(argument: string, value: string, given: Readonly<Record<string, string>>, call: Call): Promise<Suggestions>;
 }
 
 /** The prompts, if they change or depend on the caller. */
-export interface PromptSet {
+export interface PromptSet extends ChangingSet {
   /** Prompts that this caller may see, without duplicate names. */
   list(call: Call): Promise<readonly Prompt[]>;
   find(name: string, call: Call): Promise<Prompt | undefined>;
-  /** Resolves once armed; then yields whenever the list changes for this caller. Ends with the call's signal. */
-  watch?(call: Call): Promise<AsyncIterable<unknown>>;
 }
 
 /** A fixed set of prompts for everyone. */
@@ -53,11 +54,14 @@ export const promptsList: RequestHandler = {
     if (cursorOf(params).cursor !== undefined) throw invalid("no such cursor; start again without one");
     await subscriptions?.promptsFollowed();
     const found = (await offer.prompts?.list(call)) ?? [];
-    const prompts = found.filter(matches).map(({ name, title, description, arguments: args }) => ({
+    const { has } = revision;
+    const prompts = found.filter(matches).map(({ name, title, description, arguments: args, icons, meta }) => ({
       name,
-      ...(revision.has.titles && title !== undefined && { title }),
+      ...(has.titles && title !== undefined && { title }),
       description,
-      arguments: args,
+      arguments: has.titles ? args : args?.map(({ title: _title, ...argument }) => argument),
+      ...(has.icons && icons && { icons }),
+      ...(has.titles && meta && { _meta: meta }),
     }));
     return revision.seal({ prompts }, { ...offer.resources.listFreshness, scope: "private" }, offer.server);
   },

@@ -131,6 +131,7 @@ export function createSession(
     if (method === "notifications/initialized" && revision) {
       subscriptions.followList();
       if (isOffered(revision.asks.get("prompts/list"), offer)) subscriptions.followPrompts();
+      if (isOffered(revision.asks.get("tools/list"), offer)) subscriptions.followTools();
     }
     if (method === "notifications/cancelled") {
       const id = member(params, "requestId");

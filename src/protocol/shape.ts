@@ -56,7 +56,7 @@ export function base64(bytes: Uint8Array): string {
 }
 
 /** A change that a client is notified of. */
-export type Notice = Change | { readonly kind: "prompts-changed" };
+export type Notice = Change | { readonly kind: "prompts-changed" | "tools-changed" };
 
 /** Method and parameters of a notification. */
 export function wireNotice(notice: Notice): { method: string; params: RequestParams | undefined } {
@@ -67,5 +67,7 @@ export function wireNotice(notice: Notice): { method: string; params: RequestPar
       return { method: "notifications/resources/list_changed", params: undefined };
     case "prompts-changed":
       return { method: "notifications/prompts/list_changed", params: undefined };
+    case "tools-changed":
+      return { method: "notifications/tools/list_changed", params: undefined };
   }
 }

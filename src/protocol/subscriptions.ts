@@ -3,7 +3,7 @@ import { notFound, ResourceError } from "../errors.ts";
 import { isDoneWithin } from "../lib/is-done-within.ts";
 import type { Call } from "../resources.ts";
 import type { ServerFeatures } from "./client-request.ts";
-import { promptNotices, promptsChanged } from "./notices.ts";
+import { changeNotices, promptsChanged, toolsChanged } from "./notices.ts";
 import type { Notice } from "./shape.ts";
 
 export interface Subscriptions {
@@ -13,9 +13,11 @@ export interface Subscriptions {
   followList(): void;
   /** Resolves when a list may be sent: every later change is announced. Waits only briefly for the watch. */
   listFollowed(): Promise<void>;
-  /** The same for prompts, if they may change. */
+  /** The same for prompts and tools, if they may change. */
   followPrompts(): void;
   promptsFollowed(): Promise<void>;
+  followTools(): void;
+  toolsFollowed(): Promise<void>;
   /** Throws "not-found" if it cannot be read. Subscribing twice counts once. Dropped if all requests are cancelled before it is armed. */
   subscribe(uri: string, signal: AbortSignal): Promise<void>;
   unsubscribe(uri: string): void;
@@ -38,7 +40,7 @@ const maxSubscriptions = 50_000;
 const maxArmMs = 1000;
 
 export function createSessionSubscriptions(
-  { resources, prompts, watchQuota, quotas, observer }: ServerFeatures,
+  { resources, prompts, moreTools, watchQuota, quotas, observer }: ServerFeatures,
   { caller, client }: Pick<Required<Call>, "caller" | "client">,
   announce: (notice: Notice) => void | Promise<void>,
 ): Subscriptions {
@@ -46,6 +48,7 @@ export function createSessionSubscriptions(
   const listening = new AbortController();
   const list = createFollowed({ kind: "list-changed" });
   const promptList = createFollowed(promptsChanged);
+  const toolList = createFollowed(toolsChanged);
   let closed = false;
 
   async function pump(notices: AsyncIterable<Notice>): Promise<void> {
@@ -111,9 +114,15 @@ export function createSessionSubscriptions(
 
     followPrompts() {
       if (!prompts?.watch) return;
-      promptList.follow(() => promptNotices(prompts, { caller, signal: listening.signal }));
+      promptList.follow(() => changeNotices(prompts, promptsChanged, { caller, signal: listening.signal }));
     },
     promptsFollowed: () => promptList.answering(),
+
+    followTools() {
+      if (!moreTools?.watch) return;
+      toolList.follow(() => changeNotices(moreTools, toolsChanged, { caller, signal: listening.signal }));
+    },
+    toolsFollowed: () => toolList.answering(),
 
     async subscribe(uri, signal) {
       if (closed) throw new ResourceError("cancelled", "the session is closed");

@@ -1,11 +1,12 @@
 /** Tools, which a model may call. Their results may contain resources. */
 import { ResourceError } from "../errors.ts";
-import type { Call, Caller } from "../resources.ts";
+import type { Call, Caller, Icon } from "../resources.ts";
 import type { RequestHandler, ClientRequest } from "./client-request.ts";
 import { type ContentBlock, wireBlocks } from "./blocks.ts";
 import { type InputRequired, isInputRequired, wireInputRequired, withInput } from "./input-required.ts";
 import { nameFilterOf } from "./list-filter.ts";
 import { codes, member, type RequestParams, ProtocolError } from "./message.ts";
+import type { ChangingSet } from "./notices.ts";
 import { checkParamHeaders } from "./param-headers.ts";
 import { cursorOf, nameParam, recordOf } from "./params.ts";
 import { invalid, quote } from "../errors.ts";
@@ -15,6 +16,7 @@ export interface ToolResult {
   readonly content: readonly ContentBlock[];
   readonly structuredContent?: Readonly<Record<string, unknown>>;
   readonly isError?: boolean;
+  readonly meta?: Readonly<Record<string, unknown>>;
 }
 
 /** What a tool or prompt receives besides its arguments. */
@@ -30,11 +32,12 @@ export interface Tool {
   readonly name: string;
   readonly title?: string;
   /** Description for models; names only mounts that this caller may see. */
-  readonly description: string | ((caller: Caller) => string);
+  readonly description?: string | ((caller: Caller) => string);
   readonly inputSchema: Readonly<Record<string, unknown>>;
   /** Schema of `structuredContent` in every successful result. */
   readonly outputSchema?: Readonly<Record<string, unknown>>;
   readonly annotations?: Readonly<Record<string, unknown>>;
+  readonly icons?: readonly Icon[];
   readonly meta?: Readonly<Record<string, unknown>>;
   /** Whether to offer it to a client with these capabilities. Default: to every client. */
   isFor?(clientCapabilities: RequestParams): boolean;
@@ -42,7 +45,7 @@ export interface Tool {
 }
 
 /** Tools that may change, or depend on the caller. */
-export interface ToolSet {
+export interface ToolSet extends ChangingSet {
   /** Tools of this caller, without duplicate names and names in `taken`. */
   list(taken: ReadonlySet<string>, call: Call): Promise<readonly Tool[]>;
 }
@@ -54,6 +57,7 @@ export function toToolCall({ call, params, clientCapabilities }: ClientRequest):
   if (requestState !== undefined && typeof requestState !== "string") throw invalid('"requestState" must be a string');
   return {
     caller: call.caller,
+    ...(call.client && { client: call.client }),
     signal: call.signal,
     progress: call.progress,
     inputResponses: inputResponses === undefined ? undefined : recordOf(params, "inputResponses"),
@@ -65,14 +69,15 @@ export function toToolCall({ call, params, clientCapabilities }: ClientRequest):
 export const toolsList: RequestHandler = {
   needs: "tools",
   async answer(question) {
-    const { offer, revision, params, call, clientCapabilities } = question;
+    const { offer, revision, params, call, clientCapabilities, subscriptions } = question;
     const matches = nameFilterOf(question);
     if (cursorOf(params).cursor !== undefined) throw invalid("no such cursor; start again without one");
+    await subscriptions?.toolsFollowed();
     const { has } = revision;
     const more = offer.moreTools ? await offer.moreTools.list(new Set(offer.tools.keys()), call) : [];
     const offered = [...offer.tools.values(), ...more].filter((tool) => isOfferedTo(tool, clientCapabilities));
     const tools = offered.filter(matches).map((tool) => {
-      const { name, title, description, inputSchema, outputSchema, annotations, meta } = tool;
+      const { name, title, description, inputSchema, outputSchema, annotations, icons, meta } = tool;
       return {
         name,
         ...(has.titles && title !== undefined && { title }),
@@ -80,6 +85,7 @@ export const toolsList: RequestHandler = {
         inputSchema,
         ...(has.titles && outputSchema && { outputSchema }),
         ...(has.audio && annotations && { annotations }),
+        ...(has.icons && icons && { icons }),
         ...(has.titles && meta && { _meta: meta }),
       };
     });
@@ -115,12 +121,13 @@ export const toolsCall: RequestHandler = {
       return { content: [{ type: "text", text: cause.message }], isError: true };
     });
     if (isInputRequired(answer)) return wireInputRequired(answer, question);
-    const { content, structuredContent, isError } = answer;
+    const { content, structuredContent, isError, meta } = answer;
     tellEmbedded(offer.observer, question.visitor, content);
     const result = {
       content: wireBlocks(content, revision.has),
       ...(revision.has.titles && structuredContent && { structuredContent }),
       ...(isError && { isError }),
+      ...(revision.has.titles && meta && { _meta: meta }),
     };
     return revision.seal(result, undefined, offer.server);
   },

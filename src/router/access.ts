@@ -22,6 +22,8 @@ export interface Access {
   mayReach(who: Pick<Call, "caller">, mount: RoutedMount, found: { readonly reveals?: Address }): boolean;
   /** Returns whether the caller may know of the mount itself. */
   mayEnter(who: Pick<Call, "caller">, mount: RoutedMount): boolean;
+  /** Returns whether the caller may see everything of the mount, now and later. */
+  maySeeWhole(who: Pick<Call, "caller">, mount: RoutedMount): boolean;
   /**
    * The caller, for an index of these mounts that filters by itself. Undefined if the caller sees everything, or if it is not known who sees the
    * same for as long as a document is indexed: the policy does not tell, or a backend decides for each caller.
@@ -53,9 +55,12 @@ export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): 
       (mount.source.maySee?.(caller, at) ?? true) &&
       maySeeOverview(caller, mount, at));
 
+  const maySeeAll: NonNullable<Policy["maySeeAll"]> = (caller, mount, at) =>
+    isOpen || (policy.maySeeAll ?? policy.maySee)(caller, mount, at);
+
   function maySeeOverview(caller: Caller, { name, source }: RoutedMount, at: Address): boolean {
     const shown = source.overviewOf?.(at);
-    return shown === undefined || (policy.maySeeAll ?? policy.maySee)(caller, name, shown);
+    return shown === undefined || maySeeAll(caller, name, shown);
   }
   /** Decisions of another policy, or about other mounts, are different ones. */
   const decisions = (accessCount += 1);
@@ -99,6 +104,9 @@ export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): 
       return files.some(({ path }) => !visible?.maySee({ path, isWhole: true }));
     },
     mayWrite: ({ caller }, { name }) => policy.mayWrite?.(caller, name) ?? true,
+    // A source that decides by itself may hide anything.
+    maySeeWhole: (who, mount) =>
+      maySee(who, mount, root) && !mount.source.maySee && maySeeAll(who.caller, mount.name, root),
     mayEnter: (who, mount) => maySee(who, mount, root),
 
     place(uri, call) {

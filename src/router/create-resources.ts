@@ -6,6 +6,7 @@ import type { SearchIndex } from "../search/search-index.ts";
 import type { Runtime } from "../source.ts";
 import { createActions } from "./actions.ts";
 import { createCompletion } from "./complete-template.ts";
+import { createRelayed } from "./relayed.ts";
 import { createCursors } from "./cursor.ts";
 import { createAccess } from "./access.ts";
 import { createFairIndex } from "./fair-index.ts";
@@ -66,6 +67,7 @@ export function createResources(options: LocalResourcesOptions): LocalResources 
     ...createSearch(access, { findEntry }, index),
     ...createSkills(access),
     ...createActions(access),
+    relayed: createRelayed(access),
     ...watching,
     listFreshness: options.listFreshness ?? { ttlMs: 0, scope: "private" },
     close: () => (closing ??= closeAll()),

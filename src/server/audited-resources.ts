@@ -1,7 +1,7 @@
 /** Records in the audit log what callers read, search, do and watch. */
 import { toResourceError } from "../errors.ts";
 import { withMembers } from "../lib/with-members.ts";
-import type { Call, Content, Resources } from "../resources.ts";
+import type { Call, Content, Relayed, Resources } from "../resources.ts";
 import type { AuditEvent, AuditLog } from "./audit-log.ts";
 import { remoteOf } from "../transport/clients.ts";
 import type { Server } from "./open-server.ts";
@@ -30,6 +30,14 @@ export function createAuditedResources(
     throw cause;
   }
 
+  /** A call that asks the caller for input is recorded each time. */
+  async function relayed<T extends object>(detail: string, call: Call, running: Promise<T>): Promise<T> {
+    const event = { what: "act", ...whoIs(call), detail } as const;
+    const result = await running.catch((cause: unknown) => failed(event, cause, false));
+    write({ ...event, outcome: "isError" in result && result.isError ? "failed" : "allowed" });
+    return result;
+  }
+
   return withMembers<Resources>(inner, {
     async read(uri, call) {
       const { isHidden, ...event } = decisionOf(uri, call);
@@ -56,6 +64,16 @@ export function createAuditedResources(
           return result;
         },
       } satisfies Pick<Resources, "act">)),
+
+    ...(inner.relayed && {
+      relayed: {
+        ...inner.relayed,
+        callTool: (what, args, input, call) =>
+          relayed(`${what.mount}/${what.name}`, call, inner.relayed!.callTool(what, args, input, call)),
+        getPrompt: (what, args, input, call) =>
+          relayed(`${what.mount}/${what.name} (prompt)`, call, inner.relayed!.getPrompt(what, args, input, call)),
+      } satisfies Relayed,
+    }),
 
     async watch(filter, call) {
       const watch = await inner.watch(filter, call);

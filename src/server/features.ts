@@ -3,7 +3,9 @@ import { createProtocol } from "../protocol/create-protocol.ts";
 import type { Protocol } from "../protocol/protocol.ts";
 import { createGatherPrompt } from "../protocol/gather-prompt.ts";
 import type { PromptSet } from "../protocol/prompts.ts";
+import { withRelayedPrompts } from "../protocol/relayed-prompts.ts";
 import { createActionTools } from "../protocol/tools/action-tools.ts";
+import { createRelayedTools, joinToolSets } from "../protocol/tools/relayed-tools.ts";
 import { createReadingTools, type ReadingToolName } from "../protocol/tools/reading-tools.ts";
 import type { Tool, ToolSet } from "../protocol/tools.ts";
 import { runCharged } from "../lib/cost-account.ts";
@@ -27,8 +29,10 @@ interface Features {
   readonly resources: Resources;
   readonly server: { readonly name: string; readonly title: string };
   readonly tools: readonly Tool[];
-  /** Actions of mounts as tools. Absent if they are not offered. */
-  readonly actions?: ToolSet;
+  /** Whether actions of mounts are offered, also over plain HTTP. */
+  readonly actions: boolean;
+  /** Actions of mounts and tools of other servers. Absent if no tools are offered. */
+  readonly moreTools?: ToolSet;
   readonly prompts: PromptSet;
   readonly instructions: (caller: Caller) => string;
   /** Looks up the key resources for the caller that will probably connect first. */
@@ -50,7 +54,7 @@ interface ServerProtocolOptions {
 /** The protocol of a server with all its features, the same for every transport. */
 export function createServerProtocol(
   pressmark: Pick<Server, "register" | "runtime" | "quotas">,
-  { resources, server: name, instructions, tools, actions, prompts }: Features,
+  { resources, server: name, instructions, tools, moreTools, prompts }: Features,
   { version, isPrivate = false, metrics }: ServerProtocolOptions,
 ): Protocol {
   return createProtocol({
@@ -58,7 +62,7 @@ export function createServerProtocol(
     server: { ...name, version },
     instructions,
     tools,
-    moreTools: actions,
+    moreTools,
     prompts,
     observer: { ...pressmark.register, answered: metrics?.answered, watching: metrics?.watching },
     isPrivate,
@@ -76,6 +80,8 @@ export function createFeatures({ pressmark, tools }: FeaturesOptions): Features 
     ...createReadingTools({ resources, server: server.name, mounts, only }),
     ...(tools !== false && maySave(pressmark.settings.tools) ? [createSaveSet(pressmark)] : []),
   ];
+  const actions = tools !== false && isNamed("actions", pressmark.settings.tools);
+  const prompts = createSetPrompts({ ...pressmark, resources, others: [createGatherPrompt(resources)] });
   return {
     resources,
     server,
@@ -85,13 +91,20 @@ export function createFeatures({ pressmark, tools }: FeaturesOptions): Features 
         ? [createPickTool({ mounts, tools: callable.map(({ name }) => name) })]
         : []),
     ],
-    ...(tools !== false && isNamed("actions", pressmark.settings.tools) && { actions: createActionTools(resources) }),
-    prompts: createSetPrompts({ ...pressmark, resources, others: [createGatherPrompt(resources)] }),
+    actions,
+    ...(tools !== false && pressmark.settings.tools !== false && { moreTools: toolsOfMounts(resources, actions) }),
+    prompts: resources.relayed ? withRelayedPrompts(prompts, resources.relayed) : prompts,
     // What the server looks up for them is not charged to the caller.
     instructions: (caller) => runCharged(undefined, () => instructions.of(caller)),
     prepare: (caller) => void instructions.glance(caller),
     close: instructions.close,
   };
+}
+
+/** Tools of other servers are offered whatever the setting lists: their mounts ask for each. */
+function toolsOfMounts(resources: Resources, withActions: boolean): ToolSet {
+  const actions = withActions ? createActionTools(resources) : { list: async () => [] };
+  return resources.relayed ? joinToolSets(actions, createRelayedTools(resources.relayed)) : actions;
 }
 
 function namesOf(setting: Server["settings"]["tools"]): readonly ReadingToolName[] {

@@ -1,6 +1,6 @@
 /** Resources that can be replaced while in use: new requests go to the new build, and watches move along. */
-import { notFound } from "../errors.ts";
-import type { Call, Change, Resources, Watch, WatchFilter } from "../resources.ts";
+import { notFound, ResourceError } from "../errors.ts";
+import type { Call, Change, Relayed, RelayedKind, Resources, Watch, WatchFilter } from "../resources.ts";
 import type { Runtime } from "../source.ts";
 import { createCoalescingQueue } from "../lib/coalescing-queue.ts";
 import type { CoalescingQueue } from "../lib/coalescing-queue.ts";
@@ -44,6 +44,14 @@ interface Stay {
   readonly leave: AbortController;
 }
 
+/** A caller's watch of tools and prompts. */
+interface HeldRelayedWatch {
+  readonly call: Call;
+  readonly reader: CoalescingQueue<RelayedKind>;
+  /** Ends the watch in the build where it is. */
+  leave: AbortController | undefined;
+}
+
 /** Changes just before a swap are delivered by the old build, for at most this long. */
 const lingerMs = 1500;
 /** Number of watches that move concurrently. */
@@ -56,6 +64,7 @@ export function createReloadableResources(
   { log, wait }: Pick<Runtime, "log" | "wait">,
 ): ReloadableResources {
   const held = new Set<Held>();
+  const relayedWatches = new Set<HeldRelayedWatch>();
   const leaving = new Set<Promise<void>>();
   const closing = new AbortController();
   let current = first;
@@ -148,6 +157,21 @@ export function createReloadableResources(
     await Promise.all(Array.from({ length: movesAtOnce }, next));
   }
 
+  /** Watches tools and prompts in the current build. Others may be visible there, so both lists count as changed. */
+  async function settleRelayed(watch: HeldRelayedWatch, isMoving = false): Promise<void> {
+    watch.leave?.abort();
+    const leave = new AbortController();
+    watch.leave = leave;
+    const { relayed } = current.resources;
+    try {
+      const changes = await relayed?.watch({ caller: watch.call.caller, signal: leave.signal });
+      if (changes) void pumpRelayed(changes, watch);
+    } catch (cause) {
+      if (!leave.signal.aborted) log("error", "a watch of tools and prompts failed", { cause });
+    }
+    if (isMoving) watch.reader.pushAll(["tools", "prompts"]);
+  }
+
   /** Runs after all watches have moved. */
   async function depart(before: ResourcesBuild): Promise<void> {
     await wait(lingerMs, closing.signal).catch(() => undefined);
@@ -211,6 +235,26 @@ export function createReloadableResources(
       if (acted === undefined) throw notFound(what.mount);
       return acted;
     },
+    relayed: {
+      tools: async (call) => (await current.resources.relayed?.tools(call)) ?? [],
+      prompts: async (call) => (await current.resources.relayed?.prompts(call)) ?? [],
+      callTool: async (what, args, input, call) => relayedBy(current).callTool(what, args, input, call),
+      getPrompt: async (what, args, input, call) => relayedBy(current).getPrompt(what, args, input, call),
+      completePrompt: async (what, request, call) => relayedBy(current).completePrompt(what, request, call),
+      async watch(call) {
+        const watch: HeldRelayedWatch = { call, reader: createCoalescingQueue((kind) => kind), leave: undefined };
+        relayedWatches.add(watch);
+        const end = () => {
+          relayedWatches.delete(watch);
+          watch.leave?.abort();
+          void watch.reader.return();
+        };
+        if (call.signal.aborted) end();
+        else call.signal.addEventListener("abort", end, { once: true });
+        await settleRelayed(watch);
+        return watch.reader;
+      },
+    },
     get listFreshness() {
       return current.resources.listFreshness;
     },
@@ -233,6 +277,7 @@ export function createReloadableResources(
       const before = current;
       current = next;
       swapping = swapping.then(moveAll);
+      for (const watch of relayedWatches) void settleRelayed(watch, true);
       const left = swapping.then(() => depart(before)).finally(() => leaving.delete(left));
       leaving.add(left);
       return swapping;
@@ -241,10 +286,23 @@ export function createReloadableResources(
     async close() {
       closing.abort();
       for (const { ended } of held) ended.abort();
+      for (const { leave, reader } of relayedWatches) {
+        leave?.abort();
+        void reader.return();
+      }
       await Promise.all([swapping, ...leaving]);
       await current.close();
     },
   };
+}
+
+async function pumpRelayed(changes: AsyncIterable<RelayedKind>, { reader }: HeldRelayedWatch): Promise<void> {
+  for await (const kind of changes) reader.push(kind);
+}
+
+function relayedBy({ resources }: ResourcesBuild): Relayed {
+  if (!resources.relayed) throw new ResourceError("not-found", "no tool or prompt of another server");
+  return resources.relayed;
 }
 
 function toWatch(uris: readonly string[], { reader, ended }: Held): Watch {

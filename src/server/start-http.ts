@@ -124,7 +124,7 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
       ...(settings.publicUrl === undefined ? [] : [new URL(settings.publicUrl).host]),
     ];
     const allowedOrigins = [...(options.allowedOrigins ?? []), ...(settings.allowedOrigins ?? [])];
-    const posts = features.actions && createActionEndpoint(pressmark.resources, log, quotas);
+    const posts = features.actions ? createActionEndpoint(pressmark.resources, log, quotas) : undefined;
     const page = createPickerPage({
       folder: () => options.pickerFolder ?? join(packageFolder(), "dist", "picker"),
       begin(request) {

@@ -5,8 +5,8 @@ import type { ActionEndpoint } from "../transport/action-endpoint.ts";
 
 interface WriteCheckOptions {
   readonly tools: readonly Tool[];
-  /** Actions of mounts as tools. */
-  readonly actions?: ToolSet;
+  /** Tools of mounts. */
+  readonly moreTools?: ToolSet;
   /** The same actions over plain HTTP. */
   readonly endpoint?: Pick<ActionEndpoint, "writes">;
 }
@@ -14,10 +14,10 @@ interface WriteCheckOptions {
 /** Undefined if a message calls no tool. */
 export type WriteCheck = (caller: Caller, body: unknown, actionPath?: string) => Promise<boolean> | undefined;
 
-export function createWriteCheck({ tools, actions, endpoint }: WriteCheckOptions): WriteCheck {
+export function createWriteCheck({ tools, moreTools, endpoint }: WriteCheckOptions): WriteCheck {
   async function areWriting(names: readonly unknown[], caller: Caller): Promise<boolean> {
     const own = new Set(tools.map(({ name }) => name));
-    const offered = [...tools, ...((await actions?.list(own, callOf(caller))) ?? [])];
+    const offered = [...tools, ...((await moreTools?.list(own, callOf(caller))) ?? [])];
     return offered.some(({ name, annotations }) => names.includes(name) && annotations?.readOnlyHint !== true);
   }
 

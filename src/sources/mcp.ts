@@ -17,6 +17,7 @@ import { type Addresses, createAddresses } from "./mcp/addresses.ts";
 import { authOptions } from "./mcp/auth-options.ts";
 import { createPerCaller } from "./mcp/per-caller.ts";
 import { createRelay } from "./mcp/relay.ts";
+import { createRelayed, createRelayedConnection, type RelayedConnection } from "./mcp/relayed.ts";
 import { withoutIndex } from "./mcp/sets.ts";
 import { createSkillRelay } from "./mcp/skills.ts";
 import { toSourceTemplate } from "./mcp/templates.ts";
@@ -36,6 +37,15 @@ const maxDirectories = 10_000;
 const maxNamed = 500;
 /** Longest part of its instructions that is used as a description. */
 const maxInstructions = 4000;
+
+function passedOption(z: typeof Zod, what: "tools" | "prompts") {
+  return z
+    .union([z.boolean(), z.array(z.string().min(1))])
+    .default(false)
+    .describe(
+      `Whether to pass on the server's ${what} to callers who may see all of the mount, or the names of those to pass on`,
+    );
+}
 
 function mcpOptions(z: typeof Zod) {
   return z
@@ -62,6 +72,8 @@ function mcpOptions(z: typeof Zod) {
         .enum(["auto", "modern", "legacy"])
         .default("auto")
         .describe("Protocol generation: detected, or since 2026-07-28, or before that"),
+      tools: passedOption(z, "tools"),
+      prompts: passedOption(z, "prompts"),
       timeoutMs: intOption(z, 1, 600_000, 30_000).describe(
         "Time limit for a request, including connecting and all attempts, in milliseconds",
       ),
@@ -94,13 +106,20 @@ export default defineSource<McpOptions>({
 
   async open(options, runtime) {
     const { auth, timeoutMs } = options;
-    const open = (caller?: Caller) => createGateway(createUpstream(options, runtime, caller), options, runtime);
+    const relays = options.tools !== false || options.prompts !== false;
+    const open = (caller?: Caller) => {
+      const relayed = relays ? createRelayedConnection(timeoutMs, runtime) : undefined;
+      return createGateway(createUpstream(options, runtime, relayed, caller), options, runtime, relayed);
+    };
     if (auth?.grant !== "token_exchange") return open();
-    return createPerCaller((caller) => {
-      // Nothing is requested for a caller whom the other server could not know.
-      subjectTokenOf(caller, auth);
-      return open(caller);
-    }, timeoutMs);
+    return createPerCaller(
+      (caller) => {
+        // Nothing is requested for a caller whom the other server could not know.
+        subjectTokenOf(caller, auth);
+        return open(caller);
+      },
+      { timeoutMs, relays },
+    );
   },
 });
 
@@ -110,6 +129,7 @@ type Upstream = () => Promise<RemoteServer>;
 function createUpstream(
   options: McpOptions,
   runtime: Runtime,
+  relayed: RelayedConnection | undefined,
   caller?: Caller,
 ): { get: Upstream; close(): Promise<void> } {
   let pressmark: Promise<RemoteServer> | undefined;
@@ -119,7 +139,7 @@ function createUpstream(
     const { url, headers, auth, command, args, env, cwd, era, timeoutMs } = options;
     try {
       const { createRemoteServer, httpWays } = await import("../client/connect.ts");
-      const connectionOptions = { era, timeoutMs, now: monotonicMs, headers };
+      const connectionOptions = { era, timeoutMs, now: monotonicMs, headers, ...relayed?.connectOptions };
       if (url !== undefined) {
         const signedIn = auth && (await createUpstreamAuth({ ...auth, url, timeoutMs }, runtime, caller));
         const overHttp = { ...connectionOptions, ...signedIn };
@@ -172,8 +192,9 @@ function discreet(cause: unknown): unknown {
 
 function createGateway(
   upstream: { get: Upstream; close(): Promise<void> },
-  { url, command, timeoutMs }: McpOptions,
+  { url, command, timeoutMs, tools, prompts }: McpOptions,
   runtime: Runtime,
+  connection: RelayedConnection | undefined,
 ) {
   const addresses = createAddresses();
   const server = url ?? command ?? "";
@@ -222,12 +243,12 @@ function createGateway(
     return undefined;
   }
 
-  /** Logged once per URI, with a limit on the total. */
-  function leaveOut(what: string, whole: string, why: string): void {
-    const uri = whole.slice(0, maxNamed);
-    if (leftOut.size >= 100 || leftOut.has(uri)) return;
-    leftOut.add(uri);
-    runtime.log("warn", `left out: ${what} of another server, because ${why}`, { server, uri });
+  /** Logged once per URI or name, with a limit on the total. */
+  function leaveOut(what: string, whole: string, why: string, member: "uri" | "name" = "uri"): void {
+    const left = whole.slice(0, maxNamed);
+    if (leftOut.size >= 100 || leftOut.has(left)) return;
+    leftOut.add(left);
+    runtime.log("warn", `left out: ${what} of another server, because ${why}`, { server, [member]: left });
   }
 
   const skills = createSkillRelay({ addresses, send, leaveOut: (uri, why) => leaveOut("a skill", uri, why) });
@@ -299,8 +320,23 @@ function createGateway(
     isDirectory: (path) => directories.has(path),
   });
 
+  const relayed =
+    connection &&
+    createRelayed({
+      tools,
+      prompts,
+      timeoutMs,
+      connection,
+      addresses,
+      runtime,
+      send,
+      entryOf,
+      leaveOut: (what, name, why) => leaveOut(what, name, why, "name"),
+    });
+
   return {
     timeoutMs,
+    ...(relayed && { relayed }),
 
     list: ({ cursor }, call) => list(cursor, call),
 
@@ -399,6 +435,7 @@ function createGateway(
     follow: (at, call) => relay.follow(at, call.signal),
     watch: ({ signal }) => relay.watch(signal),
     async close() {
+      relayed?.close();
       await relay.close();
       await upstream.close();
     },

@@ -85,10 +85,15 @@ export interface OAuthUpstream extends AsyncDisposable {
 }
 
 export async function startOAuthUpstream(issuer: string): Promise<OAuthUpstream> {
-  const inner = await openScripted({
-    "resources/list": () => ({ result: { resources: [{ uri: "notes://all/a", name: "a" }] } }),
-    "resources/read": () => ({ result: { contents: [{ uri: "notes://all/a", text: "alpha" }] } }),
-  });
+  const inner = await openScripted(
+    {
+      "resources/list": () => ({ result: { resources: [{ uri: "notes://all/a", name: "a" }] } }),
+      "resources/read": () => ({ result: { contents: [{ uri: "notes://all/a", text: "alpha" }] } }),
+      "tools/list": () => ({ result: { tools: [{ name: "greet", inputSchema: { type: "object" } }] } }),
+      "tools/call": () => ({ result: { content: [{ type: "text", text: "hello" }] } }),
+    },
+    { resources: {}, tools: {} },
+  );
   const received: { path: string; headers: IncomingHttpHeaders; body: string }[] = [];
   const [seen, refused, users] = [new Set<string>(), new Set<string>(), new Set<string>()];
 

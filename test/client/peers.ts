@@ -102,6 +102,17 @@ export async function openSdkV2(): Promise<Peer> {
     }));
     return mcp;
   });
+  return {
+    ...(await serveFetch(handler.fetch)),
+    change(to) {
+      text = to;
+      handler.notify.resourceUpdated("greeting://world");
+    },
+  };
+}
+
+/** A handler of web requests over HTTP. */
+export async function serveFetch(handle: (request: Request) => Promise<Response>): Promise<Peer> {
   const server = createServer((request, response) => void pass(request, response).catch(() => response.destroy()));
   async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const gone = new AbortController();
@@ -111,7 +122,7 @@ export async function openSdkV2(): Promise<Peer> {
     let body = "";
     request.setEncoding("utf8");
     for await (const chunk of request) body += chunk as string;
-    const answer = await handler.fetch(
+    const answer = await handle(
       new Request(`http://127.0.0.1${request.url}`, {
         method: request.method ?? "POST",
         headers,
@@ -124,14 +135,7 @@ export async function openSdkV2(): Promise<Peer> {
     for await (const chunk of answer.body ?? []) response.write(chunk);
     response.end();
   }
-  return {
-    url: await listening(server),
-    change(to) {
-      text = to;
-      handler.notify.resourceUpdated("greeting://world");
-    },
-    [Symbol.asyncDispose]: () => closed(server),
-  };
+  return { url: await listening(server), [Symbol.asyncDispose]: () => closed(server) };
 }
 
 /** fastmcp: sessions, and subscriptions that it keeps itself. */

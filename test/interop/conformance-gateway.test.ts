@@ -8,8 +8,6 @@ const command = `${process.execPath} ${join(import.meta.dirname, "conformance-ga
 
 /** What a mount does not do, and why. */
 const leftOut: Readonly<Record<string, string>> = {
-  "auth/scope-step-up":
-    "only a call of a tool needs more scopes there, and a mount calls no tools but those for search and lists",
   "auth/dpop": "a mount has no option for DPoP",
   "auth/dpop-nonce": "a mount has no option for DPoP",
   "auth/wif-jwt-bearer": "a mount has no option for a workload identity",

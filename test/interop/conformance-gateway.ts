@@ -8,6 +8,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { Client } from "@modelcontextprotocol/client";
+import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
 const program = join(import.meta.dirname, "../../bin/pressmark.js");
 const url = process.argv.at(-1) ?? "";
@@ -30,14 +32,20 @@ async function issuerOf(): Promise<string | undefined> {
 }
 
 const folder = mkdtempSync(join(tmpdir(), "pressmark-gateway-"));
-const mounts = { upstream: { source: "mcp", url, auth: await authOf() } };
-writeFileSync(join(folder, "pressmark.yaml"), JSON.stringify({ mounts }));
+const auth = await authOf();
+const configure = (scope?: string): void => {
+  const upstream = { source: "mcp", url, auth: { ...auth, scope }, tools: true };
+  writeFileSync(join(folder, "pressmark.yaml"), JSON.stringify({ mounts: { upstream } }));
+};
+configure();
+
+const env = { XDG_STATE_HOME: join(folder, "state"), XDG_CACHE_HOME: join(folder, "cache") };
 
 /** Standard error is passed on; `heard` gets all of it so far. */
 async function run(words: readonly string[], heard: (said: string) => void = () => undefined): Promise<number> {
   const child = spawn(process.execPath, [program, ...words, "--config", "pressmark.yaml"], {
     cwd: folder,
-    env: { ...process.env, XDG_STATE_HOME: join(folder, "state"), XDG_CACHE_HOME: join(folder, "cache") },
+    env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let said = "";
@@ -50,11 +58,16 @@ async function run(words: readonly string[], heard: (said: string) => void = () 
   return code;
 }
 
+/** Requested at the last login. */
+let requested: string | null = null;
+
 async function login(): Promise<boolean> {
   let page: Promise<Response> | undefined;
   const code = await run(["login", "upstream", "--no-browser"], (said) => {
     const shown = /^http\S+$/m.exec(said)?.[0];
-    if (shown !== undefined) page ??= fetch(shown);
+    if (shown === undefined) return;
+    requested = new URL(shown).searchParams.get("scope");
+    page ??= fetch(shown);
   });
   return code === 0;
 }
@@ -68,8 +81,35 @@ async function list(): Promise<boolean> {
   return needsLogin;
 }
 
+/** Calls each tool of the mount. Returns the scope that the log says is missing. */
+async function callTools(): Promise<string | undefined> {
+  let said = "";
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [program, "stdio", "--config", "pressmark.yaml"],
+    cwd: folder,
+    env: { ...getDefaultEnvironment(), ...env },
+    stderr: "pipe",
+  });
+  transport.stderr?.on("data", (chunk: Buffer) => {
+    process.stderr.write(chunk);
+    said += chunk.toString();
+  });
+  const client = new Client({ name: "conformance", version: "1" });
+  await client.connect(transport);
+  const { tools } = await client.listTools();
+  for (const { name } of tools) if (name.startsWith("upstream_")) await client.callTool({ name, arguments: {} });
+  await client.close();
+  return /requires the scope \\"([^"]*)\\"/.exec(said)?.[1];
+}
+
 let signedIn = isMachine || (await login());
-if (signedIn && (await list())) {
+if (signedIn && scenario === "auth/scope-step-up") {
+  const scope = await callTools();
+  // As the operator does who reads the log.
+  configure(`${requested} ${scope}`);
+  signedIn = scope !== undefined && (await login()) && (await callTools()) === undefined;
+} else if (signedIn && (await list())) {
   signedIn = await login();
   if (signedIn) await list();
 }

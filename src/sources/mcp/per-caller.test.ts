@@ -45,8 +45,8 @@ async function signedIn(id: string) {
 }
 
 async function open(more: object = {}) {
-  const auth = { grant: "token_exchange", issuer: authority.issuer, clientId: "pressmark", clientSecret, ...more };
-  const options = mcp.options(z).parse({ url: upstream.url, auth, timeoutMs: 10_000 });
+  const auth = { grant: "token_exchange", issuer: authority.issuer, clientId: "pressmark", clientSecret };
+  const options = mcp.options(z).parse({ url: upstream.url, auth, timeoutMs: 10_000, ...more });
   const runtime = createRuntime({ write: (line: string) => Boolean(logged.push(line)) });
   const source = await mcp.open(options, runtime);
   onTestFinished(() => source.close?.());
@@ -77,6 +77,21 @@ it.each<Caller>([
   const { message } = await refusal(source.read(note, { ...idle, caller }), ["denied"], "no token");
   expect(message).toContain("this caller has no token");
   expect(upstream.received).toEqual([]);
+});
+
+it("calls tools as each caller", async () => {
+  const source = await open({ tools: true });
+  for (const id of ["aki", "ben"]) {
+    const { call } = await signedIn(id);
+    expect(await source.relayed?.tools(call)).toMatchObject([{ name: "greet" }]);
+    const called = source.relayed?.callTool("greet", {}, { clientCapabilities: {} }, call);
+    expect(await called).toEqual({ content: [{ type: "text", text: "hello" }] });
+  }
+  const calls = upstream.received.filter(({ body }) => body.includes("tools/call"));
+  expect(new Set(calls.map(({ headers }) => headers.authorization)).size).toBe(2);
+  expect([...upstream.users].sort()).toEqual(["aki", "ben"]);
+  const nobody = { ...idle, caller: { id: "local" } };
+  await refusal(source.relayed!.tools(nobody), ["denied"], "no token");
 });
 
 it("ends with the caller", async () => {

@@ -1,7 +1,7 @@
 /** A source of its own for each caller, for a server that is told who asks. */
 import { cancelled } from "../../errors.ts";
 import type { Call, Caller } from "../../resources.ts";
-import type { Source } from "../../source.ts";
+import type { Source, SourceRelayed } from "../../source.ts";
 
 /** Beyond this, the connection of the caller who came first is closed. */
 const maxCallers = 1000;
@@ -13,7 +13,10 @@ const abilities = ["stat", "children", "search", "skills", "skill", "watch", "fo
  * `open` connects nothing before the first request. Without templates and without an index, because both are shared by all callers. A
  * caller's source is closed when the caller is no longer admitted.
  */
-export function createPerCaller(open: (caller: Caller) => PerCallerSource, timeoutMs: number): Source {
+export function createPerCaller(
+  open: (caller: Caller) => PerCallerSource,
+  { timeoutMs, relays = false }: { readonly timeoutMs: number; readonly relays?: boolean },
+): Source {
   const sources = new Map<Caller, PerCallerSource>();
 
   function of({ caller }: Call): PerCallerSource {
@@ -34,8 +37,19 @@ export function createPerCaller(open: (caller: Caller) => PerCallerSource, timeo
     await source?.close().catch(() => undefined);
   }
 
+  const relayedOf = (call: Call): SourceRelayed => of(call).relayed as SourceRelayed;
+  const relayed: SourceRelayed = {
+    tools: async (call) => relayedOf(call).tools(call),
+    callTool: async (name, args, input, call) => relayedOf(call).callTool(name, args, input, call),
+    prompts: async (call) => relayedOf(call).prompts(call),
+    getPrompt: async (name, args, input, call) => relayedOf(call).getPrompt(name, args, input, call),
+    completePrompt: async (name, request, call) => relayedOf(call).completePrompt(name, request, call),
+    watch: async (call) => relayedOf(call).watch(call),
+  };
+
   return {
     timeoutMs,
+    ...(relays && { relayed }),
     list: async (request, call) => of(call).list(request, call),
     read: async (at, call) => of(call).read(at, call),
     stat: async (at, call) => of(call).stat(at, call),

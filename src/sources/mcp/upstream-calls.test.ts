@@ -1,0 +1,168 @@
+/** Calls that ask: how long they wait, for whom, and how they end. */
+import type { Client } from "@modelcontextprotocol/client";
+import { describe, expect, it } from "vitest";
+import type { Call, ClientInput, RelayedQuestion } from "../../resources.ts";
+import { createUpstreamCalls, type UpstreamCall } from "./upstream-calls.ts";
+
+const able: ClientInput = { clientCapabilities: { elicitation: {}, sampling: {} } };
+const form = { method: "elicitation/create", params: { message: "Sure?", requestedSchema: { type: "object" } } };
+const accept = { action: "accept", content: {} };
+
+/** Time passes when the test says so. */
+function open(timeoutMs = 1000) {
+  const timers = new Set<{ dueMs: number; fire(): void }>();
+  let nowMs = 0;
+  const calls = createUpstreamCalls(timeoutMs, {
+    mount: "up",
+    wait: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        const timer = { dueMs: nowMs + ms, fire: resolve };
+        timers.add(timer);
+        signal.addEventListener("abort", () => {
+          timers.delete(timer);
+          reject(signal.reason as Error);
+        });
+      }),
+  });
+  function pass(ms: number): void {
+    nowMs += ms;
+    for (const timer of timers) if (timer.dueMs <= nowMs) timer.fire();
+  }
+  return { ...calls, pass, timers };
+}
+
+function callOf(id: string, ended?: AbortSignal): Call {
+  return { caller: { id, ...(ended && { ended }) }, signal: new AbortController().signal };
+}
+
+const answering = (state: string, inputResponses: Record<string, unknown> = { 1: accept }): ClientInput => ({
+  ...able,
+  requestState: state,
+  inputResponses,
+});
+
+/** Asks, and returns the answers. */
+const asks = (upstream: UpstreamCall) => abortable(upstream, upstream.ask({ sure: form }));
+
+function abortable<T>({ signal }: UpstreamCall, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason as Error));
+    work.then(resolve, reject);
+  });
+}
+
+const never = (upstream: UpstreamCall) => abortable(upstream, new Promise<never>(() => {}));
+
+describe("a call that asks", () => {
+  it("goes on with the answer, under the name that the server gave its question", async () => {
+    const { run, timers } = open();
+    const asked = (await run("tool a", able, callOf("ann"), asks)) as RelayedQuestion;
+    expect(asked.inputRequests).toEqual({
+      1: { method: "elicitation/create", params: { ...form.params, message: "up: Sure?" } },
+    });
+    expect(await run("tool a", answering(asked.requestState), callOf("ann"), never)).toEqual({ sure: accept });
+    expect(timers.size).toBe(0);
+  });
+
+  it("ends at the other server if nobody answers in time", async () => {
+    const { run, pass, timers } = open();
+    const stopped = Promise.withResolvers<void>();
+    const asked = (await run("tool a", able, callOf("ann"), (upstream) => {
+      upstream.signal.addEventListener("abort", () => stopped.resolve());
+      return asks(upstream);
+    })) as RelayedQuestion;
+    pass(10 * 60_000);
+    await stopped.promise;
+    const late = run("tool a", answering(asked.requestState), callOf("ann"), asks);
+    await expect(late).rejects.toMatchObject({ kind: "invalid" });
+    expect(timers.size).toBe(0);
+  });
+
+  it("ends with its caller", async () => {
+    const { run } = open();
+    const ended = new AbortController();
+    const stopped = Promise.withResolvers<void>();
+    await run("tool a", able, callOf("ann", ended.signal), (upstream) => {
+      upstream.signal.addEventListener("abort", () => stopped.resolve());
+      return asks(upstream);
+    });
+    ended.abort();
+    await stopped.promise;
+  });
+
+  it("that ended meanwhile gives its result to the caller who comes back", async () => {
+    const { run } = open();
+    const end = Promise.withResolvers<string>();
+    const asked = (await run("tool a", able, callOf("ann"), (upstream) => {
+      upstream.ask({ sure: form }).catch(() => undefined);
+      return end.promise;
+    })) as RelayedQuestion;
+    end.resolve("too late");
+    expect(await run("tool a", answering(asked.requestState), callOf("ann"), never)).toBe("too late");
+  });
+
+  it("without an answer to its question fails", async () => {
+    const { run } = open();
+    const asked = (await run("tool a", able, callOf("ann"), asks)) as RelayedQuestion;
+    const call = run("tool a", answering(asked.requestState, { other: accept }), callOf("ann"), never);
+    await expect(call).rejects.toMatchObject({ kind: "invalid" });
+  });
+
+  it("is refused when its caller has ten others that wait, and others are not", async () => {
+    const { run } = open();
+    for (let count = 0; count < 10; count += 1) await run("tool a", able, callOf("ann"), asks);
+    await expect(run("tool a", able, callOf("ann"), asks)).rejects.toMatchObject({ kind: "busy" });
+    expect(await run("tool a", able, callOf("ben"), asks)).toHaveProperty("requestState");
+  });
+
+  it.each([
+    ["a form, without the capability", {}, form],
+    ["a form, with URLs only", { elicitation: { url: {} } }, form],
+    ["a URL", { elicitation: { url: {} } }, { ...form, params: { mode: "url", url: "https://example.org" } }],
+    ["sampling with tools", { sampling: {} }, { method: "sampling/createMessage", params: { tools: [] } }],
+    ["roots", { roots: {} }, { method: "roots/list" }],
+  ])("for %s is refused", async (_what, clientCapabilities, request) => {
+    const { run } = open();
+    const call = run("tool a", { clientCapabilities }, callOf("ann"), ({ ask }) => ask({ x: request }));
+    await expect(call).rejects.toMatchObject({ kind: "unsupported" });
+  });
+});
+
+describe("a call", () => {
+  it("has a time limit, which progress restarts", async () => {
+    const { run, pass } = open(1000);
+    const begun = Promise.withResolvers<UpstreamCall>();
+    const told: unknown[] = [];
+    const call = { ...callOf("ann"), progress: (...done: unknown[]) => void told.push(done) };
+    const running = run("tool a", able, call, (upstream) => {
+      begun.resolve(upstream);
+      return never(upstream);
+    });
+    const refused = expect(running).rejects.toMatchObject({ kind: "unavailable" });
+    const { progress, signal } = await begun.promise;
+    pass(900);
+    progress(1, 2, "half");
+    await Promise.resolve();
+    pass(900);
+    await Promise.resolve();
+    expect(signal.aborted).toBe(false);
+    pass(100);
+    await refused;
+    expect(told).toEqual([[1, 2, "half"]]);
+  });
+
+  it("ends when the mount closes", async () => {
+    const { run, close } = open();
+    const running = run("tool a", able, callOf("ann"), never);
+    close();
+    await expect(running).rejects.toMatchObject({ kind: "cancelled" });
+  });
+
+  it("declares no more than forms and sampling", () => {
+    const methods: string[] = [];
+    const { prepare, capabilities } = open();
+    prepare({ setRequestHandler: (method: string) => void methods.push(method) } as unknown as Client);
+    expect(capabilities).toEqual({ elicitation: { form: {} }, sampling: {} });
+    expect(methods).toEqual(["elicitation/create", "sampling/createMessage"]);
+  });
+});
