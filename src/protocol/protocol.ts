@@ -10,7 +10,7 @@ export interface Reply {
   notify(wire: WireBytes): void | Promise<void>;
   /** False if only the response arrives: an HTTP client may accept nothing but one JSON text. */
   readonly takesNotice?: boolean;
-  /** Aborted when the reader has disconnected and not come back for a while. Absent if the session ends then. */
+  /** Aborted when no answer to a request can come: the reader has been away for a while, or no more input is read. Absent if the session ends then. */
   lost?(): AbortSignal;
   /**
    * Sends the response, once and last. Without a wire there is none (a notification was accepted, or the request was cancelled).

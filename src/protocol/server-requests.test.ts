@@ -108,7 +108,7 @@ describe("a tool that requires input in a session", () => {
     await until(said, 2);
     expect(said).toMatchObject([form, roots]);
     client.respond(said[1]!.id, { result: { roots: [{ uri: "file:///a", extra: 1 }] } });
-    client.respond(said[0]!.id, { result: { action: "decline", content: null } });
+    client.respond(said[0]!.id, { error: null, result: { action: "decline", content: null } });
     expect(await result).toMatchObject(say("done"));
     expect(seen).toMatchObject([
       { inputResponses: undefined, requestState: undefined },
@@ -240,7 +240,7 @@ describe("a response", () => {
 });
 
 describe("a client that does not answer", () => {
-  it("is waited for ten minutes", async () => {
+  it("is waited for ten minutes (LEG-32)", async () => {
     vi.useFakeTimers();
     const client = serve(askOnce({ who: form }))();
     const { said, result } = client.call();

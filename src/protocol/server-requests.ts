@@ -122,7 +122,8 @@ export function createServerRequests(): ServerRequests {
 }
 
 function resultOf(method: InputRequest["method"], { result, error }: ClientResponse): unknown {
-  if (error !== undefined) {
+  // Some clients send null instead of no error.
+  if (error !== undefined && error !== null) {
     const message = member(error, "message");
     const reason = typeof message === "string" ? `: ${quote(message)}` : "";
     throw lastingFailure(`the client answered ${method} with an error${reason}`);

@@ -139,6 +139,18 @@ describe("stdio", () => {
     expect(await messages()).toEqual([{ on: "the way" }, { jsonrpc: "2.0", id: 1, result: {} }]);
   });
 
+  it("does not wait for answers that can no longer come", async () => {
+    const { input, messages } = start(
+      {
+        receive: (message, reply) =>
+          reply.lost?.().addEventListener("abort", () => reply.end(resultOf(message, { echo: message.method }))),
+      },
+      { graceMs: 1_000_000 },
+    );
+    input.end(`${question(1)}\n`);
+    expect(await messages()).toEqual([echoOf(1)]);
+  });
+
   it("waits neither for a listen nor for ever", async () => {
     const listening = start(
       { receive: (_message, reply) => void reply.notify(wireOf({ listening: true })) },

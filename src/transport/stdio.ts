@@ -48,6 +48,8 @@ export async function serveStdio(
   const allTaken = Promise.withResolvers<void>();
   const outputBroke = Promise.withResolvers<void>();
   const stopped = Promise.withResolvers<void>();
+  /** Aborted when no more input is read. */
+  const unread = new AbortController();
   /** Set while the reader is slow. */
   let slow: PromiseWithResolvers<void> | undefined;
   let silent = false;
@@ -115,6 +117,7 @@ export async function serveStdio(
     let over = false;
     const reply: Reply = {
       notify: (wire) => (over ? undefined : write(wire)),
+      lost: () => unread.signal,
       end(wire) {
         if (over) return;
         over = true;
@@ -162,6 +165,7 @@ export async function serveStdio(
   if (!silent) await whileMoving(Promise.race([allTaken.promise, outputBroke.promise]), () => takenCount);
   // Nothing more is accepted.
   taking = true;
+  unread.abort();
   input.off("data", takeChunk).off("end", endInput).pause();
   const closing = signal?.aborted ? edge.close().catch(() => undefined) : undefined;
   await isDoneWithin(Promise.race([Promise.all([closing, underWay.idle()]), outputBroke.promise]), graceMs);

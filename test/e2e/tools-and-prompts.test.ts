@@ -5,7 +5,7 @@ import type { Tool } from "../../src/protocol/tools.ts";
 import { isRecord, type JsonRecord } from "../wire/json.ts";
 import { recordsIn } from "./answers.ts";
 import { greeting, sampleContents } from "./fixtures.ts";
-import { base, legs, modernLegs, openTestServer } from "./harness.ts";
+import { base, legacyLegs, legs, modernLegs, openTestServer } from "./harness.ts";
 import { settled } from "./line/create-line.ts";
 import { modernMeta } from "./line/line.ts";
 
@@ -47,6 +47,18 @@ const asksBack: Tool = {
   },
 };
 
+/** Asks the client's model, and repeats what it says. */
+const asksModel: Tool = {
+  name: "ask-model",
+  description: "Asks the model",
+  inputSchema: anything,
+  async call(_args, { inputResponses }) {
+    if (inputResponses) return { content: [{ type: "text", text: JSON.stringify(inputResponses) }] };
+    const messages = [{ role: "user", content: { type: "text", text: "Who is there?" } }];
+    return { inputRequests: { who: { method: "sampling/createMessage", params: { messages, maxTokens: 9 } } } };
+  },
+};
+
 const brief: Prompt = {
   name: "brief",
   description: "A note to work from",
@@ -60,6 +72,8 @@ const brief: Prompt = {
     };
   },
 };
+
+const isRequest = (message: JsonRecord) => "id" in message;
 
 /** The early draft has neither tools nor prompts. */
 const talkingLegs = legs.filter(({ revision }) => revision >= "2024-11-05");
@@ -127,6 +141,31 @@ describe.for(talkingLegs)("a tool over $transport in $revision", (leg) => {
     expect((await line.error("tools/call", { name: "gather", arguments: [] })).code).toBe(-32602);
   });
 });
+
+describe.for(talkingLegs.filter((leg) => legacyLegs.includes(leg)))(
+  "a question of a tool over $transport in $revision",
+  (leg) => {
+    it("is a request to the client, whose answer the tool receives (LEG-30, LEG-33)", async () => {
+      await using pressmark = await openTestServer({ tools: [asksBack, asksModel] });
+      const line = await pressmark.line(leg);
+      const called = await line.start("tools/call", { name: "ask-model" });
+      const { id } = await line.unasked.until(isRequest, "the request");
+      const said = { role: "assistant", content: { type: "text", text: "Ada" }, model: "m" };
+      await line.send({ jsonrpc: "2.0", id, result: said });
+      const content = [{ type: "text", text: JSON.stringify({ who: said }) }];
+      expect((await settled(called))["result"]).toEqual({ content });
+
+      if (leg.revision < "2025-06-18") {
+        expect((await line.error("tools/call", { name: "ask-back" })).code).toBe(-32603);
+        return;
+      }
+      const asked = await line.start("tools/call", { name: "ask-back" });
+      const form = await line.unasked.until(isRequest, "the form");
+      await line.send({ jsonrpc: "2.0", id: form["id"], result: { action: "accept", content: { name: "Ada" } } });
+      expect((await settled(asked))["result"]).toEqual({ content: [{ type: "text", text: "Hello, Ada!" }] });
+    });
+  },
+);
 
 describe.for(talkingLegs)("a prompt over $transport in $revision", (leg) => {
   it("embeds a resource with its URI, its type and its content (LEG-12, MOD-29)", async () => {

@@ -40,7 +40,7 @@ async function next(reader: EventReader): Promise<Record<string, unknown> | unde
 const greeted = (name: string) => ({ result: { content: [{ text: `Hello, ${name}!` }] } });
 
 describe("a question of a tool over HTTP", () => {
-  it("is on the stream of its own call, and only its own session can answer it", async () => {
+  it("is on the stream of its own call, and only its own session can answer it (LEG-49, LEG-54)", async () => {
     const [own, other] = [await begin(), await begin()];
     const standing = await client.listen({ method: "GET", headers: own.headers });
     const [first, second] = [await own.call(1), await own.call(2)];

@@ -23,15 +23,25 @@ export function problemsWith(revision: Revision, message: unknown, requestMethod
   if (!schema) return [`unknown revision ${revision}`];
   if (!isRecord(message)) return ["a message is an object"];
   const foreign = revision === "2026-07-28" ? [] : modernKeysIn(message);
+  if ("method" in message && "id" in message) return [...foreign, ...problemsWithRequest(schema, message)];
   if ("method" in message) return [...foreign, ...problemsWithNotification(schema, message)];
   if ("error" in message) return [...foreign, ...problemsWithError(schema, message)];
   if (requestMethod === undefined) return ["this result answers nothing that was asked"];
   return [...foreign, ...problemsWithResult(schema, message, requestMethod)];
 }
 
+/** What a server may request from the client of a session. */
+const serverRequests = ["elicitation/create", "sampling/createMessage", "roots/list"];
+
+function problemsWithRequest(schema: RevisionSchema, message: JsonRecord): string[] {
+  const method = String(message["method"]);
+  const isAllowed = schema.revision !== "2026-07-28" && serverRequests.includes(method);
+  const name = isAllowed ? definitionOf(schema, method, "Request") : undefined;
+  return name ? problemsBy(schema, name, message) : [`a server of ${schema.revision} may not request ${method}`];
+}
+
 function problemsWithNotification(schema: RevisionSchema, message: JsonRecord): string[] {
   const method = String(message["method"]);
-  if ("id" in message) return [`the server asks for ${method}; it may only answer and announce`];
   const name = definitionOf(schema, method, "Notification");
   return name ? problemsBy(schema, name, message) : [`${schema.revision} knows no notification ${method}`];
 }

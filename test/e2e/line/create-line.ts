@@ -5,6 +5,9 @@ import type { Revision } from "../../wire/schemas.ts";
 import { createInbox, patienceMs, type Inbox } from "./inbox.ts";
 import { clientInfo, modernMeta, type Asked, type Ear, type Heard, type Line, type LineTransport } from "./line.ts";
 
+/** What every session declares. */
+const capabilities: JsonRecord = { elicitation: {}, sampling: {}, roots: {} };
+
 /** What a transport does for a line. */
 export interface Carrier {
   /** Sends a request; everything that belongs to it comes back through `hear`, and anything else too. */
@@ -162,7 +165,7 @@ export async function createLine(transport: LineTransport, revision: Revision, c
 
   const opened = modern
     ? await line.result("server/discover")
-    : await line.result("initialize", { protocolVersion: revision, capabilities: {}, clientInfo });
+    : await line.result("initialize", { protocolVersion: revision, capabilities, clientInfo });
   if (!modern) {
     if (opened["protocolVersion"] !== revision)
       throw new Error(`asked for ${revision} and got ${String(opened["protocolVersion"])}`);
