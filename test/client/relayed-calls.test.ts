@@ -3,6 +3,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { type AskingUpstream, openNewerAsking, openOlderAsking } from "./asking-upstreams.ts";
 import { serveConfig, visit, visitOlder } from "./relaying.ts";
 import {
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
   PromptListChangedNotificationSchema,
   ToolListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
@@ -103,6 +105,28 @@ describe.each(Object.keys(eras))("a server of the %s era", (era) => {
     });
     expect(await client.callTool(call("ask"))).toMatchObject(text("accept green"));
     expect(await client.callTool(call("think"))).toMatchObject(text('{"type":"text","text":"stone"}'));
+  });
+
+  it("asks the user of an older client that can answer, in its session", async () => {
+    const { url } = await open(era);
+    const client = await visitOlder(url, {
+      capabilities: { elicitation: { form: {} }, sampling: {} },
+      prepare(fresh) {
+        fresh.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+          expect(params).toMatchObject({ message: "up: Which colour?" });
+          return { action: "accept", content: { colour: "green" } };
+        });
+        fresh.setRequestHandler(CreateMessageRequestSchema, () => ({
+          role: "assistant",
+          content: { type: "text", text: "stone" },
+          model: "none",
+        }));
+      },
+    });
+    expect(await client.callTool(call("ask"))).toMatchObject(text("accept green"));
+    expect(await client.callTool(call("think"))).toMatchObject(text('{"type":"text","text":"stone"}'));
+    const silent = await visitOlder(url);
+    expect(await silent.callTool(call("ask")).catch(() => ({ isError: true }))).toMatchObject({ isError: true });
   });
 
   it("is refused where the client cannot answer", async () => {

@@ -3,7 +3,10 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, type ClientOptions, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { Client as OlderClient } from "@modelcontextprotocol/sdk/client/index.js";
+import {
+  Client as OlderClient,
+  type ClientOptions as OlderClientOptions,
+} from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as OlderTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Transport as OlderTransportType } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { onTestFinished } from "vitest";
@@ -79,9 +82,18 @@ export async function visit(url: string, { token, prepare, capabilities }: Visit
   return client;
 }
 
+interface OlderVisitOptions extends OlderClientOptions {
+  readonly token?: string;
+  readonly prepare?: (client: OlderClient) => void;
+}
+
 /** A client of the older era, of the SDK's first line. */
-export async function visitOlder(url: string, token?: string): Promise<OlderClient> {
-  const client = new OlderClient({ name: "test", version: "1" });
+export async function visitOlder(
+  url: string,
+  { token, prepare, capabilities = {} }: OlderVisitOptions = {},
+): Promise<OlderClient> {
+  const client = new OlderClient({ name: "test", version: "1" }, { capabilities });
+  prepare?.(client);
   await client.connect(new OlderTransport(new URL(url), headersOf(token)) as OlderTransportType);
   onTestFinished(() => client.close());
   return client;
