@@ -1,6 +1,6 @@
 /** Resources over MCP: implements the same interface with requests to a server of either era. */
 import type { Client, RequestOptions, StandardSchemaV1 } from "@modelcontextprotocol/client";
-import { invalid, notFound, ResourceError } from "../errors.ts";
+import { invalid, notFound, ResourceError, unsupported } from "../errors.ts";
 import type { Call, Freshness, Page, PageRequest, ReadResult, Resource, Resources, SkillResult } from "../resources.ts";
 import { callTool, childrenByTool, searchByTool, toolNames, type ToolUse } from "./tool-fallback.ts";
 import { isRemoteObject } from "./remote-error.ts";
@@ -72,6 +72,7 @@ export function createRemoteResources({
 
   function list(request: PageRequest, call: Call): Promise<Page<Resource>> {
     return fetchCached({ requestKey: format("list", request), isList: true }, call, async (client, options) => {
+      requireResources(client);
       const result = await client.request({ method: "resources/list", params: pageParams(request) }, options);
       listFreshness = freshnessOf(result);
       return { value: { items: result.resources.map(toResource), ...restOfPage(result) }, freshness: listFreshness };
@@ -161,6 +162,7 @@ export function createRemoteResources({
 
     templates: (request, call) =>
       fetchCached({ requestKey: format("templates", request), isList: true }, call, async (client, options) => {
+        requireResources(client);
         const result = await client.request(
           { method: "resources/templates/list", params: pageParams(request) },
           options,
@@ -246,6 +248,13 @@ const anyObject: StandardSchemaV1<unknown, Loose> = {
     validate: (value) => (isRemoteObject(value) ? { value } : { issues: [{ message: "must be an object" }] }),
   },
 };
+
+/** Some servers do not respond to methods of a capability that they do not declare. */
+function requireResources(client: Client): void {
+  const capabilities = client.getServerCapabilities();
+  // Unknown after the connection is lost; the request then fails because of that.
+  if (capabilities && !capabilities.resources) throw unsupported("the server serves no resources");
+}
 
 function readsDirectories(client: Client): boolean {
   const extension: unknown = client.getServerCapabilities()?.extensions?.[skillsExtension];
