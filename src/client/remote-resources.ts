@@ -187,7 +187,14 @@ export function createRemoteResources({
       }, call),
 
     search: (request, call) =>
-      link.send((client, options) => searchByTool(client, request, options), call, request.within),
+      link.send(
+        async (client, options) => {
+          await requireTool(client, "search_resources", options);
+          return searchByTool(client, request, options);
+        },
+        call,
+        request.within,
+      ),
 
     skills: (request, call) =>
       fetchCached({ requestKey: format("skills", request), isList: true }, call, async (client, options) => {
@@ -228,11 +235,23 @@ async function byTool(
   options: RequestOptions,
 ): Promise<Page<Resource> | undefined> {
   try {
+    await requireTool(client, "list_resources", options);
     return await childrenByTool(client, uri, request, options);
   } catch (cause) {
     if (cause instanceof ResourceError && cause.kind === "unsupported") return undefined;
     throw cause;
   }
+}
+
+/** Tools that a connection is known to have. */
+const seenTools = new WeakMap<Client, readonly string[]>();
+
+/** Some servers start a browser, or fail in words of their own, when a tool is called that they do not have. */
+async function requireTool(client: Client, name: string, options: RequestOptions): Promise<void> {
+  if (seenTools.get(client)?.includes(name)) return;
+  const names = await toolNames(client, options);
+  seenTools.set(client, names);
+  if (!names.includes(name)) throw unsupported(`the server has no tool ${name}`);
 }
 
 /** Sends a request that the official client has no method for. */
