@@ -189,6 +189,7 @@ export function createRemoteResources({
     search: (request, call) =>
       link.send(
         async (client, options) => {
+          requireResources(client);
           await requireTool(client, "search_resources", options);
           return searchByTool(client, request, options);
         },

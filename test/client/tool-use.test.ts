@@ -75,6 +75,15 @@ describe("a server's tools", () => {
     await remote.close();
   });
 
+  it("are not requested for a search if the server declares no resources", async () => {
+    await using other = await openScripted({}, { tools: {} });
+    const remote = await connect(other.url, { era: "legacy" });
+    for (const request of [remote.search({ text: "tea", limit: 1 }, call), remote.list({}, call)])
+      await expect(request).rejects.toMatchObject({ kind: "unsupported", message: "the server serves no resources" });
+    expect(other.asked).toEqual(["initialize", "notifications/initialized"]);
+    await remote.close();
+  });
+
   it("find an unfinished word where it is said to be one, and tell all that is known of what they find", async () => {
     await vi.waitFor(async () => expect(await find(true)).toHaveLength(1), { timeout: 15_000 });
     const [hit] = await find(true);
