@@ -66,6 +66,18 @@ async function searched(pressmark: RemoteServer, text: string) {
   }
 }
 
+/** Reads the status until the mount has been checked. */
+async function healthOf(pressmark: RemoteServer, mount: string): Promise<string> {
+  for (const call = caller(); ;) {
+    const [content] = (await pressmark.read("pressmark://status", call)).contents;
+    const text = content && "text" in content.body ? content.body.text : "{}";
+    const { mounts } = JSON.parse(text) as { readonly mounts: readonly { name: string; state: string }[] };
+    const { state } = mounts.find(({ name }) => name === mount)!;
+    if (state !== "checking") return state;
+    await new Promise(setImmediate);
+  }
+}
+
 /** Everything that can be requested of the mount "far". */
 async function useAll(pressmark: RemoteServer): Promise<void> {
   const call = caller();
@@ -168,7 +180,7 @@ it("a server of tools alone is reported once, and is no failure", { timeout }, a
     expect((await searched(pressmark, "tea")).failures ?? []).toEqual([]);
   }
   await pressmark.watch({ list: true }, call);
-  await pressmark.read("pressmark://status", call);
+  expect(await healthOf(pressmark, "far")).toBe("ok");
   expect(serving.errors).toBe('pressmark warn: the other server serves no resources (mount "far")\n');
   expect(starts()).toHaveLength(1);
   const doctor = await promisify(execFile)(process.execPath, [command, "doctor", "--config", config], { cwd, env });
