@@ -17,7 +17,8 @@ export function installServers(): string | undefined {
   const words = ["install", "--prefix", folder, "--no-audit", "--no-fund", "--ignore-scripts", ...wanted];
   const { status, stderr, error } = spawnSync("npm", words, { encoding: "utf8", timeout: 540_000 });
   if (status === 0) return undefined;
-  return `npm cannot install the servers: ${error?.message ?? stderr.trim().split("\n").at(-1)}`;
+  const said = stderr.split("\n").filter((line) => line.startsWith("npm error"));
+  return `npm cannot install the servers: ${error?.message ?? said.join("; ").slice(0, 500)}`;
 }
 
 export function entryOf({ package: name, entry }: PublicServer): string {

@@ -13,8 +13,8 @@ export interface PublicServer {
   readonly resources?: readonly ServedResource[];
   readonly templates?: readonly string[];
   readonly completion?: { readonly template: string; readonly value: string; readonly values: readonly string[] };
-  /** A tool call that changes a resource. */
-  readonly update?: { readonly uri: string; readonly tool: string; readonly arguments: object };
+  /** A tool call that changes a resource, whose text then contains `text`. */
+  readonly update?: ServedResource & { readonly tool: string; readonly arguments: object };
 }
 
 interface ServedResource {
@@ -47,6 +47,7 @@ export const publicServers: Readonly<Record<string, PublicServer>> = {
     completion: { template: "demo://resource/dynamic/text/{resourceId}", value: "7", values: ["7"] },
     update: {
       uri: "demo://resource/static/document/features.md",
+      text: "# Everything Server",
       tool: "toggle-subscriber-updates",
       arguments: {},
     },
@@ -65,6 +66,7 @@ export const publicServers: Readonly<Record<string, PublicServer>> = {
     resources: [{ uri: "memory://knowledge-graph", text: '"entities"' }],
     update: {
       uri: "memory://knowledge-graph",
+      text: '"tea"',
       tool: "create_entities",
       arguments: { entities: [{ name: "tea", entityType: "drink", observations: ["green"] }] },
     },
