@@ -251,8 +251,11 @@ export function createReconnecting({
         const failure = toRemoteError(cause, call.signal, uri);
         if (tries === maxTries || failure.kind === "cancelled" || isClosed) throw failure;
         if (retryAfterOf(failure) !== undefined) throw failure;
-        if (held && isGone(cause)) held.lose();
-        else if (!isBrokenOff(cause)) throw failure;
+        if (held && isGone(cause)) {
+          held.lose();
+          // Until then it is still the current connection, and the next attempt would use it.
+          await held.lost;
+        } else if (!isBrokenOff(cause)) throw failure;
       }
     }
   }

@@ -25,7 +25,7 @@ export function programWay(program: ServerProgram): ConnectMethod {
   return { open: () => new ProgramTransport(program) };
 }
 
-/** A class of its own: to detect the era, the official client starts another process of a program, unless the transport is a subclass of its own. */
+/** A subclass, because the official client detects the era of its own class with a second process. */
 class ProgramTransport extends StdioClientTransport {
   readonly #beforeStart: ServerProgram["beforeStart"];
 
