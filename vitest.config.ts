@@ -21,8 +21,15 @@ export default defineConfig({
         test: {
           name: "product",
           include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-          // What needs a database or a store that runs beside is for `npm run test:live`, what takes minutes for `npm run test:long`.
-          exclude: [...configDefaults.exclude, ...shared, "test/live/**", "test/long/**"],
+          // Tests that need a database or a store are run by `npm run test:live`, those that take minutes by `npm run test:long`, and those
+          // that install public servers, clients and hosts by `npm run test:peers`.
+          exclude: [
+            ...configDefaults.exclude,
+            ...shared,
+            "test/live/**",
+            "test/long/**",
+            "test/interop/{servers,clients,hosts}/**",
+          ],
         },
       },
     ],

@@ -9,6 +9,8 @@ const call = { caller: { id: "test" }, signal: new AbortController().signal };
 interface Program {
   /** Number of starts. */
   starts: number;
+  /** Number of requests that detect the era. */
+  probes: number;
   /** True if it exits as soon as it is started. */
   isBroken: boolean;
   /** Ends the running one; resolves when the client knows. */
@@ -16,14 +18,15 @@ interface Program {
 }
 
 /** A connection to a server of the older era, as over the pipes of a program, with a clock moved by hand. */
-function start(isBroken = true) {
+function start(isBroken = true, era: "auto" | "legacy" = "legacy") {
   let nowMs = 0;
-  const program: Program = { starts: 0, isBroken, exit: async () => undefined };
+  const program: Program = { starts: 0, probes: 0, isBroken, exit: async () => undefined };
   function open(): Transport {
     program.starts += 1;
     const transport: Transport = {
       start: async () => undefined,
       async send(message) {
+        if ("method" in message && message.method === "server/discover") program.probes += 1;
         if (program.isBroken) return exit();
         if ("method" in message && "id" in message) answer({ ...message, id: message.id });
       },
@@ -48,7 +51,7 @@ function start(isBroken = true) {
   }
   const link = createReconnecting({
     ways: [{ open }],
-    era: "legacy",
+    era,
     client: { name: "test", version: "1" },
     timeoutMs: 1000,
     patience,
@@ -60,6 +63,28 @@ function start(isBroken = true) {
       .catch((cause: ResourceError) => [cause.kind, cause.details?.["retryAfterMs"]] as const);
   return { program, link, ask, pass: (ms: number) => (nowMs += ms) };
 }
+
+it("the era is detected again only after a connection failed", async () => {
+  const { program, ask, pass } = start(false, "auto");
+  await ask();
+  pass(5000);
+  await program.exit();
+  expect(await ask()).toBe("answered");
+  expect([program.starts, program.probes]).toEqual([2, 1]);
+  program.isBroken = true;
+  pass(5000);
+  await program.exit();
+  await ask();
+  program.isBroken = false;
+  pass(1000);
+  expect(await ask()).toBe("answered");
+  const { probes } = program;
+  expect(probes).toBeGreaterThan(1);
+  pass(5000);
+  await program.exit();
+  expect(await ask()).toBe("answered");
+  expect(program.probes).toBe(probes);
+});
 
 describe("a server that cannot be reached", () => {
   it("is tried twice, and then with growing delays, however many requests there are", async () => {

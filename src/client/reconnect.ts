@@ -125,6 +125,8 @@ export function createReconnecting({
   const gapListeners: ((connection: ClientConnection) => void)[] = [];
   let current: Promise<OpenConnection> | undefined;
   let known: ConnectMethod | undefined;
+  /** The server was last reached in the older era: its era is not detected again until a connection fails. */
+  let isLegacy = false;
   let isClosed = false;
   /** Why there is no connection, and when the next attempt may start. */
   let resting: { readonly failure: ResourceError; readonly untilMs: number } | undefined;
@@ -133,19 +135,35 @@ export function createReconnecting({
     let failure: unknown;
     for (const way of known ? [known] : ways) {
       try {
-        const held = await connectBy(way);
+        const held = await (isLegacy ? connectBy(way, "legacy") : detect(way));
         known = way;
+        isLegacy = held.era === "legacy";
         return held;
       } catch (cause) {
         failure = cause;
+        isLegacy = false;
         if (![400, 404, 405].includes(statusOf(cause) ?? 0)) break;
       }
     }
     throw failure;
   }
 
-  async function connectBy({ open, isOld = false, hasStream = false }: ConnectMethod): Promise<OpenConnection> {
-    const mode = modes[isOld ? "legacy" : era];
+  /** Programs of the older era exist that exit on a request before the handshake: these are started again. */
+  async function detect(way: ConnectMethod): Promise<OpenConnection> {
+    try {
+      return await connectBy(way, way.isOld ? "legacy" : era);
+    } catch (cause) {
+      const hasExited = cause instanceof SdkError && cause.code === SdkErrorCode.EraNegotiationFailed && !way.hasStream;
+      if (era !== "auto" || !hasExited) throw cause;
+      return connectBy(way, "legacy");
+    }
+  }
+
+  async function connectBy(
+    { open, hasStream = false }: ConnectMethod,
+    tried: ReconnectingOptions["era"],
+  ): Promise<OpenConnection> {
+    const mode = modes[tried];
     const client = new Client(
       { ...info },
       {
@@ -255,8 +273,11 @@ export function createReconnecting({
         const failure = toRemoteError(cause, call.signal, uri);
         if (tries === maxTries || failure.kind === "cancelled" || isClosed) throw failure;
         if (retryAfterOf(failure) !== undefined) throw failure;
-        if (held && isGone(cause)) held.lose();
-        else if (!isBrokenOff(cause)) throw failure;
+        if (held && isGone(cause)) {
+          held.lose();
+          // Until then it is still the current connection, and the next attempt would use it.
+          await held.lost;
+        } else if (!isBrokenOff(cause)) throw failure;
         if (held && !mayRepeat && !isUnprocessed(cause)) throw failure;
       }
     }

@@ -1,6 +1,6 @@
 /** Resources over MCP: implements the same interface with requests to a server of either era. */
 import type { Client, RequestOptions, StandardSchemaV1 } from "@modelcontextprotocol/client";
-import { invalid, notFound, ResourceError } from "../errors.ts";
+import { invalid, notFound, ResourceError, unsupported } from "../errors.ts";
 import { createListFilter, filterKey } from "../lib/list-filter.ts";
 import type {
   Call,
@@ -94,6 +94,7 @@ export function createRemoteResources({
 
   function list(request: FilteredPageRequest, call: Call): Promise<Page<Resource>> {
     return fetchCached({ requestKey: format("list", request), isList: true }, call, async (client, options) => {
+      requireResources(client);
       const params = { ...pageParams(request), ...filterParams(request, client) };
       const result = await client.request({ method: "resources/list", params }, options);
       listFreshness = freshnessOf(result);
@@ -203,6 +204,7 @@ export function createRemoteResources({
 
     templates: (request, call) =>
       fetchCached({ requestKey: format("templates", request), isList: true }, call, async (client, options) => {
+        requireResources(client);
         const params = { ...pageParams(request), ...filterParams(request, client) };
         const result = await client.request({ method: "resources/templates/list", params }, options);
         const matches = createListFilter(request.filter ?? {});
@@ -227,7 +229,10 @@ export function createRemoteResources({
         return { values: values.slice(0, 100), total, more };
       }, call),
 
-    search: (request, call) => searchByTool(tools, request, call),
+    async search(request, call) {
+      await link.send(async (client) => requireResources(client), call);
+      return searchByTool(tools, request, call);
+    },
 
     skills: (request, call) =>
       fetchCached({ requestKey: format("skills", request), isList: true }, call, async (client, options) => {
@@ -281,6 +286,13 @@ function readAnswer(contents: readonly Content[], freshness: Freshness, validato
     freshness,
     ...(typeof validator === "string" && validator.length <= maxValidator && { validator }),
   };
+}
+
+/** Some servers do not respond to methods of a capability that they do not declare. */
+function requireResources(client: Client): void {
+  const capabilities = client.getServerCapabilities();
+  // Unknown after the connection is lost; the request then fails because of that.
+  if (capabilities && !capabilities.resources) throw unsupported("the server serves no resources");
 }
 
 function readsDirectories(client: Client): boolean {

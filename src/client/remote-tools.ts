@@ -12,6 +12,8 @@ export type RemoteToolResult = CallToolResult;
 export interface CallToolOptions {
   /** True if it does no harm to call the tool twice, when the first response was lost. Default: false. */
   readonly mayRepeat?: boolean;
+  /** True to call only a tool that the server lists. Some servers start a browser, or fail in their own words, on a call of any other. */
+  readonly mustBeListed?: boolean;
   /** The resource that the call is about, for errors. */
   readonly uri?: string;
 }
@@ -55,10 +57,10 @@ export function createRemoteTools(link: Reconnecting, now: () => number): Remote
   }
 
   /** The newer era repeats parameters as HTTP headers, as the tool's definition says. The older needs no definition. */
-  async function definitionOf(name: string, call: Call): Promise<RemoteTool | undefined> {
+  async function definitionOf(name: string, mustBeListed: boolean, call: Call): Promise<RemoteTool | undefined> {
     const isNeeded = await link.send(async (client, _options, { era }) => {
       if (!client.getServerCapabilities()?.tools) throw noTool(name);
-      return era === "modern";
+      return mustBeListed || era === "modern";
     }, call);
     if (!isNeeded) return undefined;
     if (!known.has(name) && now() - listedMs >= absentMs) await listTools(call);
@@ -70,10 +72,10 @@ export function createRemoteTools(link: Reconnecting, now: () => number): Remote
 
   return {
     listTools,
-    async callTool(name, args, call, { mayRepeat = false, uri } = {}) {
+    async callTool(name, args, call, { mayRepeat = false, mustBeListed = false, uri } = {}) {
       const send = mayRepeat ? link.send : link.sendOnce;
       const attempt = async (): Promise<RemoteToolResult> => {
-        const toolDefinition = await definitionOf(name, call);
+        const toolDefinition = await definitionOf(name, mustBeListed, call);
         const params = { name, arguments: { ...args } };
         return send((client, options) => client.callTool(params, { ...options, toolDefinition }), call, uri);
       };

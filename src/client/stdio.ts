@@ -18,36 +18,24 @@ export interface ServerProgram {
 
 /** The program is started again when it has exited and something is requested or watched. */
 export function connectProgram(program: ServerProgram, options: ConnectOptions = {}): Promise<RemoteServer> {
-  return connectBy(() => openProgram(program), options);
+  return connectBy(() => new ProgramTransport(program), options);
 }
 
 export function programWay(program: ServerProgram): ConnectMethod {
-  return { open: () => openProgram(program) };
+  return { open: () => new ProgramTransport(program) };
 }
 
-function openProgram({
-  command,
-  args = [],
-  cwd,
-  env,
-  stderr = "ignore",
-  beforeStart,
-}: ServerProgram): StdioClientTransport {
-  const transport = new StdioClientTransport({
-    command,
-    args: [...args],
-    stderr,
-    cwd,
-    ...(env && { env: { ...env } }),
-  });
-  if (beforeStart) {
-    // To detect the era, the client starts the program once and stops it, and only then starts this transport.
-    beforeStart();
-    const start = transport.start.bind(transport);
-    transport.start = async () => {
-      beforeStart();
-      await start();
-    };
+/** A subclass, because the official client detects the era of its own class with a second process. */
+class ProgramTransport extends StdioClientTransport {
+  readonly #beforeStart: ServerProgram["beforeStart"];
+
+  constructor({ command, args = [], cwd, env, stderr = "ignore", beforeStart }: ServerProgram) {
+    super({ command, args: [...args], stderr, cwd, ...(env && { env: { ...env } }) });
+    this.#beforeStart = beforeStart;
   }
-  return transport;
+
+  override async start(): Promise<void> {
+    this.#beforeStart?.();
+    await super.start();
+  }
 }

@@ -39,6 +39,7 @@ export async function searchByTool(
   };
   const { structured, links } = await useTool(tools, "search_resources", args, call, {
     mayRepeat: true,
+    mustBeListed: true,
     uri: within,
   });
   const found = Array.isArray(structured?.["results"]) ? structured["results"].filter(isRemoteObject) : undefined;
@@ -65,7 +66,11 @@ export async function childrenByTool(
   call: Call,
 ): Promise<Page<Resource> | undefined> {
   const args = { within: uri, limit: 500, cursor };
-  const { structured } = await useTool(tools, "list_resources", args, call, { mayRepeat: true, uri });
+  const { structured } = await useTool(tools, "list_resources", args, call, {
+    mayRepeat: true,
+    mustBeListed: true,
+    uri,
+  });
   if (!Array.isArray(structured?.["resources"])) return undefined;
   const next = structured["cursor"];
   return { items: toResources(structured["resources"]), ...(typeof next === "string" && { next }) };

@@ -9,6 +9,7 @@ import { withMembers } from "../lib/with-members.ts";
 import { createRoutes, type Mount } from "../router/route.ts";
 import type { Source, Runtime } from "../source.ts";
 import type { ServedMount } from "./locate.ts";
+import { mountRuntime } from "./mount-runtime.ts";
 import type { SearchedMount } from "./server-index.ts";
 
 export interface OpenMount {
@@ -47,7 +48,7 @@ async function openSource(config: MountConfig, whole: Config, runtime: Runtime):
   const redaction = config.redact ? (await import("./redaction.ts")).createRedaction(runtime) : undefined;
   let source: Source;
   try {
-    source = await definition.open(options, { ...(redaction?.runtime ?? runtime), checkTrust, mount: name });
+    source = await definition.open(options, { ...mountRuntime(redaction?.runtime ?? runtime, name), checkTrust });
   } catch (cause) {
     throw toRefusal(cause, name, whole);
   }

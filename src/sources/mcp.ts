@@ -192,13 +192,14 @@ function discreet(cause: unknown): unknown {
 
 function createGateway(
   upstream: { get: Upstream; close(): Promise<void> },
-  { url, command, timeoutMs, tools, prompts }: McpOptions,
+  { timeoutMs, tools, prompts }: McpOptions,
   runtime: Runtime,
   connection: RelayedConnection | undefined,
 ) {
   const addresses = createAddresses();
-  const server = url ?? command ?? "";
   let isDown = false;
+  /** True if the server declares no resources. */
+  let isEmpty = false;
   let templates: readonly SourceTemplate[] = [];
   /** Our template → the server's template. */
   let theirs = new Map<string, string>();
@@ -214,12 +215,12 @@ function createGateway(
   async function send<T>(request: (pressmark: RemoteServer) => Promise<T>): Promise<T> {
     try {
       const answer = await request(await upstream.get());
-      if (isDown) runtime.log("info", "the other server is reachable again", { server });
+      if (isDown) runtime.log("info", "the other server is reachable again");
       isDown = false;
       return answer;
     } catch (cause) {
       const isAway = cause instanceof ResourceError && cause.kind === "unavailable";
-      if (isAway && !isDown) runtime.log("warn", "the other server cannot be reached; retrying", { server, cause });
+      if (isAway && !isDown) runtime.log("warn", "the other server cannot be reached; retrying", { cause });
       if (isAway) isDown = true;
       throw discreet(cause);
     }
@@ -248,7 +249,7 @@ function createGateway(
     const left = whole.slice(0, maxNamed);
     if (leftOut.size >= 100 || leftOut.has(left)) return;
     leftOut.add(left);
-    runtime.log("warn", `left out: ${what} of another server, because ${why}`, { server, [member]: left });
+    runtime.log("warn", `left out: ${what} of another server, because ${why}`, { [member]: left });
   }
 
   const skills = createSkillRelay({ addresses, send, leaveOut: (uri, why) => leaveOut("a skill", uri, why) });
@@ -262,8 +263,16 @@ function createGateway(
   }
 
   async function list(cursor: string | undefined, call: Call): Promise<Page<Entry>> {
-    const page = await send((pressmark) => pressmark.list(cursor === undefined ? {} : { cursor }, call));
+    const page = await send((pressmark) => pressmark.list(cursor === undefined ? {} : { cursor }, call)).catch(noPage);
     return toEntries({ ...page, items: page.items.filter(({ mimeType }) => mimeType !== directoryType) });
+  }
+
+  /** A server of tools alone is no failure. Logged once. */
+  function noPage(cause: unknown): Page<Resource> {
+    ignoreUnsupported(cause);
+    if (!isEmpty) runtime.log("warn", "the other server serves no resources");
+    isEmpty = true;
+    return { items: [] };
   }
 
   function listed(call: Call): AsyncGenerator<Entry> {
@@ -418,7 +427,7 @@ function createGateway(
           if (cause instanceof ResourceError && cause.kind === "not-found" && below !== undefined)
             return { hits: [], ready: 1 };
           ignoreUnsupported(cause);
-          return { hits: [], ready: 0 };
+          return { hits: [], ready: isEmpty ? 1 : 0 };
         },
       );
       const hits = found.hits.flatMap(({ resource, ...hit }): SourceHit[] => {

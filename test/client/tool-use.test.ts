@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { connect, type RemoteServer } from "../../src/client/connect.ts";
 import { type HttpServer, startHttp } from "../../src/server/start-http.ts";
 import { collectChanges } from "../../src/testing/listen.ts";
+import { openScripted } from "./scripted-server.ts";
 
 const call = { caller: { id: "test" }, signal: new AbortController().signal };
 let scratch: string;
@@ -55,6 +56,32 @@ describe("a server's tools", () => {
     expect(await other.tools(call)).toEqual([]);
     await expect(other.useTool("gather_context", { task: "x" }, call)).rejects.toMatchObject({ kind: "unsupported" });
     await other.close();
+  });
+
+  it("are not called for a search or a list if the server does not name them", async () => {
+    const tools = [{ name: "open_browser", inputSchema: { type: "object" } }];
+    await using other = await openScripted(
+      {
+        "resources/list": () => ({ result: { resources: [{ uri: "note://shelf/tea", name: "tea" }] } }),
+        "tools/list": () => ({ result: { tools } }),
+        "tools/call": () => ({ result: { content: [{ type: "text", text: "cannot open a browser" }], isError: true } }),
+      },
+      { resources: {}, tools: {} },
+    );
+    const remote = await connect(other.url, { era: "legacy" });
+    await expect(remote.search({ text: "tea", limit: 1 }, call)).rejects.toMatchObject({ kind: "unsupported" });
+    expect((await remote.children("note://shelf", {}, call)).items).toMatchObject([{ uri: "note://shelf/tea" }]);
+    expect(other.asked).not.toContain("tools/call");
+    await remote.close();
+  });
+
+  it("are not requested for a search if the server declares no resources", async () => {
+    await using other = await openScripted({}, { tools: {} });
+    const remote = await connect(other.url, { era: "legacy" });
+    for (const request of [remote.search({ text: "tea", limit: 1 }, call), remote.list({}, call)])
+      await expect(request).rejects.toMatchObject({ kind: "unsupported", message: "the server serves no resources" });
+    expect(other.asked).toEqual(["initialize", "notifications/initialized"]);
+    await remote.close();
   });
 
   it("find an unfinished word where it is said to be one, and tell all that is known of what they find", async () => {

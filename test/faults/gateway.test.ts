@@ -134,7 +134,7 @@ function mostAttempts(ms: number): number {
 }
 
 it.each([
-  // To find out how it speaks, it is started once more.
+  // It may have exited because of the request that detects the era, so it is started once more.
   { era: "auto", startsPerAttempt: 2 },
   { era: "legacy", startsPerAttempt: 1 },
 ])(

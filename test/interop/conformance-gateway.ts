@@ -1,6 +1,6 @@
 /**
  * The program that the conformance suite runs as a client: the built `pressmark` with a mount of the suite's server. Signs in with `pressmark
- * login` and a browser that agrees to everything, if the scenario is about a person, and lists the mount.
+ * login` and a browser that agrees to everything, if the scenario is about a person, and reads from the mount.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -72,10 +72,10 @@ async function login(): Promise<boolean> {
   return code === 0;
 }
 
-/** Returns whether the log asks the operator to sign in again. The suite's server has no resources, so the list itself fails. */
-async function list(): Promise<boolean> {
+/** Returns whether the log asks the operator to sign in again. The suite's server has no resources, so the read itself fails. */
+async function read(): Promise<boolean> {
   let needsLogin = false;
-  await run(["ls", "mcp://upstream", "--all"], (said) => {
+  await run(["read", "mcp://upstream/note:%2F%2Fany"], (said) => {
     needsLogin = said.includes("run: pressmark login upstream");
   });
   return needsLogin;
@@ -109,9 +109,9 @@ if (signedIn && scenario === "auth/scope-step-up") {
   // As the operator does who reads the log.
   configure(`${requested} ${scope}`);
   signedIn = scope !== undefined && (await login()) && (await callTools()) === undefined;
-} else if (signedIn && (await list())) {
+} else if (signedIn && (await read())) {
   signedIn = await login();
-  if (signedIn) await list();
+  if (signedIn) await read();
 }
 rmSync(folder, { recursive: true, force: true });
 process.exitCode = signedIn ? 0 : 1;

@@ -8,6 +8,7 @@ import { createIndexer } from "../../search/indexer.ts";
 import { openStore } from "../../search/sqlite-store.ts";
 import type { Source, SourceDefinition } from "../../source.ts";
 import { sources } from "../../sources/index.ts";
+import { mountRuntime } from "../mount-runtime.ts";
 import { markUsed, sweep } from "./unused-indexes.ts";
 import type { FromIndexer, IndexerData, SourceRequest, ThreadMount, ToIndexer } from "./messages.ts";
 import { createRemoteCaller } from "./remote-call.ts";
@@ -72,7 +73,8 @@ async function open(name: string): Promise<Source> {
     const { default: definition } = await sources[opened.source as keyof typeof sources]();
     try {
       const redaction = opened.redact ? (await import("../redaction.ts")).createRedaction(runtime) : undefined;
-      const source = await (definition as SourceDefinition).open(opened.options, redaction?.runtime ?? runtime);
+      const own = mountRuntime(redaction?.runtime ?? runtime, name);
+      const source = await (definition as SourceDefinition).open(opened.options, own);
       // Without a cache, because everything is read once.
       return stack(source, { name }, standardLayers(runtime, { maxBytes: 0, maxSeen: 0, redact: redaction?.layer }));
     } catch (cause) {

@@ -1,0 +1,13 @@
+/** Tests against public servers and hosts, which they install from npm into a cache folder. */
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["test/interop/servers/**/*.test.ts", "test/interop/hosts/**/*.test.ts"],
+    pool: "forks",
+    maxWorkers: 1,
+    testTimeout: 180_000,
+    hookTimeout: 600_000,
+    retry: 0,
+  },
+});
