@@ -1,6 +1,8 @@
-/** Reads skills and checks the size and digest of every file. */
+/** Reads skills, and checks the size and digest of every file and the front matter of SKILL.md. */
 import { invalid, notFound, quote, ResourceError } from "../errors.ts";
+import { canonicalJson } from "../lib/canonical-json.ts";
 import { digestOf } from "../lib/digest.ts";
+import { parseSkillFrontMatter } from "../lib/skill-front-matter.ts";
 import type { Call, Resources, Skill } from "../resources.ts";
 
 export interface CheckedFile {
@@ -11,7 +13,7 @@ export interface CheckedFile {
 /** Reads one file of a skill, by its URI as the skill names it. A mismatch throws "unexpected", and nothing is returned. */
 export async function readSkillFile(
   resources: Pick<Resources, "read">,
-  { files }: Skill,
+  { uri: manifest, frontMatter, files }: Skill,
   uri: string,
   call: Call,
 ): Promise<CheckedFile> {
@@ -22,11 +24,18 @@ export async function readSkillFile(
   if (!content || contents.length > 1) throw new ResourceError("unexpected", `${quote(uri)} is not one file`);
   const bytes = "text" in content.body ? new TextEncoder().encode(content.body.text) : content.body.bytes;
   if (promised && (bytes.length !== promised.size || (await digestOf(bytes)) !== promised.digest.toLowerCase()))
-    throw new ResourceError(
-      "unexpected",
-      `${quote(uri)} does not match the digest or size in the skill; request the skill again`,
-    );
+    throw mismatch(uri, "the digest or size");
+  // A dynamic skill has no digests: its front matter is checked even so.
+  if (uri === manifest) {
+    const parsed = await parseSkillFrontMatter(new TextDecoder().decode(bytes));
+    if (!("fields" in parsed) || canonicalJson(parsed.fields) !== canonicalJson(frontMatter))
+      throw mismatch(uri, "the front matter");
+  }
   return { uri, bytes };
+}
+
+function mismatch(uri: string, what: string): ResourceError {
+  return new ResourceError("unexpected", `${quote(uri)} does not match ${what} in the skill; request the skill again`);
 }
 
 /** Reads the skill with this SKILL.md and all its files, each checked. A "dynamic" skill has no list of files. */

@@ -241,6 +241,30 @@ describe("a skill", () => {
     }
     await refusal(readSkillFile(remote, skill, "skill://elsewhere/x", call), ["not-found"], "not of the skill");
   });
+
+  it("whose front matter differs from its entry is refused, also without digests (SKL-19)", async () => {
+    await using pressmark = await openTestServer({ skills: files });
+    const remote = await connected(pressmark.url);
+    const call = caller();
+    const [skill] = (await remote.skills?.({}, call))?.items ?? [];
+    if (!skill) throw new Error("there is no skill");
+    const { frontMatter } = skill;
+    for (const forged of [
+      { ...frontMatter, description: "Says goodbye" },
+      { ...frontMatter, license: "MIT" },
+    ])
+      for (const entry of [skill, { ...skill, files: "dynamic" as const }])
+        await refusal(
+          readSkillFile(remote, { ...entry, frontMatter: forged }, skill.uri, call),
+          ["unexpected"],
+          JSON.stringify(forged),
+        );
+    const { name, description } = frontMatter;
+    const reordered = { description, name };
+    expect(await readSkillFile(remote, { ...skill, frontMatter: reordered }, skill.uri, call)).toMatchObject({
+      uri: skill.uri,
+    });
+  });
 });
 
 async function connected(url: string, options: Parameters<typeof connect>[1] = {}): Promise<RemoteServer> {

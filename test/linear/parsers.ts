@@ -52,7 +52,7 @@ import { createLabelMasking } from "../../src/sources/metrics/label-masking.ts";
 import { eachLabel, typedAt } from "../../src/sources/metrics/promql.ts";
 import { withoutSecrets } from "../../src/sources/metrics/state.ts";
 import { parseDuration, parseTimeRange as parseSpan } from "../../src/sources/metrics/times.ts";
-import { parseBlock } from "../../src/sources/skills/front-matter.ts";
+import { parseBlock } from "../../src/lib/skill-front-matter.ts";
 import { parseRobots } from "../../src/sources/web/robots.ts";
 import { parseAccept } from "../../src/transport/accepts.ts";
 import { readForwarded, readXForwarded } from "../../src/transport/forwarded.ts";

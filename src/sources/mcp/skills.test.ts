@@ -152,11 +152,25 @@ const sha = async (text: string) =>
 const frontMatter = { name: "a", description: "a" };
 const uri = "skill://a/SKILL.md";
 
+/** A SKILL.md with the front matter of the entry, unless other is given. */
+const written = (body: string, description = "a") => `---\nname: a\ndescription: ${description}\n---\n${body}`;
+
+/** The entry of a skill with this SKILL.md alone. */
+async function promise(text: string): Promise<Skill> {
+  return { uri, frontMatter, files: [{ uri, digest: await sha(text), size: text.length }] };
+}
+
 describe("a file that does not match its skill", () => {
-  it("is not returned", async () => {
-    const digest = await sha("as promised");
-    const skill: Skill = { uri, frontMatter, files: [{ uri, digest, size: 11 }] };
-    for (const text of ["as PROMISED", "as promised, and more"]) {
+  const promised = written("as promised");
+  it.each([
+    ["has another digest", promised, written("as PROMISED")],
+    ["has another size", promised, written("as promised, and more")],
+    ["has other front matter", written("", "b"), written("", "b")],
+    ["has more front matter", written("", "a\nlicense: MIT"), written("", "a\nlicense: MIT")],
+    ["has no front matter", "Do it.", "Do it."],
+  ])("is not returned: it %s", async (_how, expected, text) => {
+    const skill = await promise(expected);
+    for (const listed of [true, false]) {
       const gateway = await gatewayTo(
         await serve(
           promising(
@@ -165,23 +179,35 @@ describe("a file that does not match its skill", () => {
           ),
         ),
       );
-      await listSkills(gateway);
+      if (listed) await listSkills(gateway);
       await refusal(gateway.read(here("a/SKILL.md"), call), ["unexpected"], text);
     }
   });
 
+  it("is not returned if only its front matter is promised, and differs", async () => {
+    for (const [text, isRight] of [
+      [written("generated"), true],
+      [written("generated", "b"), false],
+    ] as const) {
+      const upstream = promising(
+        () => ({ uri, frontMatter, files: "dynamic" }),
+        () => text,
+      );
+      const gateway = await gatewayTo(await serve(upstream));
+      const reading = gateway.read(here("a/SKILL.md"), call);
+      if (isRight) expect((await reading).contents[0]?.body).toEqual({ text });
+      else await refusal(reading, ["unexpected"], text);
+    }
+  });
+
   it("is returned if the skill has changed with it, or no longer exists", async () => {
-    const [before, after] = [await sha("before"), await sha("behind")];
-    const later = (asked: number): Skill => ({
-      uri,
-      frontMatter,
-      files: [{ uri, digest: asked === 1 ? before : after, size: 6 }],
-    });
-    for (const skill of [later, (asked: number) => (asked === 1 ? later(1) : undefined)]) {
-      const gateway = await gatewayTo(await serve(promising(skill, () => "behind")));
+    const [before, after] = [await promise(written("before")), await promise(written("behind"))];
+    const later = (asked: number): Skill => (asked === 1 ? before : after);
+    for (const skill of [later, (asked: number) => (asked === 1 ? before : undefined)]) {
+      const gateway = await gatewayTo(await serve(promising(skill, () => written("behind"))));
       await listSkills(gateway);
       const { contents } = await gateway.read(here("a/SKILL.md"), call);
-      expect(contents[0]?.body).toEqual({ text: "behind" });
+      expect(contents[0]?.body).toEqual({ text: written("behind") });
     }
   });
 });

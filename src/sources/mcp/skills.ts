@@ -1,5 +1,7 @@
-/** Skills of another server: their files under our addresses, served only if they match the digests of the skill. */
+/** Skills of another server: their files under our addresses, served only if they match the digests and front matter of the skill. */
 import { notFound, ResourceError } from "../../errors.ts";
+import { readSkillFrontMatter } from "../../backends/skill-front-matter.ts";
+import { canonicalJson } from "../../lib/canonical-json.ts";
 import { digestOf } from "../../lib/digest.ts";
 import { Lru } from "../../lib/lru.ts";
 import type { Call, Page, PageRequest, ReadResult, Resources, Skill, SkillFile } from "../../resources.ts";
@@ -30,8 +32,10 @@ const digestForm = /^sha256:[0-9a-f]{64}$/i;
 
 export function createSkillRelay({ addresses, send, leaveOut }: SkillRelayOptions): SkillRelay {
   const promises = new Lru<string, Promised>({ maxEntries: maxPromises });
+  /** By the path of a SKILL.md: the digest of the front matter in its skill, which itself may be large. */
+  const frontMatters = new Lru<string, string>({ maxEntries: maxPromises });
 
-  function relayed(skill: Skill): SourceSkill | undefined {
+  async function relayed(skill: Skill): Promise<SourceSkill | undefined> {
     const found = toSourceSkill(skill, addresses);
     if (typeof found === "string") {
       leaveOut(skill.uri, found);
@@ -39,18 +43,31 @@ export function createSkillRelay({ addresses, send, leaveOut }: SkillRelayOption
     }
     if (found.files !== "dynamic")
       for (const { path, ...promise } of found.files) promises.set(path, { ...promise, skill: skill.uri });
+    frontMatters.set(found.path, await digestOf(canonicalJson(found.frontMatter)));
     return found;
   }
 
-  /** Reads the current file list of the skill. */
+  /** Replaces what is known of the skill. */
   async function renew(uri: string, call: Call): Promise<void> {
+    const answer = await send(async (pressmark) => pressmark.skill?.(uri, call)).catch((cause: unknown) => {
+      if (cause instanceof ResourceError && ["not-found", "unsupported"].includes(cause.kind)) return undefined;
+      throw cause;
+    });
     for (const [path, { skill }] of promises) if (skill === uri) promises.delete(path);
-    try {
-      const answer = await send(async (pressmark) => pressmark.skill?.(uri, call));
-      if (answer) relayed(answer.skill);
-    } catch (cause) {
-      if (!(cause instanceof ResourceError) || cause.kind !== "not-found") throw cause;
-    }
+    frontMatters.delete(addresses.of(uri)?.path ?? "");
+    if (answer) await relayed(answer.skill);
+  }
+
+  async function isKept(path: string, { contents: [content, ...more] }: ReadResult): Promise<boolean> {
+    const [promised, frontMatter] = [promises.get(path), frontMatters.get(path)];
+    if (!promised && frontMatter === undefined) return true;
+    if (content === undefined || more.length > 0) return false;
+    const bytes = "text" in content.body ? new TextEncoder().encode(content.body.text) : content.body.bytes;
+    if (promised && (bytes.length !== promised.size || (await digestOf(bytes)) !== promised.digest.toLowerCase()))
+      return false;
+    if (frontMatter === undefined) return true;
+    const parsed = await readSkillFrontMatter(new TextDecoder().decode(bytes));
+    return "fields" in parsed && (await digestOf(canonicalJson(parsed.fields))) === frontMatter;
   }
 
   return {
@@ -59,33 +76,31 @@ export function createSkillRelay({ addresses, send, leaveOut }: SkillRelayOption
         async (pressmark): Promise<Page<Skill>> =>
           (await pressmark.skills?.(pageRequest(cursor), call)) ?? { items: [] },
       );
-      return { ...page, items: page.items.map(relayed).filter((skill) => skill !== undefined) };
+      const items = await Promise.all(page.items.map(relayed));
+      return { ...page, items: items.filter((skill) => skill !== undefined) };
     },
 
     async skill(at, call) {
       const uri = addresses.uri(at);
       if (uri === undefined) throw notFound(at.path);
       const answer = await send(async (pressmark) => pressmark.skill?.(uri, call));
-      const found = answer && relayed(answer.skill);
+      const found = answer && (await relayed(answer.skill));
       if (found?.path !== at.path) throw notFound(at.path);
       return found;
     },
 
     async checked(at, call, read) {
-      const keeps = async ({ contents: [content, ...more] }: ReadResult): Promise<boolean> => {
-        const promised = at.query ? undefined : promises.get(at.path);
-        if (!promised) return true;
-        if (content === undefined || more.length > 0) return false;
-        const bytes = "text" in content.body ? new TextEncoder().encode(content.body.text) : content.body.bytes;
-        return bytes.length === promised.size && (await digestOf(bytes)) === promised.digest.toLowerCase();
-      };
+      if (at.query) return read();
+      const { path } = at;
+      const own = path.endsWith("/SKILL.md") ? addresses.uri(at) : undefined;
+      // A SKILL.md may be read before any list.
+      if (own !== undefined && !frontMatters.has(path)) await renew(own, call);
       const answer = await read();
-      if (await keeps(answer)) return answer;
-      // It may have changed; then the skill has new digests, too.
-      const { skill } = promises.get(at.path) ?? {};
-      if (skill !== undefined) await renew(skill, call);
+      if (await isKept(path, answer)) return answer;
+      // It may have changed; then its skill, and one around it, have new digests, too.
+      for (const uri of new Set([promises.get(path)?.skill, own])) if (uri !== undefined) await renew(uri, call);
       const again = await read();
-      if (await keeps(again)) return again;
+      if (await isKept(path, again)) return again;
       throw new ResourceError("unexpected", "the file from the other server does not match its skill");
     },
   };

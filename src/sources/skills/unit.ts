@@ -2,7 +2,7 @@
 import { notFound, toResourceError } from "../../errors.ts";
 import type { ErrorKind } from "../../errors.ts";
 import type { Entry, Part, SourceProblem, SourceSkill, SourceSkillFile } from "../../source.ts";
-import { parseSkillFrontMatter } from "./front-matter.ts";
+import { readSkillFrontMatter } from "../../backends/skill-front-matter.ts";
 import { hold } from "./held.ts";
 import type { HeldFile } from "./held.ts";
 import { filesBelow, folderOf, isManifest, isSameUnit } from "./list-skill-folder.ts";
@@ -56,7 +56,7 @@ export async function readUnit(
     if (tooMuch) return tooMuch;
     const [{ body }] = (await take(manifest)).parts;
     if (!("text" in body)) return { says: "is not in UTF-8", advice: "save it in UTF-8" };
-    const read = await parseSkillFrontMatter(body.text);
+    const read = await readSkillFrontMatter(body.text);
     if ("says" in read) return read;
     const verdict = checkSkill(read.fields, folder.slice(folder.lastIndexOf("/") + 1));
     if ("says" in verdict) return verdict;

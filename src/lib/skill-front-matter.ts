@@ -1,12 +1,9 @@
 /** Parses the front matter of a SKILL.md to JSON, and accepts only what every host parses the same way. */
-import { quote } from "../../errors.ts";
-
-import { callInThread, ThreadOverrun } from "../../lib/threads.ts";
 
 type Yaml = typeof import("yaml");
 
 /** The fields, or what is wrong, as text that completes "SKILL.md …". */
-type FrontMatterAnswer =
+export type FrontMatterAnswer =
   | { readonly fields: Readonly<Record<string, unknown>> }
   | { readonly says: string; readonly advice?: string };
 
@@ -17,23 +14,14 @@ const maxDepth = 32;
 
 const marks = 'put a line "---" before and after it';
 
-/** Parsing this much takes tens of milliseconds at most; more is parsed in a thread. */
-const maxHere = 2 * 1024;
-
-export async function parseSkillFrontMatter(text: string): Promise<FrontMatterAnswer> {
+/** `parse` may be another than `parseBlock` to do the work elsewhere. */
+export async function parseSkillFrontMatter(text: string, parse = parseBlock): Promise<FrontMatterAnswer> {
   const block = cut(text);
   if (block === undefined) return { says: "has no front matter", advice: marks };
   if (block.length > maxLength) return { says: `has more than ${maxLength} characters of front matter` };
-  if (block.length <= maxHere) return parseBlock(block);
-  try {
-    return await callInThread(new URL("./front-matter.ts", import.meta.url), "parseBlock", block);
-  } catch (cause) {
-    if (!(cause instanceof ThreadOverrun)) throw cause;
-    return { says: `has front matter that takes ${cause.message} to read` };
-  }
+  return parse(block);
 }
 
-/** Also called in the thread. */
 export async function parseBlock(block: string): Promise<FrontMatterAnswer> {
   try {
     return toFields(block, await import("yaml"));
@@ -87,7 +75,7 @@ function strangeIn(document: ReturnType<Yaml["parseDocument"]>, yaml: Yaml): str
     Node(_, node, path) {
       if (path.length > maxDepth && path.filter(yaml.isCollection).length > maxDepth)
         return stop("values nested too deeply");
-      if (node.tag !== undefined) return stop(`the tag ${quote(node.tag)}`);
+      if (node.tag !== undefined) return stop(`the tag ${JSON.stringify(node.tag.slice(0, 100))}`);
       const value: unknown = yaml.isScalar(node) ? node.value : undefined;
       return typeof value === "number" && !Number.isFinite(value) ? stop("an infinite number") : undefined;
     },
