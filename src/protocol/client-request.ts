@@ -3,6 +3,7 @@ import type { Call } from "../resources.ts";
 import type { ProtocolOptions } from "./create-protocol.ts";
 import type { RequestParams, JsonRpcResult } from "./message.ts";
 import type { PromptSet } from "./prompts.ts";
+import type { HeaderLookup } from "./protocol.ts";
 import type { Revision } from "./revision.ts";
 import type { Notice } from "./shape.ts";
 import type { Subscriptions } from "./subscriptions.ts";
@@ -40,6 +41,8 @@ export interface ClientRequest {
   readonly offer: ServerFeatures;
   readonly revision: Revision;
   readonly params: RequestParams | undefined;
+  /** Of a modern request over HTTP. */
+  readonly headers?: HeaderLookup;
   readonly call: Call;
   /** Sends a notification before the response. A promise means: wait, the reader is slow. */
   say(method: string, params: RequestParams): void | Promise<void>;

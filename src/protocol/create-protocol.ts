@@ -111,7 +111,7 @@ export function createProtocol({
     const { caller, client } = peer;
     const call: Call = progress ? { caller, client, signal: peer.signal, progress } : peer;
     const isHeard = reply.takesNotice !== false;
-    const question = { offer, revision, params, call, say, isHeard, id, clientCapabilities, visitor };
+    const question = { offer, revision, params, headers, call, say, isHeard, id, clientCapabilities, visitor };
     reply.end(await answerTo(ask, question, log));
   }
 

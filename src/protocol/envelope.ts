@@ -1,4 +1,5 @@
 /** Checks how a modern request describes itself, and that HTTP headers agree with it. */
+import { decodeHeader } from "./decode-header.ts";
 import type { HeaderLookup } from "./protocol.ts";
 import { codes, isJsonObject, member, type RequestParams, ProtocolError } from "./message.ts";
 import type { Revision } from "./revision.ts";
@@ -73,19 +74,7 @@ function checkHeaders(method: string, params: RequestParams | undefined, headers
   // Invalid parameters are reported later.
   if (typeof value !== "string") return;
   if (headers.name === undefined) throw bad(codes.headerMismatch, "the header Mcp-Name is missing");
-  if (decoded(headers.name) !== value) {
+  if (decodeHeader(headers.name) !== value) {
     throw bad(codes.headerMismatch, `the header Mcp-Name and "${named}" in the body differ`);
   }
-}
-
-const sentinelStart = "=?base64?";
-const sentinelEnd = "?=";
-
-/** Decodes values that a header cannot carry directly: base64 of UTF-8 between two marks. Undefined if it is not base64. */
-function decoded(value: string): string | undefined {
-  if (!value.startsWith(sentinelStart) || !value.endsWith(sentinelEnd)) return value;
-  const encoded = value.slice(sentinelStart.length, -sentinelEnd.length);
-  const bytes = Buffer.from(encoded, "base64");
-  if (bytes.toString("base64").replaceAll("=", "") !== encoded.replaceAll("=", "")) return undefined;
-  return bytes.toString("utf8");
 }

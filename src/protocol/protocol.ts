@@ -25,6 +25,8 @@ export interface HeaderLookup {
   readonly method?: string;
   /** Mcp-Name */
   readonly name?: string;
+  /** Mcp-Param-{name}; the case of the name does not matter. */
+  param?(name: string): string | undefined;
 }
 
 export interface Peer {

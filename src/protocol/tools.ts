@@ -5,6 +5,7 @@ import type { RequestHandler, ClientRequest } from "./client-request.ts";
 import { type ContentBlock, wireBlocks } from "./blocks.ts";
 import { type InputRequired, isInputRequired, wireInputRequired } from "./input-required.ts";
 import { codes, member, type RequestParams, ProtocolError } from "./message.ts";
+import { checkParamHeaders } from "./param-headers.ts";
 import { cursorOf, nameParam, recordOf } from "./params.ts";
 import { invalid, quote } from "../errors.ts";
 import { tellEmbedded } from "./request-observer.ts";
@@ -103,6 +104,7 @@ export const toolsCall: RequestHandler = {
     if (!tool || !isOfferedTo(tool, question.clientCapabilities))
       throw new ProtocolError(codes.params, `no tool ${quote(name)}`);
     const args = member(params, "arguments") === undefined ? {} : recordOf(params, "arguments");
+    if (question.headers) checkParamHeaders(tool.inputSchema, args, question.headers);
     const answer = await tool.call(args, toToolCall(question)).catch((cause: unknown): ToolResult => {
       // The model reads a tool's error; a cancelled call has no reader.
       if (!(cause instanceof ResourceError) || cause.kind === "cancelled") throw cause;

@@ -520,6 +520,7 @@ function headersOf({ headers }: IncomingMessage): HeaderLookup {
     version: one(headers["mcp-protocol-version"]),
     method: one(headers["mcp-method"]),
     name: one(headers["mcp-name"]),
+    param: (name) => one(headers[`mcp-param-${name.toLowerCase()}`]),
   };
 }
 

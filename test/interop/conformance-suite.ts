@@ -1,6 +1,5 @@
 /** The official conformance suite as a program of its own, and what it found. */
 import { execFile, execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { glob, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -28,20 +27,6 @@ export interface Findings {
   readonly warnings: readonly string[];
   /** What did not apply to this server, or could not be looked at. */
   readonly skipped: readonly string[];
-}
-
-/** The scenarios that a server of this revision has to pass. */
-export function requiredScenarios(revision: string): readonly string[] {
-  const file = join(modules, "@modelcontextprotocol/conformance/requirements", `${revision}.yaml`);
-  const lines = readFileSync(file, "utf8").split("\n");
-  const start = lines.indexOf("server:") + 1;
-  const end = lines.findIndex((line, at) => at >= start && line !== "" && !line.startsWith("  - "));
-  return lines.slice(start, end).flatMap((line) => (line === "" ? [] : line.slice("  - ".length)));
-}
-
-/** By scenario, all that this revision has: those that count, and those that are run beside them. */
-export function runRequirements(url: string, revision: string): Promise<ReadonlyMap<string, Findings>> {
-  return run(["server", "--url", url, "--requirements", revision]);
 }
 
 export async function runScenario(url: string, scenario: string): Promise<Findings> {
@@ -77,9 +62,17 @@ export function authorizationScenarios(): readonly { readonly scenario: string; 
 }
 
 /** All scenarios that apply to a revision, at the same time; without one all there are, extensions included, each at its own. */
-export async function runClientScenarios(command: string, revision?: string): Promise<ReadonlyMap<string, Findings>> {
-  const version = revision === undefined ? [] : ["--spec-version", revision];
-  return run(["client", "--command", command, "--suite", "all", ...version, "--timeout", String(clientMs)]);
+export function runClientScenarios(command: string, revision?: string): Promise<ReadonlyMap<string, Findings>> {
+  return run(["client", "--command", command, "--timeout", String(clientMs), ...allAt(revision)]);
+}
+
+/** The same for a server, one after another. */
+export function runServerScenarios(url: string, revision?: string): Promise<ReadonlyMap<string, Findings>> {
+  return run(["server", "--url", url, ...allAt(revision)]);
+}
+
+function allAt(revision: string | undefined): readonly string[] {
+  return ["--suite", "all", ...(revision === undefined ? [] : ["--spec-version", revision])];
 }
 
 /** Runs a program as the client; the suite appends the URL of its server. */

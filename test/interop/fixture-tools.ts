@@ -38,6 +38,12 @@ export function createFixtureTools(resources: Resources): readonly Tool[] {
       inputSchema: richSchema,
       call: async () => ({ content: [text("Understood.")] }),
     },
+    {
+      name: "test_custom_header",
+      description: "Has an argument that clients repeat as a header",
+      inputSchema: { type: "object", properties: { region: { type: "string", "x-mcp-header": "Region" } } },
+      call: async () => ({ content: [text("Understood.")] }),
+    },
     ...inputTools,
   ];
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { SkillsClient, SkillVerificationError } from "@modelcontextprotocol/client/ext/skills";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { serve, type Serving, stdioOf } from "./command.ts";
+import { runScenario } from "./conformance-suite.ts";
 import type { Folder } from "./folder.ts";
 import { createInspector, type Inspector, targetOf } from "./inspector.ts";
 import { overHttp, overStdio, type V2Visitor, visitV2 } from "./sdk-v2.ts";
@@ -135,5 +136,13 @@ describe.each([
         { uri: "skill://printing/plates", mimeType: "inode/directory" },
       ],
     });
+  });
+});
+
+describe("the conformance suite", () => {
+  it.each(["enumeration", "manifest", "directory"])("finds nothing wrong with the %s of skills", async (part) => {
+    const found = await runScenario(serving.url.href, `sep-2640-skills-${part}`);
+    expect(found).toMatchObject({ failures: [], warnings: [], skipped: [] });
+    expect(found.held).toBeGreaterThan(0);
   });
 });
