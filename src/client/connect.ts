@@ -141,7 +141,7 @@ export function createRemoteServer(
   } = options;
   const link = createReconnecting({ ways, era, client, timeoutMs, patience, now });
   const isAnonymous = sendsNothingSecret(options, server);
-  const resources = createRemoteResources({ link, kept: cache, server, identity, isAnonymous });
+  const resources = createRemoteResources({ link, kept: cache, server, identity, isAnonymous, now });
   const watching = createRemoteWatcher({
     link,
     timeoutMs,

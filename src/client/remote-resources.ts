@@ -19,6 +19,8 @@ interface RemoteOptions {
   readonly identity: string;
   /** True if no request identifies the caller. Otherwise nothing is public, whatever the server says. */
   readonly isAnonymous: boolean;
+  /** Milliseconds that never go back. */
+  readonly now: () => number;
 }
 
 const skillsExtension = "io.modelcontextprotocol/skills";
@@ -41,8 +43,9 @@ export function createRemoteResources({
   server,
   identity,
   isAnonymous,
+  now,
 }: RemoteOptions): Omit<Resources, "watch"> & ToolUse & RemoteTools {
-  const tools = createRemoteTools(link);
+  const tools = createRemoteTools(link, now);
   let listFreshness = uncached;
 
   function freshnessOf(result: unknown): Freshness {

@@ -29,13 +29,19 @@ export interface RemoteTools {
 }
 
 const headerMismatch = -32_020;
+/** A tool that a list lacks is looked for again after this time: a search asks every server for one. */
+const absentMs = 10_000;
 
-export function createRemoteTools(link: Reconnecting): RemoteTools {
+/** `now` is in milliseconds and never goes back. */
+export function createRemoteTools(link: Reconnecting, now: () => number): RemoteTools {
   /** As of the last list of this connection. */
   let known: ReadonlyMap<string, RemoteTool> = new Map();
-  link.onConnection(() => {
+  let listedMs = -Infinity;
+  function forget(): void {
     known = new Map();
-  });
+    listedMs = -Infinity;
+  }
+  link.onConnection(forget);
 
   async function listTools(call: Call): Promise<readonly RemoteTool[]> {
     const tools = await link.send(async (client, options) => {
@@ -44,6 +50,7 @@ export function createRemoteTools(link: Reconnecting): RemoteTools {
       return (await client.listTools(undefined, { ...options, cacheMode: "bypass" })).tools;
     }, call);
     known = new Map(tools.map((tool) => [tool.name, tool]));
+    listedMs = now();
     return tools;
   }
 
@@ -54,7 +61,8 @@ export function createRemoteTools(link: Reconnecting): RemoteTools {
       return era === "modern";
     }, call);
     if (!isNeeded) return undefined;
-    const tool = known.get(name) ?? (await listTools(call)).find((each) => each.name === name);
+    if (!known.has(name) && now() - listedMs >= absentMs) await listTools(call);
+    const tool = known.get(name);
     if (!tool) throw noTool(name);
     // Schemas for results are not evaluated: a pattern of a hostile server could block this process.
     return { ...tool, outputSchema: undefined };
@@ -74,7 +82,7 @@ export function createRemoteTools(link: Reconnecting): RemoteTools {
       } catch (cause) {
         if (!(cause instanceof ResourceError) || answerIn(cause.cause)?.code !== headerMismatch) throw cause;
         // The definition has changed. The server refused the call before it ran.
-        known = new Map();
+        forget();
         return attempt();
       }
     },

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { connect, type RemoteServer } from "../../src/client/index.ts";
+import { connect, type ConnectOptions, type RemoteServer } from "../../src/client/index.ts";
 import { openScripted, type Said, type Script, type ScriptedServer } from "./scripted-server.ts";
 
 const call = { caller: { id: "test" }, signal: new AbortController().signal };
@@ -18,9 +18,12 @@ const discovery: Said = {
   },
 };
 
-async function open(script: Script): Promise<ScriptedServer & { readonly client: RemoteServer }> {
+async function open(
+  script: Script,
+  options?: ConnectOptions,
+): Promise<ScriptedServer & { readonly client: RemoteServer }> {
   const server = await openScripted(script, { tools: {} });
-  const client = await connect(server.url);
+  const client = await connect(server.url, options);
   onTestFinished(async () => {
     await client.close();
     await server[Symbol.asyncDispose]();
@@ -91,6 +94,21 @@ it("asks for a definition once per connection, and again when the server refuses
     "tools/list",
     ...Array(2).fill("tools/call"),
   ]);
+});
+
+it("looks again for a tool that the list lacked, but not at every call", async () => {
+  let nowMs = 0;
+  let name = "other";
+  const { client, asked } = await open(
+    { "server/discover": () => discovery, "tools/list": () => listOf({ name }), "tools/call": () => done },
+    { now: () => nowMs },
+  );
+  const calling = () => client.callTool("act", {}, call);
+  for (let times = 0; times < 2; times += 1) await expect(calling()).rejects.toMatchObject({ kind: "unsupported" });
+  expect(requests(asked)).toEqual(["tools/list"]);
+  name = "act";
+  nowMs = 10_000;
+  expect(await calling()).toMatchObject({ content: [{ text: "done" }] });
 });
 
 it("neither lists nor calls a tool whose headers are invalid", async () => {

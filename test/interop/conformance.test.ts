@@ -1,5 +1,6 @@
 /** A server with all fixtures of the conformance suite, in every server scenario that the suite has. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connect } from "../../src/client/index.ts";
 import { type Findings, runServerScenarios, serverScenarios } from "./conformance-suite.ts";
 import { type Fixture, startFixture } from "./fixture.ts";
 
@@ -72,6 +73,14 @@ describe.each(Object.entries(revisions))("the server at %s", (revision, run) => 
     const { held, failures, warnings } = findings.get(run)?.get(scenario) ?? { held: 0, failures: [], warnings: [] };
     expect(held === 0 || failures.length + warnings.length > 0, leftOut[scenario]).toBe(true);
   });
+});
+
+it("accepts the headers that our own client sends", async () => {
+  const client = await connect(fixture.url, { era: "modern" });
+  const call = { caller: { id: "test" }, signal: new AbortController().signal };
+  const result = await client.callTool("test_custom_header", { region: " 日本 " }, call);
+  expect(result).toMatchObject({ content: [{ text: "Understood." }] });
+  await client.close();
 });
 
 it("leaves nothing in the server's log", () => {

@@ -152,6 +152,18 @@ const sha = async (text: string) =>
 const frontMatter = { name: "a", description: "a" };
 const uri = "skill://a/SKILL.md";
 
+it("skills are listed without reading any of their files", async () => {
+  let reads = 0;
+  const upstream = promising(
+    () => ({ uri, frontMatter, files: "dynamic" }),
+    () => String((reads += 1)),
+  );
+  const gateway = await gatewayTo(await serve(upstream));
+  expect(await listSkills(gateway)).toHaveLength(1);
+  await gateway.skill!(here("a/SKILL.md"), call);
+  expect(reads).toBe(0);
+});
+
 /** A SKILL.md with the front matter of the entry, unless other is given. */
 const written = (body: string, description = "a") => `---\nname: a\ndescription: ${description}\n---\n${body}`;
 
