@@ -13,7 +13,7 @@ const discovery: Said = {
   result: {
     ...cached,
     supportedVersions: ["2026-07-28"],
-    capabilities: { tools: {} },
+    capabilities: { resources: {}, tools: {} },
     serverInfo: { name: "scripted", version: "1" },
   },
 };
