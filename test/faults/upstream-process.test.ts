@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { connect, type RemoteServer } from "../../src/client/connect.ts";
 import { connectProgram } from "../../src/client/stdio.ts";
 import type { Call } from "../../src/resources.ts";
@@ -14,6 +14,7 @@ import { openScripted } from "../client/scripted-server.ts";
 import { createScratch, startServe } from "./pressmark-process.ts";
 
 const timeout = 60_000;
+const patience = { timeout: 55_000 };
 const program = join(import.meta.dirname, "upstream-program.mjs");
 const command = join(import.meta.dirname, "../../bin/pressmark.js");
 const tea = "mcp://far/note:%2F%2Ftea";
@@ -58,24 +59,24 @@ async function served({ folder: cwd, env, config }: ReturnType<typeof configure>
 }
 
 /** Searches until the index is complete. */
-async function searched(pressmark: RemoteServer, text: string) {
-  for (const call = caller(); ;) {
-    const found = await pressmark.search({ text, limit: 5 }, call);
-    if (found.ready === 1) return found;
-    await new Promise(setImmediate);
-  }
+function searched(pressmark: RemoteServer, text: string) {
+  return vi.waitFor(async () => {
+    const found = await pressmark.search({ text, limit: 5 }, caller());
+    expect(found.ready).toBe(1);
+    return found;
+  }, patience);
 }
 
 /** Reads the status until the mount has been checked. */
-async function healthOf(pressmark: RemoteServer, mount: string): Promise<string> {
-  for (const call = caller(); ;) {
-    const [content] = (await pressmark.read("pressmark://status", call)).contents;
+function healthOf(pressmark: RemoteServer, mount: string) {
+  return vi.waitFor(async () => {
+    const [content] = (await pressmark.read("pressmark://status", caller())).contents;
     const text = content && "text" in content.body ? content.body.text : "{}";
     const { mounts } = JSON.parse(text) as { readonly mounts: readonly { name: string; state: string }[] };
-    const { state } = mounts.find(({ name }) => name === mount)!;
-    if (state !== "checking") return state;
-    await new Promise(setImmediate);
-  }
+    const health = mounts.find(({ name }) => name === mount)?.state;
+    expect(health).not.toBe("checking");
+    return health;
+  }, patience);
 }
 
 /** Everything that can be requested of the mount "far". */
@@ -97,7 +98,7 @@ it.each(["refuse", "ignore"] as const)(
   "serve starts a program once, with its index and through a change of the config (%s)",
   { timeout },
   async (manner) => {
-    const { starts, mount } = withProgram(manner, { timeoutMs: 4000 });
+    const { starts, mount } = withProgram(manner, { timeoutMs: 6000 });
     const scratch = configure(mount);
     const { pressmark } = await served(scratch);
     await useAll(pressmark);
