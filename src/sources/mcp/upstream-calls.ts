@@ -51,6 +51,8 @@ interface RunningCall {
   readonly subject: string;
   readonly callerKey: string;
   readonly stop: AbortController;
+  /** Why it was stopped. */
+  failure: ResourceError | undefined;
   readonly questions: Map<string, Question>;
   /** Number of questions so far. */
   count: number;
@@ -86,11 +88,16 @@ export function createUpstreamCalls(
   /** Calls that wait for an answer, by the state that the caller got. */
   const waiting = new Map<string, RunningCall>();
 
+  function end(one: RunningCall, failure: ResourceError): void {
+    one.failure ??= failure;
+    one.stop.abort();
+  }
+
   function limitTime(one: RunningCall, ms: number): void {
     one.timer?.abort();
     const timer = (one.timer = new AbortController());
     wait(ms, timer.signal).then(
-      () => one.stop.abort(unavailable(`no response within ${ms} ms; try again later, or raise "timeoutMs"`)),
+      () => end(one, unavailable(`no response within ${ms} ms; try again later, or raise "timeoutMs"`)),
       () => undefined,
     );
   }
@@ -143,6 +150,7 @@ export function createUpstreamCalls(
       subject,
       callerKey: callerKey(caller),
       stop,
+      failure: undefined,
       questions: new Map(),
       count: 0,
       state: undefined,
@@ -158,8 +166,8 @@ export function createUpstreamCalls(
       if (one.state !== undefined) waiting.delete(one.state);
       one.timer?.abort();
     });
-    const end = () => stop.abort(cancelled());
-    caller.ended?.addEventListener("abort", end, { once: true });
+    const leave = () => end(one, cancelled());
+    caller.ended?.addEventListener("abort", leave, { once: true });
     running.add(one);
     one.result = start({
       signal: stop.signal,
@@ -175,12 +183,16 @@ export function createUpstreamCalls(
         );
         return ask(one, Object.fromEntries(parsed));
       },
-    }).finally(() => {
-      one.isDone = true;
-      running.delete(one);
-      caller.ended?.removeEventListener("abort", end);
-      for (const { answered } of one.questions.values()) answered.reject(cancelled());
-    });
+    })
+      .catch((cause: unknown) => {
+        throw one.failure ?? cause;
+      })
+      .finally(() => {
+        one.isDone = true;
+        running.delete(one);
+        caller.ended?.removeEventListener("abort", leave);
+        for (const { answered } of one.questions.values()) answered.reject(cancelled());
+      });
     one.result.catch(() => undefined);
     return one;
   }
@@ -241,7 +253,7 @@ export function createUpstreamCalls(
           : resume(requestState, subject, call, inputResponses);
       one.capabilities = clientCapabilities;
       one.progress = call.progress;
-      const leave = (): void => one.stop.abort(cancelled(call.signal.reason));
+      const leave = (): void => end(one, cancelled(call.signal.reason));
       if (call.signal.aborted) leave();
       call.signal.addEventListener("abort", leave, { once: true });
       limitTime(one, timeoutMs);
@@ -256,7 +268,7 @@ export function createUpstreamCalls(
     },
 
     close() {
-      for (const { stop } of running) stop.abort(cancelled());
+      for (const one of running) end(one, cancelled());
     },
   };
 }
