@@ -93,6 +93,11 @@ export function createUpstreamCalls(
     one.stop.abort();
   }
 
+  /** Nobody will answer its questions any more. */
+  function drop({ questions }: RunningCall): void {
+    for (const { answered } of questions.values()) answered.reject(cancelled());
+  }
+
   function limitTime(one: RunningCall, ms: number): void {
     one.timer?.abort();
     const timer = (one.timer = new AbortController());
@@ -104,6 +109,7 @@ export function createUpstreamCalls(
 
   /** Asks all or nothing. Returns the answers under the same names. */
   async function ask(one: RunningCall, requests: Readonly<Record<string, InputRequest>>): Promise<Loose> {
+    if (Object.keys(requests).length === 0) return {};
     const ofCaller = [...waiting.values()].filter((other) => other.callerKey === one.callerKey).length;
     const entries = Object.entries(requests);
     if (
@@ -165,6 +171,7 @@ export function createUpstreamCalls(
     stop.signal.addEventListener("abort", () => {
       if (one.state !== undefined) waiting.delete(one.state);
       one.timer?.abort();
+      drop(one);
     });
     const leave = () => end(one, cancelled());
     caller.ended?.addEventListener("abort", leave, { once: true });
@@ -191,7 +198,7 @@ export function createUpstreamCalls(
         one.isDone = true;
         running.delete(one);
         caller.ended?.removeEventListener("abort", leave);
-        for (const { answered } of one.questions.values()) answered.reject(cancelled());
+        drop(one);
       });
     one.result.catch(() => undefined);
     return one;
