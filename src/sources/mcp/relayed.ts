@@ -114,11 +114,11 @@ export function createRelayed(options: RelayedOptions): SourceRelayed & { close(
       const what = kind === "tools" ? "a tool" : "a prompt";
       for (const { name, item } of found) {
         if (passed !== true && !(passed && passed.includes(name))) continue;
-        const why = selected.has(name)
-          ? "another has the same name"
-          : selected.size >= maxItems
-            ? `there are more than ${maxItems}`
-            : item.shown;
+        if (selected.size >= maxItems) {
+          options.leaveOut(what, name, `there are more than ${maxItems}`);
+          break;
+        }
+        const why = selected.has(name) ? "another has the same name" : item.shown;
         if (typeof why === "string") options.leaveOut(what, name, why);
         else selected.set(name, item);
       }
