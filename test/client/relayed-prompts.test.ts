@@ -2,13 +2,15 @@
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { expect, it, onTestFinished } from "vitest";
 import { everything, serveSessions } from "./peers.ts";
-import { serveConfig, visit, visitOlder } from "./relaying.ts";
+import { serveConfig, toolsWith, visit, visitOlder } from "./relaying.ts";
 
 const every = { source: "mcp", ...everything };
 
 it("a prompt keeps its arguments, completes them, and embeds resources that can be read here", async () => {
   const { url } = await serveConfig({ mounts: { every: { ...every, prompts: true } } });
   const client = await visit(url);
+  const isListed = async () => (await client.listPrompts()).prompts.some(({ name }) => name.startsWith("every_"));
+  await expect.poll(isListed, { timeout: 15_000 }).toBe(true);
   const { prompts } = await client.listPrompts();
   expect(prompts.map(({ name }) => name)).toContain("every_simple-prompt");
   expect(prompts.find(({ name }) => name === "every_args-prompt")).toMatchObject({
@@ -94,6 +96,5 @@ it("a reload that passes on tools is announced", async () => {
   await client.listen({ toolsListChanged: true });
   reload({ mounts: { every: { ...every, tools: ["echo"] } } });
   await told.promise;
-  const { tools } = await client.listTools();
-  expect(tools.map(({ name }) => name)).toContain("every_echo");
+  await toolsWith("every_echo", client);
 });

@@ -1,7 +1,7 @@
 /** Tools of other servers through a server that mounts them. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { everything } from "./peers.ts";
-import { ownerToken, serveConfig, visit, visitOlder } from "./relaying.ts";
+import { ownerToken, serveConfig, toolsWith, visit, visitOlder } from "./relaying.ts";
 
 const mounted = { mounts: { every: { source: "mcp", ...everything, tools: true } } };
 
@@ -10,8 +10,10 @@ const call = (name: string) => ({ name, arguments: { message: "hello" } });
 /** One server for the tests that change nothing. */
 let url: string;
 const closers: (() => void | Promise<void>)[] = [];
+const atEnd = (close: () => void | Promise<void>): void => void closers.push(close);
 beforeAll(async () => {
-  ({ url } = await serveConfig(mounted, (close) => void closers.push(close)));
+  ({ url } = await serveConfig(mounted, atEnd));
+  await toolsWith("every_echo", await visit(url, { atEnd }));
 });
 afterAll(async () => {
   for (const close of closers.toReversed()) await close();
@@ -75,11 +77,8 @@ it("only the named tools pass, and none unless the mount asks", async () => {
       none: { source: "mcp", ...everything },
     },
   });
-  const { tools } = await (await visit(other)).listTools();
-  expect(tools.map(({ name }) => name).filter((name) => /^(?:few|none)_/.test(name))).toEqual([
-    "few_echo",
-    "few_get-sum",
-  ]);
+  const names = await toolsWith("few_echo", await visit(other));
+  expect(names.filter((name) => /^(?:few|none)_/.test(name))).toEqual(["few_echo", "few_get-sum"]);
 });
 
 it("who may not see the whole mount has no tools, who may not write only those that read, and calls are audited", async () => {
@@ -98,6 +97,7 @@ it("who may not see the whole mount has no tools, who may not write only those t
       { allow: ["caller:part"], mounts: ["every"], paths: ["demo:%2F%2Fresource"] },
     ],
   });
+  await toolsWith("every_echo", await visit(guarded, { token: ownerToken }));
   const toolsOf = async (caller: string) => {
     const client = await visit(guarded, { token: await tokenOf(caller) });
     const { tools } = await client.listTools();

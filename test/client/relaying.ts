@@ -9,7 +9,7 @@ import {
 } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as OlderTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Transport as OlderTransportType } from "@modelcontextprotocol/sdk/shared/transport.js";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished, vi } from "vitest";
 import { type AuditEntry, auditFolder, readAuditLog } from "../../src/server/audit-log.ts";
 import { type HttpServer, startHttp } from "../../src/server/start-http.ts";
 import { createTokenStore } from "../../src/server/token-store.ts";
@@ -64,6 +64,7 @@ export async function serveConfig(
 interface VisitOptions extends Pick<ClientOptions, "capabilities"> {
   readonly token?: string;
   readonly prepare?: (client: Client) => void;
+  readonly atEnd?: (close: () => void | Promise<void>) => void;
 }
 
 const headersOf = (token: string | undefined) => ({
@@ -71,15 +72,33 @@ const headersOf = (token: string | undefined) => ({
 });
 
 /** A client of the newer era. */
-export async function visit(url: string, { token, prepare, capabilities }: VisitOptions = {}): Promise<Client> {
+export async function visit(
+  url: string,
+  { token, prepare, capabilities, atEnd = onTestFinished }: VisitOptions = {},
+): Promise<Client> {
   const client = new Client(
     { name: "test", version: "1" },
     { versionNegotiation: { mode: { pin: "2026-07-28" } }, ...(capabilities && { capabilities }) },
   );
   prepare?.(client);
   await client.connect(new StreamableHTTPClientTransport(new URL(url), headersOf(token)));
-  onTestFinished(() => client.close());
+  atEnd(() => client.close());
   return client;
+}
+
+/** Waits for a tool: a program that starts slowly has none in the first list. */
+export async function toolsWith(
+  wanted: string,
+  client: { listTools(): Promise<{ tools: readonly { readonly name: string }[] }> },
+): Promise<string[]> {
+  return vi.waitFor(
+    async () => {
+      const names = (await client.listTools()).tools.map(({ name }) => name);
+      expect(names).toContain(wanted);
+      return names;
+    },
+    { timeout: 15_000 },
+  );
 }
 
 interface OlderVisitOptions extends OlderClientOptions {

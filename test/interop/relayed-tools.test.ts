@@ -6,6 +6,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { Client as OlderClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { everything } from "../client/peers.ts";
+import { toolsWith } from "../client/relaying.ts";
 import { serve, stdioOf } from "./command.ts";
 import { overStdio } from "./sdk-v1.ts";
 
@@ -35,6 +36,7 @@ it("pressmark serve passes on tools, their questions and prompts", async () => {
     model: "none",
   }));
   await client.connect(new StreamableHTTPClientTransport(server.url));
+  await toolsWith(sum.name, client);
   expect(JSON.stringify(await client.callTool(sum))).toContain("5");
   const asked = await client.callTool({ name: "every_trigger-elicitation-request", arguments: {} });
   expect(JSON.stringify(asked.content)).toMatch(/declined/i);
@@ -43,6 +45,9 @@ it("pressmark serve passes on tools, their questions and prompts", async () => {
     arguments: { prompt: "hello", maxTokens: 10 },
   });
   expect(JSON.stringify(sampled.content)).toContain("sampled here");
+  await expect
+    .poll(async () => (await client.listPrompts()).prompts.map(({ name }) => name), { timeout: 15_000 })
+    .toContain("every_simple-prompt");
   expect((await client.getPrompt({ name: "every_simple-prompt" })).messages).toHaveLength(1);
   await client.close();
 });
@@ -52,6 +57,7 @@ it("pressmark stdio passes on tools and their progress", async () => {
   const [entry = ""] = stdioOf({ path: folder, state: folder }).args;
   const client = new OlderClient({ name: "interop", version: "1" });
   await client.connect(overStdio({ command, env, args: [entry, "stdio", "--config", config] }));
+  await toolsWith(sum.name, client);
   expect(JSON.stringify(await client.callTool(sum))).toContain("5");
   const told: number[] = [];
   await client.callTool(

@@ -1,7 +1,6 @@
 /** Tools and prompts of another server, as far as the mount passes them on. */
 import type { Client, RequestOptions } from "@modelcontextprotocol/client";
 import { type CoalescingQueue, createCoalescingQueue } from "../../lib/coalescing-queue.ts";
-import { unlessAborted } from "../../lib/unless-aborted.ts";
 import { withDeadline } from "../../lib/with-deadline.ts";
 import { notFound, ResourceError, unavailable } from "../../errors.ts";
 import type { ConnectOptions, RemoteServer } from "../../client/connect.ts";
@@ -30,8 +29,8 @@ type Loose = Readonly<Record<string, unknown>>;
 
 /** A list is fetched again after this time, or when the server announces a change. */
 const freshMs = 10_000;
-/** Longest wait for the list of a slow server; when it arrives, it is announced. */
-const listMs = 5000;
+/** Longest wait for the list of a slow server; when it arrives, it is announced. Some hosts give up a server after ten seconds. */
+const listMs = 8000;
 /** Hosts and models cannot use more. */
 const maxItems = 500;
 /** Times that one call may ask, or tell the client to come again. */
@@ -46,8 +45,10 @@ const kinds = ["tools", "prompts"] as const;
 export interface RelayedConnection {
   readonly calls: UpstreamCalls;
   readonly connectOptions: Pick<ConnectOptions, "clientOptions" | "prepare" | "connected">;
-  /** The server announced a change, or there is a new connection. */
+  /** The server announced a change. */
   changed: (kind: RelayedKind) => void;
+  /** There is a new connection. */
+  connected: () => void;
 }
 
 export function createRelayedConnection(timeoutMs: number, runtime: Runtime): RelayedConnection {
@@ -61,9 +62,10 @@ export function createRelayedConnection(timeoutMs: number, runtime: Runtime): Re
         listChanged: { tools: heard("tools"), prompts: heard("prompts") },
       },
       prepare: calls.prepare,
-      connected: () => kinds.forEach((kind) => connection.changed(kind)),
+      connected: () => connection.connected(),
     },
     changed: () => {},
+    connected: () => {},
   };
   return connection;
 }
@@ -86,7 +88,11 @@ export function createRelayed(options: RelayedOptions): SourceRelayed & { close(
     return found.map((prompt) => ({ name: prompt.name, item: { wire: prompt, shown: toRelayedPrompt(prompt) } }));
   });
   const lists = { tools, prompts };
-  connection.changed = (kind) => lists[kind].changed();
+  connection.changed = (kind) => void lists[kind].changed();
+  // Changes before it were not heard.
+  connection.connected = () => {
+    for (const list of [tools, prompts]) if (list.isKnown()) void list.changed();
+  };
 
   /** Shared by all callers. */
   function createList<Item extends { readonly shown: object | string }>(
@@ -95,8 +101,12 @@ export function createRelayed(options: RelayedOptions): SourceRelayed & { close(
     fetch: (client: Client, options: RequestOptions) => Promise<readonly { name: string; item: Item }[]>,
   ) {
     let known: ReadonlyMap<string, Item> | undefined;
+    /** A caller got no list: the next one is announced. */
     let wasMissed = false;
+    /** The last list did not come in time: nobody waits for the next one. */
+    let isSlow = false;
     let freshUntilMs = -Infinity;
+    let announced = 0;
     let fetching: Promise<ReadonlyMap<string, Item>> | undefined;
 
     function select(found: readonly { name: string; item: Item }[]): ReadonlyMap<string, Item> {
@@ -104,11 +114,11 @@ export function createRelayed(options: RelayedOptions): SourceRelayed & { close(
       const what = kind === "tools" ? "a tool" : "a prompt";
       for (const { name, item } of found) {
         if (passed !== true && !(passed && passed.includes(name))) continue;
-        const why = selected.has(name)
-          ? "another has the same name"
-          : selected.size >= maxItems
-            ? `there are more than ${maxItems}`
-            : item.shown;
+        if (selected.size >= maxItems) {
+          options.leaveOut(what, name, `there are more than ${maxItems}`);
+          break;
+        }
+        const why = selected.has(name) ? "another has the same name" : item.shown;
         if (typeof why === "string") options.leaveOut(what, name, why);
         else selected.set(name, item);
       }
@@ -120,12 +130,15 @@ export function createRelayed(options: RelayedOptions): SourceRelayed & { close(
 
     async function load(): Promise<ReadonlyMap<string, Item>> {
       const call: Call = { caller: { id: "pressmark" }, signal: closing.signal };
+      const before = announced;
       const next = select(await send((server) => server.send(fetch, call)));
       const isOther = known && JSON.stringify([...known.values()]) !== JSON.stringify([...next.values()]);
       known = next;
-      freshUntilMs = runtime.monotonicMs() + freshMs;
+      // A change that was announced meanwhile may be missing.
+      freshUntilMs = before === announced ? runtime.monotonicMs() + freshMs : -Infinity;
       if (isOther || wasMissed) for (const reader of readers) reader.push(kind);
       wasMissed = false;
+      isSlow = false;
       return next;
     }
 
@@ -137,8 +150,13 @@ export function createRelayed(options: RelayedOptions): SourceRelayed & { close(
       });
       fetching.catch(() => undefined);
       try {
+        if (isSlow) throw tooLate();
         const current = fetching;
-        return await withDeadline(Math.min(listMs, timeoutMs), signal, tooLate, () => unlessAborted(current, signal));
+        const slow = () => {
+          isSlow = true;
+          return tooLate();
+        };
+        return await withDeadline(Math.min(listMs, timeoutMs), signal, slow, () => current);
       } catch (cause) {
         // On failure the earlier list stays valid.
         if (known && !signal.aborted) return known;
@@ -149,11 +167,14 @@ export function createRelayed(options: RelayedOptions): SourceRelayed & { close(
 
     return {
       get,
-      changed() {
+      /** Announced to callers if the next list differs. */
+      async changed(): Promise<void> {
+        announced += 1;
         freshUntilMs = -Infinity;
-        // Announced if it differs.
-        if (readers.size > 0) get(closing).catch(() => undefined);
+        await fetching?.catch(() => undefined);
+        if (readers.size > 0) await get(closing).catch(() => undefined);
       },
+      isKnown: () => known !== undefined,
     };
   }
 

@@ -42,7 +42,7 @@ const answering = (state: string, inputResponses: Record<string, unknown> = { 1:
 });
 
 /** Asks, and returns the answers. */
-const asks = (upstream: UpstreamCall) => abortable(upstream, upstream.ask({ sure: form }));
+const asks = ({ ask }: UpstreamCall) => ask({ sure: form });
 
 function abortable<T>({ signal }: UpstreamCall, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -66,13 +66,13 @@ describe("a call that asks", () => {
 
   it("ends at the other server if nobody answers in time", async () => {
     const { run, pass, timers } = open();
-    const stopped = Promise.withResolvers<void>();
-    const asked = (await run("tool a", able, callOf("ann"), (upstream) => {
-      upstream.signal.addEventListener("abort", () => stopped.resolve());
-      return asks(upstream);
+    const ended = Promise.withResolvers<unknown>();
+    const asked = (await run("tool a", able, callOf("ann"), async (upstream) => {
+      await asks(upstream).catch(ended.resolve);
+      expect(upstream.signal.aborted).toBe(true);
     })) as RelayedQuestion;
     pass(10 * 60_000);
-    await stopped.promise;
+    expect(await ended.promise).toMatchObject({ kind: "cancelled" });
     const late = run("tool a", answering(asked.requestState), callOf("ann"), asks);
     await expect(late).rejects.toMatchObject({ kind: "invalid" });
     expect(timers.size).toBe(0);
@@ -81,13 +81,12 @@ describe("a call that asks", () => {
   it("ends with its caller", async () => {
     const { run } = open();
     const ended = new AbortController();
-    const stopped = Promise.withResolvers<void>();
-    await run("tool a", able, callOf("ann", ended.signal), (upstream) => {
-      upstream.signal.addEventListener("abort", () => stopped.resolve());
-      return asks(upstream);
+    const stopped = Promise.withResolvers<unknown>();
+    await run("tool a", able, callOf("ann", ended.signal), async (upstream) => {
+      await asks(upstream).catch(stopped.resolve);
     });
     ended.abort();
-    await stopped.promise;
+    expect(await stopped.promise).toMatchObject({ kind: "cancelled" });
   });
 
   it("that ended meanwhile gives its result to the caller who comes back", async () => {
@@ -99,6 +98,11 @@ describe("a call that asks", () => {
     })) as RelayedQuestion;
     end.resolve("too late");
     expect(await run("tool a", answering(asked.requestState), callOf("ann"), never)).toBe("too late");
+  });
+
+  it("for nothing goes on at once", async () => {
+    const { run } = open();
+    expect(await run("tool a", able, callOf("ann"), ({ ask }) => ask({}))).toEqual({});
   });
 
   it("without an answer to its question fails", async () => {

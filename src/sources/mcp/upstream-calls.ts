@@ -51,6 +51,8 @@ interface RunningCall {
   readonly subject: string;
   readonly callerKey: string;
   readonly stop: AbortController;
+  /** Why it was stopped. */
+  failure: ResourceError | undefined;
   readonly questions: Map<string, Question>;
   /** Number of questions so far. */
   count: number;
@@ -86,17 +88,28 @@ export function createUpstreamCalls(
   /** Calls that wait for an answer, by the state that the caller got. */
   const waiting = new Map<string, RunningCall>();
 
+  function end(one: RunningCall, failure: ResourceError): void {
+    one.failure ??= failure;
+    one.stop.abort();
+  }
+
+  /** Nobody will answer its questions any more. */
+  function drop({ questions }: RunningCall): void {
+    for (const { answered } of questions.values()) answered.reject(cancelled());
+  }
+
   function limitTime(one: RunningCall, ms: number): void {
     one.timer?.abort();
     const timer = (one.timer = new AbortController());
     wait(ms, timer.signal).then(
-      () => one.stop.abort(unavailable(`no response within ${ms} ms; try again later, or raise "timeoutMs"`)),
+      () => end(one, unavailable(`no response within ${ms} ms; try again later, or raise "timeoutMs"`)),
       () => undefined,
     );
   }
 
   /** Asks all or nothing. Returns the answers under the same names. */
   async function ask(one: RunningCall, requests: Readonly<Record<string, InputRequest>>): Promise<Loose> {
+    if (Object.keys(requests).length === 0) return {};
     const ofCaller = [...waiting.values()].filter((other) => other.callerKey === one.callerKey).length;
     const entries = Object.entries(requests);
     if (
@@ -143,6 +156,7 @@ export function createUpstreamCalls(
       subject,
       callerKey: callerKey(caller),
       stop,
+      failure: undefined,
       questions: new Map(),
       count: 0,
       state: undefined,
@@ -157,9 +171,10 @@ export function createUpstreamCalls(
     stop.signal.addEventListener("abort", () => {
       if (one.state !== undefined) waiting.delete(one.state);
       one.timer?.abort();
+      drop(one);
     });
-    const end = () => stop.abort(cancelled());
-    caller.ended?.addEventListener("abort", end, { once: true });
+    const leave = () => end(one, cancelled());
+    caller.ended?.addEventListener("abort", leave, { once: true });
     running.add(one);
     one.result = start({
       signal: stop.signal,
@@ -175,12 +190,16 @@ export function createUpstreamCalls(
         );
         return ask(one, Object.fromEntries(parsed));
       },
-    }).finally(() => {
-      one.isDone = true;
-      running.delete(one);
-      caller.ended?.removeEventListener("abort", end);
-      for (const { answered } of one.questions.values()) answered.reject(cancelled());
-    });
+    })
+      .catch((cause: unknown) => {
+        throw one.failure ?? cause;
+      })
+      .finally(() => {
+        one.isDone = true;
+        running.delete(one);
+        caller.ended?.removeEventListener("abort", leave);
+        drop(one);
+      });
     one.result.catch(() => undefined);
     return one;
   }
@@ -241,7 +260,7 @@ export function createUpstreamCalls(
           : resume(requestState, subject, call, inputResponses);
       one.capabilities = clientCapabilities;
       one.progress = call.progress;
-      const leave = (): void => one.stop.abort(cancelled(call.signal.reason));
+      const leave = (): void => end(one, cancelled(call.signal.reason));
       if (call.signal.aborted) leave();
       call.signal.addEventListener("abort", leave, { once: true });
       limitTime(one, timeoutMs);
@@ -256,7 +275,7 @@ export function createUpstreamCalls(
     },
 
     close() {
-      for (const { stop } of running) stop.abort(cancelled());
+      for (const one of running) end(one, cancelled());
     },
   };
 }
