@@ -1,10 +1,11 @@
 /** Content blocks of tools and prompts, and their form in each revision. */
+import { shortTitle } from "../lib/own-title.ts";
 import type { Annotations, Content, Resource } from "../resources.ts";
 import type { RevisionFeatures } from "./revision.ts";
 import { base64, wireAnnotations, wireContent, wireResource } from "./shape.ts";
 
-export type ContentBlock = (
-  /** With `uri`, the content of that resource. */
+export type ContentBlock = /** With `uri`, the content of that resource. */
+(
   | { readonly type: "text"; readonly text: string; readonly uri?: string }
   | { readonly type: "image" | "audio"; readonly bytes: Uint8Array; readonly mimeType: string; readonly uri?: string }
   /** A link to a resource. Revisions without links get the URI as text, unless another text already contains it (`isSaid`). */
@@ -39,8 +40,7 @@ function format(block: ContentBlock, has: RevisionFeatures): Record<string, unkn
       return { type: "image", data: base64(block.bytes), mimeType: block.mimeType };
     case "link":
       // Without links, a model can still use the URI as text.
-      if (!has.titles)
-        return { type: "text", text: `${block.resource.title ?? block.resource.name}: ${block.resource.uri}` };
+      if (!has.titles) return { type: "text", text: `${shortTitle(block.resource)}: ${block.resource.uri}` };
       return { type: "resource_link", ...wireResource(block.resource, has) };
     case "embedded":
       return { type: "resource", resource: wireContent(block.content, has) };

@@ -54,7 +54,7 @@ describe("a search", () => {
     const { hits } = await pressmark.search({ text: "coffee", limit: 1 }, call);
     expect(hits).toEqual([
       {
-        resource: { uri: "b://none", name: "none", mimeType: "text/plain", size: 6 },
+        resource: { uri: "b://none", name: "none", title: "b/none", mimeType: "text/plain", size: 6 },
         score: 1,
         snippet: "coffee",
         lines: [1, 1],

@@ -10,7 +10,6 @@ import {
   type SearchRequest,
 } from "../resources.ts";
 import { type SourceHit, toSourceHits } from "../source.ts";
-import { describe } from "./access.ts";
 import type { Access } from "./access.ts";
 import type { FairIndex } from "./fair-index.ts";
 import type { ResourceReader } from "./read-resource.ts";
@@ -137,7 +136,7 @@ export function createSearch(
     const { path, query, version } = indexed;
     try {
       const entry = await findEntry({ mount, at: { path, query } }, uri, call);
-      const resource = describe(uri, entry, mount, access.isOpen);
+      const resource = access.describe(uri, entry, mount, call);
       if (entry.version === undefined || entry.version === version) return { ...hit, resource };
       return { resource, score: hit.score };
     } catch (cause) {

@@ -116,9 +116,7 @@ async function refused(name: ReadingToolName, args: RequestParams, asked = reade
 const searching = (search: Resources["search"]): Resources => ({ ...pressmark, search });
 
 const textOf = (answer: ToolResult) =>
-  answer.content
-    .map((block) => (block.type === "text" && block.uri !== undefined ? block.text : ""))
-    .join("");
+  answer.content.map((block) => (block.type === "text" && block.uri !== undefined ? block.text : "")).join("");
 
 describe("the reading tools", () => {
   it("say in the imperative when to call them, with the server's name and the mounts", () => {
