@@ -114,9 +114,13 @@ export function createCoalescer(
     // Read before the announcement: a later change is another change.
     const state = kind === "gone" ? 0 : stateOf(path);
     if (kind === "changed" && state !== 0 && announced.get(path)?.state === state) return;
-    // An entry that appears or goes is a change of its directory as well, which is announced with it.
-    const above = kind === "changed" ? undefined : path.slice(0, Math.max(0, path.lastIndexOf("/")));
-    if (above !== undefined && pending.get(above)?.kind === "changed") pending.delete(above);
+    // An entry that appears or goes is a change of its directory as well: listeners get both at once, as one.
+    const above = path.slice(0, Math.max(0, path.lastIndexOf("/")));
+    const waiting = kind === "changed" ? undefined : pending.get(above);
+    if (waiting?.kind === "changed") {
+      pending.delete(above);
+      tell(above, waiting, nowMs);
+    }
     announced.delete(path);
     if (announced.size >= maxPending) announced.delete(announced.keys().next().value as string);
     announced.set(path, { atMs: nowMs, state });

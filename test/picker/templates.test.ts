@@ -73,7 +73,7 @@ onStage(
       await expect.poll(() => suggestions(visit), soon).toEqual(["docs/plan.md", "docs/予算.md"]);
       expect(await box(visit, "path").inputValue()).toBe("docs/");
       await page.keyboard.type("pl");
-      await expect.poll(() => suggestions(visit), soon).toEqual(["plan.md"]);
+      await expect.poll(() => suggestions(visit), soon).toEqual(["docs/plan.md"]);
       await page.keyboard.press("ArrowDown");
       expect(await box(visit, "path").getAttribute("aria-activedescendant")).toBe("suggestion-0");
       await page.keyboard.press("Enter");
