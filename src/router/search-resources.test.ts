@@ -165,6 +165,22 @@ describe("a search through an index", () => {
     expect(hit!.snippet!.slice(from, to)).toBe("tea");
   });
 
+  it("is waited for where it is nearly ready, before its readiness is reported", async () => {
+    const { source } = silent({ a: "tea" });
+    const ready = { m: 0 };
+    const awaited: (readonly string[])[] = [];
+    const index: SearchIndex = {
+      ...(await indexOf({ m: source }, ready)),
+      async awaitFirstPass(mounts) {
+        awaited.push(mounts);
+        ready.m = 1;
+      },
+    };
+    const { pressmark } = open({ m: source }, openPolicy, index);
+    expect(await pressmark.search({ text: "tea", limit: 5 }, call)).toMatchObject({ ready: 1, hits: [{ score: 1 }] });
+    expect(awaited).toEqual([["m"]]);
+  });
+
   it("is merged with the hits of the sources: by rank, each resource once", async () => {
     const [m, own] = [
       silent({ a: "tea", b: "tea and milk and sugar" }).source,

@@ -178,9 +178,10 @@ export function createSearch(
   }
 
   async function searchIndex(mounts: readonly RoutedMount[], wanted: ValidSearch, call: Call): Promise<SearcherResult> {
+    const byName = new Map(mounts.map((mount) => [mount.name, mount]));
+    await index?.awaitFirstPass?.([...byName.keys()], call.signal);
     const filtered = new Set(mounts.filter((mount) => access.isFiltered(call, mount)));
     await learnFiles(filtered, call);
-    const byName = new Map(mounts.map((mount) => [mount.name, mount]));
     const path = wanted.within?.at.path;
     const { text, typing } = wanted;
     const query = {
