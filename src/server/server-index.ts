@@ -145,8 +145,9 @@ export function createServerIndex({ cacheFolder, project, runtime, live, leaseMs
     if (closing.signal.aborted) return undefined;
     const { embeddings, maxFileBytes = defaultFileBytes, maxBytes = defaultBytes, maxFiles = defaultFiles } = settings;
     const location = { folder: place(), embeddings };
-    // A single command will certainly search; a server may never.
-    const searcher = createSearcherClient(location, runtime, { isEager: !live });
+    // A single command will certainly search, and so will who waits for the first pass; a server may never.
+    const isEager = !live || awaitedUntilMs !== undefined;
+    const searcher = createSearcherClient(location, runtime, { isEager });
     served = keyed();
     ownProblem = undefined;
     retryMs = firstRetryMs;
