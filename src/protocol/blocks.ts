@@ -4,15 +4,16 @@ import type { Annotations, Content, Resource } from "../resources.ts";
 import type { RevisionFeatures } from "./revision.ts";
 import { base64, wireAnnotations, wireContent, wireResource } from "./shape.ts";
 
-export type ContentBlock = /** With `uri`, the content of that resource. */
-(
-  | { readonly type: "text"; readonly text: string; readonly uri?: string }
-  | { readonly type: "image" | "audio"; readonly bytes: Uint8Array; readonly mimeType: string; readonly uri?: string }
-  /** A link to a resource. Revisions without links get the URI as text, unless another text already contains it (`isSaid`). */
-  | { readonly type: "link"; readonly resource: Resource; readonly isSaid?: boolean }
-  /** A resource with its content. */
-  | { readonly type: "embedded"; readonly content: Content }
-) & { readonly annotations?: Annotations };
+export type ContentBlock =
+  /** With `uri`, the content of that resource. */
+  (
+    | { readonly type: "text"; readonly text: string; readonly uri?: string }
+    | { readonly type: "image" | "audio"; readonly bytes: Uint8Array; readonly mimeType: string; readonly uri?: string }
+    /** A link to a resource. Revisions without links get the URI as text, unless another text already contains it (`isSaid`). */
+    | { readonly type: "link"; readonly resource: Resource; readonly isSaid?: boolean }
+    /** A resource with its content. */
+    | { readonly type: "embedded"; readonly content: Content }
+  ) & { readonly annotations?: Annotations };
 
 export function wireBlocks(blocks: readonly ContentBlock[], has: RevisionFeatures): Record<string, unknown>[] {
   return blocks
