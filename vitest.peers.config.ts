@@ -1,9 +1,9 @@
-/** Tests against public servers and hosts, which they install from npm into a cache folder. */
+/** Tests against public servers, clients and hosts, which they install from npm into a cache folder. */
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["test/interop/servers/**/*.test.ts", "test/interop/hosts/**/*.test.ts"],
+    include: ["test/interop/{servers,clients,hosts}/**/*.test.ts"],
     pool: "forks",
     maxWorkers: 1,
     testTimeout: 180_000,

@@ -159,15 +159,22 @@ export interface SourceProblem {
   readonly advice?: string;
 }
 
+interface EntryChange {
+  /** It is a directory, and every path below it that appears or goes with it is reported in its own change. */
+  readonly eachBelow?: true;
+  /** It is not in the list, which therefore does not change. */
+  readonly isUnlisted?: true;
+}
+
 export type SourceChange =
   /** The content at this path has changed. */
   | { readonly kind: "changed"; readonly path: string }
-  /** A new entry exists. With `eachBelow`, every new path below it is reported in its own change. */
-  | { readonly kind: "appeared"; readonly path: string; readonly eachBelow?: true }
-  /** An entry no longer exists. With `eachBelow`, every removed path below it is reported in its own change. */
-  | { readonly kind: "gone"; readonly path: string; readonly eachBelow?: true }
-  /** Changes may have been missed: anything may have changed, appeared or gone. */
-  | { readonly kind: "lost" };
+  /** A new entry exists. */
+  | ({ readonly kind: "appeared"; readonly path: string } & EntryChange)
+  /** An entry no longer exists. */
+  | ({ readonly kind: "gone"; readonly path: string } & EntryChange)
+  /** Changes may have been missed: anything may have changed, appeared or gone; with `isUnlisted`, nothing that is in the list appeared or went. */
+  | { readonly kind: "lost"; readonly isUnlisted?: true };
 
 export interface SourceWatch extends AsyncIterable<SourceChange> {
   /** Number of notifications received from the backend and not yet processed, if known: more changes may follow. */

@@ -9,6 +9,7 @@ import { App } from "./app.tsx";
 import { createBridgeTransport } from "./app-bridge-transport.ts";
 import { createPicker } from "./create-picker.ts";
 import { languageFor } from "./texts.ts";
+import { shortTitle } from "../lib/own-title.ts";
 
 const identity = { name: "pressmark-picker", version: "0.1.0" };
 /** Default tools of a Pressmark server: for hosts that do not pass on the tool's result. */
@@ -84,7 +85,7 @@ async function passToHost(chosen: readonly Resource[]): Promise<void> {
   const { updateModelContext, message } = host.getHostCapabilities() ?? {};
   const takes = updateModelContext ?? message;
   if (!takes) throw new Error("the host accepts neither context nor messages");
-  const list = chosen.map(({ uri, name, title }) => `- ${title ?? name}: ${uri}`).join("\n");
+  const list = chosen.map((resource) => `- ${shortTitle(resource)}: ${resource.uri}`).join("\n");
   const content = [
     { type: "text" as const, text: `The person picked these resources:\n${list}` },
     ...(takes.resourceLink ? chosen.map(toLink) : []),

@@ -11,12 +11,13 @@ import {
   spans,
 } from "./filter-search.ts";
 import { isFolder } from "./tree.ts";
+import { shortTitle } from "../lib/own-title.ts";
 
 export function FiltersBar({ picker, language: { texts } }: Shared) {
   const { search, tree } = picker.state;
   const { filter } = texts;
   const choices: readonly (readonly [name: keyof Filters, choices: readonly (readonly [string, string])[]])[] = [
-    ["source", tree.roots.filter(isFolder).map(({ uri, name, title }) => [uri, title ?? name] as const)],
+    ["source", tree.roots.filter(isFolder).map((root) => [root.uri, shortTitle(root)] as const)],
     ["kind", Object.keys(searchKinds).map((kind) => [kind, filter.kinds[kind as keyof typeof filter.kinds]] as const)],
     ["language", named(languages, filter.languages)],
     ["audience", named(audiences, filter.audiences)],

@@ -5,6 +5,7 @@ import type { Shared } from "./app.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import { IconImage } from "./icon.tsx";
 import type { ReceiptView } from "./receipt.ts";
+import { shortTitle } from "../lib/own-title.ts";
 
 export function GatherPane({ picker, language }: Shared) {
   const { texts, code } = language;
@@ -124,7 +125,7 @@ function Line({ picker, resource }: Pick<Shared, "picker"> & { readonly resource
   return (
     <button type="button" class="line" title={resource.uri} onClick={() => picker.preview(plain(resource))}>
       <IconImage type={resource.mimeType} />
-      <span class="name">{resource.title ?? resource.name}</span>
+      <span class="name">{shortTitle(resource)}</span>
       <span class="hit-uri">{resource.uri}</span>
     </button>
   );

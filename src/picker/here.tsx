@@ -4,6 +4,7 @@ import type { Resource } from "../resources.ts";
 import type { Shared } from "./app.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import { wayTo } from "./tree.ts";
+import { shortTitle } from "../lib/own-title.ts";
 
 export function Here({ picker, language: { texts }, resource }: Shared & { readonly resource: Resource }) {
   const { roots } = picker.state.tree;
@@ -20,7 +21,7 @@ export function Here({ picker, language: { texts }, resource }: Shared & { reado
               </button>
             </li>
           ))}
-          <li aria-current="location">{resource.title ?? resource.name}</li>
+          <li aria-current="location">{shortTitle(resource)}</li>
         </ol>
       </nav>
       <CopyButton key={uri} texts={texts} label={texts.copyUri} text={async () => uri} isSmall />

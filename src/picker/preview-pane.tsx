@@ -16,6 +16,7 @@ import { Lazily } from "./views/lazily.tsx";
 import { TextView } from "./views/text-view.tsx";
 import { useSight } from "./views/use-sight.ts";
 import { type PreviewContent, shownOf } from "./shown.ts";
+import { shortTitle } from "../lib/own-title.ts";
 
 const faces = ["view", "raw", "about"] as const;
 type Face = (typeof faces)[number];
@@ -44,7 +45,7 @@ export function PreviewPane({ picker, language, now }: Shared & { readonly now: 
   return (
     <>
       <div class="about">
-        <h2>{resource.title ?? resource.name}</h2>
+        <h2>{shortTitle(resource)}</h2>
         <div class="where">
           <code class="uri" title={uri}>
             {uri}

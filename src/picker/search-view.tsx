@@ -7,6 +7,7 @@ import { resourceFactsOf } from "./facts.ts";
 import { isFiltered } from "./filter-search.ts";
 import { IconImage } from "./icon.tsx";
 import { has, trayTokens } from "./tray.ts";
+import { shortTitle } from "../lib/own-title.ts";
 
 interface Active {
   readonly activeHit: number;
@@ -172,7 +173,7 @@ function HitView({ hit: { resource, snippet, marks = [], lines }, facts, isChose
     <>
       <div class="hit-name">
         <IconImage type={resource.mimeType} />
-        <span class="name">{resource.title ?? resource.name}</span>
+        <span class="name">{shortTitle(resource)}</span>
         {lines && <span class="fact">{lines[0] === lines[1] ? lines[0] : `${lines[0]}–${lines[1]}`}</span>}
         <span
           class={`tick${isChosen ? " on" : ""}`}

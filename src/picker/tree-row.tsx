@@ -5,6 +5,7 @@ import { IconImage } from "./icon.tsx";
 import type { Language } from "./texts.ts";
 import type { Chosen } from "./tray.ts";
 import type { TreeRow } from "./tree-rows.ts";
+import { shortTitle } from "../lib/own-title.ts";
 
 interface RowProps {
   readonly row: TreeRow;
@@ -53,7 +54,7 @@ function draw({ row, index, top, isActive, isShown, isChosen, tokens, now, langu
         {isFolder ? "›" : ""}
       </span>
       <IconImage type={resource.mimeType} />
-      <span class="name">{resource.title ?? resource.name}</span>
+      <span class="name">{shortTitle(resource)}</span>
       {resourceFactsOf(resource, tokens, now, language).map(({ kind, short, long }) => (
         <span key={kind} class={`fact ${kind}`} title={long}>
           {short}

@@ -1,4 +1,5 @@
 /** Content blocks of tools and prompts, and their form in each revision. */
+import { shortTitle } from "../lib/own-title.ts";
 import type { ContentBlock } from "../resources.ts";
 import type { RevisionFeatures } from "./revision.ts";
 import { base64, wireAnnotations, wireContent, wireResource } from "./shape.ts";
@@ -32,8 +33,7 @@ function format(block: ContentBlock, has: RevisionFeatures): Record<string, unkn
       return { type: "image", data: base64(block.bytes), mimeType: block.mimeType };
     case "link":
       // Without links, a model can still use the URI as text.
-      if (!has.titles)
-        return { type: "text", text: `${block.resource.title ?? block.resource.name}: ${block.resource.uri}` };
+      if (!has.titles) return { type: "text", text: `${shortTitle(block.resource)}: ${block.resource.uri}` };
       return { type: "resource_link", ...wireResource(block.resource, has) };
     case "embedded":
       return { type: "resource", resource: wireContent(block.content, has) };

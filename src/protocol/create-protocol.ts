@@ -6,7 +6,15 @@ import { type CallerQuotas, withinQuotas } from "./caller-quotas.ts";
 import type { ServerFeatures, ClientRequest, ServerInfo } from "./client-request.ts";
 import type { Protocol, HeaderLookup, Peer, WireBytes } from "./protocol.ts";
 import { claimsModern, openEnvelope, visitorIn } from "./envelope.ts";
-import { codes, errorWire, isJsonObject, type JsonRpcMessage, notificationWire, parseMessage } from "./message.ts";
+import {
+  codes,
+  errorWire,
+  isJsonObject,
+  type JsonRpcMessage,
+  notificationWire,
+  parseMessage,
+  requestIdOf,
+} from "./message.ts";
 import { type Prompt, type PromptSet, promptSetOf } from "./prompts.ts";
 import type { Runtime } from "../source.ts";
 import type { Revision } from "./revision.ts";
@@ -151,6 +159,7 @@ export function createProtocol({
       return createSession(offer, own, askModern, log);
     },
 
+    requestIdOf,
     error: errorWire,
 
     async close() {

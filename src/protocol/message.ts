@@ -52,10 +52,17 @@ export function isId(value: unknown): value is Id {
 
 const maxIdLength = 1024;
 
+/** The id for an error about this body. Null if it has none, or is a response: its id is one of the other side. */
+export function requestIdOf(body: unknown): Id | null {
+  if (!isJsonObject(body) || !isId(body["id"])) return null;
+  const isResponse = body["method"] === undefined && ("result" in body || "error" in body);
+  return isResponse ? null : body["id"];
+}
+
 export function parseMessage(body: unknown): JsonRpcMessage {
   if (!isJsonObject(body)) return { kind: "wrong", id: null, why: "a message must be a JSON object" };
   const { jsonrpc, id, method, params } = body;
-  const answerTo = isId(id) ? id : null;
+  const answerTo = requestIdOf(body);
   if (jsonrpc !== "2.0") return { kind: "wrong", id: answerTo, why: 'a message must have "jsonrpc": "2.0"' };
   if (method === undefined) {
     return ("result" in body || "error" in body) && "id" in body

@@ -14,7 +14,7 @@ export interface Reply {
   lost?(): AbortSignal;
   /**
    * Sends the response, once and last. Without a wire there is none (a notification was accepted, or the request was cancelled).
-   * The status and the time for `Retry-After` are for HTTP only. Default status: 200, or 202 without a wire.
+   * The status and the time for `Retry-After` are for HTTP only. Default status: 200, or 202 if nothing was requested.
    */
   end(wire?: WireBytes, status?: number, retryAfterMs?: number): void;
 }
@@ -75,6 +75,8 @@ export interface Protocol {
   exchange(body: unknown, headers: HeaderLookup | undefined, peer: Peer, reply: Reply): void;
   /** `modern`: whether modern requests may come through this session too (stdio). */
   session(peer: SessionPeer, options: { readonly modern: boolean }): ProtocolSession;
+  /** The id for an error about this body. Null if it is no request, or is a batch. */
+  requestIdOf(body: unknown): string | number | null;
   /** An error message, for failures before a session or request is known. */
   error(id: string | number | null, code: number, message: string, data?: unknown): WireBytes;
   /** Ends every listen with its result and accepts nothing more. Resolves when the results have been passed to their replies. */

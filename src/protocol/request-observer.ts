@@ -44,12 +44,15 @@ export function visitorFrom(info: unknown, revision: string): ClientInfo {
   };
 }
 
-/** Resources embedded by a tool or prompt count as read. */
+/** Resources whose content a tool or prompt returns count as read. */
 export function tellEmbedded(
   observer: RequestObserver | undefined,
   visitor: ClientInfo | undefined,
   blocks: readonly ContentBlock[],
 ): void {
   if (!observer || !visitor) return;
-  for (const block of blocks) if (block.type === "embedded") observer.read(visitor, block.content.uri);
+  for (const block of blocks) {
+    const uri = block.type === "embedded" ? block.content.uri : "uri" in block ? block.uri : undefined;
+    if (uri !== undefined) observer.read(visitor, uri);
+  }
 }

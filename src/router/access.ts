@@ -35,6 +35,8 @@ export interface Access {
   place(uri: string, call: Call): Location;
   /** Returns the resource as the caller sees it; undefined if they may not see it or no URI can express it. */
   show(entry: Entry, mount: RoutedMount, call: Call): Resource | undefined;
+  /** Describes the entry under this URI. The number of children is included only if all callers see all of them. */
+  describe(uri: string, entry: Entry, mount: RoutedMount, call: Call): Resource;
   /** Returns the error for the caller when the source failed at this URI. Details that the caller may not know go to the log. */
   refusal(cause: unknown, what: { uri: string; mount: RoutedMount; asked: string }, call: Call): ResourceError;
 }
@@ -73,6 +75,21 @@ export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): 
   };
   const mayReach: Access["mayReach"] = (who, mount, { reveals }) =>
     reveals === undefined || maySee(who, mount, reveals);
+  const mayEnter: Access["mayEnter"] = (who, mount) => maySee(who, mount, root);
+
+  // Names of built-in mounts contain a slash; those of a config cannot.
+  const ownMounts = routes.mounts.filter(({ name }) => !name.includes("/"));
+  const enteredBy = new WeakMap<Call, readonly RoutedMount[]>();
+
+  /** The beginning of titles that are paths. It tells the caller nothing of mounts that they may not enter. */
+  function titlePrefix(mount: RoutedMount, call: Call): string {
+    let entered = isOpen ? ownMounts : enteredBy.get(call);
+    if (!entered) enteredBy.set(call, (entered = ownMounts.filter((each) => mayEnter(call, each))));
+    return entered.length > 1 && entered.includes(mount) ? `${mount.name}/` : "";
+  }
+
+  const describe: Access["describe"] = (uri, entry, mount, call) =>
+    toResource(uri, entry, mount, titlePrefix(mount, call), isOpen);
 
   return {
     routes,
@@ -107,7 +124,8 @@ export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): 
     // A source that decides by itself may hide anything.
     maySeeWhole: (who, mount) =>
       maySee(who, mount, root) && !mount.source.maySee && maySeeAll(who.caller, mount.name, root),
-    mayEnter: (who, mount) => maySee(who, mount, root),
+    mayEnter,
+    describe,
 
     place(uri, call) {
       const place = routes.find(uri);
@@ -118,7 +136,7 @@ export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): 
     show(entry, mount, call) {
       if (!maySee(call, mount, entry) || !mayReach(call, mount, entry)) return undefined;
       const uri = routes.format(mount, entry);
-      if (uri !== undefined) return describe(uri, entry, mount, isOpen);
+      if (uri !== undefined) return describe(uri, entry, mount, call);
       if (!withUnspellable.has(mount)) {
         withUnspellable.add(mount);
         runtime.log("warn", "left out of lists: a name that no URI can express", {
@@ -154,11 +172,10 @@ export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): 
   };
 }
 
-/** Describes the entry under this URI. The number of children is included only if all callers see all of them. */
-export function describe(uri: string, entry: Entry, mount: RoutedMount, isOpen: boolean): Resource {
+function toResource(uri: string, entry: Entry, mount: RoutedMount, prefix: string, isOpen: boolean): Resource {
   const {
     name = nameOf(entry.path, mount),
-    title,
+    title = titleOf(entry, name, prefix),
     description,
     mimeType,
     size,
@@ -167,12 +184,11 @@ export function describe(uri: string, entry: Entry, mount: RoutedMount, isOpen: 
     meta,
     children,
   } = entry;
-  const isPlain = title === undefined && description === undefined && icons === undefined && meta === undefined;
+  const isPlain = description === undefined && icons === undefined && meta === undefined;
   // The usual case for files; one object literal is the fastest form.
   if (isPlain && children === undefined && mimeType !== undefined && size !== undefined && annotations !== undefined)
-    return { uri, name, mimeType, size, annotations };
-  const resource: { -readonly [K in keyof Resource]: Resource[K] } = { uri, name };
-  if (title !== undefined) resource.title = title;
+    return { uri, name, title, mimeType, size, annotations };
+  const resource: { -readonly [K in keyof Resource]: Resource[K] } = { uri, name, title };
   if (description !== undefined) resource.description = description;
   if (mimeType !== undefined) resource.mimeType = mimeType;
   if (size !== undefined) resource.size = size;
@@ -190,4 +206,10 @@ function nameOf(path: string, mount: RoutedMount): string {
   if (end === 0) return path === "" ? mount.name : path;
   const name = path.slice(path.lastIndexOf("/", end - 1) + 1);
   return name.includes(innerSlash) ? name.replaceAll(innerSlash, "/") : name;
+}
+
+/** Many files have the same name; their paths differ. A name that is not the last segment was chosen by the source, and says more than the path. */
+function titleOf({ path }: Entry, name: string, prefix: string): string {
+  const shown = path.includes(innerSlash) ? path.replaceAll(innerSlash, "/") : path;
+  return shown.endsWith(name) ? prefix + shown : name;
 }

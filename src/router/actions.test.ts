@@ -63,7 +63,7 @@ it("lists actions with a schema", async () => {
 it("runs an action with valid input, and the result names its resources", async () => {
   expect(await pressmark().act({ name: "Ada" })).toEqual({
     value: { said: "hello Ada", uris: ["hall://people/Ada"] },
-    resources: [{ uri: "hall://people/Ada", name: "Ada" }],
+    resources: [{ uri: "hall://people/Ada", name: "Ada", title: "hall/people/Ada" }],
   });
 });
 

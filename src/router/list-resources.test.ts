@@ -79,8 +79,8 @@ describe("a list", () => {
     expect(await pressmark.list({}, call)).toEqual({
       items: [
         { uri: "art://a%20b", name: "a b", ...said },
-        { uri: "art://n?q=1", name: "own" },
-        { uri: "zoo://x/y%2Fz", name: "y/z" },
+        { uri: "art://n?q=1", name: "own", title: "own" },
+        { uri: "zoo://x/y%2Fz", name: "y/z", title: "zoo/x/y/z" },
       ],
       next: expect.any(String),
     });
@@ -301,7 +301,7 @@ describe("a directory", () => {
     const pages = await pagesOf((cursor) => pressmark.children("m://d", cursor === undefined ? {} : { cursor }, call));
     expect(uris(pages)).toEqual(["m://d/a", "m://d/b", "m://d/c", "m://d/e", "m://d/f"]);
     expect(pages.map(({ items }) => items.length)).toEqual([3, 2]);
-    expect(pages[0]?.items[1]).toEqual({ uri: "m://d/b", name: "b", mimeType: "inode/directory" });
+    expect(pages[0]?.items[1]).toEqual({ uri: "m://d/b", name: "b", title: "d/b", mimeType: "inode/directory" });
   });
 
   it("may be the mount itself", async () => {

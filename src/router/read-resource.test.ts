@@ -232,16 +232,36 @@ describe("stat", () => {
       mimeType: "text/plain",
       size: 3,
     });
-    expect(await pressmark.stat("m://h/d", call)).toEqual({ uri: "m://h/d", name: "d", mimeType: "inode/directory" });
-    expect(await pressmark.stat("m://h", call)).toEqual({ uri: "m://h", name: "m", mimeType: "inode/directory" });
+    expect(await pressmark.stat("m://h/d", call)).toEqual({
+      uri: "m://h/d",
+      name: "d",
+      title: "d",
+      mimeType: "inode/directory",
+    });
+    expect(await pressmark.stat("m://h", call)).toEqual({
+      uri: "m://h",
+      name: "m",
+      title: "m",
+      mimeType: "inode/directory",
+    });
   });
 
   it("reads the resource if the source has no stat", async () => {
     const memory = createMemory({ "d/a": "abc" }).source;
     const { stat: _, ...source } = memory;
     const { pressmark } = open(source);
-    expect(await pressmark.stat("m://h/d/a", call)).toEqual({ uri: "m://h/d/a", name: "a", mimeType: "text/plain" });
-    expect(await pressmark.stat("m://h/d", call)).toEqual({ uri: "m://h/d", name: "d", mimeType: "inode/directory" });
+    expect(await pressmark.stat("m://h/d/a", call)).toEqual({
+      uri: "m://h/d/a",
+      name: "a",
+      title: "d/a",
+      mimeType: "text/plain",
+    });
+    expect(await pressmark.stat("m://h/d", call)).toEqual({
+      uri: "m://h/d",
+      name: "d",
+      title: "d",
+      mimeType: "inode/directory",
+    });
     await expect(pressmark.stat("m://h/x", call)).rejects.toEqual(notFound("m://h/x"));
   });
 });

@@ -4,7 +4,6 @@ import { directoryType } from "../resources.ts";
 import type { Call, Content, Freshness, ReadResult, Resource, Resources } from "../resources.ts";
 import type { Address, Entry, Part } from "../source.ts";
 import { underMount } from "./complete-template.ts";
-import { describe } from "./access.ts";
 import type { Access } from "./access.ts";
 import type { RoutedMount, Location } from "./route.ts";
 import { queryKey, mergeLists } from "./merge-lists.ts";
@@ -106,7 +105,7 @@ export function createResourceReader(access: Access): ResourceReader {
     findEntry,
     async stat(uri, call) {
       const place = access.place(uri, call);
-      return describe(uri, await findEntry(place, uri, call), place.mount, access.isOpen);
+      return access.describe(uri, await findEntry(place, uri, call), place.mount, call);
     },
   };
 }

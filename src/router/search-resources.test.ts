@@ -54,7 +54,7 @@ describe("a search", () => {
     const { hits } = await pressmark.search({ text: "coffee", limit: 1 }, call);
     expect(hits).toEqual([
       {
-        resource: { uri: "b://none", name: "none", mimeType: "text/plain", size: 6 },
+        resource: { uri: "b://none", name: "none", title: "b/none", mimeType: "text/plain", size: 6 },
         score: 1,
         snippet: "coffee",
         lines: [1, 1],
@@ -163,6 +163,22 @@ describe("a search through an index", () => {
     const [hit] = hits;
     const [from, to] = hit!.marks![0]!;
     expect(hit!.snippet!.slice(from, to)).toBe("tea");
+  });
+
+  it("is waited for where it is nearly ready, before its readiness is reported", async () => {
+    const { source } = silent({ a: "tea" });
+    const ready = { m: 0 };
+    const awaited: (readonly string[])[] = [];
+    const index: SearchIndex = {
+      ...(await indexOf({ m: source }, ready)),
+      async awaitFirstPass(mounts) {
+        awaited.push(mounts);
+        ready.m = 1;
+      },
+    };
+    const { pressmark } = open({ m: source }, openPolicy, index);
+    expect(await pressmark.search({ text: "tea", limit: 5 }, call)).toMatchObject({ ready: 1, hits: [{ score: 1 }] });
+    expect(awaited).toEqual([["m"]]);
   });
 
   it("is merged with the hits of the sources: by rank, each resource once", async () => {

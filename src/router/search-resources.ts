@@ -10,7 +10,6 @@ import {
   type SearchRequest,
 } from "../resources.ts";
 import { type SourceHit, toSourceHits } from "../source.ts";
-import { describe } from "./access.ts";
 import type { Access } from "./access.ts";
 import type { FairIndex } from "./fair-index.ts";
 import type { ResourceReader } from "./read-resource.ts";
@@ -137,7 +136,7 @@ export function createSearch(
     const { path, query, version } = indexed;
     try {
       const entry = await findEntry({ mount, at: { path, query } }, uri, call);
-      const resource = describe(uri, entry, mount, access.isOpen);
+      const resource = access.describe(uri, entry, mount, call);
       if (entry.version === undefined || entry.version === version) return { ...hit, resource };
       return { resource, score: hit.score };
     } catch (cause) {
@@ -179,9 +178,10 @@ export function createSearch(
   }
 
   async function searchIndex(mounts: readonly RoutedMount[], wanted: ValidSearch, call: Call): Promise<SearcherResult> {
+    const byName = new Map(mounts.map((mount) => [mount.name, mount]));
+    await index?.awaitFirstPass?.([...byName.keys()], call.signal);
     const filtered = new Set(mounts.filter((mount) => access.isFiltered(call, mount)));
     await learnFiles(filtered, call);
-    const byName = new Map(mounts.map((mount) => [mount.name, mount]));
     const path = wanted.within?.at.path;
     const { text, typing } = wanted;
     const query = {

@@ -158,6 +158,26 @@ describe("a watch", () => {
     expect(heard).toEqual(["list-changed", "list-changed"]);
   });
 
+  it("of the list reports nothing for what is not listed", async () => {
+    const memory = createMemory({ "d/a": "" });
+    const script = scripted({ ...memory.source, lists: ({ path }) => !path.startsWith("tree/") });
+    const { pressmark, clock } = open({ m: script.source });
+    const heard = hear(await pressmark.watch({ uris: ["m://d"], list: true }, calling().call));
+    script.emit({ kind: "appeared", path: "d/folder", eachBelow: true });
+    script.emit({ kind: "gone", path: "old", eachBelow: true });
+    script.emit({ kind: "gone", path: "tree/x", isUnlisted: true });
+    script.emit({ kind: "appeared", path: "tree/y" });
+    await clock.advance(2000);
+    script.emit({ kind: "lost", isUnlisted: true });
+    await clock.advance(2000);
+    expect(heard).toEqual(["m://d", "m://d"]);
+    // What waits is covered by "lost", and may have changed the list.
+    script.emit({ kind: "appeared", path: "d/b" });
+    script.emit({ kind: "lost", isUnlisted: true });
+    await clock.advance(2000);
+    expect(heard.slice(2).sort()).toEqual(["list-changed", "m://d"]);
+  });
+
   it("reports nothing that would reveal a hidden resource", async () => {
     const memory = createMemory({ "d/a": "", "d/secret": "" });
     const policy: Policy = { maySee: ({ id }, _, { path }) => id === "boss" || !path.includes("secret") };

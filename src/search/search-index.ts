@@ -13,6 +13,11 @@ export interface SearchIndex {
   ready(mount: string): number | undefined;
   /** Why a mount is not, or not completely, indexed, as a message for callers; undefined if nothing went wrong. */
   problem(mount: string): string | undefined;
+  /**
+   * Resolves when the first pass over these mounts is done, if that is a matter of moments: waits at most for the first second after the
+   * first search, and not for a large or failing mount, or when the signal is aborted. Never rejects. If absent, nothing is waited for.
+   */
+  awaitFirstPass?(mounts: readonly string[], signal: AbortSignal): Promise<void>;
   /** Best first. An invalid query throws "invalid", a lost index "unavailable"; before an index exists there are no hits. */
   search(query: IndexQuery, signal: AbortSignal): Promise<readonly StoreHit[]>;
 }

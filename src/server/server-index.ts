@@ -57,11 +57,21 @@ export interface ServerIndex extends SearchIndex {
    * Starts the index if nobody has, and resolves when every mount is indexed or failed, or there is no index; with `vectors`, also
    * when all embeddings are done.
    */
-  caughtUp(call: Pick<Call, "signal" | "progress">, more?: { readonly vectors?: boolean }): Promise<void>;
+  caughtUp(call: Pick<Call, "signal" | "progress">, more?: CaughtUpOptions): Promise<void>;
   /** Stops everything and releases all resources. */
   close(): Promise<void>;
 }
 
+interface CaughtUpOptions {
+  readonly vectors?: boolean;
+  /** Default: all. */
+  readonly mounts?: readonly string[];
+}
+
+/** How long searches wait for the first pass, counted from the first search. */
+const firstPassMs = 1000;
+/** More entries than this are not indexed within that time. */
+const maxAwaited = 2000;
 /** Delay before the index starts, unless someone searches earlier or the server is busy. */
 const beginMs = 1000;
 const latestBeginMs = 60_000;
@@ -97,6 +107,8 @@ export function createServerIndex({ cacheFolder, project, runtime, live, leaseMs
   /** Why there is no index, if found here: a thread failed, or another file is in its place. It is retried. */
   let ownProblem: IndexProblem | undefined;
   let retryMs = firstRetryMs;
+  /** Until when searches wait for the first pass; undefined before the first search. */
+  let awaitedUntilMs: number | undefined;
   let timer = live ? setTimeout(beginInQuiet, beginMs).unref() : undefined;
 
   const place = () => indexLocation(cacheFolder, project);
@@ -133,8 +145,9 @@ export function createServerIndex({ cacheFolder, project, runtime, live, leaseMs
     if (closing.signal.aborted) return undefined;
     const { embeddings, maxFileBytes = defaultFileBytes, maxBytes = defaultBytes, maxFiles = defaultFiles } = settings;
     const location = { folder: place(), embeddings };
-    // A single command will certainly search; a server may never.
-    const searcher = createSearcherClient(location, runtime, { isEager: !live });
+    // A single command will certainly search, and so will who waits for the first pass; a server may never.
+    const isEager = !live || awaitedUntilMs !== undefined;
+    const searcher = createSearcherClient(location, runtime, { isEager });
     served = keyed();
     ownProblem = undefined;
     retryMs = firstRetryMs;
@@ -221,6 +234,33 @@ export function createServerIndex({ cacheFolder, project, runtime, live, leaseMs
     };
   }
 
+  async function caughtUp(
+    { signal, progress }: Pick<Call, "signal" | "progress">,
+    { vectors = false, mounts: names }: CaughtUpOptions = {},
+  ): Promise<void> {
+    const isOpen = (await open()) !== undefined;
+    const over = new AbortController();
+    const done = Promise.withResolvers<void>();
+    const look = (): void => {
+      const awaited = served.filter(({ name }) => names?.includes(name) ?? true);
+      const states = awaited.map(({ name }) => statusOf(name));
+      const looked = states.reduce((sum, each) => sum + (each?.looked ?? 0), 0);
+      const total = states.reduce((sum, each) => sum + (each?.total ?? 0), 0);
+      if (role !== "starting") progress?.(looked, total);
+      const isDone = states.every((each) => each && (each.ready === 1 || endedStates.has(each.state)));
+      const isEmbedded = !vectors || status?.embeddings?.state !== "working";
+      const isFailing = ownProblem !== undefined || status?.problem !== undefined;
+      if (!isOpen || isFailing || (role !== "starting" && isDone && isEmbedded)) done.resolve();
+    };
+    const stop = (): void => done.reject(new ResourceError("cancelled", "cancelled"));
+    const either = AbortSignal.any([signal, closing.signal]);
+    either.addEventListener("abort", stop, { once: true, signal: over.signal });
+    follow(look, over.signal);
+    if (either.aborted) stop();
+    else look();
+    await done.promise.finally(() => over.abort());
+  }
+
   return {
     get place() {
       return place();
@@ -250,6 +290,7 @@ export function createServerIndex({ cacheFolder, project, runtime, live, leaseMs
       const isOther = JSON.stringify(next) !== JSON.stringify(settings);
       mounts = nextMounts;
       settings = next;
+      awaitedUntilMs = undefined;
       if (!isOther) threads?.indexer.serve((served = keyed()));
       // Settings are applied when the threads start.
       else if (opening) void end().then(open);
@@ -297,27 +338,23 @@ export function createServerIndex({ cacheFolder, project, runtime, live, leaseMs
 
     follow,
 
-    async caughtUp({ signal, progress }, { vectors = false } = {}) {
-      const isOpen = (await open()) !== undefined;
+    caughtUp,
+
+    async awaitFirstPass(names, signal) {
+      // A single command waits by itself, for as long as it takes.
+      if (!live) return;
+      const nowMs = runtime.monotonicMs();
+      awaitedUntilMs ??= nowMs + firstPassMs;
+      if (nowMs >= awaitedUntilMs) return;
       const over = new AbortController();
-      const done = Promise.withResolvers<void>();
-      const look = (): void => {
-        const states = served.map(({ name }) => statusOf(name));
-        const looked = states.reduce((sum, each) => sum + (each?.looked ?? 0), 0);
-        const total = states.reduce((sum, each) => sum + (each?.total ?? 0), 0);
-        if (role !== "starting") progress?.(looked, total);
-        const isDone = states.every((each) => each && (each.ready === 1 || endedStates.has(each.state)));
-        const isEmbedded = !vectors || status?.embeddings?.state !== "working";
-        const isFailing = ownProblem !== undefined || status?.problem !== undefined;
-        if (!isOpen || isFailing || (role !== "starting" && isDone && isEmbedded)) done.resolve();
+      const either = AbortSignal.any([signal, over.signal]);
+      const progress = (looked: number, total = 0) => {
+        // The status of another process's index is known only after a search.
+        if (role === "reader" || total - looked > maxAwaited) over.abort();
       };
-      const stop = (): void => done.reject(new ResourceError("cancelled", "cancelled"));
-      const either = AbortSignal.any([signal, closing.signal]);
-      either.addEventListener("abort", stop, { once: true, signal: over.signal });
-      follow(look, over.signal);
-      if (either.aborted) stop();
-      else look();
-      await done.promise.finally(() => over.abort());
+      const passed = caughtUp({ signal: either, progress }, { mounts: names });
+      await Promise.race([passed, runtime.wait(awaitedUntilMs - nowMs, either)]).catch(() => undefined);
+      over.abort();
     },
 
     async close() {

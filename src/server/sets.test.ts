@@ -50,8 +50,8 @@ describe("a set", () => {
       title: "On boarding",
       description: "What to read first",
       resources: [
-        { uri: `${base}readme.md`, name: "readme.md", mimeType: "text/markdown", size: 10 },
-        { uri: `${base}logo.png`, name: "logo.png", mimeType: "image/png", size: 3 },
+        { uri: `${base}readme.md`, name: "readme.md", title: "readme.md", mimeType: "text/markdown", size: 10 },
+        { uri: `${base}logo.png`, name: "logo.png", title: "logo.png", mimeType: "image/png", size: 3 },
       ],
     });
   });

@@ -169,9 +169,9 @@ describe("a watch", () => {
     pages.set("a", "another");
     expect(await next()).toEqual({ kind: "changed", path: `${host}/a` });
     pages.set("later", "now");
-    expect(await next()).toEqual({ kind: "appeared", path: `${host}/later` });
+    expect(await next()).toEqual({ kind: "appeared", path: `${host}/later`, isUnlisted: true });
     pages.delete("a");
-    expect(await next()).toEqual({ kind: "gone", path: `${host}/a` });
+    expect(await next()).toEqual({ kind: "gone", path: `${host}/a`, isUnlisted: true });
     pages.set("b", "b");
     pages.set("read", "again");
     expect(await next()).toEqual({ kind: "changed", path: `${host}/read` });

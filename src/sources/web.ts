@@ -289,11 +289,13 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
     const before = seen.has(key) ? seen.get(key) : (first ?? "not seen yet");
     try {
       const { digest } = await fetchPage({ path: at.path, query: at.query }, signal);
-      if (before !== digest) changes.push({ kind: before === undefined ? "appeared" : "changed", path: at.path });
+      // The list is that of the config, whether its pages exist or not.
+      if (before === undefined) changes.push({ kind: "appeared", path: at.path, isUnlisted: true });
+      else if (before !== digest) changes.push({ kind: "changed", path: at.path });
       seen.set(key, digest);
     } catch (cause) {
       if (!(cause instanceof ResourceError) || cause.kind !== "not-found") return;
-      if (before !== undefined) changes.push({ kind: "gone", path: at.path });
+      if (before !== undefined) changes.push({ kind: "gone", path: at.path, isUnlisted: true });
       seen.set(key, undefined);
     }
   }

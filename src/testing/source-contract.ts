@@ -488,7 +488,7 @@ export function sourceContract(name: string, setup: SourceSetup): void {
         });
 
         it.runIf(write && can("stat"))(
-          "reports only listed paths and directories, unless `lists` says otherwise",
+          "reports only listed paths and directories, unless `lists` says otherwise; a change says rightly that the list stays the same",
           async () => {
             const { heard, until } = collectChanges(await watch());
             const paths = ["told.txt", "told/deeper/new.txt", aFile].map((path) =>
@@ -501,6 +501,8 @@ export function sourceContract(name: string, setup: SourceSetup): void {
             for (const change of heard) {
               if (change.kind === "lost" || change.kind === "gone") continue;
               const { path } = change;
+              if ("eachBelow" in change || "isUnlisted" in change)
+                expect(listed, `${path} was reported as not listed`).not.toContain(path);
               const entry = await stat({ path }).catch(() => undefined);
               if (!entry || entry.mimeType === directoryType || source.lists?.({ path }) === false) continue;
               expect(listed, `${path} was reported`).toContain(path);

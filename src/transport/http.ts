@@ -160,19 +160,23 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
   const sse = ssePaths && createSse(edge, streams, underWay, { ...options, post: ssePaths.post });
   /** Requests that wait for "100 Continue". */
   const expectant = new WeakSet<IncomingMessage>();
-  /** Responses until their last byte has been sent, including streams. */
-  const open = new Set<ServerResponse>();
+  /** Responses until their last byte has been sent, including streams; with the id of the request, once it has been read. */
+  const open = new Map<ServerResponse, string | number | null>();
   let state: "open" | "finishing" | "closed" = "open";
 
   function refuse(response: ServerResponse, status: number, message: string, headers?: OutgoingHttpHeaders): void {
     const code = status >= 500 ? internalError : invalidRequest;
-    sendJson(response, status, edge.error(null, code, message), headers);
+    sendJson(response, status, edge.error(idFor(response), code, message), headers);
+  }
+
+  function idFor(response: ServerResponse): string | number | null {
+    return open.get(response) ?? null;
   }
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
     // No response is possible on this connection; its bytes are read, because unread ones would reset it.
     if (request.socket.writableEnded || (state !== "open" && !staysOpenFor(request))) return void request.resume();
-    open.add(response);
+    open.set(response, null);
     response.on("close", forget);
     if (!isEarly(response)) return guarded(request, response);
     sendInOrder(request, response, () => guarded(request, response));
@@ -185,13 +189,13 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
   /** While closing, the last response of a connection closes it, so that its client connects elsewhere. */
   function closeAfter(response: ServerResponse): void {
     if (response.headersSent) return;
-    for (const other of open) if (other !== response && other.req.socket === response.req.socket) return;
+    for (const other of open.keys()) if (other !== response && other.req.socket === response.req.socket) return;
     response.setHeader("Connection", "close");
   }
 
   /** Whether earlier responses leave the connection of this request open; those that have not begun will do so. */
   function staysOpenFor({ socket }: IncomingMessage): boolean {
-    for (const earlier of open) {
+    for (const earlier of open.keys()) {
       if (earlier.req.socket !== socket || earlier.getHeader("Connection") === undefined) continue;
       if (earlier.headersSent || expectant.has(earlier.req)) return false;
       earlier.removeHeader("Connection");
@@ -305,7 +309,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
   }
 
   function refuseQuota(response: ServerResponse, { message, details, retryAfterMs }: QuotaError): void {
-    sendJson(response, 429, edge.error(null, internalError, message, details), retryAfter(retryAfterMs));
+    sendJson(response, 429, edge.error(idFor(response), internalError, message, details), retryAfter(retryAfterMs));
   }
 
   /** A stream counts as a listen until it is closed. Sends an error if the caller may hold no more. */
@@ -382,16 +386,21 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
     if (headers["content-encoding"] !== undefined && headers["content-encoding"] !== "identity")
       return refuse(response, 415, "send the body without a Content-Encoding");
     const accepts = parseAccept(headers.accept);
-    if (!accepts.json && !accepts.events) return refuse(response, 406, "accept application/json and text/event-stream");
+    const isUnacceptable = !accepts.json && !accepts.events;
+    const refuseAccept = () => refuse(response, 406, "accept application/json and text/event-stream");
+    // A body that has been sent is read for its id.
+    if (isUnacceptable && expectant.has(request)) return refuseAccept();
     readBody(request, (bytes) => {
       try {
         if (bytes === "busy")
           return refuse(response, 503, "too many request bodies are arriving; try again soon", { "Retry-After": 1 });
         if (bytes === "too-large") return refuseBody(request, response);
-        // A late body must not open a session that nobody would end.
-        if (state === "closed") return refuseLate(response);
         const parsed = parseMessageBytes(bytes);
         if (!parsed.ok) return sendJson(response, 400, edge.error(null, parseError, parsed.message));
+        if (actionPath === undefined && open.has(response)) open.set(response, edge.requestIdOf(parsed.body));
+        // A late body must not open a session that nobody would end.
+        if (state === "closed") return refuseLate(response);
+        if (isUnacceptable) return refuseAccept();
         const refusal = authorize?.(caller, parsed.body, actionPath);
         if (refusal instanceof Promise)
           refusal
@@ -500,7 +509,7 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
         while (!isTrue() && monotonicMs() < deadline) await new Promise((resolve) => setTimeout(resolve, lookMs));
       }
       state = "finishing";
-      for (const response of open) closeAfter(response);
+      for (const response of open.keys()) closeAfter(response);
       // Listens are not counted as running; their responses are streams, which end later.
       await until(() => underWay.count === 0 && open.size <= streams.size);
       const ending = edge.close().catch((cause: unknown) => log?.("error", "the protocol did not close", { cause }));

@@ -66,7 +66,10 @@ describe("a session", () => {
       expect((await ask({ method, body })).status).toBe(400);
       const unknown = await ask({ method, headers: { "Mcp-Session-Id": "nobody" }, body });
       expect(unknown.status).toBe(404);
-      expect(unknown.json()).toMatchObject({ id: null, error: { message: expect.stringContaining("initialize") } });
+      expect(unknown.json()).toMatchObject({
+        id: method === "POST" ? 7 : null,
+        error: { message: expect.stringContaining("initialize") },
+      });
     }
   });
 

@@ -61,8 +61,8 @@ interface Held extends LegacySession, Opener {
 type Headers = () => OutgoingHttpHeaders | undefined;
 
 interface PostReply extends Reply {
-  /** The session has ended: pending requests get this error. */
-  cancel(why: WireBytes): void;
+  /** The session has ended: pending requests get an error. */
+  cancel(): void;
 }
 
 export const sessionEnded = "this session has ended or does not exist; start another with initialize";
@@ -189,11 +189,16 @@ export function createLegacySessions(
       headers?: Headers,
     ): void {
       touch(id, session);
-      const reply = createPostReply(response, accepts, own, headers, () => {
-        replies.delete(reply);
-        underWay.end();
-        touch(id, session);
-        over();
+      const reply = createPostReply(response, accepts, own, headers, {
+        refuse: (code, message) => edge.error(edge.requestIdOf(body), code, message),
+        isRequest: (Array.isArray(body) ? body : [body]).some((each) => edge.requestIdOf(each) !== null),
+        events: streams,
+        whenOver() {
+          replies.delete(reply);
+          underWay.end();
+          touch(id, session);
+          over();
+        },
       });
       replies.add(reply);
       underWay.begin();
@@ -229,7 +234,7 @@ export function createLegacySessions(
         if (!remove(id, session)) return;
         inner.close();
         controller.abort();
-        for (const reply of replies) reply.cancel(edge.error(null, -32600, sessionEnded));
+        for (const reply of replies) reply.cancel();
         own.close();
       },
     };
@@ -266,12 +271,21 @@ function idleIn(sessions: ReadonlyMap<string, Held>): Held | undefined {
   return undefined;
 }
 
+interface PostReplyOptions {
+  /** Whether the sender waits for a response. */
+  readonly isRequest: boolean;
+  readonly events: EventStreams;
+  /** An error about what was posted. */
+  refuse(code: number, message: string): WireBytes;
+  whenOver(): void;
+}
+
 function createPostReply(
   response: ServerResponse,
   accepts: Accepts,
   streams: SessionStreams,
   headers: Headers | undefined,
-  whenOver: () => void,
+  { isRequest, events, refuse, whenOver }: PostReplyOptions,
 ): PostReply {
   let stream: AnswerStream | undefined;
   let over = false;
@@ -287,7 +301,8 @@ function createPostReply(
     over = true;
     if (stream === undefined && wire !== undefined && status === 200 && !accepts.json)
       stream = streams.answer(response, headers?.());
-    if (stream === undefined)
+    if (stream === undefined && wire === undefined && isRequest) endWithoutResponse();
+    else if (stream === undefined)
       sendJson(response, status, wire, retryAfterMs === undefined ? headers?.() : retryAfter(retryAfterMs));
     else {
       if (wire !== undefined) void stream.send(wire);
@@ -296,11 +311,18 @@ function createPostReply(
     whenOver();
   }
 
+  /** The status 202 is for notifications only. https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server */
+  function endWithoutResponse(): void {
+    // Without an event id, which would make clients reconnect for the response.
+    if (accepts.events) events.open(response, { headers: headers?.() }).end();
+    else sendJson(response, 200, refuse(-32603, "cancelled"), headers?.());
+  }
+
   return {
     takesNotice: accepts.events,
     lost: () => open()?.lost() ?? AbortSignal.abort(),
     notify: (wire) => open()?.send(wire),
     end: (wire, status = wire === undefined ? 202 : 200, retryAfterMs) => finish(status, wire, retryAfterMs),
-    cancel: (why) => (stream === undefined ? finish(404, why) : finish(200)),
+    cancel: () => (stream === undefined ? finish(404, refuse(-32600, sessionEnded)) : finish(200)),
   };
 }

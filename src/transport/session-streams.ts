@@ -5,6 +5,7 @@ import type { BytePool } from "./byte-pool.ts";
 import type { EventLogLimits } from "./event-log.ts";
 import { createEventLog } from "./event-log.ts";
 import type { EventStream, EventStreams } from "./event-stream.ts";
+import { sendJson } from "./send-json.ts";
 
 /** The events of one posted request. */
 export interface AnswerStream {
@@ -24,7 +25,7 @@ export interface SessionStreams {
   /** Turns the response to a posted request into a stream. */
   answer(response: ServerResponse, headers?: OutgoingHttpHeaders): AnswerStream;
   /**
-   * A GET: a new standing stream, or the rest of the stream that the event id names. A few older standing streams stay open without
+   * A GET: a new standing stream, or the rest of the stream that the event id names; 204 if that has ended and nothing is left. A few older standing streams stay open without
    * events; beyond those, the oldest ends.
    */
   listen(response: ServerResponse, lastEventId?: string): void;
@@ -186,6 +187,8 @@ export function createSessionStreams({
       const last = parseEventId(lastEventId);
       const known = last && byId.get(last.stream);
       if (known) {
+        // A client that got no result, because of an error or its own cancellation, would reconnect for ever.
+        if (known.over && log.after(known, last.number).length === 0) return sendJson(response, 204);
         attach(known, response, {}, false);
         catchUp(known, last.number);
       } else {

@@ -1,4 +1,5 @@
 /** A fake protocol whose responses a test writes itself, to test transports. */
+import { requestIdOf } from "../protocol/message.ts";
 import type { Protocol, HeaderLookup, Peer, Reply, SessionPeer, WireBytes } from "../protocol/protocol.ts";
 
 export interface FakeMessage {
@@ -81,6 +82,7 @@ export function createFakeProtocol({
         },
       };
     },
+    requestIdOf,
     error: (id, code, message, data) => wireOf({ jsonrpc: "2.0", id, error: { code, message, data } }),
     close,
   };

@@ -234,7 +234,7 @@ describe("a path whose state is known", () => {
   });
 });
 
-describe("eachBelow", () => {
+describe.each(["eachBelow", "isUnlisted"] as const)("%s", (flag) => {
   it.each([
     [[true], true],
     [[true, true], true],
@@ -244,8 +244,22 @@ describe("eachBelow", () => {
     const clock = createClock();
     const heard: SourceChange[] = [];
     const coalescer = createCoalescer((change) => heard.push(change), clock.runtime);
-    for (const isEach of each) coalescer.hear({ kind: "gone", path: "d", ...(isEach && { eachBelow: true }) });
+    for (const isEach of each) coalescer.hear({ kind: "gone", path: "d", ...(isEach && { [flag]: true }) });
     await clock.advance(30);
-    expect(heard).toEqual([{ kind: "gone", path: "d", ...(isAnnounced && { eachBelow: true }) }]);
+    expect(heard).toEqual([{ kind: "gone", path: "d", ...(isAnnounced && { [flag]: true }) }]);
+  });
+});
+
+describe("a directory", () => {
+  it("that changed and waits is announced together with an entry that appears or goes in it", async () => {
+    const { clock, hear, said } = start();
+    hear("changed d");
+    await clock.advance(30);
+    expect(said()).toEqual(["changed d"]);
+    hear("changed d", "appeared d/new", "changed e");
+    await clock.advance(30);
+    expect(said()).toEqual(["changed d", "appeared d/new", "changed e"]);
+    await clock.advance(5000);
+    expect(said()).toEqual([]);
   });
 });

@@ -30,8 +30,9 @@ type Kind = Exclude<SourceChange["kind"], "lost">;
 interface Pending {
   kind: Kind;
   era: number;
-  /** True if every merged change has `eachBelow`. */
+  /** True if every merged change has `eachBelow`; the same for `isUnlisted`. */
   eachBelow: boolean;
+  isUnlisted: boolean;
   readonly firstMs: number;
   lastMs: number;
 }
@@ -69,50 +70,62 @@ export function createCoalescer(
   function hear(change: SourceChange): void {
     if (closing.signal.aborted) return;
     if (change.kind === "lost") {
-      lose();
+      lose(change);
       return;
     }
     const { kind, path } = change;
     const eachBelow = "eachBelow" in change;
+    const isUnlisted = "isUnlisted" in change;
     const nowMs = runtime.monotonicMs();
     const before = pending.get(path);
     if (before === undefined) {
       if (pending.size >= maxPending) {
-        lose();
+        lose({ kind: "lost" });
         return;
       }
-      pending.set(path, { kind, era, eachBelow, firstMs: nowMs, lastMs: nowMs });
+      pending.set(path, { kind, era, eachBelow, isUnlisted, firstMs: nowMs, lastMs: nowMs });
     } else {
       const merged = merge(before.kind, kind);
       const undone = merged === undefined || (merged === "changed" && before.kind === "gone");
       if (undone && before.era !== era) {
         tell(path, before, nowMs);
-        pending.set(path, { kind, era, eachBelow, firstMs: nowMs, lastMs: nowMs });
+        pending.set(path, { kind, era, eachBelow, isUnlisted, firstMs: nowMs, lastMs: nowMs });
       } else if (merged === undefined) {
         pending.delete(path);
       } else {
         before.kind = merged;
         before.era = era;
         before.eachBelow &&= eachBelow;
+        before.isUnlisted &&= isUnlisted;
         before.lastMs = nowMs;
       }
     }
     if (!ticking && pending.size > 0) sleep(quietMs);
   }
 
-  function lose(): void {
+  function lose(lost: SourceChange): void {
+    // They are forgotten, and may have changed the list.
+    const isListed = [...pending.values()].some(({ kind, isUnlisted }) => kind !== "changed" && !isUnlisted);
     pending.clear();
-    announce({ kind: "lost" });
+    announce(isListed ? { kind: "lost" } : lost);
   }
 
-  function tell(path: string, { kind, eachBelow }: Pick<Pending, "kind" | "eachBelow">, nowMs: number): void {
+  function tell(path: string, { kind, eachBelow, isUnlisted }: Pending, nowMs: number): void {
     // Read before the announcement: a later change is another change.
     const state = kind === "gone" ? 0 : stateOf(path);
     if (kind === "changed" && state !== 0 && announced.get(path)?.state === state) return;
+    // An entry that appears or goes is a change of its directory as well: listeners get both at once, as one.
+    const above = path.slice(0, Math.max(0, path.lastIndexOf("/")));
+    const waiting = kind === "changed" ? undefined : pending.get(above);
+    if (waiting?.kind === "changed") {
+      pending.delete(above);
+      tell(above, waiting, nowMs);
+    }
     announced.delete(path);
     if (announced.size >= maxPending) announced.delete(announced.keys().next().value as string);
     announced.set(path, { atMs: nowMs, state });
-    announce(eachBelow && kind !== "changed" ? { kind, path, eachBelow } : { kind, path });
+    if (kind === "changed") announce({ kind, path });
+    else announce({ kind, path, ...(eachBelow && { eachBelow }), ...(isUnlisted && { isUnlisted }) });
   }
 
   function sleep(ms: number): void {

@@ -66,17 +66,25 @@ describe.for(legs.filter(({ revision }) => revision >= "2024-11-05"))("over $tra
     for (const { uri } of links) await line.result("resources/read", { uri: String(uri) });
   });
 
-  it("what is read is embedded, with its URI, and can be read again (LEG-13)", async () => {
+  it("a text is text, which every host shows its model, and is sent once", async () => {
     await using pressmark = await openTestServer({ sampleContents, readingTools: true, folder: true });
     await writeFile(join(pressmark.folder, "lines.txt"), "one\ntwo\nthree\n");
     const line = await pressmark.line(leg);
     const uri = `${pressmark.folderBase}lines.txt`;
-    const [said, embedded] = recordsIn(await call(line, "read_resource", { uri, lines: "2-2" }), "content");
-    expect(said?.["text"]).toBe(`This is lines 2-2. To continue, call read_resource with uri ${uri} and lines "3-3".`);
-    expect(embedded).toMatchObject({ type: "resource", resource: { text: "two\n", mimeType: "text/plain" } });
+    expect(recordsIn(await call(line, "read_resource", { uri, lines: "2-2" }), "content")).toEqual([
+      { type: "text", text: `This is lines 2-2. To continue, call read_resource with uri ${uri} and lines "3-3".` },
+      { type: "text", text: "two\n" },
+    ]);
+  });
+
+  it("bytes are embedded, with a URI that can be read again (LEG-13)", async () => {
+    await using pressmark = await openTestServer({ sampleContents, readingTools: true });
+    const line = await pressmark.line(leg);
+    const [embedded] = recordsIn(await call(line, "read_resource", { uri: `${base}blob.bin` }), "content");
+    expect(embedded).toMatchObject({ type: "resource", resource: { blob: "AAH+/w==" } });
     const resource = isRecord(embedded?.["resource"]) ? embedded["resource"] : {};
     const again = recordsIn(await line.result("resources/read", { uri: String(resource["uri"]) }), "contents");
-    expect(again[0]?.["text"]).toBe("two\n");
+    expect(again[0]?.["blob"]).toBe("AAH+/w==");
   });
 
   it("pages of a list follow each other", async () => {

@@ -106,7 +106,7 @@ describe.for(clients)("the client of $who", ({ open }) => {
     expect(listed.structuredContent).toMatchObject({ resources: [{ uri: uri("docs/手順.md"), name: "手順.md" }] });
     const read = await client.call("read_resource", { uri: uri("docs/手順.md"), lines: "2-2" });
     expect(read.content[0]?.text).toContain('and lines "3-3"');
-    expect(read.content[1]).toMatchObject({ type: "resource", resource: { text: "二\n" } });
+    expect(read.content[1]).toEqual({ type: "text", text: "二\n" });
     const wrong = await client.call("read_resource", { uri: uri("docs/手順書.md") });
     expect(wrong.isError).toBe(true);
     expect(wrong.content[0]?.text).toContain(`did you mean ${uri("docs/手順.md")} ?`);

@@ -46,7 +46,7 @@ onStage("the picker", files, {}, (stage) => {
     await page.keyboard.press("Enter");
     await page.locator(".text pre", { hasText: "answer = 42; // <b>not bold</b>" }).waitFor();
     await page.keyboard.press("Space");
-    expect(await chosen(visit)).toEqual(["main.ts"]);
+    expect(await chosen(visit)).toEqual(["src/main.ts"]);
     expect(await row(visit, "main.ts").getAttribute("aria-checked")).toBe("true");
     await page.keyboard.press("ArrowLeft");
     expect(await active()).toBe("src");
@@ -115,7 +115,7 @@ onStage("the picker", files, {}, (stage) => {
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Plan", exact: true }).waitFor();
     await page.keyboard.press("Control+Enter");
-    expect(await chosen(visit)).toEqual(["plan.md"]);
+    expect(await chosen(visit)).toEqual(["docs/plan.md"]);
     await page.keyboard.press("Escape");
     await page.getByRole("tree").waitFor();
     await page.getByRole("combobox").fill("zzzqqqxxx");

@@ -54,6 +54,8 @@ interface Covered {
   readonly identity: string;
 }
 
+/** The list of a repository is always the same. */
+const lost: SourceChange = { kind: "lost", isUnlisted: true };
 /** Git writes several files for one operation. */
 const quietMs = 30;
 const maxFolders = 2000;
@@ -97,6 +99,11 @@ export function createRepositoryWatcher(options: RepositoryWatcherOptions): Repo
     watches.tell([change]);
   }
 
+  /** All at once, so that what follows from one operation is announced once. "lost" covers everything else. */
+  function tellAll(changes: readonly SourceChange[]): void {
+    watches.tell(changes.includes(lost) ? [lost] : changes);
+  }
+
   /** Every folder whose files are refs, and those that contain HEAD, index and packed refs. */
   function coverFolders(): void {
     const { gitDir, commonDir } = repository;
@@ -132,7 +139,7 @@ export function createRepositoryWatcher(options: RepositoryWatcherOptions): Repo
     const generation = await options.generation().catch(() => before?.generation);
     if (!before || before !== seen || generation === undefined || generation === before.generation) return;
     seen = { ...before, generation };
-    tell({ kind: "lost" });
+    tell(lost);
   }
 
   /** False if the system has no more watches. */
@@ -171,14 +178,14 @@ export function createRepositoryWatcher(options: RepositoryWatcherOptions): Repo
       coverFolders();
       const before = seen;
       seen = await see();
-      await compare(before, seen);
-      if (isBlind) tell({ kind: "lost" });
+      const changes = await compare(before, seen);
+      tellAll(isBlind ? [lost] : changes);
       isBlind = false;
     } catch (cause) {
       if (closing.signal.aborted) return;
       if (!isBlind) {
         log("warn", "a repository cannot be read at the moment", { cause: toResourceError(cause).message });
-        tell({ kind: "lost" });
+        tell(lost);
       }
       isBlind = true;
     }
@@ -198,21 +205,23 @@ export function createRepositoryWatcher(options: RepositoryWatcherOptions): Repo
     };
   }
 
-  async function compare(before: Seen, now: Seen): Promise<void> {
-    if (before.generation !== now.generation) tell({ kind: "lost" });
+  async function compare(before: Seen, now: Seen): Promise<readonly SourceChange[]> {
+    const changes: SourceChange[] = [];
+    if (before.generation !== now.generation) changes.push(lost);
     const moved = differing(before.refs, now.refs);
     const isHeadMoved = before.head !== now.head;
     if (isHeadMoved || before.index !== now.index || before.settings !== now.settings || moved.length > 0)
-      tell({ kind: "changed", path: "status" });
-    if (isHeadMoved || moved.length > 0) tell({ kind: "changed", path: "log" });
+      changes.push({ kind: "changed", path: "status" });
+    if (isHeadMoved || moved.length > 0) changes.push({ kind: "changed", path: "log" });
     if (isHeadMoved || before.settings !== now.settings || moved.some((name) => !name.startsWith("refs/tags/")))
-      tell({ kind: "changed", path: "branches" });
-    if (moved.some((name) => name.startsWith("refs/tags/"))) tell({ kind: "changed", path: "tags" });
-    for (const name of before.listed) if (!now.listed.has(name)) tell({ kind: "gone", path: pathOf(["tree", name]) });
+      changes.push({ kind: "changed", path: "branches" });
+    if (moved.some((name) => name.startsWith("refs/tags/"))) changes.push({ kind: "changed", path: "tags" });
+    for (const name of before.listed)
+      if (!now.listed.has(name)) changes.push({ kind: "gone", path: pathOf(["tree", name]), isUnlisted: true });
     for (const name of now.listed)
-      if (!before.listed.has(name)) tell({ kind: "appeared", path: pathOf(["tree", name]) });
-    if (!isHeadMoved && moved.length === 0) return;
-    if (isForgetful) tell({ kind: "lost" });
+      if (!before.listed.has(name)) changes.push({ kind: "appeared", path: pathOf(["tree", name]), isUnlisted: true });
+    if (!isHeadMoved && moved.length === 0) return changes;
+    if (isForgetful) changes.push(lost);
     const touched = new Map<string, readonly [old: string, hash: string]>();
     await Promise.all(
       [...notes].map(async ([ref, old]) => {
@@ -221,32 +230,40 @@ export function createRepositoryWatcher(options: RepositoryWatcherOptions): Repo
       }),
     );
     for (const [ref, [, hash]] of touched) notes.set(ref, hash);
-    if (touched.size > maxCompared) return tell({ kind: "lost" });
-    for (const [ref, [old, hash]] of touched) await reportMoved(ref, old, hash);
-    for (const [path, names] of diffs) if (names.some((name) => touched.has(name))) tell({ kind: "changed", path });
+    if (touched.size > maxCompared) return [lost];
+    for (const [ref, [old, hash]] of touched) changes.push(...(await changesOf(ref, old, hash)));
+    for (const [path, names] of diffs)
+      if (names.some((name) => touched.has(name))) changes.push({ kind: "changed", path });
     await options.askRecent(closing.signal);
+    return changes;
   }
 
-  async function reportMoved(ref: string, old: string, hash: string): Promise<void> {
+  /** The changes below a name that has moved. */
+  async function changesOf(ref: string, old: string, hash: string): Promise<readonly SourceChange[]> {
     const sections = ["tree", "blob", "blame"];
     if (old === "" || hash === "") {
       const kind = old === "" ? "appeared" : "gone";
-      for (const section of [...sections, "commit"]) tell({ kind, path: pathOf([section, ref]) });
-      return;
+      return [...sections, "commit"].map((section) => ({ kind, path: pathOf([section, ref]), isUnlisted: true }));
     }
-    tell({ kind: "changed", path: pathOf(["commit", ref]) });
-    tell({ kind: "changed", path: pathOf(["tree", ref]) });
+    const changes: SourceChange[] = ["commit", "tree"].map((section) => ({
+      kind: "changed",
+      path: pathOf([section, ref]),
+    }));
     const { signal } = closing;
     const { files, isCut } = await changedFiles(old, hash, { program, mirror, rules, signal, folders: true });
-    if (isCut || files.length > maxChanges) return tell({ kind: "lost" });
+    if (isCut || files.length > maxChanges) return [lost];
     const holding = isPartial ? foldersAbove(files) : undefined;
     for (const { path, change, isFolder } of files) {
       // A folder in which only hidden files differ has not changed for the caller.
       if (isFolder && holding?.has(path) === false) continue;
-      const kind = change === "added" ? "appeared" : change === "deleted" ? "gone" : "changed";
-      for (const section of isFolder ? ["tree"] : sections)
-        tell({ kind, path: pathOf([section, ref, ...path.split("/")]) });
+      for (const section of isFolder ? ["tree"] : sections) {
+        const at = pathOf([section, ref, ...path.split("/")]);
+        if (change === "added") changes.push({ kind: "appeared", path: at, isUnlisted: true });
+        else if (change === "deleted") changes.push({ kind: "gone", path: at, isUnlisted: true });
+        else changes.push({ kind: "changed", path: at });
+      }
     }
+    return changes;
   }
 
   async function meaning(ref: string): Promise<string> {

@@ -1,5 +1,6 @@
 /** `pressmark search`: searches the index. */
 import { quote, ResourceError } from "../../errors.ts";
+import { ownTitle } from "../../lib/own-title.ts";
 import { sayFailures } from "../../lib/say-failures.ts";
 import type { Hit } from "../../resources.ts";
 import { defineCommand, flag, many, textFlag, UsageError, valueFlag, wholeNumber } from "../command.ts";
@@ -61,7 +62,8 @@ function createPassages({ paint, roots, width }: ReadingContext): Show {
     const { resource } = hit;
     const path = roots.length === 1 ? pathBelowRoot(roots, resource) : undefined;
     const where = paint.kind(resource.mimeType, plain(path || resource.uri));
-    const title = resource.title === undefined ? "" : `  ${paint.faint(plain(resource.title))}`;
+    const own = ownTitle(resource);
+    const title = own === undefined ? "" : `  ${paint.faint(plain(own))}`;
     const passage = snippetLines(hit, { width: width - 4, most: 4, match: paint.match });
     return `${where}${paint.faint(line)}${title}\n${passage.map((each) => `    ${each}\n`).join("")}\n`;
   };

@@ -1,5 +1,6 @@
 /** `pressmark set`: lists, shows and changes named sets of resources. */
 import { formatBytes } from "../../lib/format-bytes.ts";
+import { ownTitle } from "../../lib/own-title.ts";
 import { formatCount } from "../reading/amounts.ts";
 import { inRows } from "../reading/columns.ts";
 import { notFound, quote } from "../../errors.ts";
@@ -58,9 +59,7 @@ async function list(json: boolean, context: ReadingContext): Promise<void> {
   const { items } = await context.resources.children("set://", {}, context.call);
   if (json) return context.print(items.map(jsonLine).join(""));
   if (items.length === 0) context.warn("there are no sets; create one with: pressmark set add NAME URI…");
-  await context.print(
-    inRows(items.map(({ name, title, description }) => [plain(name), plain(title ?? description ?? "")])),
-  );
+  await context.print(inRows(items.map((item) => [plain(item.name), plain(ownTitle(item) ?? item.description ?? "")])));
 }
 
 async function show(name: string, json: boolean, context: ReadingContext): Promise<void> {
@@ -72,10 +71,10 @@ async function show(name: string, json: boolean, context: ReadingContext): Promi
   if (json) return context.print(resources.map(jsonLine).join(""));
   await context.print(
     inRows(
-      resources.map(({ uri: each, title, size }) => [
-        plain(each),
-        size === undefined ? "" : formatBytes(size),
-        plain(title ?? ""),
+      resources.map((resource) => [
+        plain(resource.uri),
+        resource.size === undefined ? "" : formatBytes(resource.size),
+        plain(ownTitle(resource) ?? ""),
       ]),
     ),
   );

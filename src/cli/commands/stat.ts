@@ -1,5 +1,6 @@
 /** `pressmark stat`: shows the metadata of one resource. */
 import { formatBytes } from "../../lib/format-bytes.ts";
+import { ownTitle } from "../../lib/own-title.ts";
 import type { Content, Resource } from "../../resources.ts";
 import { defineCommand, flag, one } from "../command.ts";
 import { jsonLine, plain } from "../print.ts";
@@ -36,12 +37,12 @@ export default defineCommand({
 type Row = readonly [label: string, value: string];
 
 function rowsOf(resource: Resource): Row[] {
-  const { uri, name, title, description, mimeType, size, annotations, icons, meta } = resource;
+  const { uri, name, description, mimeType, size, annotations, icons, meta } = resource;
   const { lastModified, priority, audience } = annotations ?? {};
   return [
     ["URI", plain(uri)],
     ["name", plain(name)],
-    ...row("title", title),
+    ...row("title", ownTitle(resource)),
     ...row("description", description),
     ...row("type", mimeType),
     ...row("size", size === undefined ? undefined : bytesOf(size)),

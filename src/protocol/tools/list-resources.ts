@@ -1,6 +1,7 @@
 /** The tool `list_resources`: lists a directory, or everything that matches a pattern. */
 import { invalid } from "../../errors.ts";
 import { createGlob, type Glob, GlobError } from "../../lib/glob.ts";
+import { ownTitle } from "../../lib/own-title.ts";
 import { createTimeSlices } from "../../lib/time-slices.ts";
 import {
   type Call,
@@ -216,7 +217,9 @@ function toAnswer({ items, next, failures, looked }: Taken) {
   };
 }
 
-function sayResource({ uri, title, mimeType, size }: Resource): string {
+function sayResource(resource: Resource): string {
+  const { uri, mimeType, size } = resource;
+  const title = ownTitle(resource);
   const isDirectory = mimeType === directoryType;
   const facts = [
     ...(title === undefined ? [] : [title.replaceAll(/\s+/gu, " ")]),

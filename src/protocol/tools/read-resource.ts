@@ -167,7 +167,10 @@ function refusal(cause: unknown): unknown {
   return new ResourceError("too-large", `${sized} too large for one response${instead}`, { cause });
 }
 
-/** A range applies to the first content; further contents that do not fit are only named. */
+/**
+ * A range applies to the first content; further contents that do not fit are only named. Texts are text blocks, because many hosts show
+ * their model no embedded resources; and text blocks only, because others show it both.
+ */
 function toAnswer({ contents, uri, range }: Found): ToolResult {
   const blocks: ContentBlock[] = [];
   const left: string[] = [];
@@ -182,7 +185,8 @@ function toAnswer({ contents, uri, range }: Found): ToolResult {
       "text" in content.body
         ? cut(content, content.body.text, again, range, room)
         : showBytes(content, content.body.bytes, range);
-    if (note !== undefined) blocks.push({ type: "text", text: note });
+    const notes = [...(contents.length > 1 ? [`${content.uri}:`] : []), ...(note === undefined ? [] : [note])];
+    if (notes.length > 0) blocks.push({ type: "text", text: notes.join(" ") });
     if (block) blocks.push(block);
     room -= block ? weigh(block) : 0;
   }
@@ -195,9 +199,8 @@ function toAnswer({ contents, uri, range }: Found): ToolResult {
 
 /** Room that a block uses. One image fills it. */
 function weigh(block: ContentBlock): number {
-  if (block.type !== "embedded") return maxTextBytes;
-  const { body } = block.content;
-  return "text" in body ? Buffer.byteLength(body.text) : body.bytes.length;
+  if (block.type === "text") return Buffer.byteLength(block.text);
+  return block.type === "embedded" && "bytes" in block.content.body ? block.content.body.bytes.length : maxTextBytes;
 }
 
 interface Shown {
@@ -208,10 +211,7 @@ interface Shown {
 
 function cut(content: Content, text: string, uri: string, range: LineRange | undefined, room: number): Shown {
   const given = part(content, text, range, room);
-  // The source's range does not describe a part of it.
-  const { meta: _meta, ...rest } = content;
-  const shown = given.text === text ? content : { ...rest, body: { text: given.text } };
-  return { note: sayPart(given, uri), block: { type: "embedded", content: shown } };
+  return { note: sayPart(given, uri), block: { type: "text", text: given.text, uri: content.uri } };
 }
 
 function part(content: Content, text: string, range: LineRange | undefined, room: number): TextExcerpt {
@@ -279,7 +279,7 @@ function showBytes(content: Content, bytes: Uint8Array, range: LineRange | undef
     return { note: sayPart(given, uri), block: { type: "embedded", content: { ...content, body } } };
   }
   if (isImage(content) && bytes.length <= maxImageBytes)
-    return { note: `${uri}, ${mimeType}`, block: { type: "image", bytes, mimeType } };
+    return { note: `${uri}, ${mimeType}`, block: { type: "image", bytes, mimeType, uri: content.uri } };
   if (bytes.length <= maxRangeBytes)
     return {
       note: own && sayPart({ range: own, next: own.next }, uri),

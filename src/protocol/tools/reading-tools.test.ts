@@ -98,7 +98,8 @@ async function use(
 ) {
   const tool = open(options).find((each) => each.name === name);
   const answer = (await tool!.call(args, asked)) as ToolResult;
-  const text = answer.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+  const notes = answer.content.filter((block) => block.type === "text" && block.uri === undefined);
+  const text = notes.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
   return { ...answer, text };
 }
 
@@ -115,9 +116,7 @@ async function refused(name: ReadingToolName, args: RequestParams, asked = reade
 const searching = (search: Resources["search"]): Resources => ({ ...pressmark, search });
 
 const textOf = (answer: ToolResult) =>
-  answer.content
-    .map((block) => (block.type === "embedded" && "text" in block.content.body ? block.content.body.text : ""))
-    .join("");
+  answer.content.map((block) => (block.type === "text" && block.uri !== undefined ? block.text : "")).join("");
 
 describe("the reading tools", () => {
   it("say in the imperative when to call them, with the server's name and the mounts", () => {
@@ -354,18 +353,10 @@ describe("list_resources", () => {
 });
 
 describe("read_resource", () => {
-  it("embeds a small text whole, without a note", async () => {
-    const { content } = await use("read_resource", { uri: `${base}README.md` });
-    expect(content).toEqual([
-      {
-        type: "embedded",
-        content: expect.objectContaining({
-          uri: `${base}README.md`,
-          mimeType: "text/markdown",
-          body: { text: "# Project\n\nHow to begin.\n" },
-        }),
-      },
-    ]);
+  it("gives a small text whole and once, without a note", async () => {
+    const uri = `${base}README.md`;
+    const { content } = await use("read_resource", { uri });
+    expect(content).toEqual([{ type: "text", text: "# Project\n\nHow to begin.\n", uri }]);
   });
 
   it.each(["long.txt", "one-line.json", "huge-line.txt"])(
@@ -426,8 +417,10 @@ describe("read_resource", () => {
     expect(blob.text).toContain("is not text (application/octet-stream, 50000 bytes)");
   });
 
-  it("gives all contents of a resource that has several", async () => {
-    expect(textOf(await use("read_resource", { uri: "memory://shelf/pairs/a" }))).toBe("left\nright\n");
+  it("gives all contents of a resource that has several, each after its URI", async () => {
+    const both = await use("read_resource", { uri: "memory://shelf/pairs/a" });
+    expect(textOf(both)).toBe("left\nright\n");
+    expect(both.text).toBe("memory://shelf/pairs/a:\nmemory://shelf/notes/ink.txt:");
     const ranged = await use("read_resource", { uri: "memory://shelf/pairs/a", lines: "1-1" });
     expect(textOf(ranged)).toBe("left\n");
     const long = await use("read_resource", { uri: "memory://shelf/pairs/long" });

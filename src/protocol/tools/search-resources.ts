@@ -1,5 +1,6 @@
 /** The tool `search_resources`: finds passages by words. */
 import { quote, ResourceError } from "../../errors.ts";
+import { ownTitle } from "../../lib/own-title.ts";
 import { sayFailures } from "../../lib/say-failures.ts";
 import type { MountFailure, Hit, SearchResult } from "../../resources.ts";
 import { countArgument, flagArgument, neededText, textArgument } from "./arguments.ts";
@@ -102,7 +103,8 @@ export const searchResources: ReadingTool = {
     const { failures = [] } = found;
     const lines = shown.map(({ hit, snippet }, index) => {
       const path = pathBelowMount(mounts, hit.resource.uri) ?? hit.resource.name;
-      const title = hit.resource.title === undefined ? "" : ` (${hit.resource.title})`;
+      const own = ownTitle(hit.resource);
+      const title = own === undefined ? "" : ` (${own})`;
       const where = hit.lines ? `, lines ${hit.lines[0]}-${hit.lines[1]}` : "";
       return `${index + 1}. ${oneLine(path + title)}${where}\n${hit.resource.uri}${snippet ? `\n${oneLine(snippet)}` : ""}`;
     });

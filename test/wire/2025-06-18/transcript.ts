@@ -17,9 +17,21 @@ export const transcript: readonly Step[] = [
       id: 2,
       result: {
         resources: [
-          { uri: "memory://house/blob.bin", name: "blob.bin", mimeType: "application/octet-stream", size: 4 },
-          { uri: "memory://house/docs/guide.md", name: "guide.md", mimeType: "text/markdown", size: 8 },
-          { uri: "memory://house/notes.txt", name: "notes.txt", mimeType: "text/plain", size: 9 },
+          {
+            uri: "memory://house/blob.bin",
+            name: "blob.bin",
+            title: "blob.bin",
+            mimeType: "application/octet-stream",
+            size: 4,
+          },
+          {
+            uri: "memory://house/docs/guide.md",
+            name: "guide.md",
+            title: "docs/guide.md",
+            mimeType: "text/markdown",
+            size: 8,
+          },
+          { uri: "memory://house/notes.txt", name: "notes.txt", title: "notes.txt", mimeType: "text/plain", size: 9 },
         ],
         nextCursor: cursor,
       },
@@ -46,6 +58,7 @@ export const transcript: readonly Step[] = [
           {
             uri: "memory://house/%E6%97%A5%E6%9C%AC%E8%AA%9E.md",
             name: "日本語.md",
+            title: "日本語.md",
             mimeType: "text/markdown",
             size: 16,
           },
