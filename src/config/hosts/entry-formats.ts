@@ -55,6 +55,8 @@ interface EntryConnection {
 /** The connection of an entry in any of these formats. */
 export function connectionOf(entry: Readonly<Record<string, unknown>>): EntryConnection {
   const url = [entry["url"], entry["httpUrl"], entry["serverUrl"]].find((each) => typeof each === "string");
-  const words = [entry["command"], entry["args"]].flat().filter((each) => typeof each === "string");
-  return { url, words: words.length > 0 && entry["command"] !== undefined ? words : undefined };
+  const { command, args } = entry;
+  const words: unknown[] = Array.isArray(command) ? command : [command, ...(Array.isArray(args) ? args : [])];
+  if (typeof words[0] !== "string") return { url };
+  return { url, words: words.filter((each) => typeof each === "string") };
 }

@@ -291,7 +291,8 @@ describe("how a host starts Pressmark", () => {
     expect(says({ command: ["pressmark", "stdio", "/no/such"] })).toBe('names "/no/such", which does not exist');
     expect(says({ command: "pressmork" })).toBe('starts "pressmork", which does not exist');
     expect(says({})).toBe("has neither a url nor a command");
-    expect(says({ command: [1], args: { a: 1 } })).toBe("has neither a url nor a command");
+    for (const command of [null, 1, [], [1, "pressmark"], {}])
+      expect(says({ command, args: ["pressmark"] })).toBe("has neither a url nor a command");
     for (const url of [
       "http://localhost:7357/mcp",
       "http://127.0.0.1:7357/mcp/",

@@ -10,6 +10,7 @@ import { tokenReference } from "../../../src/config/hosts/token-reference.ts";
 import { startServe } from "../../faults/pressmark-process.ts";
 import { readThroughCodex } from "./codex-app-server.ts";
 import { createHostPlace, type HostPlace, rootText } from "./host-place.ts";
+import { hostileMark, writeHostileProject } from "./hostile-project.ts";
 import { type HostProgram, installHost } from "./install.ts";
 import { type ScriptedModel, startScriptedModel } from "./scripted-model.ts";
 
@@ -203,6 +204,18 @@ for (const trial of trials.filter(({ program }) => chosen?.includes(program) ?? 
       const cwd = trial.startsInProject ? place.project : place.sub;
       expect(await place.run(trial.list, { cwd })).toMatch(trial.listed);
       await expectRead(trial, place, model);
+    });
+
+    it.skipIf(trial.pending === undefined)("runs nothing of a hostile project when doctor asks it", async () => {
+      using place = createHostPlace(program);
+      await trial.prepare?.(place, "http://127.0.0.1:1");
+      writeHostileProject(place);
+      expect(await place.doctor(title)).toContain(trial.pending);
+      expect(() => place.read(hostileMark)).toThrow("ENOENT");
+      // Those that check the health of servers would have run it.
+      await trial.approve!(place);
+      await place.doctor(title);
+      if (trial.ready === connected) expect(place.read(hostileMark)).toContain("server");
     });
 
     it.skipIf(!trial.prompt && !trial.read)("reads over HTTP, with the token of a variable where it can", async () => {
