@@ -5,6 +5,7 @@ import { type HostName, hostNames, scopes } from "../../config/hosts/hosts.ts";
 import type { SettingsChange } from "../../config/hosts/settings.ts";
 import { tokenReference } from "../../config/hosts/token-reference.ts";
 import { lineDiff } from "../../lib/line-diff.ts";
+import { isRandom } from "../../lib/looks-random.ts";
 import { defineCommand, flag, one, oneOf, portNumber, UsageError, valueFlag } from "../command.ts";
 import { confirm } from "../confirm.ts";
 import { plain, print } from "../print.ts";
@@ -58,13 +59,18 @@ export default defineCommand({
 
     const tokenVariable = flags["token-env"] ?? found.tokenVariable;
     const connection = http ? { kind: "http" as const, url: here.url, tokenVariable } : stdioConnection(host, here);
+    const steps = [installStep(connection, here), host.remains].filter((step) => step !== undefined);
+    const todo = (label: string) => steps.map((step) => `${label}: ${plain(step)}.\n`).join("");
     const alone = <T>(work: () => T | Promise<T>) => whileAlone(host.file, state, work);
     const write = (change: SettingsChange) => writeChange(change, join(state, "backups"));
 
     async function plan(): Promise<SettingsChange | undefined> {
       const change = planChange(host!, connection);
       if (change.after === change.before) {
-        await print(world.out, `${host!.title} is already configured: ${plain(host!.file)}\n`);
+        await print(
+          world.out,
+          `${host!.title} is already configured: ${plain(host!.file)}\n${todo("If not done yet")}`,
+        );
         return undefined;
       }
       const isNew = change.before === undefined ? " (new)" : "";
@@ -91,10 +97,9 @@ export default defineCommand({
     const next = http
       ? ` Start the server with "pressmark serve${portFlag(flags.port)}".${tokenStep(host.host, tokenVariable)}`
       : "";
-    const steps = [installStep(connection, here), host.remains].filter((step) => step !== undefined);
     await print(
       world.out,
-      `wrote ${plain(host.file)}${saved}. Restart ${host.title}, or let it reload its settings.${next}\n${steps.map((step) => `Still to do: ${plain(step)}.\n`).join("")}`,
+      `wrote ${plain(host.file)}${saved}. Restart ${host.title}, or let it reload its settings.${next}\n${todo("Still to do")}`,
     );
   },
 });
@@ -105,7 +110,7 @@ function portFlag(port: number | undefined): string {
 
 /** The value is not repeated: it may be the token itself, pasted by mistake. */
 function toVariable(text: string): string {
-  if (!/^[A-Za-z_][A-Za-z0-9_]{0,99}$/.test(text))
+  if (!/^[A-Za-z_][A-Za-z0-9_]{0,99}$/.test(text) || (/[a-z]/.test(text) && isRandom(text)))
     throw new UsageError("takes the name of an environment variable, not the token");
   return text;
 }

@@ -49,6 +49,7 @@ describe("add", () => {
   ])("says what remains to be done: %s", async (host, step) => {
     program("pressmark", `exec node ${join(home, "bin/pressmark.js")}`);
     expect((await run(["add", host, "--yes"])).out).toMatch(new RegExp(`settings\\.\nStill to do: ${step}\\.\n$`));
+    expect((await run(["add", host])).out).toContain(`\nIf not done yet: ${step}.\n`);
     expect((await run(["add", host, "--scope", "user", "--yes"])).out).not.toContain("Still to do");
   });
 
@@ -70,21 +71,19 @@ describe("add", () => {
   });
 
   it("takes a port and the variable of the token, and no token", async () => {
-    const { out } = await run(["add", "qwen", "--http", "--port", "7400", "--token-env", "MY_TOKEN", "--yes"]);
+    const { out } = await run(["add", "qwen", "--http", "--port", "7400", "--token-env", "MY_TOKEN_V2", "--yes"]);
     expect(JSON.parse(written(".qwen/settings.json"))).toEqual({
       mcpServers: {
-        pressmark: { httpUrl: "http://127.0.0.1:7400/mcp", headers: { Authorization: "Bearer ${MY_TOKEN}" } },
+        pressmark: { httpUrl: "http://127.0.0.1:7400/mcp", headers: { Authorization: "Bearer ${MY_TOKEN_V2}" } },
       },
     });
     expect(out).toContain('Start the server with "pressmark serve --port 7400".');
-    expect(out).toContain("The host reads the token from MY_TOKEN");
-    const pasted = "f00dfeedf00d-feed.f00dfeed";
-    const refused = await run(["add", "qwen", "--http", "--token-env", pasted]);
-    expect([refused.code, refused.err]).toEqual([
-      2,
-      expect.stringContaining("takes the name of an environment variable"),
-    ]);
-    expect(refused.err).not.toContain(pasted);
+    expect(out).toContain("The host reads the token from MY_TOKEN_V2");
+    for (const pasted of ["f00dfeedf00d-feed.f00dfeed", "d41d8cd98f00b204e9800998ecf8427e", ""]) {
+      const refused = await run(["add", "qwen", "--http", "--token-env", pasted]);
+      expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("takes the name of an environment")]);
+      if (pasted !== "") expect(refused.err).not.toContain(pasted);
+    }
     expect((await run(["add", "qwen", "--port", "7400"])).err).toContain("are for --http");
     expect((await run(["add", "qwen", "--http", "--port", "0"])).code).toBe(2);
   });
