@@ -35,7 +35,9 @@ describe("editing a list in YAML", () => {
   });
 
   it("keeps the line breaks of the file", () => {
-    expect(edit("a: 1\r\nmcpServers:\r\n  - name: b\r\n")).not.toMatch(/[^\r]\n/);
+    for (const text of ["a: 1\r\n", "a: 1\r\nmcpServers:\r\n  - name: b\r\n", "mcpServers:\r\n  - name: pressmark\r\n"])
+      expect(edit(text)).not.toMatch(/[^\r]\n/);
+    expect(edit("a: 1\nb: 1\r\n")).toMatch(/^a: 1\nb: 1\r\nmcpServers:\r\n/);
   });
 
   it.each([

@@ -32,30 +32,35 @@ export function readYaml(text: string, key: string, name: string): Readonly<Reco
 export function editYaml(text: string, key: string, name: string, entry: Readonly<Record<string, unknown>>): string {
   const { document, value } = parse(text);
   const item: NamedItem = { name, ...entry };
-  const edited = withItem(text, document, key, item).replaceAll(/(?<!\r)\n/g, text.includes("\r\n") ? "\r\n" : "\n");
+  const edited = withItem(text, document, key, item);
   if (!isDeepStrictEqual(plainOf(edited), expected(value, key, item)))
     throw invalid(`"${key}" is written in a form that cannot be edited automatically; change it by hand`);
   return edited;
 }
 
 function withItem(text: string, document: Document, key: string, item: NamedItem): string {
+  const lineBreak = text.includes("\r\n") ? "\r\n" : "\n";
+  const render = (value: object, columns: number) =>
+    stringify(value, { lineWidth: 0 })
+      .trimEnd()
+      .replaceAll("\n", `${lineBreak}${" ".repeat(columns)}`);
+  const withBreak = (before: string) => (before === "" || before.endsWith("\n") ? before : before + lineBreak);
+
   const list = listIn(document, key);
   const there = itemNamed(list, item.name);
   if (there?.range) {
     const [start, end] = there.range;
     const column = start - (text.lastIndexOf("\n", start - 1) + 1);
-    return `${text.slice(0, start)}${indented(item, column)}${endOfLines(text.slice(start, end))}${text.slice(end)}`;
+    return `${text.slice(0, start)}${render(item, column)}${endOfLines(text.slice(start, end))}${text.slice(end)}`;
   }
   const last = list?.items.at(-1);
   if (list && !list.flow && isMap(last) && last.range) {
     const [start, , behind] = last.range;
     const dash = text.slice(text.lastIndexOf("\n", start - 1) + 1, start);
     const before = text.slice(0, start) + withoutRest(text.slice(start, behind), dash.length);
-    const gap = before.endsWith("\n") ? "" : "\n";
-    return `${before}${gap}${dash}${indented(item, dash.length)}\n${text.slice(before.length)}`;
+    return `${withBreak(before)}${dash}${render(item, dash.length)}${lineBreak}${text.slice(before.length)}`;
   }
-  const gap = text === "" || text.endsWith("\n") ? "" : "\n";
-  return `${text}${gap}${stringify({ [key]: [item] }, { lineWidth: 0 })}`;
+  return `${withBreak(text)}${render({ [key]: [item] }, 0)}${lineBreak}`;
 }
 
 /** Without the last lines that are empty, or comments on what follows. */
@@ -69,13 +74,6 @@ function withoutRest(text: string, columns: number): string {
 /** The end of a block map may include line breaks, which belong to what follows. */
 function endOfLines(text: string): string {
   return text.slice(text.trimEnd().length);
-}
-
-/** From the second line on, indented by so many columns. */
-function indented(item: object, columns: number): string {
-  return stringify(item, { lineWidth: 0 })
-    .trimEnd()
-    .replaceAll("\n", `\n${" ".repeat(columns)}`);
 }
 
 function expected(before: unknown, key: string, item: NamedItem): unknown {
