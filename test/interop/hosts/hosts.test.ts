@@ -51,7 +51,14 @@ const trials: readonly HostTrial[] = [
     listed: /pressmark: .*Connected/,
     prompt: ({ run }, model) =>
       run(["-p", "read it", "--allowedTools", "mcp__pressmark"], {
-        env: { ANTHROPIC_BASE_URL: model, ANTHROPIC_API_KEY: "none", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1" },
+        env: {
+          ANTHROPIC_BASE_URL: model,
+          ANTHROPIC_API_KEY: "none",
+          CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+          // Otherwise it does not wait for a slow server.
+          MCP_CONNECTION_NONBLOCKING: "false",
+          MCP_CONNECT_TIMEOUT_MS: "60000",
+        },
       }),
   },
   {
@@ -190,7 +197,8 @@ const token = "0123456789abcdef0123456789abcdef";
 for (const trial of trials.filter(({ program }) => chosen?.includes(program) ?? true)) {
   const missing = installHost(trial.program);
   const { title, host, program } = trial;
-  describe.skipIf(missing !== undefined)(missing === undefined ? title : `${title} (skipped: ${missing})`, () => {
+  const label = missing === undefined ? title : `${title} (skipped: ${missing})`;
+  describe.skipIf(missing !== undefined)(label, { timeout: 300_000 }, () => {
     it("finds what add writes, says what remains, connects from a folder below, and reads", async () => {
       using place = createHostPlace(program);
       await using model = await startScriptedModel(place.uri);
