@@ -171,6 +171,16 @@ export function wholeNumber(least: number): (text: string) => number {
   };
 }
 
+/** Accepts a port of at least `least`; 0 stands for a free one. */
+export function portNumber(least: 0 | 1): (text: string) => number {
+  return (text) => {
+    const port = Number(text);
+    if (!/^\d{1,5}$/.test(text) || port < least || port > 65_535)
+      throw new UsageError(`takes a number from ${least} to 65535, not ${quote(text, 40)}`);
+    return port;
+  };
+}
+
 /** A flag with a value that may be repeated. */
 export function listFlag(value: string, summary: string, offer?: ShellCompletion): Flag<readonly string[]> {
   return { summary, value, initial: [], take: (text, before) => [...before, text], offer };

@@ -14,6 +14,8 @@ export interface Ran {
 }
 
 export interface RunOptions {
+  /** The current folder. */
+  readonly from?: string;
   /** Whether standard output is a terminal, and its width. */
   readonly terminal?: boolean;
   readonly columns?: number;
@@ -45,13 +47,13 @@ export function createStand(): Stand {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       writeFileSync(join(folder, path), content);
     },
-    async run(words, { terminal = false, columns, env = {}, signal, input, heard } = {}) {
+    async run(words, { from = folder, terminal = false, columns, env = {}, signal, input, heard } = {}) {
       const out = Object.assign(new PassThrough(), { isTTY: terminal, ...(columns !== undefined && { columns }) });
       const err = new PassThrough();
       const output = Promise.all([collect(out, heard), collect(err, heard)]);
       const code = await main(words, {
         version: "1.2.3",
-        folder,
+        folder: from,
         env: { HOME: root, XDG_STATE_HOME: join(root, "state"), NO_COLOR: "1", ...env },
         input: input === undefined ? new PassThrough() : new PassThrough().end(input),
         out,

@@ -1,5 +1,5 @@
-/** Finds the config: at most one per folder, searched upwards from the current folder. */
-import { statSync } from "node:fs";
+/** Finds the config, at most one per folder, and the project, searched upwards from the current folder. */
+import { existsSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { invalid, quote } from "../errors.ts";
 
@@ -27,6 +27,18 @@ export function findConfig(from: string, home: string): string | undefined {
     const config = configIn(folder);
     if (config || folder === home || folder === dirname(folder)) return config;
   }
+}
+
+/**
+ * The folder of the nearest config, else the root of the git repository, else the folder itself. A repository of the whole home folder is
+ * not a project.
+ */
+export function findProject(from: string, home: string): string {
+  const config = findConfig(from, home);
+  if (config !== undefined) return dirname(config);
+  for (let folder = from; folder !== home && folder !== dirname(folder); folder = dirname(folder))
+    if (existsSync(join(folder, ".git"))) return folder;
+  return from;
 }
 
 function isFile(path: string): boolean {

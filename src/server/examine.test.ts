@@ -36,10 +36,11 @@ function examinePort(port: number): Promise<CheckResult> {
   return examineAddress("127.0.0.1", port, `http://127.0.0.1:${port}/mcp`, call.signal);
 }
 
-function examineAll(): CheckResult[] {
+function examineAll(env = {}): Promise<CheckResult[]> {
   const project = join(root, "project");
   const files = hostFiles({ project, home: root, env: {}, platform: "linux" });
-  return examineHosts({ files, here: { project, url: "http://127.0.0.1:7357/mcp", env: {}, program: "/p.js" } });
+  const here = { project, url: "http://127.0.0.1:7357/mcp", env, program: "/p.js" };
+  return examineHosts({ files, here }, call.signal);
 }
 
 describe("a mount that is examined", () => {
@@ -158,11 +159,11 @@ describe("the address to serve at", () => {
 });
 
 describe("the hosts of this machine", () => {
-  it("that are not there are not spoken of", () => {
-    expect(examineAll()).toEqual([]);
+  it("that are not there are not spoken of", async () => {
+    expect(await examineAll()).toEqual([]);
   });
 
-  it("are distinguished: with an entry, without one, and with a wrong one", () => {
+  it("are distinguished: with an entry, without one, and with a wrong one", async () => {
     mkdirSync(join(root, ".codex"));
     mkdirSync(join(root, ".cursor"));
     mkdirSync(join(root, "project/.vscode"), { recursive: true });
@@ -179,11 +180,11 @@ describe("the hosts of this machine", () => {
       '{ "mcpServers": { "pressmark": { "url": "http://127.0.0.1:1/mcp" } } }',
     );
     writeFileSync(join(root, "project/.vscode/mcp.json"), "{ nonsense");
-    expect(examineAll().map(({ about, state, advice }) => [about, state, advice])).toEqual([
+    expect((await examineAll()).map(({ about, state, advice }) => [about, state, advice])).toEqual([
       ["Claude Code", "ok", undefined],
       ["VS Code", "broken", undefined],
       ["Codex", "hint", "pressmark add codex --scope user"],
-      ["Cursor", "broken", "pressmark add cursor --scope user"],
+      ["Cursor", "hint", "pressmark add cursor --scope user"],
     ]);
   });
 });

@@ -1,5 +1,6 @@
 /** The installed hosts, and how they would connect to the server of a folder. */
-import { dirname, join } from "node:path";
+import { join } from "node:path";
+import { findProject } from "../config/find-config.ts";
 import type { HostContext } from "../config/hosts/connection.ts";
 import { type HostFile, hostFiles } from "../config/hosts/hosts.ts";
 import { packageFolder } from "../config/package-folder.ts";
@@ -25,12 +26,18 @@ export interface InstalledHosts {
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** Ignores an invalid config: its problems are reported elsewhere. */
-export async function findInstalledHosts(from: string, env: Env, settings?: ServerSettings): Promise<InstalledHosts> {
+export async function findInstalledHosts(
+  from: string,
+  env: Env,
+  settings?: ServerSettings,
+  chosenPort?: number,
+): Promise<InstalledHosts> {
   const systemPaths = systemPathsOf(env);
   const state = stateFolder(systemPaths);
   const origin = chooseConfig({ folders: [], from, env });
-  const project = origin ? dirname(origin.file) : from;
-  const { host = "127.0.0.1", port = defaultPort, token, tls } = settings ?? (await configured());
+  const project = findProject(from, systemPaths.home);
+  const { host = "127.0.0.1", port: configuredPort, token, tls } = settings ?? (await configured());
+  const port = chosenPort ?? configuredPort ?? defaultPort;
 
   async function configured(): Promise<ServerSettings> {
     if (!origin) return {};

@@ -8,9 +8,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../auth/provider.ts";
 import { type Authority, browse, startAuthority } from "../client/oauth-upstream.ts";
 import { createScratch, type Served, startServe } from "../faults/pressmark-process.ts";
-import { hasScript, installHosts, runHost, runHostAtTerminal } from "./hosts.ts";
+import { installHost } from "../interop/hosts/install.ts";
+import { hasScript, runHost, runHostAtTerminal } from "./hosts.ts";
 
-const missing = installHosts() ?? (hasScript() ? undefined : "there is no script(1)");
+const missing = installHost("claude") ?? installHost("codex") ?? (hasScript() ? undefined : "there is no script(1)");
 const scratch = createScratch();
 const token = "0123456789abcdef0123456789abcdef";
 let authority: Authority;

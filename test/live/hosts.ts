@@ -1,29 +1,9 @@
-/** Real hosts from npm: installed once into a folder of their own, each run with settings of its own. */
+/** Runs real hosts, each with settings of its own, also at a terminal. */
 import { execFile, spawn, spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-
-/** Versions that were tried: a new one may print other words. */
-const packages = ["@anthropic-ai/claude-code@2.1.325", "@openai/codex@0.166.0"];
-const folder = join(tmpdir(), "pressmark-hosts");
-
-/** Undefined if the hosts are there; otherwise why not. */
-export function installHosts(): string | undefined {
-  if (["claude", "codex"].every((name) => existsSync(programOf(name)))) return undefined;
-  const { status } = spawnSync("npm", ["install", "--prefix", folder, "--no-audit", "--no-fund", ...packages], {
-    stdio: "ignore",
-    timeout: 300_000,
-  });
-  return status === 0 ? undefined : `npm cannot install ${packages.join(" and ")}`;
-}
+import { type HostProgram, programOf } from "../interop/hosts/install.ts";
 
 export function hasScript(): boolean {
   return spawnSync("script", ["--version"], { stdio: "ignore" }).error === undefined;
-}
-
-function programOf(name: string): string {
-  return join(folder, "node_modules", ".bin", name);
 }
 
 export interface HostOptions {
@@ -32,7 +12,7 @@ export interface HostOptions {
 }
 
 /** Everything that it prints. */
-export function runHost(name: string, words: readonly string[], options: HostOptions): Promise<string> {
+export function runHost(name: HostProgram, words: readonly string[], options: HostOptions): Promise<string> {
   return new Promise((resolve) => {
     const child = execFile(programOf(name), words, { ...options, timeout: 60_000 }, (_, out, err) =>
       resolve(out + err),
@@ -43,7 +23,7 @@ export function runHost(name: string, words: readonly string[], options: HostOpt
 
 /** Runs it at a terminal, and calls `shown` with the first URL of an authorization server that it prints. */
 export function runHostAtTerminal(
-  name: string,
+  name: HostProgram,
   words: readonly string[],
   options: HostOptions,
   shown: (url: string) => void,

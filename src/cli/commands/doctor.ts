@@ -11,7 +11,7 @@ import { plain, print } from "../print.ts";
 export default defineCommand({
   name: "doctor",
   summary: "Check the setup, and say how to fix what is broken",
-  more: "Checks Node, the config and its trust, every mount (list, read, watch), whether one mount shows what another masks, callers and rules, the resources that sets name, the search index, the server's address and certificate, and the settings of installed hosts. The exit code is 1 if something is broken.",
+  more: "Checks Node, the config and its trust, every mount (list, read, watch), whether one mount shows what another masks, callers and rules, the resources that sets name, the search index, the server's address and certificate, and the settings of installed hosts, some of which are asked for the state of the entry. The exit code is 1 if something is broken.",
   examples: ["pressmark doctor", "pressmark doctor --json | jq '.[] | select(.state == \"broken\")'"],
   flags: {
     json: flag("Print JSON"),
@@ -120,7 +120,7 @@ async function checkHosts(
   const { findInstalledHosts } = await import("../../server/installed-hosts.ts");
   const hosts = await findInstalledHosts(world.folder, world.env, settings);
   findings.push(await examineAddress(hosts.host, hosts.port, hosts.here.url, world.signal));
-  findings.push(...examineHosts(hosts));
+  findings.push(...(await examineHosts(hosts, world.signal)));
 }
 
 const marks = { ok: "ok     ", hint: "hint   ", broken: "BROKEN " } as const;

@@ -44,7 +44,7 @@ describe("serve with a token", () => {
       expect([code, err]).toEqual([0, ""]);
       expect(out).not.toContain("is the owner");
       expect(out).toMatch(/in a browser: http:\/\/127\.0\.0\.1:\d+\/\?code=[\w-]{22}\n/);
-      expect(out).toContain('.mcp.json           {"mcpServers":{"pressmark":{"type":"http","url":"http');
+      expect(out).toContain('.mcp.json              {"mcpServers":{"pressmark":{"type":"http","url":"http');
       expect(out).toContain('"headers":{"Authorization":"Bearer ${PRESSMARK_TOKEN}"}');
       expect(out).toContain("--bearer-token-env-var PRESSMARK_TOKEN");
       expect(out).not.toContain(token);
@@ -91,7 +91,7 @@ describe("serve without a token", () => {
   it("prints the plain address", async () => {
     const { out } = await serve([], [(said) => said.includes("Inspector")]);
     expect(out).toMatch(
-      /in a browser: http:\/\/127\.0\.0\.1:\d+\/\n\nAdd it to your host:\n {2}Claude Code {2}claude mcp add/,
+      /in a browser: http:\/\/127\.0\.0\.1:\d+\/\n\nAdd it to your host \(.*\):\n {2}Claude Code {2}claude mcp add/,
     );
   });
 });

@@ -1,6 +1,6 @@
 /** `pressmark serve`: serves folders as MCP resources over HTTP. */
 import type { Writable } from "node:stream";
-import { defineCommand, flag, listFlag, many, textFlag, UsageError, valueFlag } from "../command.ts";
+import { defineCommand, flag, listFlag, many, portNumber, textFlag, UsageError, valueFlag } from "../command.ts";
 import { type PasteOptions, settingsToPaste } from "../../config/hosts/to-paste.ts";
 import { isOrigin } from "../../lib/is-origin.ts";
 import { plain, print } from "../print.ts";
@@ -20,7 +20,7 @@ export default defineCommand({
     port: valueFlag("PORT", "Port to listen on; 0 chooses a free one", {
       short: "p",
       initially: "server.port in the config, else 7357",
-      parse: toPort,
+      parse: portNumber(0),
     }),
     host: valueFlag("ADDRESS", "Address to listen on", {
       initially: "server.host in the config, else 127.0.0.1",
@@ -112,9 +112,9 @@ function inviteAgain(server: HttpServer, out: Writable, signal: AbortSignal): vo
 
 function hostSettings(options: PasteOptions): string {
   const rows = settingsToPaste(options).map(
-    ({ host, file, text }) => `  ${host.padEnd(11)}  ${file === undefined ? text : `${file.padEnd(18)}  ${text}`}\n`,
+    ({ host, file, text }) => `  ${host.padEnd(11)}  ${file === undefined ? text : `${file.padEnd(21)}  ${text}`}\n`,
   );
-  return `Add it to your host:\n${rows.join("")}`;
+  return `Add it to your host (for others: pressmark help add):\n${rows.join("")}`;
 }
 
 /** Adds the flag to the server's error about its port. */
@@ -124,13 +124,6 @@ function withFlagHint(cause: unknown): unknown {
   if (code !== "EADDRINUSE") return cause;
   const message = `port ${port} is in use by another program, perhaps another pressmark; choose a port with --port, or a free one with --port 0`;
   return new ResourceError(cause.kind, message, { cause });
-}
-
-function toPort(text: string): number {
-  const port = Number(text);
-  if (!/^\d{1,5}$/.test(text) || port > 65_535)
-    throw new UsageError(`takes a number from 0 to 65535, not ${quote(text, 40)}`);
-  return port;
 }
 
 function toFile(text: string): string {

@@ -379,9 +379,8 @@ describe("doctor", () => {
     expect(out).toMatch(
       /^hint {4}Claude Code: has no entry for Pressmark\n {10}→ pressmark add claude-code --scope user$/m,
     );
-    await pressmark(["add", "claude-code", "--yes"], { env: { PATH: process.env["PATH"] } });
-    const after = await pressmark(["doctor"], { env: { PATH: process.env["PATH"] } });
-    expect(after.out).toMatch(/^ok {6}Claude Code: has an entry for Pressmark/m);
+    await pressmark(["add", "claude-code", "--scope", "user", "--yes"]);
+    expect((await pressmark(["doctor"])).out).toMatch(/^ok {6}Claude Code: has an entry for Pressmark/m);
   });
 
   describe("with settings that hold a secret", () => {

@@ -1,5 +1,5 @@
 /** `pressmark stdio`: serves folders as MCP resources over standard input and output. */
-import { defineCommand, flag, many, textFlag } from "../command.ts";
+import { defineCommand, flag, many, textFlag, UsageError } from "../command.ts";
 
 export default defineCommand({
   name: "stdio",
@@ -11,14 +11,25 @@ export default defineCommand({
   },
   flags: {
     config: textFlag("FILE", "Config file to use instead of the nearest one", "files"),
+    project: flag(
+      "Serve the project around the current folder: the folder above with the nearest config, else the root of the git repository",
+    ),
     "no-tools": flag("Offer resources only, without the tools that search, list and read them"),
   },
   async run(
-    { folder: folders, flags: { config, "no-tools": noTools } },
+    { folder: folders, flags: { config, project, "no-tools": noTools } },
     { folder, env, version, input, out, err, signal },
   ) {
+    if (project && (config !== undefined || folders.length > 0))
+      throw new UsageError("name a folder, --config or --project, only one of them");
     const { startStdio } = await import("../../server/start-stdio.ts");
     const tools = noTools ? false : undefined;
-    await startStdio({ folders, config, from: folder, version, tools, env, input, out, err, signal });
+    let from = folder;
+    if (project) {
+      const { findProject } = await import("../../config/find-config.ts");
+      const { homeFolder } = await import("../../lib/system-paths.ts");
+      from = findProject(folder, homeFolder(env));
+    }
+    await startStdio({ folders, config, from, version, tools, env, input, out, err, signal });
   },
 });

@@ -1,40 +1,67 @@
-/** The supported hosts: where each stores its settings, and the format of a server entry. */
-import { isAbsolute, join } from "node:path";
+/** The supported hosts: where each stores its settings, the format of a server entry, and how to ask it about its servers. */
+import { existsSync } from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
+import {
+  type EntryValues,
+  type HostConnection,
+  asOpencode,
+  asPlain,
+  asTyped,
+  withHttpType,
+  withHttpUrl,
+} from "./entry-formats.ts";
 
-export const hostNames = ["claude-code", "vscode", "codex", "cursor", "zed"] as const;
+export const hostNames = [
+  "claude-code",
+  "vscode",
+  "codex",
+  "cursor",
+  "zed",
+  "gemini",
+  "qwen",
+  "opencode",
+  "copilot",
+  "amp",
+  "cline",
+  "continue",
+  "claude-desktop",
+] as const;
 export type HostName = (typeof hostNames)[number];
 
 export const scopes = ["project", "user"] as const;
 export type HostScope = (typeof scopes)[number];
 
-/** How a host reaches Pressmark. */
-export type HostConnection =
-  | {
-      readonly kind: "http";
-      readonly url: string;
-      /** Environment variable with the token, if callers must send one. */
-      readonly tokenVariable?: string;
-    }
-  | { readonly kind: "stdio"; readonly command: string; readonly args: readonly string[] };
-
-/** A settings file of a host that lists its servers. */
-export interface HostFile {
-  readonly host: HostName;
-  readonly title: string;
-  readonly scope: HostScope;
-  readonly file: string;
-  readonly format: "json" | "toml";
-  /** Path of the servers in the file. */
-  readonly path: readonly string[];
-  /** Exists if the host is installed, or used in this project. */
-  readonly sign: string;
-  /** The settings' placeholder for the project folder, if there is one; other hosts start servers in that folder. */
-  readonly projectFolder?: string;
-  render(connection: HostConnection): Readonly<Record<string, string | readonly string[]>>;
+/** The host's command that lists its servers. None of these starts a server that the user has not approved. */
+export interface HostQuery {
+  readonly program: string;
+  readonly words: readonly string[];
 }
 
-/** Keys that define the connection; all others of an entry belong to the user. */
-export const connectionKeys: readonly string[] = ["type", "url", "command", "args", "transport", "serverUrl"];
+interface HostDeclaration {
+  readonly host: HostName;
+  readonly title: string;
+  readonly format: "json" | "toml" | "yaml";
+  /** Path of the servers in the file. In YAML they are a list of maps with a `name`. */
+  readonly path: readonly string[];
+  /** Whether it can only start servers, not connect to them over HTTP. */
+  readonly stdioOnly?: boolean;
+  /** Whether it runs without the PATH of the user's shell. */
+  readonly ownPath?: boolean;
+  readonly query?: HostQuery;
+  render(connection: HostConnection): EntryValues;
+}
+
+/** A settings file of a host that lists its servers. */
+export interface HostFile extends HostDeclaration {
+  readonly scope: HostScope;
+  readonly file: string;
+  /** Exists if the host is installed, or used in this project. */
+  readonly sign: string;
+  /** The settings' placeholder for the project folder, if there is one. Other hosts start servers in the folder where they were started. */
+  readonly projectFolder?: string;
+  /** What the user must do before the host uses an entry of this file. */
+  readonly remains?: string;
+}
 
 interface HostPaths {
   readonly project: string;
@@ -44,69 +71,141 @@ interface HostPaths {
 }
 
 export function hostFiles({ project, home, env, platform }: HostPaths): readonly HostFile[] {
-  const claude = folderFrom(env["CLAUDE_CONFIG_DIR"], home);
-  const codex = folderFrom(env["CODEX_HOME"], join(home, ".codex"));
+  const claude = join(folderFrom(env["CLAUDE_CONFIG_DIR"], home), ".claude.json");
   const settings = folderFrom(env["XDG_CONFIG_HOME"], join(home, ".config"));
   const roaming = folderFrom(env["APPDATA"], join(home, "AppData", "Roaming"));
-  const code =
-    platform === "darwin"
-      ? join(home, "Library", "Application Support", "Code", "User")
-      : join(platform === "win32" ? roaming : settings, "Code", "User");
-  const zed =
-    platform === "win32"
-      ? join(roaming, "Zed")
-      : platform === "darwin"
-        ? join(home, ".config", "zed")
-        : join(settings, "zed");
+  const application =
+    platform === "darwin" ? join(home, "Library", "Application Support") : platform === "win32" ? roaming : settings;
+  const code = join(application, "Code", "User");
+  const zed = join(platform === "darwin" ? join(home, ".config") : application, platform === "win32" ? "Zed" : "zed");
+  const copilot = folderFrom(env["COPILOT_HOME"], join(home, ".copilot"));
+  const workspaceFolder = "${workspaceFolder}";
 
-  const json = (host: HostName, title: string, path: string, render: HostFile["render"]) =>
-    ({ host, title, format: "json", path: [path], render }) as const;
-  const claudeCode = json("claude-code", "Claude Code", "mcpServers", withType);
-  const vscode = json("vscode", "VS Code", "servers", withType);
-  const cursor = json("cursor", "Cursor", "mcpServers", plain);
-  const zedEditor = json("zed", "Zed", "context_servers", plain);
-  const codexTool = { host: "codex", title: "Codex", format: "toml", path: ["mcp_servers"], render: plain } as const;
+  /** A file in a folder of the host. */
+  const inProject = (path: string, more: Partial<HostFile> = {}) =>
+    ({ scope: "project", file: join(project, path), sign: join(project, dirname(path)), ...more }) as const;
+  const forUser = (file: string, more: Partial<HostFile> = {}) =>
+    ({ scope: "user", file, sign: dirname(file), ...more }) as const;
+
   return [
-    { ...claudeCode, scope: "project", file: join(project, ".mcp.json"), sign: join(project, ".mcp.json") },
-    { ...claudeCode, scope: "user", file: join(claude, ".claude.json"), sign: join(claude, ".claude.json") },
-    // The default of `claude mcp add`: for one project, in the settings of the user.
     {
       ...claudeCode,
-      scope: "user",
-      file: join(claude, ".claude.json"),
-      sign: join(claude, ".claude.json"),
-      path: ["projects", project, "mcpServers"],
+      ...inProject(".mcp.json", { sign: join(project, ".mcp.json") }),
+      remains: 'run "claude" in the project and approve the server pressmark; until then it is pending',
     },
+    { ...claudeCode, ...forUser(claude, { sign: claude }) },
+    // The default of `claude mcp add`: for one project, in the settings of the user.
+    { ...claudeCode, ...forUser(claude, { sign: claude }), path: ["projects", project, "mcpServers"] },
+    { ...vscode, ...inProject(".vscode/mcp.json", { projectFolder: workspaceFolder }) },
+    { ...vscode, ...forUser(join(code, "mcp.json")) },
     {
-      ...vscode,
-      scope: "project",
-      file: join(project, ".vscode", "mcp.json"),
-      sign: join(project, ".vscode"),
-      projectFolder: "${workspaceFolder}",
+      ...codex,
+      ...inProject(".codex/config.toml"),
+      remains: `${trust("codex")}; until then Codex ignores its settings`,
     },
-    { ...vscode, scope: "user", file: join(code, "mcp.json"), sign: code },
-    { ...codexTool, scope: "project", file: join(project, ".codex", "config.toml"), sign: join(project, ".codex") },
-    { ...codexTool, scope: "user", file: join(codex, "config.toml"), sign: codex },
+    { ...codex, ...forUser(join(folderFrom(env["CODEX_HOME"], join(home, ".codex")), "config.toml")) },
+    { ...cursor, ...inProject(".cursor/mcp.json", { projectFolder: workspaceFolder }) },
+    { ...cursor, ...forUser(join(home, ".cursor", "mcp.json")) },
+    { ...zedEditor, ...inProject(".zed/settings.json") },
+    { ...zedEditor, ...forUser(join(zed, "settings.json")) },
+    { ...gemini, ...inProject(".gemini/settings.json"), remains: trust("gemini") },
+    { ...gemini, ...forUser(join(home, ".gemini", "settings.json")), remains: trust("gemini") },
+    { ...qwen, ...inProject(".qwen/settings.json"), remains: 'run "qwen mcp approve pressmark" in the project' },
+    { ...qwen, ...forUser(join(home, ".qwen", "settings.json")) },
+    { ...opencode, ...inProject(jsonOrJsonc(project), { sign: join(project, jsonOrJsonc(project)) }) },
+    { ...opencode, ...forUser(join(settings, "opencode", jsonOrJsonc(join(settings, "opencode")))) },
+    // The same file as Claude Code's, so the project alone does not tell that Copilot is installed.
+    { ...copilotCli, ...inProject(".mcp.json", { sign: copilot }), remains: trust("copilot") },
+    { ...copilotCli, ...forUser(join(copilot, "mcp-config.json")) },
+    { ...amp, ...inProject(".amp/settings.json"), remains: 'run "amp mcp approve pressmark" in the project' },
+    { ...amp, ...forUser(join(settings, "amp", "settings.json")) },
     {
-      ...cursor,
-      scope: "project",
-      file: join(project, ".cursor", "mcp.json"),
-      sign: join(project, ".cursor"),
-      projectFolder: "${workspaceFolder}",
+      ...cline,
+      ...forUser(
+        folderFrom(env["CLINE_MCP_SETTINGS_PATH"], join(home, ".cline", "data", "settings", "cline_mcp_settings.json")),
+      ),
+      sign: join(home, ".cline"),
     },
-    { ...cursor, scope: "user", file: join(home, ".cursor", "mcp.json"), sign: join(home, ".cursor") },
-    { ...zedEditor, scope: "project", file: join(project, ".zed", "settings.json"), sign: join(project, ".zed") },
-    { ...zedEditor, scope: "user", file: join(zed, "settings.json"), sign: zed },
+    { ...continueCli, ...forUser(join(home, ".continue", "config.yaml")) },
+    { ...claudeDesktop, ...forUser(join(application, "Claude", "claude_desktop_config.json")) },
   ];
 }
 
-function withType(connection: HostConnection): ReturnType<HostFile["render"]> {
-  return { type: connection.kind, ...plain(connection) };
+const json = { format: "json", path: ["mcpServers"] } as const;
+
+const claudeCode: HostDeclaration = {
+  ...json,
+  host: "claude-code",
+  title: "Claude Code",
+  render: asTyped,
+  query: { program: "claude", words: ["mcp", "list"] },
+};
+const vscode: HostDeclaration = { ...json, host: "vscode", title: "VS Code", path: ["servers"], render: asTyped };
+const codex: HostDeclaration = {
+  host: "codex",
+  title: "Codex",
+  format: "toml",
+  path: ["mcp_servers"],
+  render: asPlain,
+  query: { program: "codex", words: ["mcp", "list", "--json"] },
+};
+const cursor: HostDeclaration = { ...json, host: "cursor", title: "Cursor", render: asPlain };
+const zedEditor: HostDeclaration = { ...json, host: "zed", title: "Zed", path: ["context_servers"], render: asPlain };
+const gemini: HostDeclaration = {
+  ...json,
+  host: "gemini",
+  title: "Gemini CLI",
+  render: withHttpUrl,
+  query: { program: "gemini", words: ["mcp", "list"] },
+};
+const qwen: HostDeclaration = {
+  ...json,
+  host: "qwen",
+  title: "Qwen Code",
+  render: withHttpUrl,
+  query: { program: "qwen", words: ["mcp", "list"] },
+};
+// Not asked: `opencode mcp list` starts every server of a project, and no one approves them.
+const opencode: HostDeclaration = { ...json, host: "opencode", title: "opencode", path: ["mcp"], render: asOpencode };
+const copilotCli: HostDeclaration = {
+  ...json,
+  host: "copilot",
+  title: "Copilot CLI",
+  render: asTyped,
+  query: { program: "copilot", words: ["mcp", "list", "--json"] },
+};
+// Not asked: without an account `amp` starts a login.
+const amp: HostDeclaration = { ...json, host: "amp", title: "Amp", path: ["amp.mcpServers"], render: asPlain };
+const cline: HostDeclaration = {
+  ...json,
+  host: "cline",
+  title: "Cline",
+  render: withHttpType("streamableHttp"),
+  query: { program: "cline", words: ["config", "mcp", "--json"] },
+};
+const continueCli: HostDeclaration = {
+  host: "continue",
+  title: "Continue",
+  format: "yaml",
+  path: ["mcpServers"],
+  render: withHttpType("streamable-http"),
+};
+const claudeDesktop: HostDeclaration = {
+  ...json,
+  host: "claude-desktop",
+  title: "Claude Desktop",
+  render: asPlain,
+  stdioOnly: true,
+  ownPath: true,
+};
+
+function trust(program: string): string {
+  return `run "${program}" in the project and answer that you trust the folder`;
 }
 
-function plain(connection: HostConnection): ReturnType<HostFile["render"]> {
-  if (connection.kind === "http") return { url: connection.url };
-  return { command: connection.command, args: connection.args };
+/** opencode reads both; it writes the second itself. */
+function jsonOrJsonc(folder: string): string {
+  return existsSync(join(folder, "opencode.jsonc")) ? "opencode.jsonc" : "opencode.json";
 }
 
 function folderFrom(configured: string | undefined, otherwise: string): string {

@@ -12,9 +12,10 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { findProgram, type HostContext, stdioConnection, wrongWith } from "./connection.ts";
-import { type HostConnection, type HostFile, hostFiles, hostNames, type HostScope } from "./hosts.ts";
-import { planChange, readEntry, writeChange } from "./settings.ts";
+import { findProgram, type HostContext, installStep, stdioConnection, wrongWith } from "./connection.ts";
+import type { HostConnection } from "./entry-formats.ts";
+import { type HostFile, hostFiles, hostNames, type HostScope } from "./hosts.ts";
+import { type HostEntry, planChange, readEntry, writeChange } from "./settings.ts";
 
 let root: string;
 let project: string;
@@ -41,12 +42,14 @@ function fileOf(host: string, scope: HostScope): HostFile {
   return files.find((each) => each.host === host && each.scope === scope)!;
 }
 
-function shortFile(host: string, scope: HostScope): string {
-  return fileOf(host, scope).file.replace(root, "");
+/** All settings of a host that this connection can be written to. */
+function filesOf(host: string, { kind }: HostConnection): readonly HostFile[] {
+  const files = hostFiles({ project, home, env: {}, platform: "linux" });
+  return files.filter((each) => each.host === host && !(each.stdioOnly && kind === "http"));
 }
 
-function install(name: string): void {
-  writeFileSync(join(root, "bin", name), "#!/bin/sh\n");
+function install(name: string, text = `#!/bin/sh\nexec node ${here.program}\n`): void {
+  writeFileSync(join(root, "bin", name), text);
   chmodSync(join(root, "bin", name), 0o755);
 }
 
@@ -54,13 +57,34 @@ const http: HostConnection = { kind: "http", url: "http://127.0.0.1:7357/mcp" };
 
 describe("the settings of a host", () => {
   it("are where the host looks for them", () => {
-    expect(hostNames.map((host) => [shortFile(host, "project"), shortFile(host, "user")])).toEqual([
-      ["/project/.mcp.json", "/home/.claude.json"],
-      ["/project/.vscode/mcp.json", "/home/.config/Code/User/mcp.json"],
-      ["/project/.codex/config.toml", "/home/.codex/config.toml"],
-      ["/project/.cursor/mcp.json", "/home/.cursor/mcp.json"],
-      ["/project/.zed/settings.json", "/home/.config/zed/settings.json"],
+    const files = hostFiles({ project, home, env: {}, platform: "linux" });
+    const shown = files.map(({ host, file }) => `${host} ${file.replace(`${root}/`, "")}`);
+    expect([...new Set(shown)]).toEqual([
+      "claude-code project/.mcp.json",
+      "claude-code home/.claude.json",
+      "vscode project/.vscode/mcp.json",
+      "vscode home/.config/Code/User/mcp.json",
+      "codex project/.codex/config.toml",
+      "codex home/.codex/config.toml",
+      "cursor project/.cursor/mcp.json",
+      "cursor home/.cursor/mcp.json",
+      "zed project/.zed/settings.json",
+      "zed home/.config/zed/settings.json",
+      "gemini project/.gemini/settings.json",
+      "gemini home/.gemini/settings.json",
+      "qwen project/.qwen/settings.json",
+      "qwen home/.qwen/settings.json",
+      "opencode project/opencode.json",
+      "opencode home/.config/opencode/opencode.json",
+      "copilot project/.mcp.json",
+      "copilot home/.copilot/mcp-config.json",
+      "amp project/.amp/settings.json",
+      "amp home/.config/amp/settings.json",
+      "cline home/.cline/data/settings/cline_mcp_settings.json",
+      "continue home/.continue/config.yaml",
+      "claude-desktop home/.config/Claude/claude_desktop_config.json",
     ]);
+    expect([...new Set(files.map(({ host }) => host))]).toEqual(hostNames);
     const moved = hostFiles({
       project,
       home,
@@ -71,18 +95,44 @@ describe("the settings of a host", () => {
       expect.arrayContaining(["/c/config.toml", "/x/zed/settings.json", "/x/Code/User/mcp.json", "/d/.claude.json"]),
     );
     const mac = hostFiles({ project, home, env: {}, platform: "darwin" });
-    expect(mac.map(({ file }) => file)).toContain(join(home, "Library/Application Support/Code/User/mcp.json"));
+    const library = join(home, "Library/Application Support");
+    expect(mac.map(({ file }) => file)).toEqual(
+      expect.arrayContaining([
+        join(library, "Code/User/mcp.json"),
+        join(library, "Claude/claude_desktop_config.json"),
+        join(home, ".config/zed/settings.json"),
+      ]),
+    );
+    writeFileSync(join(project, "opencode.jsonc"), "{}");
+    expect(fileOf("opencode", "project").file).toBe(join(project, "opencode.jsonc"));
   });
 
-  it.each(hostNames)("of %s say after the change what was meant, in both scopes and both ways", (host) => {
-    for (const scope of ["project", "user"] as const)
-      for (const connection of [http, stdioConnection(fileOf(host, scope), here)]) {
-        const file = fileOf(host, scope);
+  it.each(hostNames)("of %s say after the change what was meant, in each scope and both ways", (host) => {
+    for (const connection of [http, { kind: "stdio", command: "pressmark", args: ["stdio"] }] as const)
+      for (const file of filesOf(host, connection)) {
         writeChange(planChange(file, connection), join(root, "backups"));
         expect(readEntry(file)).toEqual(file.render(connection));
         const again = planChange(file, connection);
         expect(again.after).toBe(again.before);
       }
+  });
+
+  it("are written in the format of each host", () => {
+    const stdio: HostConnection = { kind: "stdio", command: "c", args: ["a"] };
+    const both = (host: string) => [stdio, http].map((each) => fileOf(host, "user").render(each));
+    expect(both("qwen")).toEqual([{ command: "c", args: ["a"] }, { httpUrl: http.url }]);
+    expect(both("gemini")).toEqual(both("qwen"));
+    expect(both("opencode")).toEqual([
+      { type: "local", command: ["c", "a"] },
+      { type: "remote", url: http.url },
+    ]);
+    expect(both("copilot")).toEqual([
+      { type: "stdio", command: "c", args: ["a"] },
+      { type: "http", url: http.url },
+    ]);
+    expect(both("cline")[1]).toEqual({ type: "streamableHttp", url: http.url });
+    expect(both("continue")[1]).toEqual({ type: "streamable-http", url: http.url });
+    expect(both("amp")[1]).toEqual({ url: http.url });
   });
 
   it("keep other keys of the server's entry", () => {
@@ -98,16 +148,18 @@ describe("the settings of a host", () => {
   it("refer to the token where one must be sent, and no longer once the host starts the server itself", () => {
     const guarded: HostConnection = { ...http, tokenVariable: "PRESSMARK_TOKEN" };
     const sent = Object.fromEntries(
-      hostNames.map((host) => {
-        const file = fileOf(host, "project");
-        writeChange(planChange(file, guarded), join(root, "backups"));
-        const again = planChange(file, guarded);
-        expect(again.after).toBe(again.before);
-        const { headers, bearer_token_env_var: variable } = readEntry(file)!;
-        writeChange(planChange(file, stdioConnection(file, here)), join(root, "backups"));
-        expect(readEntry(file)).toEqual(file.render(stdioConnection(file, here)));
-        return [host, headers ?? variable];
-      }),
+      hostNames
+        .filter((host) => host !== "claude-desktop")
+        .map((host) => {
+          const [file] = filesOf(host, guarded);
+          writeChange(planChange(file!, guarded), join(root, "backups"));
+          const again = planChange(file!, guarded);
+          expect(again.after).toBe(again.before);
+          const { headers, requestOptions, bearer_token_env_var: variable } = readEntry(file!)!;
+          writeChange(planChange(file!, stdioConnection(file!, here)), join(root, "backups"));
+          expect(readEntry(file!)).toEqual(file!.render(stdioConnection(file!, here)));
+          return [host, headers ?? requestOptions ?? variable];
+        }),
     );
     expect(sent).toEqual({
       "claude-code": { Authorization: "Bearer ${PRESSMARK_TOKEN}" },
@@ -115,6 +167,13 @@ describe("the settings of a host", () => {
       codex: "PRESSMARK_TOKEN",
       cursor: { Authorization: "Bearer ${env:PRESSMARK_TOKEN}" },
       zed: undefined,
+      gemini: { Authorization: "Bearer ${PRESSMARK_TOKEN}" },
+      qwen: { Authorization: "Bearer ${PRESSMARK_TOKEN}" },
+      opencode: { Authorization: "Bearer {env:PRESSMARK_TOKEN}" },
+      copilot: { Authorization: "Bearer ${PRESSMARK_TOKEN}" },
+      amp: { Authorization: "Bearer ${PRESSMARK_TOKEN}" },
+      cline: undefined,
+      continue: { headers: { Authorization: "Bearer ${{ secrets.PRESSMARK_TOKEN }}" } },
     });
   });
 
@@ -170,20 +229,45 @@ describe("the settings of a host", () => {
 });
 
 describe("how a host starts Pressmark", () => {
-  it("is by name where it is installed, through npx where the project has it, else by its path", () => {
-    const file = fileOf("claude-code", "project");
-    expect(stdioConnection(file, here)).toMatchObject({ command: "node", args: [here.program, "stdio"] });
+  it("is by name where it is installed, through npx where the project has it, else by its path for one user", () => {
+    const [file, user] = [fileOf("claude-code", "project"), fileOf("claude-code", "user")];
+    const args = ["stdio", "--project"];
+    expect(stdioConnection(file, here)).toEqual({ kind: "stdio", command: "pressmark", args });
+    expect(stdioConnection(user, here)).toMatchObject({
+      command: process.execPath,
+      args: [here.program, "stdio", project],
+    });
     mkdirSync(join(project, "node_modules/pressmark"), { recursive: true });
-    expect(stdioConnection(file, here)).toMatchObject({ command: "npx", args: ["pressmark", "stdio"] });
+    expect(stdioConnection(file, here)).toMatchObject({ command: "npx", args: ["--no", "pressmark", ...args] });
     install("pressmark");
-    expect(stdioConnection(file, here)).toMatchObject({ command: "pressmark", args: ["stdio"] });
+    expect(stdioConnection(file, here)).toMatchObject({ command: "pressmark", args });
+    expect(stdioConnection(user, here)).toMatchObject({ command: "pressmark", args: ["stdio", project] });
+    // It has not the PATH of a shell.
+    expect(stdioConnection(fileOf("claude-desktop", "user"), here)).toMatchObject({ command: process.execPath });
   });
 
-  it("names the folder where the host would not start it there", () => {
-    expect(stdioConnection(fileOf("codex", "user"), here)).toMatchObject({ args: [here.program, "stdio", project] });
-    expect(stdioConnection(fileOf("vscode", "project"), here)).toMatchObject({
-      args: [here.program, "stdio", "${workspaceFolder}"],
-    });
+  it.each(hostNames)("is without a path of this machine in the project's settings of %s", (host) => {
+    for (const file of filesOf(host, http).filter(({ scope }) => scope === "project"))
+      expect(JSON.stringify(stdioConnection(file, here))).not.toContain("/");
+  });
+
+  it("serves the project wherever the host was started", () => {
+    expect(stdioConnection(fileOf("vscode", "project"), here)).toMatchObject({ args: ["stdio", "${workspaceFolder}"] });
+    expect(stdioConnection(fileOf("codex", "project"), here)).toMatchObject({ args: ["stdio", "--project"] });
+  });
+
+  it("is explained if the command is missing, or is another program", () => {
+    const connection = stdioConnection(fileOf("codex", "project"), here);
+    expect(installStep(connection, here)).toBe(
+      `the command pressmark is not on the PATH; install it with "npm install --global ${dirname(root)}"`,
+    );
+    install("pressmark", "#!/bin/sh\n");
+    expect(installStep(connection, here)).toContain("on the PATH is another program");
+    expect(wrongWith({ command: "pressmark" }, here)!.says).toContain("which is another program");
+    expect(stdioConnection(fileOf("codex", "user"), here)).toMatchObject({ command: process.execPath });
+    install("pressmark");
+    expect(installStep(connection, here)).toBeUndefined();
+    expect(installStep(http, { ...here, env: {} })).toBeUndefined();
   });
 
   it("is found as a shell finds it", () => {
@@ -193,16 +277,22 @@ describe("how a host starts Pressmark", () => {
     expect(findProgram("text", here.env)).toBeUndefined();
     expect(findProgram("none", here.env)).toBeUndefined();
     expect(findProgram(join(root, "bin/tool"), {})).toBe(join(root, "bin/tool"));
+    // npx adds this folder for itself.
+    mkdirSync(join(root, "node_modules"));
+    symlinkSync(join(root, "bin"), join(root, "node_modules/.bin"));
+    expect(findProgram("tool", { PATH: join(root, "node_modules/.bin") })).toBeUndefined();
   });
 
   it("is wrong if it leads elsewhere, with a reason", () => {
     install("pressmark");
     expect(wrongWith({ command: "pressmark", args: ["stdio", project] }, here)).toBeUndefined();
-    expect(wrongWith({ command: "pressmark", args: ["stdio", "/no/such"] }, here)).toBe(
-      'names "/no/such", which does not exist',
-    );
-    expect(wrongWith({ command: "pressmork" }, here)).toBe('starts "pressmork", which does not exist');
-    expect(wrongWith({}, here)).toBe("has neither a url nor a command");
+    const says = (entry: HostEntry) => wrongWith(entry, here)?.says;
+    expect(says({ command: "pressmark", args: ["stdio", "/no/such"] })).toBe('names "/no/such", which does not exist');
+    expect(says({ command: ["pressmark", "stdio", "/no/such"] })).toBe('names "/no/such", which does not exist');
+    expect(says({ command: "pressmork" })).toBe('starts "pressmork", which does not exist');
+    expect(says({})).toBe("has neither a url nor a command");
+    for (const command of [null, 1, [], [1, "pressmark"], {}])
+      expect(says({ command, args: ["pressmark"] })).toBe("has neither a url nor a command");
     for (const url of [
       "http://localhost:7357/mcp",
       "http://127.0.0.1:7357/mcp/",
@@ -210,8 +300,10 @@ describe("how a host starts Pressmark", () => {
       "https://far.example/mcp",
     ])
       expect(wrongWith({ url }, here)).toBeUndefined();
-    expect(wrongWith({ url: "http://127.0.0.1:1/mcp" }, here)).toBe(
-      'points to "http://127.0.0.1:1/mcp", but pressmark serve listens at http://127.0.0.1:7357/mcp',
-    );
+    for (const key of ["url", "httpUrl", "serverUrl"])
+      expect(wrongWith({ [key]: "http://127.0.0.1:1/mcp" }, here)).toEqual({
+        says: 'points to "http://127.0.0.1:1/mcp", but pressmark serve listens at http://127.0.0.1:7357/mcp',
+        isDoubt: true,
+      });
   });
 });

@@ -8,12 +8,14 @@ import { writeFileAtomically } from "../../lib/write-file-atomically.ts";
 import { isPlainObject } from "../references.ts";
 import { editJson } from "./edit-json.ts";
 import { editToml, readToml } from "./edit-toml.ts";
-import { type HostConnection, connectionKeys, type HostFile } from "./hosts.ts";
+import { editYaml, readYaml, YamlTextError } from "./edit-yaml.ts";
+import { connectionKeys, type EntryValues, type HostConnection } from "./entry-formats.ts";
+import type { HostFile } from "./hosts.ts";
 import { askedInput, tokenKeys, tokenReference } from "./token-reference.ts";
 import { TomlTextError } from "./toml-text.ts";
 
 /** Name of this server in hosts. */
-const serverName = "pressmark";
+export const serverName = "pressmark";
 
 export type HostEntry = Readonly<Record<string, unknown>>;
 
@@ -23,6 +25,7 @@ export function readEntry(host: HostFile): HostEntry | undefined {
   if (text === undefined || text.trim() === "") return undefined;
   return explained(host, text, () => {
     if (host.format === "toml") return readToml(text, [...host.path, serverName]);
+    if (host.format === "yaml") return readYaml(text, host.path[0]!, serverName);
     let node = parseJsonText(text, { comments: true });
     for (const key of [...host.path, serverName]) {
       const member = memberOf(node, key);
@@ -43,7 +46,7 @@ export interface SettingsChange {
   readonly mode?: number;
 }
 
-/** The file with this connection. Other keys of the entry are others. */
+/** The file with this connection. Other keys of the entry stay. */
 export function planChange(host: HostFile, connection: HostConnection): SettingsChange {
   const before = readSettings(host.file);
   const text = before ?? "";
@@ -54,15 +57,15 @@ export function planChange(host: HostFile, connection: HostConnection): Settings
     const ours = connection.kind === "stdio" ? [...connectionKeys, ...tokenKeys] : connectionKeys;
     const drop = ours.filter((key) => !(key in set));
     if (isSet(entry, set, drop)) return text;
-    if (host.format === "toml") return editToml(text, { path, set: set as Spelled, drop });
+    if (host.format === "toml") return editToml(text, { path, set: set as EntryValues, drop });
     const others = Object.entries(entry).filter(([key]) => !(key in set) && !drop.includes(key));
-    const edited = editJson(text, path, { ...set, ...Object.fromEntries(others) });
+    const changed = { ...set, ...Object.fromEntries(others) };
+    if (host.format === "yaml") return editYaml(text, host.path[0]!, serverName, changed);
+    const edited = editJson(text, path, changed);
     return host.host === "vscode" && "headers" in set ? withAskedInput(edited) : edited;
   });
   return { file: host.file, before, after };
 }
-
-type Spelled = ReturnType<HostFile["render"]>;
 
 /** The token reference, if a token is required and the entry has none. */
 function tokenFor({ host }: HostFile, connection: HostConnection, entry: HostEntry): HostEntry {
@@ -138,10 +141,10 @@ function explained<T>(host: HostFile, text: string, work: () => T): T {
   try {
     return work();
   } catch (cause) {
-    if (!(cause instanceof JsonTextError) && !(cause instanceof TomlTextError)) throw cause;
-    const { line, column } = createPlaceFinder(text)(cause.offset);
+    if (![JsonTextError, TomlTextError, YamlTextError].some((kind) => cause instanceof kind)) throw cause;
+    const { line, column } = createPlaceFinder(text)((cause as JsonTextError).offset);
     throw invalid(
-      `${host.file}:${line}:${column}: ${cause.message}; ${host.title} cannot read it either, so fix it first`,
+      `${host.file}:${line}:${column}: ${(cause as Error).message}; ${host.title} cannot read it either, so fix it first`,
     );
   }
 }

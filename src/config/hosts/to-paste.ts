@@ -1,6 +1,6 @@
 /** Settings to paste into hosts; the token is a reference wherever the host supports one. */
 import type { HostName } from "./hosts.ts";
-import { askedInput, bearer, tokenReference } from "./token-reference.ts";
+import { askedInput, tokenReference } from "./token-reference.ts";
 
 interface Paste {
   /** Name of the host for people. */
@@ -46,7 +46,25 @@ export function settingsToPaste({ url, tokenVariable: variable }: PasteOptions):
       }),
     },
     { host: "Cursor", kind: "settings", file: ".cursor/mcp.json", text: servers({ url, ...tokenFor("cursor") }) },
-    { host: "others", kind: "settings", text: servers({ ...http, ...(variable !== undefined && bearer("<token>")) }) },
+    {
+      host: "Gemini CLI",
+      kind: "settings",
+      file: ".gemini/settings.json",
+      text: servers({ httpUrl: url, ...tokenFor("gemini") }),
+    },
+    {
+      host: "Qwen Code",
+      kind: "settings",
+      file: ".qwen/settings.json",
+      text: servers({ httpUrl: url, ...tokenFor("qwen") }),
+    },
+    { host: "Copilot CLI", kind: "settings", file: ".mcp.json", text: servers({ ...http, ...tokenFor("copilot") }) },
+    {
+      host: "opencode",
+      kind: "settings",
+      file: "opencode.json",
+      text: JSON.stringify({ mcp: { pressmark: { type: "remote", url, ...tokenFor("opencode") } } }),
+    },
     {
       host: "Inspector",
       kind: "command",

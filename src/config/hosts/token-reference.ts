@@ -10,17 +10,23 @@ export const askedInput = {
 } as const;
 
 /** Keys of an entry besides its connection. */
-type Said = Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+type TokenKeys = Readonly<Record<string, string | object>>;
 
-const references: Readonly<Partial<Record<HostName, (variable: string) => Said>>> = {
+const references: Readonly<Partial<Record<HostName, (variable: string) => TokenKeys>>> = {
   "claude-code": (variable) => bearer(`\${${variable}}`),
   vscode: () => bearer(`\${input:${askedInput.id}}`),
   codex: (variable) => ({ bearer_token_env_var: variable }),
   cursor: (variable) => bearer(`\${env:${variable}}`),
+  gemini: (variable) => bearer(`\${${variable}}`),
+  qwen: (variable) => bearer(`\${${variable}}`),
+  opencode: (variable) => bearer(`{env:${variable}}`),
+  copilot: (variable) => bearer(`\${${variable}}`),
+  amp: (variable) => bearer(`\${${variable}}`),
+  continue: (variable) => ({ requestOptions: bearer(`\${{ secrets.${variable} }}`) }),
 };
 
 /** Undefined for a host without references. */
-export function tokenReference(host: HostName, variable: string): Said | undefined {
+export function tokenReference(host: HostName, variable: string): TokenKeys | undefined {
   return references[host]?.(variable);
 }
 
@@ -29,4 +35,4 @@ export function bearer(token: string): { readonly headers: Readonly<Record<strin
 }
 
 /** Useless if the host starts the server itself, and some hosts reject them there. */
-export const tokenKeys: readonly string[] = ["headers", "bearer_token_env_var"];
+export const tokenKeys: readonly string[] = ["headers", "requestOptions", "bearer_token_env_var"];

@@ -1,0 +1,128 @@
+/** What the check of hosts learns from the hosts themselves. The programs print what real hosts printed. */
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { stdioConnection } from "../config/hosts/connection.ts";
+import { hostFiles, type HostName } from "../config/hosts/hosts.ts";
+import { planChange, writeChange } from "../config/hosts/settings.ts";
+import { askHost } from "./ask-host.ts";
+import type { CheckResult } from "./examine.ts";
+import { examineHosts } from "./examine-hosts.ts";
+
+let root: string;
+let project: string;
+let env: { readonly PATH: string };
+
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-ask-")));
+  project = join(root, "project");
+  mkdirSync(project);
+  env = { PATH: `${join(root, "bin")}:/usr/bin:/bin` };
+  program("bin/pressmark", "exec node /somewhere/bin/pressmark.js");
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+function program(path: string, script: string): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), `#!/bin/sh\n${script}\n`);
+  chmodSync(join(root, path), 0o755);
+}
+
+function here(PATH = env.PATH) {
+  return { project, url: "http://127.0.0.1:7357/mcp", env: { PATH }, program: "/somewhere/bin/pressmark.js" };
+}
+
+function files() {
+  return hostFiles({ project, home: root, env, platform: "linux" });
+}
+
+/** The result for a host whose project settings have an entry. */
+async function examined(host: HostName, path = env.PATH): Promise<CheckResult> {
+  const file = files().find((each) => each.host === host)!;
+  writeChange(planChange(file, stdioConnection(file, here())), join(root, "backups"));
+  const results = await examineHosts({ files: files(), here: here(path) }, AbortSignal.timeout(15_000));
+  return results.find(({ about }) => about === file.title)!;
+}
+
+describe("a host that is asked", () => {
+  it.each([
+    ["⏸ Pending approval (run `claude` to approve)", "hint", "its entry for Pressmark is pending approval"],
+    ["✘ Failed to connect", "hint", "cannot connect to Pressmark"],
+    ["! Needs authentication", "hint", "must sign in to use its entry for Pressmark"],
+    ["✔ Connected", "ok", "has an entry for Pressmark and connects"],
+    ["something new", "ok", "has an entry for Pressmark"],
+  ])("says %s", async (status, state, says) => {
+    const list = "Checking MCP server health…\n\nother: x - ✔ Connected\npressmark: pressmark stdio - connected";
+    program("bin/claude", `echo '${list} - ${status}'`);
+    expect(await examined("claude-code")).toMatchObject({ state, says: expect.stringMatching(`^${says}: /`) });
+  });
+
+  it("reports a folder that it does not trust, in its words", async () => {
+    program("bin/codex", "echo 'WARNING: something' >&2; echo '[]'");
+    expect(await examined("codex")).toEqual({
+      about: "Codex",
+      state: "hint",
+      says: `does not use its entry for Pressmark; the project may not be trusted yet: ${join(project, ".codex/config.toml")}`,
+      advice: 'run "codex" in the project and answer that you trust the folder; until then Codex ignores its settings',
+    });
+    program("bin/codex", `echo '[{"name":"pressmark","enabled":true,"auth_status":"unsupported"}]'`);
+    expect(await examined("codex")).toMatchObject({ state: "ok" });
+    program("bin/gemini", "echo '○ pressmark: pressmark stdio --project (stdio) - Disabled' >&2");
+    expect((await examined("gemini")).says).toContain("is disabled; the project may not be trusted yet");
+    program("bin/qwen", "printf '\\033[33m●\\033[0m pressmark: pressmark stdio (stdio) - Pending approval\\n'");
+    expect(await examined("qwen")).toMatchObject({ advice: 'run "qwen mcp approve pressmark" in the project' });
+    program("bin/cline", `echo '[{"name":"pressmark","disabled":true}]'`);
+    expect((await examined("cline")).says).toContain("is disabled");
+    mkdirSync(join(root, ".copilot"));
+    program("bin/copilot", `echo '{"mcpServers":{"pressmark":{"enabled":true}}}'`);
+    expect(await examined("copilot")).toMatchObject({ state: "ok" });
+  });
+
+  it.each(["exit 1", "kill -9 $$", "echo '{'", "echo null", "printf '\\377\\000'", "exec yes"])(
+    "changes nothing if it does: %s",
+    async (script) => {
+      program("bin/codex", script);
+      expect(await examined("codex")).toMatchObject({
+        state: "ok",
+        advice: expect.stringMatching(/^if not done yet: run/),
+      });
+    },
+  );
+
+  it("is ended with what it started if it takes too long", async () => {
+    const started = join(root, "started");
+    program("bin/codex", `sleep 1000 & echo $! > '${started}'; sleep 1000`);
+    const file = files().find(({ host }) => host === "codex")!;
+    const answer = askHost(file, { ...here(), signal: new AbortController().signal, timeoutMs: 500 });
+    expect(await answer).toBeUndefined();
+    const pid = readFileSync(started, "utf8").trim();
+    // No longer there, or ended and not yet collected by its parent.
+    await expect.poll(() => spawnSync("ps", ["-o", "stat=", "-p", pid]).stdout.toString()).toMatch(/^(?:Z.*)?\s*$/);
+  });
+
+  it("is not a program that the project brings", async () => {
+    program("project/tools/codex", `touch '${join(root, "ran")}'; echo '[]'`);
+    const path = `${join(project, "tools")}:${env.PATH}`;
+    expect(await examined("codex", path)).toMatchObject({ state: "ok" });
+    expect(existsSync(join(root, "ran"))).toBe(false);
+  });
+
+  it("is not asked where its list would start servers that no one approved", () => {
+    expect(
+      files()
+        .filter(({ query }) => query)
+        .map(({ host }) => host),
+    ).not.toContain("opencode");
+  });
+});
