@@ -241,15 +241,16 @@ export interface ActionResult {
 }
 
 /** A block of a tool's result or of a prompt's message. */
-export type ContentBlock = /** With `uri`, the content of that resource. */
-(
-  | { readonly type: "text"; readonly text: string; readonly uri?: string }
-  | { readonly type: "image" | "audio"; readonly bytes: Uint8Array; readonly mimeType: string; readonly uri?: string }
-  /** A link to a resource. Revisions without links get the URI as text, unless another text already contains it (`isSaid`). */
-  | { readonly type: "link"; readonly resource: Resource; readonly isSaid?: boolean }
-  /** A resource with its content. */
-  | { readonly type: "embedded"; readonly content: Content }
-) & { readonly annotations?: Annotations; readonly meta?: Readonly<Record<string, unknown>> };
+export type ContentBlock =
+  /** With `uri`, the content of that resource. */
+  (
+    | { readonly type: "text"; readonly text: string; readonly uri?: string }
+    | { readonly type: "image" | "audio"; readonly bytes: Uint8Array; readonly mimeType: string; readonly uri?: string }
+    /** A link to a resource. Revisions without links get the URI as text, unless another text already contains it (`isSaid`). */
+    | { readonly type: "link"; readonly resource: Resource; readonly isSaid?: boolean }
+    /** A resource with its content. */
+    | { readonly type: "embedded"; readonly content: Content }
+  ) & { readonly annotations?: Annotations; readonly meta?: Readonly<Record<string, unknown>> };
 
 /** A tool or prompt of another server, identified by the mount and by its name at that server. */
 export interface RelayedName {

@@ -1,8 +1,6 @@
 /** Real hosts from npm, each in a folder of its own, installed once. */
-import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { installPeers, modulesOf, type Peers } from "../install-peers.ts";
 
 /** Versions that were tried: a new one may print other words. */
 const packages = {
@@ -19,25 +17,13 @@ const packages = {
 
 export type HostProgram = keyof typeof packages;
 
+function peersOf(name: HostProgram): Peers {
+  return { folder: `host-${name}`, packages: [packages[name]] };
+}
+
 export function programOf(name: HostProgram): string {
-  const version = packages[name].slice(packages[name].lastIndexOf("@") + 1);
-  return join(tmpdir(), "pressmark-hosts", `${name}-${version}`, "node_modules", ".bin", name);
+  return join(modulesOf(peersOf(name)), ".bin", name);
 }
 
 /** Undefined if the host is there; otherwise why not. In CI it must be there. */
-export function installHost(name: HostProgram): string | undefined {
-  if (existsSync(programOf(name))) return undefined;
-  const folder = join(programOf(name), "..", "..", "..");
-  const { status, stderr } = spawnSync(
-    "npm",
-    ["install", "--prefix", folder, "--no-audit", "--no-fund", packages[name]],
-    {
-      stdio: ["ignore", "ignore", "pipe"],
-      timeout: 300_000,
-    },
-  );
-  if (status === 0 && existsSync(programOf(name))) return undefined;
-  const reason = `npm cannot install ${packages[name]}`;
-  if (process.env["CI"]) throw new Error(`${reason}: ${stderr.toString().slice(-1000)}`);
-  return reason;
-}
+export const installHost = (name: HostProgram) => installPeers(peersOf(name));
