@@ -270,7 +270,7 @@ function createGateway(
   /** A server of tools alone is no failure. Logged once. */
   function noPage(cause: unknown): Page<Resource> {
     ignoreUnsupported(cause);
-    if (!isEmpty) runtime.log("warn", "the other server serves no resources");
+    if (!isEmpty) runtime.log(tools || prompts ? "info" : "warn", "the other server serves no resources");
     isEmpty = true;
     return { items: [] };
   }
