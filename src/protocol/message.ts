@@ -66,7 +66,7 @@ export function parseMessage(body: unknown): JsonRpcMessage {
   if (jsonrpc !== "2.0") return { kind: "wrong", id: answerTo, why: 'a message must have "jsonrpc": "2.0"' };
   if (method === undefined) {
     return ("result" in body || "error" in body) && "id" in body
-      ? { kind: "response", id: answerTo, result: body["result"], error: body["error"] }
+      ? { kind: "response", id: isId(id) ? id : null, result: body["result"], error: body["error"] }
       : { kind: "wrong", id: answerTo, why: 'a request must have a "method"' };
   }
   if (typeof method !== "string") return { kind: "wrong", id: answerTo, why: '"method" must be a string' };

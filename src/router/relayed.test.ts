@@ -84,7 +84,7 @@ describe("tools and prompts of another server", () => {
     const { relayed } = open(openPolicy, { callTool: async () => ({ content }) });
     expect(await relayed!.callTool(up("look"), {}, input, callOf("ann"))).toEqual({
       content: [
-        { type: "link", resource: { uri: "mcp://up/a/b", name: "b" } },
+        { type: "link", resource: { uri: "mcp://up/a/b", name: "b", title: "a/b" } },
         { type: "text", text: "[a resource that cannot be shown]" },
         { type: "embedded", content: { uri: "mcp://up/d", body: { text: "d" } } },
         { type: "text", text: "[a resource that cannot be shown]" },
