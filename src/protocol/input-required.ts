@@ -39,14 +39,28 @@ export async function withInput<T extends object>(
   let request = first;
   for (let round = 1; ; round++) {
     const answer = await call(request);
-    if (!isInputRequired(answer) || !askClient) return answer;
+    if (!isInputRequired(answer)) return answer;
     const { inputRequests = {}, requestState } = answer;
-    if (missingFor(inputRequests, clientCapabilities, revision)) return answer;
-    if (round > maxRounds) throw unsupported(`this still needs input after ${maxRounds} rounds of it`);
-    const asks = Object.entries(inputRequests).map(([key, each]) => [key, inWordsOf(revision, each)] as const);
-    if (asks.length === 0) await wait(pauseMs, signal);
-    const inputResponses = asks.length === 0 ? undefined : await askClient(Object.fromEntries(asks));
-    request = { ...first, inputResponses, requestState };
+    const isMissing = missingFor(inputRequests, clientCapabilities, revision) !== undefined;
+    if (isModern(revision) && !isMissing) return answer;
+    // What the tool holds for its state would wait in vain.
+    const cancel = async () =>
+      requestState === undefined ||
+      (await call({ ...first, inputResponses: {}, requestState, signal: AbortSignal.abort() }).catch(() => undefined));
+    if (isMissing || !askClient) {
+      await cancel();
+      return answer;
+    }
+    try {
+      if (round > maxRounds) throw unsupported(`this still needs input after ${maxRounds} rounds of it`);
+      const asks = Object.entries(inputRequests).map(([key, each]) => [key, inWordsOf(revision, each)] as const);
+      if (asks.length === 0) await wait(pauseMs, signal);
+      const inputResponses = asks.length === 0 ? undefined : await askClient(Object.fromEntries(asks));
+      request = { ...first, inputResponses, requestState };
+    } catch (cause) {
+      await cancel();
+      throw cause;
+    }
   }
 }
 

@@ -120,6 +120,25 @@ describe("a tool that requires input in a session", () => {
     expect(new Set(said.map(({ id }) => id)).size).toBe(2);
   });
 
+  it.each([
+    ["fails to answer", everything, true],
+    ["cannot answer", {}, false],
+  ])("is told, by a cancelled call with its state, that the client %s", async (_why, capabilities, isAsked) => {
+    const seen: ToolCall[] = [];
+    const client = serve((request) => {
+      seen.push(request);
+      return { inputRequests: { who: form }, requestState: "held" };
+    })(undefined, capabilities);
+    const { said, answer } = client.call();
+    if (isAsked) {
+      await until(said, 1);
+      client.respond(said[0]!.id, { error: { code: -32000, message: "no" } });
+    }
+    await answer;
+    expect(seen).toMatchObject([{ requestState: undefined }, { requestState: "held", inputResponses: {} }]);
+    expect(seen.map(({ signal }) => signal.aborted)).toEqual([false, true]);
+  });
+
   it("is called again with its state alone if it asks nothing", async () => {
     const client = serve(({ requestState }) => (requestState ? say(requestState) : { requestState: "later" }))();
     expect(await client.call().result).toMatchObject(say("later"));

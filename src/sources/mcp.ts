@@ -212,9 +212,11 @@ function createGateway(
   const directories = new Set<string>();
 
   /** Sends a request, and logs once when the server becomes unreachable and once when it is back. */
-  async function send<T>(request: (pressmark: RemoteServer) => Promise<T>): Promise<T> {
+  async function send<T>(request: (pressmark: RemoteServer) => Promise<T>, call?: Call): Promise<T> {
     try {
-      const answer = await request(await upstream.get());
+      const pressmark = await upstream.get();
+      const work = () => request(pressmark);
+      const answer = await (connection && call ? connection.calls.meanwhile(call, work) : work());
       if (isDown) runtime.log("info", "the other server is reachable again");
       isDown = false;
       return answer;
@@ -263,7 +265,9 @@ function createGateway(
   }
 
   async function list(cursor: string | undefined, call: Call): Promise<Page<Entry>> {
-    const page = await send((pressmark) => pressmark.list(cursor === undefined ? {} : { cursor }, call)).catch(noPage);
+    const page = await send((pressmark) => pressmark.list(cursor === undefined ? {} : { cursor }, call), call).catch(
+      noPage,
+    );
     return toEntries({ ...page, items: page.items.filter(({ mimeType }) => mimeType !== directoryType) });
   }
 
@@ -294,7 +298,7 @@ function createGateway(
   async function learn(call: Call): Promise<void> {
     const found: SourceTemplate[] = [];
     const byTemplate = new Map<string, string>();
-    const pages = walkPages((page) => send((pressmark) => pressmark.templates(page, call)), { maxPages });
+    const pages = walkPages((page) => send((pressmark) => pressmark.templates(page, call), call), { maxPages });
     for await (const template of pages) {
       const ours = toSourceTemplate(template);
       if (!ours || byTemplate.has(ours.template)) continue;
@@ -352,7 +356,7 @@ function createGateway(
     async read(at, call) {
       if (at.path === "") throw new ResourceError("directory", "this is a server; list its children instead");
       const uri = uriOf(at);
-      const read = () => send((pressmark) => pressmark.read(uri, call));
+      const read = () => send((pressmark) => pressmark.read(uri, call), call);
       const answer = await skills.checked(at, call, read).catch((cause: unknown) => {
         throw inOurWords(cause, theirs);
       });
@@ -367,7 +371,7 @@ function createGateway(
     async stat(at, call) {
       if (at.path !== "") {
         const uri = uriOf(at);
-        const entry = entryOf(await send((pressmark) => pressmark.stat(uri, call)));
+        const entry = entryOf(await send((pressmark) => pressmark.stat(uri, call), call));
         if (!entry) throw notFound(at.path);
         return { ...entry, ...at };
       }
@@ -375,7 +379,7 @@ function createGateway(
       const pressmark = await send(async (each) => {
         await each.list({}, call).catch(ignoreUnsupported);
         return each;
-      });
+      }, call);
       const { name, instructions } = pressmark.server ?? {};
       return {
         path: "",
@@ -389,7 +393,7 @@ function createGateway(
       if (at.path === "") return heads(call);
       const uri = uriOf(at);
       return toEntries(
-        await send((pressmark) => pressmark.children(uri, cursor === undefined ? {} : { cursor }, call)),
+        await send((pressmark) => pressmark.children(uri, cursor === undefined ? {} : { cursor }, call), call),
       );
     },
 
@@ -412,8 +416,9 @@ function createGateway(
     async complete({ template, variable, value, given }, call) {
       const known = theirs.get(template.template);
       if (known === undefined) return [];
-      const { values } = await send((pressmark) =>
-        pressmark.complete({ template: known, variable, value, given }, call),
+      const { values } = await send(
+        (pressmark) => pressmark.complete({ template: known, variable, value, given }, call),
+        call,
       );
       return values.map((each) => ({ value: each }));
     },
@@ -421,7 +426,7 @@ function createGateway(
     async search({ text, limit, within }, call) {
       const below = within === undefined || within === "" ? undefined : addresses.uri({ path: within });
       if (within !== undefined && within !== "" && below === undefined) return [];
-      const found = await send((pressmark) => pressmark.search({ text, limit, within: below }, call)).catch(
+      const found = await send((pressmark) => pressmark.search({ text, limit, within: below }, call), call).catch(
         (cause: unknown): SearchResult => {
           // Nothing is found where nothing is, and where the caller may see nothing.
           if (cause instanceof ResourceError && cause.kind === "not-found" && below !== undefined)

@@ -11,8 +11,8 @@ describe.for(modernLegs)("resources/directory/read over $transport", (leg) => {
     const line = await pressmark.line(leg);
     const children = recordsIn(await line.result("resources/directory/read", { uri: `${base}docs` }), "resources");
     expect(children).toEqual([
-      { uri: `${base}docs/deep`, name: "deep", mimeType: "inode/directory" },
-      { uri: `${base}docs/guide.md`, name: "guide.md", mimeType: "text/markdown", size: 8 },
+      { uri: `${base}docs/deep`, name: "deep", title: "docs/deep", mimeType: "inode/directory" },
+      { uri: `${base}docs/guide.md`, name: "guide.md", title: "docs/guide.md", mimeType: "text/markdown", size: 8 },
     ]);
   });
 

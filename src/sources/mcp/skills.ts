@@ -16,7 +16,7 @@ interface SkillRelay extends Required<Pick<Source, "skills" | "skill">> {
 
 interface SkillRelayOptions {
   readonly addresses: Addresses;
-  send<T>(request: (pressmark: Pick<Resources, "skills" | "skill">) => Promise<T>): Promise<T>;
+  send<T>(request: (pressmark: Pick<Resources, "skills" | "skill">) => Promise<T>, call?: Call): Promise<T>;
   /** Reports a skill that cannot be served, and why. */
   leaveOut(uri: string, why: string): void;
 }
@@ -49,7 +49,7 @@ export function createSkillRelay({ addresses, send, leaveOut }: SkillRelayOption
 
   /** Replaces what is known of the skill. */
   async function renew(uri: string, call: Call): Promise<void> {
-    const answer = await send(async (pressmark) => pressmark.skill?.(uri, call)).catch((cause: unknown) => {
+    const answer = await send(async (pressmark) => pressmark.skill?.(uri, call), call).catch((cause: unknown) => {
       if (cause instanceof ResourceError && ["not-found", "unsupported"].includes(cause.kind)) return undefined;
       throw cause;
     });
@@ -75,6 +75,7 @@ export function createSkillRelay({ addresses, send, leaveOut }: SkillRelayOption
       const page = await send(
         async (pressmark): Promise<Page<Skill>> =>
           (await pressmark.skills?.(pageRequest(cursor), call)) ?? { items: [] },
+        call,
       );
       const items = await Promise.all(page.items.map(relayed));
       return { ...page, items: items.filter((skill) => skill !== undefined) };
@@ -83,7 +84,7 @@ export function createSkillRelay({ addresses, send, leaveOut }: SkillRelayOption
     async skill(at, call) {
       const uri = addresses.uri(at);
       if (uri === undefined) throw notFound(at.path);
-      const answer = await send(async (pressmark) => pressmark.skill?.(uri, call));
+      const answer = await send(async (pressmark) => pressmark.skill?.(uri, call), call);
       const found = answer && (await relayed(answer.skill));
       if (found?.path !== at.path) throw notFound(at.path);
       return found;

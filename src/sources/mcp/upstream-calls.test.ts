@@ -170,3 +170,87 @@ describe("a call", () => {
     expect(methods).toEqual(["elicitation/create", "sampling/createMessage"]);
   });
 });
+
+/** A connection of the older era, and how its server asks. */
+function openOlder() {
+  const { prepare, ...calls } = open();
+  type Handler = (request: { params: object }) => Promise<unknown>;
+  const handlers = new Map<string, Handler>();
+  const client = {
+    getProtocolEra: () => "legacy",
+    setRequestHandler: (method: string, handler: Handler) => void handlers.set(method, handler),
+  } as unknown as Client;
+  prepare(client);
+  /** Starts a call that stays at the other server. */
+  const start = (id: string, signal = new AbortController().signal) =>
+    calls.run("tool a", able, { caller: { id }, signal }, (upstream) => {
+      upstream.uses(client);
+      return never(upstream);
+    });
+  return { ...calls, client, start, ask: () => handlers.get(form.method)!({ params: form.params }) };
+}
+
+describe("a question of a server of the older era", () => {
+  it("is for the caller whose call runs", async () => {
+    const { start, ask } = openOlder();
+    const called = start("ann");
+    ask().catch(() => undefined);
+    expect(await called).toHaveProperty("requestState");
+  });
+
+  it("is for nobody while something else is done for another caller", async () => {
+    const { start, ask, meanwhile } = openOlder();
+    const called = start("ann");
+    await meanwhile({ caller: { id: "ben" } }, () => expect(ask()).rejects.toThrow("not known who should answer"));
+    await meanwhile({ caller: { id: "ann" } }, async () => {
+      ask().catch(() => undefined);
+      expect(await called).toHaveProperty("requestState");
+    });
+  });
+
+  it("is for nobody if it may belong to a call that another caller cancelled", async () => {
+    const { start, ask } = openOlder();
+    const stop = new AbortController();
+    const left = start("ann", stop.signal);
+    stop.abort();
+    await expect(left).rejects.toMatchObject({ kind: "cancelled" });
+    start("ben").catch(() => undefined);
+    await expect(ask()).rejects.toThrow("not known who should answer");
+  });
+
+  it("is for the next caller when a cancelled call was ten minutes ago", async () => {
+    const { start, ask, pass } = openOlder();
+    const stop = new AbortController();
+    const left = start("ann", stop.signal);
+    stop.abort();
+    await expect(left).rejects.toMatchObject({ kind: "cancelled" });
+    pass(10 * 60_000);
+    await Promise.resolve();
+    const called = start("ben");
+    ask().catch(() => undefined);
+    expect(await called).toHaveProperty("requestState");
+  });
+
+  it("is for nobody if the connection is of the newer era, whose servers ask in results", async () => {
+    const { start, ask, client } = openOlder();
+    client.getProtocolEra = () => "modern";
+    start("ann").catch(() => undefined);
+    await expect(ask()).rejects.toThrow("not known who should answer");
+  });
+});
+
+it("a caller who cancels while another question waits gets no question, and holds no place", async () => {
+  const { run, timers } = open();
+  let askMore: (() => unknown) | undefined;
+  const asked = (await run("tool a", able, callOf("ann"), (upstream) => {
+    askMore = () => upstream.ask({ more: form }).catch(() => undefined);
+    asks(upstream).catch(() => undefined);
+    return never(upstream);
+  })) as RelayedQuestion;
+  askMore?.();
+  const gone = { ...callOf("ann"), signal: AbortSignal.abort() };
+  await expect(run("tool a", answering(asked.requestState, {}), gone, never)).rejects.toMatchObject({
+    kind: "cancelled",
+  });
+  expect(timers.size).toBe(0);
+});

@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import type { Client, ClientCapabilities } from "@modelcontextprotocol/client";
 import { cancelled, invalid, quote, ResourceError, toResourceError, unavailable } from "../../errors.ts";
 import { isRemoteObject } from "../../client/remote-error.ts";
-import { type Call, callerKey, type ClientInput, type RelayedQuestion } from "../../resources.ts";
+import { type Call, callerKey, type ClientInput, type RelayedQuestion, serverCaller } from "../../resources.ts";
 import type { Runtime } from "../../source.ts";
 
 type InputRequest = RelayedQuestion["inputRequests"][string];
@@ -38,6 +38,8 @@ export interface UpstreamCalls {
     call: Call,
     start: (upstream: UpstreamCall) => Promise<T>,
   ): Promise<T | RelayedQuestion>;
+  /** Does other work for a caller at the other server: a question that comes meanwhile may belong to it. */
+  meanwhile<T>(call: Pick<Call, "caller">, work: () => Promise<T>): Promise<T>;
   close(): void;
 }
 
@@ -87,6 +89,11 @@ export function createUpstreamCalls(
   const running = new Set<RunningCall>();
   /** Calls that wait for an answer, by the state that the caller got. */
   const waiting = new Map<string, RunningCall>();
+  /** Callers of other work at the other server: of reads, lists, searches. */
+  const others = new Set<Pick<RunningCall, "callerKey">>();
+  /** Callers whose calls ended here, while the other server may still work on them and ask. */
+  const cut = new WeakMap<Client, Set<Pick<RunningCall, "callerKey">>>();
+  const closing = new AbortController();
 
   function end(one: RunningCall, failure: ResourceError): void {
     one.failure ??= failure;
@@ -138,11 +145,24 @@ export function createUpstreamCalls(
     };
   }
 
-  /** A question of the older era names no call: it is for a caller only if every call on the connection is theirs. */
+  /** A question of the older era names no call: it is for a caller only if all that the other server may be doing is for them. */
   function callFor(client: Client): RunningCall | undefined {
     const candidates = [...running].filter((one) => one.client === client);
-    if (new Set(candidates.map((one) => one.callerKey)).size !== 1) return undefined;
+    const possible = [...candidates, ...others, ...(cut.get(client) ?? [])];
+    if (new Set(possible.map((one) => one.callerKey)).size !== 1) return undefined;
     return candidates.find(({ questions }) => questions.size === 0) ?? candidates[0];
+  }
+
+  /** The other server is told that a call was cancelled, but may go on with it. */
+  function rememberCut({ client, callerKey: key }: RunningCall): void {
+    if (!client) return;
+    const entry = { callerKey: key };
+    const entries = cut.get(client) ?? new Set();
+    cut.set(client, entries.add(entry));
+    wait(answerMs, closing.signal).then(
+      () => entries.delete(entry),
+      () => undefined,
+    );
   }
 
   function begin(
@@ -197,6 +217,7 @@ export function createUpstreamCalls(
       .finally(() => {
         one.isDone = true;
         running.delete(one);
+        if (stop.signal.aborted) rememberCut(one);
         caller.ended?.removeEventListener("abort", leave);
         drop(one);
       });
@@ -241,7 +262,8 @@ export function createUpstreamCalls(
     prepare(client) {
       for (const method of methods)
         client.setRequestHandler(method, async ({ params }) => {
-          const one = callFor(client);
+          // In the newer era the other server asks in its results.
+          const one = client.getProtocolEra() === "modern" ? undefined : callFor(client);
           if (!one) throw refused(`it is not known who should answer ${method}`);
           try {
             const { answer } = await ask(one, { answer: toRequest(method, params as Loose) });
@@ -266,7 +288,7 @@ export function createUpstreamCalls(
       limitTime(one, timeoutMs);
       try {
         await Promise.race([one.result.catch(() => undefined), one.asked.promise]);
-        return one.isDone ? ((await one.result) as T) : hold(one);
+        return one.isDone || one.stop.signal.aborted ? ((await one.result) as T) : hold(one);
       } finally {
         if (one.isDone) one.timer?.abort();
         one.progress = undefined;
@@ -274,7 +296,20 @@ export function createUpstreamCalls(
       }
     },
 
+    async meanwhile({ caller }, work) {
+      // The server's own work goes on all the time.
+      if (caller.id === serverCaller.id) return work();
+      const entry = { callerKey: callerKey(caller) };
+      others.add(entry);
+      try {
+        return await work();
+      } finally {
+        others.delete(entry);
+      }
+    },
+
     close() {
+      closing.abort();
       for (const one of running) end(one, cancelled());
     },
   };
