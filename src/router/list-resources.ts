@@ -57,10 +57,12 @@ export function createListing(
       const size = sizeOf(page, limit);
       if (!filter) return toPage(await mergeLists(access, runs, call, { size, from }), page, listKey);
       const filtering = createFiltering(access.show, filter, from === undefined);
-      const merged = await mergeListsAs(filtering.show, access, runs, call, { size, from }).catch((cause: unknown) => {
-        onFailure?.(filtering.examined());
-        throw cause;
-      });
+      const merged = await mergeListsAs(filtering.show, access, runs, call, { size, from, isSlow: true }).catch(
+        (cause: unknown) => {
+          onFailure?.(filtering.examined());
+          throw cause;
+        },
+      );
       const filteredOut = filtering.count(merged.next === undefined);
       return { ...toPage(merged, page, listKey), ...(filteredOut > 0 && { filteredOut }) };
     },
