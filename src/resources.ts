@@ -141,6 +141,8 @@ export interface PageRequest {
 export interface FilteredPageRequest extends PageRequest {
   /** Pages hold only what matches. A cursor is valid only with the filter of its page. */
   readonly filter?: ListFilter;
+  /** Called if a filtered list fails or is cancelled, with the number of entries that were examined. */
+  readonly onFailure?: (examined: number) => void;
 }
 
 export interface CompletionRequest {

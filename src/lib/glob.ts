@@ -1,4 +1,4 @@
-/** Path patterns: `*`, `?`, `[a-z]`, `{a,b}` and `**`. Matching takes time proportional to the path, whatever the pattern. */
+/** Path patterns: `*`, `?`, `[a-z]`, `{a,b}` and `**`. Matching takes time proportional to the path; in the worst case, times the length of the pattern. */
 import { compileGlob, type GlobAutomaton, type Transition } from "./glob-automaton.ts";
 import { type GlobPart, parseGlob } from "./glob-syntax.ts";
 

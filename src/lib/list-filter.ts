@@ -9,7 +9,7 @@ export interface ListFilter {
   readonly uriPatterns?: readonly string[];
 }
 
-/** Takes time proportional to name and URI, whatever the patterns. */
+/** Takes time proportional to name and URI; in the worst case, times the length of the patterns. */
 export function createListFilter({
   namePatterns = [],
   uriPatterns = [],

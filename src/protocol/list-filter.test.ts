@@ -78,12 +78,12 @@ describe("a client that declared filters", () => {
     ["*", '"filter" must be an object'],
     [{ namePatterns: "*" }, '"namePatterns" must be a list of patterns'],
     [{ uriPatterns: [1] }, "invalid pattern in uriPatterns: it must be a string"],
-    [{ namePatterns: ["x".repeat(257)] }, "invalid pattern in namePatterns: it has more than 256 characters"],
-    [{ namePatterns: Array(101).fill("x") }, "too many patterns: 101 exceeds the maximum of 100 in namePatterns"],
+    [{ namePatterns: Array(21).fill("x") }, "too many patterns: 21 exceeds the maximum of 20 in namePatterns"],
     [
-      { uriPatterns: Array(17).fill("x".repeat(256)) },
-      "the patterns in uriPatterns have more than 4096 characters together",
+      { uriPatterns: ["x".repeat(256), "x".repeat(257)] },
+      "the patterns in uriPatterns have more than 512 characters together",
     ],
+    [{ namePatterns: ["?*".repeat(20), "a*"] }, "the patterns in namePatterns have more than 40 wildcards together"],
   ])("gets an error for %j", async (filter, message) => {
     for (const method of ["resources/list", "resources/templates/list", "tools/list", "prompts/list"])
       expect((await ask(method, filter)).error).toMatchObject({ code: -32602, message });

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
 import { openPolicy } from "../access/policy.ts";
 import type { Policy } from "../access/policy.ts";
@@ -72,4 +73,34 @@ it("templates are filtered by their name and their text", async () => {
   expect(await templateNames({ namePatterns: ["* two"] })).toEqual(["of two"]);
   expect(await templateNames({ uriPatterns: ["one://{+path}{?lines}"] })).toEqual(["of one"]);
   expect(await templateNames({ uriPatterns: ["three:*"] })).toEqual([]);
+});
+
+it("lets other work run after each entry that takes long, and ends soon after it is cancelled", async () => {
+  const count = 12;
+  const names = Array.from({ length: count }, (_, at) =>
+    Array.from({ length: 4 }, (_each, part) => createHash("sha256").update(`${at} ${part}`).digest("hex")).join(""),
+  );
+  const { source } = createMemory(Object.fromEntries(names.map((name) => [name, "x"])));
+  const mounts = [{ name: "one", base: "one://", source }];
+  const { runtime } = createClock();
+  const resources = createResources({ mounts, policy: openPolicy, runtime, cursorKey: new Uint8Array(32) });
+  // Thousands of states that are hardly ever the same: several milliseconds for each name.
+  const filter = {
+    uriPatterns: [
+      ...Array.from({ length: 12 }, (_, at) => `${"?*".repeat(120)}${at}zzzz`),
+      ...Array.from("0123456789abcdef", (digit) => `*${digit}${"?".repeat(60)}`),
+    ],
+  };
+  let turns = 0;
+  const cancelling = new AbortController();
+  const turn = (): void => {
+    turns += 1;
+    if (turns === count / 2) cancelling.abort();
+    if (turns < count * 10) timer = setImmediate(turn);
+  };
+  let timer = setImmediate(turn);
+  await expect(resources.list({ filter }, { ...call, signal: cancelling.signal })).rejects.toMatchObject({
+    kind: "cancelled",
+  });
+  clearImmediate(timer);
 });

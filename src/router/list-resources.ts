@@ -46,7 +46,7 @@ export function createListing(
   }
 
   return {
-    async list({ cursor, limit, filter }, call) {
+    async list({ cursor, limit, filter, onFailure }, call) {
       const listKey = `list${filterKey(filter)}`;
       const from = open(cursor, listKey);
       const page = from?.page ?? 0;
@@ -57,7 +57,12 @@ export function createListing(
       const size = sizeOf(page, limit);
       if (!filter) return toPage(await mergeLists(access, runs, call, { size, from }), page, listKey);
       const filtering = createFiltering(access.show, filter, from === undefined);
-      const merged = await mergeListsAs(filtering.show, access, runs, call, { size, from });
+      const merged = await mergeListsAs(filtering.show, access, runs, call, { size, from, isSlow: true }).catch(
+        (cause: unknown) => {
+          onFailure?.(filtering.examined());
+          throw cause;
+        },
+      );
       const filteredOut = filtering.count(merged.next === undefined);
       return { ...toPage(merged, page, listKey), ...(filteredOut > 0 && { filteredOut }) };
     },
@@ -106,12 +111,14 @@ export function createListing(
 function createFiltering(show: Access["show"], filter: ListFilter, isFirstPage: boolean) {
   const matches = createListFilter(filter);
   let isCounting = isFirstPage;
+  let examined = 0;
   let passed = 0;
   let passedBeforeMatch = 0;
   return {
     show(...[entry, mount, call]: Parameters<Access["show"]>) {
       const resource = show(entry, mount, call);
       if (!resource) return undefined;
+      examined += 1;
       if (matches(resource.name, resource.uri)) {
         isCounting = true;
         passedBeforeMatch = passed;
@@ -120,6 +127,7 @@ function createFiltering(show: Access["show"], filter: ListFilter, isFirstPage: 
       if (isCounting) passed += 1;
       return undefined;
     },
+    examined: () => examined,
     count: (isLastPage: boolean) => (isLastPage ? passed : passedBeforeMatch),
   };
 }

@@ -32,6 +32,8 @@ interface MergeOptions {
   readonly from?: ListPosition;
   /** True if a failing source ends the walk with its error. Otherwise it is named, if the caller may know of it, and the walk continues. */
   readonly strict?: boolean;
+  /** True if `show` may take a millisecond for one entry. */
+  readonly isSlow?: boolean;
 }
 
 /** Number of entries to search at first for a visible one. */
@@ -60,11 +62,15 @@ export async function mergeListsAs<E extends Address, T>(
   call: Call,
   options: MergeOptions,
 ): Promise<MergedPage<T>> {
-  const { size, from, strict = false } = options;
+  const { size, from, strict = false, isSlow = false } = options;
   const items: T[] = [];
   const failures: MountFailure[] = [];
   const start = from ? runs.findIndex((run) => run.mount.name === from.mount) : 0;
   const slice = createTimeSlices();
+  const pause = async (): Promise<void> => {
+    await slice();
+    if (call.signal.aborted) throw cancelled();
+  };
 
   for (let index = start; index < runs.length; index += 1) {
     const run = runs[index] as MountList<E>;
@@ -77,8 +83,7 @@ export async function mergeListsAs<E extends Address, T>(
     let look = firstLook;
 
     for (let first = true; ; first = false) {
-      await slice();
-      if (call.signal.aborted) throw cancelled();
+      await pause();
       const missing = size - items.length;
       if (missing === 0) look = Math.min(look * 2, longestLook);
       const wanted = run.cursorAfter ? missing + 1 : missing;
@@ -111,8 +116,8 @@ export async function mergeListsAs<E extends Address, T>(
       }
       let given: E | undefined;
       for (; at < entries.length; at += 1) {
-        // Rules and filters may take long for each entry.
-        if (at % 64 === 63) await slice();
+        // Rules may take long for many entries.
+        if (isSlow || at % 64 === 63) await pause();
         const entry = entries[at] as E;
         const shown = show(entry, mount, call);
         if (shown === undefined) continue;

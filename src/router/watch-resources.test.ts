@@ -160,13 +160,13 @@ describe("a watch", () => {
 
   it("of the list reports nothing for what is not listed", async () => {
     const memory = createMemory({ "d/a": "" });
-    const script = scripted({ ...memory.source, lists: ({ path }) => !path.startsWith("tree/") });
+    const script = scripted(memory.source);
     const { pressmark, clock } = open({ m: script.source });
     const heard = hear(await pressmark.watch({ uris: ["m://d"], list: true }, calling().call));
     script.emit({ kind: "appeared", path: "d/folder", eachBelow: true });
     script.emit({ kind: "gone", path: "old", eachBelow: true });
     script.emit({ kind: "gone", path: "tree/x", isUnlisted: true });
-    script.emit({ kind: "appeared", path: "tree/y" });
+    script.emit({ kind: "appeared", path: "tree/y", isUnlisted: true });
     await clock.advance(2000);
     script.emit({ kind: "lost", isUnlisted: true });
     await clock.advance(2000);

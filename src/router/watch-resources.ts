@@ -84,7 +84,7 @@ export function createResourceWatcher(
     const { mount } = watchByChannel.get(touched.mount) as SharedWatch;
     const maySee = (at: Address) => access.maySee(listener, mount, at);
     if (touched.kind === "list") {
-      if (isListed(mount, current) && (current.kind === "lost" || maySee(current))) listener.reader.push(listChanged);
+      if (isListed(current) && (current.kind === "lost" || maySee(current))) listener.reader.push(listChanged);
       return;
     }
     const hidden = current.kind !== "lost" && current.path !== touched.path && !maySee(current);
@@ -257,9 +257,8 @@ function toWatch({ watchedLocations, reader }: Listener, stop: () => void): Watc
 }
 
 /** Returns whether the list may have changed. Directories are not listed. */
-function isListed({ source }: RoutedMount, change: SourceChange): boolean {
-  if ("eachBelow" in change || "isUnlisted" in change) return false;
-  return change.kind !== "appeared" || (source.lists?.(change) ?? true);
+function isListed(change: SourceChange): boolean {
+  return !("eachBelow" in change) && !("isUnlisted" in change);
 }
 
 function locationsAt({ watchedLocations, index }: Listener, mount: string, path: string): readonly WatchedLocation[] {

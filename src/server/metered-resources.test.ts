@@ -1,8 +1,11 @@
-import { expect, it } from "vitest";
-import { createQuotas } from "../access/quotas.ts";
+import { expect, it, vi } from "vitest";
+import { openPolicy } from "../access/policy.ts";
+import { createQuotas, type Quotas } from "../access/quotas.ts";
 import { createRulesPolicy } from "../access/rules.ts";
+import { cancelled } from "../errors.ts";
 import { createProtocol } from "../protocol/create-protocol.ts";
 import { createResources } from "../router/create-resources.ts";
+import type { Source } from "../source.ts";
 import { createMemory } from "../sources/memory.ts";
 import { createClock } from "../testing/clock.ts";
 import { createMeteredResources } from "./metered-resources.ts";
@@ -68,4 +71,31 @@ it("what a caller may not see costs as much as what does not exist", async () =>
   ]);
   // What a filter leaves out was examined, too.
   expect(costs[1]).toContainEqual([{ id: "aki" }, "entries", 2]);
+});
+
+it("a filtered list that is cancelled costs what was examined", async () => {
+  const { runtime } = createClock();
+  const { source } = createMemory(Object.fromEntries(Array.from("abcdefgh", (name) => [name, ""])));
+  const cancelling = new AbortController();
+  let pages = 0;
+  const list: Source["list"] = async (request, call) => {
+    pages += 1;
+    if (pages === 3) {
+      cancelling.abort();
+      throw cancelled();
+    }
+    return source.list({ ...request, limit: 2 }, call);
+  };
+  const resources = createResources({
+    mounts: [{ name: "m", base: "m://", source: { ...source, list } }],
+    policy: openPolicy,
+    runtime,
+    cursorKey: new Uint8Array(32),
+  });
+  const charge = vi.fn<Quotas["charge"]>();
+  const call = { caller: { id: "aki" }, signal: cancelling.signal };
+  const listed = createMeteredResources(resources, { charge }).list({ filter: { namePatterns: ["b", "none"] } }, call);
+  await expect(listed).rejects.toMatchObject({ kind: "cancelled" });
+  const charged = charge.mock.calls.map(([caller, unit, amount]) => [caller.id, unit, amount]);
+  expect(charged).toEqual([["aki", "entries", 4]]);
 });

@@ -1,6 +1,6 @@
 /** Charges callers for the entries that they list, find, or have examined by a filter. */
 import { withMembers } from "../lib/with-members.ts";
-import type { Call, Page, Resources } from "../resources.ts";
+import type { Call, FilteredPageRequest, Page, Resources } from "../resources.ts";
 import type { Quotas } from "../access/quotas.ts";
 
 export function createMeteredResources(inner: Resources, quotas: Pick<Quotas, "charge">): Resources {
@@ -17,7 +17,12 @@ export function createMeteredResources(inner: Resources, quotas: Pick<Quotas, "c
   }
 
   return withMembers<Resources>(inner, {
-    list: charged(inner.list, examined),
+    // A client that cancels before the end pays for what a filter has examined.
+    list: charged(
+      (request: FilteredPageRequest, call) =>
+        inner.list({ ...request, onFailure: (count) => quotas.charge(call.caller, "entries", count) }, call),
+      examined,
+    ),
     children: charged(inner.children, examined),
     templates: charged(inner.templates, examined),
     search: charged(inner.search, ({ hits }) => hits.length),

@@ -57,6 +57,8 @@ export interface Server {
   readonly access: AccessSettings | undefined;
   /** How much each caller may use, by the current config. */
   readonly quotas: Quotas;
+  /** The same limits for machines that ask without being callers. Apart, so that any number of them changes nothing for callers. */
+  readonly visitorQuotas: Pick<Quotas, "begin">;
   /** Folder of stored tokens, sets and trust. */
   readonly stateFolder: string;
   /** The search index. */
@@ -126,7 +128,8 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
   const index = createServerIndex({ cacheFolder: cacheFolder(systemPaths), project, runtime, live });
   const register = createActivityLog(runtime);
   const quotas = createQuotas(runtime);
-  quotas.reload(config.quotas);
+  const visitorQuotas = createQuotas(runtime);
+  for (const each of [quotas, visitorQuotas]) each.reload(config.quotas);
   const own = builtInMounts({ index, register, quotas, mounts: served, runtime, pickerApp: options.pickerApp });
   const { sets, ...setsOfServer } = createServerSets({
     policy,
@@ -183,7 +186,7 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
       // Another object: what was found under the earlier rules is looked up again.
       shownPolicy = { ...policy };
     }
-    quotas.reload(next.quotas);
+    for (const each of [quotas, visitorQuotas]) each.reload(next.quotas);
     config = next;
     open = all;
     serveIndex();
@@ -208,6 +211,7 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
   return {
     resources,
     quotas,
+    visitorQuotas,
     get mounts() {
       return served();
     },

@@ -3,6 +3,7 @@ import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { auditFolder, readAuditLog } from "./audit-log.ts";
 import { cardNameOf } from "./server-card.ts";
 import { type HttpServer, startHttp } from "./start-http.ts";
 
@@ -138,6 +139,20 @@ describe("a server with a public URL", () => {
     const statuses = [];
     for (let times = 0; times < 3; times += 1) statuses.push((await get(card)).status);
     expect(statuses).toEqual([200, 200, 429]);
+  });
+
+  it("counts visitors apart from callers: neither metrics nor the audit log name them", async () => {
+    const settings = `token: "${token}", audit: true, publicUrl: "https://docs.example.com"`;
+    await serve(settings, "quotas: { anyone: { requestsPerMinute: 1 } }\n");
+    await get(card);
+    expect((await get(card)).status).toBe(429);
+    const metrics = await (await get("/metrics", { Authorization: `Bearer ${token}` })).text();
+    expect(metrics).toContain("pressmark_");
+    expect(metrics).not.toContain("visitor");
+    await server!.close();
+    server = undefined;
+    const recorded = readAuditLog(auditFolder(join(root, "state", "pressmark"), join(root, "team.yaml")));
+    for await (const entry of recorded) expect(entry.what).not.toBe("quota");
   });
 });
 

@@ -140,7 +140,7 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
           title: features.server.title,
           version,
           revisions: protocol.revisions,
-          quotas,
+          quotas: pressmark.visitorQuotas,
         })
       : undefined;
     const listening = await listen(protocol, {

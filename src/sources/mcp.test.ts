@@ -13,7 +13,7 @@ import type { Call } from "../resources.ts";
 import { createResources, type LocalResources } from "../router/create-resources.ts";
 import type { Mount } from "../router/route.ts";
 import { createRuntime } from "../server/runtime.ts";
-import { pathOf, type Source, type Runtime } from "../source.ts";
+import { type Entry, pathOf, type Source, type Runtime } from "../source.ts";
 import { collect } from "../testing/pages.ts";
 import { collectChanges as hear } from "../testing/listen.ts";
 import { refusal } from "../testing/refusal.ts";
@@ -81,6 +81,21 @@ async function openFar(
       await pressmark.close();
     },
   };
+}
+
+/** The entries "1" and "2" get the URIs "report?id=1" and "report?id=2". */
+function withQueries(source: Source): Source {
+  return {
+    ...source,
+    async list(request, call) {
+      const page = await source.list(request, call);
+      return { ...page, items: page.items.map(toReport) };
+    },
+  };
+}
+
+function toReport(entry: Entry): Entry {
+  return /^\d$/.test(entry.path) ? { ...entry, path: "report", query: { id: entry.path } } : entry;
 }
 
 function toOptions(options: Record<string, unknown>): McpOptions {
@@ -257,6 +272,27 @@ describe("a gateway", () => {
     await until((change) => change.kind === "updated" && change.uri === here("docs"), "that docs has a new child");
     const uris = new Set(heard.flatMap((change) => (change.kind === "updated" ? [change.uri] : [])));
     expect([...uris].sort()).toEqual([here("a"), here("docs")]);
+  });
+
+  it("announces that the list changed when a URI with a query is new or gone", async () => {
+    const far = await openFar({ a: "A" }, { wrap: withQueries });
+    const pressmark = await openGateway({ url: far.url });
+    onTestFinished(async () => {
+      await pressmark.close();
+      await far.stop();
+    });
+    for (const step of [
+      () => far.memory.set("1", "new"),
+      () => far.memory.set("2", "new"),
+      () => far.memory.delete("1"),
+      () => far.memory.delete("2"),
+    ]) {
+      const stop = new AbortController();
+      const { until } = hear(await pressmark.watch({ list: true }, { ...caller(), signal: stop.signal }));
+      step();
+      await until(({ kind }) => kind === "list-changed", `that the list changed after ${String(step)}`);
+      stop.abort();
+    }
   });
 
   it.each(["modern", "legacy"])("relays updates of the rest if one resource cannot be watched (%s)", async (era) => {

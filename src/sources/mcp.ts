@@ -317,15 +317,17 @@ function createGateway(
     watch: (filter, call) => send((pressmark) => pressmark.watch(filter, call)),
     async paths(call) {
       learntMs = -Infinity;
-      const found = new Set<string>();
+      const found = new Map<string, string>();
       const uris = new Set<string | undefined>();
       for await (const entry of listed(call)) {
         const { path } = entry;
-        uris.add(addresses.uri(entry));
+        const uri = addresses.uri(entry);
+        uris.add(uri);
         // Its parent directories appear and disappear with it.
         for (let at = path; at !== "" && !found.has(at); at = at.slice(0, Math.max(0, at.lastIndexOf("/"))))
-          found.add(at);
-        if (found.size > maxCompared) return (listedUris = undefined);
+          found.set(at, "");
+        found.set(path, `${found.get(path) ?? ""}${uri}\n`);
+        if (Math.max(found.size, uris.size) > maxCompared) return (listedUris = undefined);
       }
       listedUris = uris;
       return found;

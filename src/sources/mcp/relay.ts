@@ -17,8 +17,11 @@ interface Relay {
 interface RelayOptions extends Pick<Resources, "watch"> {
   readonly addresses: Addresses;
   readonly runtime: Runtime;
-  /** Every listed path, and their directories; undefined if there are too many to compare. */
-  paths(call: Call): Promise<ReadonlySet<string> | undefined>;
+  /**
+   * Every listed path with its URIs, which may differ in their queries, and the directories above, with none ("").
+   * Undefined if there are too many to compare.
+   */
+  paths(call: Call): Promise<ReadonlyMap<string, string> | undefined>;
   /** Whether this is known to be a directory. */
   isDirectory(path: string): boolean;
 }
@@ -100,13 +103,18 @@ export function createRelay({ watch: watchThere, addresses, runtime, paths, isDi
 
   async function armList(current: Run): Promise<void> {
     const { call, tell } = current;
-    let known: ReadonlySet<string> | undefined;
+    let known: ReadonlyMap<string, string> | undefined;
     const compare = createTurns(async () => {
       const now = await paths(call);
       if (!now || !known) tell({ kind: "lost" });
       else {
-        for (const path of now) if (!known.has(path)) tell({ kind: "appeared", path });
-        for (const path of known) if (!now.has(path)) tell({ kind: "gone", path });
+        for (const [path, uris] of now) {
+          const before = known.get(path);
+          if (before === undefined && uris === "") tell({ kind: "appeared", path, isUnlisted: true });
+          else if (before !== uris) tell({ kind: "appeared", path });
+        }
+        for (const [path, uris] of known)
+          if (!now.has(path)) tell({ kind: "gone", path, ...(uris === "" && { isUnlisted: true }) });
       }
       known = now;
     });
