@@ -6,9 +6,8 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { plantedSecrets } from "../lib/test-secrets.ts";
 import { encodeText } from "../lib/text-encoding.ts";
-import { ResourceError } from "../errors.ts";
 import type { Call } from "../resources.ts";
-import { type Part, type Source, type SourceBlock, type SourceRelayed, toSourceHits } from "../source.ts";
+import { type Part, type Source, toSourceHits } from "../source.ts";
 import file from "../sources/file.ts";
 import { cutPart } from "../backends/ranges/cut-part.ts";
 import { createMemory, type Memory } from "../sources/memory.ts";
@@ -277,6 +276,25 @@ describe("other output", () => {
     expect(await masked.problems!(call())).toEqual([{ path: "a.txt", says: "holds [masked]" }]);
   });
 
+  it("of templates that the source learns is masked, and stays the same list while nothing changes", async () => {
+    let templates: Source["templates"] = [];
+    const masked = mask({
+      ...createMemory().source,
+      get templates() {
+        return templates;
+      },
+      async learnTemplates() {
+        if (templates?.length === 0) templates = [{ template: "{id}", name: "a", description: `holds ${token}` }];
+      },
+    });
+    expect(masked.templates).toEqual([]);
+    await masked.learnTemplates!(call());
+    const learnt = masked.templates;
+    expect(learnt).toEqual([{ template: "{id}", name: "a", description: "holds [masked]" }]);
+    await masked.learnTemplates!(call());
+    expect(masked.templates).toBe(learnt);
+  });
+
   it("of a patch holds no line from the middle of a key, and keeps those of certificates", async () => {
     const lines = key.text.split("\n").slice(2, 5);
     const patch = ["@@ -3,3 +3,3 @@", ` ${lines[0]}`, `-${lines[1]}`, `+${lines[2]}`].join("\n");
@@ -306,84 +324,5 @@ describe("other output", () => {
       files: "dynamic",
     });
     expect((await mask(inner).skills!(asking(1), call())).items).toEqual([skill]);
-  });
-});
-
-async function failing(...args: readonly unknown[]): Promise<never> {
-  const { progress } = args.at(-1) as Call;
-  progress?.(1, 2, `uses ${token}`);
-  progress?.(2, 2, token.repeat(10_000));
-  throw new ResourceError("busy", `refused ${token}`, { passing: true, details: { reason: "x", says: [token] } });
-}
-
-describe("what an operation reports besides its result", () => {
-  const { source: plain } = createMemory({ "a.txt": "x" });
-  const relayed: SourceRelayed = {
-    tools: failing,
-    callTool: failing,
-    prompts: failing,
-    getPrompt: failing,
-    completePrompt: failing,
-    watch: failing,
-  };
-  const abilities = ["list", "read", "stat", "children", "complete", "search", "skills", "skill", "problems", "watch"];
-  const inner = {
-    ...plain,
-    ...Object.fromEntries(abilities.map((name) => [name, failing])),
-    actions: { go: { run: failing } },
-    relayed,
-  } as unknown as Source;
-  const masked = mask(inner);
-  const operations: Readonly<Record<string, unknown>> = {
-    ...Object.fromEntries(abilities.map((name) => [name, masked[name as keyof Source]])),
-    ...masked.relayed,
-    act: masked.actions!["go"]!.run,
-  };
-
-  it.each(Object.keys(operations))("is masked: progress and failure of %s", async (name) => {
-    const reports: unknown[] = [];
-    const asked = { ...call(), progress: (...report: readonly unknown[]) => void reports.push(report) };
-    const args = { children: [{ path: "" }, asking(1)], problems: [], tools: [], prompts: [] }[name];
-    const operation = operations[name] as (...all: readonly unknown[]) => Promise<unknown>;
-    const failure = await operation(...(args ?? [{ path: "a.txt" }]), asked).catch((cause: unknown) => cause);
-    expect(failure).toMatchObject({
-      kind: "busy",
-      passing: true,
-      message: "refused [masked]",
-      details: { reason: "x", says: ["[masked]"] },
-    });
-    expect(reports).toEqual([
-      [1, 2, "uses [masked]"],
-      [2, 2, undefined],
-    ]);
-  });
-
-  it("is the same error if it holds no secret", async () => {
-    const error = new ResourceError("invalid", "wrong", { details: { reason: "x" } });
-    const read = () => Promise.reject(error);
-    await expect(mask({ ...plain, read }).read({ path: "a.txt" }, call())).rejects.toBe(error);
-  });
-
-  it("is masked in the metadata of blocks and in icons", async () => {
-    const meta = { note: token };
-    const bytes = new Uint8Array([1]);
-    const content: readonly SourceBlock[] = [
-      { type: "text", text: token, meta },
-      { type: "image", bytes, mimeType: "image/png", meta },
-      { type: "audio", bytes, mimeType: "audio/wav", meta },
-      { type: "embedded", part: { at: { path: "a.txt" }, body: { text: token }, meta }, meta },
-      { type: "link", entry: { path: "a.txt", meta, icons: [{ src: `https://a.example/?token=${token}` }] } },
-    ];
-    const offered = { ...relayed, callTool: async () => ({ content }) };
-    const result = await mask({ ...plain, relayed: offered }).relayed!.callTool(
-      "act",
-      {},
-      { clientCapabilities: {} },
-      call(),
-    );
-    expect(JSON.stringify(result)).not.toContain(token);
-    expect(result).toMatchObject({
-      content: [{ text: "[masked]" }, { bytes }, { bytes }, { meta: { note: "[masked]" } }, { type: "link" }],
-    });
   });
 });

@@ -5,6 +5,7 @@ import { type OperationMethod, type Layer, type Operation, wrapSource } from "..
 import { Lru } from "../lib/lru.ts";
 import { findSecrets, maskSecrets } from "../lib/secrets.ts";
 import { createTimeSlices } from "../lib/time-slices.ts";
+import { withMembers } from "../lib/with-members.ts";
 import type { Call, Page } from "../resources.ts";
 import { maskText } from "./mask-text.ts";
 import {
@@ -19,6 +20,7 @@ import {
   type SourceHits,
   type SourceRelayed,
   type SourceSkill,
+  type SourceTemplate,
   toSourceHits,
 } from "../source.ts";
 
@@ -162,11 +164,12 @@ export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Lay
       skill: async (at, call) => maskSkill(await inner.skill!(at, call)),
     };
     const all: Readonly<Partial<Record<Operation, unknown>>> = { ...masked, list, read };
-    return wrapSource(inner, (operation, method) => {
+    const wrapped = wrapSource(inner, (operation, method) => {
       if (operation === "act") return maskMessages(maskAction(method));
       if (operation === "offer" || operation === "relay") return maskMessages(maskRelayed(method));
       return maskMessages((all[operation] as OperationMethod | undefined) ?? method);
     });
+    return inner.learnTemplates ? maskTemplates(wrapped) : wrapped;
   };
 }
 
@@ -209,6 +212,24 @@ async function maskError(cause: unknown): Promise<unknown> {
   const details = await maskDeep(cause.details);
   if (message === cause.message && isDeepStrictEqual(details, cause.details)) return cause;
   return new ResourceError(kind, message, { passing, cause: cause.cause, ...(details && { details }) });
+}
+
+/** Templates from elsewhere are masked when they are learned. */
+function maskTemplates(source: Source): Source {
+  let learned: Source["templates"];
+  let templates: readonly SourceTemplate[] = [];
+  return withMembers(source, {
+    get templates() {
+      return templates;
+    },
+    async learnTemplates(call) {
+      await source.learnTemplates!(call);
+      const found = source.templates ?? [];
+      if (found === learned) return;
+      templates = await maskEach(found, maskEntry).catch(() => []);
+      learned = found;
+    },
+  });
 }
 
 function maskAction(method: OperationMethod): OperationMethod {
@@ -313,8 +334,8 @@ async function maskEach<T>(all: readonly T[], masked: (one: T) => Promise<T>): P
   return done;
 }
 
-/** The path is not masked: it is the address for reading. */
-async function maskEntry(entry: Entry): Promise<Entry> {
+/** The path or template is not masked: it is the address for reading. */
+async function maskEntry<T extends Entry | SourceTemplate>(entry: T): Promise<T> {
   const { title, description, name, icons, meta } = entry;
   return {
     ...entry,
