@@ -13,7 +13,7 @@ import { createBackoff } from "../lib/backoff.ts";
 import { withDeadline } from "../lib/with-deadline.ts";
 import type { Call } from "../resources.ts";
 import { declaredExtensions } from "./extensions.ts";
-import { answerIn, brokeOffCode, chainOf, statusOf, toRemoteError } from "./remote-error.ts";
+import { answerIn, brokeOffCode, chainOf, isSessionLost, statusOf, toRemoteError } from "./remote-error.ts";
 import type { StreamObserver } from "./observed-fetch.ts";
 
 /** One transport to reach the server. */
@@ -345,17 +345,17 @@ function requestOptions({ signal, progress, extend }: BoundedCall, timeoutMs: nu
   };
 }
 
-/** True if only a new connection can help: the process ended, or the session is unknown. */
+/** True if only a new connection can help: the process ended, or the session is or may be unknown (400 without a reason). */
 function isGone(cause: unknown): boolean {
   if (answerIn(cause)) return false;
-  return isUnprocessed(cause) || (cause as { readonly code?: unknown }).code === SdkErrorCode.ConnectionClosed;
+  const { code } = cause as { readonly code?: unknown };
+  return isUnprocessed(cause) || statusOf(cause) === 400 || code === SdkErrorCode.ConnectionClosed;
 }
 
 /** True if the request was not sent, or the server refused it because it does not know the session. */
 function isUnprocessed(cause: unknown): boolean {
-  const status = statusOf(cause);
   const { code, message } = cause as { readonly code?: unknown; readonly message?: unknown };
-  return status === 404 || status === 400 || code === SdkErrorCode.NotConnected || message === "Not connected";
+  return isSessionLost(cause) || code === SdkErrorCode.NotConnected || message === "Not connected";
 }
 
 /** True for a network failure. If nothing listens at the address, an immediate retry would not help. */

@@ -61,20 +61,52 @@ function fromSignIn(cause: Error): ResourceError {
   });
 }
 
-/** The error in the server's response. In the newer era an unknown method and a used-up quota also have their own HTTP status. */
+/**
+ * The JSON-RPC error with which the server answered this request, which may come with an HTTP status of its own. Undefined if the
+ * response says nothing about the request, or that the server does not know the session.
+ */
 export function answerIn(cause: unknown): ProtocolError | undefined {
   if (cause instanceof ProtocolError) return cause;
-  const text = cause instanceof SdkHttpError ? cause.data.text : undefined;
-  const isRefused = statusOf(cause) === 429;
-  if (typeof text !== "string" || !(isRefused || text.includes(String(methodCode)))) return undefined;
+  const error = errorInBody(cause);
+  if (error?.code === methodCode) return error;
+  const status = statusOf(cause);
+  if (status === 400) return isUnknownSession(error) ? undefined : error;
+  const saysWhen = isRemoteObject(error?.data) && typeof error.data["retryAfterMs"] === "number";
+  return status === 429 && saysWhen ? error : undefined;
+}
+
+/** True if the server refused the request with status 404, or with 400 because it does not know the session. */
+export function isSessionLost(cause: unknown): boolean {
+  const status = statusOf(cause);
+  return status === 404 || (status === 400 && isUnknownSession(errorInBody(cause)));
+}
+
+/** How servers say it with status 400. Only the start counts: the rest of a message may repeat what a caller sent. */
+const unknownSession =
+  /^(?:(?:bad|invalid) request:\s)?(?:(?:no valid|missing|invalid|invalid or expired|unknown|expired) (?:mcp[- ])?session|session (?:not found|expired|terminated|is required)|mcp-session-id header|server not initialized)/i;
+
+function isUnknownSession(error: ProtocolError | undefined): boolean {
+  return error !== undefined && error.code !== paramsCode && unknownSession.test(error.message);
+}
+
+function errorInBody(cause: unknown): ProtocolError | undefined {
+  const text = cause instanceof SdkHttpError ? cause.data.text : postFailureOf(cause)?.text;
+  if (typeof text !== "string") return undefined;
   try {
     const { error } = JSON.parse(text) as { readonly error?: Readonly<Record<"code" | "message" | "data", unknown>> };
-    if (error?.code === methodCode) return new ProtocolError(methodCode, String(error.message));
-    const isTelling = isRefused && isRemoteObject(error?.data) && typeof error.data["retryAfterMs"] === "number";
-    return isTelling ? new ProtocolError(Number(error.code), String(error.message), error.data) : undefined;
+    return typeof error?.code === "number"
+      ? new ProtocolError(error.code, String(error.message), error.data)
+      : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** The transport of 2024-11-05 has the status and the body in its message only. */
+function postFailureOf(cause: unknown): { readonly status: number; readonly text: string } | undefined {
+  const posting =
+    cause instanceof Error ? /^Error POSTing to endpoint \(HTTP (\d{3})\)(?:: )?/.exec(cause.message) : null;
+  return posting ? { status: Number(posting[1]), text: posting.input.slice(posting[0].length) } : undefined;
 }
 
 /** The HTTP status, from whichever error of the official client holds it. */
@@ -85,8 +117,8 @@ export function statusOf(cause: unknown): number | undefined {
     const { code } = cause as { readonly code?: unknown };
     return typeof code === "number" ? code : undefined;
   }
-  const posting = /^Error POSTing to endpoint \(HTTP (\d{3})\)/.exec(cause.message);
-  if (posting) return Number(posting[1]);
+  const posting = postFailureOf(cause);
+  if (posting) return posting.status;
   const data = (cause as { readonly data?: unknown }).data;
   return isRemoteObject(data) && typeof data["status"] === "number" ? data["status"] : undefined;
 }

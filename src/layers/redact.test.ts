@@ -276,6 +276,25 @@ describe("other output", () => {
     expect(await masked.problems!(call())).toEqual([{ path: "a.txt", says: "holds [masked]" }]);
   });
 
+  it("of templates that the source learns is masked, and stays the same list while nothing changes", async () => {
+    let templates: Source["templates"] = [];
+    const masked = mask({
+      ...createMemory().source,
+      get templates() {
+        return templates;
+      },
+      async learnTemplates() {
+        if (templates?.length === 0) templates = [{ template: "{id}", name: "a", description: `holds ${token}` }];
+      },
+    });
+    expect(masked.templates).toEqual([]);
+    await masked.learnTemplates!(call());
+    const learnt = masked.templates;
+    expect(learnt).toEqual([{ template: "{id}", name: "a", description: "holds [masked]" }]);
+    await masked.learnTemplates!(call());
+    expect(masked.templates).toBe(learnt);
+  });
+
   it("of a patch holds no line from the middle of a key, and keeps those of certificates", async () => {
     const lines = key.text.split("\n").slice(2, 5);
     const patch = ["@@ -3,3 +3,3 @@", ` ${lines[0]}`, `-${lines[1]}`, `+${lines[2]}`].join("\n");

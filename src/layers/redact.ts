@@ -1,9 +1,11 @@
-/** Masks secrets in everything that leaves a mount: reads, ranges, lists, hits, suggestions, skills. */
+/** Masks secrets in everything that leaves a mount: reads, ranges, lists, hits, suggestions, skills, errors, progress. */
+import { isDeepStrictEqual } from "node:util";
 import { ResourceError, unavailable } from "../errors.ts";
 import { type OperationMethod, type Layer, type Operation, wrapSource } from "../layer.ts";
 import { Lru } from "../lib/lru.ts";
-import { findSecrets } from "../lib/secrets.ts";
+import { findSecrets, maskSecrets } from "../lib/secrets.ts";
 import { createTimeSlices } from "../lib/time-slices.ts";
+import { withMembers } from "../lib/with-members.ts";
 import type { Call, Page } from "../resources.ts";
 import { maskText } from "./mask-text.ts";
 import {
@@ -18,6 +20,7 @@ import {
   type SourceHits,
   type SourceRelayed,
   type SourceSkill,
+  type SourceTemplate,
   toSourceHits,
 } from "../source.ts";
 
@@ -38,6 +41,8 @@ const maxPieces = 10_000;
 const maxCutBytes = 5 * 1024 * 1024;
 const maxWholes = 4;
 const maxCachedBytes = 32 * 1024 * 1024;
+/** Longer messages of progress are left out: they cannot wait until a thread has scanned them. */
+const maxProgressLength = 16 * 1024;
 
 /**
  * A redacted resource is its masked text: that is what is searched and what ranges are cut from, so that no range cuts a secret
@@ -159,11 +164,12 @@ export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Lay
       skill: async (at, call) => maskSkill(await inner.skill!(at, call)),
     };
     const all: Readonly<Partial<Record<Operation, unknown>>> = { ...masked, list, read };
-    return wrapSource(inner, (operation, method) => {
-      if (operation === "act") return maskAction(method);
-      if (operation === "offer" || operation === "relay") return maskRelayed(method);
-      return (all[operation] as OperationMethod | undefined) ?? method;
+    const wrapped = wrapSource(inner, (operation, method) => {
+      if (operation === "act") return maskMessages(maskAction(method));
+      if (operation === "offer" || operation === "relay") return maskMessages(maskRelayed(method));
+      return maskMessages((all[operation] as OperationMethod | undefined) ?? method);
     });
+    return inner.learnTemplates ? maskTemplates(wrapped) : wrapped;
   };
 }
 
@@ -173,6 +179,57 @@ function tooLarge(maxBytes: number, size: number | undefined): ResourceError {
     `larger than ${maxBytes} bytes: too large to be scanned for secrets, so it is not served`,
     { details: { reason: "too-large", size, maxBytes } },
   );
+}
+
+/** Masks progress and errors of an operation, whose last argument is the call. */
+function maskMessages(method: OperationMethod): OperationMethod {
+  return async (...args) => {
+    try {
+      return await method(...args.slice(0, -1), maskProgress(args.at(-1)!) as never);
+    } catch (cause) {
+      throw await maskError(cause);
+    }
+  };
+}
+
+function maskProgress(call: Call): Call {
+  const { progress } = call;
+  if (!progress) return call;
+  return {
+    ...call,
+    progress(done, total, message = "") {
+      const isShown = message !== "" && message.length <= maxProgressLength;
+      progress(done, total, isShown ? maskSecrets(message).text : undefined);
+    },
+  };
+}
+
+/** Callers see the messages and details of ResourceErrors only. */
+async function maskError(cause: unknown): Promise<unknown> {
+  if (!(cause instanceof ResourceError)) return cause;
+  const { kind, passing } = cause;
+  const message = await maskText(cause.message);
+  const details = await maskDeep(cause.details);
+  if (message === cause.message && isDeepStrictEqual(details, cause.details)) return cause;
+  return new ResourceError(kind, message, { passing, cause: cause.cause, ...(details && { details }) });
+}
+
+/** Templates from elsewhere are masked when they are learned. */
+function maskTemplates(source: Source): Source {
+  let learned: Source["templates"];
+  let templates: readonly SourceTemplate[] = [];
+  return withMembers(source, {
+    get templates() {
+      return templates;
+    },
+    async learnTemplates(call) {
+      await source.learnTemplates!(call);
+      const found = source.templates ?? [];
+      if (found === learned) return;
+      templates = await maskEach(found, maskEntry).catch(() => []);
+      learned = found;
+    },
+  });
 }
 
 function maskAction(method: OperationMethod): OperationMethod {
@@ -201,7 +258,8 @@ function maskRelayed(method: OperationMethod): OperationMethod {
   };
 }
 
-async function maskBlock(block: SourceBlock): Promise<SourceBlock> {
+async function maskBlock(original: SourceBlock): Promise<SourceBlock> {
+  const block = "meta" in original ? { ...original, meta: await maskDeep(original.meta) } : original;
   switch (block.type) {
     case "text":
       return { ...block, text: await maskText(block.text) };
@@ -276,14 +334,15 @@ async function maskEach<T>(all: readonly T[], masked: (one: T) => Promise<T>): P
   return done;
 }
 
-/** The path is not masked: it is the address for reading. */
-async function maskEntry(entry: Entry): Promise<Entry> {
-  const { title, description, name, meta } = entry;
+/** The path or template is not masked: it is the address for reading. */
+async function maskEntry<T extends Entry | SourceTemplate>(entry: T): Promise<T> {
+  const { title, description, name, icons, meta } = entry;
   return {
     ...entry,
     ...(title !== undefined && { title: await maskText(title) }),
     ...(description !== undefined && { description: await maskText(description) }),
     ...(name !== undefined && { name: await maskText(name) }),
+    ...(icons && { icons: await maskDeep(icons) }),
     ...(meta && { meta: await maskDeep(meta) }),
   };
 }

@@ -20,9 +20,10 @@ export function createAuditedResources(
     return { ...whoIs(call), uri, rule, isHidden: decision?.isAllowed === false };
   }
 
+  /** A cancelled read or search leaves no record. A cancelled call may have run, so it does. */
   function failed(event: Omit<AuditEvent, "outcome">, cause: unknown, isHidden: boolean): never {
     const { kind } = toResourceError(cause);
-    if (kind !== "cancelled")
+    if (kind !== "cancelled" || event.what === "act")
       write({
         ...event,
         outcome: isHidden || kind === "denied" ? "denied" : kind === "not-found" ? "missing" : "failed",

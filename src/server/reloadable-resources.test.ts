@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { openPolicy } from "../access/policy.ts";
-import type { Call, Change, Resources, Watch } from "../resources.ts";
+import type { Call, Change, Relayed, Resources, Watch } from "../resources.ts";
 import { createResources } from "../router/create-resources.ts";
 import { createRoutes, type Mount } from "../router/route.ts";
 import { createMemory, type Memory } from "../sources/memory.ts";
@@ -59,6 +59,21 @@ const updated = (uri: string): Change => ({ kind: "updated", uri });
 const listChanged: Change = { kind: "list-changed" };
 
 describe("reloadable resources", () => {
+  it("watch no tools and prompts for a call that has already ended", async () => {
+    const { call, stop } = ask();
+    stop.abort();
+    const armed: Call[] = [];
+    const relayed = { watch: async (watching: Call) => void armed.push(watching) } as unknown as Relayed;
+    const pressmark = createReloadableResources(
+      build([], (resources) => ({ ...resources, relayed })),
+      runtime,
+    );
+    for await (const kind of await pressmark.relayed!.watch(call)) expect.unreachable(kind);
+    await pressmark.swap(build([]));
+    expect(armed.filter(({ signal }) => !signal.aborted)).toEqual([]);
+    await pressmark.close();
+  });
+
   it("use the current build for every request", async () => {
     const { call } = ask();
     const pressmark = createReloadableResources(build([mount("a", createMemory({ x: "old" }))]), runtime);

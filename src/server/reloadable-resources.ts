@@ -243,14 +243,17 @@ export function createReloadableResources(
       completePrompt: async (what, request, call) => relayedBy(current).completePrompt(what, request, call),
       async watch(call) {
         const watch: HeldRelayedWatch = { call, reader: createCoalescingQueue((kind) => kind), leave: undefined };
+        if (call.signal.aborted) {
+          void watch.reader.return();
+          return watch.reader;
+        }
         relayedWatches.add(watch);
         const end = () => {
           relayedWatches.delete(watch);
           watch.leave?.abort();
           void watch.reader.return();
         };
-        if (call.signal.aborted) end();
-        else call.signal.addEventListener("abort", end, { once: true });
+        call.signal.addEventListener("abort", end, { once: true });
         await settleRelayed(watch);
         return watch.reader;
       },

@@ -15,10 +15,14 @@ interface WriteCheckOptions {
 export type WriteCheck = (caller: Caller, body: unknown, actionPath?: string) => Promise<boolean> | undefined;
 
 export function createWriteCheck({ tools, moreTools, endpoint }: WriteCheckOptions): WriteCheck {
+  /** A tool that is not listed counts as writing: the server of a mount may be slow or gone now, and back when the tool is called. */
   async function areWriting(names: readonly unknown[], caller: Caller): Promise<boolean> {
     const own = new Set(tools.map(({ name }) => name));
     const offered = [...tools, ...((await moreTools?.list(own, callOf(caller))) ?? [])];
-    return offered.some(({ name, annotations }) => names.includes(name) && annotations?.readOnlyHint !== true);
+    const readOnly = new Set<unknown>(
+      offered.filter(({ annotations }) => annotations?.readOnlyHint === true).map(({ name }) => name),
+    );
+    return names.some((name) => !readOnly.has(name));
   }
 
   return (caller, body, actionPath) => {

@@ -136,6 +136,54 @@ describe("a session that the server has forgotten", () => {
   });
 });
 
+const refused = (code: number, message: string) => ({ status: 400, body: { id: null, error: { code, message } } });
+const initializations = (asked: readonly string[]) => asked.filter((method) => method === "initialize").length;
+const calls = (asked: readonly string[]) => asked.filter((method) => method === "tools/call").length;
+
+describe("status 400", () => {
+  it.each([
+    [-32700, "Parse error: Invalid JSON-RPC message", "unexpected"],
+    [-32600, "Invalid Request", "unexpected"],
+    [-32600, 'no property "missing session id" is allowed', "unexpected"],
+    [-32602, "missing session", "invalid"],
+    [-32000, "Bad Request", "unexpected"],
+  ] as const)("with the error %i %j answers one call, and the others go on", async (code, message, kind) => {
+    await using server = await openScripted({ "tools/call": () => refused(code, message) }, { tools: {} });
+    const pressmark = await connect(server.url, { era: "legacy" });
+    await expect(pressmark.callTool("act", {}, call)).rejects.toMatchObject({ kind });
+    await expect(pressmark.callTool("act", {}, call)).rejects.toMatchObject({ kind });
+    expect([initializations(server.asked), calls(server.asked)]).toEqual([1, 2]);
+    await pressmark.close();
+  });
+
+  it.each([
+    [-32000, "Bad Request: No valid session ID provided"],
+    [-32000, "Bad Request: Server not initialized"],
+    [-32000, "Bad Request: Mcp-Session-Id header is required"],
+    [-32600, "Bad Request: Missing session ID"],
+    [-32001, "Session not found"],
+  ] as const)("with the error %i %j begins a new session, and calls again", async (code, message) => {
+    let times = 0;
+    const done: Said = { result: { content: [{ type: "text", text: "done" }] } };
+    await using server = await openScripted(
+      { "tools/call": () => (++times === 1 ? refused(code, message) : done) },
+      { tools: {} },
+    );
+    const pressmark = await connect(server.url, { era: "legacy" });
+    expect(await pressmark.callTool("act", {}, call)).toMatchObject({ content: [{ text: "done" }] });
+    expect([initializations(server.asked), calls(server.asked)]).toEqual([2, 2]);
+    await pressmark.close();
+  });
+
+  it("without a reason begins a new session, but calls nothing again", async () => {
+    await using server = await openScripted({ "tools/call": () => ({ status: 400 }) }, { tools: {} });
+    const pressmark = await connect(server.url, { era: "legacy" });
+    await expect(pressmark.callTool("act", {}, call)).rejects.toMatchObject({ kind: "unavailable" });
+    expect(calls(server.asked)).toBe(1);
+    await pressmark.close();
+  });
+});
+
 describe("a list without an end", () => {
   it.each([
     ["gives the same cursor for ever", () => page("same")],
