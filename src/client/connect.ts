@@ -38,8 +38,8 @@ export interface ConnectOptions {
   readonly now?: () => number;
   /** Cache, which several connections may share. Default: a separate one. */
   readonly cache?: AnswerCache;
-  /** Capabilities of the official client, and its handlers of list changes. */
-  readonly clientOptions?: Pick<ClientOptions, "capabilities" | "listChanged">;
+  /** Options of the official client. */
+  readonly clientOptions?: Pick<ClientOptions, "capabilities" | "inputRequired" | "listChanged">;
   /** Called with each client before it connects, to set handlers of requests. */
   readonly prepare?: (client: Client) => void;
   /** Called after each connection. */

@@ -36,7 +36,7 @@ interface ReconnectingOptions {
   readonly patience: Patience;
   /** Milliseconds that never go back. */
   readonly now: () => number;
-  /** Capabilities of the client, and its handlers of list changes. */
+  /** Options of the official client. */
   readonly clientOptions?: ClientOptions | undefined;
   /** Called with each client before it connects. */
   readonly prepare?: ((client: Client) => void) | undefined;

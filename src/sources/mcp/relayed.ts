@@ -59,6 +59,8 @@ export function createRelayedConnection(timeoutMs: number, runtime: Runtime): Re
     connectOptions: {
       clientOptions: {
         capabilities: calls.capabilities,
+        // Else the client answers questions to any request, such as a read of another caller, with the handlers for calls.
+        inputRequired: { autoFulfill: false },
         listChanged: { tools: heard("tools"), prompts: heard("prompts") },
       },
       prepare: calls.prepare,
