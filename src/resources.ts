@@ -258,6 +258,8 @@ export type ContentBlock =
 export interface RelayedName {
   readonly mount: string;
   readonly name: string;
+  /** In lists: all mounts that pass on tools or prompts to the caller, also those that cannot be reached. */
+  readonly mounts?: readonly string[];
 }
 
 /** A tool of another server that a mount passes on. Its texts are those of the other server. */

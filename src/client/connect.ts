@@ -15,7 +15,13 @@ import type { RemoteTools } from "./remote-tools.ts";
 import type { ToolUse } from "./tool-fallback.ts";
 import { createObservedFetch, type StreamObserver } from "./observed-fetch.ts";
 import { createAnswerCache, type AnswerCache } from "./answer-cache.ts";
-import { createReconnecting, type Patience, type ConnectMethod, type Reconnecting } from "./reconnect.ts";
+import {
+  type ClientConnection,
+  type ConnectMethod,
+  createReconnecting,
+  type Patience,
+  type Reconnecting,
+} from "./reconnect.ts";
 import { type Fetch, withOwnHeaders } from "./own-headers.ts";
 import { createRemoteResources } from "./remote-resources.ts";
 import { createRemoteWatcher } from "./watch-remote.ts";
@@ -38,12 +44,14 @@ export interface ConnectOptions {
   readonly now?: () => number;
   /** Cache, which several connections may share. Default: a separate one. */
   readonly cache?: AnswerCache;
-  /** Capabilities of the official client, and its handlers of list changes. */
-  readonly clientOptions?: Pick<ClientOptions, "capabilities" | "listChanged">;
-  /** Called with each client before it connects, to set handlers of requests. */
+  /** Options of the official client. */
+  readonly clientOptions?: Pick<ClientOptions, "capabilities" | "inputRequired">;
+  /** Called with each client before it connects, to set handlers of requests and notifications. */
   readonly prepare?: (client: Client) => void;
-  /** Called after each connection. */
-  readonly connected?: () => void;
+  /** Called with each connection. */
+  readonly connected?: (connection: ClientConnection) => void;
+  /** Called when notifications may have been missed, though the connection holds. */
+  readonly missed?: () => void;
   /** Owner of private cached responses: connections with the same identity belong to the same person. Default: a separate one. */
   readonly identity?: string;
 }
@@ -164,12 +172,14 @@ export function createRemoteServer(
     changed: (change) => (change.kind === "updated" ? cache.forget(server, change.uri) : cache.forgetLists(server)),
   });
   let info: RemoteServerInfo | undefined;
-  link.onConnection(({ client: made, era: spoken }) => {
+  link.onConnection((connection) => {
+    const { client: made, era: spoken } = connection;
     const { name, version } = made.getServerVersion() ?? {};
     const [instructions, revision] = [made.getInstructions(), made.getNegotiatedProtocolVersion()];
     info = { era: spoken, name, version, instructions, revision };
-    options.connected?.();
+    options.connected?.(connection);
   });
+  link.onGap(() => options.missed?.());
   const nobody = { caller: { id: identity }, signal: new AbortController().signal };
   return {
     ...resources,

@@ -1,5 +1,5 @@
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { ResourceError } from "../errors.ts";
 import { createReconnecting } from "./reconnect.ts";
 
@@ -145,4 +145,20 @@ describe("a connection that is lost", () => {
     expect(await ask()).toEqual(["unavailable", 200]);
     expect(program.starts).toBe(3);
   });
+});
+
+it("a request that fails after its call was cancelled leaves no unhandled rejection", async () => {
+  const { link } = start(false);
+  const unhandled: unknown[] = [];
+  const note = (cause: unknown): void => void unhandled.push(cause);
+  process.on("unhandledRejection", note);
+  onTestFinished(() => void process.off("unhandledRejection", note));
+  const stop = new AbortController();
+  const request = async () => {
+    stop.abort();
+    throw new Error("too late");
+  };
+  await expect(link.send(request, { ...call, signal: stop.signal })).rejects.toMatchObject({ kind: "cancelled" });
+  await new Promise(setImmediate);
+  expect(unhandled).toEqual([]);
 });

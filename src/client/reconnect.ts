@@ -36,7 +36,7 @@ interface ReconnectingOptions {
   readonly patience: Patience;
   /** Milliseconds that never go back. */
   readonly now: () => number;
-  /** Capabilities of the client, and its handlers of list changes. */
+  /** Options of the official client. */
   readonly clientOptions?: ClientOptions | undefined;
   /** Called with each client before it connects. */
   readonly prepare?: ((client: Client) => void) | undefined;
@@ -368,7 +368,10 @@ function isBrokenOff(cause: unknown): boolean {
 }
 
 function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  if (signal.aborted) return Promise.reject(signal.reason as Error);
+  if (signal.aborted) {
+    promise.catch(() => undefined);
+    return Promise.reject(signal.reason as Error);
+  }
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal.reason as Error);
     signal.addEventListener("abort", stop, { once: true });

@@ -145,7 +145,13 @@ export function createRemoteResources({
         ? kept.getStale<ReadResult>({ server, identity, ...what })
         : undefined;
       const params = known ? { uri, _meta: { [validatorKey]: known.validator } } : { uri };
-      const result = await client.request({ method: "resources/read", params }, options);
+      const result = await client.request({ method: "resources/read", params }, options).catch((cause: unknown) => {
+        const { data } = cause as { readonly data?: unknown };
+        const needsInput = isRemoteObject(data) && data["resultType"] === "input_required";
+        throw needsInput
+          ? unsupported("this resource needs an answer from the user, which is not supported in a read")
+          : cause;
+      });
       const { [validatorKey]: validator, [unchangedKey]: isUnchanged } = result._meta ?? {};
       if (known && isUnchanged === true && validator === known.validator)
         return readAnswer(known.answer.contents, freshnessOf(result), validator);

@@ -1,8 +1,9 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { RelayedName } from "../resources.ts";
 import { nameAll } from "./relayed-names.ts";
 
-const names = (all: readonly { mount: string; name: string }[], taken: readonly string[] = []) =>
-  nameAll(all, taken).map(([name]) => name);
+const names = (all: readonly RelayedName[], taken: readonly string[] = []) => nameAll(all, taken).map(([name]) => name);
 
 describe("names of tools of other servers", () => {
   it("are the mount and the tool", () => {
@@ -24,16 +25,38 @@ describe("names of tools of other servers", () => {
   });
 
   it("are never those of other tools", () => {
-    const all = [
-      { mount: "a_b", name: "c" },
-      { mount: "a", name: "b_c" },
-      { mount: "search", name: "resources" },
-    ];
-    const found = names(all, ["search_resources"]);
-    expect(found).toEqual([
-      "a_b_c",
-      expect.stringMatching(/^a_b_c-[0-9a-f]{8}$/),
-      expect.stringMatching(/^search_resources-/),
+    expect(names([{ mount: "search", name: "resources" }], ["search_resources"])).toEqual([
+      expect.stringMatching(/^search_resources-[0-9a-f]{16}$/),
     ]);
+    const [hashed] = names([{ mount: "m", name: "a b" }]);
+    // A server can compute the hash of a tool of another server.
+    expect(names([{ mount: "m", name: hashed!.slice(2) }])).not.toEqual([hashed]);
+  });
+
+  it("are of the mount with the longest name that fits", () => {
+    const mounts = ["git", "git_hub"];
+    expect(names([{ mount: "git_hub", name: "delete", mounts }])).toEqual(["git_hub_delete"]);
+    expect(names([{ mount: "git", name: "hub_delete", mounts }])).toEqual([
+      expect.stringMatching(/^git_hub_delete-[0-9a-f]{16}$/),
+    ]);
+    expect(names([{ mount: "git", name: "hubs", mounts }])).toEqual(["git_hubs"]);
+  });
+
+  it("are unique, and the same whichever other servers can be reached", () => {
+    const part = fc
+      .array(fc.constantFrom("a", "_", "_", "/"), { minLength: 1, maxLength: 4 })
+      .map((all) => all.join(""));
+    const servers = fc.dictionary(part, fc.uniqueArray(part, { maxLength: 5 }), { maxKeys: 5 });
+    fc.assert(
+      fc.property(servers, fc.func(fc.boolean()), (tools, isReached) => {
+        const mounts = Object.keys(tools);
+        const all = mounts.flatMap((mount) => tools[mount]!.map((name) => ({ mount, name, mounts })));
+        const found = nameAll(all, []);
+        expect(found).toHaveLength(all.length);
+        const some = all.filter(({ mount }) => isReached(mount));
+        expect(nameAll(some, [])).toEqual(found.filter(([, { mount }]) => isReached(mount)));
+      }),
+      { numRuns: 1000 },
+    );
   });
 });

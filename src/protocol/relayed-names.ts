@@ -4,14 +4,21 @@ import type { RelayedName } from "../resources.ts";
 
 /** Some hosts refuse longer names. */
 const maxNameLength = 64;
-const hashLength = 8;
+/** Long enough that no server finds a name with the hash of another. */
+const hashLength = 16;
+const hashed = /-[0-9a-f]{16}$/;
 
-/** The same tool or prompt has the same name in every list, unless two exact names are equal: then the later one gets another. */
-export function toRelayedName(what: RelayedName, taken: ReadonlySet<string>): string {
-  const exact = `${what.mount}_${what.name}`;
-  if (/^[A-Za-z0-9_.-]+$/.test(exact) && exact.length <= maxNameLength && !taken.has(exact)) return exact;
+/**
+ * The same tool or prompt has the same name in every list of a caller, whichever mounts can be reached: if the exact name could be
+ * of several mounts, it is of the one with the longest name.
+ */
+export function toRelayedName({ mount, name, mounts = [] }: RelayedName, taken: ReadonlySet<string>): string {
+  const exact = `${mount}_${name}`;
+  const isValid = /^[A-Za-z0-9_.-]+$/.test(exact) && exact.length <= maxNameLength && !hashed.test(exact);
+  const isOfOther = mounts.some((other) => other.length > mount.length && exact.startsWith(`${other}_`));
+  if (isValid && !isOfOther && !taken.has(exact)) return exact;
   const hash = createHash("sha256")
-    .update(JSON.stringify([what.mount, what.name]))
+    .update(JSON.stringify([mount, name]))
     .digest("hex");
   const readable = exact.replaceAll(/[^A-Za-z0-9_.-]+/g, "-").slice(0, maxNameLength - hashLength - 1);
   return `${readable}-${hash.slice(0, hashLength)}`;

@@ -12,7 +12,7 @@ const paths = ["a", "a/b", "a/b/c", "d", "d/e"];
 const input: ClientInput = { clientCapabilities: {} };
 const signal = new AbortController().signal;
 
-function open(policy: Policy, own: Partial<SourceRelayed> = {}) {
+function open(policy: Policy, own: Partial<SourceRelayed> = {}, failing: readonly string[] = []) {
   const relayed: SourceRelayed = {
     tools: async () => [
       { name: "look", inputSchema: {}, annotations: { readOnlyHint: true } },
@@ -33,7 +33,11 @@ function open(policy: Policy, own: Partial<SourceRelayed> = {}) {
   };
   const log: string[] = [];
   const runtime = createRuntime({ write: (line: string) => Boolean(log.push(line)) });
-  const mounts = [{ name: "up", base: "mcp://up/", source }];
+  const down = { ...source, relayed: { ...relayed, prompts: () => Promise.reject(new Error("down")) } };
+  const mounts = [
+    { name: "up", base: "mcp://up/", source },
+    ...failing.map((name) => ({ name, base: `mcp://${name}/`, source: down })),
+  ];
   return { log, ...createResources({ mounts, policy, runtime, cursorKey: new Uint8Array(32) }) };
 }
 
@@ -90,6 +94,13 @@ describe("tools and prompts of another server", () => {
         { type: "text", text: "[a resource that cannot be shown]" },
       ],
     });
+  });
+
+  it("say which mounts the caller has, also those that fail", async () => {
+    const { relayed } = open(openPolicy, {}, ["up_2"]);
+    expect(await relayed!.prompts(callOf("ann"))).toEqual([{ name: "hello", mount: "up", mounts: ["up", "up_2"] }]);
+    const { relayed: ofOne } = open(createRulesPolicy([{ allow: ["anyone"], mounts: ["up"] }]), {}, ["up_2"]);
+    expect(await ofOne!.prompts(callOf("ann"))).toEqual([{ name: "hello", mount: "up", mounts: ["up"] }]);
   });
 
   it("of a mount that fails are missing, which is logged once", async () => {

@@ -23,13 +23,15 @@ export function createRelayed(access: Access): Relayed {
   }
 
   /** The tools or prompts of every mount of the caller that can be reached. */
-  async function listAll<T>(
+  async function listAll<T extends Pick<RelayedName, "name">>(
     call: Call,
     list: (source: SourceRelayed) => Promise<readonly T[]>,
-  ): Promise<(T & { mount: string })[]> {
-    const lists = mountsFor(call).map(async ({ mount, source }) => {
+  ): Promise<(T & RelayedName)[]> {
+    const relaying = mountsFor(call);
+    const mounts = relaying.map(({ mount }) => mount.name);
+    const lists = relaying.map(async ({ mount, source }) => {
       try {
-        const found = (await list(source)).map((each) => ({ ...each, mount: mount.name }));
+        const found = (await list(source)).map((each) => ({ ...each, mount: mount.name, mounts }));
         failing.delete(mount);
         return found;
       } catch (cause) {

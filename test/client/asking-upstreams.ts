@@ -97,6 +97,11 @@ export async function openNewerAsking(): Promise<AskingUpstream> {
       resolve();
       return say("cancelled");
     });
+    mcp.registerResource("secret", "asking://secret", {}, async ({ href }, { mcpReq }) =>
+      mcpReq.inputResponses
+        ? { contents: [{ uri: href, text: JSON.stringify(mcpReq.inputResponses) }] }
+        : inputRequired({ inputRequests: { colour: inputRequired.elicit(form) } }),
+    );
     mcp.registerPrompt("hello", { argsSchema: z.object({ name: z.string() }) }, async ({ name }) => ({
       messages: [{ role: "user", content: { type: "text", text: `hello ${name}` } }],
     }));

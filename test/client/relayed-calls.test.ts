@@ -156,8 +156,9 @@ describe.each(Object.keys(eras))("a server of the %s era", (era) => {
   });
 });
 
-it("a question that could be for two callers reaches neither", async () => {
-  const { url, tokenOf } = await open("older", rules);
+/** Two clients that note whom a server asked; a call of the first is running. */
+async function openWithTwo(era: string) {
+  const { url, tokenOf } = await open(era, rules);
   const asked: string[] = [];
   const client = async (name: string) =>
     await visit(url, {
@@ -174,10 +175,21 @@ it("a question that could be for two callers reaches neither", async () => {
   const told = Promise.withResolvers<unknown>();
   ann.callTool(call("wait"), { signal: stop.signal, onprogress: told.resolve }).catch(() => undefined);
   await told.promise;
+  onTestFinished(() => stop.abort());
+  return { ben, asked };
+}
+
+it("a question that could be for two callers reaches neither", async () => {
+  const { ben, asked } = await openWithTwo("older");
   expect(await ben.callTool(call("ask"))).toMatchObject({
     isError: true,
     content: [{ text: expect.stringContaining("not known who should answer") }],
   });
-  stop.abort();
+  expect(asked).toEqual([]);
+});
+
+it("a resource that needs an answer cannot be read, and nobody is asked", async () => {
+  const { ben, asked } = await openWithTwo("newer");
+  await expect(ben.readResource({ uri: "mcp://up/asking:%2F%2Fsecret" })).rejects.toThrow("needs an answer");
   expect(asked).toEqual([]);
 });

@@ -1,9 +1,11 @@
 /** Tools and prompts of another server, as far as the mount passes them on. */
-import type { Client, RequestOptions } from "@modelcontextprotocol/client";
+import type { Client, RequestOptions, SubscriptionFilter } from "@modelcontextprotocol/client";
+import { createBackoff } from "../../lib/backoff.ts";
 import { type CoalescingQueue, createCoalescingQueue } from "../../lib/coalescing-queue.ts";
 import { withDeadline } from "../../lib/with-deadline.ts";
 import { notFound, ResourceError, unavailable } from "../../errors.ts";
 import type { ConnectOptions, RemoteServer } from "../../client/connect.ts";
+import type { ClientConnection } from "../../client/reconnect.ts";
 import type { Call, RelayedKind, Resource } from "../../resources.ts";
 import type { Entry, Runtime, SourceRelayed } from "../../source.ts";
 import type { Addresses } from "./addresses.ts";
@@ -40,34 +42,78 @@ const againMs = 250;
 const unlimitedMs = 24 * 60 * 60_000;
 const capabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
 const kinds = ["tools", "prompts"] as const;
+/** Delays between two listens, and between fetches of a list that changes again and again. */
+const pace = { firstMs: 250, longestMs: 30_000, steadyMs: 5000 };
 
 /** The connection of a mount that passes on tools or prompts: what it declares, and what it hears. */
 export interface RelayedConnection {
   readonly calls: UpstreamCalls;
-  readonly connectOptions: Pick<ConnectOptions, "clientOptions" | "prepare" | "connected">;
-  /** The server announced a change. */
+  readonly connectOptions: Pick<ConnectOptions, "clientOptions" | "prepare" | "connected" | "missed">;
+  /** The server announced a change, or possibly did so unheard. */
   changed: (kind: RelayedKind) => void;
-  /** There is a new connection. */
+  /** There is a new connection: earlier changes were not heard. */
   connected: () => void;
 }
 
 export function createRelayedConnection(timeoutMs: number, runtime: Runtime): RelayedConnection {
   const calls = createUpstreamCalls(timeoutMs, runtime);
-  const heard = (kind: RelayedKind) => ({ autoRefresh: false, onChanged: () => connection.changed(kind) });
+  const missed = (): void => {
+    for (const kind of kinds) connection.changed(kind);
+  };
   const connection: RelayedConnection = {
     calls,
     connectOptions: {
       clientOptions: {
         capabilities: calls.capabilities,
-        listChanged: { tools: heard("tools"), prompts: heard("prompts") },
+        // Else the client answers questions to any request, such as a read of another caller, with the handlers for calls.
+        inputRequired: { autoFulfill: false },
       },
-      prepare: calls.prepare,
-      connected: () => connection.connected(),
+      prepare(client) {
+        calls.prepare(client);
+        for (const kind of kinds)
+          client.setNotificationHandler(`notifications/${kind}/list_changed`, () => connection.changed(kind));
+      },
+      connected(made) {
+        const filter = filterFor(made);
+        if (filter) void listen(made, filter, { timeoutMs, runtime, missed });
+        else connection.connected();
+      },
+      missed,
     },
     changed: () => {},
     connected: () => {},
   };
   return connection;
+}
+
+/** Newer era: the lists whose changes the server announces, if any. */
+function filterFor({ client, era }: ClientConnection): SubscriptionFilter | undefined {
+  const { tools, prompts } = client.getServerCapabilities() ?? {};
+  if (era === "legacy" || !(tools?.listChanged || prompts?.listChanged)) return undefined;
+  return {
+    ...(tools?.listChanged && { toolsListChanged: true }),
+    ...(prompts?.listChanged && { promptsListChanged: true }),
+  };
+}
+
+/** Listens as long as the connection holds. Calls `missed` after each attempt: earlier changes were not heard. */
+async function listen(
+  { client, lost }: ClientConnection,
+  filter: SubscriptionFilter,
+  { timeoutMs, runtime, missed }: { timeoutMs: number; runtime: Runtime; missed: () => void },
+): Promise<void> {
+  const ended = new AbortController();
+  void lost.then(() => ended.abort());
+  const { signal } = ended;
+  const backoff = createBackoff({ ...pace, now: runtime.monotonicMs });
+  while (!signal.aborted) {
+    const subscription = await client.listen(filter, { timeout: timeoutMs, signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    missed();
+    if (subscription) backoff.begun();
+    await subscription?.closed;
+    await runtime.wait(backoff.ended(), signal).catch(() => undefined);
+  }
 }
 
 export function createRelayed(options: RelayedOptions): SourceRelayed & { close(): void } {
@@ -89,7 +135,6 @@ export function createRelayed(options: RelayedOptions): SourceRelayed & { close(
   });
   const lists = { tools, prompts };
   connection.changed = (kind) => void lists[kind].changed();
-  // Changes before it were not heard.
   connection.connected = () => {
     for (const list of [tools, prompts]) if (list.isKnown()) void list.changed();
   };
@@ -107,6 +152,8 @@ export function createRelayed(options: RelayedOptions): SourceRelayed & { close(
     let isSlow = false;
     let freshUntilMs = -Infinity;
     let announced = 0;
+    let isDue = false;
+    const backoff = createBackoff({ ...pace, atOnce: 1, now: runtime.monotonicMs });
     let fetching: Promise<ReadonlyMap<string, Item>> | undefined;
 
     function select(found: readonly { name: string; item: Item }[]): ReadonlyMap<string, Item> {
@@ -171,8 +218,14 @@ export function createRelayed(options: RelayedOptions): SourceRelayed & { close(
       async changed(): Promise<void> {
         announced += 1;
         freshUntilMs = -Infinity;
+        if (isDue) return;
+        isDue = true;
+        // A fetch may itself make a new connection, which calls this again.
+        await runtime.wait(backoff.ended(), closing.signal).catch(() => undefined);
         await fetching?.catch(() => undefined);
-        if (readers.size > 0) await get(closing).catch(() => undefined);
+        isDue = false;
+        backoff.begun();
+        if (readers.size > 0 && !closing.signal.aborted) await get(closing).catch(() => undefined);
       },
       isKnown: () => known !== undefined,
     };
