@@ -53,6 +53,9 @@ function problemsOf({ file, entry, problem }: Looked, here: InstalledHosts["here
 function resultOf(about: string, known: readonly HostFile[], answer: HostAnswer | undefined): CheckResult {
   const where = known.map(({ file }) => file).join(", ");
   const remains = known.find((file) => file.remains !== undefined)?.remains;
+  const query = known[0]?.query;
+  // Not known to be done if the host was not asked.
+  const unknown = remains === undefined ? undefined : `if not done yet: ${remains}`;
   const hint = (says: string, advice = remains): CheckResult => ({
     about,
     state: "hint",
@@ -68,6 +71,11 @@ function resultOf(about: string, known: readonly HostFile[], answer: HostAnswer 
       return hint(
         `its entry for Pressmark is disabled${remains === undefined ? "" : "; the project may not be trusted yet"}`,
       );
+    case "too-old":
+      return hint(
+        `was not asked about its entry for Pressmark, because ${query?.program} ${query?.since} or newer was not found`,
+        unknown,
+      );
     case "signed-out":
       return hint("must sign in to use its entry for Pressmark", `sign in from ${about}`);
     case "failed":
@@ -80,8 +88,7 @@ function resultOf(about: string, known: readonly HostFile[], answer: HostAnswer 
         about,
         state: "ok",
         says: `has an entry for Pressmark${answer === "connected" ? " and connects" : ""}: ${where}`,
-        // Not known to be done if the host was not asked.
-        ...(answer === undefined && remains !== undefined && { advice: `if not done yet: ${remains}` }),
+        ...(answer === undefined && unknown !== undefined && { advice: unknown }),
       };
   }
 }

@@ -102,7 +102,7 @@ describe("add", () => {
 
 it("doctor asks the host, and its answer breaks nothing", async () => {
   await run(["add", "codex", "--scope", "user", "--yes"]);
-  program("codex", "echo '[]'");
+  program("codex", "[ $1 = --version ] && echo 0.166.0 || echo '[]'");
   const { out } = await run(["doctor"]);
   expect(out).toMatch(/^hint {4}Codex: does not use its entry for Pressmark/m);
   expect(out).not.toContain("BROKEN  Codex");

@@ -31,10 +31,12 @@ export type HostName = (typeof hostNames)[number];
 export const scopes = ["project", "user"] as const;
 export type HostScope = (typeof scopes)[number];
 
-/** The host's command that lists its servers. None of these starts a server that the user has not approved. */
+/** The host's command that lists its servers. */
 export interface HostQuery {
   readonly program: string;
   readonly words: readonly string[];
+  /** The first version known to start no server that the user has not approved. Older ones may start those of any project. */
+  readonly since: string;
 }
 
 interface HostDeclaration {
@@ -138,7 +140,7 @@ const claudeCode: HostDeclaration = {
   host: "claude-code",
   title: "Claude Code",
   render: asTyped,
-  query: { program: "claude", words: ["mcp", "list"] },
+  query: { program: "claude", words: ["mcp", "list"], since: "2.1.325" },
 };
 const vscode: HostDeclaration = { ...json, host: "vscode", title: "VS Code", path: ["servers"], render: asTyped };
 const codex: HostDeclaration = {
@@ -147,7 +149,7 @@ const codex: HostDeclaration = {
   format: "toml",
   path: ["mcp_servers"],
   render: asPlain,
-  query: { program: "codex", words: ["mcp", "list", "--json"] },
+  query: { program: "codex", words: ["mcp", "list", "--json"], since: "0.166.0" },
 };
 const cursor: HostDeclaration = { ...json, host: "cursor", title: "Cursor", render: asPlain };
 const zedEditor: HostDeclaration = { ...json, host: "zed", title: "Zed", path: ["context_servers"], render: asPlain };
@@ -156,14 +158,14 @@ const gemini: HostDeclaration = {
   host: "gemini",
   title: "Gemini CLI",
   render: withHttpUrl,
-  query: { program: "gemini", words: ["mcp", "list"] },
+  query: { program: "gemini", words: ["mcp", "list"], since: "0.61.0" },
 };
 const qwen: HostDeclaration = {
   ...json,
   host: "qwen",
   title: "Qwen Code",
   render: withHttpUrl,
-  query: { program: "qwen", words: ["mcp", "list"] },
+  query: { program: "qwen", words: ["mcp", "list"], since: "0.24.4" },
 };
 // Not asked: `opencode mcp list` starts every server of a project, and no one approves them.
 const opencode: HostDeclaration = { ...json, host: "opencode", title: "opencode", path: ["mcp"], render: asOpencode };
@@ -172,7 +174,7 @@ const copilotCli: HostDeclaration = {
   host: "copilot",
   title: "Copilot CLI",
   render: asTyped,
-  query: { program: "copilot", words: ["mcp", "list", "--json"] },
+  query: { program: "copilot", words: ["mcp", "list", "--json"], since: "1.0.102" },
 };
 // Not asked: without an account `amp` starts a login.
 const amp: HostDeclaration = { ...json, host: "amp", title: "Amp", path: ["amp.mcpServers"], render: asPlain };
@@ -181,7 +183,7 @@ const cline: HostDeclaration = {
   host: "cline",
   title: "Cline",
   render: withHttpType("streamableHttp"),
-  query: { program: "cline", words: ["config", "mcp", "--json"] },
+  query: { program: "cline", words: ["config", "mcp", "--json"], since: "3.0.65" },
 };
 const continueCli: HostDeclaration = {
   host: "continue",
