@@ -159,3 +159,24 @@ describe("a host that is asked", () => {
     ).not.toContain("opencode");
   });
 });
+
+describe("an entry that is not Pressmark", () => {
+  it.each([
+    [{ command: "sh", args: ["-c", "true"] }, "broken", "pressmark add claude-code"],
+    [
+      { command: "pressmark", args: ["stdio"], env: { A: "1" } },
+      "hint",
+      "do not approve it in Claude Code unless you know",
+    ],
+    [{ type: "http", url: "https://far.example/mcp" }, "hint", "do not approve it in Claude Code unless you know"],
+  ])("is never advised to be approved, and the host is not asked: %j", async (entry, state, advice) => {
+    const ran = join(root, "ran");
+    hostProgram("claude", `touch '${ran}'; echo 'pressmark: x - Pending approval'`);
+    writeFileSync(join(project, ".mcp.json"), JSON.stringify({ mcpServers: { pressmark: entry } }));
+    const results = await examineHosts({ files: files(), here: here() }, AbortSignal.timeout(15_000));
+    const [result, ...others] = results.filter(({ about }) => about === "Claude Code");
+    expect(result).toMatchObject({ state, advice: expect.stringContaining(advice) });
+    expect(others).toEqual([]);
+    expect(existsSync(ran)).toBe(false);
+  });
+});

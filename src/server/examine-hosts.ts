@@ -41,11 +41,13 @@ export async function examineHosts(
 function problemsOf({ file, entry, problem }: Looked, here: InstalledHosts["here"]): CheckResult[] {
   const { title: about } = file;
   if (problem !== undefined) return [{ about, state: "broken", says: problem }];
-  const wrong = entry && wrongWith(entry, here);
+  const wrong = entry && wrongWith(entry, file.scope, here);
   if (!wrong) return [];
   const [command = "", ...args] = connectionOf(entry).words ?? [];
   const install = file.scope === "project" ? installStep({ kind: "stdio", command, args }, here) : undefined;
-  const advice = install ?? addCommand(file);
+  const advice = wrong.isForeign
+    ? `do not approve it in ${about} unless you know who wrote it, and why`
+    : (install ?? addCommand(file));
   return [{ about, state: wrong.isDoubt ? "hint" : "broken", says: `${file.file} ${wrong.says}`, advice }];
 }
 

@@ -44,8 +44,8 @@ export default defineCommand({
     if (!http && (flags.port !== undefined || flags["token-env"] !== undefined))
       throw new UsageError("--port and --token-env are for --http");
     const { findInstalledHosts } = await import("../../server/installed-hosts.ts");
-    const { installStep, stdioConnection } = await import("../../config/hosts/connection.ts");
-    const { planChange, writeChange } = await import("../../config/hosts/settings.ts");
+    const { installStep, stdioConnection, unknownKeys } = await import("../../config/hosts/connection.ts");
+    const { planChange, readEntry, writeChange } = await import("../../config/hosts/settings.ts");
     const { whileAlone } = await import("../../config/while-alone.ts");
     const found = await findInstalledHosts(world.folder, world.env, undefined, flags.port);
     const { files, here, state, port } = found;
@@ -59,8 +59,15 @@ export default defineCommand({
 
     const tokenVariable = flags["token-env"] ?? found.tokenVariable;
     const connection = http ? { kind: "http" as const, url: here.url, tokenVariable } : stdioConnection(host, here);
-    const steps = [installStep(connection, here), host.remains].filter((step) => step !== undefined);
-    const todo = (label: string) => steps.map((step) => `${label}: ${plain(step)}.\n`).join("");
+    /** Of the entry as it is in the file. */
+    const todo = (label: string) => {
+      const other = host.scope === "project" ? unknownKeys(readEntry(host) ?? {}) : undefined;
+      const look = other && `first look at the entry: it ${other.says}`;
+      return [installStep(connection, here), look, host.remains]
+        .filter((step) => step !== undefined)
+        .map((step) => `${label}: ${plain(step)}.\n`)
+        .join("");
+    };
     const alone = <T>(work: () => T | Promise<T>) => whileAlone(host.file, state, work);
     const write = (change: SettingsChange) => writeChange(change, join(state, "backups"));
 

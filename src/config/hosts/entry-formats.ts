@@ -47,16 +47,16 @@ export function asOpencode(connection: HostConnection): EntryValues {
 }
 
 interface EntryConnection {
-  readonly url?: string;
+  readonly urls: readonly string[];
   /** The program, then its arguments. */
   readonly words?: readonly string[];
 }
 
 /** The connection of an entry in any of these formats. */
 export function connectionOf(entry: Readonly<Record<string, unknown>>): EntryConnection {
-  const url = [entry["url"], entry["httpUrl"], entry["serverUrl"]].find((each) => typeof each === "string");
+  const urls = [entry["url"], entry["httpUrl"], entry["serverUrl"]].filter((each) => typeof each === "string");
   const { command, args } = entry;
   const words: unknown[] = Array.isArray(command) ? command : [command, ...(Array.isArray(args) ? args : [])];
-  if (typeof words[0] !== "string") return { url };
-  return { url, words: words.filter((each) => typeof each === "string") };
+  if (typeof words[0] !== "string") return { urls };
+  return { urls, words: words.filter((each) => typeof each === "string") };
 }

@@ -31,6 +31,9 @@ export type HostName = (typeof hostNames)[number];
 export const scopes = ["project", "user"] as const;
 export type HostScope = (typeof scopes)[number];
 
+/** The placeholder of VS Code and Cursor for the project folder. */
+export const workspaceFolder = "${workspaceFolder}";
+
 /** The host's command that lists its servers. */
 export interface HostQuery {
   readonly program: string;
@@ -81,7 +84,6 @@ export function hostFiles({ project, home, env, platform }: HostPaths): readonly
   const code = join(application, "Code", "User");
   const zed = join(platform === "darwin" ? join(home, ".config") : application, platform === "win32" ? "Zed" : "zed");
   const copilot = folderFrom(env["COPILOT_HOME"], join(home, ".copilot"));
-  const workspaceFolder = "${workspaceFolder}";
 
   /** A file in a folder of the host. */
   const inProject = (path: string, more: Partial<HostFile> = {}) =>
