@@ -58,7 +58,10 @@ export default defineCommand({
       throw invalid(`${host.title} starts servers itself, and its settings take no address; leave out --http`);
 
     const tokenVariable = flags["token-env"] ?? found.tokenVariable;
-    const connection = http ? { kind: "http" as const, url: here.url, tokenVariable } : stdioConnection(host, here);
+    const isTokenChosen = flags["token-env"] !== undefined;
+    const connection = http
+      ? { kind: "http" as const, url: here.url, tokenVariable, isTokenChosen }
+      : stdioConnection(host, here);
     /** Of the entry as it is in the file. */
     const todo = (label: string) => {
       const other = host.scope === "project" ? unknownKeys(readEntry(host) ?? {}) : undefined;
@@ -85,25 +88,28 @@ export default defineCommand({
       return change;
     }
 
+    let change: SettingsChange | undefined;
     let backup: string | undefined;
     if (yes) {
       // Inside the lock nobody is asked, so that it is held only briefly.
-      const isWritten = await alone(async () => {
-        const change = await plan();
-        if (change) backup = write(change);
-        return change !== undefined;
+      change = await alone(async () => {
+        const planned = await plan();
+        if (planned) backup = write(planned);
+        return planned;
       });
-      if (!isWritten) return;
-    } else {
-      const change = await plan();
       if (!change) return;
+    } else {
+      const planned = await plan();
+      if (!planned) return;
       await confirm(`Write this for ${host.title}?`, yes, world, "nothing was written");
-      backup = await alone(() => write(change));
+      backup = await alone(() => write(planned));
+      change = planned;
     }
     const saved = backup === undefined ? "" : `; the old file is saved as ${plain(backup)}`;
-    const next = http
-      ? ` Start the server with "pressmark serve${portFlag(flags.port)}".${tokenStep(host.host, tokenVariable)}`
-      : "";
+    const token = change.keepsToken
+      ? ` The entry keeps its token; --token-env ${tokenVariable} replaces it.`
+      : tokenStep(host.host, tokenVariable);
+    const next = http ? ` Start the server with "pressmark serve${portFlag(flags.port)}".${token}` : "";
     await print(
       world.out,
       `wrote ${plain(host.file)}${saved}. Restart ${host.title}, or let it reload its settings.${next}\n${todo("Still to do")}`,

@@ -94,6 +94,13 @@ describe("add", () => {
       expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("takes the name of an environment")]);
       if (pasted !== "") expect(refused.err).not.toContain(pasted);
     }
+    const env = { PATH: bin, PRESSMARK_TOKEN: "0123456789abcdef0123456789abcdef" };
+    const kept = await stand.run(["add", "qwen", "--http", "--yes"], { env });
+    expect(kept.out).toContain("The entry keeps its token; --token-env PRESSMARK_TOKEN replaces it.");
+    expect(written(".qwen/settings.json")).toContain("${MY_TOKEN_V2}");
+    const replaced = await run(["add", "qwen", "--http", "--token-env", "OTHER", "--yes"]);
+    expect(replaced.out).toContain("The host reads the token from OTHER");
+    expect(written(".qwen/settings.json")).toContain("${OTHER}");
     expect((await run(["add", "qwen", "--port", "7400"])).err).toContain("are for --http");
     expect((await run(["add", "qwen", "--http", "--port", "0"])).code).toBe(2);
   });

@@ -7,6 +7,8 @@ export type HostConnection =
       readonly url: string;
       /** Environment variable with the token, if callers must send one. */
       readonly tokenVariable?: string;
+      /** Whether a person chose that variable, so that it replaces a token of the entry. */
+      readonly isTokenChosen?: boolean;
     }
   | { readonly kind: "stdio"; readonly command: string; readonly args: readonly string[] };
 

@@ -188,6 +188,34 @@ describe("the settings of a host", () => {
     expect(inputs.map(({ id }) => id)).toEqual(["other", "pressmark-token"]);
   });
 
+  it("keep a token that a person set, at any depth, unless another variable was chosen", () => {
+    const guarded: HostConnection = { ...http, tokenVariable: "NEW" };
+    const own = [
+      ["claude-code", { headers: { authorization: "Bearer ${OLD}", "X-Own": "1" } }, "Bearer ${NEW}"],
+      ["codex", { bearer_token_env_var: "OLD" }, '"NEW"'],
+      ["continue", { requestOptions: { timeout: 5, headers: { "X-Own": "1" } } }, "Bearer ${{ secrets.NEW }}"],
+      ["continue", { requestOptions: { timeout: 5, headers: { Authorization: "Bearer OLD" } } }, "secrets.NEW"],
+    ] as const;
+    for (const [host, entry, reference] of own) {
+      const file = fileOf(host, "user");
+      rmSync(file.file, { force: true });
+      const isOld = JSON.stringify(entry).includes("OLD");
+      writeChange(planChange({ ...file, render: (each) => ({ ...file.render(each), ...entry }) as never }, http), root);
+      const kept = planChange(file, guarded);
+      expect(kept.keepsToken).toBe(isOld);
+      writeChange(kept, join(root, "backups"));
+      expect(readEntry(file)).toMatchObject(entry);
+      const chosen = planChange(file, { ...guarded, isTokenChosen: true });
+      expect(chosen.keepsToken).toBe(false);
+      writeChange(chosen, join(root, "backups"));
+      const text = JSON.stringify(readEntry(file));
+      expect(text).toContain(reference);
+      expect(text).not.toContain("OLD");
+      if (host !== "codex") expect(text).toMatch(/"X-Own":"1"|"timeout":5/);
+      expect(text.match(/authorization/gi) ?? [""]).toHaveLength(1);
+    }
+  });
+
   it("are written with a copy of what was there, through links, with the permissions they had", () => {
     const file = fileOf("claude-code", "user");
     const real = join(root, "dotfiles.json");
