@@ -1,4 +1,5 @@
 /** Asks an installed host what it makes of its entry for Pressmark. */
+import type { ChildProcess } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { sep } from "node:path";
 import { findProgram } from "../config/hosts/connection.ts";
@@ -108,7 +109,7 @@ interface RunOptions extends Omit<AskOptions, "project"> {
   readonly stderr: "ignore" | "pipe";
 }
 
-/** What it prints; undefined if it does not end in time. It is then ended, with what it started. */
+/** What it prints; undefined if it does not start, or does not end in time. It is then ended, with what it started. */
 async function outputOf(
   program: string,
   words: readonly string[],
@@ -116,14 +117,21 @@ async function outputOf(
 ): Promise<string | undefined> {
   const { spawn } = await import("node:child_process");
   return new Promise((resolve) => {
-    const child = spawn(program, words, {
-      cwd: folder,
-      env: { ...env, NO_COLOR: "1" },
-      stdio: ["ignore", "pipe", stderr],
-      // A process group of its own, so that its servers can be ended too.
-      detached: process.platform !== "win32",
-      windowsHide: true,
-    });
+    let child: ChildProcess;
+    try {
+      child = spawn(program, words, {
+        cwd: folder,
+        env: { ...env, NO_COLOR: "1" },
+        stdio: ["ignore", "pipe", stderr],
+        // A process group of its own, so that its servers can be ended too.
+        detached: process.platform !== "win32",
+        windowsHide: true,
+      });
+    } catch {
+      // For example EINVAL for a .cmd on Windows, or ETXTBSY during an update of the host.
+      resolve(undefined);
+      return;
+    }
     const streams = [child.stdout, child.stderr].filter((stream) => stream !== null);
     const pieces: Buffer[] = [];
     let bytes = 0;

@@ -2,9 +2,11 @@
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,
+  closeSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -115,6 +117,18 @@ describe("a host that is asked", () => {
     const pid = readFileSync(started, "utf8").trim();
     // No longer there, or ended and not yet collected by its parent.
     await expect.poll(() => spawnSync("ps", ["-o", "stat=", "-p", pid]).stdout.toString()).toMatch(/^(?:Z.*)?\s*$/);
+  });
+
+  it("cannot be asked if the system refuses to start it", async () => {
+    hostProgram("codex", "echo '[]'");
+    const file = files().find(({ host }) => host === "codex")!;
+    const refused = { ...here(), env: { ...env, X: "\0" }, signal: new AbortController().signal };
+    expect(await askHost(file, refused)).toBe("too-old");
+    // ETXTBSY, on Linux.
+    const written = openSync(join(root, "bin/codex"), "r+");
+    const result = await examined("codex");
+    closeSync(written);
+    if (process.platform === "linux") expect(result.says).toMatch(/^was not asked/);
   });
 
   it("is not a program that the project brings", async () => {

@@ -131,9 +131,13 @@ function argsOfPressmark(
 }
 
 /** Path of an executable, as a host finds it: without the folders of packages, which npm and npx add to the PATH for themselves. */
-export function findProgram(name: string, env: HostContext["env"]): string | undefined {
+export function findProgram(
+  name: string,
+  env: HostContext["env"],
+  platform: NodeJS.Platform = process.platform,
+): string | undefined {
   if (name.includes("/") || name.includes("\\")) return isProgram(name) ? name : undefined;
-  const endings = process.platform === "win32" ? ["", ...(env["PATHEXT"] ?? ".EXE;.CMD").split(";")] : [""];
+  const endings = platform === "win32" ? [...(env["PATHEXT"] ?? ".EXE;.CMD").split(";"), ""] : [""];
   for (const folder of (env["PATH"] ?? "").split(delimiter))
     for (const ending of endings) {
       const path = join(folder, name + ending);

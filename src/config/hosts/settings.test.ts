@@ -309,6 +309,10 @@ describe("how a host starts Pressmark", () => {
     expect(findProgram("tool", here.env)).toBe(join(root, "bin/tool"));
     expect(findProgram("text", here.env)).toBeUndefined();
     expect(findProgram("none", here.env)).toBeUndefined();
+    // Beside `npx.cmd`, npm installs a script for other shells that Windows cannot start.
+    install("tool.cmd");
+    const onWindows = findProgram("tool", { ...here.env, PATHEXT: ".exe;.cmd" }, "win32");
+    expect(onWindows).toBe(join(root, "bin/tool.cmd"));
     expect(findProgram(join(root, "bin/tool"), {})).toBe(join(root, "bin/tool"));
     // npx adds this folder for itself.
     mkdirSync(join(root, "node_modules"));
