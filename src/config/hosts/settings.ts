@@ -1,5 +1,5 @@
 /** Reads Pressmark's entry in a host's settings, and makes the smallest change that corrects it. */
-import { mkdirSync, readFileSync, realpathSync } from "node:fs";
+import { mkdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { invalid, quote, ResourceError } from "../../errors.ts";
@@ -140,10 +140,17 @@ function changedMeanwhile(file: string): ResourceError {
   return invalid(`${quote(file)} changed in the meantime; nothing was written, try again`);
 }
 
+const maxBytes = 4 * 1024 * 1024;
+
+/** Undefined if there is none. The file may come with a project: a pipe or device would block or never end. */
 function readSettings(file: string): string | undefined {
   try {
+    const found = statSync(file);
+    if (!found.isFile()) throw invalid(`${quote(file)} is not a file, so it is not read`);
+    if (found.size > maxBytes) throw invalid(`${quote(file)} is larger than 4 MiB, so it is not read`);
     return readFileSync(file, "utf8");
   } catch (cause) {
+    if (cause instanceof ResourceError) throw cause;
     const { code } = cause as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
     throw new ResourceError("denied", `${quote(file)} cannot be read; check its permissions`, { cause });
