@@ -194,3 +194,13 @@ describe("an entry that is not Pressmark", () => {
     expect(existsSync(ran)).toBe(false);
   });
 });
+
+it("a broken entry of claude mcp add is removed by Claude Code, because pressmark add writes elsewhere", async () => {
+  const own = { mcpServers: { pressmark: { command: "no-such-program" } } };
+  writeFileSync(join(root, ".claude.json"), JSON.stringify({ projects: { [project]: own } }));
+  const [result] = await examineHosts({ files: files(), here: here() }, AbortSignal.timeout(15_000));
+  expect(result).toMatchObject({
+    state: "broken",
+    advice: 'run "claude mcp remove pressmark --scope local" in the project, then pressmark add claude-code',
+  });
+});

@@ -105,6 +105,7 @@ function look(file: HostFile): Looked {
   }
 }
 
-function addCommand({ host, scope }: HostFile): string {
+function addCommand({ host, scope, removal }: HostFile): string {
+  if (removal !== undefined) return `run "${removal}" in the project, then pressmark add ${host}`;
   return `pressmark add ${host}${scope === "user" ? " --scope user" : ""}`;
 }

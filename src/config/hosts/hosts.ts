@@ -66,6 +66,8 @@ export interface HostFile extends HostDeclaration {
   readonly projectFolder?: string;
   /** What the user must do before the host uses an entry of this file. */
   readonly remains?: string;
+  /** The host's command that removes the entry, if `add` does not write to this place. */
+  readonly removal?: string;
 }
 
 interface HostPaths {
@@ -99,7 +101,12 @@ export function hostFiles({ project, home, env, platform }: HostPaths): readonly
     },
     { ...claudeCode, ...forUser(claude, { sign: claude }) },
     // The default of `claude mcp add`: for one project, in the settings of the user.
-    { ...claudeCode, ...forUser(claude, { sign: claude }), path: ["projects", project, "mcpServers"] },
+    {
+      ...claudeCode,
+      ...forUser(claude, { sign: claude }),
+      path: ["projects", project, "mcpServers"],
+      removal: "claude mcp remove pressmark --scope local",
+    },
     { ...vscode, ...inProject(".vscode/mcp.json", { projectFolder: workspaceFolder }) },
     { ...vscode, ...forUser(join(code, "mcp.json")) },
     {
