@@ -13,7 +13,7 @@ import { plain, print } from "../print.ts";
 export default defineCommand({
   name: "add",
   summary: "Add Pressmark to the settings of a host",
-  more: "Shows the change before writing it, leaves the rest of the file unchanged, keeps a backup of the old file, and says what remains to be done. The host starts Pressmark itself (--stdio), or connects to a running server (--http). The project is the folder above with the nearest config, else the root of the git repository.",
+  more: "Shows the change before writing it, leaves the rest of the file unchanged, keeps a backup of the old file, and says what remains to be done. The host starts Pressmark itself (--stdio), or connects to a running server (--http). The project is the nearest folder with a config, from the current one upwards; else the root of the git repository; else the current folder.",
   examples: [
     "pressmark add claude-code",
     "pressmark add codex --scope user",

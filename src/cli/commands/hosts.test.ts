@@ -162,6 +162,9 @@ describe("stdio --project", () => {
 
   it("is not combined with a folder or a config", async () => {
     for (const words of [["."], ["--config", "x.yaml"]])
-      expect(await stand.run(["stdio", "--project", ...words])).toMatchObject({ code: 2 });
+      expect(await stand.run(["stdio", "--project", ...words])).toMatchObject({
+        code: 2,
+        err: expect.stringContaining("use folders, --config or --project, not more than one of these"),
+      });
   });
 });
