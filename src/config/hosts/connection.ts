@@ -64,7 +64,9 @@ export function wrongWith(entry: HostEntry, scope: HostScope, here: HostContext)
 
 /** Keys that `add` leaves in an entry but did not write, for example variables of the environment that make Node load a module. */
 export function unknownKeys(entry: HostEntry): EntryProblem | undefined {
-  const other = Object.keys(entry).filter((key) => !harmlessKeys.includes(key));
+  // An object there could hold a command.
+  const isNested = (key: string) => ["type", "transport"].includes(key) && typeof entry[key] !== "string";
+  const other = Object.keys(entry).filter((key) => !harmlessKeys.includes(key) || isNested(key));
   if (other.length === 0) return undefined;
   return foreign(`also sets ${other.map(plainName).join(", ")}, which can change what it starts`);
 }

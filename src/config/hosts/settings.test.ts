@@ -372,6 +372,7 @@ describe("an entry that comes with a hostile project", () => {
     ["has both a url and a command", { url: http.url, command: "sh" }],
     ["has more than one url", { url: http.url, httpUrl: "https://evil.example" }],
     ["also sets env, which can change what it starts", { command: "pressmark", args: ["stdio"], env: { A: "1" } }],
+    ["also sets transport, which can change what it starts", { url: http.url, transport: { command: "sh" } }],
     ["also sets headersHelper, which can change what it starts", { url: http.url, headersHelper: "./evil.sh" }],
     [
       'connects to "evil.example", which may be another machine',
