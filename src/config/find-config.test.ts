@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { configIn, configNames, findConfig } from "./find-config.ts";
+import { configIn, configNames, findConfig, findProject } from "./find-config.ts";
 
 let root: string;
 
@@ -44,5 +44,30 @@ describe("the config that counts", () => {
     expect(() => configIn(root)).toThrow(
       "holds both pressmark.config.yaml and pressmark.config.ts; keep one, or name one with --config",
     );
+  });
+});
+
+describe("the project", () => {
+  it("is the root of the git repository, but not the home folder, also if it is reached through a link", () => {
+    const [home, link] = [join(root, "home"), join(root, "link")];
+    symlinkSync(home, link);
+    const deep = join(home, "project/src/deep");
+    mkdirSync(join(home, ".git"));
+    writeFileSync(join(root, configNames[0]), "");
+    for (const known of [home, link]) {
+      expect(findProject(deep, known)).toBe(deep);
+      expect(findProject(join(link, "project/src"), known)).toBe(join(link, "project/src"));
+      expect(findConfig(deep, known)).toBeUndefined();
+    }
+    mkdirSync(join(home, "project/.git"));
+    expect(findProject(deep, link)).toBe(join(home, "project"));
+  });
+
+  it.runIf(process.getuid)("is not a repository of another user", () => {
+    const deep = join(root, "home/project/src/deep");
+    mkdirSync(join(root, "home/project/.git"));
+    const uid = process.getuid!();
+    expect(findProject(deep, root, uid)).toBe(join(root, "home/project"));
+    expect(findProject(deep, root, uid + 1)).toBe(deep);
   });
 });

@@ -1,7 +1,8 @@
 /** Finds the config, at most one per folder, and the project, searched upwards from the current folder. */
-import { existsSync, statSync } from "node:fs";
+import { lstatSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { invalid, quote } from "../errors.ts";
+import { realPath } from "../lib/real-path.ts";
 
 export const configNames = [
   "pressmark.config.yaml",
@@ -23,22 +24,35 @@ export function configIn(folder: string): string | undefined {
 
 /** The nearest config in this folder or above, up to the home folder or the root. */
 export function findConfig(from: string, home: string): string | undefined {
+  const realHome = realPath(home);
   for (let folder = from; ; folder = dirname(folder)) {
     const config = configIn(folder);
-    if (config || folder === home || folder === dirname(folder)) return config;
+    if (config || realPath(folder) === realHome || folder === dirname(folder)) return config;
   }
 }
 
 /**
  * The folder of the nearest config, else the root of the git repository, else the folder itself. A repository of the whole home folder is
- * not a project.
+ * not a project, nor is one of another user, who may have created it above this folder (for example in /tmp).
  */
-export function findProject(from: string, home: string): string {
+export function findProject(from: string, home: string, uid = process.getuid?.()): string {
   const config = findConfig(from, home);
   if (config !== undefined) return dirname(config);
-  for (let folder = from; folder !== home && folder !== dirname(folder); folder = dirname(folder))
-    if (existsSync(join(folder, ".git"))) return folder;
+  const realHome = realPath(home);
+  for (let folder = from; realPath(folder) !== realHome && folder !== dirname(folder); folder = dirname(folder))
+    if (isOwnedBy(join(folder, ".git"), uid)) return folder;
   return from;
+}
+
+/** Whether it exists and, on systems with user ids, belongs to this user. */
+function isOwnedBy(path: string, uid: number | undefined): boolean {
+  try {
+    // Of the link itself, which anyone can point to a file of this user.
+    const found = lstatSync(path);
+    return uid === undefined || found.uid === uid;
+  } catch {
+    return false;
+  }
 }
 
 function isFile(path: string): boolean {

@@ -1,12 +1,22 @@
 /** Asks an installed host what it makes of its entry for Pressmark. */
+import type { ChildProcess } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { sep } from "node:path";
 import { findProgram } from "../config/hosts/connection.ts";
 import type { HostFile } from "../config/hosts/hosts.ts";
 import { serverName } from "../config/hosts/settings.ts";
+import { homeFolder } from "../lib/system-paths.ts";
 
-/** What the host says about the entry. "missing": it does not list it. */
-export type HostAnswer = "connected" | "listed" | "pending" | "disabled" | "signed-out" | "failed" | "missing";
+/** What the host says about the entry. "missing": it does not list it. "too-old": it was not asked, because it may start servers. */
+export type HostAnswer =
+  | "connected"
+  | "listed"
+  | "pending"
+  | "disabled"
+  | "signed-out"
+  | "failed"
+  | "missing"
+  | "too-old";
 
 interface AskOptions {
   readonly project: string;
@@ -23,9 +33,25 @@ const maxBytes = 1024 * 1024;
 export async function askHost({ query }: HostFile, options: AskOptions): Promise<HostAnswer | undefined> {
   const program = query && findProgram(query.program, options.env);
   if (!query || program === undefined || isInside(program, options.project)) return undefined;
-  const printed = await outputOf(program, query.words, options);
+  const { project, env } = options;
+  // Not in the project, whose settings an old version may follow.
+  const version = await outputOf(program, ["--version"], { ...options, folder: homeFolder(env), stderr: "ignore" });
+  if (version === undefined || !isSince(version, query.since)) return "too-old";
+  const isJson = query.words.includes("--json");
+  // Some print their list to standard error. JSON is on standard output alone.
+  const stderr = isJson ? "ignore" : "pipe";
+  const printed = await outputOf(program, query.words, { ...options, folder: project, stderr });
   if (printed === undefined) return undefined;
-  return query.words.includes("--json") ? answerInJson(printed) : answerInText(printed);
+  return isJson ? answerInJson(printed) : answerInText(printed);
+}
+
+/** Whether the first version in this text is that one or newer. A preliminary release comes before its version. */
+function isSince(printed: string, since: string): boolean {
+  const found = /(?<![\d.])(\d{1,9})\.(\d{1,9})\.(\d{1,9})(-?)/.exec(printed);
+  if (!found) return false;
+  const least = since.split(".").map(Number);
+  const at = least.findIndex((part, index) => Number(found[index + 1]) !== part);
+  return at < 0 ? found[4] === "" : Number(found[at + 1]) > least[at]!;
 }
 
 /** Statuses as hosts write them, the first that matches. */
@@ -78,24 +104,34 @@ function isInside(program: string, folder: string): boolean {
   }
 }
 
-/** What it prints; undefined if it does not end in time. It is then ended, with what it started. */
+interface RunOptions extends Omit<AskOptions, "project"> {
+  readonly folder: string;
+  readonly stderr: "ignore" | "pipe";
+}
+
+/** What it prints; undefined if it does not start, or does not end in time. It is then ended, with what it started. */
 async function outputOf(
   program: string,
   words: readonly string[],
-  { project, env, signal, timeoutMs = defaultTimeoutMs }: AskOptions,
+  { folder, stderr, env, signal, timeoutMs = defaultTimeoutMs }: RunOptions,
 ): Promise<string | undefined> {
   const { spawn } = await import("node:child_process");
   return new Promise((resolve) => {
-    // Some print their list to standard error. JSON is on standard output alone.
-    const stderr = words.includes("--json") ? "ignore" : "pipe";
-    const child = spawn(program, words, {
-      cwd: project,
-      env: { ...env, NO_COLOR: "1" },
-      stdio: ["ignore", "pipe", stderr],
-      // A process group of its own, so that its servers can be ended too.
-      detached: process.platform !== "win32",
-      windowsHide: true,
-    });
+    let child: ChildProcess;
+    try {
+      child = spawn(program, words, {
+        cwd: folder,
+        env: { ...env, NO_COLOR: "1" },
+        stdio: ["ignore", "pipe", stderr],
+        // A process group of its own, so that its servers can be ended too.
+        detached: process.platform !== "win32",
+        windowsHide: true,
+      });
+    } catch {
+      // For example EINVAL for a .cmd on Windows, or ETXTBSY during an update of the host.
+      resolve(undefined);
+      return;
+    }
     const streams = [child.stdout, child.stderr].filter((stream) => stream !== null);
     const pieces: Buffer[] = [];
     let bytes = 0;

@@ -41,11 +41,13 @@ export async function examineHosts(
 function problemsOf({ file, entry, problem }: Looked, here: InstalledHosts["here"]): CheckResult[] {
   const { title: about } = file;
   if (problem !== undefined) return [{ about, state: "broken", says: problem }];
-  const wrong = entry && wrongWith(entry, here);
+  const wrong = entry && wrongWith(entry, file.scope, here);
   if (!wrong) return [];
   const [command = "", ...args] = connectionOf(entry).words ?? [];
   const install = file.scope === "project" ? installStep({ kind: "stdio", command, args }, here) : undefined;
-  const advice = install ?? addCommand(file);
+  const advice = wrong.isForeign
+    ? `do not approve it in ${about} unless you know who wrote it, and why`
+    : (install ?? addCommand(file));
   return [{ about, state: wrong.isDoubt ? "hint" : "broken", says: `${file.file} ${wrong.says}`, advice }];
 }
 
@@ -53,6 +55,9 @@ function problemsOf({ file, entry, problem }: Looked, here: InstalledHosts["here
 function resultOf(about: string, known: readonly HostFile[], answer: HostAnswer | undefined): CheckResult {
   const where = known.map(({ file }) => file).join(", ");
   const remains = known.find((file) => file.remains !== undefined)?.remains;
+  const query = known[0]?.query;
+  // Not known to be done if the host was not asked.
+  const unknown = remains === undefined ? undefined : `if not done yet: ${remains}`;
   const hint = (says: string, advice = remains): CheckResult => ({
     about,
     state: "hint",
@@ -68,6 +73,11 @@ function resultOf(about: string, known: readonly HostFile[], answer: HostAnswer 
       return hint(
         `its entry for Pressmark is disabled${remains === undefined ? "" : "; the project may not be trusted yet"}`,
       );
+    case "too-old":
+      return hint(
+        `was not asked about its entry for Pressmark, because ${query?.program} ${query?.since} or newer was not found`,
+        unknown,
+      );
     case "signed-out":
       return hint("must sign in to use its entry for Pressmark", `sign in from ${about}`);
     case "failed":
@@ -80,8 +90,7 @@ function resultOf(about: string, known: readonly HostFile[], answer: HostAnswer 
         about,
         state: "ok",
         says: `has an entry for Pressmark${answer === "connected" ? " and connects" : ""}: ${where}`,
-        // Not known to be done if the host was not asked.
-        ...(answer === undefined && remains !== undefined && { advice: `if not done yet: ${remains}` }),
+        ...(answer === undefined && unknown !== undefined && { advice: unknown }),
       };
   }
 }
@@ -96,6 +105,7 @@ function look(file: HostFile): Looked {
   }
 }
 
-function addCommand({ host, scope }: HostFile): string {
+function addCommand({ host, scope, removal }: HostFile): string {
+  if (removal !== undefined) return `run "${removal}" in the project, then pressmark add ${host}`;
   return `pressmark add ${host}${scope === "user" ? " --scope user" : ""}`;
 }

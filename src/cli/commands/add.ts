@@ -13,7 +13,7 @@ import { plain, print } from "../print.ts";
 export default defineCommand({
   name: "add",
   summary: "Add Pressmark to the settings of a host",
-  more: "Shows the change before writing it, leaves the rest of the file unchanged, keeps a backup of the old file, and says what remains to be done. The host starts Pressmark itself (--stdio), or connects to a running server (--http). The project is the folder above with the nearest config, else the root of the git repository.",
+  more: "Shows the change before writing it, leaves the rest of the file unchanged, keeps a backup of the old file, and says what remains to be done. The host starts Pressmark itself (--stdio), or connects to a running server (--http). The project is the nearest folder with a config, from the current one upwards; else the root of the git repository; else the current folder.",
   examples: [
     "pressmark add claude-code",
     "pressmark add codex --scope user",
@@ -44,8 +44,8 @@ export default defineCommand({
     if (!http && (flags.port !== undefined || flags["token-env"] !== undefined))
       throw new UsageError("--port and --token-env are for --http");
     const { findInstalledHosts } = await import("../../server/installed-hosts.ts");
-    const { installStep, stdioConnection } = await import("../../config/hosts/connection.ts");
-    const { planChange, writeChange } = await import("../../config/hosts/settings.ts");
+    const { installStep, stdioConnection, unknownKeys } = await import("../../config/hosts/connection.ts");
+    const { planChange, readEntry, writeChange } = await import("../../config/hosts/settings.ts");
     const { whileAlone } = await import("../../config/while-alone.ts");
     const found = await findInstalledHosts(world.folder, world.env, undefined, flags.port);
     const { files, here, state, port } = found;
@@ -58,9 +58,19 @@ export default defineCommand({
       throw invalid(`${host.title} starts servers itself, and its settings take no address; leave out --http`);
 
     const tokenVariable = flags["token-env"] ?? found.tokenVariable;
-    const connection = http ? { kind: "http" as const, url: here.url, tokenVariable } : stdioConnection(host, here);
-    const steps = [installStep(connection, here), host.remains].filter((step) => step !== undefined);
-    const todo = (label: string) => steps.map((step) => `${label}: ${plain(step)}.\n`).join("");
+    const isTokenChosen = flags["token-env"] !== undefined;
+    const connection = http
+      ? { kind: "http" as const, url: here.url, tokenVariable, isTokenChosen }
+      : stdioConnection(host, here);
+    /** Of the entry as it is in the file. */
+    const todo = (label: string) => {
+      const other = host.scope === "project" ? unknownKeys(readEntry(host) ?? {}) : undefined;
+      const look = other && `first look at the entry: it ${other.says}`;
+      return [installStep(connection, here), look, host.remains]
+        .filter((step) => step !== undefined)
+        .map((step) => `${label}: ${plain(step)}.\n`)
+        .join("");
+    };
     const alone = <T>(work: () => T | Promise<T>) => whileAlone(host.file, state, work);
     const write = (change: SettingsChange) => writeChange(change, join(state, "backups"));
 
@@ -78,25 +88,28 @@ export default defineCommand({
       return change;
     }
 
+    let change: SettingsChange | undefined;
     let backup: string | undefined;
     if (yes) {
       // Inside the lock nobody is asked, so that it is held only briefly.
-      const isWritten = await alone(async () => {
-        const change = await plan();
-        if (change) backup = write(change);
-        return change !== undefined;
+      change = await alone(async () => {
+        const planned = await plan();
+        if (planned) backup = write(planned);
+        return planned;
       });
-      if (!isWritten) return;
-    } else {
-      const change = await plan();
       if (!change) return;
+    } else {
+      const planned = await plan();
+      if (!planned) return;
       await confirm(`Write this for ${host.title}?`, yes, world, "nothing was written");
-      backup = await alone(() => write(change));
+      backup = await alone(() => write(planned));
+      change = planned;
     }
     const saved = backup === undefined ? "" : `; the old file is saved as ${plain(backup)}`;
-    const next = http
-      ? ` Start the server with "pressmark serve${portFlag(flags.port)}".${tokenStep(host.host, tokenVariable)}`
-      : "";
+    const token = change.keepsToken
+      ? ` The entry keeps its token; --token-env ${tokenVariable} replaces it.`
+      : tokenStep(host.host, tokenVariable);
+    const next = http ? ` Start the server with "pressmark serve${portFlag(flags.port)}".${token}` : "";
     await print(
       world.out,
       `wrote ${plain(host.file)}${saved}. Restart ${host.title}, or let it reload its settings.${next}\n${todo("Still to do")}`,

@@ -70,6 +70,16 @@ describe("add", () => {
     ]);
   });
 
+  it("warns of keys in a project's entry that it did not write", async () => {
+    const env = { NODE_OPTIONS: "--require ./evil.cjs" };
+    stand.write(".mcp.json", JSON.stringify({ mcpServers: { pressmark: { command: "sh", env } } }));
+    const warned = "first look at the entry: it also sets env, which can change what it starts.";
+    expect((await run(["add", "claude-code", "--yes"])).out).toMatch(
+      new RegExp(`\nStill to do: ${warned}\nStill to do: run "claude"`),
+    );
+    expect((await run(["add", "claude-code"])).out).toContain(`\nIf not done yet: ${warned}\n`);
+  });
+
   it("takes a port and the variable of the token, and no token", async () => {
     const { out } = await run(["add", "qwen", "--http", "--port", "7400", "--token-env", "MY_TOKEN_V2", "--yes"]);
     expect(JSON.parse(written(".qwen/settings.json"))).toEqual({
@@ -84,6 +94,13 @@ describe("add", () => {
       expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("takes the name of an environment")]);
       if (pasted !== "") expect(refused.err).not.toContain(pasted);
     }
+    const env = { PATH: bin, PRESSMARK_TOKEN: "0123456789abcdef0123456789abcdef" };
+    const kept = await stand.run(["add", "qwen", "--http", "--yes"], { env });
+    expect(kept.out).toContain("The entry keeps its token; --token-env PRESSMARK_TOKEN replaces it.");
+    expect(written(".qwen/settings.json")).toContain("${MY_TOKEN_V2}");
+    const replaced = await run(["add", "qwen", "--http", "--token-env", "OTHER", "--yes"]);
+    expect(replaced.out).toContain("The host reads the token from OTHER");
+    expect(written(".qwen/settings.json")).toContain("${OTHER}");
     expect((await run(["add", "qwen", "--port", "7400"])).err).toContain("are for --http");
     expect((await run(["add", "qwen", "--http", "--port", "0"])).code).toBe(2);
   });
@@ -102,7 +119,7 @@ describe("add", () => {
 
 it("doctor asks the host, and its answer breaks nothing", async () => {
   await run(["add", "codex", "--scope", "user", "--yes"]);
-  program("codex", "echo '[]'");
+  program("codex", "[ $1 = --version ] && echo 0.166.0 || echo '[]'");
   const { out } = await run(["doctor"]);
   expect(out).toMatch(/^hint {4}Codex: does not use its entry for Pressmark/m);
   expect(out).not.toContain("BROKEN  Codex");
@@ -145,6 +162,9 @@ describe("stdio --project", () => {
 
   it("is not combined with a folder or a config", async () => {
     for (const words of [["."], ["--config", "x.yaml"]])
-      expect(await stand.run(["stdio", "--project", ...words])).toMatchObject({ code: 2 });
+      expect(await stand.run(["stdio", "--project", ...words])).toMatchObject({
+        code: 2,
+        err: expect.stringContaining("use folders, --config or --project, not more than one of these"),
+      });
   });
 });

@@ -12,7 +12,7 @@ export default defineCommand({
   flags: {
     config: textFlag("FILE", "Config file to use instead of the nearest one", "files"),
     project: flag(
-      "Serve the project around the current folder: the folder above with the nearest config, else the root of the git repository",
+      "Serve the project: the nearest folder with a config, from the current one upwards; else the root of the git repository; else the current folder",
     ),
     "no-tools": flag("Offer resources only, without the tools that search, list and read them"),
   },
@@ -21,7 +21,7 @@ export default defineCommand({
     { folder, env, version, input, out, err, signal },
   ) {
     if (project && (config !== undefined || folders.length > 0))
-      throw new UsageError("name a folder, --config or --project, only one of them");
+      throw new UsageError("use folders, --config or --project, not more than one of these");
     const { startStdio } = await import("../../server/start-stdio.ts");
     const tools = noTools ? false : undefined;
     let from = folder;

@@ -7,6 +7,8 @@ export type HostConnection =
       readonly url: string;
       /** Environment variable with the token, if callers must send one. */
       readonly tokenVariable?: string;
+      /** Whether a person chose that variable, so that it replaces a token of the entry. */
+      readonly isTokenChosen?: boolean;
     }
   | { readonly kind: "stdio"; readonly command: string; readonly args: readonly string[] };
 
@@ -47,16 +49,16 @@ export function asOpencode(connection: HostConnection): EntryValues {
 }
 
 interface EntryConnection {
-  readonly url?: string;
+  readonly urls: readonly string[];
   /** The program, then its arguments. */
   readonly words?: readonly string[];
 }
 
 /** The connection of an entry in any of these formats. */
 export function connectionOf(entry: Readonly<Record<string, unknown>>): EntryConnection {
-  const url = [entry["url"], entry["httpUrl"], entry["serverUrl"]].find((each) => typeof each === "string");
+  const urls = [entry["url"], entry["httpUrl"], entry["serverUrl"]].filter((each) => typeof each === "string");
   const { command, args } = entry;
   const words: unknown[] = Array.isArray(command) ? command : [command, ...(Array.isArray(args) ? args : [])];
-  if (typeof words[0] !== "string") return { url };
-  return { url, words: words.filter((each) => typeof each === "string") };
+  if (typeof words[0] !== "string") return { urls };
+  return { urls, words: words.filter((each) => typeof each === "string") };
 }

@@ -31,10 +31,15 @@ export type HostName = (typeof hostNames)[number];
 export const scopes = ["project", "user"] as const;
 export type HostScope = (typeof scopes)[number];
 
-/** The host's command that lists its servers. None of these starts a server that the user has not approved. */
+/** The placeholder of VS Code and Cursor for the project folder. */
+export const workspaceFolder = "${workspaceFolder}";
+
+/** The host's command that lists its servers. */
 export interface HostQuery {
   readonly program: string;
   readonly words: readonly string[];
+  /** The first version known to start no server that the user has not approved. Older ones may start those of any project. */
+  readonly since: string;
 }
 
 interface HostDeclaration {
@@ -61,6 +66,8 @@ export interface HostFile extends HostDeclaration {
   readonly projectFolder?: string;
   /** What the user must do before the host uses an entry of this file. */
   readonly remains?: string;
+  /** The host's command that removes the entry, if `add` does not write to this place. */
+  readonly removal?: string;
 }
 
 interface HostPaths {
@@ -79,7 +86,6 @@ export function hostFiles({ project, home, env, platform }: HostPaths): readonly
   const code = join(application, "Code", "User");
   const zed = join(platform === "darwin" ? join(home, ".config") : application, platform === "win32" ? "Zed" : "zed");
   const copilot = folderFrom(env["COPILOT_HOME"], join(home, ".copilot"));
-  const workspaceFolder = "${workspaceFolder}";
 
   /** A file in a folder of the host. */
   const inProject = (path: string, more: Partial<HostFile> = {}) =>
@@ -95,7 +101,12 @@ export function hostFiles({ project, home, env, platform }: HostPaths): readonly
     },
     { ...claudeCode, ...forUser(claude, { sign: claude }) },
     // The default of `claude mcp add`: for one project, in the settings of the user.
-    { ...claudeCode, ...forUser(claude, { sign: claude }), path: ["projects", project, "mcpServers"] },
+    {
+      ...claudeCode,
+      ...forUser(claude, { sign: claude }),
+      path: ["projects", project, "mcpServers"],
+      removal: "claude mcp remove pressmark --scope local",
+    },
     { ...vscode, ...inProject(".vscode/mcp.json", { projectFolder: workspaceFolder }) },
     { ...vscode, ...forUser(join(code, "mcp.json")) },
     {
@@ -138,7 +149,7 @@ const claudeCode: HostDeclaration = {
   host: "claude-code",
   title: "Claude Code",
   render: asTyped,
-  query: { program: "claude", words: ["mcp", "list"] },
+  query: { program: "claude", words: ["mcp", "list"], since: "2.1.325" },
 };
 const vscode: HostDeclaration = { ...json, host: "vscode", title: "VS Code", path: ["servers"], render: asTyped };
 const codex: HostDeclaration = {
@@ -147,7 +158,7 @@ const codex: HostDeclaration = {
   format: "toml",
   path: ["mcp_servers"],
   render: asPlain,
-  query: { program: "codex", words: ["mcp", "list", "--json"] },
+  query: { program: "codex", words: ["mcp", "list", "--json"], since: "0.166.0" },
 };
 const cursor: HostDeclaration = { ...json, host: "cursor", title: "Cursor", render: asPlain };
 const zedEditor: HostDeclaration = { ...json, host: "zed", title: "Zed", path: ["context_servers"], render: asPlain };
@@ -156,14 +167,14 @@ const gemini: HostDeclaration = {
   host: "gemini",
   title: "Gemini CLI",
   render: withHttpUrl,
-  query: { program: "gemini", words: ["mcp", "list"] },
+  query: { program: "gemini", words: ["mcp", "list"], since: "0.61.0" },
 };
 const qwen: HostDeclaration = {
   ...json,
   host: "qwen",
   title: "Qwen Code",
   render: withHttpUrl,
-  query: { program: "qwen", words: ["mcp", "list"] },
+  query: { program: "qwen", words: ["mcp", "list"], since: "0.24.4" },
 };
 // Not asked: `opencode mcp list` starts every server of a project, and no one approves them.
 const opencode: HostDeclaration = { ...json, host: "opencode", title: "opencode", path: ["mcp"], render: asOpencode };
@@ -172,7 +183,7 @@ const copilotCli: HostDeclaration = {
   host: "copilot",
   title: "Copilot CLI",
   render: asTyped,
-  query: { program: "copilot", words: ["mcp", "list", "--json"] },
+  query: { program: "copilot", words: ["mcp", "list", "--json"], since: "1.0.102" },
 };
 // Not asked: without an account `amp` starts a login.
 const amp: HostDeclaration = { ...json, host: "amp", title: "Amp", path: ["amp.mcpServers"], render: asPlain };
@@ -181,7 +192,7 @@ const cline: HostDeclaration = {
   host: "cline",
   title: "Cline",
   render: withHttpType("streamableHttp"),
-  query: { program: "cline", words: ["config", "mcp", "--json"] },
+  query: { program: "cline", words: ["config", "mcp", "--json"], since: "3.0.65" },
 };
 const continueCli: HostDeclaration = {
   host: "continue",

@@ -1,6 +1,7 @@
 /** Reads Pressmark's entry in a host's settings, and makes the smallest change that corrects it. */
-import { mkdirSync, readFileSync, realpathSync } from "node:fs";
+import { mkdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { invalid, quote, ResourceError } from "../../errors.ts";
 import { JsonTextError, memberOf, parseJsonText, nodeValue } from "../../lib/json-text.ts";
 import { createPlaceFinder } from "../../lib/text-position.ts";
@@ -44,6 +45,8 @@ export interface SettingsChange {
   readonly after: string;
   /** Mode of a new file. Default: only its owner may read it. */
   readonly mode?: number;
+  /** Whether the entry keeps a token that it had, instead of the variable of the connection. */
+  readonly keepsToken?: boolean;
 }
 
 /** The file with this connection. Other keys of the entry stay. */
@@ -51,9 +54,13 @@ export function planChange(host: HostFile, connection: HostConnection): Settings
   const before = readSettings(host.file);
   const text = before ?? "";
   const path = [...host.path, serverName];
+  let keepsToken = false;
   const after = explained(host, text, () => {
     const entry = readEntry(host) ?? {};
-    const set = { ...host.render(connection), ...tokenFor(host, connection, entry) };
+    const isChosen = connection.kind === "http" && connection.isTokenChosen === true;
+    const token = tokenFor(host, connection, entry, isChosen);
+    keepsToken = !isDeepStrictEqual(token, tokenFor(host, connection, entry, true));
+    const set = { ...host.render(connection), ...token };
     const ours = connection.kind === "stdio" ? [...connectionKeys, ...tokenKeys] : connectionKeys;
     const drop = ours.filter((key) => !(key in set));
     if (isSet(entry, set, drop)) return text;
@@ -64,19 +71,25 @@ export function planChange(host: HostFile, connection: HostConnection): Settings
     const edited = editJson(text, path, changed);
     return host.host === "vscode" && "headers" in set ? withAskedInput(edited) : edited;
   });
-  return { file: host.file, before, after };
+  return { file: host.file, before, after, keepsToken };
 }
 
-/** The token reference, if a token is required and the entry has none. */
-function tokenFor({ host }: HostFile, connection: HostConnection, entry: HostEntry): HostEntry {
+/** The token reference, if a token is required. It replaces the token that the entry has only if `replaces`. */
+function tokenFor({ host }: HostFile, connection: HostConnection, entry: HostEntry, replaces: boolean): HostEntry {
   if (connection.kind !== "http" || connection.tokenVariable === undefined) return {};
   const reference = Object.entries(tokenReference(host, connection.tokenVariable) ?? {});
-  return Object.fromEntries(
-    reference.map(([key, value]) => {
-      const own = entry[key];
-      return [key, isPlainObject(own) && isPlainObject(value) ? { ...value, ...own } : (own ?? value)];
-    }),
-  );
+  return Object.fromEntries(reference.map(([key, value]) => [key, merged(entry[key], value, replaces)]));
+}
+
+/** Keys are compared as the names of headers, without case. */
+function merged(own: unknown, value: unknown, replaces: boolean): unknown {
+  if (!isPlainObject(own) || !isPlainObject(value)) return replaces ? value : (own ?? value);
+  const result = { ...own };
+  for (const [key, each] of Object.entries(value)) {
+    const there = Object.keys(own).find((name) => name.toLowerCase() === key.toLowerCase()) ?? key;
+    result[there] = merged(own[there], each, replaces);
+  }
+  return result;
 }
 
 /** Whether the entry has all values of `set` and no key of `drop`. */
@@ -127,10 +140,17 @@ function changedMeanwhile(file: string): ResourceError {
   return invalid(`${quote(file)} changed in the meantime; nothing was written, try again`);
 }
 
+const maxBytes = 4 * 1024 * 1024;
+
+/** Undefined if there is none. The file may come with a project: a pipe or device would block or never end. */
 function readSettings(file: string): string | undefined {
   try {
+    const found = statSync(file);
+    if (!found.isFile()) throw invalid(`${quote(file)} is not a file, so it is not read`);
+    if (found.size > maxBytes) throw invalid(`${quote(file)} is larger than 4 MiB, so it is not read`);
     return readFileSync(file, "utf8");
   } catch (cause) {
+    if (cause instanceof ResourceError) throw cause;
     const { code } = cause as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
     throw new ResourceError("denied", `${quote(file)} cannot be read; check its permissions`, { cause });

@@ -27,6 +27,8 @@ export function writeHostileProject({ project, write }: HostPlace): void {
     write(`project/${folder}/settings.json`, gemini);
     write(`project/${folder}/.env`, variables);
   }
+  for (const path of ["data/settings/cline_mcp_settings.json", "mcp.json", "cline_mcp_settings.json"])
+    write(`project/.cline/${path}`, servers);
   const words = JSON.stringify(["-c", mark("server")]);
   write(
     "project/.codex/config.toml",

@@ -5,8 +5,9 @@
  * PRESSMARK_HOSTS=gemini,cn runs these alone.
  */
 import { describe, expect, it } from "vitest";
-import type { HostName } from "../../../src/config/hosts/hosts.ts";
+import { hostFiles, type HostName } from "../../../src/config/hosts/hosts.ts";
 import { tokenReference } from "../../../src/config/hosts/token-reference.ts";
+import { askHost } from "../../../src/server/ask-host.ts";
 import { startServe } from "../../faults/pressmark-process.ts";
 import { readThroughCodex } from "./codex-app-server.ts";
 import { createHostPlace, type HostPlace, rootText } from "./host-place.ts";
@@ -192,6 +193,7 @@ const trials: readonly HostTrial[] = [
 
 /** In CI those that `npm run test:live` installs anyway: the others take minutes. */
 const chosen = (process.env["PRESSMARK_HOSTS"] ?? (process.env["CI"] ? "claude,codex" : undefined))?.split(",");
+const paths = { project: "/", home: "/", platform: process.platform } as const;
 const token = "0123456789abcdef0123456789abcdef";
 
 for (const trial of trials.filter(({ program }) => chosen?.includes(program) ?? true)) {
@@ -214,15 +216,21 @@ for (const trial of trials.filter(({ program }) => chosen?.includes(program) ?? 
       await expectRead(trial, place, model);
     });
 
-    it.skipIf(trial.pending === undefined)("runs nothing of a hostile project when doctor asks it", async () => {
+    const asked = hostFiles({ ...paths, env: {} }).some((file) => file.host === host && file.query);
+    it.skipIf(!asked)("runs nothing of a hostile project when doctor asks it", async () => {
       using place = createHostPlace(program);
       await trial.prepare?.(place, "http://127.0.0.1:1");
       writeHostileProject(place);
-      expect(await place.doctor(title)).toContain(trial.pending);
+      if (trial.pending !== undefined)
+        expect(await place.doctor(title)).toContain('starts "sh", which is not Pressmark');
+      // For which doctor does not ask.
+      const file = hostFiles({ ...paths, ...place }).find((each) => each.host === host)!;
+      const ask = () => askHost(file, { ...place, signal: AbortSignal.timeout(60_000) });
+      expect(["pending", "disabled", "missing"]).toContain(await ask());
       expect(() => place.read(hostileMark)).toThrow("ENOENT");
       // Those that check the health of servers would have run it.
-      await trial.approve!(place);
-      await place.doctor(title);
+      await trial.approve?.(place);
+      await ask();
       if (trial.ready === connected) expect(place.read(hostileMark)).toContain("server");
     });
 
