@@ -1,16 +1,16 @@
 /** Tools and prompts of another server, as far as the mount passes them on. */
-import type { Client, RequestOptions, SubscriptionFilter } from "@modelcontextprotocol/client";
+import type { Client, RequestOptions } from "@modelcontextprotocol/client";
 import { createBackoff } from "../../lib/backoff.ts";
 import { type CoalescingQueue, createCoalescingQueue } from "../../lib/coalescing-queue.ts";
 import { withDeadline } from "../../lib/with-deadline.ts";
 import { notFound, ResourceError, unavailable } from "../../errors.ts";
-import type { ConnectOptions, RemoteServer } from "../../client/connect.ts";
-import type { ClientConnection } from "../../client/reconnect.ts";
+import type { RemoteServer } from "../../client/connect.ts";
 import type { Call, RelayedKind, Resource } from "../../resources.ts";
 import type { Entry, Runtime, SourceRelayed } from "../../source.ts";
 import type { Addresses } from "./addresses.ts";
 import { toBlock, toRelayedPrompt, toRelayedTool, toToolResult } from "./relayed-content.ts";
-import { createUpstreamCalls, type UpstreamCall, type UpstreamCalls } from "./upstream-calls.ts";
+import { relayedKinds, relayPace, type RelayedConnection } from "./relayed-connection.ts";
+import type { UpstreamCall } from "./upstream-calls.ts";
 
 /** True for all, or the names of those that pass. */
 export type Passed = boolean | readonly string[];
@@ -41,80 +41,6 @@ const againMs = 250;
 /** The SDK's own time limit is not used: while a person is asked, time does not count. */
 const unlimitedMs = 24 * 60 * 60_000;
 const capabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
-const kinds = ["tools", "prompts"] as const;
-/** Delays between two listens, and between fetches of a list that changes again and again. */
-const pace = { firstMs: 250, longestMs: 30_000, steadyMs: 5000 };
-
-/** The connection of a mount that passes on tools or prompts: what it declares, and what it hears. */
-export interface RelayedConnection {
-  readonly calls: UpstreamCalls;
-  readonly connectOptions: Pick<ConnectOptions, "clientOptions" | "prepare" | "connected" | "missed">;
-  /** The server announced a change, or possibly did so unheard. */
-  changed: (kind: RelayedKind) => void;
-  /** There is a new connection: earlier changes were not heard. */
-  connected: () => void;
-}
-
-export function createRelayedConnection(timeoutMs: number, runtime: Runtime): RelayedConnection {
-  const calls = createUpstreamCalls(timeoutMs, runtime);
-  const missed = (): void => {
-    for (const kind of kinds) connection.changed(kind);
-  };
-  const connection: RelayedConnection = {
-    calls,
-    connectOptions: {
-      clientOptions: {
-        capabilities: calls.capabilities,
-        // Else the client answers questions to any request, such as a read of another caller, with the handlers for calls.
-        inputRequired: { autoFulfill: false },
-      },
-      prepare(client) {
-        calls.prepare(client);
-        for (const kind of kinds)
-          client.setNotificationHandler(`notifications/${kind}/list_changed`, () => connection.changed(kind));
-      },
-      connected(made) {
-        const filter = filterFor(made);
-        if (filter) void listen(made, filter, { timeoutMs, runtime, missed });
-        else connection.connected();
-      },
-      missed,
-    },
-    changed: () => {},
-    connected: () => {},
-  };
-  return connection;
-}
-
-/** Newer era: the lists whose changes the server announces, if any. */
-function filterFor({ client, era }: ClientConnection): SubscriptionFilter | undefined {
-  const { tools, prompts } = client.getServerCapabilities() ?? {};
-  if (era === "legacy" || !(tools?.listChanged || prompts?.listChanged)) return undefined;
-  return {
-    ...(tools?.listChanged && { toolsListChanged: true }),
-    ...(prompts?.listChanged && { promptsListChanged: true }),
-  };
-}
-
-/** Listens as long as the connection holds. Calls `missed` after each attempt: earlier changes were not heard. */
-async function listen(
-  { client, lost }: ClientConnection,
-  filter: SubscriptionFilter,
-  { timeoutMs, runtime, missed }: { timeoutMs: number; runtime: Runtime; missed: () => void },
-): Promise<void> {
-  const ended = new AbortController();
-  void lost.then(() => ended.abort());
-  const { signal } = ended;
-  const backoff = createBackoff({ ...pace, now: runtime.monotonicMs });
-  while (!signal.aborted) {
-    const subscription = await client.listen(filter, { timeout: timeoutMs, signal }).catch(() => undefined);
-    if (signal.aborted) return;
-    missed();
-    if (subscription) backoff.begun();
-    await subscription?.closed;
-    await runtime.wait(backoff.ended(), signal).catch(() => undefined);
-  }
-}
 
 export function createRelayed(options: RelayedOptions): SourceRelayed & { close(): void } {
   const { connection, addresses, runtime, send, entryOf, timeoutMs } = options;
@@ -125,12 +51,13 @@ export function createRelayed(options: RelayedOptions): SourceRelayed & { close(
 
   const tools = createList("tools", options.tools, async (client, request) => {
     if (!client.getServerCapabilities()?.tools) return [];
-    const { tools: found } = await client.listTools({}, { ...request, cacheMode: "refresh" });
+    // Else the official client compiles the schemas of results, with patterns of the server.
+    const { tools: found } = await client.listTools({}, { ...request, cacheMode: "bypass" });
     return found.map((tool) => ({ name: tool.name, item: { wire: tool, shown: toRelayedTool(tool) } }));
   });
   const prompts = createList("prompts", options.prompts, async (client, request) => {
     if (!client.getServerCapabilities()?.prompts) return [];
-    const { prompts: found } = await client.listPrompts({}, { ...request, cacheMode: "refresh" });
+    const { prompts: found } = await client.listPrompts({}, { ...request, cacheMode: "bypass" });
     return found.map((prompt) => ({ name: prompt.name, item: { wire: prompt, shown: toRelayedPrompt(prompt) } }));
   });
   const lists = { tools, prompts };
@@ -153,7 +80,7 @@ export function createRelayed(options: RelayedOptions): SourceRelayed & { close(
     let freshUntilMs = -Infinity;
     let announced = 0;
     let isDue = false;
-    const backoff = createBackoff({ ...pace, atOnce: 1, now: runtime.monotonicMs });
+    const backoff = createBackoff({ ...relayPace, atOnce: 1, now: runtime.monotonicMs });
     let fetching: Promise<ReadonlyMap<string, Item>> | undefined;
 
     function select(found: readonly { name: string; item: Item }[]): ReadonlyMap<string, Item> {
@@ -321,7 +248,7 @@ export function createRelayed(options: RelayedOptions): SourceRelayed & { close(
       if (signal.aborted) end();
       else signal.addEventListener("abort", end, { once: true });
       // Without a connection nothing would be heard.
-      for (const kind of kinds) lists[kind].get(closing).catch(() => undefined);
+      for (const kind of relayedKinds) lists[kind].get(closing).catch(() => undefined);
       return reader;
     },
 
