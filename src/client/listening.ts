@@ -1,5 +1,6 @@
 /** Newer era: one listen request for everything that is watched, because a browser allows few connections to one server. */
 import type { McpSubscription } from "@modelcontextprotocol/client";
+import { unsupported } from "../errors.ts";
 import { answerIn } from "./remote-error.ts";
 import type { Armed, RemoteWatch, RemoteWatchOptions } from "./remote-watch.ts";
 
@@ -77,7 +78,13 @@ export function createListening({ connection, timeoutMs, isWanted, missed }: Rem
   return {
     connection,
     over,
-    add(uris, list) {
+    async add(uris, list) {
+      // Some servers limit listens to none, and say so by their capabilities alone.
+      const can = connection.client.getServerCapabilities()?.resources;
+      if (!can?.subscribe && !can?.listChanged) {
+        if (uris.length > 0) throw unsupported("the server does not report changes of resources");
+        return { uris: [], list: false };
+      }
       const armed = Promise.withResolvers<Armed>();
       waiting.push({ uris, list, armed });
       // Calls that arrive while others wait join the same listen.

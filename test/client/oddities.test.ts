@@ -241,3 +241,23 @@ describe("a server without resources", () => {
     await pressmark.close();
   });
 });
+
+it("a server of the newer era that declares no changes is not asked to listen", async () => {
+  const server: Said = {
+    result: {
+      resultType: "complete",
+      ttlMs: 0,
+      cacheScope: "private",
+      supportedVersions: ["2026-07-28"],
+      capabilities: { resources: { subscribe: false, listChanged: false } },
+      serverInfo: { name: "scripted", version: "1" },
+    },
+  };
+  const limited: Said = { error: { code: -32603, message: "Subscription limit reached" } };
+  await using other = await openScripted({ "server/discover": () => server, "subscriptions/listen": () => limited });
+  const pressmark = await connect(other.url, { era: "modern" });
+  for (const filter of [{ list: true }, { uris: ["x://a"] }])
+    await expect(pressmark.watch(filter, call)).rejects.toMatchObject({ kind: "unsupported" });
+  expect(other.asked).not.toContain("subscriptions/listen");
+  await pressmark.close();
+});
