@@ -52,6 +52,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   // A remote server as a source.
   "sources/mcp.ts": ["client"],
   "sources/mcp/relayed.ts": ["client"],
+  "sources/mcp/relayed-connection.ts": ["client"],
   "sources/mcp/relayed-content.ts": ["client"],
   "sources/mcp/upstream-calls.ts": ["client"],
   // Agreement is measured in the same words that search uses.
