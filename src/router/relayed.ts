@@ -25,13 +25,14 @@ export function createRelayed(access: Access): Relayed {
   /** The tools or prompts of every mount of the caller that can be reached. */
   async function listAll<T extends Pick<RelayedName, "name">>(
     call: Call,
-    list: (source: SourceRelayed) => Promise<readonly T[]>,
+    list: (relaying: RelayingMount) => Promise<readonly T[]>,
   ): Promise<(T & RelayedName)[]> {
     const relaying = mountsFor(call);
     const mounts = relaying.map(({ mount }) => mount.name);
-    const lists = relaying.map(async ({ mount, source }) => {
+    const lists = relaying.map(async (each) => {
+      const { mount } = each;
       try {
-        const found = (await list(source)).map((each) => ({ ...each, mount: mount.name, mounts }));
+        const found = (await list(each)).map((item) => ({ ...item, mount: mount.name, mounts }));
         failing.delete(mount);
         return found;
       } catch (cause) {
@@ -84,10 +85,10 @@ export function createRelayed(access: Access): Relayed {
   }
 
   return {
-    async tools(call) {
-      const found = await listAll(call, (source) => source.tools(call));
-      const byName = new Map(access.routes.mounts.map((mount) => [mount.name, mount]));
-      return found.filter((tool) => mayCall(tool, byName.get(tool.mount)!, call));
+    tools(call) {
+      return listAll(call, async ({ mount, source }) =>
+        (await source.tools(call)).filter((tool) => mayCall(tool, mount, call)),
+      );
     },
 
     async callTool(what, args, input, call) {
@@ -103,7 +104,7 @@ export function createRelayed(access: Access): Relayed {
       });
     },
 
-    prompts: (call) => listAll(call, (source) => source.prompts(call)),
+    prompts: (call) => listAll(call, ({ source }) => source.prompts(call)),
 
     async getPrompt(what, args, input, call) {
       const found = find(what, call);

@@ -17,12 +17,12 @@ export type WriteCheck = (caller: Caller, body: unknown, actionPath?: string) =>
 export function createWriteCheck({ tools, moreTools, endpoint }: WriteCheckOptions): WriteCheck {
   /** A tool that is not listed counts as writing: the server of a mount may be slow or gone now, and back when the tool is called. */
   async function areWriting(names: readonly unknown[], caller: Caller): Promise<boolean> {
-    const own = new Set(tools.map(({ name }) => name));
-    const offered = [...tools, ...((await moreTools?.list(own, callOf(caller))) ?? [])];
-    const readOnly = new Set<unknown>(
-      offered.filter(({ annotations }) => annotations?.readOnlyHint === true).map(({ name }) => name),
-    );
-    return names.some((name) => !readOnly.has(name));
+    const own = new Map<unknown, Tool>(tools.map((tool) => [tool.name, tool]));
+    // Tools of other servers are listed only if one may be called.
+    const isOwn = names.every((name) => own.has(name));
+    const more = isOwn ? [] : ((await moreTools?.list(new Set(tools.map(({ name }) => name)), callOf(caller))) ?? []);
+    const offered = new Map<unknown, Tool>([...own, ...more.map((tool) => [tool.name, tool] as const)]);
+    return names.some((name) => offered.get(name)?.annotations?.readOnlyHint !== true);
   }
 
   return (caller, body, actionPath) => {

@@ -1,6 +1,6 @@
 /** Relays changes of another server: of watched resources, and of its list. */
 import { ResourceError, unavailable } from "../../errors.ts";
-import type { Call, Resources } from "../../resources.ts";
+import { type Call, type Resources, serverCaller } from "../../resources.ts";
 import type { Address, SourceChange, Runtime } from "../../source.ts";
 import { createSharedWatch, type DatabaseWatch } from "../../backends/shared-watch.ts";
 import type { Addresses } from "./addresses.ts";
@@ -46,7 +46,7 @@ interface Followed {
   stop: AbortController | undefined;
 }
 
-const caller = { id: "pressmark" };
+const caller = serverCaller;
 
 export function createRelay({ watch: watchThere, addresses, runtime, paths, isDirectory }: RelayOptions): Relay {
   const followed = new Map<string, Followed>();

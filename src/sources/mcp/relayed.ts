@@ -5,7 +5,7 @@ import { type CoalescingQueue, createCoalescingQueue } from "../../lib/coalescin
 import { withDeadline } from "../../lib/with-deadline.ts";
 import { notFound, ResourceError, unavailable } from "../../errors.ts";
 import type { RemoteServer } from "../../client/connect.ts";
-import type { Call, RelayedKind, Resource } from "../../resources.ts";
+import { type Call, type RelayedKind, type Resource, serverCaller } from "../../resources.ts";
 import type { Entry, Runtime, SourceRelayed } from "../../source.ts";
 import type { Addresses } from "./addresses.ts";
 import { toBlock, toRelayedPrompt, toRelayedTool, toToolResult } from "./relayed-content.ts";
@@ -49,17 +49,19 @@ export function createRelayed(options: RelayedOptions): SourceRelayed & { close(
   const closing = new AbortController();
   const content = { addresses, entryOf };
 
-  const tools = createList("tools", options.tools, async (client, request) => {
-    if (!client.getServerCapabilities()?.tools) return [];
-    // Else the official client compiles the schemas of results, with patterns of the server.
-    const { tools: found } = await client.listTools({}, { ...request, cacheMode: "bypass" });
-    return found.map((tool) => ({ name: tool.name, item: { wire: tool, shown: toRelayedTool(tool) } }));
-  });
-  const prompts = createList("prompts", options.prompts, async (client, request) => {
-    if (!client.getServerCapabilities()?.prompts) return [];
-    const { prompts: found } = await client.listPrompts({}, { ...request, cacheMode: "bypass" });
-    return found.map((prompt) => ({ name: prompt.name, item: { wire: prompt, shown: toRelayedPrompt(prompt) } }));
-  });
+  const tools = createList("tools", options.tools, async (server, call) =>
+    (await server.listTools(call)).map((tool) => ({
+      name: tool.name,
+      item: { wire: tool, shown: toRelayedTool(tool) },
+    })),
+  );
+  const prompts = createList("prompts", options.prompts, (server, call) =>
+    server.send(async (client, request) => {
+      if (!client.getServerCapabilities()?.prompts) return [];
+      const { prompts: found } = await client.listPrompts({}, { ...request, cacheMode: "bypass" });
+      return found.map((prompt) => ({ name: prompt.name, item: { wire: prompt, shown: toRelayedPrompt(prompt) } }));
+    }, call),
+  );
   const lists = { tools, prompts };
   connection.changed = (kind) => void lists[kind].changed();
   connection.connected = () => {
@@ -70,7 +72,7 @@ export function createRelayed(options: RelayedOptions): SourceRelayed & { close(
   function createList<Item extends { readonly shown: object | string }>(
     kind: RelayedKind,
     passed: Passed,
-    fetch: (client: Client, options: RequestOptions) => Promise<readonly { name: string; item: Item }[]>,
+    fetch: (server: RemoteServer, call: Call) => Promise<readonly { name: string; item: Item }[]>,
   ) {
     let known: ReadonlyMap<string, Item> | undefined;
     /** A caller got no list: the next one is announced. */
@@ -103,9 +105,9 @@ export function createRelayed(options: RelayedOptions): SourceRelayed & { close(
     }
 
     async function load(): Promise<ReadonlyMap<string, Item>> {
-      const call: Call = { caller: { id: "pressmark" }, signal: closing.signal };
+      const call: Call = { caller: serverCaller, signal: closing.signal };
       const before = announced;
-      const next = select(await send((server) => server.send(fetch, call)));
+      const next = select(await send((server) => fetch(server, call)));
       const isOther = known && JSON.stringify([...known.values()]) !== JSON.stringify([...next.values()]);
       known = next;
       // A change that was announced meanwhile may be missing.
