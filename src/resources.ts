@@ -292,7 +292,7 @@ export interface RelayedPrompt extends RelayedName {
   readonly meta?: Readonly<Record<string, unknown>>;
 }
 
-/** What the caller's client can be asked for, and its input for an earlier question. Not verified. */
+/** The capabilities of the caller's client, and its input for an earlier question. Not verified. */
 export interface ClientInput {
   readonly clientCapabilities: Readonly<Record<string, unknown>>;
   readonly requestState?: string | undefined;

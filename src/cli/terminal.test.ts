@@ -74,7 +74,7 @@ async function shown(words: string, { env = {}, type }: Terminal = {}): Promise<
   return { out: seen.join("\n"), code: code.trim() };
 }
 
-describe.skipIf(!hasTerminal)("on a terminal (made by script of util-linux)", () => {
+describe.skipIf(!hasTerminal)("on a terminal (skipped without script of util-linux)", () => {
   it("names stand in coloured columns that fit", async () => {
     const { out, code } = await shown("ls");
     expect(code).toBe("0");

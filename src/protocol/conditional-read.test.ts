@@ -128,7 +128,7 @@ it("never says unchanged when an unconditional read returns something else", asy
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
       const { folder, hidden, ask, read } = await open();
       const path = join(folder, "a.txt");
-      /** What the client holds of each form. */
+      /** The client's copy of each form. */
       const held = new Map<string, { validator: string; contents: unknown }>();
       for (const each of steps) {
         if ("text" in each) {

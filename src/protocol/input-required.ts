@@ -43,7 +43,7 @@ export async function withInput<T extends object>(
     const { inputRequests = {}, requestState } = answer;
     const isMissing = missingFor(inputRequests, clientCapabilities, revision) !== undefined;
     if (isModern(revision) && !isMissing) return answer;
-    // What the tool holds for its state would wait in vain.
+    // Ends a call that the tool keeps open for this state; otherwise it waits until its time limit.
     const cancel = async () =>
       requestState === undefined ||
       (await call({ ...first, inputResponses: {}, requestState, signal: AbortSignal.abort() }).catch(() => undefined));

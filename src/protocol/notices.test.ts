@@ -44,8 +44,8 @@ describe("notices from several places", () => {
   });
 
   it("are none for prompts that never change", async () => {
-    const shelf: PromptSet = { list: async () => [], find: async () => undefined };
-    const said = (await changeNotices(shelf, promptsChanged, call))[Symbol.asyncIterator]();
-    expect((await said.next()).done).toBe(true);
+    const prompts: PromptSet = { list: async () => [], find: async () => undefined };
+    const notices = (await changeNotices(prompts, promptsChanged, call))[Symbol.asyncIterator]();
+    expect((await notices.next()).done).toBe(true);
   });
 });

@@ -14,8 +14,8 @@ export interface ClientInfo {
 export interface RequestOutcome {
   /** As the client wrote it; undefined for a batch and for a message without a method. */
   readonly method: string | undefined;
-  /** "withdrawn": without a response. "error": an error that has no name of its own. */
-  readonly outcome: "ok" | "withdrawn" | "not-found" | "malformed" | "unknown-method" | "invalid" | "failed" | "error";
+  /** "cancelled": without a response. "error": an error that has no name of its own. */
+  readonly outcome: "ok" | "cancelled" | "not-found" | "malformed" | "unknown-method" | "invalid" | "failed" | "error";
   readonly ms: number;
 }
 

@@ -32,5 +32,5 @@ it("an observer hears of requests, not of responses", () => {
   const reply = { notify() {}, end() {} };
   toResponder({ jsonrpc: "2.0", id: 1, result: {} }, reply, observer).end();
   toResponder({ jsonrpc: "2.0", id: 1, method: "ping" }, reply, observer).end();
-  expect(observed).toMatchObject([{ method: "ping", outcome: "withdrawn" }]);
+  expect(observed).toMatchObject([{ method: "ping", outcome: "cancelled" }]);
 });

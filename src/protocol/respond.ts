@@ -59,7 +59,7 @@ export function toResponder(body: unknown, reply: Reply, observer: RequestObserv
         const outcome = outcomes.get(isBatch ? undefined : response?.errorCode) ?? "error";
         observer.answered?.({
           method: typeof method === "string" ? method : undefined,
-          outcome: response ? outcome : "withdrawn",
+          outcome: response ? outcome : "cancelled",
           ms: monotonicMs() - startMs,
         });
       }

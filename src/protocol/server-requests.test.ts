@@ -156,7 +156,7 @@ describe("a tool that requires input in a session", () => {
   });
 });
 
-/** What the client was asked, or the error. */
+/** The requests that the client received, or the error. */
 const asked = async (revision: string, capabilities: object, request: InputRequest, own?: Partial<Reply>) => {
   const client = serve(askOnce({ it: request }))(revision, capabilities);
   const { said, answer } = client.call(own);

@@ -144,7 +144,7 @@ describe("/metrics", () => {
       'pressmark_requests_total{method="initialize",outcome="ok"} 2',
       'pressmark_requests_total{method="initialize",outcome="invalid"} 1',
       'pressmark_requests_total{method="other",outcome="ok"} 2',
-      'pressmark_requests_total{method="other",outcome="withdrawn"} 1',
+      'pressmark_requests_total{method="other",outcome="cancelled"} 1',
       'pressmark_requests_total{method="ping",outcome="malformed"} 2',
       'pressmark_requests_total{method="resources/list",outcome="error"} 1',
       'pressmark_requests_total{method="resources/read",outcome="invalid"} 1',
@@ -204,7 +204,7 @@ describe("/metrics", () => {
     // The server notices when the connection is closed.
     while ((await valueOf("pressmark_listens")) !== 0);
     expect(await valueOf("pressmark_subscriptions")).toBe(0);
-    expect(await valueOf('pressmark_requests_total{method="subscriptions/listen",outcome="withdrawn"}')).toBe(1);
+    expect(await valueOf('pressmark_requests_total{method="subscriptions/listen",outcome="cancelled"}')).toBe(1);
   });
 
   it("stands behind the same checks as everything else", async () => {

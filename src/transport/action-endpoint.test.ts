@@ -141,3 +141,12 @@ it("a caller that has used up a quota gets 429 and the time to wait", async () =
   });
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(60);
 });
+
+it("a path counts as writing unless a read-only action is there", async () => {
+  const call: Call = { caller: { id: "me" }, signal: new AbortController().signal };
+  const { writes } = createActionEndpoint({
+    actions: async () => [{ ...action("wall", "look"), readOnly: true }, action("wall", "paint")],
+  });
+  const paths = ["/actions/wall/look", "/actions/wall/paint", "/actions/wall/soon", "/soon"];
+  expect(await Promise.all(paths.map((path) => writes(path, call)))).toEqual([false, true, true, true]);
+});

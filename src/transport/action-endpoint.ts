@@ -16,7 +16,7 @@ interface ActionResponse {
 export interface ActionEndpoint {
   /** Whether an action could have this path. */
   claims(path: string): boolean;
-  /** Whether this caller has an action at this path that may change something. */
+  /** Whether a request to this path may change something: always, unless this caller has a read-only action there. */
   writes(path: string, call: Call): Promise<boolean>;
   /** Undefined if there is none for this caller. Throws only if the call was cancelled. */
   take(path: string, body: unknown, call: Call): Promise<ActionResponse | undefined>;
@@ -60,7 +60,7 @@ export function createActionEndpoint(
   return {
     claims: (path) => path.startsWith(below) || ownEndpoint.test(path),
 
-    writes: async (path, call) => (await find(path, call))?.readOnly === false,
+    writes: async (path, call) => (await find(path, call))?.readOnly !== true,
 
     async take(path, body, call) {
       let metered: MeteredRequest | undefined;

@@ -42,7 +42,7 @@ export function installStep(connection: HostConnection, { env, program }: HostCo
   return `the command pressmark ${found}; install it with "npm install --global ${join(program, "..", "..")}"`;
 }
 
-/** What is wrong with an entry. */
+/** The problem of an entry. */
 export interface EntryProblem {
   readonly says: string;
   /** Whether it may be intended. */

@@ -64,7 +64,7 @@ export interface HostFile extends HostDeclaration {
   readonly sign: string;
   /** The settings' placeholder for the project folder, if there is one. Other hosts start servers in the folder where they were started. */
   readonly projectFolder?: string;
-  /** What the user must do before the host uses an entry of this file. */
+  /** The step that the user must take before the host uses an entry of this file. */
   readonly remains?: string;
   /** The host's command that removes the entry, if `add` does not write to this place. */
   readonly removal?: string;

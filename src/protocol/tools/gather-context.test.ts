@@ -17,11 +17,11 @@ const reader: ToolCall = {
   clientCapabilities: {},
 };
 const policy: Policy = { maySee: (_caller, _mount, { path }) => !path.startsWith("secrets") };
-const base = "memory://shelf/";
+const base = "memory://files/";
 const pressmark = createResources({
   mounts: [
     {
-      name: "shelf",
+      name: "files",
       base,
       source: createMemory({
         "docs/kettle.md": { text: "# Kettle\n\nIt boils.\n", title: "Kettle" },
@@ -35,7 +35,7 @@ const pressmark = createResources({
   cursorKey: new Uint8Array(32),
 });
 
-const mounts = [{ name: "shelf", base }];
+const mounts = [{ name: "files", base }];
 const [tool] = createReadingTools({
   resources: pressmark,
   server: "pressmark",

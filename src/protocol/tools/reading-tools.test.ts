@@ -76,7 +76,7 @@ beforeAll(async () => {
   base = file.base!(options);
   const all = [
     { name: "project", base, source: await file.open(options, runtime) },
-    { name: "shelf", base: "memory://shelf/", source: memory.source },
+    { name: "files", base: "memory://files/", source: memory.source },
   ];
   mounts = all;
   pressmark = createResources({ mounts: all, policy, runtime, cursorKey: new Uint8Array(32).fill(1), pageSize: 1000 });
@@ -125,7 +125,7 @@ describe("the reading tools", () => {
       expect(said).toMatch(/^(?:Search|List|Read|Gather)\b.* before you /);
       expect(said).toContain("server pressmark");
       expect(said).toContain('"project"');
-      expect(said).toContain("memory://shelf");
+      expect(said).toContain("memory://files");
     }
   });
 
@@ -162,21 +162,21 @@ describe("the reading tools", () => {
     ["list_resources", { glob: `${"{a,".repeat(30)}b${"}".repeat(30)}` }, '"glob" cannot be used'],
     ["list_resources", { cursor: "made up" }, "cursor"],
     ["read_resource", {}, '"uri" is missing'],
-    ["read_resource", { uri: "memory://shelf/raw.bin", lines: "1-2", bytes: "0-1" }, "not both"],
-    ["read_resource", { uri: "memory://shelf/raw.bin", lines: "0-4" }, '"lines" must be a range, as in "10-40"'],
-    ["read_resource", { uri: "memory://shelf/raw.bin", bytes: "9-4" }, '"bytes" must be a range, as in "0-1023"'],
-    ["read_resource", { uri: "memory://shelf/raw.bin", lines: "1; rm -rf" }, "must be a range"],
-    ["read_resource", { uri: "memory://shelf/raw.bin", lines: "1-2" }, "it has no lines"],
-    ["read_resource", { uri: "memory://shelf/raw.bin", bytes: "100-" }, "there are only 100 bytes"],
-    ["read_resource", { uri: "memory://shelf/notes/ink.txt", lines: "3-" }, "there are fewer than 3 lines"],
+    ["read_resource", { uri: "memory://files/raw.bin", lines: "1-2", bytes: "0-1" }, "not both"],
+    ["read_resource", { uri: "memory://files/raw.bin", lines: "0-4" }, '"lines" must be a range, as in "10-40"'],
+    ["read_resource", { uri: "memory://files/raw.bin", bytes: "9-4" }, '"bytes" must be a range, as in "0-1023"'],
+    ["read_resource", { uri: "memory://files/raw.bin", lines: "1; rm -rf" }, "must be a range"],
+    ["read_resource", { uri: "memory://files/raw.bin", lines: "1-2" }, "it has no lines"],
+    ["read_resource", { uri: "memory://files/raw.bin", bytes: "100-" }, "there are only 100 bytes"],
+    ["read_resource", { uri: "memory://files/notes/ink.txt", lines: "3-" }, "there are fewer than 3 lines"],
     ["read_resource", { __proto__: null, constructor: 1 }, "has no argument"],
   ] as const)("%s refuses %j in words that say what to do", async (name, args, message) => {
     expect(await refused(name, args)).toContain(message);
   });
 
   it("take null for what is left out", async () => {
-    const { text } = await use("list_resources", { within: "memory://shelf/notes", glob: null, cursor: null });
-    expect(text).toContain("memory://shelf/notes/ink.txt");
+    const { text } = await use("list_resources", { within: "memory://files/notes", glob: null, cursor: null });
+    expect(text).toContain("memory://files/notes/ink.txt");
   });
 });
 
@@ -184,16 +184,16 @@ describe("search_resources", () => {
   it("gives links, the text with what matched marked, and the same as data", async () => {
     const { content, text, structuredContent } = await use("search_resources", { query: "ink" });
     expect(text).toContain('result for "ink"');
-    expect(text).toContain("1. notes/ink.txt, lines 1-1\nmemory://shelf/notes/ink.txt\n");
-    expect(content[1]).toMatchObject({ type: "link", resource: { uri: "memory://shelf/notes/ink.txt" } });
+    expect(text).toContain("1. notes/ink.txt, lines 1-1\nmemory://files/notes/ink.txt\n");
+    expect(content[1]).toMatchObject({ type: "link", resource: { uri: "memory://files/notes/ink.txt" } });
     expect(structuredContent).toMatchObject({
       ready: 1,
-      results: [{ uri: "memory://shelf/notes/ink.txt", name: "ink.txt", snippet: expect.stringContaining("Buy ink") }],
+      results: [{ uri: "memory://files/notes/ink.txt", name: "ink.txt", snippet: expect.stringContaining("Buy ink") }],
     });
   });
 
   it("marks matches, if the index reports them", async () => {
-    const resource = { uri: "memory://shelf/a.txt", name: "a.txt", title: "A\nletter" };
+    const resource = { uri: "memory://files/a.txt", name: "a.txt", title: "A\nletter" };
     const marks = [
       [4, 7],
       [12, 17],
@@ -201,14 +201,14 @@ describe("search_resources", () => {
     const hit = { resource, score: 1, snippet: "Buy ink for\npress", offset: 0, marks, lines: [3, 4] as const };
     const resources: Resources = { ...pressmark, search: async () => ({ hits: [hit], ready: 1 }) };
     const { text } = await use("search_resources", { query: "ink press" }, reader, { resources });
-    expect(text).toContain("1. a.txt (A letter), lines 3-4\nmemory://shelf/a.txt\nBuy «ink» for «press»");
+    expect(text).toContain("1. a.txt (A letter), lines 3-4\nmemory://files/a.txt\nBuy «ink» for «press»");
   });
 
   it("finds Japanese, and only below the directory that was named, with or without a slash behind it", async () => {
-    expect((await use("search_resources", { query: "会議" })).text).toContain("memory://shelf/%E4%BC%9A%E8%AD%B0");
-    for (const within of ["memory://shelf/notes", "memory://shelf/notes/"])
+    expect((await use("search_resources", { query: "会議" })).text).toContain("memory://files/%E4%BC%9A%E8%AD%B0");
+    for (const within of ["memory://files/notes", "memory://files/notes/"])
       expect((await use("search_resources", { query: "paper", within })).text).toContain("notes/paper.txt");
-    expect((await use("search_resources", { query: "会議", within: "memory://shelf/notes" })).text).toMatch(
+    expect((await use("search_resources", { query: "会議", within: "memory://files/notes" })).text).toMatch(
       /^Nothing found for "会議"\./,
     );
   });
@@ -242,7 +242,7 @@ describe("search_resources", () => {
     const snippet = `${"🖋️ほん".repeat(400)}found${"終わり".repeat(400)}`;
     const at = snippet.indexOf("found");
     const hits = Array.from({ length: 50 }, (_, index) => ({
-      resource: { uri: `memory://shelf/${"%E4%BC%9A".repeat(200)}${index}`, name: "会".repeat(200) },
+      resource: { uri: `memory://files/${"%E4%BC%9A".repeat(200)}${index}`, name: "会".repeat(200) },
       score: 1,
       snippet,
       offset: 0,
@@ -393,16 +393,16 @@ describe("read_resource", () => {
     const lines = await use("read_resource", { uri: `${base}long.txt`, lines: "10-12" });
     expect(textOf(lines)).toBe("line 10\nline 11\nline 12\n");
     expect(lines.text).toContain(`This is lines 10-12.`);
-    const other = await use("read_resource", { uri: "memory://shelf/notes/ink.txt", lines: "2" });
+    const other = await use("read_resource", { uri: "memory://files/notes/ink.txt", lines: "2" });
     expect(textOf(other)).toBe("Then print.\n");
     expect(other.text).toBe("This is lines 2-2 of 2.");
   });
 
   it("gives bytes", async () => {
-    const raw = await use("read_resource", { uri: "memory://shelf/raw.bin", bytes: "10-12" });
+    const raw = await use("read_resource", { uri: "memory://files/raw.bin", bytes: "10-12" });
     expect(raw.content[1]).toMatchObject({ content: { body: { bytes: Uint8Array.of(10, 11, 12) } } });
     expect(raw.text).toContain(
-      'bytes 10-12 of 100. To continue, call read_resource with uri memory://shelf/raw.bin and bytes "13-99".',
+      'bytes 10-12 of 100. To continue, call read_resource with uri memory://files/raw.bin and bytes "13-99".',
     );
     const blob = await use("read_resource", { uri: `${base}blob.bin`, bytes: "0-" });
     expect(blob.text).toContain("bytes 0-32767 of 50000.");
@@ -411,21 +411,21 @@ describe("read_resource", () => {
   it("gives the text of a document, an image as an image, and describes other bytes", async () => {
     const page = await use("read_resource", { uri: `${base}page.html`, lines: "1-1" });
     expect(textOf(page)).toContain("Title");
-    const pixel = await use("read_resource", { uri: "memory://shelf/pixel.png" });
+    const pixel = await use("read_resource", { uri: "memory://files/pixel.png" });
     expect(pixel.content[1]).toMatchObject({ type: "image", mimeType: "image/png" });
     const blob = await use("read_resource", { uri: `${base}blob.bin` });
     expect(blob.text).toContain("is not text (application/octet-stream, 50000 bytes)");
   });
 
   it("gives all contents of a resource that has several, each after its URI", async () => {
-    const both = await use("read_resource", { uri: "memory://shelf/pairs/a" });
+    const both = await use("read_resource", { uri: "memory://files/pairs/a" });
     expect(textOf(both)).toBe("left\nright\n");
-    expect(both.text).toBe("memory://shelf/pairs/a:\nmemory://shelf/notes/ink.txt:");
-    const ranged = await use("read_resource", { uri: "memory://shelf/pairs/a", lines: "1-1" });
+    expect(both.text).toBe("memory://files/pairs/a:\nmemory://files/notes/ink.txt:");
+    const ranged = await use("read_resource", { uri: "memory://files/pairs/a", lines: "1-1" });
     expect(textOf(ranged)).toBe("left\n");
-    const long = await use("read_resource", { uri: "memory://shelf/pairs/long" });
-    expect(long.text).toContain('call read_resource with uri memory://shelf/pairs/long and lines "13108-26214".');
-    expect(long.text).toContain("There is more: read memory://shelf/notes/ink.txt");
+    const long = await use("read_resource", { uri: "memory://files/pairs/long" });
+    expect(long.text).toContain('call read_resource with uri memory://files/pairs/long and lines "13108-26214".');
+    expect(long.text).toContain("There is more: read memory://files/notes/ink.txt");
   });
 
   it("names what is in a directory", async () => {
@@ -447,7 +447,7 @@ describe("read_resource", () => {
 
   it("suggests nothing that the caller may not see, and gives the same error as for a missing resource", async () => {
     const said = async (uri: string) => (await refused("read_resource", { uri })).replaceAll(uri, "URI");
-    for (const uri of [`${base}secrets/key.txt`, `${base}secrets/kex.txt`, "memory://shelf/secrets/ink.txt"])
+    for (const uri of [`${base}secrets/key.txt`, `${base}secrets/kex.txt`, "memory://files/secrets/ink.txt"])
       expect(await said(uri)).toBe(await said(uri.replace("secrets", "sexrets")));
     expect(await refused("read_resource", { uri: `${base}secrets/kee.txt` })).not.toContain("key.txt");
     const owner: ToolCall = { ...reader, caller: { id: "owner" } };

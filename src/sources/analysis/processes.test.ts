@@ -60,6 +60,7 @@ async function nextMessage(child: ChildProcess): Promise<Told> {
 
 describe.each(kinds)("several processes and $name", (kind) => {
   const { place } = usePlaces(kind);
+  // Skipped where PostgreSQL cannot be started.
   const run = it.skipIf(kind.missing !== undefined);
 
   run("fifty askers of one question in five processes compute once", { timeout: 120_000 }, async () => {

@@ -60,6 +60,7 @@ describe.each(kinds)("results in $name", (kind) => {
     return { store, asked, advance, setWallClock, now, keeping, at };
   }
 
+  // Skipped where PostgreSQL cannot be started.
   const run = it.skipIf(kind.missing !== undefined);
 
   run("one of all who claim a question gets it, until it is kept, failed or ended", async () => {

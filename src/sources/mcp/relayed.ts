@@ -22,7 +22,7 @@ interface RelayedOptions {
   readonly connection: RelayedConnection;
   readonly addresses: Addresses;
   readonly runtime: Runtime;
-  send<T>(request: (server: RemoteServer) => Promise<T>): Promise<T>;
+  send<T>(request: (server: RemoteServer) => Promise<T>, call?: Call): Promise<T>;
   entryOf(resource: Resource): Entry | undefined;
   leaveOut(what: string, name: string, why: string): void;
 }
@@ -223,20 +223,22 @@ export function createRelayed(options: RelayedOptions): SourceRelayed & { close(
 
     async completePrompt(name, { variable, value, given }, call) {
       if (!(await prompts.get(call)).has(name)) throw notFound(name);
-      return send((server) =>
-        server.send(async (client, request) => {
-          if (!client.getServerCapabilities()?.completions) return { values: [] };
-          const { completion } = await client.complete(
-            {
-              ref: { type: "ref/prompt", name },
-              argument: { name: variable, value },
-              ...(Object.keys(given).length > 0 && { context: { arguments: { ...given } } }),
-            },
-            request,
-          );
-          const { values, total, hasMore: more } = completion;
-          return { values: values.slice(0, 100), total, more };
-        }, call),
+      return send(
+        (server) =>
+          server.send(async (client, request) => {
+            if (!client.getServerCapabilities()?.completions) return { values: [] };
+            const { completion } = await client.complete(
+              {
+                ref: { type: "ref/prompt", name },
+                argument: { name: variable, value },
+                ...(Object.keys(given).length > 0 && { context: { arguments: { ...given } } }),
+              },
+              request,
+            );
+            const { values, total, hasMore: more } = completion;
+            return { values: values.slice(0, 100), total, more };
+          }, call),
+        call,
       );
     },
 
