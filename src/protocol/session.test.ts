@@ -181,12 +181,16 @@ describe("a list whose watch takes long to arm", () => {
   const initialized = { jsonrpc: "2.0", method: "notifications/initialized" };
 
   it("is sent anyway, and only clients that have one are told to list again", async () => {
-    const [asker, other] = [openSlow(), openSlow()];
-    for (const { ask } of [asker, other]) ask(initialized);
+    const asker = openSlow();
+    asker.ask(initialized);
     expect(await asker.ask(request(1, "resources/list")).answer).toMatchObject({
       result: { resources: [{ uri: "m://a" }] },
     });
-    for (const { release } of [asker, other]) release.resolve();
+    asker.release.resolve();
+    // Not earlier: its own time would be over now.
+    const other = openSlow();
+    other.ask(initialized);
+    other.release.resolve();
     expect(await other.ask(request(1, "resources/list")).answer).toMatchObject({ result: {} });
     await someTurns();
     expect([asker.sent, other.sent]).toEqual([["notifications/resources/list_changed"], []]);
