@@ -98,6 +98,7 @@ export {
   type SourceChange,
   type SourceDefinition,
   type SourceHit,
+  type SourceIndexing,
   type SourceListing,
   type SourceOperation,
   type SourceProblem,

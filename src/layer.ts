@@ -6,6 +6,7 @@ export type Layer = (inner: Source, mount: { readonly name: string }) => Source;
 
 const operations = [
   "list",
+  "listIndexed",
   "read",
   "stat",
   "children",
@@ -21,6 +22,7 @@ const others = [
   "cursorAfter",
   "learnTemplates",
   "lists",
+  "indexes",
   "follow",
   "maySee",
   "filesOf",

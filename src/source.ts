@@ -245,6 +245,17 @@ export interface SourceSearching {
   ): Promise<readonly SourceHit[] | SourceHits>;
 }
 
+/** For a source whose index contains other entries than its list, such as commits or rows. A source has both methods or none. */
+export interface SourceIndexing {
+  /**
+   * Lists what the index contains, in place of `list`. Pages as for `list`. Each entry reads back, and `stat` finds it; an entry whose `meta` has
+   * `"pressmark/as": ["text"]` is indexed with the text that a read with `as=text` returns.
+   */
+  listIndexed(request: ListRequest, call: Call): Promise<Page<Entry>>;
+  /** Returns whether `listIndexed` includes this address: `watch` reports its changes as unlisted ones. Synchronous. */
+  indexes(at: Address): boolean;
+}
+
 /** Skills. A source has both methods or none. */
 export interface SourceSkills {
   /** Pages as for `list`. Digests and sizes match what a read returns, until a change is reported. */
@@ -391,6 +402,7 @@ export interface Source
     Partial<SourceBrowsing>,
     Partial<SourceTemplates>,
     Partial<SourceSearching>,
+    Partial<SourceIndexing>,
     Partial<SourceSkills>,
     Partial<SourceWatching>,
     Partial<SourceActions>,

@@ -12,7 +12,6 @@ import {
   type SourceActionResult,
   type Address,
   type Entry,
-  type ListRequest,
   type Part,
   type Source,
   type SourceBlock,
@@ -138,22 +137,19 @@ export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Lay
       return isWhole ? { ...withoutOffset, entry } : { ...found, entry };
     }
 
-    async function list(ask: ListRequest, call: Call): Promise<Page<Entry>> {
-      const page = await inner.list(ask, call);
-      return { ...page, items: await maskEach(page.items, maskEntry) };
-    }
-
     /** Called only if the inner source has the ability. */
     const masked: Required<
-      Pick<Source, "stat" | "children" | "complete" | "search" | "skills" | "skill" | "problems">
+      Pick<
+        Source,
+        "list" | "listIndexed" | "stat" | "children" | "complete" | "search" | "skills" | "skill" | "problems"
+      >
     > = {
+      list: (ask, call) => maskPage(inner.list(ask, call)),
+      listIndexed: (ask, call) => maskPage(inner.listIndexed!(ask, call)),
       search,
       problems: async (call) => maskDeep(await inner.problems!(call)),
       stat: async (at, call) => maskEntry(await inner.stat!(at, call)),
-      async children(at, ask, call) {
-        const page = await inner.children!(at, ask, call);
-        return { ...page, items: await maskEach(page.items, maskEntry) };
-      },
+      children: (at, ask, call) => maskPage(inner.children!(at, ask, call)),
       async complete(ask, call) {
         return (await inner.complete!(ask, call)).filter(({ value }) => findSecrets(value).length === 0);
       },
@@ -163,7 +159,7 @@ export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Lay
       },
       skill: async (at, call) => maskSkill(await inner.skill!(at, call)),
     };
-    const all: Readonly<Partial<Record<Operation, unknown>>> = { ...masked, list, read };
+    const all: Readonly<Partial<Record<Operation, unknown>>> = { ...masked, read };
     const wrapped = wrapSource(inner, (operation, method) => {
       if (operation === "act") return maskMessages(maskAction(method));
       if (operation === "offer" || operation === "relay") return maskMessages(maskRelayed(method));
@@ -332,6 +328,11 @@ async function maskEach<T>(all: readonly T[], masked: (one: T) => Promise<T>): P
     await turn();
   }
   return done;
+}
+
+async function maskPage(listing: Promise<Page<Entry>>): Promise<Page<Entry>> {
+  const page = await listing;
+  return { ...page, items: await maskEach(page.items, maskEntry) };
 }
 
 /** The path or template is not masked: it is the address for reading. */

@@ -111,6 +111,26 @@ function backwards(source: Source): Source {
   };
 }
 
+it("indexes what a source lists for the index, instead of its list", async () => {
+  const memory = createMemory({ "commit/a": "alpha", "commit/b": "beta", log: "everything" });
+  const all: Source["list"] = (request, call) => memory.source.list(request, call);
+  const source: Source = {
+    ...memory.source,
+    list: async () => ({ items: [{ path: "log" }] }),
+    async listIndexed(request, call) {
+      const page = await all(request, call);
+      return { ...page, items: page.items.filter(({ path }) => path.startsWith("commit/")) };
+    },
+  };
+  const { crawl, until } = begin(source);
+  await until(isComplete);
+  expect(stored()).toEqual(["commit/a", "commit/b"]);
+  memory.set("commit/c", "gamma");
+  crawl.hear([{ kind: "appeared", path: "commit/c", isUnlisted: true, isListed: true }]);
+  await until((now) => isComplete(now) && found("gamma").length > 0);
+  expect(stored()).toEqual(["commit/a", "commit/b", "commit/c"]);
+});
+
 describe("a crawl", () => {
   it("handles a source with its own list order, and reads only what is new", async () => {
     const memory = createMemory({ a: "apple tea", "b/c": "green tea", "b-c": "black tea", d: "coffee" });

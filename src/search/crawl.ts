@@ -9,12 +9,12 @@ import type { IndexedDocument, IndexStore, Stored } from "./store.ts";
 import { createStoredHeap, createStoredRun } from "./stored-run.ts";
 import { textOf, type TextLimits } from "./text-of.ts";
 
-/** A change, and whether `list` includes its path. If not, the index has it only with a query, if at all. */
+/** A change, and whether the list of indexed entries includes its path. If not, the index has it only with a query, if at all. */
 export type HeardChange = SourceChange & { readonly isListed?: boolean };
 
 export interface CrawlOptions extends TextLimits {
   readonly mount: string;
-  readonly source: Pick<Source, "list" | "read" | "stat" | "order">;
+  readonly source: Pick<Source, "list" | "listIndexed" | "read" | "stat" | "order">;
   readonly store: IndexStore;
   readonly runtime: Runtime;
   /** True if changes are reported through `hear`. If not, everything is checked again every `everyMs`. */
@@ -89,6 +89,9 @@ export function createCrawl(options: CrawlOptions) {
   let isFollowed = false;
   let wake: (() => void) | undefined;
   const pause = createTimeSlices(sliceMs);
+
+  const listPage: Source["list"] = (request, call) =>
+    source.listIndexed ? source.listIndexed(request, call) : source.list(request, call);
 
   function move(next: CrawlState["phase"] = phase): void {
     phase = next;
@@ -175,7 +178,7 @@ export function createCrawl(options: CrawlOptions) {
     move("counting");
     let cursor: string | undefined;
     do {
-      const page = await source.list({ limit: pageSize, cursor }, call);
+      const page = await listPage({ limit: pageSize, cursor }, call);
       total += page.items.length;
       cursor = page.next;
       move();
@@ -245,7 +248,7 @@ export function createCrawl(options: CrawlOptions) {
 
     let cursor: string | undefined;
     do {
-      const page = await source.list({ limit: pageSize, cursor }, call);
+      const page = await listPage({ limit: pageSize, cursor }, call);
       for (const entry of page.items) {
         const [first] = group;
         if (first !== undefined && first.path !== entry.path) {

@@ -12,7 +12,7 @@ import { collectChanges } from "./listen.ts";
 import { asking, collect } from "./pages.ts";
 import { refusal } from "./refusal.ts";
 
-export type Ability = "stat" | "children" | "templates" | "complete" | "search" | "skills" | "watch";
+export type Ability = "stat" | "children" | "templates" | "complete" | "search" | "listIndexed" | "skills" | "watch";
 
 export interface SourceSetup {
   /** What the source can do beyond `list` and `read`. The claim must match its methods exactly. */
@@ -55,7 +55,16 @@ export interface SourceSetup {
 /** A change of one path. */
 type ReportedChange = Exclude<SourceChange, { readonly kind: "lost" }>;
 
-const abilities: readonly Ability[] = ["stat", "children", "templates", "complete", "search", "skills", "watch"];
+const abilities: readonly Ability[] = [
+  "stat",
+  "children",
+  "templates",
+  "complete",
+  "search",
+  "listIndexed",
+  "skills",
+  "watch",
+];
 
 export function sourceContract(name: string, setup: SourceSetup): void {
   const { content = contractContent, expansions = [], completions = [], timeoutMs = 20_000 } = setup;
@@ -153,6 +162,16 @@ export function sourceContract(name: string, setup: SourceSetup): void {
       it("`lists` is true for every listed address", async () => {
         for (const { path, query } of await collect((cursor) => list(asking(1000, cursor))))
           expect(source.lists?.(query ? { path, query } : { path }) ?? true, path).toBe(true);
+      });
+
+      it.runIf(can("listIndexed"))("every indexed address reads back, in address order", async () => {
+        const indexed = await collect((cursor) => present(source.listIndexed)(asking(2, cursor), call()));
+        expectOrdered(indexed, source.order);
+        for (const { path, query } of indexed) {
+          const at = query ? { path, query } : { path };
+          expect(source.indexes?.(at), path).toBe(true);
+          expect(await read(at), path).not.toHaveLength(0);
+        }
       });
 
       it("every listed address reads back", async () => {

@@ -165,6 +165,7 @@ export function createIndexerClient(
           key,
           isWatched: !data.once && source.watch !== undefined,
           hasStat: source.stat !== undefined,
+          hasOwnList: source.listIndexed !== undefined,
           hasOrder: source.order !== undefined,
           opened: isOpened ? { source: definition.name, options, redact } : undefined,
         };

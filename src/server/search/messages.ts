@@ -30,6 +30,8 @@ export interface ThreadMount extends IndexedMount {
   readonly opened?: { readonly source: string; readonly options: unknown; readonly redact: boolean };
   /** Whether the main thread's source has `stat`. */
   readonly hasStat: boolean;
+  /** Whether its index contains other entries than its list. */
+  readonly hasOwnList: boolean;
   /** Whether it lists in its own order instead of by address. */
   readonly hasOrder: boolean;
 }
@@ -62,6 +64,6 @@ export interface ThreadLogLine {
 /** A request to a source that only the main thread has open. */
 export interface SourceRequest {
   readonly mount: string;
-  readonly operation: "list" | "read" | "stat";
+  readonly operation: "list" | "listIndexed" | "read" | "stat";
   readonly asked: unknown;
 }

@@ -89,6 +89,8 @@ export function createMountChanges({ runtime, tell }: MountChangesOptions) {
 }
 
 function withListed(change: SourceChange, source: Source): HeardChange {
-  if (change.kind === "lost" || change.kind === "gone" || !source.lists) return change;
-  return { ...change, isListed: source.lists({ path: change.path }) };
+  if (change.kind === "lost" || change.kind === "gone") return change;
+  const at = { path: change.path };
+  const isListed = source.indexes ? source.indexes(at) : source.lists?.(at);
+  return isListed === undefined ? change : { ...change, isListed };
 }
