@@ -19,6 +19,7 @@ import { findSecrets, maskPatch } from "../../src/lib/secrets.ts";
 import { sniff } from "../../src/lib/sniff.ts";
 import { decodeExactly, findEncoding } from "../../src/lib/text-encoding.ts";
 import { parseTemplate } from "../../src/lib/uri-template.ts";
+import { withoutPlaces } from "../../src/lib/without-locations.ts";
 import { blocksOf } from "../../src/picker/markdown.ts";
 import { parseDiff, diffRuns } from "../../src/picker/views/diff.ts";
 import { parseErDiagram } from "../../src/picker/views/er.ts";
@@ -772,6 +773,13 @@ const others: readonly Parser[] = [
       typedAt(text);
       return eachLabel(text, () => undefined);
     },
+  },
+  {
+    name: "addresses in the errors of another server",
+    tokens: ["a.", "a-", "1.", ":", "a:", "/a", "/", "[", "[::", "a://", "0:", "a:1", "C:\\", "@"],
+    maxLength: 64 * kib,
+    run: withoutPlaces,
+    kept: ["a.", "a-", "1.", ":", "a:", "/a", "/", "[", "[::", "a://", "0:", "a:1"].map((unit) => ({ unit })),
   },
   { name: "conditions of metrics", tokens: [",", "\\", "a=", "!="], maxLength: 8 * kib, run: splitConditions },
   {
