@@ -1,4 +1,5 @@
 /** Finds the documents to read first, at the top of each mount, with the permissions of the caller. */
+import { isArchived } from "../lib/is-archived.ts";
 import { type Call, directoryType, type Resource, type Resources } from "../resources.ts";
 import { type NamedMount, rootOf } from "../protocol/tools/mounts.ts";
 
@@ -102,6 +103,6 @@ function toFound(resource: Resource, name: string, share: number, otherwise: num
   if (mimeType === directoryType || annotations?.audience?.includes("assistant") === false) return [];
   const known = weights.find(([pattern]) => pattern.test(resource.name))?.[1];
   const usual = known === undefined ? (docTypes.test(resource.name) ? otherwise : 0) : known * share;
-  const weight = annotations?.priority === undefined ? usual : annotations.priority * 100;
+  const weight = annotations?.priority === undefined ? (isArchived(name) ? 0 : usual) : annotations.priority * 100;
   return weight > 0 ? [{ uri, name, weight }] : [];
 }
