@@ -1,8 +1,12 @@
 /** Serves on standard input and output, to the host that started the process. */
 import type { Readable, Writable } from "node:stream";
+import { isDoneWithin } from "../lib/is-done-within.ts";
 import { serveStdio } from "../transport/stdio.ts";
 import { createFeatures, createServerProtocol } from "./features.ts";
 import { type OpenServerOptions, openServer } from "./open-server.ts";
+
+/** Longest time that the first response waits for what to read first. */
+const prepareMs = 1000;
 
 interface StdioServerOptions extends Omit<OpenServerOptions, "live"> {
   readonly input: Readable;
@@ -21,8 +25,11 @@ export async function startStdio(options: StdioServerOptions): Promise<void> {
     const caller = { id: "local", owner: true };
     pressmark.register.served = { version };
     const features = createFeatures({ pressmark, tools: options.tools });
-    features.prepare(caller);
+    const prepared = features.prepare(caller);
     const protocol = createServerProtocol(pressmark, features, { version });
+    // Choosing from a whole list takes longer than a host takes to ask for the instructions, which it does once.
+    if (pressmark.mounts.some(({ source }) => source.isRanked))
+      await isDoneWithin(prepared, prepareMs, pressmark.runtime.wait, signal);
     await serveStdio(protocol, { input, output: out, caller, signal });
     features.close();
     await protocol.close();
