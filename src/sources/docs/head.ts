@@ -57,17 +57,20 @@ export async function describeDocument(
   const mark = marks.read(file);
   const detected = head === undefined || said !== undefined ? undefined : detectLanguage(head, format);
   const lang = decideLanguage({ path: file, said, mark, detected, fallback });
+  const bare = mark === undefined ? file : marks.strip(file, lang);
+  const rating = rules(file);
   return {
     file,
     format,
     entry,
     lang,
     mark,
-    bare: mark === undefined ? file : marks.strip(file, lang),
+    bare,
     title: detached(title ?? (head === undefined ? undefined : firstTitle(head, format)) ?? stemOf(file)),
     description: description === undefined ? undefined : detached(description),
     said: rest,
-    verdict: rules(file),
+    // A translation matters as much as its original, whose folder may have another name.
+    verdict: rating.rule === "default" ? rules(bare) : rating,
     bar: head === undefined ? [] : languageBar(file, head, format),
   };
 }
