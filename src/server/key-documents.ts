@@ -65,14 +65,14 @@ export async function quickFindKeyDocuments(
   call: Call,
   report: (found: readonly KeyDocument[]) => void,
 ): Promise<void> {
-  const lookups = mounts.slice(0, maxGlanced).flatMap((mount) =>
-    mount.source?.isRanked
-      ? [highestOf(mount, resources, call)]
-      : usualNames.map(async (name) => {
-          const found = await resources.stat(mount.base + name, call).catch(() => undefined);
-          return found ? toFound(found, name, name.includes("/") ? docShare : 1, 0) : [];
-        }),
-  );
+  const lookups = mounts.slice(0, maxMounts).flatMap((mount, index) => {
+    if (mount.source?.isRanked) return [highestOf(mount, resources, call)];
+    if (index >= maxGlanced) return [];
+    return usualNames.map(async (name) => {
+      const found = await resources.stat(mount.base + name, call).catch(() => undefined);
+      return found ? toFound(found, name, name.includes("/") ? docShare : 1, 0) : [];
+    });
+  });
   const found: (readonly Found[])[] = lookups.map(() => []);
   await Promise.all(
     lookups.map(async (lookup, index) => {

@@ -256,6 +256,13 @@ describe("an invalid skill", () => {
     ]);
   });
 
+  it("has no line where the field is missing", async () => {
+    write("unnamed/SKILL.md", "---\ndescription: x\n---\nname: in the text\n");
+    expect(await problemsOf(await open({}, hasty))).toEqual([
+      { path: "unnamed/SKILL.md", says: "has no name", advice: 'write "name: unnamed", the name of its folder' },
+    ]);
+  });
+
   it("is named with its root where there are several", async () => {
     const other = join(folder.above, "other");
     fs.mkdirSync(join(other, "ink"), { recursive: true });

@@ -96,9 +96,11 @@ export async function readUnit(
 /** Errors of a read after the file has changed. */
 const movedKinds: ReadonlySet<ErrorKind> = new Set(["not-found", "directory", "too-large"]);
 
-/** Undefined if the field is missing, or written in quotes. */
+/** The line of a field in the front matter. Undefined if the field is missing, or written in quotes. */
 function lineOf(field: string, text: string): number | undefined {
-  const index = text.split("\n").findIndex((line) => line.startsWith(`${field}:`));
+  const lines = text.split("\n");
+  const end = lines.findIndex((line, index) => index > 0 && line.startsWith("---"));
+  const index = lines.slice(0, end).findIndex((line) => line.startsWith(`${field}:`));
   return index < 0 ? undefined : index + 1;
 }
 
