@@ -85,7 +85,8 @@ describe("the documents of a docs mount to read first", () => {
     const env = { HOME: folder.above };
     const err = new PassThrough();
     const options = { folders: [], config, from: folder.above, env, err, version: "1", input, out, signal };
-    const served = startStdio(options);
+    // On a busy machine, listing one document may take longer than a host should wait.
+    const served = startStdio({ ...options, prepareMs: 60_000 });
     let response = "";
     for await (const chunk of out) {
       response += String(chunk);

@@ -5,9 +5,6 @@ import { serveStdio } from "../transport/stdio.ts";
 import { createFeatures, createServerProtocol } from "./features.ts";
 import { type OpenServerOptions, openServer } from "./open-server.ts";
 
-/** Longest time that the first response waits for what to read first. */
-const prepareMs = 1000;
-
 interface StdioServerOptions extends Omit<OpenServerOptions, "live"> {
   readonly input: Readable;
   readonly out: Writable;
@@ -15,11 +12,13 @@ interface StdioServerOptions extends Omit<OpenServerOptions, "live"> {
   /** False offers no tools, regardless of the config. */
   readonly tools?: boolean;
   readonly signal: AbortSignal;
+  /** Longest time that the first response waits for what to read first. Default: 1000. */
+  readonly prepareMs?: number;
 }
 
 /** Resolves when the host has disconnected or the signal was aborted, and everything is closed. */
 export async function startStdio(options: StdioServerOptions): Promise<void> {
-  const { input, out, version, signal } = options;
+  const { input, out, version, signal, prepareMs = 1000 } = options;
   const pressmark = await openServer({ ...options, live: true });
   try {
     const caller = { id: "local", owner: true };
