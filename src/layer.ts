@@ -62,6 +62,7 @@ export function wrapSource(
 ): Source {
   const wrapped: Record<string, unknown> = {
     order: inner.order,
+    isRanked: inner.isRanked,
     timeoutMs: inner.timeoutMs,
     watchesPerCaller: inner.watchesPerCaller,
   };

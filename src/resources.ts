@@ -141,6 +141,8 @@ export interface PageRequest {
 export interface FilteredPageRequest extends PageRequest {
   /** Pages hold only what matches. A cursor is valid only with the filter of its page. */
   readonly filter?: ListFilter;
+  /** Only resources of the mount with this name. Ignored by a remote server, whose mounts are not known. */
+  readonly mount?: string;
   /** Called if a filtered list fails or is cancelled, with the number of entries that were examined. */
   readonly onFailure?: (examined: number) => void;
 }

@@ -223,6 +223,8 @@ export interface SourceBrowsing {
   children(at: Address, request: ListRequest, call: Call): Promise<Page<Entry>>;
   /** Order of the paths in `list`, if the backend has a fixed order other than by address; `children` may use yet another. */
   readonly order: (left: string, right: string) => number;
+  /** True if entries have priorities and listing all of them is fast: what to read first is then chosen from the whole list. */
+  readonly isRanked: true;
   /** Returns the cursor of the page that begins after this entry. Without it, the router requests a page again that it had to cut. */
   cursorAfter(entry: Entry): string;
 }

@@ -331,3 +331,16 @@ describe("a directory", () => {
     await expect(other.pressmark.children("p://", {}, call)).rejects.toBe(down);
   });
 });
+
+describe("the list of one mount", () => {
+  it("has only its resources, on any page", async () => {
+    const { pressmark } = open({ one: files(5).source, two: files(5).source });
+    const first = await pressmark.list({ mount: "two" }, call);
+    expect(first.items.map(({ uri }) => uri)).toEqual(["two://0000", "two://0001", "two://0002"]);
+    const rest = await pressmark.list({ mount: "two", cursor: first.next! }, call);
+    expect(rest.items.map(({ uri }) => uri)).toEqual(["two://0003", "two://0004"]);
+    expect(rest.next).toBeUndefined();
+    await expect(pressmark.list({ cursor: first.next! }, call)).rejects.toMatchObject({ kind: "invalid" });
+    expect((await pressmark.list({ mount: "none" }, call)).items).toEqual([]);
+  });
+});

@@ -46,11 +46,12 @@ export function createListing(
   }
 
   return {
-    async list({ cursor, limit, filter, onFailure }, call) {
-      const listKey = `list${filterKey(filter)}`;
+    async list({ cursor, limit, filter, mount: only, onFailure }, call) {
+      const listKey = `list${filterKey(filter)}${only === undefined ? "" : `of ${only}`}`;
       const from = open(cursor, listKey);
       const page = from?.page ?? 0;
-      const runs = access.routes.mounts.map((mount): MountList => {
+      const mounts = access.routes.mounts.filter(({ name }) => only === undefined || name === only);
+      const runs = mounts.map((mount): MountList => {
         const { source } = mount;
         return { mount, page: (request) => source.list(request, call), cursorAfter: source.cursorAfter?.bind(source) };
       });

@@ -35,8 +35,8 @@ interface Features {
   readonly moreTools?: ToolSet;
   readonly prompts: PromptSet;
   readonly instructions: (caller: Caller) => string;
-  /** Looks up the key resources for the caller that will probably connect first. */
-  prepare(caller: Caller): void;
+  /** Looks up the key resources for the caller that will probably connect first. Never rejects. */
+  prepare(caller: Caller): Promise<void>;
   close(): void;
 }
 
@@ -96,7 +96,7 @@ export function createFeatures({ pressmark, tools }: FeaturesOptions): Features 
     prompts: resources.relayed ? withRelayedPrompts(prompts, resources.relayed) : prompts,
     // What the server looks up for them is not charged to the caller.
     instructions: (caller) => runCharged(undefined, () => instructions.of(caller)),
-    prepare: (caller) => void instructions.glance(caller),
+    prepare: instructions.glance,
     close: instructions.close,
   };
 }

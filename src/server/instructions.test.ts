@@ -72,6 +72,12 @@ describe("instructions", () => {
     );
   });
 
+  it("leave out archived documents", async () => {
+    const { said } = open({ project: { "README_old.md": "x", "docs/設計_廃止.md": "x", "docs/guide.md": "x" } });
+    await said.look(me);
+    expect(/Read first: (.*?)\. Pass/.exec(said.of(me))?.[1]).toBe('"docs/guide.md" (memory://project/docs/guide.md)');
+  });
+
   it("name no tools where there are none", () => {
     const { pressmark } = openTestServer({ project: {} });
     const said = createInstructions({ pressmark, server: "pressmark", tools: [] }).of(me);

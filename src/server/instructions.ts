@@ -106,10 +106,12 @@ export function createInstructions({ pressmark, server, tools }: InstructionsOpt
     async glance(caller) {
       const mounts = mountsFor(pressmark, caller);
       const now = knownTo(caller, mounts);
-      const found = await quickFindKeyDocuments(mounts, pressmark.resources, { caller, signal: patience() });
       if (now.at !== undefined) return;
-      now.keyResources = found;
-      now.at = pressmark.runtime.monotonicMs();
+      await quickFindKeyDocuments(mounts, pressmark.resources, { caller, signal: patience() }, (found) => {
+        if (!now.isGlance) return;
+        now.keyResources = found;
+        now.at = pressmark.runtime.monotonicMs();
+      });
     },
     close: () => closing.abort(),
   };

@@ -1,6 +1,12 @@
-/** Finds the documents to read first, at the top of each mount, with the permissions of the caller. */
+/** Finds the documents to read first, at the top of each mount or by their priorities, with the permissions of the caller. */
+import { isArchived } from "../lib/is-archived.ts";
 import { type Call, directoryType, type Resource, type Resources } from "../resources.ts";
-import { type NamedMount, rootOf } from "../protocol/tools/mounts.ts";
+import { type NamedMount, pathBelowMount, rootOf } from "../protocol/tools/mounts.ts";
+import type { Source } from "../source.ts";
+
+interface ExaminedMount extends NamedMount {
+  readonly source?: Pick<Source, "isRanked">;
+}
 
 export interface KeyDocument {
   readonly uri: string;
@@ -12,6 +18,10 @@ const maxGlanced = 4;
 const maxEntries = 500;
 const maxFolders = 2;
 const maxKeyResources = 3;
+/** Entries of a ranked mount. */
+const maxRanked = 20_000;
+/** Of a document about which nothing special is known: reading it first has no advantage. */
+const usualPriority = 0.5;
 
 const docFolders = /^(?:docs?|documentation|guides?|文書|ドキュメント|資料)$/i;
 
@@ -38,26 +48,38 @@ interface Found extends KeyDocument {
 
 /** At most three, the most important first. Mounts that fail are skipped. */
 export async function findKeyDocuments(
-  mounts: readonly NamedMount[],
+  mounts: readonly ExaminedMount[],
   resources: Resources,
   call: Call,
 ): Promise<readonly KeyDocument[]> {
-  return best(await Promise.all(mounts.slice(0, maxMounts).map((mount) => lookAt(mount, resources, call))));
+  const lookups = mounts
+    .slice(0, maxMounts)
+    .map((mount) => (mount.source?.isRanked ? highestOf : lookAt)(mount, resources, call));
+  return best(await Promise.all(lookups));
 }
 
-/** Checks only common names, which is fast for any number of resources. */
+/** Checks only common names, which is fast for any number of resources, and ranked mounts. Reports what is known after each lookup. */
 export async function quickFindKeyDocuments(
-  mounts: readonly NamedMount[],
+  mounts: readonly ExaminedMount[],
   resources: Resources,
   call: Call,
-): Promise<readonly KeyDocument[]> {
-  const lookups = mounts.slice(0, maxGlanced).flatMap(({ base }) =>
-    usualNames.map(async (name) => {
-      const found = await resources.stat(base + name, call).catch(() => undefined);
+  report: (found: readonly KeyDocument[]) => void,
+): Promise<void> {
+  const lookups = mounts.slice(0, maxMounts).flatMap((mount, index) => {
+    if (mount.source?.isRanked) return [highestOf(mount, resources, call)];
+    if (index >= maxGlanced) return [];
+    return usualNames.map(async (name) => {
+      const found = await resources.stat(mount.base + name, call).catch(() => undefined);
       return found ? toFound(found, name, name.includes("/") ? docShare : 1, 0) : [];
+    });
+  });
+  const found: (readonly Found[])[] = lookups.map(() => []);
+  await Promise.all(
+    lookups.map(async (lookup, index) => {
+      found[index] = await lookup;
+      report(best(found));
     }),
   );
-  return best(await Promise.all(lookups));
 }
 
 function best(found: readonly (readonly Found[])[]): readonly KeyDocument[] {
@@ -71,13 +93,51 @@ function best(found: readonly (readonly Found[])[]): readonly KeyDocument[] {
   );
 }
 
-async function lookAt({ base }: NamedMount, resources: Resources, call: Call): Promise<readonly Found[]> {
+interface Ranked extends Found {
+  readonly depth: number;
+  /** Paths of the same document in other languages. */
+  readonly twins: readonly string[];
+}
+
+/** The highest priorities of a ranked mount, each document in one language; of equal ones, those nearest to the top. */
+async function highestOf(mount: NamedMount, resources: Resources, call: Call): Promise<readonly Found[]> {
+  const ranked: Ranked[] = [];
   try {
-    const top = await childrenOf(rootOf(base), resources, call);
+    let count = 0;
+    for (let cursor: string | undefined; ;) {
+      const page = await resources.list({ mount: mount.name, ...(cursor !== undefined && { cursor }) }, call);
+      ranked.push(...page.items.flatMap((item) => toRanked(item, mount)));
+      count += page.items.length;
+      cursor = page.next;
+      if (cursor === undefined || count >= maxRanked) break;
+    }
+  } catch {
+    // What was listed before the failure counts.
+  }
+  ranked.sort((one, other) => other.weight - one.weight || one.depth - other.depth);
+  const chosen: Ranked[] = [];
+  for (const each of ranked) {
+    if (chosen.length === maxKeyResources) break;
+    if (!chosen.some(({ twins }) => twins.includes(each.name))) chosen.push(each);
+  }
+  return chosen;
+}
+
+function toRanked(resource: Resource, mount: NamedMount): readonly Ranked[] {
+  if ((resource.annotations?.priority ?? 0) <= usualPriority) return [];
+  const path = pathBelowMount([mount], resource.uri) ?? resource.name;
+  const { twins = {} } = (resource.meta?.["pressmark/docs"] ?? {}) as { twins?: Readonly<Record<string, string>> };
+  const depth = path.split("/").length;
+  return toFound(resource, path, 1, 0).map((found) => ({ ...found, depth, twins: Object.values(twins) }));
+}
+
+async function lookAt(mount: NamedMount, resources: Resources, call: Call): Promise<readonly Found[]> {
+  try {
+    const top = await childrenOf(rootOf(mount.base), mount, resources, call);
     const folders = top.filter(({ name, mimeType }) => mimeType === directoryType && docFolders.test(name));
     const below = await Promise.all(
       folders.slice(0, maxFolders).map(async (folder) => {
-        const children = await childrenOf(folder.uri, resources, call);
+        const children = await childrenOf(folder.uri, mount, resources, call);
         return children.flatMap((child) => toFound(child, `${folder.name}/${child.name}`, docShare, docWeight));
       }),
     );
@@ -88,11 +148,16 @@ async function lookAt({ base }: NamedMount, resources: Resources, call: Call): P
 }
 
 /** A source without directories is listed. */
-async function childrenOf(uri: string, resources: Resources, call: Call): Promise<readonly Resource[]> {
+async function childrenOf(
+  uri: string,
+  { name: mount }: NamedMount,
+  resources: Resources,
+  call: Call,
+): Promise<readonly Resource[]> {
   try {
     return (await resources.children(uri, { limit: maxEntries }, call)).items;
   } catch {
-    const { items } = await resources.list({ limit: maxEntries }, call);
+    const { items } = await resources.list({ limit: maxEntries, mount }, call);
     return items.filter((item) => item.uri.startsWith(uri));
   }
 }
@@ -102,6 +167,6 @@ function toFound(resource: Resource, name: string, share: number, otherwise: num
   if (mimeType === directoryType || annotations?.audience?.includes("assistant") === false) return [];
   const known = weights.find(([pattern]) => pattern.test(resource.name))?.[1];
   const usual = known === undefined ? (docTypes.test(resource.name) ? otherwise : 0) : known * share;
-  const weight = annotations?.priority === undefined ? usual : annotations.priority * 100;
+  const weight = annotations?.priority === undefined ? (isArchived(name) ? 0 : usual) : annotations.priority * 100;
   return weight > 0 ? [{ uri, name, weight }] : [];
 }

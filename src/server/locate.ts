@@ -18,9 +18,23 @@ export async function locate(
   resources: Resources,
   call: Call,
 ): Promise<string> {
-  for (const uri of urisFor(where, mounts, (folder) => folder))
-    if (uri === where || (await resources.stat(uri, call).catch(() => undefined))) return uri;
+  const roots = new Set(createRoutes(mounts).mounts.map(({ root }) => root));
+  const exists = async (uri: string) =>
+    roots.has(uri) || (await resources.stat(uri, call).catch(() => undefined)) !== undefined;
+  for (const uri of urisFor(where, mounts, (folder) => folder)) {
+    if (uri === where) return withoutSlash(uri, exists);
+    if (await exists(uri)) return uri;
+  }
   throw notFound(where);
+}
+
+/**
+ * The URI of a directory has no slash at its end, but the bases of mounts have one, and people write it. If there is nothing with the
+ * slash, the URI without it is meant.
+ */
+export async function withoutSlash(uri: string, exists: (uri: string) => Promise<boolean>): Promise<string> {
+  const bare = uri.replace(/(?<=[^:/])\/$/, "");
+  return bare !== uri && !(await exists(uri)) && (await exists(bare)) ? bare : uri;
 }
 
 /** The URI of a URI or a path relative to `from`, existing or not; undefined if no mount could contain it. */

@@ -176,7 +176,7 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
     if (!gate && loopback && allowedHosts.length === 0 && allowedOrigins.length === 0 && !hasProxy)
       caller = { ...caller, owner: true };
     // Lets the caller receive the URL first.
-    setTimeout(() => features.prepare(caller), prepareMs).unref();
+    setTimeout(() => void features.prepare(caller), prepareMs).unref();
     const closing = new AbortController();
     const renewing = certificate?.follow(listening.renew, closing.signal);
     const url = serverUrl({ host, port: listening.port, certificate });

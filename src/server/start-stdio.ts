@@ -1,5 +1,6 @@
 /** Serves on standard input and output, to the host that started the process. */
 import type { Readable, Writable } from "node:stream";
+import { isDoneWithin } from "../lib/is-done-within.ts";
 import { serveStdio } from "../transport/stdio.ts";
 import { createFeatures, createServerProtocol } from "./features.ts";
 import { type OpenServerOptions, openServer } from "./open-server.ts";
@@ -11,18 +12,23 @@ interface StdioServerOptions extends Omit<OpenServerOptions, "live"> {
   /** False offers no tools, regardless of the config. */
   readonly tools?: boolean;
   readonly signal: AbortSignal;
+  /** Longest time that the first response waits for what to read first. Default: 1000. */
+  readonly prepareMs?: number;
 }
 
 /** Resolves when the host has disconnected or the signal was aborted, and everything is closed. */
 export async function startStdio(options: StdioServerOptions): Promise<void> {
-  const { input, out, version, signal } = options;
+  const { input, out, version, signal, prepareMs = 1000 } = options;
   const pressmark = await openServer({ ...options, live: true });
   try {
     const caller = { id: "local", owner: true };
     pressmark.register.served = { version };
     const features = createFeatures({ pressmark, tools: options.tools });
-    features.prepare(caller);
+    const prepared = features.prepare(caller);
     const protocol = createServerProtocol(pressmark, features, { version });
+    // Choosing from a whole list takes longer than a host takes to ask for the instructions, which it does once.
+    if (pressmark.mounts.some(({ source }) => source.isRanked))
+      await isDoneWithin(prepared, prepareMs, pressmark.runtime.wait, signal);
     await serveStdio(protocol, { input, output: out, caller, signal });
     features.close();
     await protocol.close();

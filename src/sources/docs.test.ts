@@ -187,13 +187,14 @@ describe("languages", () => {
 });
 
 describe("the entry of a document", () => {
-  it("has its title, its priority, its audience, and the rule that applied", async () => {
+  it("has its title, its description, its priority, its audience, and the rule that applied", async () => {
     write("AGENTS.md", english);
     touch("AGENTS.md");
     write("plain.md", "no heading here, only words\n");
-    write("legacy/x.md", `---\ntitle: An old page\npriority: 0.4\n---\n${english}`);
+    write("legacy/x.md", `---\ntitle: An old page\ndescription: 以前の手順\npriority: 0.4\n---\n${english}`);
     write("spec.pdf", "%PDF-1.4\n");
-    const entries = await byPath(await open({ git: false }));
+    const source = await open({ git: false });
+    const entries = await byPath(source);
     expect(entries["en/AGENTS.md"]).toMatchObject({
       title: "Settings",
       mimeType: "text/markdown",
@@ -208,9 +209,14 @@ describe("the entry of a document", () => {
     expect(entries["en/plain.md"]).toMatchObject({ title: "plain", annotations: { priority: 0.5 } });
     expect(entries["en/legacy/x.md"]).toMatchObject({
       title: "An old page",
+      description: "以前の手順",
       annotations: { priority: 0.4, audience: ["user"] },
       meta: { "pressmark/docs": { rule: "archive", overridden: ["priority"] } },
     });
+    expect(await source.stat({ path: "en/legacy/x.md" }, call())).toMatchObject({ description: "以前の手順" });
+    expect(await source.read({ path: "en/legacy/x.md" }, call())).toMatchObject([
+      { meta: { "pressmark/docs": { description: "以前の手順" } } },
+    ]);
     expect(entries["en/spec.pdf"]).toMatchObject({
       title: "spec",
       mimeType: "application/pdf",

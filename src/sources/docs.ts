@@ -114,6 +114,7 @@ export default defineSource<DocsOptions>({
     const reading = createDocumentReader({ files, describe, addressOf });
 
     return {
+      isRanked: true,
       cursorAfter: ({ path }) => path,
 
       async list({ cursor, limit }, call): Promise<Page<Entry>> {

@@ -233,6 +233,46 @@ describe("an invalid skill", () => {
     expect(folder.logged).toHaveLength(1);
   });
 
+  it.each([
+    [
+      "other",
+      "another",
+      'has the name "another", but is in the folder "other"',
+      'write "name: other", or rename the folder to "another"',
+    ],
+    ["請求", "invoices", 'has the name "invoices", but is in the folder "請求"', 'rename the folder to "invoices"'],
+    ["invoices", "請求", 'has the name "請求", which is not allowed', 'write "name: invoices", the name of its folder'],
+    [
+      "My Skill",
+      "My Skill",
+      'has the name "My Skill", which is not allowed',
+      /^rename the folder "My Skill", and write the same name: a-z/,
+    ],
+  ])("in the folder %s named %s says in which line what to change", async (inFolder, name, says, advice) => {
+    write(`team/${inFolder}/SKILL.md`, `---\ndescription: x\nname: ${name}\n---\n`);
+    const stringAdvice = typeof advice === "string" ? advice : (expect.stringMatching(advice) as string);
+    expect(await problemsOf(await open({}, hasty))).toEqual([
+      { path: `team/${inFolder}/SKILL.md`, line: 3, says, advice: stringAdvice },
+    ]);
+  });
+
+  it("has no line where the field is missing", async () => {
+    write("unnamed/SKILL.md", "---\ndescription: x\n---\nname: in the text\n");
+    expect(await problemsOf(await open({}, hasty))).toEqual([
+      { path: "unnamed/SKILL.md", says: "has no name", advice: 'write "name: unnamed", the name of its folder' },
+    ]);
+  });
+
+  it("is named with its root where there are several", async () => {
+    const other = join(folder.above, "other");
+    fs.mkdirSync(join(other, "ink"), { recursive: true });
+    fs.writeFileSync(join(other, "ink/SKILL.md"), skillText("pen"));
+    writeSkill("pdf");
+    expect(await problemsOf(await open({ roots: [other] }, hasty))).toMatchObject([
+      { path: join(other, "ink/SKILL.md"), line: 2, says: 'has the name "pen", but is in the folder "ink"' },
+    ]);
+  });
+
   it("is a SKILL.md that is not UTF-8, or is in the root itself", async () => {
     write("SKILL.md", skillText("skills"));
     write(

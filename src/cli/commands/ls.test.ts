@@ -1,10 +1,13 @@
+import { execFileSync } from "node:child_process";
 import { symlinkSync, utimesSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { displayWidth } from "../../lib/display-width.ts";
 import { createStand, type Stand } from "../test-command.ts";
 
 let stand: Stand;
+let mixed: Stand;
 const ls = (words: readonly string[], options?: Parameters<Stand["run"]>[1]) => stand.run(["ls", ...words], options);
 
 beforeAll(() => {
@@ -216,5 +219,64 @@ describe("on a terminal, ls", () => {
     expect(await shown({ FORCE_COLOR: "1" }, "--color=never")).toBe(plain);
     expect((await ls([], { env: { NO_COLOR: "", FORCE_COLOR: "1" } })).out).toContain("\u001b[1;34mfile:///");
     expect((await ls([], { env: { NO_COLOR: "" } })).out).not.toContain("\u001b");
+  });
+});
+
+const run = (...words: readonly string[]) => mixed.run([...words, "--config", "pressmark.config.yaml"]);
+
+describe("mounts of every kind", () => {
+  beforeAll(() => {
+    mixed = createStand();
+    mixed.write("docs/ja/導入.md", "# 導入\n");
+    mixed.write("skills/ink/SKILL.md", "---\nname: ink\ndescription: x\n---\n");
+    const database = new DatabaseSync(join(mixed.folder, "app.db"));
+    database.exec("create table t (a)");
+    database.close();
+    execFileSync("git", ["init", "-q"], { cwd: mixed.folder });
+    mixed.write(
+      "pressmark.config.yaml",
+      `mounts:
+  files: { source: file, root: docs }
+  資料: { source: docs, root: docs }
+  history: { source: git, root: . }
+  skills: { source: skills, root: skills }
+  app: { source: sqlite, path: app.db }
+  notes: { source: memory, resources: { a.txt: x, d/b.txt: y } }
+  any: { source: data }
+  settings: { source: config, root: . }
+  results: { source: analysis, path: results.db }
+  pages: { source: web, scheme: pages, hosts: [127.0.0.1], pages: ["http://127.0.0.1:9/x"] }
+`,
+    );
+  });
+  afterAll(() => mixed.remove());
+
+  it("are listed by the URIs that the server prints, with and without a slash at the end", async () => {
+    const { out, code } = await run("ls");
+    expect(code).toBe(0);
+    const roots = out.trimEnd().split("\n");
+    expect(roots).toHaveLength(10);
+    const bases = roots.map((uri) => (/[:/]$/.test(uri) ? uri : `${uri}/`));
+    const listed = await run("ls", ...roots, ...bases, "docs://資料/ja/", "memory://notes/d/");
+    expect(listed).toMatchObject({ code: 0, err: "" });
+    const lines = listed.out.trimEnd().split("\n");
+    expect(lines.splice(-2)).toEqual(["docs://%E8%B3%87%E6%96%99/ja/%E5%B0%8E%E5%85%A5.md", "memory://notes/d/b.txt"]);
+    const half = lines.slice(0, lines.length / 2);
+    expect(lines).toEqual([...half, ...half]);
+    const isListed = (root: string) => half.some((uri) => uri.startsWith(root));
+    expect(roots.filter((root) => !isListed(root))).toEqual(["data:"]);
+    expect(await run("tree")).toMatchObject({ code: 0, err: "" });
+  });
+
+  it("that cannot be reached are named, and the others are listed", async () => {
+    mixed.write(
+      "far.yaml",
+      'mounts: { gone: { source: mcp, url: "http://127.0.0.1:9/mcp" }, docs: { source: docs, root: docs } }',
+    );
+    expect(await mixed.run(["ls", "--config", "far.yaml"])).toMatchObject({
+      code: 0,
+      out: "mcp://gone\ndocs://docs\n",
+      err: expect.stringContaining('pressmark: mount "gone": the server cannot be reached'),
+    });
   });
 });

@@ -5,9 +5,9 @@ import type { Resource } from "../../resources.ts";
 import { defineCommand, flag, optional, valueFlag, wholeNumber } from "../command.ts";
 import { jsonLine, plain } from "../print.ts";
 import { formatCount, grouped } from "../reading/amounts.ts";
-import { allChildren, descend, isDirectory, type DescendEntry } from "../reading/descend.ts";
+import { allChildren, allOf, descend, isDirectory, type DescendEntry } from "../reading/descend.ts";
 import { withReadingContext, type ReadingContext, readingFlags } from "../reading/reading-context.ts";
-import { isNotFound } from "../reading/find.ts";
+import { isNotFound, ofMount, statRoot } from "../reading/find.ts";
 
 export default defineCommand({
   name: "tree",
@@ -60,14 +60,18 @@ const pipeful = 16_384;
 
 async function starts(where: string | undefined, context: ReadingContext): Promise<readonly Resource[]> {
   if (where === undefined && context.roots.length === 0) throw invalid("name the directory to show");
-  const uris = where === undefined ? context.roots.map(({ uri }) => uri) : [await context.locate(where)];
-  return Promise.all(uris.map((uri) => context.resources.stat(uri, context.call)));
+  if (where === undefined) return Promise.all(context.roots.map((root) => statRoot(root, context)));
+  const uri = await context.locate(where);
+  const root = context.roots.find((each) => each.uri === uri);
+  return [await (root ? statRoot(root, context) : context.resources.stat(uri, context.call))];
 }
 
 async function openDirectory({ uri }: Resource, context: ReadingContext): Promise<readonly Resource[]> {
   try {
     return await allChildren(uri, context);
   } catch (cause) {
+    const root = isNotFound(cause) && context.roots.find((each) => each.uri === uri);
+    if (root) return allOf(ofMount(root, context));
     if (isNotFound(cause)) throw invalid(`${quote(uri)} is not a directory; list it with "pressmark ls"`);
     throw cause;
   }

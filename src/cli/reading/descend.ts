@@ -69,10 +69,14 @@ async function* level(
   }
 }
 
-export async function allChildren(uri: string, context: ReadingContext): Promise<readonly Resource[]> {
-  const pages: (readonly Resource[])[] = [];
-  for await (const page of childrenOf(uri, context)) pages.push(page);
-  return pages.length === 1 ? pages[0]! : pages.flat();
+export function allChildren(uri: string, context: ReadingContext): Promise<readonly Resource[]> {
+  return allOf(childrenOf(uri, context));
+}
+
+export async function allOf(pages: AsyncIterable<readonly Resource[]>): Promise<readonly Resource[]> {
+  const all: (readonly Resource[])[] = [];
+  for await (const page of pages) all.push(page);
+  return all.length === 1 ? all[0]! : all.flat();
 }
 
 export function isDirectory({ mimeType }: Resource): boolean {

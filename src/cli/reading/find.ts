@@ -3,9 +3,10 @@ import { quote, ResourceError } from "../../errors.ts";
 import { createGlob, type Glob, GlobError, isGlob } from "../../lib/glob.ts";
 import { directoryType, type Resource } from "../../resources.ts";
 import { UsageError } from "../command.ts";
+import { plain } from "../print.ts";
 import type { ReadingContext } from "./reading-context.ts";
 import { pagesOf } from "./pages.ts";
-import { pathBelowRoot } from "./resource-access.ts";
+import { pathBelowRoot, type ReachRoot } from "./resource-access.ts";
 
 type Pages = AsyncGenerator<readonly Resource[]>;
 
@@ -27,13 +28,29 @@ export function childrenOf(uri: string, { resources, call, ...options }: Reading
 
 /** Used without arguments: the children of the only mount, or the roots of all mounts. */
 export async function findMountRoots(context: ReadingContext): Promise<FoundResources> {
-  const { roots, resources, call } = context;
-  const [root, ...more] = roots;
+  const [root, ...more] = context.roots;
   if (!root) return { pages: everything(context) };
-  if (more.length > 0) return { pages: once(await Promise.all(roots.map(({ uri }) => resources.stat(uri, call)))) };
-  const pages = await begun(childrenOf(root.uri, context));
-  // A source without directories is shown as a list.
-  return pages ? { pages, directory: root.uri } : { pages: everything(context) };
+  if (more.length === 0) return findBelow(root.uri, context);
+  return { pages: once(await Promise.all(context.roots.map((each) => statRoot(each, context)))) };
+}
+
+/** A mount is a directory even if its source has none, or fails. */
+export async function statRoot({ uri, name = uri }: ReachRoot, context: ReadingContext): Promise<Resource> {
+  try {
+    return await context.resources.stat(uri, context.call);
+  } catch (cause) {
+    if (!(cause instanceof ResourceError) || cause.kind === "cancelled") throw cause;
+    if (cause.kind !== "not-found") context.warn(`mount ${quote(name)}: ${plain(cause.message)}`);
+    return { uri, name, mimeType: directoryType };
+  }
+}
+
+/** The children of a directory; for a mount whose source has no directories, all of its resources; else the resource itself. */
+async function findBelow(uri: string, context: ReadingContext): Promise<FoundResources> {
+  const pages = await begun(childrenOf(uri, context));
+  if (pages) return { pages, directory: uri };
+  const root = context.roots.find((each) => each.uri === uri);
+  return { pages: root ? ofMount(root, context) : once([await context.resources.stat(uri, context.call)]) };
 }
 
 /** An existing path or URI takes precedence over a pattern, so that names with brackets work. */
@@ -44,9 +61,8 @@ export async function findMatching(
 ): Promise<FoundResources> {
   const uri = await locateOrPattern(word, context);
   if (typeof uri !== "string") return { pages: matching(uri, word, context) };
-  const pages = await begun(childrenOf(uri, context));
-  if (!pages) return { pages: once([await context.resources.stat(uri, context.call)]) };
-  return all ? { pages: below(pages, context) } : { pages, directory: uri };
+  const found = await findBelow(uri, context);
+  return all && found.directory !== undefined ? { pages: below(found.pages, context) } : found;
 }
 
 /** Resolves an argument to one URI, or to all URIs that match a pattern. */
@@ -97,12 +113,12 @@ async function* matching(glob: Glob, word: string, context: ReadingContext): Pag
 
 /** Lists only the directories that the pattern can match in: usually a small part of the tree. */
 async function* reachable(glob: Glob, context: ReadingContext): Pages {
-  for (const { uri: root, base } of context.roots) {
-    const open = [root];
+  for (const root of context.roots) {
+    const open = [root.uri];
     for (let uri = open.pop(); uri !== undefined; uri = open.pop()) {
       const pages = await begun(childrenOf(uri, context));
       // A source without directories is listed as a whole; a directory removed in the meantime is empty.
-      if (!pages && uri === root) yield* startingWith(base, context);
+      if (!pages && uri === root.uri) yield* ofMount(root, context);
       if (!pages) continue;
       const further: string[] = [];
       for await (const page of pages) {
@@ -122,13 +138,21 @@ async function* below(children: Pages, context: ReadingContext): Pages {
   for await (const [child] of children) {
     if (!child) continue;
     // Uses the server's form of the URI, which may differ from the user's.
-    yield* startingWith(child.uri.slice(0, child.uri.lastIndexOf("/") + 1), context);
+    yield* startingWith(child.uri.slice(0, child.uri.lastIndexOf("/") + 1), everything(context));
     return;
   }
 }
 
-async function* startingWith(start: string, context: ReadingContext): Pages {
-  for await (const page of everything(context)) {
+export function ofMount({ name, base }: ReachRoot, { resources, call, ...options }: ReadingContext): Pages {
+  const pages = pagesOf(
+    (page) => resources.list({ ...page, ...(name !== undefined && { mount: name }) }, call),
+    options,
+  );
+  return name === undefined ? startingWith(base, pages) : pages;
+}
+
+async function* startingWith(start: string, pages: Pages): Pages {
+  for await (const page of pages) {
     const found = page.filter(({ uri }) => uri.startsWith(start));
     if (found.length > 0) yield found;
   }

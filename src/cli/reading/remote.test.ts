@@ -45,6 +45,7 @@ describe("--server asks another server", () => {
     expect((await far("ls", "docs")).out).toBe("memory://far/docs/a%20b.txt\nmemory://far/docs/deep\n");
     expect((await far("ls", "docs/a b.txt")).out).toBe("memory://far/docs/a%20b.txt\n");
     expect((await far("ls", "**/c.*")).out).toBe("memory://far/docs/deep/c.txt\n");
+    expect((await far("ls", "memory://far/docs/deep/")).out).toBe("memory://far/docs/deep/c.txt\n");
     expect((await far("ls", "nowhere")).code).not.toBe(0);
   });
 

@@ -2,6 +2,7 @@
 import { notFound, ResourceError } from "../../errors.ts";
 import { isPackageMissing } from "../../lib/missing-package.ts";
 import type { Call, Page, Resource, Resources, Template } from "../../resources.ts";
+import { withoutSlash } from "../../server/locate.ts";
 import { UsageError, type CommandContext } from "../command.ts";
 import { readHeaders } from "./headers.ts";
 import type { ResourceAccess, ReachRoot } from "./resource-access.ts";
@@ -104,7 +105,7 @@ function inCommon(directory: string, uri: string): string {
 
 /** Resolves a URI, or a path below one of the roots, to a URI. */
 async function locate(where: string, roots: readonly ReachRoot[], pressmark: Resources, call: Call): Promise<string> {
-  if (/^[a-z][a-z0-9+.-]*:/i.test(where)) return where;
+  if (/^[a-z][a-z0-9+.-]*:/i.test(where)) return withoutSlash(where, (uri) => isThere(uri, pressmark, call));
   const path = where.split("/").filter((name) => name !== "" && name !== ".");
   for (const { base, uri: root } of roots) {
     const uri = path.length === 0 ? root : base + path.map(encodeURIComponent).join("/");

@@ -18,6 +18,8 @@ export type ResourceAccessFlags = FlagValues<typeof resourceAccessFlags>;
 
 /** A mount's name and URI prefix. */
 export interface ReachRoot {
+  /** Unknown for another server. */
+  readonly name?: string;
   readonly uri: string;
   /** Prefix of all its URIs. */
   readonly base: string;
@@ -51,7 +53,7 @@ export async function openResourceAccess(
   const pressmark = await openServer({ folders: folder, config, from, env, err });
   return {
     resources: pressmark.resources,
-    roots: pressmark.mounts.map(({ base }) => ({ base, uri: rootOf(base) })),
+    roots: pressmark.mounts.map(({ name, base }) => ({ name, base, uri: rootOf(base) })),
     locate: pressmark.locate,
     index: pressmark.index,
     close: pressmark.close,

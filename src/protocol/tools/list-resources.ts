@@ -2,6 +2,7 @@
 import { invalid } from "../../errors.ts";
 import { createGlob, type Glob, GlobError } from "../../lib/glob.ts";
 import { ownTitle } from "../../lib/own-title.ts";
+import { shortLine } from "../../lib/short-line.ts";
 import { createTimeSlices } from "../../lib/time-slices.ts";
 import {
   type Call,
@@ -69,6 +70,7 @@ export const listResources: ReadingTool = {
             uri: { type: "string" },
             name: { type: "string" },
             title: { type: "string" },
+            description: { type: "string" },
             mimeType: { type: "string", description: `${directoryType} for a directory` },
             size: { type: "integer", description: "Size in bytes" },
           },
@@ -210,7 +212,10 @@ function toAnswer({ items, next, failures, looked }: Taken) {
   return {
     content: [{ type: "text" as const, text: lines.join("\n") }],
     structuredContent: {
-      resources: items.map(({ uri, name, title, mimeType, size }) => ({ uri, name, title, mimeType, size })),
+      resources: items.map((item) => {
+        const { uri, name, title, mimeType, size } = item;
+        return { uri, name, title, description: shortDescription(item), mimeType, size };
+      }),
       cursor: next,
       ...(failures.length > 0 && { failures: failures.map(({ mount, message }) => `${mount}: ${message}`) }),
     },
@@ -226,11 +231,19 @@ function sayResource(resource: Resource): string {
     ...(isDirectory ? ["directory"] : mimeType === undefined ? [] : [mimeType]),
     ...(size === undefined || isDirectory ? [] : [`${size} bytes`]),
   ];
-  return facts.length > 0 ? `${uri} (${facts.join(", ")})` : uri;
+  const description = shortDescription(resource);
+  return `${uri}${facts.length > 0 ? ` (${facts.join(", ")})` : ""}${description === undefined ? "" : `: ${description}`}`;
 }
 
-function weigh({ uri, name, title = "" }: Resource): number {
-  return Buffer.byteLength(`${uri}${name}${title}`) + 32;
+const maxDescription = 300;
+
+function shortDescription({ description }: Resource): string | undefined {
+  return description === undefined ? undefined : shortLine(description, maxDescription);
+}
+
+function weigh(resource: Resource): number {
+  const { uri, name, title = "" } = resource;
+  return Buffer.byteLength(`${uri}${name}${title}${shortDescription(resource) ?? ""}`) + 32;
 }
 
 function toGlob(pattern: string): Glob {

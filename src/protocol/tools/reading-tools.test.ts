@@ -267,6 +267,19 @@ describe("list_resources", () => {
     expect(structuredContent?.["cursor"]).toBeUndefined();
   });
 
+  it("gives descriptions on one line, and cuts long ones", async () => {
+    const item = { uri: "memory://files/a", name: "a", title: "表題", mimeType: "text/markdown" };
+    const descriptions = ["請求の\n手順", "説明".repeat(500), " "];
+    const items = descriptions.map((description) => ({ ...item, description }));
+    const resources: Resources = { ...pressmark, list: async () => ({ items }) };
+    const { text, structuredContent } = await use("list_resources", {}, reader, { resources });
+    const lines = text.split("\n");
+    expect(lines[0]).toBe("memory://files/a (表題, text/markdown): 請求の 手順");
+    expect(lines[1]).toMatch(/: (?:説明){150}…$/);
+    expect(lines[2]).toBe("memory://files/a (表題, text/markdown)");
+    expect(structuredContent).toMatchObject({ resources: [{ description: "請求の 手順" }, {}, {}] });
+  });
+
   it.each([
     ["**/*.md", 5],
     ["*.md", 2],

@@ -52,8 +52,21 @@ describe("addresses", () => {
     });
   });
 
-  const segment = fc.constantFrom("ja", "en", "x", "x.md", "x.ja.md", "y.ja", "zh-CN");
-  const path = fc.array(segment, { minLength: 1, maxLength: 4 }).map((segments) => segments.join("/"));
+  const segment = fc.constantFrom(
+    "ja",
+    "en",
+    "x",
+    "x.md",
+    "x.ja.md",
+    "y.ja",
+    "zh-CN",
+    "i18n",
+    "docs-ja",
+    "docs",
+    "current",
+    "docusaurus-plugin-content-docs",
+  );
+  const path = fc.array(segment, { minLength: 1, maxLength: 5 }).map((segments) => segments.join("/"));
   const folder = fc.uniqueArray(path, { maxLength: 20 }).map((paths) =>
     // On a disk no path is both a file and a folder.
     paths.filter((one) => !paths.some((other) => other.startsWith(`${one}/`))),
@@ -104,6 +117,27 @@ describe("twins", () => {
       "ja/x.md": { en: "en/x.md", ko: "ko/x.md" },
       "ko/x.md": { en: "en/x.md", ja: "ja/x.md" },
       "en/y.md": {},
+    });
+  });
+
+  it("are found in the folders of Docusaurus, in or beside its own folder", () => {
+    const i18n = "i18n/ja/docusaurus-plugin-content-docs";
+    expect(
+      twinsOf(
+        document("docs/x.md", "en"),
+        document(`${i18n}/current/x.md`, "ja"),
+        document("docs/api/y.md", "en"),
+        document(`site/${i18n}/current/api/y.md`, "ja"),
+        document(`${i18n}/version-1/x.md`, "ja"),
+        document("versioned_docs/version-1/x.md", "en"),
+      ),
+    ).toEqual({
+      "en/docs/x.md": { ja: "ja/docs/x.md" },
+      "ja/docs/x.md": { en: "en/docs/x.md" },
+      "en/docs/api/y.md": { ja: "ja/site/docs/api/y.md" },
+      "ja/site/docs/api/y.md": { en: "en/docs/api/y.md" },
+      "en/versioned_docs/version-1/x.md": { ja: "ja/versioned_docs/version-1/x.md" },
+      "ja/versioned_docs/version-1/x.md": { en: "en/versioned_docs/version-1/x.md" },
     });
   });
 

@@ -107,6 +107,10 @@ function pair(documents: readonly DocumentHead[]): ReadonlyMap<DocumentHead, rea
     if (other) join(document, other);
     else byPath.set(document.bare, document);
   }
+  for (const document of documents) {
+    const other = groups.get(document)?.length === 1 ? byPath.get(pathAtTop(document)) : undefined;
+    if (other) join(document, other);
+  }
   for (const document of documents)
     for (const file of document.bar) {
       const other = byFile.get(file);
@@ -126,6 +130,12 @@ function pair(documents: readonly DocumentHead[]): ReadonlyMap<DocumentHead, rea
     left.push(...right);
     for (const each of right) groups.set(each, left);
   }
+}
+
+/** Docusaurus is often in a folder of its own (`website/i18n`), with the originals beside that folder. */
+function pathAtTop({ file, bare }: DocumentHead): string {
+  const above = /^(?:[^/]+\/)+?(?=i18n\/[^/]+\/docusaurus-plugin-content-)/.exec(file)?.[0] ?? "";
+  return bare.startsWith(above) ? bare.slice(above.length) : bare;
 }
 
 function directoriesOf(placed: readonly Placed[]): ReadonlyMap<string, readonly string[]> {

@@ -20,7 +20,7 @@ export function createDescribe({ prefer, timeOf, addressOf }: EntryOptions): Des
   const isPreferred = (lang: string) => lang === prefer || baseLanguageOf(lang) === prefer;
 
   return ({ document, address, twins, isPartial }) => {
-    const { entry, file, lang, said, verdict, title } = document;
+    const { entry, file, lang, said, verdict, title, description } = document;
     const isLowered =
       prefer !== undefined && said.priority === undefined && !isPreferred(lang) && [...twins.keys()].some(isPreferred);
     const overridden = (["priority", "audience"] as const).filter((each) => said[each] !== undefined);
@@ -30,6 +30,7 @@ export function createDescribe({ prefer, timeOf, addressOf }: EntryOptions): Des
       path: address,
       name: address.slice(address.lastIndexOf("/") + 1),
       title,
+      description,
       mimeType: entry.mimeType,
       size: entry.size,
       annotations: {

@@ -38,13 +38,16 @@ export async function findFaults(
   }
   return faults.slice(0, maxFaults);
 
-  async function* linkFaults({ file, format }: DocumentHead): AsyncGenerator<SourceProblem> {
+  async function* linkFaults({ file, format, bare }: DocumentHead): AsyncGenerator<SourceProblem> {
     const text = await textOf(file);
     if (text === undefined) return;
     for (const { target, line } of await findLinks(text, format)) {
       const led = followLink(file, target);
       if (!led) continue;
-      const found = await locate(led.path);
+      // Docusaurus shows the original of what is not translated.
+      const beside =
+        bare !== file && file.includes("/docusaurus-plugin-content-") ? followLink(bare, target) : undefined;
+      const found = (await locate(led.path)) ?? (beside && (await locate(beside.path)));
       const says =
         found === undefined ? leadsNowhere : (await hasAnchor(found, led.fragment)) ? undefined : lacksHeading;
       if (says !== undefined) yield { path: file, line, says: says(quote(target)) };

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { parseDocumentFrontMatter } from "./front-matter.ts";
 
 const yaml = (text: string) => parseDocumentFrontMatter(`---\n${text}\n---\n# Title\n`, "markdown");
+const toml = (text: string) => parseDocumentFrontMatter(`+++\n${text}\n+++\n# Title\n`, "markdown");
 
 describe("front matter", () => {
   it("gives title, language, priority and audience", async () => {
@@ -18,6 +19,50 @@ describe("front matter", () => {
       priority: 0,
     });
     expect(await parseDocumentFrontMatter("---\r\nlang: ja\r\n---\r\n", "markdown")).toEqual({ lang: "ja" });
+  });
+
+  it("gives a description on one line, however it is written", async () => {
+    const text = "サーバーの設定方法を説明します。";
+    for (const written of [
+      text,
+      `"${text}"`,
+      `'${text}' # comment`,
+      `>-\n  サーバーの設定方法を\n  説明します。`.replace("を\n  ", "を"),
+      `|\n  ${text}\n`,
+    ])
+      expect(await yaml(`title: x\ndescription: ${written}\nother: y`)).toEqual({ title: "x", description: text });
+    expect(await yaml('"description": "two\n  lines: here"\r\nlang: en')).toEqual({
+      description: "two lines: here",
+      lang: "en",
+    });
+    expect(await yaml("description: 2024")).toEqual({ description: "2024" });
+  });
+
+  it("gives a long description cut, without losing the other fields", async () => {
+    for (const quote of ["", '"', "'"]) {
+      const { description, title } = await yaml(`description: ${quote}${"説明🙂".repeat(2000)}${quote}\ntitle: x`);
+      expect(title).toBe("x");
+      expect(description).toMatch(/^(?:説明🙂)+(?:説明?)?…$/u);
+      expect(description?.length).toBeLessThanOrEqual(501);
+    }
+  });
+
+  it("gives no description that is not text, hides text, or turns it around", async () => {
+    expect(await yaml("description: {a: 1}")).toEqual({});
+    expect(await yaml("description: [a, b]")).toEqual({});
+    expect(await yaml("description: *a")).toEqual({});
+    expect(await yaml(`title: x\ndescription: ${"[".repeat(15_000)}`)).toEqual({ title: "x" });
+    expect(await yaml('description: "a\\u202eb\\u0007c\u{e0041}d"')).toEqual({ description: "a b c d" });
+  });
+
+  it("may be TOML", async () => {
+    expect(
+      await toml(
+        `date = 2024-01-01\ntitle = "設定 \\"A\\"" # comment\ndescription = 'C:\\path'\npriority = 0.9\naudience = ["user"]`,
+      ),
+    ).toEqual({ title: '設定 "A"', description: "C:\\path", priority: 0.9, audience: ["user"] });
+    expect(await toml(`lang = "ja"\n[params]\ntitle = "not the page's"`)).toEqual({ lang: "ja" });
+    expect(await toml('title = "never closed\npriority = high')).toEqual({});
   });
 
   it("that is invalid is ignored", async () => {
@@ -61,5 +106,19 @@ describe("front matter", () => {
       lang: "ja-JP",
     });
     expect(await parseDocumentFrontMatter(":lang: ja\n", "text")).toEqual({});
+    expect(
+      await parseDocumentFrontMatter("= 設定\n:description: サーバーの設定。 \\\n 二行目。\n:toc:\n", "asciidoc"),
+    ).toEqual({ description: "サーバーの設定。 二行目。" });
+    for (const rest of [":description: How to set up", ".. meta::\n   :description: How to set up\n   :keywords: x"])
+      expect(await parseDocumentFrontMatter(`${rest}\n\nTitle\n=====\n`, "rst")).toEqual({
+        description: "How to set up",
+      });
+    for (const html of [
+      '<meta charset="utf-8"><meta name="description" content="A &amp; B: it\'s here">',
+      '<META content="A &amp; B: it\'s here" NAME=description>',
+    ])
+      expect(await parseDocumentFrontMatter(`<html><head>${html}</head>`, "html")).toEqual({
+        description: "A & B: it's here",
+      });
   });
 });

@@ -22,6 +22,7 @@ export interface DocumentHead {
   /** The path without its language marks. */
   readonly bare: string;
   readonly title: string;
+  readonly description?: string;
   /** Priority and audience from its front matter. */
   readonly said: Pick<DocumentFrontMatter, "priority" | "audience">;
   readonly verdict: DocumentRating;
@@ -47,20 +48,29 @@ export async function describeDocument(
   { marks, rules, fallback }: HeadOptions,
 ): Promise<DocumentHead> {
   const { path: file } = entry;
-  const { title, lang: said, ...rest } = head === undefined ? {} : await parseDocumentFrontMatter(head, format);
+  const {
+    title,
+    description,
+    lang: said,
+    ...rest
+  } = head === undefined ? {} : await parseDocumentFrontMatter(head, format);
   const mark = marks.read(file);
   const detected = head === undefined || said !== undefined ? undefined : detectLanguage(head, format);
   const lang = decideLanguage({ path: file, said, mark, detected, fallback });
+  const bare = mark === undefined ? file : marks.strip(file, lang);
+  const rating = rules(file);
   return {
     file,
     format,
     entry,
     lang,
     mark,
-    bare: mark === undefined ? file : marks.strip(file, lang),
+    bare,
     title: detached(title ?? (head === undefined ? undefined : firstTitle(head, format)) ?? stemOf(file)),
+    description: description === undefined ? undefined : detached(description),
     said: rest,
-    verdict: rules(file),
+    // A translation matters as much as its original, whose folder may have another name.
+    verdict: rating.rule === "default" ? rules(bare) : rating,
     bar: head === undefined ? [] : languageBar(file, head, format),
   };
 }

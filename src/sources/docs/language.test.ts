@@ -112,16 +112,40 @@ describe("language marks in a path", () => {
     ["guide.ja.ja.md", "ja", "guide.md"],
     ["en/guide.ja.md", "ja", "en/guide.md"],
     ["pt-BR/x.md", "pt-BR", "x.md"],
+    ["files/en-us/web/x.md", "en-US", "files/web/x.md"],
+    ["ja_JP/x.md", "ja-JP", "x.md"],
+    ["docs-ja/x.md", "ja", "docs/x.md"],
+    ["docs_en/x.md", "en", "docs/x.md"],
+    ["content.zh-CN/x.md", "zh-CN", "content/x.md"],
+    ["translations/ja/a/README.md", "ja", "a/README.md"],
+    ["i18n/ja/x.md", "ja", "x.md"],
+    ["i18n/ja/docusaurus-plugin-content-docs/current/a/x.md", "ja", "docs/a/x.md"],
+    ["website/i18n/pt-BR/docusaurus-plugin-content-docs/current/x.md", "pt-BR", "website/docs/x.md"],
+    ["i18n/ja/docusaurus-plugin-content-docs/version-1.0/x.md", "ja", "versioned_docs/version-1.0/x.md"],
+    ["i18n/ja/docusaurus-plugin-content-docs-api/current/x.md", "ja", "api/x.md"],
+    ["i18n/ja/docusaurus-plugin-content-docs-api/version-2/x.md", "ja", "api_versioned_docs/version-2/x.md"],
+    ["i18n/ja/docusaurus-plugin-content-docs-ja/current/x.md", "ja", "docusaurus-plugin-content-docs/current/x.md"],
+    ["i18n/ja/docusaurus-plugin-content-blog/2024-01-01-x.md", "ja", "blog/2024-01-01-x.md"],
+    ["i18n/ja/docusaurus-plugin-content-blog-news/x.md", "ja", "news/x.md"],
+    ["i18n/ja/docusaurus-plugin-content-pages/about.mdx", "ja", "src/pages/about.mdx"],
   ])("%s has the mark %s, and is %s without it", (path, lang, bare) => {
     expect(marks.read(path)).toBe(lang);
     expect(marks.strip(path, lang)).toBe(bare);
     expect(marks.strip(bare, lang), "a second time").toBe(bare);
   });
 
-  it.each(["guide.md", "what-is-it.md", "sign-in.md", "src/go/x.md", "ja.md", "v2/x.md", "a/b-tr.md", "日本語.md"])(
-    "%s has no mark",
-    (path) => expect(marks.read(path)).toBeUndefined(),
-  );
+  it.each([
+    "guide.md",
+    "what-is-it.md",
+    "sign-in.md",
+    "src/go/x.md",
+    "ja.md",
+    "v2/x.md",
+    "a/b-tr.md",
+    "日本語.md",
+    "demo-ar/x.md",
+    "opt-in/x.md",
+  ])("%s has no mark", (path) => expect(marks.read(path)).toBeUndefined());
 
   it("are recognized only for the configured languages", () => {
     const few = createLanguageMarks(["ja", "en"]);

@@ -36,8 +36,12 @@ export interface LanguageMarks {
   strip(path: string, lang: string): string;
 }
 
+/** Folders that hold only folders of languages (`translations/ja/guide.md`): they belong to the mark. */
+const holders = new Set(["i18n", "translations"]);
+
 /**
- * Marks are folders (`ja/guide.md`, `docs/zh-CN/guide.md`) and ends of names (`guide.ja.md`, `guide_ja.md`, `guide-ja.md`, `README.ja`).
+ * Marks are folders (`ja/guide.md`, `docs/zh-CN/guide.md`), ends of folder names (`docs-ja/guide.md`), ends of names (`guide.ja.md`,
+ * `guide_ja.md`, `guide-ja.md`, `README.ja`), and the folders of Docusaurus (`i18n/ja/docusaurus-plugin-content-docs/current/guide.md`).
  */
 export function createLanguageMarks(languages: readonly string[] = knownLanguages): LanguageMarks {
   const counted = new Set(languages.flatMap((each) => canonicalTag(each) ?? []));
@@ -69,6 +73,35 @@ export function createLanguageMarks(languages: readonly string[] = knownLanguage
     return undefined;
   }
 
+  /** The name of a folder without its mark: "" for `ja`, `docs` for `docs-ja`. Only where letters show whether the mark is right. */
+  function splitFolder(folder: string): { readonly bare: string; readonly tag: string } | undefined {
+    const whole = tagOf(folder);
+    if (whole !== undefined) return { bare: "", tag: whole };
+    const [, bare = "", mark = ""] = /^(.+?)[-_.]((?:en|ja|ko|zh)(?:[-_][a-z]{2,4})?)$/i.exec(folder) ?? [];
+    const tag = tagOf(mark);
+    return tag === undefined ? undefined : { bare, tag };
+  }
+
+  function stripFolders(folders: readonly string[], lang: string): string[] {
+    const left: string[] = [];
+    for (let at = 0; at < folders.length; at += 1) {
+      let bare = folders[at] as string;
+      for (let split = splitFolder(bare); split?.tag === lang; split = splitFolder(bare)) ({ bare } = split);
+      if (bare !== "") {
+        left.push(bare);
+        continue;
+      }
+      if (!holders.has(left.at(-1) ?? "")) continue;
+      left.pop();
+      const original = originalOf(folders[at + 1], folders[at + 2]);
+      if (original?.some((folder) => splitFolder(folder)?.tag === lang) === false) {
+        left.push(...original);
+        at += folders[at + 1]?.startsWith(`${docusaurus}docs`) ? 2 : 1;
+      }
+    }
+    return left;
+  }
+
   return {
     read(path) {
       const segments = path.split("/");
@@ -76,19 +109,33 @@ export function createLanguageMarks(languages: readonly string[] = knownLanguage
       if (name) return name.tag;
       return segments
         .toReversed()
-        .map(tagOf)
+        .map((segment) => splitFolder(segment)?.tag)
         .find((tag) => tag !== undefined);
     },
 
     strip(path, lang) {
       const segments = path.split("/");
       const name = segments.pop() ?? "";
-      const folders = segments.filter((segment) => tagOf(segment) !== lang);
+      const folders = stripFolders(segments, lang);
       let bare = name;
       for (let split = splitName(bare); split?.tag === lang; split = splitName(bare)) ({ bare } = split);
       return [...folders, bare].join("/");
     },
   };
+}
+
+const docusaurus = "docusaurus-plugin-content-";
+
+/** The folders of the original, for the folders of a translation: https://docusaurus.io/docs/i18n/introduction#translation-files-location */
+function originalOf(plugin = "", version = ""): readonly string[] | undefined {
+  const [, kind, id] = /^docusaurus-plugin-content-(docs|blog|pages)(?:-(.+))?$/.exec(plugin) ?? [];
+  if (kind === "blog") return [id ?? "blog"];
+  if (kind === "pages") return id === undefined ? ["src", "pages"] : [id];
+  if (kind !== "docs") return undefined;
+  if (version === "current") return [id ?? "docs"];
+  return version.startsWith("version-")
+    ? [id === undefined ? "versioned_docs" : `${id}_versioned_docs`, version]
+    : undefined;
 }
 
 /** The number of letters by script. */

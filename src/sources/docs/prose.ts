@@ -8,16 +8,24 @@ interface ProseLine {
   readonly text: string;
 }
 
-/** The front matter and the offset after its last line; undefined if there is none. */
-export function frontMatterOf(text: string): { readonly yaml: string; readonly end: number } | undefined {
-  const open = /^(---)[ \t]*\r?\n/.exec(text);
+interface FrontMatterBlock {
+  readonly text: string;
+  readonly language: "yaml" | "toml";
+  /** The offset after its last line. */
+  readonly end: number;
+}
+
+/** Undefined if there is none. */
+export function frontMatterOf(text: string): FrontMatterBlock | undefined {
+  const open = /^(---|\+\+\+)[ \t]*\r?\n/.exec(text);
   if (!open) return undefined;
-  const close = /^(?:---|\.\.\.)[ \t]*$/;
+  const language = open[1] === "---" ? "yaml" : "toml";
+  const close = language === "yaml" ? /^(?:---|\.\.\.)[ \t]*$/ : /^\+\+\+[ \t]*$/;
   for (let at = open[0].length; at < text.length;) {
     const feed = text.indexOf("\n", at);
     const end = feed < 0 ? text.length : feed;
     if (close.test(text.slice(at, end).replace(/\r$/, "")))
-      return { yaml: text.slice(open[0].length, at), end: Math.min(end + 1, text.length) };
+      return { text: text.slice(open[0].length, at), language, end: Math.min(end + 1, text.length) };
     at = end + 1;
   }
   return undefined;

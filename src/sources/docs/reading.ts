@@ -77,8 +77,8 @@ export function createDocumentReader({ files, describe, addressOf }: DocumentRea
     },
 
     async read(placed, query, call) {
-      const { meta: said } = describe(placed);
-      const own = { "pressmark/docs": said?.["pressmark/docs"] };
+      const { meta: said, description } = describe(placed);
+      const own = { "pressmark/docs": { ...(said?.["pressmark/docs"] as object), description } };
       const reveals = revealed(placed.document.entry.reveals, addressOf);
       const slug = query?.["heading"];
       if (slug !== undefined) {

@@ -12,7 +12,6 @@ describe("built-in rules", () => {
     ["ops/db-runbook.ja.md", 1, "assistant", "constitution"],
     ["運用/障害対応手順書.md", 1, "assistant", "constitution"],
     ["README.md", 0.8, "user assistant", "readme"],
-    ["legacy/readme.ja.md", 0.8, "user assistant", "readme"],
     ["onboarding/first-day.md", 0.8, "user assistant", "readme"],
     ["はじめに.md", 0.8, "user assistant", "readme"],
     ["ARCHITECTURE.md", 0.7, "assistant", "architecture"],
@@ -27,7 +26,14 @@ describe("built-in rules", () => {
     ["brochure.PDF", 0.3, "user", "proposal"],
     ["user-guide.pdf", 0.3, "user", "proposal"],
     ["legacy/x.md", 0.1, "user", "archive"],
-    ["old/deep/x.md", 0.1, "user", "archive"],
+    ["legacy/AGENTS.md", 0.1, "user", "archive"],
+    ["legacy/readme.ja.md", 0.1, "user", "archive"],
+    ["archive/設計/基本設計.md", 0.1, "user", "archive"],
+    ["旧仕様書.txt", 0.1, "user", "archive"],
+    ["docs/oldSpecs/design.md", 0.1, "user", "archive"],
+    ["復旧手順書.md", 1, "assistant", "constitution"],
+    ["新旧対照表/仕様.md", 0.7, "assistant", "architecture"],
+    ["legacy-migration-guide.md", 0.5, "user assistant", "guide"],
     ["notes.md", 0.5, "user assistant", "default"],
     ["told.md", 0.5, "user assistant", "default"],
   ])("%s matters %d, to %s (%s)", (path, priority, audience, rule) => {
@@ -41,7 +47,9 @@ describe("configured rules", () => {
       { match: ["release-notes/**", "CHANGELOG*"], priority: 0.2, audience: ["user"] },
       { match: "README.md", priority: 0.9 },
       { match: "/draft/**", priority: 0 },
+      { match: "archive/policy.md", priority: 0.6 },
     ]);
+    expect(judge("archive/policy.md")).toMatchObject({ rule: "archive/policy.md", priority: 0.6 });
     expect(judge("release-notes/AGENTS.md")).toMatchObject({
       rule: "release-notes/**",
       priority: 0.2,

@@ -1,6 +1,7 @@
 /** Priority and audience of a document: from the first rule that matches its path. */
 import { invalid, quote } from "../../errors.ts";
 import { createGlob, GlobError } from "../../lib/glob.ts";
+import { isArchived } from "../../lib/is-archived.ts";
 import type { Annotations } from "../../resources.ts";
 import { documentFormatOf } from "./formats.ts";
 
@@ -29,6 +30,9 @@ const everyone: Audience = ["user", "assistant"];
 
 /** If no rule matches. */
 const otherwise: DocumentRating = { rule: "default", priority: 0.5, audience: everyone };
+
+/** Before the other built-in rules: an archived README is archived. */
+const archive: DocumentRating = { rule: "archive", priority: 0.1, audience: ["user"] };
 
 /** A built-in rule. Uses names instead of patterns for speed, because all rules are tried for thousands of documents. */
 interface BuiltIn extends DocumentRating {
@@ -81,12 +85,6 @@ const builtIn: readonly BuiltIn[] = [
     priority: 0.3,
     audience: ["user"],
   },
-  {
-    rule: "archive",
-    names: "legacy archive archives archived deprecated obsolete old 旧 アーカイブ 過去",
-    priority: 0.1,
-    audience: ["user"],
-  },
 ];
 
 /** How much lower the priority of a text is that also exists in the preferred language. */
@@ -94,10 +92,12 @@ export const twinStep = 0.2;
 
 /** The configured rules come first. A pattern without a slash matches a name at any depth; case is ignored. */
 export function createRules(configured: readonly RuleOption[]): (path: string) => DocumentRating {
-  const rules = [...configured.flatMap(toRules), ...builtIn.map(toBuiltIn)];
+  const first = configured.flatMap(toRules);
+  const rest = builtIn.map(toBuiltIn);
   return (path) => {
     const folded = path.toLowerCase().normalize("NFC");
-    return rules.find(({ fits }) => fits(folded)) ?? otherwise;
+    const matching = (rules: readonly Rule[]) => rules.find(({ fits }) => fits(folded));
+    return matching(first) ?? (isArchived(path) ? archive : (matching(rest) ?? otherwise));
   };
 }
 

@@ -134,7 +134,10 @@ export function createSkillsCatalogue(
     listings = now;
     isSettled = settled;
     const all = skillsByRoot.flatMap((skillsOfRoot) => [...skillsOfRoot.values()]);
-    const problems = [...problemsOf(now), ...all.flatMap(({ latest }) => latest.problems)];
+    const problems = now.flatMap((listing, index) => {
+      const latest = [...(skillsByRoot[index]?.values() ?? [])].flatMap((known) => known.latest.problems);
+      return [...problemsOf(listing), ...latest].map((problem) => ({ ...problem, path: fileOf(problem.path, index) }));
+    });
     const after = takeSnapshot(
       all.map(({ served }) => served),
       problems,
@@ -147,6 +150,11 @@ export function createSkillsCatalogue(
     return after;
   }
 
+  /** With several roots, a path alone does not tell which file it is. */
+  function fileOf(path: string, root: number): string {
+    return roots.length > 1 ? join((roots[root] as SkillsRoot).path, path) : path;
+  }
+
   function logOnce(problems: readonly SourceProblem[], level: "info" | "warn"): void {
     const now = new Set(problems.map((problem) => JSON.stringify(problem)));
     for (const old of logged) if (!now.has(old)) logged.delete(old);
@@ -154,8 +162,7 @@ export function createSkillsCatalogue(
       const key = JSON.stringify(problem);
       if (logged.has(key)) continue;
       logged.add(key);
-      const { path, says, advice } = problem;
-      log(level, "a skill is left out, or not updated", { path, says, advice });
+      log(level, "a skill is left out, or not updated", { ...problem });
     }
   }
 
@@ -260,15 +267,15 @@ function hasHidden({ files }: Unit, { seen }: Unit, root: string): boolean {
   );
 }
 
-function problemsOf(listings: readonly SkillListing[]): SourceProblem[] {
-  return listings.flatMap(({ isSkillItself, isCut, count }) => [
+function problemsOf({ isSkillItself, isCut, count }: SkillListing): SourceProblem[] {
+  return [
     ...(isSkillItself
       ? [{ path: manifestName, says: "is in the root itself", advice: "set the root to the folder above it" }]
       : []),
     ...(isCut
       ? [{ path: "", says: `contains more than ${count} files`, advice: "set the root to the folder of the skills" }]
       : []),
-  ]);
+  ];
 }
 
 function areSame(one: readonly SkillListing[], other: readonly SkillListing[]): boolean {

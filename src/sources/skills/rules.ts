@@ -12,32 +12,55 @@ const maxCompatibility = 500;
 /** Hosts reject a whole list for one invalid name, so other scripts are allowed only in titles and texts. */
 const namePattern = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
-/** What is wrong, as text that completes "SKILL.md …". */
-type SkillCheck = { readonly frontMatter: FrontMatter } | { readonly says: string; readonly advice?: string };
+/** What is wrong, as text that completes "SKILL.md …", and in which field. */
+type SkillCheck =
+  | { readonly frontMatter: FrontMatter }
+  | { readonly field: string; readonly says: string; readonly advice?: string };
 
 export function checkSkill(fields: Readonly<Record<string, unknown>>, folder: string): SkillCheck {
   const { name, description, license, compatibility, metadata, "allowed-tools": allowed } = fields;
-  if (typeof name !== "string" || name === "") return { says: "has no name", advice: `write name: ${folder}` };
-  if (name.length > maxName || !namePattern.test(name))
-    return {
-      says: `has the name ${quote(name)}`,
-      advice: `a name consists of a-z, 0-9 and single hyphens between them, at most ${maxName} characters`,
-    };
+  if (typeof name !== "string" || name === "")
+    return { field: "name", says: "has no name", advice: nameAdvice(folder) };
+  if (!isName(name))
+    return { field: "name", says: `has the name ${quote(name)}, which is not allowed`, advice: nameAdvice(folder) };
   if (name !== folder)
     return {
+      field: "name",
       says: `has the name ${quote(name)}, but is in the folder ${quote(folder)}`,
-      advice: "give both the same name",
+      advice: `${isName(folder) ? `write "name: ${folder}", or ` : ""}rename the folder to ${quote(name)}`,
     };
   if (!isText(description, maxDescription))
-    return { says: "has no description", advice: `write one of at most ${maxDescription} characters` };
-  if (license !== undefined && typeof license !== "string") return { says: "has a license that is not text" };
+    return {
+      field: "description",
+      says: "has no description",
+      advice: `write one of at most ${maxDescription} characters`,
+    };
+  if (license !== undefined && typeof license !== "string")
+    return { field: "license", says: "has a license that is not text" };
   if (compatibility !== undefined && !isText(compatibility, maxCompatibility))
-    return { says: `has a compatibility that is not text of at most ${maxCompatibility} characters` };
+    return {
+      field: "compatibility",
+      says: `has a compatibility that is not text of at most ${maxCompatibility} characters`,
+    };
   if (metadata !== undefined && !isTexts(metadata))
-    return { says: "has metadata values that are not text", advice: 'put numbers and dates in quotes: version: "1.0"' };
+    return {
+      field: "metadata",
+      says: "has metadata values that are not text",
+      advice: 'put numbers and dates in quotes: version: "1.0"',
+    };
   if (allowed !== undefined && typeof allowed !== "string" && !(Array.isArray(allowed) && allowed.every(isString)))
-    return { says: "has allowed-tools that are neither text nor a list of texts" };
+    return { field: "allowed-tools", says: "has allowed-tools that are neither text nor a list of texts" };
   return { frontMatter: fields as FrontMatter };
+}
+
+/** How to name a skill whose name is missing or invalid. */
+function nameAdvice(folder: string): string {
+  if (isName(folder)) return `write "name: ${folder}", the name of its folder`;
+  return `rename the folder ${quote(folder)}, and write the same name: a-z, 0-9 and single hyphens between them, at most ${maxName} characters`;
+}
+
+function isName(text: string): boolean {
+  return text.length <= maxName && namePattern.test(text);
 }
 
 function isText(value: unknown, most: number): value is string {

@@ -59,7 +59,10 @@ export async function readUnit(
     const read = await readSkillFrontMatter(body.text);
     if ("says" in read) return read;
     const verdict = checkSkill(read.fields, folder.slice(folder.lastIndexOf("/") + 1));
-    if ("says" in verdict) return verdict;
+    if ("says" in verdict) {
+      const { field, ...broken } = verdict;
+      return { line: lineOf(field, body.text), ...broken };
+    }
     const own: SourceSkillFile[] = [];
     for (const file of files) {
       const { digest, size } = await take(file);
@@ -92,6 +95,14 @@ export async function readUnit(
 
 /** Errors of a read after the file has changed. */
 const movedKinds: ReadonlySet<ErrorKind> = new Set(["not-found", "directory", "too-large"]);
+
+/** The line of a field in the front matter. Undefined if the field is missing, or written in quotes. */
+function lineOf(field: string, text: string): number | undefined {
+  const lines = text.split("\n");
+  const end = lines.findIndex((line, index) => index > 0 && line.startsWith("---"));
+  const index = lines.slice(0, end).findIndex((line) => line.startsWith(`${field}:`));
+  return index < 0 ? undefined : index + 1;
+}
 
 function excess(files: readonly Entry[], left: number): Broken | undefined {
   if (files.length > maxFiles)
