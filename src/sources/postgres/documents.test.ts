@@ -2,14 +2,18 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { missingFor, type PostgresServer, startPostgres } from "../../../test/live/postgres.ts";
+import { parseUrl } from "../../backends/postgres/url.ts";
+import { ResourceError } from "../../errors.ts";
 import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import { wait } from "../../lib/wait.ts";
 import type { Call } from "../../resources.ts";
 import { type Entry, type Source, type SourceChange, toSourceHits } from "../../source.ts";
+import { sweepFaults } from "../../testing/index.ts";
 import { collectChanges } from "../../testing/listen.ts";
 import { asking, collect } from "../../testing/pages.ts";
 import { refusal } from "../../testing/refusal.ts";
 import definition, { openPostgres } from "../postgres.ts";
+import { createConnection, type PostgresConnection } from "./connection.ts";
 
 const tables = `
   CREATE TABLE tickets (id int PRIMARY KEY, 件名 text, 本文 text, 回答 jsonb, 添付 bytea, mail text,
@@ -76,6 +80,12 @@ describe.skipIf(missingFor("debian"))(`rows as documents (${missingFor("debian")
   async function textAt(source: Source, path: string, query?: Record<string, string>): Promise<string> {
     const [part] = await source.read(query ? { path, query } : { path }, call());
     return (part!.body as { readonly text: string }).text;
+  }
+
+  async function askAll(source: Source): Promise<void> {
+    await collect<Entry>((cursor) => source.listIndexed!(asking(100, cursor), call()));
+    await source.stat!({ path: ticket("1") }, call());
+    await textAt(source, ticket("1"), { as: "text" });
   }
 
   it("are indexed beside what is listed, with a title and an address each, and not listed", async () => {
@@ -205,6 +215,22 @@ describe.skipIf(missingFor("debian"))(`rows as documents (${missingFor("debian")
     const source = open({ fullText: [{ table: "tickets", columns: ["mail"] }] });
     const { hits } = toSourceHits(await source.search!({ text: "secret@example.org", limit: 5 }, call()));
     expect(hits.map(({ entry }) => [entry.path, entry.query])).toEqual([["public/tickets/rows/1", undefined]]);
+  });
+
+  it("fail with a ResourceError when any statement fails, and work again afterwards", async () => {
+    const url = server.url("still");
+    const options = definition.options(z).parse({ url, rows: true, documents: [tickets] });
+    const failed = await sweepFaults<PostgresConnection>({
+      open: () => createConnection({ target: parseUrl(url), tls: false, timeoutMs: 5000, maxConnections: 2 }),
+      async run(connection) {
+        const source = openPostgres(options, { env: {}, now: Date.now, monotonicMs, wait, log }, () => connection);
+        opened.push(source);
+        await askAll(source);
+      },
+      recovered: () => askAll(opened.at(-1)!),
+      faults: [() => new ResourceError("unavailable", "the server is gone")],
+    });
+    expect(failed).toBeGreaterThan(5);
   });
 
   describe("are followed", () => {
