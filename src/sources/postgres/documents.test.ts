@@ -179,6 +179,7 @@ describe.skipIf(missingFor("debian"))(`rows as documents (${missingFor("debian")
   it.each([
     ["a missing column", { ...tickets, text: ["本分"] }, /"本分", which "public.tickets" does not have/],
     ["a missing time", { ...tickets, changedAt: "changed" }, /"changed", which/],
+    ["a time that is none", { ...tickets, changedAt: "回答" }, /"回答" of "public.tickets", which is no time/],
     ["bytes", { ...tickets, text: ["添付"] }, /"添付" of "public.tickets", which contains bytes/],
     ["a missing table", { ...tickets, table: "none" }, /"public.none", which does not exist or may not be read/],
     ["a table without a key", { table: "keyless", title: "note", text: ["note"] }, /no primary key/],
@@ -266,6 +267,25 @@ describe.skipIf(missingFor("debian"))(`rows as documents (${missingFor("debian")
       await run(`DELETE FROM tickets WHERE id = 2${then}`);
       await until({ kind: "gone", path: ticket("2"), isUnlisted: true });
       expect([source.indexes!({ path: ticket("20") }), source.lists!({ path: ticket("20") })]).toEqual([true, false]);
+    });
+
+    it("with another version for every change that a read shows, whoever may read what", async () => {
+      await run("GRANT SELECT (id, 件名, mail) ON tickets TO reader");
+      const reader = server.url(database, "reader", "reads-only");
+      const few = { table: "tickets", title: "件名", text: ["件名"] };
+      const sources = [open({}, server.url(database)), open({ documents: [few] }, reader)];
+      const seen = sources.map(() => new Set<string | undefined>());
+      for (const change of [
+        "SELECT",
+        "UPDATE tickets SET mail = 'new@example.org' WHERE id = 1",
+        "ALTER TABLE tickets ADD COLUMN more int; GRANT SELECT (more) ON tickets TO reader",
+        "UPDATE tickets SET more = 1",
+      ]) {
+        await run(change);
+        for (const [at, source] of sources.entries())
+          seen[at]!.add((await source.stat!({ path: ticket("1") }, call())).version);
+      }
+      expect(seen.map(({ size }) => size)).toEqual([4, 4]);
     });
 
     it("with clocks that differ, and times that are missing", async () => {

@@ -47,7 +47,7 @@ interface DocumentShape {
   readonly title: readonly ShapeColumn[];
   readonly text: readonly ShapeColumn[];
   readonly changedAt: ShapeColumn | undefined;
-  /** Changes with every update of a row, also with one that leaves `changedAt` as it is: the row's last writer, if it may be read. */
+  /** Changes with every update of a row, also of other columns: the row's last writer, if it may be read. */
   readonly writer: string;
 }
 
@@ -127,6 +127,10 @@ function toDocumentShape(shape: Shape, label: string, options: PostgresDocumentO
   const binary = [...title, ...text].find((name) => columns.get(name)?.base === "bytea");
   if (binary !== undefined)
     throw invalid(`"documents" names the column ${quote(binary)} of ${quote(label)}, which contains bytes and no text`);
+  if (changedAt !== undefined && !/^[DNS]$/.test(columns.get(changedAt)!.category))
+    throw invalid(
+      `"documents" names the column ${quote(changedAt)} of ${quote(label)}, which is no time, number or text`,
+    );
   // Without a key, rows are read by position, which changes when they are written.
   if (!shape.key || shape.key.some(({ expression }) => !expression.startsWith('"'))) throw noKey(label);
   const named = (names: readonly string[]) => names.map((name) => columns.get(name)!);
@@ -136,13 +140,20 @@ function toDocumentShape(shape: Shape, label: string, options: PostgresDocumentO
     title: named(title),
     text: named(text),
     changedAt: changedAt === undefined ? undefined : columns.get(changedAt),
-    writer: `${shape.isWhole ? "xmin::text" : hashOf([...title, ...text])} AS writer`,
+    writer: `'${columnsHash(shape)}' || ${shape.isWhole ? "xmin::text" : hashOf(shape)} AS writer`,
   };
 }
 
+/** A row also changes with the columns of its table. */
+function columnsHash({ columns }: Shape): string {
+  const named = JSON.stringify(columns.map(({ name, shown }) => [name, shown]));
+  return createHash("sha256").update(named).digest("base64url").slice(0, 12);
+}
+
 /** For a role that may not read the row's last writer. */
-function hashOf(columns: readonly string[]): string {
-  return `encode(sha256(convert_to(ROW(${columns.map(quoteIdentifier).join(", ")})::text, 'UTF8')), 'base64')`;
+function hashOf({ columns }: Shape): string {
+  const names = columns.map(({ name }) => quoteIdentifier(name));
+  return `encode(sha256(convert_to(ROW(${names.join(", ")})::text, 'UTF8')), 'base64')`;
 }
 
 const keyText = (key: readonly KeyColumn[]) =>
@@ -170,7 +181,7 @@ function rowsQuery(shape: DocumentShape, request: DocumentPage | DocumentKeys): 
       : []),
   ];
   return {
-    text: `SELECT ${cells.join(", ")} FROM ${relation} ${where} ORDER BY ${descending(key)} LIMIT ${"keys" in request ? given.length : request.limit}`,
+    text: `SELECT ${cells.join(", ")} FROM ${relation} ${where} ORDER BY ${descending(key)}${"keys" in request ? "" : ` LIMIT ${request.limit}`}`,
     values: given.flat(),
   };
 }

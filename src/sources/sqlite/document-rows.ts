@@ -7,6 +7,7 @@ import {
   maxTextLength,
   maxTitleLength,
 } from "../../backends/sql/document-table.ts";
+import { maxValueLength } from "../../backends/sql/rows.ts";
 import { quoteIdentifier } from "../../backends/sql/segments.ts";
 import { keyText, type KeyValue } from "./values.ts";
 
@@ -45,9 +46,16 @@ export function documentRows(
   if (asked.some((key) => key.length !== keys.length)) return { columns, hasKey: true, rows: [] };
   const condition = `(${keys.join(", ")}) ${"keys" in request ? "=" : "<"} (${keys.map(() => "?").join(", ")})`;
   const where = asked.length === 0 ? "" : `WHERE ${asked.map(() => condition).join(" OR ")}`;
+  // The row is also read with its other columns, cut: they count for its version.
+  const others = columns.filter((name) => !named.includes(name)).map(quoteIdentifier);
   const cells = [
     ...keys.map((each, index) => `${each} AS k${index}`),
     ...named.map((name, index) => `${quoteIdentifier(name)} AS c${index}`),
+    ...others.map(
+      (name, index) =>
+        `CASE WHEN typeof(${name}) IN ('text', 'blob') THEN substr(${name}, 1, ${maxValueLength}) ELSE ${name} END AS o${index},
+         CASE WHEN typeof(${name}) IN ('text', 'blob') THEN length(${name}) END AS l${index}`,
+    ),
   ];
   const statement = database.prepare(
     `SELECT ${cells.join(", ")} FROM ${quoteIdentifier(table)} ${where}
@@ -57,8 +65,9 @@ export function documentRows(
   const rows: DocumentRow[] = [];
   for (const row of statement.iterate(...asked.flat().map(({ value }) => value))) {
     const values = named.map((_, index) => row[`c${index}`] ?? null);
-    const hash = createHash("sha256");
-    for (const value of values.map(keyText)) hash.update(`${value.length}:${value}`);
+    const rest = others.flatMap((_, index) => [row[`o${index}`] ?? null, row[`l${index}`] ?? null]);
+    const hash = createHash("sha256").update(JSON.stringify(columns));
+    for (const value of [...values, ...rest].map(keyText)) hash.update(`${value.length}:${value}`);
     const [titles, texts] = [values.slice(0, title.length), values.slice(title.length)];
     rows.push({
       key: keys.map((_, index) => keyText(row[`k${index}`] ?? null)),

@@ -105,16 +105,36 @@ describe("rows as documents", () => {
 
   it("are followed: inserted, updated and deleted rows", async () => {
     const source = await open();
-    const { heard, until } = collectChanges<SourceChange>(await source.watch!(call()));
+    const { until } = collectChanges<SourceChange>(await source.watch!(call()));
     const at = (kind: SourceChange["kind"], path: string) =>
       until((change) => change.kind === kind && "path" in change && change.path === path, `${kind} ${path}`);
     writer.exec("INSERT INTO tickets VALUES (20, '新しい', '本文', NULL)");
     await at("appeared", "tickets/rows/20");
     writer.exec("UPDATE tickets SET 本文 = '来月で期限が来ます。' WHERE id = 1");
     await at("changed", "tickets/rows/1");
-    // Not a column of the document.
-    writer.exec("UPDATE tickets SET mail = 'other@example.org' WHERE id = 2; DELETE FROM tickets WHERE id = 10");
+    // Not a column of the document, but of the row that is read.
+    writer.exec("UPDATE tickets SET mail = 'other@example.org' WHERE id = 2");
+    await at("changed", "tickets/rows/2");
+    writer.exec("DELETE FROM tickets WHERE id = 10");
     await at("gone", "tickets/rows/10");
-    expect(heard).not.toContainEqual({ kind: "changed", path: "tickets/rows/2" });
+  });
+
+  it("have another version with every change that a read shows", async () => {
+    const source = await open();
+    const versions = new Set<string | undefined>();
+    const changes = [
+      "",
+      "UPDATE tickets SET mail = 'other@example.org' WHERE id = 2",
+      "UPDATE tickets SET mail = NULL WHERE id = 2",
+      "UPDATE tickets SET 本文 = '42' || char(0) WHERE id = 2",
+      "ALTER TABLE tickets ADD COLUMN more",
+      `UPDATE tickets SET more = '${"x".repeat(10_000)}' WHERE id = 2`,
+      `UPDATE tickets SET more = '${"x".repeat(10_001)}' WHERE id = 2`,
+    ];
+    for (const change of changes) {
+      writer.exec(change);
+      versions.add((await source.stat!({ path: "tickets/rows/2" }, call())).version);
+    }
+    expect(versions.size).toBe(changes.length - 1);
   });
 });

@@ -87,7 +87,7 @@ export function runSqliteQuery(
       if (table === undefined) return undefined;
       const { columns } = columnsOf(database, table.name);
       const keys = keyOf(database, table, columns)?.map(({ expression }) => expression);
-      const names = columns.map(({ name }) => name);
+      const names = columns.slice(0, maxColumns).map(({ name }) => name);
       return documentRows(database, query, names, keys);
     }
     case "count":
