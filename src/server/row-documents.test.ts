@@ -13,7 +13,7 @@ import { openServer, type Server } from "./open-server.ts";
 const flavour = "npm";
 const token = ["ghp", "_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].join("");
 const rows = `
-  CREATE TABLE tickets (id int PRIMARY KEY, 件名 text, 本文 text);
+  CREATE TABLE tickets (id integer PRIMARY KEY, 件名 text, 本文 text);
   INSERT INTO tickets VALUES (1, '証明書の更新', '来月で期限が切れます。'), (2, 'ログイン', 'パスワードを忘れました。'), (3, '連携', 'トークンは ${token} です。');`;
 const documents = [{ table: "tickets", title: "件名", text: ["本文"] }];
 const kinds = ["postgres", "sqlite"] as const;
