@@ -1,6 +1,7 @@
 /** Rows of PostgreSQL tables as documents. */
 import { createHash } from "node:crypto";
 import { invalid, quote } from "../../errors.ts";
+import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import type { TableRef } from "../../backends/sql/allow-list.ts";
 import { fullName } from "../../backends/sql/description.ts";
 import {
@@ -40,6 +41,9 @@ const versionsPage = 5000;
 /** Number of rows that are compared first after a change. */
 const mostLatest = 1000;
 
+/** How long the shape of a table is used to read texts. */
+const shapeMs = 1000;
+
 /** The shape of a table that fits the options. */
 interface DocumentShape {
   readonly relation: string;
@@ -58,12 +62,22 @@ export function createPostgresDocuments({
   shapeOf,
 }: PostgresDocumentsOptions): DocumentTable {
   const label = fullName(ref);
+  let lately: { readonly shape: DocumentShape; readonly sinceMs: number } | undefined;
   let last: { readonly digest: string; readonly versions: RowVersions } | undefined;
 
   async function shaped(signal: AbortSignal): Promise<DocumentShape> {
     const shape = await shapeOf(ref.schema, ref.table, signal);
     if (shape === undefined) throw noSuchTable(label);
     return toDocumentShape(shape, label, options);
+  }
+
+  /** A first pass reads thousands of texts, and looking up the shape takes longer than reading a row. */
+  async function shapedLately(signal: AbortSignal): Promise<DocumentShape> {
+    if (!lately || monotonicMs() - lately.sinceMs > shapeMs) {
+      const shape = await shaped(signal);
+      lately = { shape, sinceMs: monotonicMs() };
+    }
+    return lately.shape;
   }
 
   async function query(request: PostgresQuery, signal: AbortSignal): Promise<readonly PostgresRow[]> {
@@ -83,8 +97,14 @@ export function createPostgresDocuments({
     options,
 
     async rows(request, signal) {
-      const shape = await shaped(signal);
-      return (await query(rowsQuery(shape, request), signal)).map((row) => toRow(row, shape));
+      const isText = "keys" in request && request.withTexts;
+      const shape = await (isText ? shapedLately(signal) : shaped(signal));
+      try {
+        return (await query(rowsQuery(shape, request), signal)).map((row) => toRow(row, shape));
+      } catch (cause) {
+        lately = undefined;
+        throw cause;
+      }
     },
 
     async versions(signal) {
