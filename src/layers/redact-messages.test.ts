@@ -7,6 +7,7 @@ import type { Call } from "../resources.ts";
 import type { Source, SourceBlock, SourceRelayed } from "../source.ts";
 import { createMemory } from "../sources/memory.ts";
 import { asking } from "../testing/pages.ts";
+import { ownCall } from "./own-call.ts";
 import { redact } from "./redact.ts";
 
 const token = plantedSecrets(11, 1).find(({ kind }) => kind === "GitHub personal")!.secret;
@@ -43,6 +44,14 @@ describe("what an operation reports besides its result", () => {
     ...masked.relayed,
     act: masked.actions!["go"]!.run,
   };
+
+  it("leaves the signal of a call that another layer made", async () => {
+    const signals: unknown[] = [];
+    const source = mask({ ...plain, read: async (_, { signal }) => (signals.push(signal), []) });
+    const own = ownCall({ ...call(), progress: () => undefined });
+    await source.read({ path: "a.txt" }, own);
+    expect(signals).toEqual([own.signal]);
+  });
 
   it.each(Object.keys(operations))("is masked: progress and failure of %s", async (name) => {
     const reports: unknown[] = [];

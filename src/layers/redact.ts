@@ -193,6 +193,10 @@ function maskProgress(call: Call): Call {
   if (!progress) return call;
   return {
     ...call,
+    // Other layers make it on first access, with a getter that the copy would not have.
+    get signal() {
+      return call.signal;
+    },
     progress(done, total, message = "") {
       const isShown = message !== "" && message.length <= maxProgressLength;
       progress(done, total, isShown ? maskSecrets(message).text : undefined);

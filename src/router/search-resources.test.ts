@@ -218,6 +218,11 @@ describe("a search through an index", () => {
     expect((await open({ m, n }, openPolicy, await indexOf({ m, n }, { n: 0.5 })).search("tea")).ready).toBe(0.75);
     // A source with its own search has searched all of it.
     expect((await open({ m, own }, openPolicy, await indexOf({ m, own }, { own: 0.1 })).search("tea")).ready).toBe(1);
+    // Unless the index contains more than the source lists.
+    const both: Source = { ...own, listIndexed: own.list, indexes: () => true };
+    expect((await open({ m, both }, openPolicy, await indexOf({ m, both }, { both: 0.5 })).search("tea")).ready).toBe(
+      0.75,
+    );
     const broken: SearchIndex = {
       ready: () => 1,
       problem: () => undefined,

@@ -266,7 +266,11 @@ export function createSearch(
         ...(indexed.length > 0 ? [searchIndex(indexed, wanted, call)] : []),
         ...searched.map((mount) => searchMount(mount, wanted, call)),
       ]);
-      const share = (mount: RoutedMount): number => Math.max(0, ...results.map(({ ready }) => ready.get(mount) ?? 0));
+      const share = (mount: RoutedMount): number => {
+        const shares = results.map(({ ready }) => ready.get(mount) ?? 0);
+        // What only the index contains is not found by the mount's own search.
+        return mount.source.listIndexed && indexed.includes(mount) ? (shares[0] ?? 0) : Math.max(0, ...shares);
+      };
       const failures: MountFailure[] = [];
       const fail = ({ name }: RoutedMount, message: string | undefined): void => {
         if (message !== undefined) failures.push({ mount: name, message });

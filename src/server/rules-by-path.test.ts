@@ -41,8 +41,9 @@ const env = () => ({ HOME: root, XDG_STATE_HOME: join(root, "state"), XDG_CACHE_
 const config = () => join(root, "team", "pressmark.yaml");
 
 function configure(rules: readonly object[]): void {
+  const documents = tables.map((table, at) => ({ table, title: `${words[at]}_column`, text: [`${words[at]}_column`] }));
   const mounts = {
-    shop: { source: "postgres", url: postgres.url("postgres"), rows: true },
+    shop: { source: "postgres", url: postgres.url("postgres"), rows: true, documents },
     far: { source: "mcp", url: upstream.url },
   };
   writeFileSync(config(), JSON.stringify({ mounts, callers: { aki: {} }, rules }));
@@ -122,7 +123,11 @@ describe.skipIf(missingFor(flavour))(`rules about paths (${missingFor(flavour) ?
 
   it("hide it from every operation at once", { timeout: 180_000 }, async () => {
     const owner = callOf({ id: "me", owner: true });
-    const uris = new Set((await everyEntry(server.resources, owner)).map(({ uri }) => uri));
+    await server.index.caughtUp({ signal: AbortSignal.timeout(60_000) });
+    const { hits } = await server.resources.search({ text: "kettle", limit: 50 }, owner);
+    const rows = hits.map(({ resource }) => resource.uri).filter((uri) => uri.includes("/rows/"));
+    expect(rows).toHaveLength(tables.length);
+    const uris = new Set([...(await everyEntry(server.resources, owner)).map(({ uri }) => uri), ...rows]);
     const all = await everythingFor(server.resources, owner, uris);
     for (const word of words) expect(all).toContain(word);
     const far = server.mounts.find(({ name }) => name === "far")!;
@@ -187,6 +192,9 @@ async function everythingFor(resources: Resources, call: Call, uris: ReadonlySet
   for (const { uriTemplate } of templates?.items ?? [])
     for (const variable of ["schema", "table", "path", "name", "key"])
       for (const value of ["", "w", "z"])
-        await take(resources.complete({ template: uriTemplate, variable, value, given: { schema: "wages" } }, call));
+        for (const table of ["", "walrus_pay"]) {
+          const given = { schema: "wages", ...(table && { table }) };
+          await take(resources.complete({ template: uriTemplate, variable, value, given }, call));
+        }
   return JSON.stringify(shown);
 }

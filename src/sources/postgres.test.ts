@@ -236,8 +236,12 @@ for (const flavour of flavours)
 
     let contractUrl: string | undefined;
     let contractTables = 0;
+    const hasDocuments = flavour === "npm";
     sourceContract("postgres", {
-      abilities: ["stat", "children", "templates", "complete", "search", "watch"],
+      abilities: [
+        ...(["stat", "children", "templates", "complete", "search", "watch"] as const),
+        ...(hasDocuments ? (["listIndexed"] as const) : []),
+      ],
       content: {
         "audit/overview": undefined,
         "audit/trail/schema": undefined,
@@ -254,6 +258,7 @@ for (const flavour of flavours)
           url: contractUrl,
           rows: true,
           fullText: [{ table: "users", columns: ["name"] }],
+          ...(hasDocuments && { documents: [{ table: "users", title: "name", text: ["name", "mail"] }] }),
           pollMs: 100,
         };
         return openPostgres(definition.options(z).parse(options), runtime);
@@ -261,7 +266,10 @@ for (const flavour of flavours)
       async change() {
         contractTables += 1;
         await server.run(new URL(contractUrl!).pathname.slice(1), `CREATE TABLE watched_${contractTables} (x int)`);
-        return [{ kind: "appeared", path: `public/watched_${contractTables}/schema` }];
+        const appeared = { kind: "appeared", path: `public/watched_${contractTables}/schema` } as const;
+        if (!hasDocuments) return [appeared];
+        await server.run(new URL(contractUrl!).pathname.slice(1), "UPDATE users SET mood = 'glad' WHERE id = 7");
+        return [appeared, { kind: "changed", path: "public/users/rows/7" }];
       },
       expansions: [
         {
@@ -286,7 +294,7 @@ for (const flavour of flavours)
           expected: "add",
         },
       ],
-      findable: { text: "user", path: "public/users/rows" },
+      findable: { text: "user", path: hasDocuments ? "public/users/rows/1" : "public/users/rows" },
     });
 
     describe("the description of tables", () => {

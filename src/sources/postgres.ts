@@ -16,10 +16,14 @@ import type {
 } from "../source.ts";
 import { createAllowList, parseTableRef } from "../backends/sql/allow-list.ts";
 import { schemaType } from "../backends/sql/description.ts";
+import { checkServed } from "../backends/sql/document-table.ts";
 import { hasQuery, rowsTemplate, tableFormats } from "../backends/sql/formats.ts";
+import { watchDocuments } from "../backends/sql/watch-documents.ts";
+import { withDocuments } from "../backends/sql/with-documents.ts";
 import { createSharedWatch } from "../backends/shared-watch.ts";
 import { createCatalog, type CatalogScope, type SuggestRequest, type CatalogItem } from "./postgres/catalog.ts";
 import { createConnection } from "./postgres/connection.ts";
+import { createPostgresDocuments } from "./postgres/documents.ts";
 import { catalogEntry } from "./postgres/entries.ts";
 import { type PostgresOptions, postgresOptions } from "../backends/postgres/options.ts";
 import {
@@ -53,7 +57,7 @@ export default defineSource<PostgresOptions>({
 
 /** `connect` creates the connection. Nothing is connected before the first call. */
 export function openPostgres(options: PostgresOptions, runtime: Runtime, connect = createConnection): Source {
-  const { maxRows, maxBytes, pollMs, timeoutMs, maxConnections, fullText = [], listen: channel } = options;
+  const { maxRows, maxBytes, pollMs, timeoutMs, maxConnections, fullText = [], documents = [] } = options;
   const target = parseUrl(options.url);
   const { database } = target;
   const allow = createAllowList(options);
@@ -63,6 +67,7 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
   for (const each of fullText)
     if (!allow.rows(parseTableRef(each.table)))
       throw invalid(`"fullText" names ${quote(each.table)}, whose rows are not served; add it to "rows"`);
+  for (const each of documents) checkServed(each, allow.rows(parseTableRef(each.table)));
   const connection = connect({
     target,
     password: options.password,
@@ -71,9 +76,6 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
     maxConnections,
   });
   const catalog = createCatalog({ connection, allow, hasFunctions });
-  const watching = createSharedWatch(
-    createPostgresWatch({ connection, allow, hasFunctions, channel, pollMs, wait: runtime.wait }),
-  );
   const reads = createPostgresReader({
     connection,
     catalog,
@@ -82,6 +84,14 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
     functions,
     limits: { maxRows, maxBytes },
   });
+  const tables = documents.map((each) =>
+    createPostgresDocuments({ ref: parseTableRef(each.table), options: each, connection, shapeOf: reads.shapeOf }),
+  );
+  const { wait, log } = runtime;
+  const detect = createPostgresWatch({ connection, allow, hasFunctions, channel: options.listen, pollMs, wait });
+  const watching = createSharedWatch(
+    tables.length > 0 ? watchDocuments(detect, { tables, pollMs, isAnnounced: false, wait }) : detect,
+  );
 
   function entriesOf(thing: CatalogItem): readonly Entry[] {
     const { place } = thing;
@@ -209,7 +219,7 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
       .slice(0, limit);
   }
 
-  return {
+  const source: Source = {
     timeoutMs,
     order: comparePaths,
     cursorAfter: ({ path }) => path,
@@ -280,6 +290,7 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
       await connection.close();
     },
   };
+  return tables.length > 0 ? withDocuments(source, { tables, template: "{schema}/{table}", maxBytes, log }) : source;
 }
 
 const completed: Readonly<Record<string, SuggestRequest["what"]>> = {

@@ -143,7 +143,7 @@ const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
 let writer: DatabaseSync;
 sourceContract("sqlite", {
-  abilities: ["stat", "children", "templates", "complete", "watch"],
+  abilities: ["stat", "children", "templates", "complete", "listIndexed", "watch"],
   content: {
     overview: undefined,
     "users/schema": undefined,
@@ -160,20 +160,34 @@ sourceContract("sqlite", {
       `CREATE TABLE users (id INTEGER PRIMARY KEY); INSERT INTO users VALUES (1), (2);
        ${hostileNames.map((name) => `CREATE TABLE ${quoted(name)} (x)`).join(";")}`,
     );
-    const { open: begin } = definition;
-    return begin(definition.options(z).parse({ path: file(), rows: true }), runtime);
+    // It waits while the file is being read.
+    writer.exec("PRAGMA busy_timeout = 20000");
+    const documents = [{ table: "users", title: "id", text: ["id"] }];
+    return definition.open(definition.options(z).parse({ path: file(), rows: true, documents }), runtime);
   },
   change() {
-    writer.exec("INSERT INTO users DEFAULT VALUES");
-    return [{ kind: "changed", path: "users/rows" }];
+    const { lastInsertRowid: id } = writer.prepare("INSERT INTO users DEFAULT VALUES").run();
+    return [
+      { kind: "changed", path: "users/rows" },
+      { kind: "appeared", path: `users/rows/${id}` },
+    ];
   },
   expansions: [
     { at: { path: "users/schema", query: { format: "ddl" } }, text: "CREATE TABLE users (id INTEGER PRIMARY KEY);\n" },
+    { at: { path: "users/rows/2", query: { as: "text" } }, text: "# 2\n\n2\n" },
   ],
   completions: [
     { template: "{table}/schema{?format}", variable: "table", value: "use", expected: "users" },
     { template: "{table}/schema{?format}", variable: "table", value: "over", expected: '"overview"' },
     { template: "{table}/schema{?format}", variable: "format", value: "d", expected: "ddl" },
+    { template: "{table}/rows/{key}{?as,lines,bytes}", variable: "table", value: "us", expected: "users" },
+    {
+      template: "{table}/rows/{key}{?as,lines,bytes}",
+      variable: "key",
+      value: "",
+      given: { table: "users" },
+      expected: "2",
+    },
   ],
 });
 

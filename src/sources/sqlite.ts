@@ -11,6 +11,7 @@ import type { Address, Entry, Part, Source, SourceTemplate, Runtime } from "../s
 import { type AllowList, createAllowList } from "../backends/sql/allow-list.ts";
 import { createStatement } from "../backends/sql/ddl.ts";
 import { schemaType, type TableDescription } from "../backends/sql/description.ts";
+import { checkServed, documentOptions } from "../backends/sql/document-table.ts";
 import {
   hasQuery,
   overviewPart,
@@ -23,7 +24,10 @@ import {
 import { leftOutProblem } from "../backends/sql/left-out.ts";
 import { maxValueLength, parseRowsRequest, rowsPart } from "../backends/sql/rows.ts";
 import { plainIdentifier } from "../backends/sql/segments.ts";
+import { watchDocuments } from "../backends/sql/watch-documents.ts";
+import { withDocuments } from "../backends/sql/with-documents.ts";
 import { createSharedWatch } from "../backends/shared-watch.ts";
+import { createSqliteDocuments } from "./sqlite/documents.ts";
 import { createEngine, type Engine } from "./sqlite/engine.ts";
 import { parseSqlitePath, sqlitePath, encodePath } from "./sqlite/addresses.ts";
 import type { NamedTable, RawTable } from "./sqlite/queries.ts";
@@ -60,6 +64,7 @@ function sqliteOptions(z: typeof Zod) {
         .describe("Whether rows are served, or patterns of the tables whose rows are served"),
       maxRows: intOption(z, 1, 1000, 100).describe("Most rows on one page"),
       maxBytes: intOption(z, 1024, 64 * 1024 * 1024, 1024 * 1024).describe("Most bytes of rows on one page"),
+      documents: documentOptions(z, z.string().min(1).max(1000), {}),
       pollMs: intOption(z, 100, 3_600_000, 2000).describe(
         "How often to check for changes while watched, where the system does not report them",
       ),
@@ -83,8 +88,8 @@ export default defineSource<SqliteOptions>({
 
 /** `engine` opens the file. */
 export function openSqlite(
-  { path: configured, immutable, maxRows, maxBytes, pollMs, timeoutMs, tables, rows }: SqliteOptions,
-  { wait, checkTrust }: Pick<Runtime, "wait" | "checkTrust">,
+  { path: configured, immutable, maxRows, maxBytes, pollMs, timeoutMs, tables, rows, documents = [] }: SqliteOptions,
+  { wait, log, checkTrust }: Pick<Runtime, "wait" | "log" | "checkTrust">,
   engine = createEngine,
 ): Source {
   const file = resolve(configured);
@@ -93,7 +98,12 @@ export function openSqlite(
   const allow = createAllowList(allowed);
   // Two processes: a slow view delays only calls for rows, not calls for definitions.
   const [facts, readers] = [open(), open()];
-  const watching = createSharedWatch(createSqliteWatch({ path: file, engine: facts, allow, pollMs, wait }));
+  for (const each of documents) checkServed(each, allow.rows({ schema: "main", table: each.table }));
+  const documentTables = documents.map((each) => createSqliteDocuments(each, readers));
+  const detect = createSqliteWatch({ path: file, engine: facts, allow, pollMs, wait });
+  const watching = createSharedWatch(
+    documents.length > 0 ? watchDocuments(detect, { tables: documentTables, pollMs, isAnnounced: true, wait }) : detect,
+  );
   const limits = { maxRows, maxBytes };
   const hasRows = ({ name }: Pick<NamedTable, "name">) => allow.rows({ schema: "main", table: name });
 
@@ -220,7 +230,7 @@ export function openSqlite(
     ...(allow.hasRows ? [rowsTemplate("{table}", maxRows)] : []),
   ];
 
-  return {
+  const source: Source = {
     timeoutMs,
     cursorAfter: ({ path: last }) => last,
 
@@ -301,6 +311,8 @@ export function openSqlite(
       await Promise.all([facts.close(), readers.close()]);
     },
   };
+  if (documents.length === 0) return source;
+  return withDocuments(source, { tables: documentTables, template: "{table}", maxBytes, log });
 }
 
 function byAddress(one: Entry, other: Entry): number {

@@ -1,6 +1,7 @@
 /** Options of a database mount. Declared once: validation, help and docs use it. */
 import { intOption } from "../../lib/int-option.ts";
 import type { z } from "zod";
+import { documentOptions } from "../sql/document-table.ts";
 
 /** Options for authentication and TLS. */
 export function authenticationOptions(zod: typeof z) {
@@ -64,6 +65,11 @@ export function postgresOptions(zod: typeof z) {
         .max(50)
         .optional()
         .describe("Tables whose rows are searched by the database itself"),
+      documents: documentOptions(zod, name, {
+        changedAt: name
+          .optional()
+          .describe("Column whose value grows with each change of a row, such as a time; best with an index"),
+      }),
       listen: zod
         .string()
         .min(1)

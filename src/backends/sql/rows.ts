@@ -66,7 +66,7 @@ export function formatKey(values: readonly string[]): string {
   return `~${Buffer.from(JSON.stringify(values), "utf8").toString("base64url")}`;
 }
 
-function parseKey(written: string, what: string): readonly string[] {
+export function parseKey(written: string, what: string): readonly string[] {
   const refused = () => invalid(`${what} is not a key of a row; copy it unchanged from the previous page`);
   if (written === "" || written.length > maxKeyLength) throw refused();
   if (!written.startsWith("~")) return [written];

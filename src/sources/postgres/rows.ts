@@ -23,9 +23,11 @@ export interface Shape {
   readonly key: readonly KeyColumn[] | undefined;
   /** Excludes the rows of inheriting tables, because one of those is excluded. */
   readonly isAlone: boolean;
+  /** Whether the role may read the whole table, with its system columns. */
+  readonly isWhole: boolean;
 }
 
-interface ShapeColumn {
+export interface ShapeColumn {
   readonly name: string;
   readonly type: string;
   /** The category of the type. */
@@ -35,7 +37,7 @@ interface ShapeColumn {
   readonly shown: string;
 }
 
-interface KeyColumn {
+export interface KeyColumn {
   /** As in a statement. */
   readonly expression: string;
   /** The type to which its text is cast. */
@@ -51,7 +53,7 @@ const maxColumns = 1600;
 export function shapeQuery(schema: string, table: string, allow: AllowList): PostgresQuery {
   return {
     text: `
-      SELECT c.relkind::text AS letter, ${readsColumn("c.oid", allow)} AS reads,
+      SELECT c.relkind::text AS letter, ${readsColumn("c.oid", allow)} AS reads, has_table_privilege(c.oid, 'SELECT') AS whole,
         (SELECT json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod),
             'category', coalesce(b.typcategory, y.typcategory), 'base', coalesce(b.typname, y.typname), 'number', a.attnum,
             'made', json_build_array(tn.nspname, CASE WHEN w.relkind <> 'c' THEN w.relname END))
@@ -102,6 +104,7 @@ export function toShape(row: PostgresRow, schema: string, table: string, allow: 
       .map((column) => ({ ...column, shown: mayName(column.made, allow) ? column.type : hiddenText })),
     key: named && named.length === key?.length ? named : placeKey(letter),
     isAlone: (letter === "r" || letter === "f") && read.some((each) => isLeftOut(each, allow)),
+    isWhole: row["whole"] === true,
   };
 }
 
@@ -127,7 +130,7 @@ export function rowsQuery(shape: Shape, request: RowsRequest, { maxBytes }: RowL
   if (given !== undefined && given.length !== key?.length)
     throw invalid("not a key of a row in this table; copy it unchanged from the previous page");
   const keys = key?.map(({ expression }) => expression) ?? [];
-  const where = given === undefined ? "" : `WHERE ${compare(key ?? [], "key" in request ? "=" : ">")}`;
+  const where = given === undefined ? "" : `WHERE ${compareKey(key ?? [], "key" in request ? "=" : ">")}`;
   const order = keys.length === 0 ? "" : `ORDER BY ${keys.join(", ")}`;
   const cells = columns.map((column, index) => `${cell(column)} AS c${index}`);
   const lengths = columns.map((column, index) => `${lengthOf(column)} AS l${index}`);
@@ -146,9 +149,9 @@ export function rowsQuery(shape: Shape, request: RowsRequest, { maxBytes }: RowL
   };
 }
 
-/** The first parameters are the key values. */
-function compare(key: readonly KeyColumn[], sign: ">" | "="): string {
-  const values = key.map(({ type }, index) => `$${index + 1}::text::${type}`);
+/** The parameters after the first `offset` are the key values. */
+export function compareKey(key: readonly KeyColumn[], sign: ">" | "<" | "=", offset = 0): string {
+  const values = key.map(({ type }, index) => `$${offset + index + 1}::text::${type}`);
   // As a row comparison if possible, because an index can serve it.
   if (key.every(({ operators }) => operators === "pg_catalog"))
     return `(${key.map(({ expression }) => expression).join(", ")}) ${sign} (${values.join(", ")})`;
@@ -181,7 +184,7 @@ function lengthOf(column: ShapeColumn): string {
 }
 
 /** Arrays and records as JSON; everything else as the database writes it. */
-function textOf({ name, category }: ShapeColumn): string {
+export function textOf({ name, category }: ShapeColumn): string {
   return category === "A" || category === "C"
     ? `to_json(${quoteIdentifier(name)})::text`
     : `${quoteIdentifier(name)}::text`;

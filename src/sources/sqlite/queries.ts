@@ -10,6 +10,7 @@ import type {
   TableKind,
   TableDescription,
 } from "../../backends/sql/description.ts";
+import { documentRows, type DocumentsQuery, type DocumentsResult } from "./document-rows.ts";
 import { jsonSafe, keyText, type KeyValue } from "./values.ts";
 import { quoteIdentifier } from "../../backends/sql/segments.ts";
 import { createShown, type SchemaItem, type Shown } from "./view-reads.ts";
@@ -33,6 +34,9 @@ export type SqliteQuery =
       readonly after?: readonly KeyValue[];
       readonly key?: readonly KeyValue[];
     }
+  | DocumentsQuery
+  /** Counts rows up to a number. */
+  | { readonly kind: "count"; readonly table: string; readonly upTo: number }
   | { readonly kind: "pulse" }
   /** Views excluded because of what they read. */
   | { readonly kind: "leftOut" };
@@ -53,6 +57,9 @@ export interface QueryResults {
   readonly describe: readonly RawTable[];
   /** Undefined if there is no such table. */
   readonly rows: RowsPage | undefined;
+  /** Undefined if there is no such table. */
+  readonly documents: DocumentsResult | undefined;
+  readonly count: number;
   readonly pulse: Pulse;
   readonly leftOut: readonly string[];
 }
@@ -75,6 +82,16 @@ export function runSqliteQuery(
       return describe(database, tables, query.tables.filter(shown.isShown), query.withViews);
     case "rows":
       return shown.isShown(query.table) ? rowsOf(database, tables, query) : undefined;
+    case "documents": {
+      const table = shown.isShown(query.table) ? tables.find(({ name }) => name === query.table) : undefined;
+      if (table === undefined) return undefined;
+      const { columns } = columnsOf(database, table.name);
+      const keys = keyOf(database, table, columns)?.map(({ expression }) => expression);
+      const names = columns.slice(0, maxColumns).map(({ name }) => name);
+      return documentRows(database, query, names, keys);
+    }
+    case "count":
+      return shown.isShown(query.table) ? countRows(database, query.table, query.upTo) : 0;
     case "pulse":
       return { version: String(pragma(database, "data_version")), tables: tables.filter(isShown) };
     case "leftOut":
@@ -366,6 +383,11 @@ function rowsOf(
     cut,
     ...(isMore && (key && last ? { next: last } : { more: true })),
   };
+}
+
+function countRows(database: DatabaseSync, table: string, upTo: number): number {
+  const sql = `SELECT count(*) AS count FROM (SELECT 1 FROM ${quoteIdentifier(table)} LIMIT ?)`;
+  return Number(all(database, sql, upTo)[0]?.["count"] ?? 0);
 }
 
 /** The rowid, or the primary key if the table has none. */
