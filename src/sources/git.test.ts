@@ -55,7 +55,7 @@ let changing: TestRepository | undefined;
 let branches = 0;
 afterAll(() => rmSync(changing?.folder ?? "", { recursive: true, force: true }));
 sourceContract("git", {
-  abilities: ["stat", "children", "templates", "complete", "watch"],
+  abilities: ["stat", "children", "templates", "complete", "listIndexed", "watch"],
   content: { branches: undefined, log: undefined, status: undefined, tags: undefined },
   open: async () => (changing ??= withContent([], mkdtempSync(join(tmpdir(), "pressmark-test-git-")))).open(),
   change() {
