@@ -57,15 +57,22 @@ export default defineSource<GitOptions>({
       })
       .strict(),
 
-  async open(options, { log, env, redact }) {
-    const { root, maxBytes = defaultMaxBytes, watch = "auto", pollMs = 5000 } = options;
-    const { indexedCommits = defaultIndexedCommits, ...others } = options;
-    const { root: _root, maxBytes: _maxBytes, watch: _watch, pollMs: _pollMs, ...chosen } = others;
+  async open(
+    {
+      root,
+      maxBytes = defaultMaxBytes,
+      watch = "auto",
+      pollMs = 5000,
+      indexedCommits = defaultIndexedCommits,
+      ...chosen
+    },
+    { log, env, redact },
+  ) {
     const found = repositoryAt(root);
-    const opening = { maxBytes, partTemplate: blobTemplate, watch, pollMs, chosen, log, env };
+    const options = { maxBytes, partTemplate: blobTemplate, watch, pollMs, chosen, log, env };
     const repository = createLazyRepository(found, async (reach) => {
       const { openRepositoryReader } = await import("./git/repository-reader.ts");
-      return openRepositoryReader(found, { ...opening, reach }, { redact, indexedCommits });
+      return openRepositoryReader(found, { ...options, reach }, { redact, indexedCommits });
     });
 
     let visibleTo: VisibleFilesOf | undefined;
@@ -116,7 +123,7 @@ export default defineSource<GitOptions>({
 
       indexes: ({ path, query }) =>
         query === undefined &&
-        (indexedCommits > 0 && path === "log" ? false : listed.some((entry) => entry.path === path) || isCommit(path)),
+        (isCommit(path) || listed.some((entry) => entry.path === path && (path !== "log" || indexedCommits === 0))),
 
       lists: ({ path, query }) => query === undefined && listed.some((entry) => entry.path === path),
 

@@ -4,11 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { openPolicy } from "../../access/policy.ts";
+import { createRandomSource, word } from "../../lib/test-secrets.ts";
 import { createResources } from "../../router/create-resources.ts";
+import { createRedaction } from "../../server/redaction.ts";
 import { createRuntime } from "../../server/runtime.ts";
 import { pathOf, type Source } from "../../source.ts";
 import { asking, collect } from "../../testing/pages.ts";
 import { refusal } from "../../testing/refusal.ts";
+import git from "../git.ts";
 import { call, clear, readFacts, readText, type TestRepository, testRepository } from "./test-repository.ts";
 
 afterEach(clear);
@@ -94,6 +97,25 @@ describe("a log", () => {
     ]);
     expect(await subjects(source, { ...all, author: "nobody" })).toEqual([]);
     expect(await subjects(source, { ...all, path: "private" })).toEqual([]);
+  });
+
+  it("is not found by a part of a secret that is masked", async () => {
+    const repository = testRepository();
+    const secret = `ghp_${createRandomSource(7).draw(word, 36)}`;
+    repository.commit("first", { "a.md": "a" });
+    repository.commit(`use ${secret}`, { "a.md": `token ${secret}\n` });
+    const { runtime } = createRedaction(createRuntime({ write: () => true }));
+    for (const [open, expected] of [
+      [repository.open(), 1],
+      [git.open({ root: repository.folder }, runtime), 0],
+    ] as const) {
+      const source = await open;
+      for (const query of [{ grep: secret.slice(0, 12) }, { pickaxe: secret.slice(0, 12) }])
+        expect(await subjects(source, query as unknown as Record<string, string>)).toHaveLength(expected);
+      expect(await subjects(source, { pickaxe: "token" })).toHaveLength(1);
+      expect(await subjects(source, { grep: "use" })).toHaveLength(1);
+      await source.close!();
+    }
   });
 
   it("follows a file to its earlier name, and not to a hidden one", async () => {

@@ -19,6 +19,7 @@ import { GitFailure, type GitProgram } from "../../backends/git/program.ts";
 import type { Refs } from "../../backends/git/refs.ts";
 import type { GitRepository } from "../../backends/git/repository.ts";
 import type { ShownCommits } from "../../backends/git/shown-commits.ts";
+import type { Runtime } from "../../source.ts";
 import { isPlain, isWanted, type LogFilter, parseLogFilter } from "./log-filter.ts";
 import { createPickaxe, type Pickaxe } from "./pickaxe.ts";
 
@@ -55,6 +56,7 @@ export interface LogContext {
   readonly refs: Refs;
   readonly rules: HistoryRules;
   readonly contents: Objects;
+  readonly redact: Runtime["redact"] | undefined;
   readonly repository: GitRepository;
   readonly commits: ShownCommits;
   /** Whether a path, which may be a file or a folder, is served at a commit. */
@@ -169,7 +171,7 @@ async function findRename(
 /** One page of matching, shown commits, read in batches that grow while few commits match. */
 async function walk(start: Position, filter: LogFilter, context: LogContext): Promise<Walked> {
   const { max, path, pickaxe: text } = filter;
-  const { commits: shown, isPartial } = context;
+  const { commits: shown, isPartial, redact } = context;
   const page: CommitFacts[] = [];
   if (path !== undefined && !(await context.servesPath(path, start.start)))
     return { commits: page, position: undefined };
@@ -178,6 +180,8 @@ async function walk(start: Position, filter: LogFilter, context: LogContext): Pr
   async function isGiven(commit: CommitFacts): Promise<boolean> {
     const message = filter.grep === undefined || (await shown.showsMessage(commit.hash)) ? commit.text : hiddenMessage;
     if (!isWanted(commit, message, filter)) return false;
+    // A message must not be found by a secret that is masked in it.
+    if (filter.grep !== undefined && redact && !isWanted(commit, redact(message), filter)) return false;
     const isThere = path === undefined ? shown.isShown(commit.hash) : shown.touches(commit.hash, path);
     return (await isThere) && (!pickaxe || pickaxe.matches(commit));
   }

@@ -3,7 +3,8 @@ import { isUtf8 } from "node:buffer";
 import type { CommitFacts } from "../../backends/git/commits.ts";
 import type { Objects } from "../../backends/git/objects.ts";
 import type { ChangedEntry, ShownCommits } from "../../backends/git/shown-commits.ts";
-import { decodePatch } from "./diff.ts";
+import type { Runtime } from "../../source.ts";
+import { decodeContent } from "./diff.ts";
 
 export interface Pickaxe {
   /** Merges never match, as in git. */
@@ -20,27 +21,45 @@ interface PickaxeOptions {
   readonly path: string | undefined;
   readonly commits: ShownCommits;
   readonly contents: Objects;
+  /** Masks secrets in a text. A text that occurs only in a secret is not found. */
+  readonly redact: Runtime["redact"] | undefined;
 }
 
 /** Contents read for one page. */
 const maxRead = 128 * 1024 * 1024;
 const maxFileBytes = 8 * 1024 * 1024;
 const maxChanges = 10_000;
+const noContent = Buffer.alloc(0);
 
-export function createPickaxe({ text, path, commits, contents }: PickaxeOptions): Pickaxe {
+export function createPickaxe({ text, path, commits, contents, redact }: PickaxeOptions): Pickaxe {
   const bytes = Buffer.from(text);
   const isAscii = bytes.length === text.length;
   let read = 0;
   let skipped = 0;
 
-  async function occurrences(side: ChangedEntry["before"]): Promise<number> {
-    if (side?.kind !== "file") return 0;
+  async function contentOf(side: ChangedEntry["before"]): Promise<Buffer> {
+    if (side?.kind !== "file") return noContent;
     const found = await contents.find(side.hash, maxFileBytes);
     read += found?.bytes?.length ?? 0;
     if (found && !found.bytes) skipped += 1;
-    if (!found?.bytes) return 0;
-    const isDirect = isAscii || isUtf8(found.bytes);
-    return isDirect ? count(found.bytes, bytes) : decodePatch(found.bytes).split(text).length - 1;
+    return found?.bytes ?? noContent;
+  }
+
+  function occurrences(content: Buffer): number {
+    if (isAscii || isUtf8(content)) return count(content, bytes);
+    return decodeContent(content).split(text).length - 1;
+  }
+
+  function occurrencesShown(content: Buffer): number {
+    return redact!(decodeContent(content)).split(text).length - 1;
+  }
+
+  async function differs({ before, after }: ChangedEntry): Promise<boolean> {
+    const sides = await Promise.all([contentOf(before), contentOf(after)]);
+    const [one, other] = sides.map(occurrences);
+    if (one === other || !redact) return one !== other;
+    const [shown, otherShown] = sides.map(occurrencesShown);
+    return shown !== otherShown;
   }
 
   return {
@@ -52,10 +71,10 @@ export function createPickaxe({ text, path, commits, contents }: PickaxeOptions)
       // A file that was moved without a change is not searched.
       const gone = new Set(changes.flatMap(({ before, after }) => (before && !after ? [before.hash] : [])));
       const moved = new Set(changes.flatMap(({ before, after }) => (after && !before ? [after.hash] : [])));
-      for (const { before, after } of changes) {
+      for (const change of changes) {
+        const { before, after } = change;
         if ((!before && gone.has(after!.hash)) || (!after && moved.has(before!.hash))) continue;
-        const [one, other] = await Promise.all([occurrences(before), occurrences(after)]);
-        if (one !== other) return true;
+        if (await differs(change)) return true;
       }
       return false;
     },
