@@ -73,11 +73,14 @@ sourceContract("git", {
     { at: { path: "tree/v1/readme.md", query: { lines: "1-1" } }, text: "# Read me\n" },
     { at: { path: "log", query: { max: "1", ref: "v1" } } },
     { at: { path: "commit/HEAD" } },
+    { at: { path: "churn", query: { path: "docs", as: "text" } } },
+    { at: { path: "diff/main...v1" } },
     { at: { path: "diff/main/v1" }, text: "" },
     { at: { path: "blame/main/docs/b.txt", query: { lines: "2-2" } } },
   ],
   completions: [
     { template: "tree/{ref}{/path*}", variable: "ref", value: "feat", expected: "feature/x" },
+    { template: "diff/{base}...{head}{?path,as}", variable: "head", value: "feat", expected: "feature/x" },
     { template: "commit/{sha}", variable: "sha", value: "", expected: "v1" },
     {
       template: "blob/{ref}{/path*}{?lines,bytes}",

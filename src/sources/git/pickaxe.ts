@@ -21,6 +21,7 @@ interface PickaxeOptions {
   readonly path: string | undefined;
   readonly commits: ShownCommits;
   readonly contents: Objects;
+  readonly signal: AbortSignal;
   /** Masks secrets in a text. A text that occurs only in a secret is not found. */
   readonly redact: Runtime["redact"] | undefined;
 }
@@ -31,7 +32,7 @@ const maxFileBytes = 8 * 1024 * 1024;
 const maxChanges = 10_000;
 const noContent = Buffer.alloc(0);
 
-export function createPickaxe({ text, path, commits, contents, redact }: PickaxeOptions): Pickaxe {
+export function createPickaxe({ text, path, commits, contents, signal, redact }: PickaxeOptions): Pickaxe {
   const bytes = Buffer.from(text);
   const isAscii = bytes.length === text.length;
   let read = 0;
@@ -72,6 +73,7 @@ export function createPickaxe({ text, path, commits, contents, redact }: Pickaxe
       const gone = new Set(changes.flatMap(({ before, after }) => (before && !after ? [before.hash] : [])));
       const moved = new Set(changes.flatMap(({ before, after }) => (after && !before ? [after.hash] : [])));
       for (const change of changes) {
+        signal.throwIfAborted();
         const { before, after } = change;
         if ((!before && gone.has(after!.hash)) || (!after && moved.has(before!.hash))) continue;
         if (await differs(change)) return true;
