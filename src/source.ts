@@ -251,7 +251,7 @@ export interface SourceSearching {
 export interface SourceIndexing {
   /**
    * Lists what the index contains, in place of `list`. Pages as for `list`. Each entry reads back, and `stat` finds it; an entry whose `meta` has
-   * `"pressmark/as": ["text"]` is indexed with the text that a read with `as=text` returns.
+   * `"pressmark/as": ["text"]` is indexed with the text that a read with `as=text` returns; `"summary"` comes before `"text"`.
    */
   listIndexed(request: ListRequest, call: Call): Promise<Page<Entry>>;
   /** Returns whether `listIndexed` includes this address: `watch` reports its changes as unlisted ones. Synchronous. */

@@ -1,7 +1,7 @@
 /** Common steps of every request: resolves the URI, checks what the caller may see, and converts errors. */
 import { openPolicy } from "../access/policy.ts";
 import type { Policy } from "../access/policy.ts";
-import { cancelled, notFound, ResourceError, toResourceError } from "../errors.ts";
+import { cancelled, notFound, quote, ResourceError, toResourceError } from "../errors.ts";
 import type { Call, Caller, Resource } from "../resources.ts";
 import { innerSlash } from "../source.ts";
 import type { Address, Entry, Runtime } from "../source.ts";
@@ -37,7 +37,10 @@ export interface Access {
   show(entry: Entry, mount: RoutedMount, call: Call): Resource | undefined;
   /** Describes the entry under this URI. The number of children is included only if all callers see all of them. */
   describe(uri: string, entry: Entry, mount: RoutedMount, call: Call): Resource;
-  /** Returns the error for the caller when the source failed at this URI. Details that the caller may not know go to the log. */
+  /**
+   * Returns the error for the caller when the source failed at this URI. A "not-found" with the address `details.meant` suggests that
+   * address, if the caller may see it. Details that the caller may not know go to the log.
+   */
   refusal(cause: unknown, what: { uri: string; mount: RoutedMount; asked: string }, call: Call): ResourceError;
 }
 
@@ -147,8 +150,8 @@ export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): 
       return undefined;
     },
 
-    refusal(cause, { uri, mount, asked }, { signal }) {
-      if (signal.aborted) return cancelled(cause);
+    refusal(cause, { uri, mount, asked }, call) {
+      if (call.signal.aborted) return cancelled(cause);
       const error = toResourceError(cause);
       switch (error.kind) {
         case "denied":
@@ -159,7 +162,12 @@ export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): 
             cause,
           });
           return notFound(uri);
-        case "not-found":
+        case "not-found": {
+          const meant = error.details?.["meant"] as Address | undefined;
+          const meantUri = meant && maySee(call, mount, meant) ? routes.format(mount, meant) : undefined;
+          if (meantUri === undefined) return notFound(uri);
+          return new ResourceError("not-found", `${notFound(uri).message}; did you mean ${quote(meantUri, 1000)}?`);
+        }
         case "directory":
           return notFound(uri);
         case "unexpected":

@@ -23,9 +23,10 @@ export async function textOf(
   call: Call,
 ): Promise<FoundText | undefined> {
   const { path, query, mimeType = "", size = 0 } = entry;
-  const isDocument = !mimeType.startsWith("text/") && offersText(entry);
+  const form = mimeType.startsWith("text/") ? undefined : textFormOf(entry);
+  const isDocument = form !== undefined;
   if (media.test(mimeType) || (size > maxFileBytes && !isDocument)) return { text: "" };
-  const at = isDocument ? { path, query: { ...query, as: "text" } } : { path, query };
+  const at = isDocument ? { path, query: { ...query, as: form } } : { path, query };
   let parts: readonly Part[];
   try {
     parts = await source.read(at, call);
@@ -54,10 +55,10 @@ export async function textOf(
   return { text: isTooMuch ? "" : text, reveals };
 }
 
-/** Returns whether the source can extract the text of this document. */
-function offersText({ meta }: Entry): boolean {
+/** The form in which the source gives the text of this document: the shortest one. */
+function textFormOf({ meta }: Entry): string | undefined {
   const forms = meta?.["pressmark/as"];
-  return Array.isArray(forms) && forms.includes("text");
+  return Array.isArray(forms) ? ["summary", "text"].find((form) => forms.includes(form)) : undefined;
 }
 
 /** Types known to hold no text are not read at all. */

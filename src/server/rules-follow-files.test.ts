@@ -174,6 +174,14 @@ async function everythingFor(resources: Resources, call: Call, folder: string): 
   const empty = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
   for (const more of ["log", "log?max=2", "status", "branches", "tags", `diff/${empty}/HEAD`, "diff/HEAD~3/HEAD"])
     uris.add(`git://history/${more}`);
+  for (const more of [
+    "churn",
+    "log?grep=about&as=text",
+    "log?pickaxe=kettle",
+    "commit/HEAD?as=text",
+    "diff/HEAD~3...HEAD",
+  ])
+    uris.add(`git://history/${more}`);
   for (const commit of commits)
     for (const more of ["commit/", `diff/${empty}/`, "tree/", "log?ref="]) uris.add(`git://history/${more}${commit}`);
   for (const uri of uris) {

@@ -55,7 +55,7 @@ let changing: TestRepository | undefined;
 let branches = 0;
 afterAll(() => rmSync(changing?.folder ?? "", { recursive: true, force: true }));
 sourceContract("git", {
-  abilities: ["stat", "children", "templates", "complete", "watch"],
+  abilities: ["stat", "children", "templates", "complete", "listIndexed", "watch"],
   content: { branches: undefined, log: undefined, status: undefined, tags: undefined },
   open: async () => (changing ??= withContent([], mkdtempSync(join(tmpdir(), "pressmark-test-git-")))).open(),
   change() {
@@ -73,11 +73,14 @@ sourceContract("git", {
     { at: { path: "tree/v1/readme.md", query: { lines: "1-1" } }, text: "# Read me\n" },
     { at: { path: "log", query: { max: "1", ref: "v1" } } },
     { at: { path: "commit/HEAD" } },
+    { at: { path: "churn", query: { path: "docs", as: "text" } } },
+    { at: { path: "diff/main...v1" } },
     { at: { path: "diff/main/v1" }, text: "" },
     { at: { path: "blame/main/docs/b.txt", query: { lines: "2-2" } } },
   ],
   completions: [
     { template: "tree/{ref}{/path*}", variable: "ref", value: "feat", expected: "feature/x" },
+    { template: "diff/{base}...{head}{?path,as}", variable: "head", value: "feat", expected: "feature/x" },
     { template: "commit/{sha}", variable: "sha", value: "", expected: "v1" },
     {
       template: "blob/{ref}{/path*}{?lines,bytes}",

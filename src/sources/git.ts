@@ -17,9 +17,11 @@ interface GitOptions extends Partial<RuleChoice> {
   readonly maxBytes?: number;
   readonly watch?: "auto" | "poll";
   readonly pollMs?: number;
+  readonly indexedCommits?: number;
 }
 
 const defaultMaxBytes = 5 * 1024 * 1024;
+const defaultIndexedCommits = 10_000;
 
 export default defineSource<GitOptions>({
   name: "git",
@@ -49,15 +51,28 @@ export default defineSource<GitOptions>({
         pollMs: intOption(z, 500, 3_600_000, 5000).describe(
           "Polling interval where changes are not announced, in milliseconds",
         ),
+        indexedCommits: intOption(z, 0, 1_000_000, defaultIndexedCommits).describe(
+          "Number of commits in the search index: the newest of HEAD, local branches and tags; 0 for none",
+        ),
       })
       .strict(),
 
-  async open({ root, maxBytes = defaultMaxBytes, watch = "auto", pollMs = 5000, ...chosen }, { log, env, redact }) {
+  async open(
+    {
+      root,
+      maxBytes = defaultMaxBytes,
+      watch = "auto",
+      pollMs = 5000,
+      indexedCommits = defaultIndexedCommits,
+      ...chosen
+    },
+    { log, env, redact },
+  ) {
     const found = repositoryAt(root);
     const options = { maxBytes, partTemplate: blobTemplate, watch, pollMs, chosen, log, env };
     const repository = createLazyRepository(found, async (reach) => {
       const { openRepositoryReader } = await import("./git/repository-reader.ts");
-      return openRepositoryReader(found, { ...options, reach }, redact);
+      return openRepositoryReader(found, { ...options, reach }, { redact, indexedCommits });
     });
 
     let visibleTo: VisibleFilesOf | undefined;
@@ -84,9 +99,9 @@ export default defineSource<GitOptions>({
         return [await answer(reading.read(at, signal))];
       },
 
-      async stat(at, { caller }) {
+      async stat(at, { caller, signal }) {
         const { answer, reading } = await readerFor(caller, at);
-        return answer(reading.stat(at));
+        return answer(reading.stat(at, signal));
       },
 
       async children(at, request, { caller, signal }) {
@@ -101,11 +116,25 @@ export default defineSource<GitOptions>({
         return answer(complete(request, signal));
       },
 
+      async listIndexed(request, { caller, signal }) {
+        const { answer, indexed } = await readerFor(caller, { path: "" });
+        return answer(indexed.list(request, signal));
+      },
+
+      indexes: ({ path, query }) =>
+        query === undefined &&
+        (isCommit(path) || listed.some((entry) => entry.path === path && (path !== "log" || indexedCommits === 0))),
+
       lists: ({ path, query }) => query === undefined && listed.some((entry) => entry.path === path),
 
       async watch({ caller, signal }) {
         const { answer, watching } = await readerFor(caller, { path: "" });
         return answer(watching.watch(AbortSignal.any([signal, closing.signal])));
+      },
+
+      async problems({ signal }) {
+        const { answer, indexed } = await repository.use();
+        return answer(indexed.problems(signal));
       },
 
       filesOf: ({ path }) => shownFiles(found.root, segmentsOf(path)),
@@ -121,6 +150,11 @@ export default defineSource<GitOptions>({
     };
   },
 });
+
+/** Whether this is the address of a commit by its full hash. */
+function isCommit(path: string): boolean {
+  return /^commit\/(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(path);
+}
 
 /** Logs, commits, diffs, refs and the status may show any file of the repository. */
 function shownFiles(root: string, [kind, ref, ...names]: readonly string[]): readonly ShownFiles[] {

@@ -28,7 +28,7 @@ interface CommitPerson {
 /** Fields end with NUL, which no field can contain. */
 const fields = ["%H", "%T", "%P", "%an", "%ae", "%at", "%cn", "%ce", "%ct"];
 export const subjectFormat = formatOf("%s");
-const messageFormat = formatOf("%B");
+export const messageFormat = formatOf("%B");
 export const fieldCount = fields.length + 1;
 
 /** The last field ends with the record, which also ends with NUL. */
@@ -83,6 +83,20 @@ export async function readCommits(
     if (own.length < fieldCount) throw notFound(hash);
     return toFacts(own);
   });
+}
+
+/** The first paragraph of a message in one line, as git prints it. */
+export function subjectOf(message: string): string {
+  return splitMessage(message).subject;
+}
+
+/** The subject, and what follows the first empty line. */
+export function splitMessage(message: string): { readonly subject: string; readonly body: string } {
+  const lines = message.trim().split("\n");
+  const found = lines.findIndex((line) => line.trim() === "");
+  const end = found < 0 ? lines.length : found;
+  const subject = lines.slice(0, end).map((line) => line.trim());
+  return { subject: subject.join(" "), body: lines.slice(end).join("\n").trim() };
 }
 
 /** Shown instead of the message of a commit that also changes files which the caller may not see. */
@@ -147,4 +161,33 @@ async function compareTrees(base: string, head: string, paths: readonly string[]
   });
   const { served, leftOut, hasForbidden } = await servedChanges(parseRawDiff(bytes).changes, rules);
   return { files: served.filter((change) => change !== undefined), leftOut, hasForbidden, isCut };
+}
+
+export interface LineCounts {
+  readonly additions: number;
+  readonly deletions: number;
+}
+
+/** The counts of lines of changed files, by path. Without those of binary files, and empty for more files than fit on a command line. */
+export async function countLines(
+  base: string,
+  head: string,
+  files: readonly ServedChange[],
+  { program, mirror, signal }: CommitContext,
+): Promise<ReadonlyMap<string, LineCounts>> {
+  const counts = new Map<string, LineCounts>();
+  const paths = files.flatMap(({ path, from }) => (from === undefined ? [path] : [from, path]));
+  if (paths.length === 0 || paths.length > maxNamed) return counts;
+  const gitDir = await mirror.ready();
+  const how = ["-r", "-z", "--numstat", "-M", "--no-ext-diff", "--no-textconv"];
+  const { bytes } = await program.run(["diff-tree", ...how, base, head, "--", ...paths], { gitDir, signal });
+  const parts = bytes.toString("utf8").split("\0");
+  for (let at = 0; at < parts.length; at += 1) {
+    const [, additions, deletions, own = ""] = /^(\d+|-)\t(\d+|-)\t([^]*)$/.exec(parts[at]!) ?? [];
+    // A renamed file has its two names in fields of their own.
+    const path = own === "" ? parts[(at += 2)] : own;
+    if (path !== undefined && additions !== undefined && additions !== "-")
+      counts.set(path, { additions: Number(additions), deletions: Number(deletions) });
+  }
+  return counts;
 }

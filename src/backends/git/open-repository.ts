@@ -34,6 +34,7 @@ export interface OpenRepository {
   readonly trees: ServedTrees;
   readonly blobs: Blobs;
   readonly headers: Objects;
+  readonly contents: Objects;
   readonly watching: RepositoryWatcher;
   readonly maxBytes: number;
   /** Whether access rules hide a part of it from the caller. */
@@ -112,7 +113,15 @@ export function openRepository(repository: GitRepository, options: RepositoryOpt
     const trees = createServedTrees(allTrees, rules, commits);
     const shownRefs = partial ? createVisibleRefs(refs, commits, headers) : refs;
     const askRecent = (signal: AbortSignal) => judgeRecent(commits, { program, mirror, signal });
-    const noticing = { rules, generation, askRecent, isAnnounced, pollMs, readIndexState: partial?.[1] };
+    const noticing = {
+      rules,
+      isShown: commits.isShown,
+      generation,
+      askRecent,
+      isAnnounced,
+      pollMs,
+      readIndexState: partial?.[1],
+    };
     const watching = createRepositoryWatcher({ repository, program, mirror, refs: shownRefs, ...noticing, log });
     return { rules, commits, trees, refs: shownRefs, watching, isPartial: partial !== undefined };
   }
@@ -126,6 +135,7 @@ export function openRepository(repository: GitRepository, options: RepositoryOpt
     ...shown,
     blobs,
     headers,
+    contents,
     maxBytes,
     seenBy: (...partial) => ({ ...opened, ...show(partial) }),
     confine: mirror.confine,

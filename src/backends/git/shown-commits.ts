@@ -15,6 +15,8 @@ export interface ShownCommits {
   isShown(commit: string): Maybe<boolean>;
   /** Whether a commit changes something served at or below a path. */
   touches(commit: string, path: string): Promise<boolean>;
+  /** The served files that a commit changes, compared with its first parent and without renames: at most `max`. */
+  servedChanges(commit: string, max: number): Promise<ChangedEntry[]>;
   /**
    * The commit itself or, if it is not shown, the nearest earlier one along first parents that is: the served files are the same in both.
    * Undefined if there is none.
@@ -27,17 +29,27 @@ export interface ShownCommits {
   /** The parents that the commit has if commits that are not shown do not exist. */
   parentsOf(commit: string): Promise<readonly string[]>;
   note: CommitTrees["note"];
+  linksOf: CommitTrees["linksOf"];
+}
+
+/** A file before and after a commit; undefined where it does not exist or is not served. */
+export interface ChangedEntry {
+  readonly path: string;
+  readonly before: TreeEntry | undefined;
+  readonly after: TreeEntry | undefined;
 }
 
 /** For a folder of a repository: commits that do not touch it are part of its history, too. */
 export const allCommits: ShownCommits = {
   isShown: () => true,
   touches: async () => true,
+  servedChanges: async () => [],
   nearest: (commit) => commit,
   nearestOf: (commits) => [...commits],
   showsMessage: () => true,
   parentsOf: async () => [],
   note: () => undefined,
+  linksOf: async () => undefined,
 };
 
 interface ShownCommitsOptions {
@@ -115,6 +127,37 @@ export function createShownCommits({ rules, trees, commitTrees, hashBytes }: Sho
       if (found) return found;
     }
     return undefined;
+  }
+
+  /** Adds the served files that differ between two trees, until there are `max`. */
+  async function addServed(
+    folder: string,
+    [before, after]: readonly (string | undefined)[],
+    found: ChangedEntry[],
+    max: number,
+  ): Promise<void> {
+    const isServed = await rules.namesIn(folder);
+    if (!isServed) return;
+    const pause = createTimeSlices();
+    const [old, now] = await Promise.all([readTree(before), readTree(after)]);
+    for (const each of differences(old, now, hashBytes())) {
+      const waiting = pause();
+      if (waiting) await waiting;
+      if (found.length >= max) return;
+      const name = isUtf8(each.name) ? each.name.toString("utf8") : "";
+      if (!isPossible(name)) continue;
+      const path = folder === "" ? name : `${folder}/${name}`;
+      const sides = [each.before, each.after].map(toEntry);
+      const folders = sides.map((side) => (side?.kind === "folder" ? side.hash : undefined));
+      if (folders.some((hash) => hash !== undefined) && isServed(name, "folder"))
+        await addServed(path, folders, found, max);
+      const [one, other] = await Promise.all(
+        sides.map(async (side) =>
+          side && side.kind !== "folder" && (await rules.serves(path, side)) ? side : undefined,
+        ),
+      );
+      if (one ?? other) found.push({ path, before: one, after: other });
+    }
   }
 
   async function firstParentTree({ parents: [first] }: CommitLinks): Promise<string | undefined> {
@@ -216,9 +259,17 @@ export function createShownCommits({ rules, trees, commitTrees, hashBytes }: Sho
     isShown,
     nearest,
     note,
+    linksOf,
     showsMessage: (commit) => rules.isOpen("") || (messages.get(commit) ?? judgeMessage(commit)),
     parentsOf: async (commit) => nearestOf((await linksOf(commit))?.parents ?? []),
     nearestOf,
+
+    async servedChanges(commit, max) {
+      const own = await linksOf(commit);
+      const found: ChangedEntry[] = [];
+      if (own) await addServed("", [await firstParentTree(own), own.tree], found, max);
+      return found;
+    },
 
     async touches(commit, path) {
       const sides = [await entryAt((await linksOf(commit))?.parents[0], path), await entryAt(commit, path)];

@@ -7,10 +7,11 @@ import { createSourceWatches } from "../source-watches.ts";
 import { changedFiles } from "./commits.ts";
 import type { HistoryRules } from "./history-rules.ts";
 import type { Mirror } from "./mirror.ts";
-import type { GitProgram } from "./program.ts";
+import { GitFailure, type GitProgram } from "./program.ts";
 import type { ServedChange } from "./raw-diff.ts";
 import { listedNames, type Ref, type Refs } from "./refs.ts";
 import type { GitRepository } from "./repository.ts";
+import type { ShownCommits } from "./shown-commits.ts";
 
 export interface RepositoryWatcher {
   /** Resolves once everything is watched. Ends with the signal. */
@@ -27,6 +28,7 @@ interface RepositoryWatcherOptions {
   readonly mirror: Mirror;
   readonly refs: Refs;
   readonly rules: HistoryRules;
+  readonly isShown: ShownCommits["isShown"];
   /** Changes when the rules of a folder change that was used before. */
   generation(): Promise<number>;
   /** Applies the rules to all paths of the latest commits, so that rule changes for them are detected. */
@@ -63,6 +65,10 @@ const maxNotes = 500;
 const maxChanges = 5000;
 /** If more names than this have moved, "lost" is reported. */
 const maxCompared = 32;
+/** If more commits than this have appeared or gone, "lost" is reported. */
+const maxCommits = 1000;
+/** Refs whose history is known not to be new. With more of them, known commits may be reported again. */
+const maxKnownTips = 2000;
 
 /** Files of the git folder that show its state. Refs in a reftable are in a separate folder. */
 const telling =
@@ -221,6 +227,8 @@ export function createRepositoryWatcher(options: RepositoryWatcherOptions): Repo
     for (const name of now.listed)
       if (!before.listed.has(name)) changes.push({ kind: "appeared", path: pathOf(["tree", name]), isUnlisted: true });
     if (!isHeadMoved && moved.length === 0) return changes;
+    // The index contains commits for callers who may see all of them.
+    if (!isPartial) changes.push(...(await movedCommits(before, now)));
     if (isForgetful) changes.push(lost);
     const touched = new Map<string, readonly [old: string, hash: string]>();
     await Promise.all(
@@ -236,6 +244,39 @@ export function createRepositoryWatcher(options: RepositoryWatcherOptions): Repo
       if (names.some((name) => touched.has(name))) changes.push({ kind: "changed", path });
     await options.askRecent(closing.signal);
     return changes;
+  }
+
+  /** The commits that branches, tags and HEAD lead to only now, or no longer. */
+  async function movedCommits(before: Seen, now: Seen): Promise<readonly SourceChange[]> {
+    const [old, tips] = [tipsOf(before), tipsOf(now)];
+    const left = [...old].filter((hash) => !tips.has(hash));
+    const reached = [...tips].filter((hash) => !old.has(hash));
+    const known = [...left, ...[...old].filter((hash) => tips.has(hash))].slice(0, maxKnownTips);
+    try {
+      const appeared = await revList([...reached, "--not", ...known], reached.length);
+      const gone = await revList([...left, "--not", "--branches", "--tags", ...headOf(now)], left.length);
+      if (Math.max(appeared.length, gone.length) > maxCommits) return [lost];
+      const shown = await Promise.all(appeared.map((hash) => options.isShown(hash)));
+      return [
+        ...appeared.filter((_, index) => shown[index]).map((hash) => commitChange("appeared", hash)),
+        ...gone.map((hash) => commitChange("gone", hash)),
+      ];
+    } catch (cause) {
+      // The repository may lack the old commits by now.
+      if (cause instanceof GitFailure) return [lost];
+      throw cause;
+    }
+  }
+
+  async function revList(args: readonly string[], tips: number): Promise<string[]> {
+    if (tips === 0) return [];
+    if (tips > maxKnownTips) return Array<string>(maxCommits + 1).fill("");
+    const gitDir = await mirror.ready();
+    const { bytes } = await program.run(["rev-list", `--max-count=${maxCommits + 1}`, ...args], {
+      gitDir,
+      signal: closing.signal,
+    });
+    return bytes.toString("latin1").split("\n").filter(Boolean);
   }
 
   /** The changes below a name that has moved. */
@@ -328,6 +369,22 @@ const telltales = [
   "rebase-merge",
   "rebase-apply",
 ];
+
+function commitChange(kind: "appeared" | "gone", hash: string): SourceChange {
+  return { kind, path: pathOf(["commit", hash]), isUnlisted: true };
+}
+
+/** What HEAD, local branches and tags point to. */
+function tipsOf(seen: Seen): ReadonlySet<string> {
+  const named = [...seen.refs].flatMap(([name, hash]) => (/^refs\/(?:heads|tags)\//.test(name) ? [hash] : []));
+  return new Set([...named, ...headOf(seen)]);
+}
+
+/** Empty before the first commit. */
+function headOf({ head }: Seen): string[] {
+  const hash = head.split(" ").at(-1) ?? "";
+  return hash === "" ? [] : [hash];
+}
 
 function hashOf(all: readonly Ref[], ref: string): string {
   return all.find(({ name }) => name === ref)?.hash ?? "";

@@ -228,7 +228,7 @@ describe("an index", () => {
     await until(index, async () => (await found(index, "coffee")).length === 0);
   });
 
-  it("of a repository holds what is listed and nothing else, whatever is committed and checked out", async () => {
+  it("of a repository holds its commits and branches and nothing else, whatever is committed and checked out", async () => {
     runGit("init", "--quiet", "--initial-branch=main");
     const commit = (text: string) => {
       for (let at = 0; at < 40; at += 1) write(`f${at}.md`, `${text} ${at}`);
@@ -244,22 +244,30 @@ describe("an index", () => {
     // Requested changes are reported.
     for (const path of ["tree/HEAD", "blob/main/f1.md", "blame/HEAD/f2.md", "commit/HEAD"])
       await mount.source.stat!({ path }, call);
-    const { items } = await mount.source.list({ limit: 100 }, call);
-    const listed = items.map(({ path }) => path).sort();
+    const indexed = async () =>
+      (await mount.source.listIndexed!({ limit: 100 }, call)).items.map(({ path }) => path).sort();
     for (const text of ["coffee", "cocoa"]) {
       runGit("checkout", "--quiet", "-b", text);
       commit(text);
       await until(index, async () => (await found(index, `"about ${text}"`)).length > 0);
       runGit("checkout", "--quiet", "main");
       await until(index, async () => (await found(index, `branch ${text} current`)).length > 0 && isQuiet(index));
-      expect((await found(index, "main", 1000)).every((path) => listed.includes(path))).toBe(true);
+      const paths = await indexed();
+      expect((await found(index, "main", 1000)).every((path) => paths.includes(path))).toBe(true);
       await until(index, () => isQuiet(index));
-      expect(index.status?.mounts[0]).toMatchObject({ documents: listed.length });
+      expect(index.status?.mounts[0]).toMatchObject({ documents: paths.length });
     }
+    // What is no longer reachable is removed, and an amended commit replaces the old one.
+    runGit("branch", "--quiet", "-D", "coffee", "cocoa");
+    runGit("commit", "--quiet", "--amend", "--message", "about 抹茶");
+    await until(index, async () => (await found(index, "抹茶")).length > 0 && isQuiet(index));
+    await until(index, async () => (await found(index, "cocoa")).length === 0);
+    const left = await indexed();
+    expect(left.filter((path) => path.startsWith("commit/"))).toHaveLength(1);
     await index.close();
     const store = openStore(join(place, "index.db"));
     try {
-      expect(store.stored("history", { limit: 1000 }).map(({ path }) => path)).toEqual(listed);
+      expect(store.stored("history", { limit: 1000 }).map(({ path }) => path)).toEqual(left);
     } finally {
       store.close();
     }

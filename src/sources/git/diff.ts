@@ -51,7 +51,7 @@ export async function readDiff(base: string, head: string, request: DiffRequest)
   const texts = served.flatMap((change, index) => {
     if (!change) return [];
     const text = change.isHalf ? halves.get(keyOf(change)) : sections[index]?.text;
-    return text ? [decode(text)] : [];
+    return text ? [decodeContent(text)] : [];
   });
   const note = leftOut === 0 ? "" : `# ${leftOut === 1 ? "1 file" : `${leftOut} files`} not shown\n`;
   return {
@@ -169,7 +169,7 @@ function splitPatch(patch: Buffer): Buffer[] {
 }
 
 /** Files of one commit may have different encodings. */
-function decode(section: Buffer): string {
+export function decodeContent(section: Buffer): string {
   if (isUtf8(section)) return section.toString("utf8");
   const found = findEncoding(section);
   const text = found && decodeExactly(section.subarray(found.markBytes), found.encoding);

@@ -1,16 +1,20 @@
 /** Lists branches and tags, most recent first. */
 import { compareAddresses } from "../../lib/address-order.ts";
-import { type CommitContext, hiddenMessage, readCommits } from "../../backends/git/commits.ts";
+import { type CommitContext, hiddenMessage, readCommits, subjectOf } from "../../backends/git/commits.ts";
+import { readTagObject } from "../../backends/git/commit-object.ts";
+import type { Objects } from "../../backends/git/objects.ts";
 import { outputLines } from "../../backends/git/refs.ts";
 import type { ShownCommits } from "../../backends/git/shown-commits.ts";
 
 interface ListingContext extends CommitContext {
   readonly commits: ShownCommits;
+  readonly contents: Objects;
 }
 
 const maxListed = 1000;
 const maxBytes = 32 * 1024 * 1024;
 const maxSubject = 300;
+const maxTagMessage = 4000;
 
 /** The subject comes last: only it may be long. */
 const fields = [
@@ -31,6 +35,8 @@ interface Row {
   readonly name: string;
   readonly hash: string;
   readonly isAnnotated: boolean;
+  /** The ref's own object: for an annotated tag, the tag. */
+  readonly own: string;
   readonly date: string | undefined;
   readonly upstream: string;
   readonly subject: string;
@@ -59,8 +65,24 @@ export async function readBranches(context: ListingContext): Promise<object> {
 export async function readTags(context: ListingContext): Promise<object> {
   const tags = await rows(["refs/tags/"], context);
   return {
-    tags: tags.map((row) => ({ ...toFacts(row, "refs/tags/"), ...(row.isAnnotated && { annotated: true }) })),
+    tags: await Promise.all(
+      tags.map(async (row) => ({
+        ...toFacts(row, "refs/tags/"),
+        ...(row.isAnnotated && { annotated: true, ...(await tagFacts(row, context.contents)) }),
+      })),
+    ),
     ...(tags.length >= maxListed && { truncated: true }),
+  };
+}
+
+/** The message and the tagger of an annotated tag; nothing if its message is not shown. */
+async function tagFacts({ own, subject }: Row, contents: Objects): Promise<object> {
+  const tag = subject === hiddenMessage ? undefined : await readTagObject(own, contents);
+  if (!tag) return {};
+  const message = tag.text.trim();
+  return {
+    ...(tag.tagger && { tagger: tag.tagger }),
+    message: message.length > maxTagMessage ? `${message.slice(0, maxTagMessage)}…` : message,
   };
 }
 
@@ -80,7 +102,7 @@ async function rows(prefixes: readonly string[], context: ListingContext): Promi
     const date = /^\d{1,12}$/.test(at) ? new Date(Number(at) * 1000).toISOString() : undefined;
     const hash = isAnnotated ? peeled : own;
     commits.note(hash, { tree, parents: parents === "" ? [] : parents.split(" ") });
-    return [{ name, hash, isAnnotated, date, upstream, subject }];
+    return [{ name, hash, isAnnotated, own, date, upstream, subject }];
   });
   const shown = await Promise.all(found.map(async (row) => ({ row, hash: await commits.nearest(row.hash) })));
   const others = new Set(shown.flatMap(({ row, hash }) => (hash === undefined || hash === row.hash ? [] : [hash])));
@@ -109,16 +131,6 @@ function withMessages(all: readonly Row[], commits: ShownCommits): Promise<Row[]
       (await commits.showsMessage(row.pointed ?? row.hash)) ? row : { ...row, subject: hiddenMessage },
     ),
   );
-}
-
-/** The first paragraph, as git prints it. */
-function subjectOf(message: string): string {
-  const lines = message.trimStart().split("\n");
-  const end = lines.findIndex((line) => line.trim() === "");
-  return lines
-    .slice(0, end < 0 ? undefined : end)
-    .map((line) => line.trim())
-    .join(" ");
 }
 
 function toFacts({ name, hash, date, subject }: Row, prefix: string) {

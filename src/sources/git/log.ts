@@ -1,35 +1,62 @@
 /** The history of a commit, page by page. The cost of a page does not depend on its position. */
-import { invalid, notFound, quote, ResourceError } from "../../errors.ts";
-import { checkPath } from "./addresses.ts";
+import { invalid, notFound, ResourceError } from "../../errors.ts";
 import type { TextSeal } from "../../lib/sealed-text.ts";
 import {
+  changedFiles,
   type CommitFacts,
   fieldCount,
   hiddenMessage,
+  messageFormat,
   shallowEnds,
   subjectFormat,
+  subjectOf,
   toFacts,
 } from "../../backends/git/commits.ts";
+import type { HistoryRules } from "../../backends/git/history-rules.ts";
 import type { Mirror } from "../../backends/git/mirror.ts";
+import type { Objects } from "../../backends/git/objects.ts";
 import { GitFailure, type GitProgram } from "../../backends/git/program.ts";
 import type { Refs } from "../../backends/git/refs.ts";
 import type { GitRepository } from "../../backends/git/repository.ts";
 import type { ShownCommits } from "../../backends/git/shown-commits.ts";
+import type { Runtime } from "../../source.ts";
+import { isPlain, isWanted, type LogFilter, parseLogFilter } from "./log-filter.ts";
+import { createPickaxe, type Pickaxe } from "./pickaxe.ts";
 
 interface LogPage {
   /** The commit at which the history starts; null if there is none yet. */
   readonly from: string | null;
-  readonly commits: readonly object[];
+  readonly commits: readonly LogEntry[];
+  /** The earlier name of the file, with which the next page begins. */
+  readonly renamed?: Renamed;
+  /** What the page does not tell, and why. */
+  readonly notes?: readonly string[];
   /** Whether the clone contains only the newest part of the history. */
   readonly shallow?: true;
   /** The query of the next page. */
   readonly next?: string;
 }
 
-interface LogContext {
+interface LogEntry {
+  readonly hash: string;
+  readonly parents: readonly string[];
+  readonly author: CommitFacts["author"];
+  readonly subject: string;
+}
+
+interface Renamed {
+  readonly from: string;
+  /** The commit that renamed it. */
+  readonly commit: string;
+}
+
+export interface LogContext {
   readonly program: GitProgram;
   readonly mirror: Mirror;
   readonly refs: Refs;
+  readonly rules: HistoryRules;
+  readonly contents: Objects;
+  readonly redact: Runtime["redact"] | undefined;
   readonly repository: GitRepository;
   readonly commits: ShownCommits;
   /** Whether a path, which may be a file or a folder, is served at a commit. */
@@ -38,14 +65,6 @@ interface LogContext {
   readonly isPartial: boolean;
   /** Encrypts positions for a caller who may not see every commit: they hold hashes and numbers of hidden ones. */
   readonly seal: TextSeal;
-}
-
-interface Filter {
-  readonly max: number;
-  readonly sinceSeconds: number | undefined;
-  readonly untilSeconds: number | undefined;
-  readonly path: string | undefined;
-  readonly author: string | undefined;
 }
 
 /**
@@ -74,18 +93,19 @@ interface Walked {
   readonly commits: readonly CommitFacts[];
   /** Start of the next page; undefined at the end. */
   readonly position: Position | undefined;
+  readonly notes?: readonly string[];
 }
 
-const maxPerPage = 1000;
-const perPage = 50;
 /** Limit of commits examined for one page if few of them match. */
 const maxExamined = 20_000;
 const maxAhead = 16;
 const maxSubject = 1000;
 const maxRecordBytes = 8 * 1024 * 1024;
+/** Commits whose contents are searched at once. */
+const searchedAtOnce = 32;
 
 export async function readLog(query: Readonly<Record<string, string>>, context: LogContext): Promise<LogPage> {
-  const filter = parseFilter(query);
+  const filter = parseLogFilter(query);
   const { mirror, repository, commits } = context;
   await mirror.ready();
   const from =
@@ -99,14 +119,20 @@ export async function readLog(query: Readonly<Record<string, string>>, context: 
   const parents = await Promise.all(walked.commits.map((commit) => commits.nearestOf(commit.parents)));
   const messages = await Promise.all(walked.commits.map(({ hash }) => commits.showsMessage(hash)));
   const { after: _after, ref: _ref, ...rest } = query;
+  const renamed = filter.follow && !walked.position ? await findRename(from.start, filter.path!, context) : undefined;
   return {
     from: (await commits.nearest(from.start)) ?? null,
     commits: walked.commits.map((commit, index) =>
       toEntry(messages[index] ? commit : { ...commit, text: hiddenMessage }, parents[index] ?? [], ends),
     ),
     ...(ends && { shallow: true as const }),
+    ...(walked.notes && { notes: walked.notes }),
     ...(walked.position && {
       next: formatQuery({ ...rest, after: formatPosition(walked.position, context) }),
+    }),
+    ...(renamed && {
+      renamed: { from: renamed.from, commit: renamed.commit },
+      next: formatQuery({ ...rest, path: renamed.from, ref: renamed.before }),
     }),
   };
 }
@@ -123,50 +149,83 @@ async function beginning(ref: string | undefined, { refs, commits }: LogContext)
   }
 }
 
+/** The earlier name of a file, in the commit that gave it the name at `path`, and the shown commit before that one. */
+async function findRename(
+  start: string,
+  path: string,
+  context: LogContext,
+): Promise<(Renamed & { readonly before: string }) | undefined> {
+  const { program, mirror, commits, signal } = context;
+  const gitDir = await mirror.ready();
+  const args = ["log", "--format=%H", "--no-renames", "--diff-filter=A", start, "--", path];
+  const { bytes } = await program.run(args, { gitDir, signal, less: 'less, without "follow"' });
+  const commit = bytes.toString("latin1").trimEnd().split("\n").at(-1) ?? "";
+  const [parent] = commit === "" ? [] : ((await commits.linksOf(commit))?.parents ?? []);
+  const before = parent === undefined ? undefined : await commits.nearest(parent);
+  if (parent === undefined || before === undefined || !(await commits.isShown(commit))) return undefined;
+  const { files } = await changedFiles(parent, commit, { ...context, renames: true });
+  const from = files.find((file) => file.path === path)?.from;
+  return from === undefined ? undefined : { from, commit, before };
+}
+
 /** One page of matching, shown commits, read in batches that grow while few commits match. */
-async function walk(start: Position, filter: Filter, context: LogContext): Promise<Walked> {
-  const { max, path } = filter;
-  const { commits: shown, isPartial } = context;
+async function walk(start: Position, filter: LogFilter, context: LogContext): Promise<Walked> {
+  const { max, path, pickaxe: text } = filter;
+  const { commits: shown, isPartial, redact } = context;
   const page: CommitFacts[] = [];
   if (path !== undefined && !(await context.servesPath(path, start.start)))
     return { commits: page, position: undefined };
+  const pickaxe = text === undefined ? undefined : createPickaxe({ ...context, text, path });
+
+  async function isGiven(commit: CommitFacts): Promise<boolean> {
+    const message = filter.grep === undefined || (await shown.showsMessage(commit.hash)) ? commit.text : hiddenMessage;
+    if (!isWanted(commit, message, filter)) return false;
+    // A message must not be found by a secret that is masked in it.
+    if (filter.grep !== undefined && redact && !isWanted(commit, redact(message), filter)) return false;
+    const isThere = path === undefined ? shown.isShown(commit.hash) : shown.touches(commit.hash, path);
+    return (await isThere) && (!pickaxe || pickaxe.matches(commit));
+  }
+
   let position = start;
   let looked = 0;
   for (let length = max + 1; ; length = Math.min(4 * length, maxExamined - looked)) {
     const { commits, isMore } = await stretch(position, filter, length, context);
     for (const { hash, tree, parents } of commits) shown.note(hash, { tree, parents });
-    const isGiven = await Promise.all(
-      commits.map(
-        (commit) =>
-          isWanted(commit, filter) &&
-          (path === undefined ? shown.isShown(commit.hash) : shown.touches(commit.hash, path)),
-      ),
-    );
-    for (const [index, commit] of commits.entries()) {
-      // A caller who may not see every commit must not learn from a next page that there is one.
-      if (page.length === max && (isGiven[index] || !(isPlain(filter) || isPartial)))
-        return { commits: page, position: advance(position, commits.slice(0, index), filter) };
-      if (isGiven[index]) page.push(commit);
+    const step = pickaxe ? searchedAtOnce : commits.length;
+    for (let from = 0; from < commits.length; from += step) {
+      const given = await Promise.all(commits.slice(from, from + step).map(isGiven));
+      for (const [offset, is] of given.entries()) {
+        const end = () => advance(position, commits.slice(0, from + offset), filter);
+        // A caller who may not see every commit must not learn from a next page that there is one.
+        if (page.length === max && (is || !(isPlain(filter) || isPartial)))
+          return { commits: page, position: end(), ...notesOf(pickaxe) };
+        if (is) page.push(commits[from + offset]!);
+      }
+      const isLast = !isMore && from + step >= commits.length;
+      if (pickaxe?.isSpent && !isLast)
+        return {
+          commits: page,
+          position: advance(position, commits.slice(0, from + step), filter),
+          ...notesOf(pickaxe),
+        };
     }
     position = advance(position, commits, filter);
     looked += commits.length;
-    if (!isMore) return { commits: page, position: undefined };
-    if (looked >= maxExamined) return { commits: page, position };
+    if (!isMore) return { commits: page, position: undefined, ...notesOf(pickaxe) };
+    if (looked >= maxExamined) return { commits: page, position, ...notesOf(pickaxe) };
   }
 }
 
-/** Whether all commits match, so that git can count them. */
-function isPlain({ author, untilSeconds }: Filter): boolean {
-  return author === undefined && untilSeconds === undefined;
-}
-
-function isWanted({ seconds, author: { name, email } }: CommitFacts, { untilSeconds, author }: Filter): boolean {
-  if (untilSeconds !== undefined && seconds > untilSeconds) return false;
-  return author === undefined || `${name} <${email}>`.toLowerCase().includes(author);
+function notesOf(pickaxe: Pickaxe | undefined): Pick<Walked, "notes"> {
+  const notes = [
+    ...(pickaxe?.isSpent ? ["only a part of the history was searched for this page; continue with its next page"] : []),
+    ...(pickaxe && pickaxe.skipped > 0 ? [`${pickaxe.skipped} contents were too large to be searched`] : []),
+  ];
+  return notes.length > 0 ? { notes } : {};
 }
 
 /** The next commits from a position on, until this many match. */
-async function stretch(from: Position, filter: Filter, length: number, context: LogContext): Promise<Stretch> {
+async function stretch(from: Position, filter: LogFilter, length: number, context: LogContext): Promise<Stretch> {
   const found = await runLog(from, filter, length, context);
   // Wrong clocks may have led back to commits that were already returned: then restart from the beginning of the walk.
   const isDoubtful = from.ahead !== undefined && from.passed > 0 && from.merged;
@@ -177,9 +236,9 @@ async function stretch(from: Position, filter: Filter, length: number, context: 
 
 async function runLog(
   from: Position,
-  filter: Filter,
+  filter: LogFilter,
   length: number,
-  { program, mirror, signal }: LogContext,
+  { program, mirror, signal, isPartial }: LogContext,
 ): Promise<Stretch> {
   const gitDir = await mirror.ready();
   const { sinceSeconds, path } = filter;
@@ -189,11 +248,13 @@ async function runLog(
   const commits: CommitFacts[] = [];
   let wanted = 0;
   let isMore = false;
+  // The length of a batch must not tell a caller whether a hidden commit matches.
+  const isCounted = isPlain(filter) || isPartial;
   const take = createTaker((commit) => {
     // If not all match, the last one only shows that there are more.
-    isMore = isPlain(filter) ? commits.length + 1 === length : wanted + 1 === length;
+    isMore = isCounted ? commits.length + 1 === length : wanted + 1 === length;
     commits.push(commit);
-    if (isWanted(commit, filter)) wanted += 1;
+    if (isWanted(commit, commit.text, filter)) wanted += 1;
     isMore ||= commits.length === maxExamined;
     return !isMore;
   });
@@ -203,8 +264,8 @@ async function runLog(
     "--no-show-signature",
     "--no-decorate",
     "--no-notes",
-    subjectFormat,
-    ...(isPlain(filter) ? [`--max-count=${length}`] : []),
+    filter.grep === undefined ? subjectFormat : messageFormat,
+    ...(isCounted ? [`--max-count=${length}`] : []),
     ...(sinceSeconds === undefined ? [] : [`--max-age=${sinceSeconds}`]),
     ...(ahead || from.passed === 0 ? [] : [`--skip=${from.passed}`]),
     ...(ahead ?? [from.start]),
@@ -216,7 +277,7 @@ async function runLog(
 }
 
 /** The position after these commits. */
-function advance(from: Position, commits: readonly CommitFacts[], { path }: Filter): Position {
+function advance(from: Position, commits: readonly CommitFacts[], { path }: LogFilter): Position {
   let { oldest, merged } = from;
   const next = new Set(from.ahead);
   const given = new Set<string>();
@@ -257,7 +318,7 @@ function createTaker(use: (commit: CommitFacts) => boolean): (piece: Buffer) => 
       if (!use(toFacts(values))) return false;
     }
     if (rest.length > maxRecordBytes)
-      throw new ResourceError("too-large", "a commit of this history has a subject that is too long");
+      throw new ResourceError("too-large", "a commit of this history has a message that is too long");
     return true;
   };
 }
@@ -266,40 +327,16 @@ function toEntry(
   { hash, author, committer, text }: CommitFacts,
   parents: readonly string[],
   ends: ReadonlySet<string> | undefined,
-): object {
+): LogEntry {
+  const subject = subjectOf(text);
   return {
     hash,
     parents,
     author,
     ...(committer.date !== author.date && { committed: committer.date }),
-    subject: text.length > maxSubject ? `${text.slice(0, maxSubject)}…` : text,
+    subject: subject.length > maxSubject ? `${subject.slice(0, maxSubject)}…` : subject,
     ...(ends?.has(hash) && { boundary: true }),
   };
-}
-
-function parseFilter({ max, since, until, path, author }: Readonly<Record<string, string>>): Filter {
-  if (max !== undefined && (!/^[1-9]\d{0,5}$/.test(max) || Number(max) > maxPerPage))
-    throw invalid(`"max" must be a number from 1 to ${maxPerPage}, not ${quote(max, 40)}`);
-  if (path !== undefined) checkPath(path);
-  return {
-    max: max === undefined ? perPage : Number(max),
-    sinceSeconds: since === undefined ? undefined : parseDate("since", since, false),
-    untilSeconds: until === undefined ? undefined : parseDate("until", until, true),
-    path,
-    author: author === undefined || author === "" ? undefined : author.toLowerCase(),
-  };
-}
-
-/** A day without a time starts at midnight UTC, and as an end includes the whole day. */
-function parseDate(name: string, value: string, isEnd: boolean): number {
-  const isDay = /^\d{4}-\d\d-\d\d$/.test(value);
-  const isMoment = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)$/.test(value);
-  const ms = isDay || isMoment ? Date.parse(value) : Number.NaN;
-  if (Number.isNaN(ms))
-    throw invalid(
-      `${quote(name)} must be a date or a time, as in "2026-01-31" or "2026-01-31T12:00:00Z", not ${quote(value, 40)}`,
-    );
-  return Math.max(0, Math.floor(ms / 1000) + (isDay && isEnd ? 86_399 : 0));
 }
 
 function formatQuery(query: Readonly<Record<string, string>>): string {

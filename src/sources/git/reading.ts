@@ -1,6 +1,6 @@
 /** Reads, describes and lists the addresses of a repository. */
 import { entriesPage } from "../../backends/entries-page.ts";
-import { isDirectoryError, notFound } from "../../errors.ts";
+import { isDirectoryError, notFound, ResourceError } from "../../errors.ts";
 import { compareAddresses } from "../../lib/address-order.ts";
 import type { TextSeal } from "../../lib/sealed-text.ts";
 import { directoryType, type Page } from "../../resources.ts";
@@ -13,27 +13,40 @@ import {
   type Runtime,
   segmentsOf,
 } from "../../source.ts";
-import { type GitRequest, blobPath, type GitFileRequest, parseAddress } from "./addresses.ts";
+import { blobPath, type GitDiffRequest, type GitFileRequest, parseAddress } from "./addresses.ts";
+import { churnText, readChurn } from "./churn.ts";
 import type { OpenRepository } from "../../backends/git/open-repository.ts";
 import { readBlame } from "./blame.ts";
 import { pinnedFreshness } from "../../backends/git/blobs.ts";
-import { changedFiles, type CommitFacts, hiddenMessage, readCommits, shallowEnds } from "../../backends/git/commits.ts";
+import {
+  changedFiles,
+  type CommitFacts,
+  countLines,
+  hiddenMessage,
+  readCommits,
+  shallowEnds,
+} from "../../backends/git/commits.ts";
 import { readDiff } from "./diff.ts";
 import { readBranches, readTags } from "./listings.ts";
+import type { IndexedCommits } from "./indexed-commits.ts";
 import { readLog } from "./log.ts";
+import { mergeBase, rangeFiles } from "./range.ts";
+import { commitText, filesText, logText, markdownPart, type ReadableCommit } from "./readable.ts";
+import { meantPath } from "./meant-path.ts";
 import { type Commit, listedNames } from "../../backends/git/refs.ts";
 import { readCheckoutStatus } from "./status.ts";
 import { listed } from "./templates.ts";
 
 export interface GitReader {
   read(at: Address, signal: AbortSignal): Promise<Part>;
-  stat(at: Address): Promise<Entry>;
+  stat(at: Address, signal: AbortSignal): Promise<Entry>;
   children(at: Address, request: ListRequest, signal: AbortSignal): Promise<Page<Entry>>;
 }
 
 interface GitReaderOptions extends OpenRepository {
   readonly redact: Runtime["redact"] | undefined;
   readonly seal: TextSeal;
+  readonly indexed: IndexedCommits;
 }
 
 const json = "application/json";
@@ -75,13 +88,17 @@ export function createGitReader(options: GitReaderOptions): GitReader {
     return commit;
   }
 
+  /** The two commits to compare. With `isFromCommon`, the first is the shown commit at which the two histories part. */
   async function sides(
     { path }: Address,
-    { base, head }: GitRequest & { readonly kind: "diff" },
+    { base, head, isFromCommon }: GitDiffRequest,
+    signal: AbortSignal,
   ): Promise<[Commit, Commit]> {
     const found = await Promise.all([side(base), side(head)]);
     watching.noteDiff(path, base, head);
-    return found;
+    if (!isFromCommon || found.some(({ hash }) => hash === emptyTrees[mirror.hashLength])) return found;
+    const hash = await mergeBase(found[0].hash, found[1].hash, context(signal));
+    return [{ hash, isPinned: found[0].isPinned }, found[1]];
   }
 
   async function servesEither(path: string, ...both: readonly Commit[]): Promise<boolean> {
@@ -90,7 +107,7 @@ export function createGitReader(options: GitReaderOptions): GitReader {
     return false;
   }
 
-  async function commitFacts(hash: string, signal: AbortSignal): Promise<object> {
+  async function commitFacts(hash: string, signal: AbortSignal, withCounts = false): Promise<ReadableCommit> {
     const [commit] = await readCommits([hash], context(signal));
     const { text, seconds: _seconds, tree: _tree, ...commitData } = commit as CommitFacts;
     const message = (await commits.showsMessage(hash)) ? text.trimEnd() : hiddenMessage;
@@ -103,12 +120,21 @@ export function createGitReader(options: GitReaderOptions): GitReader {
     if (shallowEnds(repository)?.has(hash)) return { ...described, boundary: true };
     const base = commitData.parents[0] ?? emptyTrees[mirror.hashLength];
     const { files, leftOut, isCut } = await changedFiles(base, hash, { ...context(signal), renames: true });
+    const counts = withCounts ? await countLines(base, hash, files, context(signal)) : undefined;
     return {
       ...described,
-      files: files.slice(0, maxFiles).map(({ isFolder: _isFolder, isHalf: _isHalf, ...file }) => file),
+      files: files
+        .slice(0, maxFiles)
+        .map(({ isFolder: _isFolder, isHalf: _isHalf, ...file }) => ({ ...file, ...counts?.get(file.path) })),
       ...(leftOut > 0 && { leftOut }),
       ...((isCut || files.length > maxFiles) && { truncated: true }),
     };
+  }
+
+  async function commitPart(hash: string, as: string | undefined, signal: AbortSignal): Promise<Part> {
+    if (as === "summary") return { body: { text: await options.indexed.summary(hash) }, mimeType: "text/plain" };
+    if (as === "text") return markdownPart(commitText(await commitFacts(hash, signal, true)));
+    return facts(await commitFacts(hash, signal));
   }
 
   async function readFile(at: Address, request: GitFileRequest, signal: AbortSignal): Promise<Part> {
@@ -160,7 +186,23 @@ export function createGitReader(options: GitReaderOptions): GitReader {
       .sort((a, b) => compareAddresses(a.path, b.path));
   }
 
-  return {
+  /** Adds to "not-found" the address that was meant, if the name of a branch or tag was written with plain slashes. */
+  async function withMeant<T>(at: Address, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (cause) {
+      const isMissing = cause instanceof ResourceError && cause.kind === "not-found" && cause.details === undefined;
+      const [kind, ref = ""] = segmentsOf(at.path);
+      // With a known ref, it is a file that is missing.
+      const isFile = kind === "blob" || kind === "tree" || kind === "blame";
+      const isKnown = isMissing && isFile && (await refs.resolve(ref).then(Boolean, () => false));
+      const meant = isMissing && !isKnown ? meantPath(at.path, listedNames(await refs.all(signal))) : undefined;
+      if (meant === undefined) throw cause;
+      throw new ResourceError("not-found", notFound(at.path).message, { details: { meant: { ...at, path: meant } } });
+    }
+  }
+
+  const reader: GitReader = {
     async read(at, signal) {
       const request = parseAddress(at);
       switch (request.kind) {
@@ -173,14 +215,28 @@ export function createGitReader(options: GitReaderOptions): GitReader {
           return facts(await readBranches(context(signal)));
         case "tags":
           return facts(await readTags(context(signal)));
-        case "log":
-          return facts(await readLog(request.query, context(signal)));
+        case "log": {
+          const page = await readLog(request.query, context(signal));
+          return request.asText ? markdownPart(logText(page)) : facts(page);
+        }
+        case "churn": {
+          const churn = await readChurn(request.query, context(signal));
+          return request.asText ? markdownPart(churnText(churn)) : facts(churn);
+        }
         case "commit": {
           const commit = await shownCommit(request.ref);
-          return { ...facts(await commitFacts(commit.hash, signal)), ...freshnessOf(commit) };
+          return { ...(await commitPart(commit.hash, request.as, signal)), ...freshnessOf(commit) };
+        }
+        case "range": {
+          const [base, head] = await sides(at, request, signal);
+          const found = await rangeFiles(base.hash, head.hash, context(signal));
+          const part = request.asText
+            ? markdownPart(filesText(found.files, found))
+            : facts({ base: base.hash, head: head.hash, ...found });
+          return { ...part, ...freshnessOf(base, head) };
         }
         case "diff": {
-          const [base, head] = await sides(at, request);
+          const [base, head] = await sides(at, request, signal);
           const emptyTree = emptyTrees[mirror.hashLength];
           const isServed = request.path === undefined || (await servesEither(request.path, base, head));
           // Hidden paths count as unchanged.
@@ -193,7 +249,7 @@ export function createGitReader(options: GitReaderOptions): GitReader {
       }
     },
 
-    async stat(at) {
+    async stat(at, signal) {
       const request = parseAddress(at);
       const { path, query } = at;
       const entryBase = { path, ...(query && Object.keys(query).length > 0 && { query }) };
@@ -202,13 +258,25 @@ export function createGitReader(options: GitReaderOptions): GitReader {
           return { path, mimeType: directoryType };
         case "refs":
           return refsFolder;
-        case "commit":
-          await shownCommit(request.ref);
-          // Without a version: the content also depends on the folder rules.
-          return { ...entryBase, mimeType: json };
+        case "commit": {
+          const { hash } = await shownCommit(request.ref);
+          const { version, ...entry } = await options.indexed.describe(hash);
+          if (request.as !== undefined)
+            return {
+              ...entryBase,
+              title: entry.title,
+              mimeType: request.as === "text" ? "text/markdown" : "text/plain",
+            };
+          return { ...entry, ...(hash === request.ref && { version }), ...entryBase };
+        }
+        case "range":
         case "diff":
-          await sides(at, request);
-          return { ...entryBase, mimeType: "text/x-diff" };
+          await sides(at, request, signal);
+          return { ...entryBase, mimeType: request.kind === "diff" ? "text/x-diff" : formType(request) };
+        case "log":
+        case "churn":
+          if ("query" in entryBase || request.kind === "churn") return { ...entryBase, mimeType: formType(request) };
+          return listed.find((entry) => entry.path === path) as Entry;
         case "tree":
         case "blob":
         case "blame": {
@@ -225,9 +293,7 @@ export function createGitReader(options: GitReaderOptions): GitReader {
           return blobs.describe(entryBase, entry, reveals);
         }
         default:
-          return "query" in entryBase
-            ? { ...entryBase, mimeType: json }
-            : (listed.find((entry) => entry.path === path) as Entry);
+          return listed.find((entry) => entry.path === path) as Entry;
       }
     },
 
@@ -239,6 +305,15 @@ export function createGitReader(options: GitReaderOptions): GitReader {
       throw notFound(at.path);
     },
   };
+  return {
+    read: (at, signal) => withMeant(at, signal, () => reader.read(at, signal)),
+    stat: (at, signal) => withMeant(at, signal, () => reader.stat(at, signal)),
+    children: (at, page, signal) => withMeant(at, signal, () => reader.children(at, page, signal)),
+  };
+}
+
+function formType({ asText }: { readonly asText: boolean }): string {
+  return asText ? "text/markdown" : json;
 }
 
 function facts(value: object): Part {

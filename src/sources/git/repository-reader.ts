@@ -5,11 +5,13 @@ import type { GitRepository } from "../../backends/git/repository.ts";
 import { createTextSeal } from "../../lib/sealed-text.ts";
 import type { Runtime, VisibleFiles } from "../../source.ts";
 import { createGitCompletion, type GitCompletion } from "./complete.ts";
+import { createIndexedCommits, type IndexedCommits } from "./indexed-commits.ts";
 import { createGitReader, type GitReader } from "./reading.ts";
 
 export interface RepositoryReader extends Omit<OpenRepository, "seenBy"> {
   readonly reading: GitReader;
   readonly complete: GitCompletion;
+  readonly indexed: IndexedCommits;
   /** The reader for a caller who may see these files only. */
   seenBy(visible: VisibleFiles): RepositoryReader;
 }
@@ -17,16 +19,18 @@ export interface RepositoryReader extends Omit<OpenRepository, "seenBy"> {
 export function openRepositoryReader(
   repository: GitRepository,
   options: RepositoryOptions,
-  redact: Runtime["redact"],
+  { redact, indexedCommits }: { readonly redact: Runtime["redact"]; readonly indexedCommits: number },
 ): RepositoryReader {
   const opened = openRepository(repository, options);
   const seal = createTextSeal(randomBytes(32), "log position");
   const partial = new WeakMap<VisibleFiles, RepositoryReader>();
 
   function toReader(shown: OpenRepository): RepositoryReader {
+    const indexed = createIndexedCommits(shown, indexedCommits);
     return {
       ...shown,
-      reading: createGitReader({ ...shown, redact, seal }),
+      indexed,
+      reading: createGitReader({ ...shown, redact, seal, indexed }),
       complete: createGitCompletion(shown),
       seenBy(visible) {
         let reader = partial.get(visible);

@@ -1,7 +1,7 @@
 /** The listed resources of a repository, and the templates for all others. */
 import type { Entry, SourceTemplate } from "../../source.ts";
 
-const logTemplate = "log{?ref,max,since,until,path,author,after}";
+const logTemplate = "log{?ref,max,since,until,path,follow,author,grep,pickaxe,after,as}";
 export const diffTemplate = "diff/{base}/{head}{?path}";
 export const blobTemplate = "blob/{ref}{/path*}{?lines,bytes}";
 export const blameTemplate = "blame/{ref}{/path*}{?lines}";
@@ -20,14 +20,31 @@ export const gitTemplates: readonly SourceTemplate[] = [
     template: logTemplate,
     name: "Log",
     description:
-      'Commits of "ref" (default: HEAD), newest first: at most "max", from "since" until "until" (2026-01-31), that touch "path", by "author"; ' +
-      "each page contains the query of the next",
+      'Commits of "ref" (default: HEAD), newest first: at most "max", from "since" until "until" (2026-01-31), that touch "path" (with ' +
+      'follow=true also under its earlier names), by "author", with "grep" in the message, or that add or remove the text "pickaxe"; each page ' +
+      "contains the query of the next; as=text for a table",
+    mimeType: json,
+  },
+  {
+    template: "churn{?path,since,until,ref,max,as}",
+    name: "Churn",
+    description:
+      'The most changed files of the repository, or below "path": commits, lines added and deleted, authors, first and last change; as=text for tables',
     mimeType: json,
   },
   {
     template: "commit/{sha}",
     name: "Commit",
-    description: "One commit by its hash, branch or tag: author, date, message, and changed files",
+    description:
+      "One commit by its hash, branch or tag: author, date, message, and changed files; with ?as=text, Markdown with counts of lines",
+    mimeType: json,
+  },
+  {
+    template: "diff/{base}...{head}{?path,as}",
+    name: "Changes of a branch",
+    description:
+      'The files that "head" has changed since it left "base" (two dots: the differences between the two), with counts of lines; with "path", ' +
+      "the patch of one of them",
     mimeType: json,
   },
   {

@@ -26,6 +26,33 @@ const callOf = (caller: Caller): Call => ({ caller, signal: new AbortController(
 const emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 const base = "git://history/";
 
+/** Logs that show only some commits. */
+const narrow = [
+  "max=1&grep=plain",
+  `max=1&grep=${canary}`,
+  "max=1&pickaxe=kettle",
+  `max=1&pickaxe=${canary}`,
+  "max=1&path=docs/guide.md&follow=true",
+];
+
+/** Addresses of counts, texts and ranges. */
+function summaries(paths: readonly string[], commits: readonly string[]): string[] {
+  return [
+    "churn",
+    ...paths.flatMap((path) => [`churn?path=${path}`, `log?path=${path}&follow=true`]),
+    ...["HEAD", ...commits].flatMap((ref) => [`commit/${ref}?as=text`, `commit/${ref}?as=summary`]),
+    ...["side...main", "main...side", "HEAD~1..main", `${emptyTree}..HEAD`].flatMap((range) => [
+      `diff/${range}`,
+      `diff/${range}?as=text`,
+      `diff/${range}?path=docs/guide.md`,
+      `diff/${range}?path=${hiddenPaths[2]}`,
+    ]),
+    ...["grep=plain", "grep=not shown", `grep=${canary}`, "pickaxe=kettle", `pickaxe=${canary}`].map(
+      (query) => `log?as=text&${query}`,
+    ),
+  ];
+}
+
 /** The same decisions, by rules that deny what is hidden, and by rules that allow what is visible. */
 const ruleSets: Readonly<Record<string, (root: string) => AccessRule[]>> = {
   "deny folders and files": (root) => [
@@ -54,7 +81,12 @@ async function serve(repository: TestRepository, rules: AccessRule[]): Promise<R
 }
 
 /** All answers to a caller, by request, with numbers instead of the hashes of commits. */
-async function everything(resources: Resources, commits: readonly string[], caller: Caller) {
+async function everything(
+  resources: Resources,
+  commits: readonly string[],
+  caller: Caller,
+  { withSummaries }: { readonly withSummaries: boolean },
+) {
   const call = callOf(caller);
   const answers: Record<string, string> = {};
   const numbered = (text: string) =>
@@ -77,13 +109,21 @@ async function everything(resources: Resources, commits: readonly string[], call
     ...refs.map((ref) => `log?ref=${ref}`),
     ...paths.flatMap((path) => ["HEAD", ...commits].flatMap((ref) => [`blob/${ref}/${path}`, `tree/${ref}/${path}`])),
     ...paths.flatMap((path) => [`blame/HEAD/${path}`, `blob/HEAD/${path}?lines=1-2`]),
+    ...(withSummaries ? summaries(paths, commits) : []),
   ];
   await Promise.all(
     uris
       .map((each) => encodeURI(base + each))
       .flatMap((uri) => [take("read", uri, resources.read(uri, call)), take("stat", uri, resources.stat(uri, call))]),
   );
-  for (const query of ["max=1", "max=2", "max=1&author=Ada", "max=2&until=2100-01-01", "max=1&path=docs"])
+  for (const query of [
+    "max=1",
+    "max=2",
+    "max=1&author=Ada",
+    "max=2&until=2100-01-01",
+    "max=1&path=docs",
+    ...(withSummaries ? narrow : []),
+  ])
     for (let next: string | undefined = query, page = 0; next !== undefined; page += 1) {
       const result = await outcome(resources.read(`${base}log?${next}`, call));
       const { contents } = result as { contents?: { body: { text: string } }[] };
@@ -121,14 +161,15 @@ describe("a history of which a caller may see a part", () => {
         writeFiles(part.folder, changed);
         writeFiles(whole.folder, [...changed, `docs/new-${canary}.md`, ...hiddenPaths]);
         const rules = ruleSets[kind]!;
-        const seen = await everything(await serve(whole, rules(whole.folder)), commits, aki);
+        const which = { withSummaries: rules === ruleSets["deny folders and files"] };
+        const seen = await everything(await serve(whole, rules(whole.folder)), commits, aki, which);
         const unseen = whole
           .git("rev-list", "--all")
           .split("\n")
           .filter((hash) => hash !== "" && !commits.includes(hash));
         for (const [request, answer] of Object.entries(seen))
           for (const secret of [canary, ...unseen]) expect(answer, request).not.toContain(secret);
-        expect(seen).toEqual(await everything(await serve(part, rules(part.folder)), own, aki));
+        expect(seen).toEqual(await everything(await serve(part, rules(part.folder)), own, aki, which));
       }),
       { numRuns: 2, endOnFailure: true },
     );
