@@ -11,6 +11,8 @@ export interface TextLimits {
 interface FoundText {
   /** Empty if there is no text, or too much. */
   readonly text: string;
+  /** Title that only the content has. */
+  readonly title?: string;
   /** Target of a link. */
   readonly reveals?: Address;
 }
@@ -50,8 +52,9 @@ export async function textOf(
   const own = parts.filter((part) => part.at === undefined || part.at.path === path);
   const text = own.flatMap(({ body }) => ("text" in body ? [body.text] : [])).join("\n");
   const reveals = own.find((part) => part.reveals)?.reveals;
+  const title = own.map(({ meta }) => meta?.["pressmark/title"]).find((each) => typeof each === "string");
   const isTooMuch = text.length > maxFileBytes || isBinary(text);
-  return { text: isTooMuch ? "" : text, reveals };
+  return { text: isTooMuch ? "" : text, title, reveals };
 }
 
 /** Returns whether the source can extract the text of this document. */

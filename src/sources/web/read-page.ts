@@ -39,7 +39,7 @@ export async function readPage(
 ): Promise<CachedPage> {
   const { headers, bytes, url } = visited;
   const size = bytes.length;
-  const digest = process.getBuiltinModule("node:crypto").hash("sha256", bytes, "base64url");
+  const digest = digestOf(bytes);
   const contentType = String(headers["content-type"] ?? "");
   const named = contentType.split(";")[0]!.trim().toLowerCase();
   const type = typePattern.test(named) ? named : "application/octet-stream";
@@ -75,6 +75,10 @@ export async function readPage(
       ...(typeof modified === "string" && { "If-Modified-Since": modified }),
     },
   };
+}
+
+export function digestOf(bytes: Uint8Array): string {
+  return process.getBuiltinModule("node:crypto").hash("sha256", bytes, "base64url");
 }
 
 /** The title of the page, without the name of the site that follows it on every page. */
