@@ -79,6 +79,8 @@ export interface Part {
   readonly readFrom?: string;
   /** The target of a link, as in `Entry`. */
   readonly reveals?: Address;
+  /** As in `Entry`, for a source that knows it only once it has read the content. */
+  readonly version?: string;
   /** How long the part stays fresh. Default: the freshness of the mount. */
   readonly freshness?: Partial<Freshness>;
 }

@@ -117,9 +117,9 @@ export function createCrawl(options: CrawlOptions) {
       const found = await textOf(source, listed, options, call);
       unread.delete(listed.path);
       if (found === undefined) return "gone";
-      const { text, title, reveals } = found;
+      const { text, title, version: versionRead, reveals } = found;
       const entry = title === undefined || listed.title !== undefined ? listed : { ...listed, title };
-      const version = entry.version ?? `text:${hashOf(entry, text)}`;
+      const version = entry.version ?? versionRead ?? `text:${hashOf(entry, text)}`;
       if (stored?.version === version) return "as before";
       return { mount, text, entry: { ...entry, version, ...(reveals && !entry.reveals && { reveals }) } };
     } catch (cause) {

@@ -13,6 +13,8 @@ interface FoundText {
   readonly text: string;
   /** Title that only the content has. */
   readonly title?: string;
+  /** Version of the content, if only reading tells it. */
+  readonly version?: string;
   /** Target of a link. */
   readonly reveals?: Address;
 }
@@ -54,7 +56,7 @@ export async function textOf(
   const reveals = own.find((part) => part.reveals)?.reveals;
   const title = own.map(({ meta }) => meta?.["pressmark/title"]).find((each) => typeof each === "string");
   const isTooMuch = text.length > maxFileBytes || isBinary(text);
-  return { text: isTooMuch ? "" : text, title, reveals };
+  return { text: isTooMuch ? "" : text, title, version: own.length === 1 ? own[0]?.version : undefined, reveals };
 }
 
 /** Returns whether the source can extract the text of this document. */

@@ -1,25 +1,27 @@
 /** Web pages: listed pages and sites, and any other page on allowed hosts. */
+import { join } from "node:path";
 import type { z as Zod } from "zod";
-import { inParallel } from "../lib/in-parallel.ts";
+import { canonicalJson } from "../lib/canonical-json.ts";
 import { intOption } from "../lib/int-option.ts";
-import { Lru } from "../lib/lru.ts";
-import { denied, notFound, ResourceError } from "../errors.ts";
+import { denied } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { isDoneWithin } from "../lib/is-done-within.ts";
+import { cacheFolder, systemPathsOf } from "../lib/system-paths.ts";
 import { mayHoldSecret } from "../lib/url-secret.ts";
 import { serverCaller } from "../resources.ts";
 import { defineSource } from "../source.ts";
 import type { Address, Entry, Source, SourceChange, SourceTemplate, Runtime } from "../source.ts";
-import { createExtract } from "../backends/documents/extract.ts";
 import { createSourceWatches } from "../backends/source-watches.ts";
 import { createPermit } from "../backends/web/addresses.ts";
 import { type Resolve, resolveBySystem } from "../backends/web/guarded-request.ts";
 import { createHosts } from "./web/hosts.ts";
-import { createPace, maxCrawlDelayMs, type Turn } from "./web/pace.ts";
+import { type KnownPage, openKnownPages } from "./web/known-pages.ts";
+import { createPace, maxCrawlDelayMs } from "./web/pace.ts";
 import { addressOf, keyOf, parsePageUrl, urlOf } from "./web/page-address.ts";
-import { type CachedPage, digestOf, readPage } from "./web/read-page.ts";
+import { createPageReader } from "./web/page-reader.ts";
+import { digestOf } from "./web/read-page.ts";
 import { createSiteRules } from "./web/site-rules.ts";
-import { createSites, type Listed, maxSiteMapBytes, refuseFailure } from "./web/sites.ts";
+import { createSites, type Listed, maxSiteMapBytes } from "./web/sites.ts";
 import { createVisit } from "./web/fetch-page.ts";
 
 function webOptions(z: typeof Zod) {
@@ -109,12 +111,10 @@ export default defineSource<WebOptions>({
 
 const userAgent = "Pressmark (+https://modelcontextprotocol.io; reads pages for a person)";
 const maxRobotsBytes = 500 * 1024;
-const maxPagesBytes = 16 * 1024 * 1024;
-/** Number of recently read pages whose state is kept, in addition to the listed ones. */
+/** Number of recently read pages that are remembered, in addition to the listed ones. */
 const maxRecent = 200;
 /** Number of subscribed pages that are polled, in addition to the listed ones. */
 const maxWatched = 1000;
-const maxConcurrentChecks = 8;
 /** The first poll is awaited this long; after that, changes are announced as lost. */
 const armMs = 10_000;
 /** Pages whose titles are unknown are requested this long before they are listed without. */
@@ -122,8 +122,11 @@ const titlesMs = 2000;
 const maxTitles = 20;
 /** A page of a site is requested again after this time, even if its sitemap does not say that it changed. */
 const recheckMs = 24 * 60 * 60 * 1000;
+/** Pages of a site that may have changed are requested conditionally this long before the index reads the others. */
+const conditionalMs = 60_000;
 /** Number of pages that the index reads at once: each may wait for the crawl delay of those before it. */
 const crawledAtOnce = 4;
+const saveMs = 30_000;
 
 const template: SourceTemplate = {
   template: "{host}/{+path}",
@@ -131,34 +134,27 @@ const template: SourceTemplate = {
   description: "A page on an allowed host, as Markdown",
 };
 
-/** What is remembered of a page that was requested. */
-interface KnownPage extends Pick<CachedPage, "href" | "validators" | "title"> {
-  readonly at: Address;
-  /** Undefined if the page did not exist. */
-  readonly digest: string | undefined;
-  readonly checkedMs: number;
-  /** Of the sitemap when the page was requested. */
-  readonly version: string | undefined;
-}
-
 export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolve): Source {
   const configured = listPages(options);
   const siteUrls = options.sites.map((site) => parsePageUrl(site, options));
-  const hosts = createHosts([
-    ...options.hosts,
-    ...[...configured.map(({ url }) => url), ...siteUrls].map(({ origin }) => origin),
-  ]);
+  const hasSites = siteUrls.length > 0;
+  const origins = [...configured.map(({ url }) => url), ...siteUrls].map(({ origin }) => origin);
+  const hosts = createHosts([...options.hosts, ...origins]);
   const closing = new AbortController();
-  const { headersFor } = hosts;
-  const permit = createPermit(options.allowAddresses);
-  const visiting = { permit, resolve, timeoutMs: options.timeoutMs, userAgent, headersFor, log: runtime.log };
+  const visiting = {
+    permit: createPermit(options.allowAddresses),
+    resolve,
+    timeoutMs: options.timeoutMs,
+    userAgent,
+    headersFor: hosts.headersFor,
+    log: runtime.log,
+  };
   const visitRobots = createVisit({ ...visiting, maxBytes: maxRobotsBytes, isCut: true, mayVisit: hosts.allows });
-  // Not a caller's signal: the result is shared with concurrent callers.
   const rules = createSiteRules(runtime, (url) =>
+    // Not a caller's signal: the result is shared with concurrent callers.
     visitRobots(url, () => ({}), { isCrawl: false, signal: closing.signal }),
   );
   const pace = createPace(runtime, async (url) => (options.robots ? (await rules(url)).crawlDelayMs : 0));
-  const visit = createVisit({ ...visiting, maxBytes: options.maxBytes, mayVisit, pace });
   const sites = createSites({
     ...options,
     urls: siteUrls,
@@ -169,13 +165,24 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
     signal: closing.signal,
     changed: relist,
   });
-  const cache = new Lru<string, CachedPage>({ maxSize: maxPagesBytes, sizeOf: ({ heldBytes }) => heldBytes });
-  const known = new Lru<string, KnownPage>({
-    maxEntries: maxRecent + maxWatched + configured.length + siteUrls.length * options.maxPages,
+  const known = openKnownPages(
+    maxRecent + maxWatched + configured.length + siteUrls.length * options.maxPages,
+    hasSites ? stateFile(options, runtime) : undefined,
+  );
+  const reader = createPageReader({
+    runtime,
+    visit: createVisit({ ...visiting, maxBytes: options.maxBytes, mayVisit, pace }),
+    known,
+    urlOf(at) {
+      const url = listed.get(keyOf(at))?.url ?? urlOf(at, hosts.schemeOf);
+      return url && hosts.allows(url) ? url : undefined;
+    },
+    versionOf: (key) => listed.get(key)?.entry.version,
+    changed: tell,
   });
-  const extract = createExtract({ timeoutMs: 10_000 });
-  const watched = new Map<string, { readonly at: Address; readonly ears: Set<AbortSignal> }>();
   const hasOwnTitle = new Set(configured.flatMap(({ entry }) => (entry.title === undefined ? [] : [entry])));
+  const configuredKeys = new Set(configured.map(({ entry }) => keyOf(entry)));
+  const watched = new Map<string, { readonly at: Address; readonly ears: Set<AbortSignal> }>();
   let polling = new AbortController();
   const watches = createSourceWatches(() => polling.abort());
   let listed = new Map<string, Listed>();
@@ -190,101 +197,78 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
     return true;
   }
 
-  /** Takes over the pages of the sites as they are now. */
+  /** Takes over the pages of the sites as they are now. A page of the config keeps its title and priority. */
   function relist(): void {
     const before = listed;
-    const pages = [...configured, ...sites.known].sort((one, other) =>
-      compareAddresses(one.entry.path, other.entry.path),
-    );
+    const pages = [...configured, ...sites.known.filter(({ entry }) => !configuredKeys.has(keyOf(entry)))];
+    pages.sort((one, other) => compareAddresses(one.entry.path, other.entry.path));
     listed = new Map(pages.map((each) => [keyOf(each.entry), each]));
-    // A page of the config keeps its title and priority.
-    for (const each of configured) listed.set(keyOf(each.entry), each);
-    if (before.size > 0 || watches.size > 0) watches.tell(differences(before, listed));
+    watches.tell(differences(before, listed));
   }
 
-  async function request(at: Address, turn: Turn, before: Pick<KnownPage, "href" | "validators"> | undefined) {
-    const url = listed.get(keyOf(at))?.url ?? urlOf(at, hosts.schemeOf);
-    if (!url || !hosts.allows(url)) throw notFound(at.path);
-    const headers = ({ href }: URL) => ({
-      Accept: "text/html, text/*;q=0.9, */*;q=0.5",
-      ...(href === before?.href && before.validators),
-    });
-    const visited = await visit(url, headers, turn);
-    const isSame = visited.status === 304 && visited.url.href === before?.href;
-    if (!isSame) refuseFailure(visited, at.path, runtime.now());
-    return { url, visited, isSame };
-  }
-
-  async function fetchPage(at: Address, turn: Turn): Promise<CachedPage> {
-    const url = listed.get(keyOf(at))?.url ?? urlOf(at, hosts.schemeOf);
-    const before = url && cache.get(url.href);
-    const { visited, isSame, url: requested } = await request(at, turn, before);
-    const page = isSame && before ? before : await readPage(visited, at.path, extract, turn.signal);
-    // A page without a validator must be fetched again anyway, so it is not cached.
-    if (Object.keys(page.validators).length > 0 && page.heldBytes <= maxPagesBytes / 4) cache.set(requested.href, page);
-    else cache.delete(requested.href);
-    learn(at, page);
-    return page;
-  }
-
-  /** Remembers a response, and announces the change if the page is another than before. */
-  function learn(
-    at: Address,
-    page: Pick<KnownPage, "href" | "validators" | "title" | "digest">,
-    isBaseline = true,
-  ): void {
+  /** The list is that of the config or the site, whether its pages exist or not. */
+  function tell(at: Address, kind: "appeared" | "changed" | "gone"): void {
     const key = keyOf(at);
-    const before = known.get(key);
-    const { path, query } = at;
-    const { href, validators, title, digest } = page;
-    const { version } = listed.get(key)?.entry ?? {};
-    known.set(key, { at: { path, query }, href, validators, title, digest, version, checkedMs: runtime.monotonicMs() });
-    if (before ? before.digest === digest : isBaseline) return;
+    const { path } = at;
     if (!listed.has(key) && !watched.has(key)) return;
-    // The list is that of the config or the site, whether its pages exist or not.
-    if (before && before.digest === undefined) watches.tell([{ kind: "appeared", path, isUnlisted: true }]);
-    else if (digest === undefined)
-      watches.tell([isAbove(path) ? { kind: "lost", isUnlisted: true } : { kind: "gone", path, isUnlisted: true }]);
-    else watches.tell([{ kind: "changed", path }]);
+    if (kind === "changed") watches.tell([{ kind, path }]);
+    // A page that is gone says nothing about the pages below it.
+    else if (kind === "gone" && isAbove(path, listed)) watches.tell([{ kind: "lost", isUnlisted: true }]);
+    else watches.tell([{ kind, path, isUnlisted: true }]);
   }
 
-  /** Whether a listed page is below this path. A page that is gone says nothing about them. */
-  function isAbove(path: string): boolean {
-    for (const { entry } of listed.values()) if (entry.path.startsWith(`${path}/`)) return true;
-    return false;
+  const ageOf = ({ checkedMs }: KnownPage) => Math.abs(runtime.now() - checkedMs);
+
+  /** The entry with the title of the page itself, unless the config has one, and with a version if its content is known. */
+  function shown({ entry }: Listed): Entry {
+    const page = known.get(keyOf(entry));
+    if (!page) return entry;
+    const { title, digest } = page;
+    const isCurrent = entry.version === undefined && digest !== undefined && ageOf(page) < options.refreshMs;
+    return {
+      ...entry,
+      ...(title !== undefined && !hasOwnTitle.has(entry) && { name: title, title }),
+      ...(isCurrent && !configuredKeys.has(keyOf(entry)) && { version: versionOf(digest) }),
+    };
   }
 
-  /** Looks for a change. A page that cannot be reached counts as unchanged. */
-  async function check(at: Address, signal: AbortSignal, isBaseline: boolean): Promise<void> {
-    const before = known.get(keyOf(at));
-    try {
-      const turn = { isCrawl: true, signal };
-      const { visited, isSame } = await request(at, turn, before);
-      const isEqual = isSame || digestOf(visited.bytes) === before?.digest;
-      learn(at, isEqual && before ? before : await readPage(visited, at.path, extract, signal), isBaseline);
-    } catch (cause) {
-      if (!(cause instanceof ResourceError) || cause.kind !== "not-found") return;
-      learn(at, { href: "", validators: {}, title: undefined, digest: undefined }, isBaseline);
-    }
+  /** A short list of pages shows their titles from the start. */
+  async function learnTitles(): Promise<void> {
+    if (!areTitlesWanted) return;
+    areTitlesWanted = false;
+    const untitled = configured.map(({ entry }) => entry).filter((entry) => !hasOwnTitle.has(entry));
+    if (untitled.length > maxTitles) return;
+    await isDoneWithin(reader.check(untitled, closing.signal, true), titlesMs, runtime.wait, closing.signal);
   }
 
-  async function checkAll(pages: readonly Address[], signal: AbortSignal, isBaseline: boolean): Promise<void> {
-    await inParallel(pages, maxConcurrentChecks, async (at) => {
-      if (!signal.aborted) await check(at, signal, isBaseline);
+  /** Requests pages whose content is known from earlier conditionally, so that the index need not read what did not change. */
+  async function recheck(signal: AbortSignal): Promise<void> {
+    const over = new AbortController();
+    const due = sites.known.flatMap(({ entry }) => {
+      const page = known.get(keyOf(entry));
+      const isDue = page && entry.version === undefined && ageOf(page) >= options.refreshMs;
+      return isDue && Object.keys(page.validators).length > 0 ? [entry] : [];
     });
+    const checking = reader.check(due, AbortSignal.any([signal, over.signal]), true);
+    await isDoneWithin(checking, conditionalMs, runtime.wait, signal);
+    over.abort();
   }
 
-  /** Ends with the signal. */
-  async function poll(signal: AbortSignal): Promise<void> {
-    await Promise.allSettled([pollPages(signal), ...(siteUrls.length > 0 ? [pollSites(signal)] : [])]);
+  const save = () => known.save((key) => listed.has(key));
+
+  async function saveAgain(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await runtime.wait(saveMs, signal);
+      save();
+    }
   }
 
   async function pollPages(signal: AbortSignal): Promise<void> {
     for (;;) {
       await runtime.wait(options.pollMs, signal);
-      const pages = new Map([...configured.map(({ entry }): [string, Address] => [keyOf(entry), entry])]);
+      const pages = new Map(configured.map(({ entry }): [string, Address] => [keyOf(entry), entry]));
       for (const [key, { at }] of watched) pages.set(key, at);
-      await checkAll([...pages.values()], signal, false);
+      await reader.check([...pages.values()], signal, false);
     }
   }
 
@@ -294,53 +278,33 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
       await sites.refresh();
       const due = sites.known.filter(({ entry }) => {
         const page = known.get(keyOf(entry));
-        const { version } = entry;
-        return (
-          !page ||
-          version === undefined ||
-          version !== page.version ||
-          runtime.monotonicMs() - page.checkedMs >= recheckMs
-        );
+        const isSame = page && entry.version !== undefined && entry.version === page.version;
+        return !isSame || ageOf(page) >= recheckMs;
       });
-      await checkAll(
-        due.map(({ entry }) => entry),
-        signal,
-        false,
-      );
+      const addresses = due.map(({ entry }) => entry);
+      await reader.check(addresses, signal, false);
     }
   }
 
-  /** The entry with the title of the page itself, if that is known and the config has none. */
-  function shown({ entry }: Listed): Entry {
-    const { title } = known.get(keyOf(entry)) ?? {};
-    return title === undefined || hasOwnTitle.has(entry) ? entry : { ...entry, name: title, title };
+  /** Ends with the signal. */
+  async function poll(signal: AbortSignal): Promise<void> {
+    await Promise.allSettled([pollPages(signal), ...(hasSites ? [pollSites(signal), saveAgain(signal)] : [])]);
   }
 
-  /** A short list of pages shows their titles from the start. */
-  async function learnTitles(): Promise<void> {
-    if (!areTitlesWanted) return;
-    areTitlesWanted = false;
-    const untitled = configured.filter(({ entry }) => entry.title === undefined && !known.has(keyOf(entry)));
-    if (untitled.length > maxTitles) return;
-    await isDoneWithin(
-      checkAll(
-        untitled.map(({ entry }) => entry),
-        closing.signal,
-        true,
-      ),
-      titlesMs,
-      runtime.wait,
-    );
+  /** Later changes of the listed pages are noticed. */
+  async function arm(signal: AbortSignal): Promise<void> {
+    if (hasSites) await sites.pages().catch(() => undefined);
+    const addresses = configured.map(({ entry }) => entry);
+    await reader.check(addresses, signal, true);
   }
-
-  const timeoutMs = siteUrls.length > 0 ? options.timeoutMs + crawledAtOnce * maxCrawlDelayMs : options.timeoutMs;
 
   return {
-    // Only a crawl waits longer than `options.timeoutMs`.
-    timeoutMs,
+    // Only a crawl takes longer than `options.timeoutMs`.
+    timeoutMs: options.timeoutMs + (hasSites ? crawledAtOnce * maxCrawlDelayMs : 0),
 
-    async list({ cursor, limit }) {
-      if (siteUrls.length > 0) await sites.pages();
+    async list({ cursor, limit, versions }, { caller, signal }) {
+      if (hasSites) await sites.pages();
+      if (hasSites && caller === serverCaller && cursor === undefined && versions !== false) await recheck(signal);
       await learnTitles();
       const rest = [...listed.values()].filter(
         ({ entry }) => cursor === undefined || compareAddresses(entry.path, cursor) > 0,
@@ -352,24 +316,22 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
     },
 
     async read(at, { caller, signal }) {
-      const { part } = await fetchPage(at, { isCrawl: caller === serverCaller, signal });
-      return [part];
+      const { part, digest } = await reader.fetch(at, { isCrawl: caller === serverCaller, signal });
+      return [{ ...part, version: versionOf(digest) }];
     },
 
     async stat(at, { caller, signal }) {
-      if (siteUrls.length > 0) await sites.pages();
+      if (hasSites) await sites.pages();
       const found = listed.get(keyOf(at));
       if (found) return shown(found);
-      const { part, title, size, lastModified, digest } = await fetchPage(at, {
-        isCrawl: caller === serverCaller,
-        signal,
-      });
+      const page = await reader.fetch(at, { isCrawl: caller === serverCaller, signal });
+      const { part, title, size, lastModified, digest } = page;
       return {
         ...at,
         ...(title !== undefined && { name: title, title }),
         mimeType: part.mimeType,
         size,
-        version: digest,
+        version: versionOf(digest),
         ...(lastModified && { annotations: { lastModified } }),
       };
     },
@@ -381,8 +343,8 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
       if (variable === "host")
         return hosts.names.filter((name) => name.startsWith(beginning)).map((each) => ({ value: each }));
       if (variable !== "path") return [];
-      const paths = [...[...listed.values()].map(({ entry }) => entry), ...[...known.values()].map(({ at }) => at)];
-      return [...new Set(paths.flatMap((at) => (at.query ? [] : [at.path])))].flatMap((path) => {
+      const addresses = [...[...listed.values()].map(({ entry }) => entry), ...[...known.values()].map(({ at }) => at)];
+      return [...new Set(addresses.flatMap((at) => (at.query ? [] : [at.path])))].flatMap((path) => {
         const [host, ...rest] = path.split("/");
         const pagePath = rest.join("/");
         const isMatch = (given["host"] ?? host) === host && pagePath !== "" && pagePath.startsWith(value);
@@ -407,7 +369,7 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
 
     async follow(at, { signal }) {
       const key = keyOf(at);
-      if (signal.aborted || configured.some(({ entry }) => keyOf(entry) === key)) return;
+      if (signal.aborted || configuredKeys.has(key)) return;
       const followed = watched.get(key);
       if (!followed && watched.size >= maxWatched) {
         if (!isLogged)
@@ -422,7 +384,7 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
       signal.addEventListener("abort", leave, { once: true });
     },
 
-    ...(siteUrls.length > 0 && {
+    ...(hasSites && {
       async problems() {
         await sites.pages().catch(() => undefined);
         return sites.problems;
@@ -431,30 +393,39 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
 
     async close() {
       closing.abort();
-      extract.close();
+      reader.close();
+      save();
     },
   };
-
-  /** Later changes of the listed pages are noticed. Of a site, only pages that were read before are compared. */
-  async function arm(signal: AbortSignal): Promise<void> {
-    if (siteUrls.length > 0) await sites.pages().catch(() => undefined);
-    await checkAll(
-      configured.map(({ entry }) => entry),
-      signal,
-      true,
-    );
-  }
 }
 
-/** What a new list has more and less than the one before. */
+function versionOf(digest: string): string {
+  return `sha256:${digest}`;
+}
+
+/** Mounts with the same pages share a file. */
+function stateFile({ sites, pages, direct }: WebOptions, { env }: Runtime): string {
+  const name = digestOf(Buffer.from(canonicalJson({ sites, pages, direct })));
+  return join(cacheFolder(systemPathsOf(env)), "web", `${name}.json`);
+}
+
+/** Whether a listed page is below this path. */
+function isAbove(path: string, listed: ReadonlyMap<string, Listed>): boolean {
+  for (const { entry } of listed.values()) if (entry.path.startsWith(`${path}/`)) return true;
+  return false;
+}
+
+/** What a list has more and less than the one before. */
 function differences(before: ReadonlyMap<string, Listed>, after: ReadonlyMap<string, Listed>): SourceChange[] {
-  const appeared = [...after].filter(([key]) => !before.has(key)).map(([, { entry }]) => entry);
-  const gone = [...before].filter(([key]) => !after.has(key)).map(([, { entry }]) => entry);
-  if (appeared.length + gone.length === 0) return [];
-  const paths = new Set([...after.values()].map(({ entry }) => entry.path));
-  const isAbove = ({ path }: Entry) => paths.has(path) || [...paths].some((other) => other.startsWith(`${path}/`));
-  // A change names a path alone, and what is gone takes along what is below it.
-  if (gone.length > 100 || [...appeared, ...gone].some(({ query }) => query) || gone.some(isAbove))
+  const missing = (from: typeof before, other: typeof before) =>
+    [...from].flatMap(([key, { entry }]) => (other.has(key) ? [] : [entry]));
+  const [appeared, gone] = [missing(after, before), missing(before, after)];
+  // A change names only a path, and what is gone takes along what is below it.
+  if (
+    gone.length > 100 ||
+    [...appeared, ...gone].some(({ query }) => query) ||
+    gone.some(({ path }) => isAbove(path, after))
+  )
     return [{ kind: "lost" }];
   return [
     ...gone.map(({ path }): SourceChange => ({ kind: "gone", path })),

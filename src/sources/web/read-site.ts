@@ -46,9 +46,9 @@ export async function readSite(site: URL, before: KeptSiteMaps, reading: SiteRea
   const seen = new Set<string>();
   let foreign = 0;
   let skipped = 0;
-  const pathOf = (url: URL) => `${url.host}${url.pathname}`;
   const problem = (url: URL, says: string, advice?: string) => {
-    if (problems.length < maxNamed) problems.push({ path: pathOf(url), says, ...(advice && { advice }) });
+    if (problems.length < maxNamed)
+      problems.push({ path: `${url.host}${url.pathname}`, says, ...(advice && { advice }) });
   };
 
   function take(url: URL, depth: number, found: KeptSiteMap): void {

@@ -1,3 +1,6 @@
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { createRuntime } from "../../server/runtime.ts";
@@ -5,11 +8,14 @@ import { contractContent } from "../../testing/contract-content.ts";
 import { asking, collect } from "../../testing/pages.ts";
 import { sourceContract } from "../../testing/source-contract.ts";
 import { serverCaller } from "../../resources.ts";
+import type { Runtime } from "../../source.ts";
 import { createWeb, type WebOptions } from "../web.ts";
 import { answering, startTestWebServer, tagged } from "./test-web-server.ts";
 
 const call = { caller: { id: "test" }, signal: new AbortController().signal };
-const quiet = createRuntime({ write: () => true });
+/** Keeps nothing from one test to the next: its folder cannot be written. */
+const quiet: Runtime = { ...createRuntime({ write: () => true }), env: { XDG_CACHE_HOME: "/dev/null" } };
+const crawling = { ...call, caller: serverCaller };
 const site = await startTestWebServer();
 const other = await startTestWebServer();
 afterAll(() => [site, other].map((each) => each.close()));
@@ -41,6 +47,7 @@ const index = (urls: readonly string[]) =>
 const pathsOf = async (source: ReturnType<typeof open>) =>
   (await collect((cursor) => source.list(asking(100, cursor), call))).map(({ path }) => path);
 const under = (names: readonly string[], { host } = site) => names.map((name) => `${host}/${name}`);
+const pageRequests = () => site.requests.filter(({ path }) => /^\/[a-c]$/.test(path));
 const html = (title: string, text: string) =>
   `<title>${title} | 例のサイト</title><main><h1>${title}</h1><p>${text}</p></main>`;
 
@@ -193,8 +200,7 @@ describe("a watched site", () => {
     set();
     for (const name of names) site.pages.set(name, tagged("text/html", html(name, "one"), 1));
     const source = open();
-    const crawl = { ...call, caller: serverCaller };
-    for (const path of await pathsOf(source)) await source.read({ path }, crawl);
+    for (const path of await pathsOf(source)) await source.read({ path }, crawling);
     site.requests.length = 0;
     const stop = new AbortController();
     const changes = (await source.watch!({ ...call, signal: stop.signal }))[Symbol.asyncIterator]();
@@ -204,9 +210,8 @@ describe("a watched site", () => {
     set();
     expect((await changes.next()).value).toEqual({ kind: "gone", path: `${site.host}/c` });
     stop.abort();
-    const pageRequests = site.requests.filter(({ path, status }) => /^\/[a-c]$/.test(path) && status > 0);
-    expect(pageRequests.filter(({ status }) => status === 200)).toHaveLength(1);
-    expect(pageRequests.filter(({ status }) => status === 304).length).toBeGreaterThan(0);
+    expect(pageRequests().filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(pageRequests().filter(({ status }) => status === 304).length).toBeGreaterThan(0);
     expect(
       site.requests.filter(({ path, status }) => path === "/sitemap.xml" && status === 304).length,
     ).toBeGreaterThan(0);
@@ -235,6 +240,62 @@ describe("a watched site", () => {
     // A day without a time is a version only when it is over.
     set(new Date().toISOString().slice(0, 10));
     expect((await open().list(asking(10), call)).items[0]).not.toHaveProperty("version");
+  });
+});
+
+describe("a site that was read before", () => {
+  const folder = mkdtempSync(join(tmpdir(), "pressmark-web-"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const keeping: Runtime = { ...quiet, env: { XDG_CACHE_HOME: folder } };
+
+  it("has its titles and versions after a start, and is requested only conditionally", async () => {
+    site.pages.set("sitemap.xml", urlSet(["/a", "/b"]));
+    for (const name of ["a", "b"]) site.pages.set(name, tagged("text/html", html(`題 ${name}`, "本文")));
+    const first = open({ refreshMs: 3_600_000 }, keeping);
+    const read = (await pathsOf(first)).map(async (path) => (await first.read({ path }, crawling))[0]?.version);
+    const versions = await Promise.all(read);
+    await first.close!();
+    const [file = ""] = readdirSync(join(folder, "pressmark", "web"));
+    expect(statSync(join(folder, "pressmark", "web", file)).mode & 0o777).toBe(0o600);
+    site.requests.length = 0;
+
+    const second = open({ refreshMs: 3_600_000 }, keeping);
+    const { items } = await second.list(asking(10), crawling);
+    expect(items.map(({ title, version }) => [title, version])).toEqual([
+      ["題 a", versions[0]],
+      ["題 b", versions[1]],
+    ]);
+    expect(pageRequests()).toEqual([]);
+    // Long ago: the index gets versions only after the site said that nothing changed.
+    site.pages.set("b", tagged("text/html", html("題 c", "本文、改")));
+    const later = { ...keeping, now: () => keeping.now() + 7_200_000 };
+    const third = open({ refreshMs: 3_600_000 }, later);
+    expect((await third.list(asking(10), call)).items.map(({ version }) => version)).toEqual([undefined, undefined]);
+    const checked = (await third.list(asking(10), crawling)).items;
+    expect(checked.map(({ title }) => title)).toEqual(["題 a", "題 c"]);
+    expect(checked.map(({ version }) => version === versions[0])).toEqual([true, false]);
+    expect(
+      pageRequests()
+        .map(({ path, status }) => [path, status])
+        .sort(),
+    ).toEqual([
+      ["/a", 304],
+      ["/b", 200],
+    ]);
+    await Promise.all([second, third].map((each) => each.close!()));
+
+    for (const text of [
+      "",
+      "{",
+      "[]",
+      '{"pages":[{"at":{"path":"x"},"href":"y","checkedMs":1,"validators":{"a":1}}, null, 7]}',
+    ]) {
+      writeFileSync(join(folder, "pressmark", "web", file), text);
+      expect((await open({}, keeping).list(asking(10), call)).items.map(({ title }) => title)).toEqual([
+        undefined,
+        undefined,
+      ]);
+    }
   });
 });
 
