@@ -3,12 +3,12 @@ import { join } from "node:path";
 import type { z as Zod } from "zod";
 import { canonicalJson } from "../lib/canonical-json.ts";
 import { intOption } from "../lib/int-option.ts";
-import { denied } from "../errors.ts";
+import { denied, unavailable } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { isDoneWithin } from "../lib/is-done-within.ts";
 import { cacheFolder, systemPathsOf } from "../lib/system-paths.ts";
 import { mayHoldSecret } from "../lib/url-secret.ts";
-import { serverCaller } from "../resources.ts";
+import { type Call, serverCaller } from "../resources.ts";
 import { defineSource } from "../source.ts";
 import type { Address, Entry, Source, SourceChange, SourceTemplate, Runtime } from "../source.ts";
 import { createSourceWatches } from "../backends/source-watches.ts";
@@ -232,6 +232,15 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
     };
   }
 
+  /** A person does not wait as long as a crawl: the sites may ask for long pauses between requests. */
+  async function learnPages({ caller, signal }: Call): Promise<void> {
+    if (!hasSites) return;
+    const reading = sites.pages();
+    if (caller === serverCaller) await reading;
+    else if (!(await isDoneWithin(reading, options.timeoutMs, runtime.wait, signal)))
+      throw unavailable("the list of the site's pages is still being read; try again later");
+  }
+
   /** A short list of pages shows their titles from the start. */
   async function learnTitles(): Promise<void> {
     if (!areTitlesWanted) return;
@@ -302,9 +311,9 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
     // Only a crawl takes longer than `options.timeoutMs`.
     timeoutMs: options.timeoutMs + (hasSites ? crawledAtOnce * maxCrawlDelayMs : 0),
 
-    async list({ cursor, limit, versions }, { caller, signal }) {
-      if (hasSites) await sites.pages();
-      if (hasSites && caller === serverCaller && cursor === undefined && versions !== false) await recheck(signal);
+    async list({ cursor, limit, versions }, call) {
+      await learnPages(call);
+      if (call.caller === serverCaller && cursor === undefined && versions !== false) await recheck(call.signal);
       await learnTitles();
       const rest = [...listed.values()].filter(
         ({ entry }) => cursor === undefined || compareAddresses(entry.path, cursor) > 0,
@@ -320,11 +329,11 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
       return [{ ...part, version: versionOf(digest) }];
     },
 
-    async stat(at, { caller, signal }) {
-      if (hasSites) await sites.pages();
+    async stat(at, call) {
+      await learnPages(call);
       const found = listed.get(keyOf(at));
       if (found) return shown(found);
-      const page = await reader.fetch(at, { isCrawl: caller === serverCaller, signal });
+      const page = await reader.fetch(at, { isCrawl: call.caller === serverCaller, signal: call.signal });
       const { part, title, size, lastModified, digest } = page;
       return {
         ...at,

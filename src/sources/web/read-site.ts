@@ -1,7 +1,7 @@
 /** Reads which pages a site has, from its sitemaps or llms.txt. */
 import { createGunzip } from "node:zlib";
 import { Readable } from "node:stream";
-import { invalid, quote, toResourceError } from "../../errors.ts";
+import { lastingFailure, quote, toResourceError } from "../../errors.ts";
 import type { SourceProblem } from "../../source.ts";
 import { decodeXml } from "../../backends/documents/xml.ts";
 import type { FetchedResponse } from "../../backends/web/guarded-request.ts";
@@ -104,7 +104,7 @@ async function fetchSiteMap(url: URL, before: KeptSiteMaps, reading: SiteReading
   if (status === 304 && last) return last;
   const { text, fault } = await textOf(bytes, reading.maxBytes);
   const map = parseSiteMap(text, reading.maxPages + 1);
-  if (!map) throw invalid(`${quote(url.pathname)} is neither a sitemap nor a list of links such as llms.txt`);
+  if (!map) throw lastingFailure(`${quote(url.pathname)} is neither a sitemap nor a list of links such as llms.txt`);
   const [etag, modified] = [headers["etag"], headers["last-modified"]];
   return {
     map: fault === undefined ? map : { ...map, fault },

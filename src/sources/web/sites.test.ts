@@ -1,9 +1,11 @@
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { createRuntime } from "../../server/runtime.ts";
+import { createClock } from "../../testing/clock.ts";
 import { contractContent } from "../../testing/contract-content.ts";
 import { asking, collect } from "../../testing/pages.ts";
 import { sourceContract } from "../../testing/source-contract.ts";
@@ -134,11 +136,12 @@ describe("a site", () => {
   });
 
   it.each([
-    ["missing", answering(404), "unavailable"],
-    ["broken", answering(500), "unavailable"],
-    ["HTML", "<!doctype html><html><body>no</body></html>", "invalid"],
-    ["of another kind", "<rss><channel/></rss>", "invalid"],
-  ])("whose sitemap is %s is an error, never an empty list", async (_what, page, kind) => {
+    ["missing", answering(404)],
+    ["broken", answering(500)],
+    ["HTML", "<!doctype html><html><body>no</body></html>"],
+    ["of another kind", "<rss><channel/></rss>"],
+  ])("whose sitemap is %s is an error, never an empty list", async (_what, page) => {
+    const kind = "unavailable";
     site.pages.set("sitemap.xml", page);
     const source = open();
     await expect(source.list(asking(10), call)).rejects.toMatchObject({ kind });
@@ -147,6 +150,22 @@ describe("a site", () => {
     await expect(source.list(asking(10), call)).rejects.toMatchObject({ kind });
     expect(site.requests).toHaveLength(count);
     expect(await source.problems!(call)).toHaveLength(1);
+  });
+
+  it("that is slow to tell its pages does not keep a person waiting", async () => {
+    const held = Promise.withResolvers<ServerResponse>();
+    site.pages.set("sitemap.xml", (_, response) => held.resolve(response));
+    const { runtime, advance } = createClock();
+    const source = open({}, { ...runtime, env: quiet.env });
+    const listing = source.list(asking(10), call).catch((cause: unknown) => cause);
+    const response = await held.promise;
+    await advance(initial.timeoutMs);
+    expect(await listing).toMatchObject({
+      kind: "unavailable",
+      message: expect.stringContaining("still being read") as string,
+    });
+    response.end(urlSet(["/a"]));
+    expect((await source.list(asking(10), crawling)).items).toHaveLength(1);
   });
 
   it("with a sitemap that is cut, too long, or full of itself is listed as far as it can be", async () => {

@@ -1,5 +1,5 @@
 /** The pages of the configured sites, read again from time to time. */
-import { denied, notFound, quote, ResourceError, toResourceError } from "../../errors.ts";
+import { denied, lastingFailure, notFound, quote, ResourceError, toResourceError } from "../../errors.ts";
 import { compareAddresses } from "../../lib/address-order.ts";
 import { inParallel } from "../../lib/in-parallel.ts";
 import { createTimeSlices } from "../../lib/time-slices.ts";
@@ -79,6 +79,7 @@ export function createSites(options: SitesOptions): Sites {
         Object.assign(state, { pages, problems, kept, failure: undefined });
       } catch (cause) {
         state.failure = toResourceError(cause);
+        if (options.signal.aborted) return;
         runtime.log("warn", "the list of a site's pages cannot be read; it will be retried", {
           site: state.url.host,
           cause,
@@ -120,7 +121,7 @@ export function createSites(options: SitesOptions): Sites {
         if (toResourceError(cause).kind !== "not-found") throw cause;
       }
     }
-    throw new ResourceError("unavailable", `${quote(url.host)} has no list of pages at ${places.join(" or ")}`);
+    throw lastingFailure(`${quote(url.host)} has no list of pages at ${places.join(" or ")}`);
   }
 
   async function fetchSiteMap(url: URL, validators: Readonly<Record<string, string>>): Promise<FetchedResponse> {
