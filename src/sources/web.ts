@@ -17,7 +17,7 @@ import { type Resolve, resolveBySystem } from "../backends/web/guarded-request.t
 import { createHosts } from "./web/hosts.ts";
 import { type KnownPage, openKnownPages } from "./web/known-pages.ts";
 import { createPace, maxCrawlDelayMs } from "./web/pace.ts";
-import { addressOf, keyOf, parsePageUrl, urlOf } from "./web/page-address.ts";
+import { addressOf, keyOf, nameOf, parsePageUrl, urlOf } from "./web/page-address.ts";
 import { createPageReader } from "./web/page-reader.ts";
 import { digestOf } from "./web/read-page.ts";
 import { createSiteRules } from "./web/site-rules.ts";
@@ -227,7 +227,7 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
     const isCurrent = entry.version === undefined && digest !== undefined && ageOf(page) < options.refreshMs;
     return {
       ...entry,
-      ...(title !== undefined && !hasOwnTitle.has(entry) && { name: title, title }),
+      ...(title !== undefined && !hasOwnTitle.has(entry) && { title }),
       ...(isCurrent && !configuredKeys.has(keyOf(entry)) && { version: versionOf(digest) }),
     };
   }
@@ -337,7 +337,7 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
       const { part, title, size, lastModified, digest } = page;
       return {
         ...at,
-        ...(title !== undefined && { name: title, title }),
+        ...(title !== undefined && { title }),
         mimeType: part.mimeType,
         size,
         version: versionOf(digest),
@@ -449,7 +449,7 @@ function listPages({ pages, direct }: Pick<WebOptions, "pages" | "direct">): rea
     const url = parsePageUrl(given, { direct });
     const entry: Entry = {
       ...addressOf(url),
-      name: title ?? url.href.replace(/^https?:\/\//, ""),
+      name: nameOf(url),
       title,
       description,
       ...((priority !== undefined || audience !== undefined) && { annotations: { priority, audience } }),

@@ -37,6 +37,11 @@ export function addressOf(url: URL): Address {
   );
 }
 
+/** The name of a listed page. It differs from its title, so that lists show both. */
+export function nameOf({ href }: URL): string {
+  return href.replace(/^https?:\/\//, "");
+}
+
 /** Undefined if the address is not a page of any host. */
 export function urlOf({ path, query }: Address, schemeOf: (host: string) => string): URL | undefined {
   const [host = "", ...segments] = segmentsOf(path);

@@ -5,6 +5,7 @@ import type { ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { createRuntime } from "../../server/runtime.ts";
+import { ownTitle } from "../../lib/own-title.ts";
 import { createClock } from "../../testing/clock.ts";
 import { contractContent } from "../../testing/contract-content.ts";
 import { asking, collect } from "../../testing/pages.ts";
@@ -130,8 +131,8 @@ describe("a site", () => {
     );
     const { items } = await open({ sites: [site.origin] }).list(asking(10), call);
     expect(items).toEqual([
-      { path: `${site.host}/api.md`, name: "API", title: "API" },
-      { path: `${site.host}/start.md`, name: "始め方", title: "始め方", description: "まず読む" },
+      { path: `${site.host}/api.md`, name: `${site.host}/api.md`, title: "API" },
+      { path: `${site.host}/start.md`, name: `${site.host}/start.md`, title: "始め方", description: "まず読む" },
     ]);
   });
 
@@ -196,6 +197,8 @@ describe("the title of a page", () => {
     expect(part).toMatchObject({ meta: { "pressmark/title": "題 a" } });
     const { items } = await source.list(asking(10), call);
     expect(items.map(({ title }) => title)).toEqual(["題 a", "Own", "題 c"]);
+    // Otherwise the tools would show only one of them.
+    for (const { name = "", title } of items) expect(ownTitle({ name, title })).toBe(title);
     for (const entry of items) expect(await source.stat!({ path: entry.path }, call)).toEqual(entry);
     site.pages.set("d", tagged("text/html", html("題 d", "本文")));
     expect(await source.stat!({ path: `${site.host}/d` }, call)).toMatchObject({ title: "題 d" });

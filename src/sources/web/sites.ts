@@ -7,7 +7,7 @@ import type { Entry, Runtime, SourceProblem } from "../../source.ts";
 import type { FetchedResponse } from "../../backends/web/guarded-request.ts";
 import type { Visit } from "./fetch-page.ts";
 import { maxCrawlDelayMs, retryAfterMs } from "./pace.ts";
-import { addressOf, keyOf, parsePageUrl } from "./page-address.ts";
+import { addressOf, keyOf, nameOf, parsePageUrl } from "./page-address.ts";
 import type { ListedPage } from "./parse-site-map.ts";
 import { type KeptSiteMaps, readSite, type SitePages } from "./read-site.ts";
 import type { SiteRules } from "./site-rules.ts";
@@ -203,7 +203,7 @@ function entryOf(url: URL, { title, description, lastModified }: ListedPage, now
   const isPast = lastModified !== undefined && (lastModified.length > 10 || modifiedMs + 2 * dayMs < nowMs);
   return {
     ...addressOf(url),
-    name: title ?? url.href.replace(/^https?:\/\//, ""),
+    name: nameOf(url),
     ...(title !== undefined && { title }),
     ...(description !== undefined && { description }),
     ...(!Number.isNaN(modifiedMs) && {
