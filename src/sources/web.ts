@@ -1,8 +1,6 @@
 /** Web pages: listed pages and sites, and any other page on allowed hosts. */
 import { join } from "node:path";
-import type { z as Zod } from "zod";
 import { canonicalJson } from "../lib/canonical-json.ts";
-import { intOption } from "../lib/int-option.ts";
 import { denied, unavailable } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { isDoneWithin } from "../lib/is-done-within.ts";
@@ -10,84 +8,23 @@ import { cacheFolder, systemPathsOf } from "../lib/system-paths.ts";
 import { mayHoldSecret } from "../lib/url-secret.ts";
 import { type Call, serverCaller } from "../resources.ts";
 import { defineSource } from "../source.ts";
-import type { Address, Entry, Source, SourceChange, SourceTemplate, Runtime } from "../source.ts";
+import type { Address, Entry, Source, SourceTemplate, Runtime } from "../source.ts";
 import { createSourceWatches } from "../backends/source-watches.ts";
 import { createPermit } from "../backends/web/addresses.ts";
 import { type Resolve, resolveBySystem } from "../backends/web/guarded-request.ts";
 import { createHosts } from "./web/hosts.ts";
 import { type KnownPage, openKnownPages } from "./web/known-pages.ts";
+import { differences, isAbove, listPages } from "./web/listing.ts";
 import { createPace, maxCrawlDelayMs } from "./web/pace.ts";
-import { addressOf, keyOf, nameOf, parsePageUrl, urlOf } from "./web/page-address.ts";
+import { keyOf, parsePageUrl, urlOf } from "./web/page-address.ts";
 import { createPageReader } from "./web/page-reader.ts";
 import { digestOf } from "./web/read-page.ts";
 import { createSiteRules } from "./web/site-rules.ts";
 import { createSites, type Listed, maxSiteMapBytes } from "./web/sites.ts";
 import { createVisit } from "./web/fetch-page.ts";
+import { type WebOptions, webOptions } from "./web/web-options.ts";
 
-function webOptions(z: typeof Zod) {
-  return z.object({
-    hosts: z
-      .array(
-        z.union([
-          z.string().min(1),
-          z.strictObject({
-            host: z.string().min(1).describe("Host, without a wildcard"),
-            headers: z
-              .record(z.string(), z.string())
-              .describe("Headers for this host only; write each value as a reference: ${env:NAME}"),
-          }),
-        ]),
-      )
-      .default([])
-      .describe('Hosts whose pages may be read: "docs.example.com", "*.example.com", "http://intranet:8080"'),
-    sites: z
-      .array(z.string().min(1))
-      .default([])
-      .describe(
-        "Sites whose pages are listed: URLs of a sitemap.xml or llms.txt, or of a host that has one; their hosts are allowed automatically",
-      ),
-    maxPages: intOption(z, 1, 5000, 500).describe("Number of pages that are listed of each site"),
-    refreshMs: intOption(z, 60_000, 86_400_000, 3_600_000).describe(
-      "Time after which the list of a site's pages is read again, in milliseconds",
-    ),
-    pages: z
-      .array(
-        z.union([
-          z.string().min(1),
-          z.strictObject({
-            url: z.string().min(1).describe("URL of the page"),
-            title: z.string().optional().describe("Title of the page"),
-            description: z.string().optional().describe("Description of the page"),
-            priority: z.number().min(0).max(1).optional().describe("Priority, from 0 to 1"),
-            audience: z
-              .array(z.enum(["user", "assistant"]))
-              .optional()
-              .describe("Audience of the page"),
-          }),
-        ]),
-      )
-      .default([])
-      .describe("Pages to list; their hosts are allowed automatically"),
-    direct: z
-      .boolean()
-      .default(false)
-      .describe("List pages under their own https:// URLs, for clients that fetch them directly"),
-    robots: z.boolean().default(true).describe("Obey robots.txt"),
-    allowAddresses: z
-      .array(z.string().min(1))
-      .default([])
-      .describe('Private addresses that may be contacted: "10.1.2.3", "10.1.0.0/16"'),
-    maxBytes: intOption(z, 1, 64 * 1024 * 1024, 5 * 1024 * 1024).describe("Largest page that is read, in bytes"),
-    timeoutMs: intOption(z, 1, 300_000, 20_000).describe(
-      "Time limit for a page, including robots.txt, redirects and all attempts, in milliseconds",
-    ),
-    pollMs: intOption(z, 1000, 86_400_000, 300_000).describe(
-      "Polling interval while pages are watched, in milliseconds",
-    ),
-  });
-}
-
-export type WebOptions = Zod.output<ReturnType<typeof webOptions>>;
+export type { WebOptions } from "./web/web-options.ts";
 
 export default defineSource<WebOptions>({
   name: "web",
@@ -416,45 +353,4 @@ function versionOf(digest: string): string {
 function stateFile({ sites, pages, direct }: WebOptions, { env }: Runtime): string {
   const name = digestOf(Buffer.from(canonicalJson({ sites, pages, direct })));
   return join(cacheFolder(systemPathsOf(env)), "web", `${name}.json`);
-}
-
-/** Whether a listed page is below this path. */
-function isAbove(path: string, listed: ReadonlyMap<string, Listed>): boolean {
-  for (const { entry } of listed.values()) if (entry.path.startsWith(`${path}/`)) return true;
-  return false;
-}
-
-/** What a list has more and less than the one before. */
-function differences(before: ReadonlyMap<string, Listed>, after: ReadonlyMap<string, Listed>): SourceChange[] {
-  const missing = (from: typeof before, other: typeof before) =>
-    [...from].flatMap(([key, { entry }]) => (other.has(key) ? [] : [entry]));
-  const [appeared, gone] = [missing(after, before), missing(before, after)];
-  // A change names only a path, and what is gone takes along what is below it.
-  if (
-    gone.length > 100 ||
-    [...appeared, ...gone].some(({ query }) => query) ||
-    gone.some(({ path }) => isAbove(path, after))
-  )
-    return [{ kind: "lost" }];
-  return [
-    ...gone.map(({ path }): SourceChange => ({ kind: "gone", path })),
-    ...appeared.map(({ path }): SourceChange => ({ kind: "appeared", path })),
-  ];
-}
-
-function listPages({ pages, direct }: Pick<WebOptions, "pages" | "direct">): readonly Listed[] {
-  const listed = pages.map((page) => {
-    const { url: given, ...about } = typeof page === "string" ? { url: page } : page;
-    const { title, description, priority, audience }: Partial<Exclude<typeof page, string>> = about;
-    const url = parsePageUrl(given, { direct });
-    const entry: Entry = {
-      ...addressOf(url),
-      name: nameOf(url),
-      title,
-      description,
-      ...((priority !== undefined || audience !== undefined) && { annotations: { priority, audience } }),
-    };
-    return { url, entry };
-  });
-  return [...new Map(listed.map((each) => [keyOf(each.entry), each])).values()];
 }

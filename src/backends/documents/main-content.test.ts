@@ -48,6 +48,11 @@ describe("the content of a page", () => {
       expect(await pageToMarkdown(unmarked, url, async () => () => found)).toBe(whole);
   });
 
+  it("is not lost if the navigation is not closed", async () => {
+    const html = `<title>頁</title><nav>${menu}<p>本文</p>`;
+    expect(await pageToMarkdown(html, url, async () => undefined)).toMatch(/^# 頁\n[^]*本文/);
+  });
+
   it("survives broken and hostile pages", async () => {
     for (const html of ["", "<", "<main", "<main>a", "</main>", "<body>", "<div>".repeat(20_000), '<div role="main"'])
       expect(await pageToMarkdown(html, url, async () => undefined), html.slice(0, 20)).toEqual(expect.any(String));

@@ -1,5 +1,5 @@
 /** The content of a web page as Markdown, without what surrounds it on every page of its site. */
-import { htmlToMarkdown, titleText } from "./html.ts";
+import { type HtmlOptions, htmlToMarkdown, titleText } from "./html.ts";
 import { attributeOf, scanHtml } from "./html-tags.ts";
 
 /** A larger page without a main element is converted as a whole: the library would take seconds and hundreds of megabytes. */
@@ -62,11 +62,17 @@ export async function pageToMarkdown(html: string, url: string, load = loadFinde
   const { title, base } = readHead(html, url);
   const options = { title, base, isContent: true };
   const main = findMain(html);
-  if (main !== undefined) return htmlToMarkdown(main, options);
-  const whole = htmlToMarkdown(html, options);
+  if (main !== undefined) return contentOf(main, options);
+  const whole = contentOf(html, options);
   const find = html.length > maxSearched ? undefined : await load();
   const found = htmlToMarkdown(find?.(html, url) ?? "", options);
   return isPart(found, whole) ? whole : found;
+}
+
+/** Without navigation, unless nothing else is left: an element for it may not be closed. */
+function contentOf(html: string, options: HtmlOptions): string {
+  const content = htmlToMarkdown(html, options);
+  return content.includes("\n\n") ? content : htmlToMarkdown(html, { ...options, isContent: false });
 }
 
 /** Whether the library took a small part of the content for all of it. */
