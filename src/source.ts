@@ -79,6 +79,8 @@ export interface Part {
   readonly readFrom?: string;
   /** The target of a link, as in `Entry`. */
   readonly reveals?: Address;
+  /** As in `Entry`, for a source that knows it only once it has read the content. */
+  readonly version?: string;
   /** How long the part stays fresh. Default: the freshness of the mount. */
   readonly freshness?: Partial<Freshness>;
 }
@@ -422,6 +424,8 @@ export interface SourceDefinition<Options = unknown> {
   readonly searchable?: boolean;
   /** True if a second `open` would start another program or connection: the index then reads through the open mount. */
   readonly openedOnce?: boolean;
+  /** Names of options whose texts are secrets: a config must write them as references. */
+  readonly referencesOnly?: readonly string[];
   /** True if the path is everything after the base, unchanged: the source itself handles escapes, query and dots. */
   readonly verbatim?: boolean;
   /** URI prefix of a mount with these options, ending in "/". Default: `scheme://name/`. */

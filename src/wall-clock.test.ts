@@ -45,6 +45,11 @@ const allowed: Readonly<Record<string, string>> = {
   "sources/gdrive/sync.ts": "stored: when the stored state was last synchronised, for other processes",
   "sources/gdrive/drive-source.ts": "compared with the time that a permission expires, as Drive said",
   "sources/metrics/complete.ts": "the requested moment",
+  "sources/web.ts": "compared with the stored time of the last request of a page",
+  "sources/web/page-reader.ts":
+    "stored: when a page was requested; and compared with the time to retry, as the site said",
+  "sources/web/pace.ts": "compared with the time to retry, as the site said",
+  "sources/web/sites.ts": "compared with the day of a change, as the sitemap says, and the time to retry",
   "sources/analysis.ts": "shown: whether a result has expired",
   "sources/analysis/create-store.ts": "stored: when results were made, and when they expire",
   "sources/analysis/computations.ts": "compared with the time that a result expires, which is stored",

@@ -63,6 +63,8 @@ async function checkMount(
   const [forSource, strange] = ownNames.length > 0 ? split(rest, ownNames) : [rest, {}];
   for (const key of Object.keys(strange)) refuse(unknownKey([...at, key], [...ownNames, ...commonNames]));
 
+  for (const path of literalsOf(forSource, at, false, definition.referencesOnly ?? [], options))
+    refuse({ path, message: "is a secret; write it as a reference, such as ${env:NAME} or ${file:path}" });
   const mount = takeChecked(check(common, { ...forMount, source: definition.name }, at, options), refuse);
   const checked = takeChecked(check(own, forSource, at, options), refuse);
   if (!mount || !checked) return undefined;
@@ -76,6 +78,22 @@ async function checkMount(
     limits: { ...options.limits, ...limits },
     ...(holdsReference(settings, at, options) && { isReferred: true }),
   };
+}
+
+/** Paths of texts below these options that are written in the config itself. */
+function literalsOf(
+  value: unknown,
+  at: KeyPath,
+  isSecret: boolean,
+  names: readonly string[],
+  options: Pick<MountChecking, "isReferred">,
+): KeyPath[] {
+  if (typeof value === "string") return isSecret && !options.isReferred(at) ? [at] : [];
+  if (typeof value !== "object" || value === null || names.length === 0) return [];
+  return Object.entries(value).flatMap(([key, each]) => {
+    const step = Array.isArray(value) ? Number(key) : key;
+    return literalsOf(each, [...at, step], isSecret || names.includes(key), names, options);
+  });
 }
 
 function holdsReference(value: unknown, at: KeyPath, options: Pick<MountChecking, "isReferred">): boolean {

@@ -268,6 +268,10 @@ serve: {}
       "pressmark.config.yaml:1:24 mounts.m.source: unknown source; use one of SOURCES, or your own file (./source.ts)",
     ],
     [
+      "mounts: { w: { source: web, hosts: [a.example, { host: b.example, headers: { A: '${env:SECRET}', B: hunter2 } }] } }",
+      "pressmark.config.yaml:1:101 mounts.w.hosts[1].headers.B: is a secret; write it as a reference, such as ${env:NAME} or ${file:path}",
+    ],
+    [
       "sets: { ../x: { resources: [a] } }",
       'pressmark.config.yaml:1:9 sets["../x"]: a set\'s name must begin with a letter or digit and may contain letters, digits, dots, dashes and underscores, at most 64 characters',
     ],

@@ -113,20 +113,21 @@ export function createCrawl(options: CrawlOptions) {
   }
 
   async function toDocument(
-    { entry, stored }: Work,
+    { entry: listed, stored }: Work,
     call: Call,
   ): Promise<IndexedDocument | "gone" | "as before" | undefined> {
     try {
-      const found = await textOf(source, entry, options, call);
-      unread.delete(entry.path);
+      const found = await textOf(source, listed, options, call);
+      unread.delete(listed.path);
       if (found === undefined) return "gone";
-      const { text, reveals } = found;
-      const version = entry.version ?? `text:${hashOf(entry, text)}`;
+      const { text, title, version: versionRead, reveals } = found;
+      const entry = title === undefined || listed.title !== undefined ? listed : { ...listed, title };
+      const version = entry.version ?? versionRead ?? `text:${hashOf(entry, text)}`;
       if (stored?.version === version) return "as before";
       return { mount, text, entry: { ...entry, version, ...(reveals && !entry.reveals && { reveals }) } };
     } catch (cause) {
       if (call.signal.aborted) throw cause;
-      leaveUnread(entry, cause);
+      leaveUnread(listed, cause);
       return undefined;
     }
   }

@@ -29,6 +29,11 @@ describe("the text of a resource", () => {
     });
   });
 
+  it("comes with the title that only the content has", async () => {
+    const page: Part[] = [{ body: { text: "tea" }, meta: { "pressmark/title": "お茶" } }];
+    expect((await found({ path: "a" }, page)).text).toEqual({ text: "tea", title: "お茶" });
+  });
+
   it("is extracted from a document if its source can do that", async () => {
     const pdf = { path: "a.pdf", mimeType: "application/pdf", size: 5000, meta: { "pressmark/as": ["text"] } };
     expect(await found(pdf, text("tea"))).toEqual({

@@ -11,6 +11,10 @@ export interface TextLimits {
 interface FoundText {
   /** Empty if there is no text, or too much. */
   readonly text: string;
+  /** Title that only the content has. */
+  readonly title?: string;
+  /** Version of the content, if only reading tells it. */
+  readonly version?: string;
   /** Target of a link. */
   readonly reveals?: Address;
 }
@@ -51,8 +55,9 @@ export async function textOf(
   const own = parts.filter((part) => part.at === undefined || part.at.path === path);
   const text = own.flatMap(({ body }) => ("text" in body ? [body.text] : [])).join("\n");
   const reveals = own.find((part) => part.reveals)?.reveals;
+  const title = own.map(({ meta }) => meta?.["pressmark/title"]).find((each) => typeof each === "string");
   const isTooMuch = text.length > maxFileBytes || isBinary(text);
-  return { text: isTooMuch ? "" : text, reveals };
+  return { text: isTooMuch ? "" : text, title, version: own.length === 1 ? own[0]?.version : undefined, reveals };
 }
 
 /** The form in which the source gives the text of this document: the shortest one. */

@@ -1,5 +1,4 @@
-import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -14,45 +13,28 @@ import web, { createWeb, type WebOptions } from "./web.ts";
 import { createPermit } from "../backends/web/addresses.ts";
 import { createHosts } from "./web/hosts.ts";
 import { parseRobots } from "./web/robots.ts";
+import { answering, startTestWebServer } from "./web/test-web-server.ts";
 
 const call = { caller: { id: "test" }, signal: new AbortController().signal };
 const quiet = createRuntime({ write: () => true });
-
-type Page = string | ((request: IncomingMessage, response: ServerResponse) => void);
-const pages = new Map<string, Page>();
-const asked: string[] = [];
-
-const answering =
-  (status: number, headers: OutgoingHttpHeaders = {}, body: string | Uint8Array = "") =>
-  (_request: IncomingMessage, response: ServerResponse): void =>
-    void response.writeHead(status, headers).end(body);
 
 const typed = (type: string, body: Uint8Array) => answering(200, { "Content-Type": type }, body);
 const packed = (length: number) =>
   answering(200, { "Content-Type": "text/plain", "Content-Encoding": "gzip" }, gzipSync("x".repeat(length)));
 const leadingTo = (location: string) => answering(302, { Location: location });
 
-const server = createServer((request, response) => {
-  const path = request.url ?? "";
-  asked.push(path);
-  const page = pages.get(decodeURIComponent(path.slice(1)));
-  if (typeof page === "function") return page(request, response);
-  response.writeHead(page === undefined ? 404 : 200, { "Content-Type": "text/plain; charset=utf-8" });
-  response.end(page);
-});
-await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-const { port } = server.address() as AddressInfo;
-const host = `127.0.0.1:${port}`;
-const origin = `http://${host}`;
-
-afterAll(() => void server.close());
-beforeEach(() => {
-  pages.clear();
-  asked.length = 0;
-});
+const server = await startTestWebServer();
+const { pages, host, origin } = server;
+const port = Number(new URL(origin).port);
+const asked = () => server.requests.map(({ path }) => path);
+afterAll(() => server.close());
+beforeEach(() => server.clear());
 
 const initial: WebOptions = {
   hosts: [origin],
+  sites: [],
+  maxPages: 500,
+  refreshMs: 20,
   pages: [],
   direct: false,
   robots: false,
@@ -255,7 +237,7 @@ describe("the time limit of a page", () => {
     });
     const source = withStandardLayers(open({ robots: true, timeoutMs: 3000 }), { name: "web" }, quiet, { deadlines });
     await expect(source.read({ path: `${host}/start` }, call)).rejects.toMatchObject({ kind: "unavailable" });
-    expect(asked).toEqual(["/robots.txt", "/start", "/elsewhere"].slice(0, asked.indexOf(`/${slow}`) + 1));
+    expect(asked()).toEqual(["/robots.txt", "/start", "/elsewhere"].slice(0, asked().indexOf(`/${slow}`) + 1));
     expect(new Set(setMs)).toEqual(new Set([3000]));
     // The rules of a site are fetched for all callers.
     if (slow !== "robots.txt") await broken.promise;
@@ -326,7 +308,7 @@ describe("what may be requested", () => {
     ["a URL that is too long", `${host}/${"a".repeat(9000)}`],
   ])("is not %s", async (_what, path) => {
     await expect(open().read({ path }, call)).rejects.toMatchObject({ kind: "not-found" });
-    expect(asked).toEqual([]);
+    expect(asked()).toEqual([]);
   });
 
   it("is a host in one spelling, otherwise a rule for it could be bypassed", async () => {
@@ -368,7 +350,7 @@ describe("what may be requested", () => {
     expect(looks).toBe(1);
     for (const closed of ["10.0.0.1", "169.254.169.254", "::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "fd00::1"])
       await expect(rebinding(["127.0.0.1", closed]).read(at, call)).rejects.toMatchObject({ kind: "denied" });
-    expect(asked).toEqual(["/a"]);
+    expect(asked()).toEqual(["/a"]);
   });
 
   it("is not a private address, which is logged and not revealed to the caller", async () => {
@@ -495,16 +477,16 @@ describe("robots.txt", () => {
     ["User-agent: *\nDisallow: /\n\nUser-agent: Pressmark\nDisallow: /x", "/a", true],
     ["User-agent: other\nUser-agent: pressmark\nDisallow: /a # not this", "/a", false],
   ])("%j on %s", (text, path, mayRead) => {
-    expect(parseRobots(text, "pressmark")(path)).toBe(mayRead);
+    expect(parseRobots(text, "pressmark").allows(path)).toBe(mayRead);
   });
 
   it("with a pattern made to be slow is quick", () => {
     const robots = parseRobots(`User-agent: *\nDisallow: /${"*a".repeat(900)}$`, "pressmark");
-    expect(robots(`/${"a".repeat(5000)}b`)).toBe(true);
+    expect(robots.allows(`/${"a".repeat(5000)}b`)).toBe(true);
     const half = "a".repeat(950);
     const long = parseRobots(`User-agent: *\n${`Disallow: /*${half}b${half}\n`.repeat(260)}`, "pressmark");
-    expect(long(`/${"a".repeat(200_000)}`)).toBe(true);
-    expect(long(`/${"a".repeat(2000)}b${half}`)).toBe(false);
+    expect(long.allows(`/${"a".repeat(200_000)}`)).toBe(true);
+    expect(long.allows(`/${"a".repeat(2000)}b${half}`)).toBe(false);
   });
 });
 

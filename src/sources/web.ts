@@ -1,66 +1,30 @@
-/** Web pages: listed pages, and any other page on allowed hosts. */
-import type { z as Zod } from "zod";
-import { inParallel } from "../lib/in-parallel.ts";
-import { intOption } from "../lib/int-option.ts";
-import { Lru } from "../lib/lru.ts";
-import { denied, invalid, notFound, quote, ResourceError, unavailable } from "../errors.ts";
+/** Web pages: listed pages and sites, and any other page on allowed hosts. */
+import { join } from "node:path";
+import { canonicalJson } from "../lib/canonical-json.ts";
+import { denied, unavailable } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { isDoneWithin } from "../lib/is-done-within.ts";
+import { cacheFolder, systemPathsOf } from "../lib/system-paths.ts";
 import { mayHoldSecret } from "../lib/url-secret.ts";
-import { defineSource, pathOf, segmentsOf } from "../source.ts";
-import type { Address, Entry, Source, SourceChange, SourceTemplate, Runtime } from "../source.ts";
-import { createExtract } from "../backends/documents/extract.ts";
+import { type Call, serverCaller } from "../resources.ts";
+import { defineSource } from "../source.ts";
+import type { Address, Entry, Source, SourceTemplate, Runtime } from "../source.ts";
+import { createSourceWatches } from "../backends/source-watches.ts";
 import { createPermit } from "../backends/web/addresses.ts";
+import { type Resolve, resolveBySystem } from "../backends/web/guarded-request.ts";
 import { createHosts } from "./web/hosts.ts";
-import { type CachedPage, readPage } from "./web/read-page.ts";
-import { parseRobots, type Robots } from "./web/robots.ts";
-import { type FetchedResponse, type Resolve, resolveBySystem } from "../backends/web/guarded-request.ts";
+import { type KnownPage, openKnownPages } from "./web/known-pages.ts";
+import { differences, isAbove, listPages } from "./web/listing.ts";
+import { createPace, maxCrawlDelayMs } from "./web/pace.ts";
+import { keyOf, parsePageUrl, urlOf } from "./web/page-address.ts";
+import { createPageReader } from "./web/page-reader.ts";
+import { digestOf } from "./web/read-page.ts";
+import { createSiteRules } from "./web/site-rules.ts";
+import { createSites, type Listed, maxSiteMapBytes } from "./web/sites.ts";
 import { createVisit } from "./web/fetch-page.ts";
+import { type WebOptions, webOptions } from "./web/web-options.ts";
 
-function webOptions(z: typeof Zod) {
-  return z.object({
-    hosts: z
-      .array(z.string().min(1))
-      .default([])
-      .describe('Hosts whose pages may be read: "docs.example.com", "*.example.com", "http://intranet:8080"'),
-    pages: z
-      .array(
-        z.union([
-          z.string().min(1),
-          z.strictObject({
-            url: z.string().min(1).describe("URL of the page"),
-            title: z.string().optional().describe("Title of the page"),
-            description: z.string().optional().describe("Description of the page"),
-            priority: z.number().min(0).max(1).optional().describe("Priority, from 0 to 1"),
-            audience: z
-              .array(z.enum(["user", "assistant"]))
-              .optional()
-              .describe("Audience of the page"),
-          }),
-        ]),
-      )
-      .default([])
-      .describe("Pages to list; their hosts are allowed automatically"),
-    direct: z
-      .boolean()
-      .default(false)
-      .describe("List pages under their own https:// URLs, for clients that fetch them directly"),
-    robots: z.boolean().default(true).describe("Obey robots.txt"),
-    allowAddresses: z
-      .array(z.string().min(1))
-      .default([])
-      .describe('Private addresses that may be contacted: "10.1.2.3", "10.1.0.0/16"'),
-    maxBytes: intOption(z, 1, 64 * 1024 * 1024, 5 * 1024 * 1024).describe("Largest page that is read, in bytes"),
-    timeoutMs: intOption(z, 1, 300_000, 20_000).describe(
-      "Time limit for a page, including robots.txt, redirects and all attempts, in milliseconds",
-    ),
-    pollMs: intOption(z, 1000, 86_400_000, 300_000).describe(
-      "Polling interval while pages are watched, in milliseconds",
-    ),
-  });
-}
-
-export type WebOptions = Zod.output<ReturnType<typeof webOptions>>;
+export type { WebOptions } from "./web/web-options.ts";
 
 export default defineSource<WebOptions>({
   name: "web",
@@ -68,9 +32,14 @@ export default defineSource<WebOptions>({
   scheme: "web",
   options: webOptions,
   base: ({ direct }) => (direct ? "https://" : "web://"),
+  // One instance, so that a host gets no more requests at once than it should.
+  openedOnce: true,
+  referencesOnly: ["headers"],
   // A host at a private address may trust every client in its network.
-  usesCredentials: ({ allowAddresses, pages }) =>
-    allowAddresses.length > 0 || pages.some((page) => mayHoldSecret(typeof page === "string" ? page : page.url)),
+  usesCredentials: ({ allowAddresses, hosts, pages, sites }) =>
+    allowAddresses.length > 0 ||
+    hosts.some((host) => typeof host !== "string") ||
+    [...pages, ...sites].some((page) => mayHoldSecret(typeof page === "string" ? page : page.url)),
 
   async open(options, runtime) {
     return createWeb(options, runtime, resolveBySystem);
@@ -78,20 +47,23 @@ export default defineSource<WebOptions>({
 });
 
 const userAgent = "Pressmark (+https://modelcontextprotocol.io; reads pages for a person)";
-const robotsMs = 60 * 60 * 1000;
 const maxRobotsBytes = 500 * 1024;
-/** Number of sites whose robots.txt is cached. */
-const maxRobots = 100;
-const maxPagesBytes = 16 * 1024 * 1024;
-/** Longest accepted URL. */
-const maxUrlLength = 8000;
-/** Number of recently read pages that completion suggests. */
+/** Number of recently read pages that are remembered, in addition to the listed ones. */
 const maxRecent = 200;
 /** Number of subscribed pages that are polled, in addition to the listed ones. */
 const maxWatched = 1000;
-const maxConcurrentChecks = 8;
 /** The first poll is awaited this long; after that, changes are announced as lost. */
 const armMs = 10_000;
+/** Pages whose titles are unknown are requested this long before they are listed without. */
+const titlesMs = 2000;
+const maxTitles = 20;
+/** A page of a site is requested again after this time, even if its sitemap does not say that it changed. */
+const recheckMs = 24 * 60 * 60 * 1000;
+/** Pages of a site that may have changed are requested conditionally this long before the index reads the others. */
+const conditionalMs = 60_000;
+/** Number of pages that the index reads at once: each may wait for the crawl delay of those before it. */
+const crawledAtOnce = 4;
+const saveMs = 30_000;
 
 const template: SourceTemplate = {
   template: "{host}/{+path}",
@@ -100,99 +72,212 @@ const template: SourceTemplate = {
 };
 
 export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolve): Source {
-  const listed = listPages(options);
-  const hosts = createHosts([...options.hosts, ...listed.map(({ url }) => url.origin)]);
-  const permit = createPermit(options.allowAddresses);
-  const visiting = { permit, resolve, timeoutMs: options.timeoutMs, userAgent, log: runtime.log };
-  const rules = new Lru<string, { readonly until: number; readonly robots: Promise<Robots> }>({
-    maxEntries: maxRobots,
-  });
-  const visitRobots = createVisit({
-    ...visiting,
-    maxBytes: maxRobotsBytes,
-    isCut: true,
-    mayVisit: (url) => hosts.allows(url),
-  });
-  const visit = createVisit({ ...visiting, maxBytes: options.maxBytes, mayVisit });
-  const cache = new Lru<string, CachedPage>({ maxSize: maxPagesBytes, sizeOf: ({ heldBytes }) => heldBytes });
-  const extract = createExtract({ timeoutMs: 10_000 });
-  const byKey = new Map(listed.map((each) => [keyOf(each.entry), each]));
+  const configured = listPages(options);
+  const siteUrls = options.sites.map((site) => parsePageUrl(site, options));
+  const hasSites = siteUrls.length > 0;
+  const origins = [...configured.map(({ url }) => url), ...siteUrls].map(({ origin }) => origin);
+  const hosts = createHosts([...options.hosts, ...origins]);
   const closing = new AbortController();
+  const visiting = {
+    permit: createPermit(options.allowAddresses),
+    resolve,
+    timeoutMs: options.timeoutMs,
+    userAgent,
+    headersFor: hosts.headersFor,
+    log: runtime.log,
+  };
+  const visitRobots = createVisit({ ...visiting, maxBytes: maxRobotsBytes, isCut: true, mayVisit: hosts.allows });
+  const rules = createSiteRules(runtime, (url) =>
+    // Not a caller's signal: the result is shared with concurrent callers.
+    visitRobots(url, () => ({}), { isCrawl: false, signal: closing.signal }),
+  );
+  const pace = createPace(runtime, async (url) => (options.robots ? (await rules(url)).crawlDelayMs : 0));
+  const sites = createSites({
+    ...options,
+    urls: siteUrls,
+    runtime,
+    visit: createVisit({ ...visiting, maxBytes: maxSiteMapBytes + 1, isCut: true, mayVisit, pace }),
+    rules: options.robots ? rules : undefined,
+    allows: hosts.allows,
+    signal: closing.signal,
+    changed: relist,
+  });
+  const known = openKnownPages(
+    maxRecent + maxWatched + configured.length + siteUrls.length * options.maxPages,
+    hasSites ? stateFile(options, runtime) : undefined,
+  );
+  const reader = createPageReader({
+    runtime,
+    visit: createVisit({ ...visiting, maxBytes: options.maxBytes, mayVisit, pace }),
+    known,
+    urlOf(at) {
+      const url = listed.get(keyOf(at))?.url ?? urlOf(at, hosts.schemeOf);
+      return url && hosts.allows(url) ? url : undefined;
+    },
+    versionOf: (key) => listed.get(key)?.entry.version,
+    changed: tell,
+  });
+  const hasOwnTitle = new Set(configured.flatMap(({ entry }) => (entry.title === undefined ? [] : [entry])));
+  const configuredKeys = new Set(configured.map(({ entry }) => keyOf(entry)));
+  const watched = new Map<string, { readonly at: Address; readonly ears: Set<AbortSignal> }>();
+  let polling = new AbortController();
+  const watches = createSourceWatches(() => polling.abort());
+  let listed = new Map<string, Listed>();
   let isLogged = false;
-  /** Recently read pages. */
-  const recent = new Lru<string, WatchedPage>({ maxEntries: maxRecent });
-  const watched = new Map<string, WatchedPage & { readonly ears: Set<AbortSignal> }>();
+  let areTitlesWanted = true;
+  relist();
 
   async function mayVisit(url: URL): Promise<boolean> {
     if (!hosts.allows(url)) return false;
-    if (options.robots && !(await robotsOf(url))(`${url.pathname}${url.search}`))
+    if (options.robots && !(await rules(url)).allows(`${url.pathname}${url.search}`))
       throw denied("the robots.txt of the site disallows this page; if the site is yours, set robots: false");
     return true;
   }
 
-  function robotsOf({ origin }: URL): Promise<Robots> {
-    const known = rules.get(origin);
-    if (known && known.until > runtime.monotonicMs()) return known.robots;
-    // Not the caller's signal: the result is shared with concurrent callers.
-    const robots = readRobots(new URL("/robots.txt", origin), closing.signal);
-    const entry = { until: runtime.monotonicMs() + robotsMs, robots };
-    rules.set(origin, entry);
-    robots.catch(() => rules.get(origin) === entry && rules.delete(origin));
-    return robots;
+  /** Takes over the pages of the sites as they are now. A page of the config keeps its title and priority. */
+  function relist(): void {
+    const before = listed;
+    const pages = [...configured, ...sites.known.filter(({ entry }) => !configuredKeys.has(keyOf(entry)))];
+    pages.sort((one, other) => compareAddresses(one.entry.path, other.entry.path));
+    listed = new Map(pages.map((each) => [keyOf(each.entry), each]));
+    watches.tell(differences(before, listed));
   }
 
-  /** A missing robots.txt allows everything; an unavailable one allows nothing until it can be read. */
-  async function readRobots(url: URL, signal: AbortSignal): Promise<Robots> {
-    const { status, bytes } = await visitRobots(url, () => ({}), signal);
-    if (status >= 500 || status === 429) throw unavailable(`robots.txt of the site cannot be read (status ${status})`);
-    return parseRobots(status === 200 ? bytes.toString("utf8") : "", "pressmark");
-  }
-
-  async function fetchPage(at: Address, signal: AbortSignal): Promise<CachedPage> {
+  /** The list is that of the config or the site, whether its pages exist or not. */
+  function tell(at: Address, kind: "appeared" | "changed" | "gone"): void {
     const key = keyOf(at);
-    const url = byKey.get(key)?.url ?? urlOf(at, hosts.schemeOf);
-    if (!url || !hosts.allows(url)) throw notFound(at.path);
-    const before = cache.get(url.href);
-    const headersFor = ({ href }: URL) => ({
-      Accept: "text/html, text/*;q=0.9, */*;q=0.5",
-      ...(href === before?.href && before.validators),
+    const { path } = at;
+    if (!listed.has(key) && !watched.has(key)) return;
+    if (kind === "changed") watches.tell([{ kind, path }]);
+    // A page that is gone says nothing about the pages below it.
+    else if (kind === "gone" && isAbove(path, listed)) watches.tell([{ kind: "lost", isUnlisted: true }]);
+    else watches.tell([{ kind, path, isUnlisted: true }]);
+  }
+
+  const ageOf = ({ checkedMs }: KnownPage) => Math.abs(runtime.now() - checkedMs);
+
+  /** The entry with the title of the page itself, unless the config has one, and with a version if its content is known. */
+  function shown({ entry }: Listed): Entry {
+    const page = known.get(keyOf(entry));
+    if (!page) return entry;
+    const { title, digest } = page;
+    const isCurrent = entry.version === undefined && digest !== undefined && ageOf(page) < options.refreshMs;
+    return {
+      ...entry,
+      ...(title !== undefined && !hasOwnTitle.has(entry) && { title }),
+      ...(isCurrent && !configuredKeys.has(keyOf(entry)) && { version: versionOf(digest) }),
+    };
+  }
+
+  /** A person does not wait as long as a crawl: the sites may ask for long pauses between requests. */
+  async function learnPages({ caller, signal }: Call): Promise<void> {
+    if (!hasSites) return;
+    const reading = sites.pages();
+    if (caller === serverCaller) await reading;
+    else if (!(await isDoneWithin(reading, options.timeoutMs, runtime.wait, signal)))
+      throw unavailable("the list of the site's pages is still being read; try again later");
+  }
+
+  /** A short list of pages shows their titles from the start. */
+  async function learnTitles(): Promise<void> {
+    if (!areTitlesWanted) return;
+    areTitlesWanted = false;
+    const untitled = configured.map(({ entry }) => entry).filter((entry) => !hasOwnTitle.has(entry));
+    if (untitled.length > maxTitles) return;
+    await isDoneWithin(reader.check(untitled, closing.signal, true), titlesMs, runtime.wait, closing.signal);
+  }
+
+  /** Requests pages whose content is known from earlier conditionally, so that the index need not read what did not change. */
+  async function recheck(signal: AbortSignal): Promise<void> {
+    const over = new AbortController();
+    const due = sites.known.flatMap(({ entry }) => {
+      const page = known.get(keyOf(entry));
+      const isDue = page && entry.version === undefined && ageOf(page) >= options.refreshMs;
+      return isDue && Object.keys(page.validators).length > 0 ? [entry] : [];
     });
-    const visited = await visit(url, headersFor, signal);
-    const isSame = visited.status === 304 && visited.url.href === before?.href;
-    if (!isSame) refuseFailure(visited, at.path);
-    const page = isSame && before ? before : await readPage(visited, at.path, extract, signal);
-    // A page without a validator must be fetched again anyway, so it is not cached.
-    if (Object.keys(page.validators).length > 0 && page.heldBytes <= maxPagesBytes / 4) cache.set(url.href, page);
-    else cache.delete(url.href);
-    recent.set(key, { at, digest: page.digest });
-    return page;
+    const checking = reader.check(due, AbortSignal.any([signal, over.signal]), true);
+    await isDoneWithin(checking, conditionalMs, runtime.wait, signal);
+    over.abort();
+  }
+
+  const save = () => known.save((key) => listed.has(key));
+
+  async function saveAgain(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await runtime.wait(saveMs, signal);
+      save();
+    }
+  }
+
+  async function pollPages(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await runtime.wait(options.pollMs, signal);
+      const pages = new Map(configured.map(({ entry }): [string, Address] => [keyOf(entry), entry]));
+      for (const [key, { at }] of watched) pages.set(key, at);
+      await reader.check([...pages.values()], signal, false);
+    }
+  }
+
+  async function pollSites(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await runtime.wait(options.refreshMs, signal);
+      await sites.refresh();
+      const due = sites.known.filter(({ entry }) => {
+        const page = known.get(keyOf(entry));
+        const isSame = page && entry.version !== undefined && entry.version === page.version;
+        return !isSame || ageOf(page) >= recheckMs;
+      });
+      const addresses = due.map(({ entry }) => entry);
+      await reader.check(addresses, signal, false);
+    }
+  }
+
+  /** Ends with the signal. */
+  async function poll(signal: AbortSignal): Promise<void> {
+    await Promise.allSettled([pollPages(signal), ...(hasSites ? [pollSites(signal), saveAgain(signal)] : [])]);
+  }
+
+  /** Later changes of the listed pages are noticed. */
+  async function arm(signal: AbortSignal): Promise<void> {
+    if (hasSites) await sites.pages().catch(() => undefined);
+    const addresses = configured.map(({ entry }) => entry);
+    await reader.check(addresses, signal, true);
   }
 
   return {
-    timeoutMs: options.timeoutMs,
+    // Only a crawl takes longer than `options.timeoutMs`.
+    timeoutMs: options.timeoutMs + (hasSites ? crawledAtOnce * maxCrawlDelayMs : 0),
 
-    async list({ cursor, limit }) {
-      const rest = listed.filter(({ entry }) => cursor === undefined || compareAddresses(entry.path, cursor) > 0);
+    async list({ cursor, limit, versions }, call) {
+      await learnPages(call);
+      if (call.caller === serverCaller && cursor === undefined && versions !== false) await recheck(call.signal);
+      await learnTitles();
+      const rest = [...listed.values()].filter(
+        ({ entry }) => cursor === undefined || compareAddresses(entry.path, cursor) > 0,
+      );
       // Pages that differ only in their query stay on one page of the list, because a cursor continues after all of them.
       const end = rest.findIndex(({ entry }, index) => index >= limit && entry.path !== rest[index - 1]?.entry.path);
-      const items = rest.slice(0, end < 0 ? rest.length : end).map(({ entry }) => entry);
+      const items = rest.slice(0, end < 0 ? rest.length : end).map(shown);
       return { items, ...(end >= 0 && { next: items.at(-1)!.path }) };
     },
 
-    async read(at, { signal }) {
-      const { part } = await fetchPage(at, signal);
-      return [part];
+    async read(at, { caller, signal }) {
+      const { part, digest } = await reader.fetch(at, { isCrawl: caller === serverCaller, signal });
+      return [{ ...part, version: versionOf(digest) }];
     },
 
-    async stat(at, { signal }) {
-      const known = byKey.get(keyOf(at));
-      if (known) return known.entry;
-      const { part, size, lastModified, digest } = await fetchPage(at, signal);
+    async stat(at, call) {
+      await learnPages(call);
+      const found = listed.get(keyOf(at));
+      if (found) return shown(found);
+      const page = await reader.fetch(at, { isCrawl: call.caller === serverCaller, signal: call.signal });
+      const { part, title, size, lastModified, digest } = page;
       return {
         ...at,
+        ...(title !== undefined && { title }),
         mimeType: part.mimeType,
         size,
-        version: digest,
+        version: versionOf(digest),
         ...(lastModified && { annotations: { lastModified } }),
       };
     },
@@ -204,8 +289,8 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
       if (variable === "host")
         return hosts.names.filter((name) => name.startsWith(beginning)).map((each) => ({ value: each }));
       if (variable !== "path") return [];
-      const paths = [...byKey.values(), ...recent.values()].map((each) => ("at" in each ? each.at : each.entry));
-      return [...new Set(paths.flatMap((at) => (at.query ? [] : [at.path])))].flatMap((path) => {
+      const addresses = [...[...listed.values()].map(({ entry }) => entry), ...[...known.values()].map(({ at }) => at)];
+      return [...new Set(addresses.flatMap((at) => (at.query ? [] : [at.path])))].flatMap((path) => {
         const [host, ...rest] = path.split("/");
         const pagePath = rest.join("/");
         const isMatch = (given["host"] ?? host) === host && pagePath !== "" && pagePath.startsWith(value);
@@ -215,174 +300,57 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
 
     async watch(call) {
       const signal = AbortSignal.any([call.signal, closing.signal]);
-      const seen: Seen = new Map();
-      const first = checkAll(seen, signal);
-      const isSeen = await isDoneWithin(first, armMs, runtime.wait, signal);
-      return follow(seen, first, isSeen, signal);
+      const isFirst = watches.size === 0;
+      const queue = watches.join(signal);
+      if (isFirst) polling = new AbortController();
+      const pollSignal = AbortSignal.any([polling.signal, closing.signal]);
+      const first = arm(signal);
+      const isArmed = await isDoneWithin(first, armMs, runtime.wait, signal);
+      if (!isArmed) void first.then(() => queue.push({ kind: "lost" }));
+      if (isFirst) void first.then(() => (watches.size > 0 ? poll(pollSignal) : undefined));
+      return queue;
     },
 
-    lists: (at) => byKey.has(keyOf(at)),
+    lists: (at) => listed.has(keyOf(at)),
 
     async follow(at, { signal }) {
       const key = keyOf(at);
-      if (signal.aborted || byKey.has(key)) return;
-      const known = watched.get(key);
-      if (!known && watched.size >= maxWatched) {
+      if (signal.aborted || configuredKeys.has(key)) return;
+      const followed = watched.get(key);
+      if (!followed && watched.size >= maxWatched) {
         if (!isLogged)
           runtime.log("warn", `more than ${maxWatched} pages are subscribed to; further ones are not polled`);
         isLogged = true;
         return;
       }
-      // The subscriber has just read the page; later changes must be announced.
-      const each = known ?? { at, digest: recent.get(key)?.digest, ears: new Set() };
+      const each = followed ?? { at, ears: new Set() };
       watched.set(key, each);
       each.ears.add(signal);
       const leave = () => each.ears.delete(signal) && each.ears.size === 0 && watched.delete(key);
       signal.addEventListener("abort", leave, { once: true });
     },
 
+    ...(hasSites && {
+      async problems() {
+        await sites.pages().catch(() => undefined);
+        return sites.problems;
+      },
+    }),
+
     async close() {
       closing.abort();
-      extract.close();
+      reader.close();
+      save();
     },
   };
-
-  async function* follow(
-    seen: Seen,
-    first: Promise<unknown>,
-    isSeen: boolean,
-    signal: AbortSignal,
-  ): AsyncGenerator<SourceChange> {
-    await first;
-    if (!isSeen && !signal.aborted) yield { kind: "lost" };
-    for (;;) {
-      try {
-        await runtime.wait(options.pollMs, signal);
-      } catch {
-        return;
-      }
-      yield* await checkAll(seen, signal);
-    }
-  }
-
-  /** A page that cannot be reached counts as unchanged. */
-  async function checkAll(seen: Seen, signal: AbortSignal): Promise<SourceChange[]> {
-    const changes: SourceChange[] = [];
-    const pages = new Map<string, WatchedPage>(
-      [...byKey].map(([key, { entry }]) => [key, { at: entry, digest: undefined }]),
-    );
-    for (const [key, each] of watched) pages.set(key, each);
-    for (const key of seen.keys()) if (!pages.has(key)) seen.delete(key);
-    await inParallel([...pages], maxConcurrentChecks, async ([key, each]) => {
-      if (!signal.aborted) await checkPage(key, each, seen, changes, signal);
-    });
-    return changes;
-  }
-
-  async function checkPage(
-    key: string,
-    { at, digest: first }: WatchedPage,
-    seen: Seen,
-    changes: SourceChange[],
-    signal: AbortSignal,
-  ): Promise<void> {
-    const before = seen.has(key) ? seen.get(key) : (first ?? "not seen yet");
-    try {
-      const { digest } = await fetchPage({ path: at.path, query: at.query }, signal);
-      // The list is that of the config, whether its pages exist or not.
-      if (before === undefined) changes.push({ kind: "appeared", path: at.path, isUnlisted: true });
-      else if (before !== digest) changes.push({ kind: "changed", path: at.path });
-      seen.set(key, digest);
-    } catch (cause) {
-      if (!(cause instanceof ResourceError) || cause.kind !== "not-found") return;
-      if (before !== undefined) changes.push({ kind: "gone", path: at.path, isUnlisted: true });
-      seen.set(key, undefined);
-    }
-  }
 }
 
-/** A page and its digest at the last poll. */
-interface WatchedPage {
-  readonly at: Address;
-  readonly digest: string | undefined;
+function versionOf(digest: string): string {
+  return `sha256:${digest}`;
 }
 
-/** Page → digest at the last poll; undefined if the page did not exist, absent before the first poll. */
-type Seen = Map<string, string | undefined>;
-
-function keyOf({ path, query }: Address): string {
-  return JSON.stringify([path, ...Object.entries(query ?? {})]);
-}
-
-interface Listed {
-  readonly url: URL;
-  readonly entry: Entry;
-}
-
-function listPages({ pages, direct }: Pick<WebOptions, "pages" | "direct">): readonly Listed[] {
-  const listed = pages.map((page) => {
-    const { url: given, ...about } = typeof page === "string" ? { url: page } : page;
-    const { title, description, priority, audience }: Partial<Exclude<typeof page, string>> = about;
-    const url = URL.parse(given);
-    if (!url || !/^https?:$/.test(url.protocol))
-      throw invalid(`${quote(given)} is not a page URL; write it with https://`);
-    if (url.username !== "" || url.password !== "")
-      throw invalid("the URL of a page may not contain a user name or password");
-    if (direct && (url.protocol !== "https:" || url.port !== ""))
-      throw invalid(`${quote(given)} cannot be listed with "direct": only https:// URLs without a port can`);
-    url.hash = "";
-    const entry: Entry = {
-      ...addressOf(url),
-      name: title ?? url.href.replace(/^https?:\/\//, ""),
-      title,
-      description,
-      ...((priority !== undefined || audience !== undefined) && { annotations: { priority, audience } }),
-    };
-    return { url, entry };
-  });
-  const once = new Map(listed.map((each) => [keyOf(each.entry), each]));
-  return [...once.values()].sort((one, other) => compareAddresses(one.entry.path, other.entry.path));
-}
-
-function addressOf(url: URL): Address {
-  const query = Object.fromEntries(url.searchParams);
-  try {
-    const segments = url.pathname === "/" ? [] : url.pathname.slice(1).split("/").map(decodeURIComponent);
-    const isAddressable = !segments.some((each) => each.includes("\0")) && !("" in query);
-    if (isAddressable && Object.keys(query).length === url.searchParams.size)
-      return { path: pathOf([url.host, ...segments]), ...(url.searchParams.size > 0 && { query }) };
-  } catch {
-    // Invalid percent escape.
-  }
-  throw invalid(
-    `${quote(url.href)} cannot be listed: its query may not repeat a name, and every "%" must begin a valid escape`,
-  );
-}
-
-/** Undefined if the address is not a page of any host. */
-function urlOf({ path, query }: Address, schemeOf: (host: string) => string): URL | undefined {
-  const [host = "", ...segments] = segmentsOf(path);
-  // A bare host is its start page, which has no second address.
-  if (!/^[\p{L}\p{N}.:[\]-]+$/u.test(host) || (segments.length === 1 && segments[0] === "")) return undefined;
-  const pagePath = segments.map(encodeURIComponent).join("/");
-  const search = query
-    ? `?${Object.entries(query)
-        .map((pair) => pair.map(encodeURIComponent).join("="))
-        .join("&")}`
-    : "";
-  const url = URL.parse(`${schemeOf(host)}//${host}/${pagePath}${search}`);
-  // Rejects a URL whose host was normalized: the access rules were checked for the host as written.
-  return url && url.username === "" && url.host === host && url.href.length <= maxUrlLength ? url : undefined;
-}
-
-function refuseFailure({ status, headers }: FetchedResponse, path: string): void {
-  if (status >= 200 && status < 300) return;
-  if (status === 404 || status === 410) throw notFound(path);
-  if (status === 401 || status === 403) throw denied(`the site denies access to the page (status ${status})`);
-  if (status === 429) {
-    const seconds = Number(headers["retry-after"]);
-    const details = Number.isFinite(seconds) ? { retryAfterMs: Math.min(Math.max(seconds, 0), 86_400) * 1000 } : {};
-    throw new ResourceError("busy", "the site limits requests; try again later", { details });
-  }
-  throw new ResourceError("unavailable", `the site responded with status ${status}`, { passing: status >= 500 });
+/** Mounts with the same pages share a file. */
+function stateFile({ sites, pages, direct }: WebOptions, { env }: Runtime): string {
+  const name = digestOf(Buffer.from(canonicalJson({ sites, pages, direct })));
+  return join(cacheFolder(systemPathsOf(env)), "web", `${name}.json`);
 }

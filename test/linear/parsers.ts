@@ -11,6 +11,7 @@ import { estimate } from "../../src/context/count-tokens.ts";
 import { displayWidth } from "../../src/lib/display-width.ts";
 import { decodeHtmlEntities } from "../../src/backends/documents/html-entities.ts";
 import { decodeHtml, htmlToMarkdown } from "../../src/backends/documents/html.ts";
+import { findMain, readHead } from "../../src/backends/documents/main-content.ts";
 import { scanXml } from "../../src/backends/documents/xml.ts";
 import { createGlob } from "../../src/lib/glob.ts";
 import { parseJsonText } from "../../src/lib/json-text.ts";
@@ -55,6 +56,7 @@ import { eachLabel, typedAt } from "../../src/sources/metrics/promql.ts";
 import { withoutSecrets } from "../../src/sources/metrics/state.ts";
 import { parseDuration, parseTimeRange as parseSpan } from "../../src/sources/metrics/times.ts";
 import { parseBlock } from "../../src/lib/skill-front-matter.ts";
+import { parseSiteMap } from "../../src/sources/web/parse-site-map.ts";
 import { parseRobots } from "../../src/sources/web/robots.ts";
 import { parseAccept } from "../../src/transport/accepts.ts";
 import { readForwarded, readXForwarded } from "../../src/transport/forwarded.ts";
@@ -798,8 +800,32 @@ const others: readonly Parser[] = [
     name: "robots.txt",
     tokens: ["User-agent: ", "Disallow: /", "Allow: ", "*", "$", "#", "\n", "%41"],
     maxLength: 64 * kib,
-    run: (text) => parseRobots(text, "a")(text.slice(0, 2000)),
+    run: (text) => parseRobots(text, "a").allows(text.slice(0, 2000)),
     kept: [{ shape: "halves", unit: "User-agent: ", between: "Allow: /" }],
+  },
+  {
+    name: "sitemaps and llms.txt",
+    tokens: ["<urlset>", "<url>", "<loc>", "</loc>", "</url>", "/a", "- [", "](", ")", ": ", "\n", "<!--", "http://a/"],
+    maxLength: 1024 * kib,
+    run: (text) => [parseSiteMap(text, 5000), parseSiteMap(`<urlset>${text}`, 5000)],
+  },
+  {
+    name: "the content of a web page",
+    tokens: [
+      "<main>",
+      "</main>",
+      "<div role=main>",
+      "</div>",
+      "<title>",
+      "</title>",
+      "<base href=/a>",
+      "a",
+      "<!--",
+      "<",
+      '"',
+    ],
+    maxLength: 1024 * kib,
+    run: (text) => [findMain(text), readHead(text, "https://a.example/")],
   },
   {
     name: "messages",

@@ -10,11 +10,23 @@ interface DocumentText {
 /** A workbook whose sheets are returned separately. */
 export const sheetsType = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet;sheets";
 
+/** Type of a web page whose content is wanted, in UTF-8; followed by the URL of the page. */
+export const pageType = "text/html;url=";
+/** The same without the library, which some pages overtax. */
+export const plainPageType = "text/html;plain;url=";
+
 /** Throws a DocumentError if there is no text. */
 export async function documentText(bytes: Uint8Array, mimeType: string): Promise<DocumentText> {
   if (mimeType === "application/pdf") {
     const { pdfToText } = await import("./pdf.ts");
     return { mimeType: "text/plain", text: await pdfToText(bytes) };
+  }
+  const ofPage = [pageType, plainPageType].find((type) => mimeType.startsWith(type));
+  if (ofPage !== undefined) {
+    const { pageToMarkdown } = await import("./main-content.ts");
+    const load = ofPage === plainPageType ? async () => undefined : undefined;
+    const text = await pageToMarkdown(new TextDecoder().decode(bytes), mimeType.slice(ofPage.length), load);
+    return { mimeType: "text/markdown", text };
   }
   if (mimeType === "text/html") {
     const { decodeHtml, htmlToMarkdown } = await import("./html.ts");

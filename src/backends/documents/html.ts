@@ -1,9 +1,10 @@
 /** A web page as Markdown: the visible content only. */
 import { findEncoding } from "../../lib/text-encoding.ts";
 import { decodeHtmlEntities } from "./html-entities.ts";
+import { attributeOf, scanHtml, type Tag } from "./html-tags.ts";
 import { createMarkdownBlocks, markdownHeading, oneLine, table } from "./markdown.ts";
 
-/** Elements that are dropped completely. For raw text elements, the end tag is searched by name. */
+/** Elements that are dropped completely. */
 const dropped = new Set([
   "script",
   "style",
@@ -17,30 +18,38 @@ const dropped = new Set([
   "rp",
   "datalist",
 ]);
-const rawText = new Set(["script", "style", "iframe", "textarea", "title", "xmp"]);
 const blockElements = new Set(
   (
     "address article aside blockquote body center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 " +
     "header hgroup hr html legend li main menu nav ol p pre section summary table ul option caption"
   ).split(" "),
 );
-const emptyElements = new Set("area base br col embed hr img input link meta source track wbr".split(" "));
+/** Also dropped where only the content of a page is wanted. */
+const navigation = new Set(["nav", "button"]);
 
-interface Tag {
-  readonly name: string;
-  readonly isEnd: boolean;
-  readonly isEmpty: boolean;
-  /** After the name. */
-  readonly rest: string;
+export interface HtmlOptions {
+  /** URL that links are relative to. Without it, links stay as they are written. */
+  readonly base?: string;
+  /** Title of the page, if `html` is only a part of it. */
+  readonly title?: string;
+  /** Whether navigation, buttons and menus are dropped. */
+  readonly isContent?: boolean;
 }
 
-export function htmlToMarkdown(html: string): string {
+/** The result has at most one heading of the first level: the first one of the page, else its title. */
+export function htmlToMarkdown(
+  html: string,
+  { base, title: givenTitle = "", isContent = false }: HtmlOptions = {},
+): string {
   const blocks = createMarkdownBlocks();
   const lists: { readonly isNumbered: boolean; count: number }[] = [];
   const tables: { readonly rows: string[][] }[] = [];
   /** The open link. The line before it is stored separately: cutting it out of a long line repeatedly would be slow. */
   let link: { readonly href: string; readonly before: string } | undefined;
-  let title = "";
+  let title = givenTitle;
+  let hasFirstHeading = false;
+  /** Of the code that follows. */
+  let language = "";
   let line = "";
   /** Stored separately, because reading the end of a growing string would flatten it each time. */
   let endsInSpace = true;
@@ -67,8 +76,13 @@ export function htmlToMarkdown(html: string): string {
       cell.push(before === "" ? text : `${before}\n${text}`);
       return;
     }
-    if (preformatted > 0) return add(fenced(text));
-    if (level > 0) return add(markdownHeading(level, text));
+    if (preformatted > 0) return add(fenced(text, language));
+    language = "";
+    if (level > 0) {
+      const isSecond = level === 1 && hasFirstHeading;
+      if (level === 1) hasFirstHeading = true;
+      return add(markdownHeading(isSecond ? 2 : level, text));
+    }
     const list = lists.at(-1);
     if (!list) return add(text);
     const indent = "  ".repeat(Math.min(8, lists.length - 1));
@@ -101,6 +115,7 @@ export function htmlToMarkdown(html: string): string {
 
   function open({ name, rest, isEmpty }: Tag): void {
     if (blockElements.has(name)) flush();
+    if (codeElements.has(name)) language = languageOf(rest) ?? language;
     switch (name) {
       case "br":
         line += "\n";
@@ -160,7 +175,7 @@ export function htmlToMarkdown(html: string): string {
         break;
       case "img": {
         const alt = oneLine(decodeHtmlEntities(attributeOf(rest, "alt") ?? ""));
-        if (alt !== "") write(`![${alt}](${shortTarget(attributeOf(rest, "src") ?? "")})`);
+        if (alt !== "") write(`![${alt}](${shortTarget(attributeOf(rest, "src") ?? "", base)})`);
         break;
       }
     }
@@ -175,8 +190,10 @@ export function htmlToMarkdown(html: string): string {
       lists.pop();
       isItem = false;
     } else if (name === "blockquote") quotes = Math.max(0, quotes - 1);
-    else if (name === "pre") preformatted = Math.max(0, preformatted - 1);
-    else if (name === "table") endTable();
+    else if (name === "pre") {
+      preformatted = Math.max(0, preformatted - 1);
+      language = "";
+    } else if (name === "table") endTable();
   }
 
   function endLink(): void {
@@ -184,12 +201,16 @@ export function htmlToMarkdown(html: string): string {
     const { href, before } = link;
     link = undefined;
     const text = line.trim();
+    if (href.startsWith("#") && anchorMark.test(text)) {
+      line = before;
+      return;
+    }
     if (text === "" || text === href || !isWorthNaming(href) || preformatted > 0) {
       line = before + line;
       return;
     }
     const lead = line.slice(0, line.indexOf(text));
-    const target = href.trim().replaceAll(/\s/g, "%20");
+    const target = absolute(href, base);
     line = `${before}${lead}[${oneLine(text)}](${target})${/\s$/.test(line) ? " " : ""}`;
   }
 
@@ -205,7 +226,7 @@ export function htmlToMarkdown(html: string): string {
     tag(tag) {
       if (dropping > 0) {
         if (tag.name === droppedName && !tag.isEmpty) dropping += tag.isEnd ? -1 : 1;
-      } else if (dropped.has(tag.name) && !tag.isEnd) {
+      } else if (!tag.isEnd && (dropped.has(tag.name) || (isContent && isNavigation(tag)))) {
         if (tag.isEmpty) return;
         dropping = 1;
         droppedName = tag.name;
@@ -216,105 +237,40 @@ export function htmlToMarkdown(html: string): string {
       if (dropping === 0) write(decodeHtmlEntities(text));
     },
     title(text) {
-      if (title === "" && dropping === 0) title = oneLine(decodeHtmlEntities(text));
+      if (title === "" && dropping === 0) title = titleText(text);
     },
   });
   flush();
   const body = blocks.toString();
-  // The first heading often repeats the title.
-  return title === "" || body.startsWith(`# ${title}\n`) ? body : `# ${title}\n${body === "" ? "" : `\n${body}`}`;
+  return title === "" || hasFirstHeading ? body : `# ${title}\n${body === "" ? "" : `\n${body}`}`;
 }
 
-interface HtmlHandler {
-  tag(tag: Tag): void;
-  text(text: string): void;
-  title(text: string): void;
+/** The text of a title element. */
+export function titleText(text: string): string {
+  return oneLine(decodeHtmlEntities(text));
 }
 
-function scanHtml(html: string, { tag, text, title }: HtmlHandler): void {
-  for (let at = 0; at < html.length;) {
-    const start = html.indexOf("<", at);
-    if (start < 0 || start > at) text(html.slice(at, start < 0 ? html.length : start));
-    if (start < 0) return;
-    if (html.startsWith("<!--", start)) {
-      const end = html.indexOf("-->", start + 4);
-      at = end < 0 ? html.length : end + 3;
-      continue;
-    }
-    const next = html.charCodeAt(start + 1);
-    if (next === 0x21 || next === 0x3f) {
-      at = endOfTag(html, start) + 1;
-      continue;
-    }
-    const isEnd = next === 0x2f;
-    const nameStart = start + (isEnd ? 2 : 1);
-    if (!isLetter(html.charCodeAt(nameStart))) {
-      text("<");
-      at = start + 1;
-      continue;
-    }
-    let nameEnd = nameStart;
-    while (nameEnd < html.length && !isNameEnd(html.charCodeAt(nameEnd))) nameEnd += 1;
-    const name = html.slice(nameStart, Math.min(nameEnd, nameStart + 40)).toLowerCase();
-    const end = endOfTag(html, nameEnd);
-    const rest = html.slice(nameEnd, end);
-    const isEmpty = !isEnd && (emptyElements.has(name) || rest.endsWith("/"));
-    tag({ name, isEnd, isEmpty, rest });
-    at = end + 1;
-    if (isEnd || isEmpty || !rawText.has(name)) continue;
-    const close = findClose(html, name, at);
-    if (name === "title") title(html.slice(at, close));
-    else if (name === "textarea" || name === "xmp") text(html.slice(at, close));
-    at = close;
-  }
+/** What links beside headings show that lead to the heading itself. */
+const anchorMark = /^[\u00b6\u00a7#\u2693\u200b\ufeff\u{1f517}]+$/u;
+
+function isNavigation({ name, rest }: Tag): boolean {
+  return navigation.has(name) || (rest.includes("navigation") && attributeOf(rest, "role") === "navigation");
 }
 
-function isLetter(code: number): boolean {
-  return (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a;
-}
+const codeElements = new Set(["div", "pre", "code", "figure"]);
+const noLanguage = new Set(["default", "none", "plain", "plaintext", "text", "source"]);
 
-function isNameEnd(code: number): boolean {
-  return code <= 0x20 || code === 0x3e || code === 0x2f;
-}
+const languageClass =
+  /(?:^|\s)(?:(?:lang|language|highlight-source|highlight|src)-|brush: ?)([a-z][\w+#.]{0,29})(?=[\s;]|$)/i;
 
-function endOfTag(html: string, from: number): number {
-  for (let at = from; at < html.length; at += 1) {
-    const code = html.charCodeAt(at);
-    if (code === 0x3e) return at;
-    // A quotation mark counts only where a value may begin.
-    if ((code !== 0x22 && code !== 0x27) || html.charCodeAt(at - 1) !== 0x3d) continue;
-    const close = html.indexOf(code === 0x22 ? '"' : "'", at + 1);
-    if (close < 0) continue;
-    at = close;
-  }
-  return html.length;
-}
-
-function findClose(html: string, name: string, from: number): number {
-  for (let at = html.indexOf("</", from); at >= 0; at = html.indexOf("</", at + 2))
-    if (html.slice(at + 2, at + 2 + name.length).toLowerCase() === name) return at;
-  return html.length;
-}
-
-function attributeOf(rest: string, wanted: string): string | undefined {
-  for (let at = 0; ;) {
-    const equals = rest.indexOf("=", at);
-    if (equals < 0) return undefined;
-    const name = rest.slice(at, equals).trim();
-    let open = equals + 1;
-    while (rest.charCodeAt(open) <= 0x20) open += 1;
-    const mark = rest.charAt(open);
-    const isQuoted = mark === '"' || mark === "'";
-    let close = isQuoted ? rest.indexOf(mark, open + 1) : open;
-    if (!isQuoted) while (close < rest.length && rest.charCodeAt(close) > 0x20) close += 1;
-    if (close < 0) return undefined;
-    if (lastWord(name).toLowerCase() === wanted) return rest.slice(isQuoted ? open + 1 : open, close);
-    at = close + 1;
-  }
-}
-
-function lastWord(text: string): string {
-  return text.slice(text.search(/(?<!\S)\S*$/));
+/** The language of code as highlighters write it into class names: `language-js`, `highlight-python3`, `highlight-source-shell`, `brush: sql`. */
+function languageOf(rest: string): string | undefined {
+  const classes = attributeOf(rest, "class") ?? "";
+  const found = languageClass.exec(classes)?.[1] ?? attributeOf(rest, "data-lang");
+  if (found === undefined || !/^[\w+#.]{1,30}$/.test(found)) return undefined;
+  const name = found.toLowerCase();
+  // Sphinx names the version of the language.
+  return noLanguage.has(name) ? "" : name === "python3" ? "python" : name;
 }
 
 /** Collapses white space; a line break between two wide characters is removed. */
@@ -330,18 +286,22 @@ function isWide(code: number): boolean {
   return (code >= 0x3000 && code <= 0x9fff) || (code >= 0xf900 && code <= 0xfaff) || (code >= 0xff00 && code <= 0xffef);
 }
 
-function fenced(text: string): string {
+function fenced(text: string, language: string): string {
   const body = text.replace(/^\n/, "").trimEnd();
   const fence = body.includes("```") ? "~~~~" : "```";
-  return `${fence}\n${body}\n${fence}`;
+  return `${fence}${language}\n${body}\n${fence}`;
 }
 
 function isWorthNaming(href: string): boolean {
   return href !== "" && !href.startsWith("#") && !/^\s*(?:javascript|data|vbscript):/i.test(href);
 }
 
-function shortTarget(src: string): string {
-  return /^\s*data:/i.test(src) ? "" : decodeHtmlEntities(src).trim().replaceAll(/\s/g, "%20");
+function shortTarget(src: string, base: string | undefined): string {
+  return /^\s*data:/i.test(src) ? "" : absolute(decodeHtmlEntities(src), base);
+}
+
+function absolute(href: string, base: string | undefined): string {
+  return (base === undefined ? undefined : URL.parse(href, base)?.href) ?? href.trim().replaceAll(/\s/g, "%20");
 }
 
 /** Decodes a page: by its byte order mark, as UTF-8 if valid, by its declared charset, else by detection. */

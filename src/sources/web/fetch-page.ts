@@ -3,6 +3,7 @@ import { unlessAborted } from "../../lib/unless-aborted.ts";
 import { cancelled, denied, lastingFailure, quote, ResourceError, unavailable } from "../../errors.ts";
 import type { Runtime } from "../../source.ts";
 import type { Permit } from "../../backends/web/addresses.ts";
+import type { Pace, Turn } from "./pace.ts";
 import { createGuardedRequest, type FetchedResponse, type Resolve } from "../../backends/web/guarded-request.ts";
 
 interface VisitOptions {
@@ -15,22 +16,26 @@ interface VisitOptions {
   readonly isCut?: boolean;
   readonly timeoutMs: number;
   readonly userAgent: string;
+  /** Headers that only this host gets; called again for every redirect. */
+  headersFor(url: URL): Readonly<Record<string, string>>;
   readonly log: Runtime["log"];
+  /** Absent for requests that are always sent immediately. */
+  readonly pace?: Pace;
 }
 
 /** The request headers for each URL: they may differ between redirects. */
 type PageHeaders = (url: URL) => Readonly<Record<string, string>>;
 
-type Visit = (url: URL, headers: PageHeaders, signal: AbortSignal) => Promise<FetchedResponse>;
+export type Visit = (url: URL, headers: PageHeaders, turn: Turn) => Promise<FetchedResponse>;
 
 const maxRedirects = 5;
 const redirects = new Set([301, 302, 303, 307, 308]);
 
 export function createVisit(visiting: VisitOptions): Visit {
-  const { mayVisit, timeoutMs, userAgent } = visiting;
+  const { mayVisit, timeoutMs, userAgent, headersFor, pace = (_url, _turn, request) => request() } = visiting;
   const send = createGuardedRequest({ ...visiting, what: "page", advice: "allow it with allowAddresses" });
 
-  return async (start, headers, signal) => {
+  async function visitNow(start: URL, headers: PageHeaders, signal: AbortSignal): Promise<FetchedResponse> {
     const late = AbortSignal.timeout(timeoutMs);
     const either = AbortSignal.any([signal, late]);
     let url = start;
@@ -38,7 +43,7 @@ export function createVisit(visiting: VisitOptions): Visit {
       for (let step = 0; step <= maxRedirects; step += 1) {
         if (!(await unlessAborted(mayVisit(url), either))) throw denied(`${nameOf(url, start)} is not an allowed host`);
         const visited = await unlessAborted(
-          send(url, { headers: { "User-Agent": userAgent, ...headers(url) } }, either),
+          send(url, { headers: { "User-Agent": userAgent, ...headers(url), ...headersFor(url) } }, either),
           either,
         );
         const target = visited.headers["location"];
@@ -52,6 +57,15 @@ export function createVisit(visiting: VisitOptions): Visit {
       throw unavailable(`${nameOf(url, start)} ${why}`, cause);
     }
     throw lastingFailure(`${quote(start.host)} redirects too often`);
+  }
+
+  return async (start, headers, turn) => {
+    try {
+      // Waiting for a turn does not count as time of the page.
+      return await pace(start, turn, () => visitNow(start, headers, turn.signal));
+    } catch (cause) {
+      throw cause instanceof ResourceError ? cause : cancelled(cause);
+    }
   };
 }
 

@@ -1,6 +1,8 @@
 /** Converts a response: HTML to Markdown, other text to text, anything else to bytes. */
 import { quote, ResourceError } from "../../errors.ts";
-import { decodeHtml, htmlToMarkdown } from "../../backends/documents/html.ts";
+import { pageType, plainPageType } from "../../backends/documents/document-text.ts";
+import { decodeHtml } from "../../backends/documents/html.ts";
+import { needsSearch, pageToMarkdown, readHead } from "../../backends/documents/main-content.ts";
 import { isTextType } from "../../lib/mime.ts";
 import type { Freshness } from "../../resources.ts";
 import type { Part } from "../../source.ts";
@@ -9,6 +11,8 @@ import type { FetchedResponse } from "../../backends/web/guarded-request.ts";
 
 export interface CachedPage {
   readonly part: Part;
+  /** Title of the page, if it is HTML and has one. */
+  readonly title: string | undefined;
   /** Size of the response body. */
   readonly size: number;
   /** Approximate memory use. */
@@ -21,8 +25,9 @@ export interface CachedPage {
   readonly validators: Readonly<Record<string, string>>;
 }
 
-/** A larger page is converted in a thread, which does not block the server. */
+/** A larger page is converted in another process, which does not block the server. */
 const maxHtmlHere = 64 * 1024;
+const maxTitle = 300;
 const htmlTypes = new Set(["text/html", "application/xhtml+xml"]);
 const typePattern = /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}$/;
 
@@ -34,7 +39,7 @@ export async function readPage(
 ): Promise<CachedPage> {
   const { headers, bytes, url } = visited;
   const size = bytes.length;
-  const digest = process.getBuiltinModule("node:crypto").hash("sha256", bytes, "base64url");
+  const digest = digestOf(bytes);
   const contentType = String(headers["content-type"] ?? "");
   const named = contentType.split(";")[0]!.trim().toLowerCase();
   const type = typePattern.test(named) ? named : "application/octet-stream";
@@ -42,20 +47,24 @@ export async function readPage(
   const etag = headers["etag"];
   const modified = headers["last-modified"];
   const isHtml = htmlTypes.has(type);
-  const text = isHtml
-    ? await markdownOf(bytes, charset, path, extract, signal)
-    : isTextType(type)
-      ? textIn(bytes, charset ?? "utf-8")
-      : undefined;
+  const html = isHtml ? (textIn(bytes, charset) ?? decodeHtml(bytes)) : undefined;
+  const text =
+    html !== undefined
+      ? await markdownOf(html, url, path, extract, signal)
+      : isTextType(type)
+        ? textIn(bytes, charset ?? "utf-8")
+        : undefined;
+  const title = html === undefined ? undefined : titleOf(html, text ?? "", url);
   const part: Part = {
     body: text === undefined ? { bytes } : { text },
     mimeType: isHtml ? "text/markdown" : type,
     freshness: freshnessOf(String(headers["cache-control"] ?? ""), Number(headers["age"] ?? 0)),
-    ...(isHtml && { meta: { "pressmark/originalType": type } }),
+    ...(isHtml && { meta: { "pressmark/originalType": type, ...(title && { "pressmark/title": title }) } }),
   };
   const when = typeof modified === "string" ? new Date(modified) : undefined;
   return {
     part,
+    title,
     size,
     heldBytes: text === undefined ? size : 2 * text.length,
     digest,
@@ -68,26 +77,47 @@ export async function readPage(
   };
 }
 
+export function digestOf(bytes: Uint8Array): string {
+  return process.getBuiltinModule("node:crypto").hash("sha256", bytes, "base64url");
+}
+
+/** The title of the page, without the name of the site that follows it on every page. */
+function titleOf(html: string, markdown: string, { href }: URL): string | undefined {
+  const { title } = readHead(html, href);
+  // A line that begins with "#" in a code block is not a heading.
+  const heading = /^(?:# (.+)|```|~~~~)/m.exec(markdown)?.[1]?.replaceAll("`", "");
+  const found = heading !== undefined && (title === "" || title.startsWith(heading)) ? heading : title;
+  return found === "" ? undefined : found.slice(0, maxTitle);
+}
+
 async function markdownOf(
-  bytes: Buffer,
-  charset: string | undefined,
+  html: string,
+  { href }: URL,
   path: string,
   extract: Extract,
   signal: AbortSignal,
 ): Promise<string> {
-  const html = textIn(bytes, charset);
-  if (bytes.length <= maxHtmlHere) return htmlToMarkdown(html ?? decodeHtml(bytes));
-  const document = { mimeType: "text/html", version: undefined, path };
+  if (html.length <= maxHtmlHere && !needsSearch(html)) return pageToMarkdown(html, href);
+  const convert = async (type: string) => {
+    const document = { mimeType: `${type}${href}`, version: undefined, path, bytes: Buffer.from(html) };
+    return (await extract.text(document, signal)).text.toString("utf8");
+  };
   try {
-    const found = await extract.text({ ...document, bytes: html === undefined ? bytes : Buffer.from(html) }, signal);
-    return found.text.toString("utf8");
+    return await convert(pageType).catch((cause: unknown) => {
+      if (!isTooLarge(cause)) throw cause;
+      return convert(plainPageType);
+    });
   } catch (cause) {
-    if (!(cause instanceof ResourceError) || cause.kind !== "too-large") throw cause;
+    if (!isTooLarge(cause)) throw cause;
     throw new ResourceError("too-large", `${quote(path)} exceeds the limits of the conversion to Markdown`, {
       cause,
       details: { reason: "too-large" },
     });
   }
+}
+
+function isTooLarge(cause: unknown): boolean {
+  return cause instanceof ResourceError && cause.kind === "too-large";
 }
 
 function textIn(bytes: Uint8Array, charset: string | undefined): string | undefined {

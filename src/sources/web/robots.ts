@@ -1,12 +1,21 @@
 /** Parses robots.txt (RFC 9309). */
 import { cutAt } from "../../lib/cut-at.ts";
 
-/** Whether a path with its query may be read. */
-export type Robots = (path: string) => boolean;
+export interface Robots {
+  /** Whether a path with its query may be read. */
+  allows(path: string): boolean;
+  /** The time that the site wants between two requests of a crawl; 0 if it does not say. */
+  readonly crawlDelayMs: number;
+}
 
 interface Rule {
   readonly allows: boolean;
   readonly pattern: string;
+}
+
+interface Group {
+  readonly rules: Rule[];
+  delaySeconds: number;
 }
 
 /** Further rules are ignored. */
@@ -15,9 +24,9 @@ const maxPattern = 2000;
 
 /** The rules for a program of this name, else those for all programs. */
 export function parseRobots(text: string, name: string): Robots {
-  /** By program, the rules of each group that names it; programs named together share them. */
-  const groups = new Map<string, Rule[][]>();
-  let current: Rule[] = [];
+  /** By program, each group that names it; programs named together share it. */
+  const groups = new Map<string, Group[]>();
+  let current: Group = { rules: [], delaySeconds: 0 };
   let isNaming = false;
   let count = 0;
   for (const line of text.split(/\r\n?|\n/)) {
@@ -27,7 +36,7 @@ export function parseRobots(text: string, name: string): Robots {
     const key = content.slice(0, colon).trim().toLowerCase();
     const value = content.slice(colon + 1).trim();
     if (key === "user-agent") {
-      if (!isNaming) current = [];
+      if (!isNaming) current = { rules: [], delaySeconds: 0 };
       isNaming = true;
       const agent = value.toLowerCase();
       const known = groups.get(agent);
@@ -37,11 +46,16 @@ export function parseRobots(text: string, name: string): Robots {
       isNaming = false;
       // An empty rule has no effect.
       if (value === "" || value.length > maxPattern || (count += 1) > maxRules) continue;
-      current.push({ allows: key === "allow", pattern: normal(value) });
+      current.rules.push({ allows: key === "allow", pattern: normal(value) });
+    } else if (key === "crawl-delay") {
+      isNaming = false;
+      const seconds = Number(value);
+      if (seconds > current.delaySeconds) current.delaySeconds = seconds;
     }
   }
-  const rules = (groups.get(name.toLowerCase()) ?? groups.get("*") ?? []).flat();
-  return (path) => {
+  const own = groups.get(name.toLowerCase()) ?? groups.get("*") ?? [];
+  const rules = own.flatMap((group) => group.rules);
+  const allows = (path: string): boolean => {
     const normalized = normal(path);
     let best: Rule | undefined;
     for (const rule of rules) {
@@ -51,6 +65,7 @@ export function parseRobots(text: string, name: string): Robots {
     }
     return best?.allows ?? true;
   };
+  return { allows, crawlDelayMs: 1000 * Math.max(0, ...own.map(({ delaySeconds }) => delaySeconds)) };
 }
 
 /** Normalizes escapes, so that `%7E` equals `~`. */
