@@ -135,7 +135,7 @@ export function openFolder(
         name: "File",
         description:
           "A file or folder by its path. For a file also: some lines (lines=10-40, from 1), some bytes " +
-          "(bytes=0-1023, from 0), or the text of a PDF, an office document or a web page (as=text)",
+          "(bytes=0-1023, from 0), or the text of a PDF, an office document, a notebook or a web page (as=text)",
       },
     ],
 
