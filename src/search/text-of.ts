@@ -24,7 +24,7 @@ export async function textOf(
 ): Promise<FoundText | undefined> {
   const { path, query, mimeType = "", size = 0 } = entry;
   const isDocument = !mimeType.startsWith("text/") && offersText(entry);
-  if (media.test(mimeType) || (size > maxFileBytes && !isDocument)) return { text: "" };
+  if (!isDocument && (media.test(mimeType) || size > maxFileBytes)) return { text: "" };
   const at = isDocument ? { path, query: { ...query, as: "text" } } : { path, query };
   let parts: readonly Part[];
   try {

@@ -15,3 +15,8 @@ export const documentTypes: ReadonlySet<string> = new Set([
   "text/html",
   notebookType,
 ]);
+
+/** The types of pictures whose text is recognized, where that is switched on. */
+export const pictureTypes: ReadonlySet<string> = new Set(
+  ["png", "jpeg", "gif", "webp", "bmp", "tiff"].map((name) => `image/${name}`),
+);
