@@ -23,6 +23,7 @@ import { run, settled } from "./steps.ts";
 import type { Steps } from "./steps.ts";
 import { createWalk } from "./walk.ts";
 
+/** Recognizing a large collection of photos would take days. */
 const maxIndexedPictures = 1000;
 
 export interface FolderOptions extends Partial<RuleChoice> {
@@ -93,7 +94,7 @@ export function openFolder(
     return createExtract({ timeoutMs: textTimeoutMs, pool: createOcrPool(options) });
   }
 
-  /** Recognizing a large collection of photos would take days. */
+  /** Refuses the text of a picture to the index when it has asked for too many. */
   function countPicture({ path }: Address, { caller }: Call): void {
     if (!pictures || caller.id !== serverCaller.id || !pictureTypes.has(mimeOfName(path) ?? "")) return;
     indexedPictures += 1;

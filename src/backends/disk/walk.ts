@@ -41,7 +41,7 @@ interface FileWalkOptions {
   readonly disk: Disk;
   readonly names: Names;
   readonly folderRules: FolderRules;
-  /** Whether each entry gets an icon. */
+  /** What entries say besides the facts of their files. */
   readonly entryOptions?: FileEntryOptions;
   /** Reports a folder without read permission, which is left out. */
   refused(path: string): void;
