@@ -3,11 +3,13 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { z as zod } from "zod";
 import { defineSource } from "../source.ts";
 import { createMemory } from "../sources/memory.ts";
 import { sources } from "../sources/index.ts";
 import { draftConfig, isServable } from "./draft-config.ts";
 import { loadConfig } from "./load-config.ts";
+import { mountSchema } from "./schema.ts";
 import { survey } from "./survey.ts";
 
 let root: string;
@@ -28,6 +30,7 @@ function put(name: string, text = ""): void {
 
 function build(): void {
   put(".git/HEAD", "ref: refs/heads/main");
+  for (const name of ["objects", "refs"]) mkdirSync(join(project, ".git", name));
   put("docs/guide.md");
   put(".claude/skills/press/SKILL.md");
   put("skills/empty/README.md");
@@ -38,7 +41,8 @@ function build(): void {
   put(".env.example", "# settings\nDATABASE_URL=postgres://user:very-secret@db/x\nexport PROMETHEUS_URL=\nOTHER=1\n");
   put("prometheus.yml");
   put("prisma/schema.prisma");
-  put("data.sqlite3");
+  put("data.sqlite3", `SQLite format 3\0`);
+  put("Thumbs.db", "something else");
 }
 
 const known = (definition: ReturnType<typeof database>) => ({
@@ -73,15 +77,20 @@ describe("the look at a project", () => {
       "documentation: docs (docs)",
       "skills: .claude/skills (skills)",
       "settings: compose.yaml, .env.example (config)",
-      "PostgreSQL in a container: compose.yaml (postgres)",
-      "Prometheus in a container: compose.yaml (metrics)",
-      "database: .env.example (DATABASE_URL) (postgres)",
+      "PostgreSQL in a container: compose.yaml (db) (postgres)",
+      "Prometheus in a container: compose.yaml (metrics) (metrics)",
       "Prometheus: .env.example (PROMETHEUS_URL) (metrics)",
       "Prometheus: prometheus.yml (metrics)",
-      "database: prisma/schema.prisma (postgres)",
       "SQLite database: data.sqlite3 (sqlite)",
     ]);
     expect(JSON.stringify(survey(project))).not.toContain("very-secret");
+  });
+
+  it("finds documentation by Japanese names, in either form of Unicode", () => {
+    for (const name of ["資料", "ドキュメント".normalize("NFD"), "写真"]) put(`${name}/a.md`);
+    expect(new Set(survey(project).map(({ where }) => where))).toEqual(
+      new Set(["資料", "ドキュメント".normalize("NFD")]),
+    );
   });
 
   it("finds stores and the website, by the names of settings", async () => {
@@ -163,7 +172,8 @@ describe("the config that is written for it", () => {
       { file, named: false },
       { from: project, env: {}, stateFolder: join(root, "state") },
     );
-    expect("config" in loaded && [loaded.config.mounts.length, loaded.config.withheld]).toEqual([2, []]);
+    const names = "config" in loaded && loaded.config.mounts.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(["files", "my-project", "skills"]));
   });
 
   it("can be used with its comments taken away, part by part", async () => {
@@ -185,6 +195,7 @@ describe("the config that is written for it", () => {
     put(".env.example", "DATABASE_URL=x\n");
     const text = await draft(known(database()));
     expect(text).toContain(`  # Database (.env.example (DATABASE_URL)): Tables of a database.
+  # Needs the environment variable DATABASE_URL, which .env.example names, and "pressmark trust".
   # postgres:
   #   source: postgres
   #   url: "\${env:DATABASE_URL}" # where the database is
@@ -192,6 +203,17 @@ describe("the config that is written for it", () => {
 `);
     expect(text).not.toContain("never said");
     expect(Object.keys((parse(text) as { mounts: object }).mounts)).toEqual(["my-project"]);
+  });
+
+  it.runIf("optional" in mountSchema(zod).shape)("serves databases where they are there", async () => {
+    put(".env", "DATABASE_URL=postgres://user:very-secret@h/x\n");
+    put("data/在庫.db", `SQLite format 3\0`);
+    expect(parse(await draft())).toMatchObject({
+      mounts: {
+        postgres: { source: "postgres", url: "${env:DATABASE_URL}", optional: true },
+        在庫: { source: "sqlite", path: "data/在庫.db", optional: true },
+      },
+    });
   });
 
   it("proposes documentation as a collection of each folder's name", async () => {

@@ -1,9 +1,10 @@
 /** Drafts the config that `pressmark init` writes: mounts, and commented suggestions. */
 import type { z } from "zod";
 import { sources } from "../sources/index.ts";
+import { visibleText } from "../lib/visible-text.ts";
 import type { Registry } from "./find-source.ts";
 import { plainName } from "./load-config.ts";
-import { serverSchema } from "./schema.ts";
+import { mountSchema, serverSchema } from "./schema.ts";
 import type { ProjectFinding } from "./survey.ts";
 
 interface DraftOptions {
@@ -11,8 +12,8 @@ interface DraftOptions {
   readonly findings: readonly ProjectFinding[];
   /** Served settings files that contain secrets; text mounts then mask them. */
   readonly secretsIn?: readonly string[];
-  /** Location of the schema, as written into the config. */
-  readonly schema: string;
+  /** Location of the schema, as written into the config; undefined if there is none that other machines have too. */
+  readonly schema: string | undefined;
   readonly registry?: Registry;
 }
 
@@ -21,28 +22,39 @@ export function isServable({ source }: ProjectFinding, registry: Registry = sour
   return Object.hasOwn(registry, source) || source === "docs";
 }
 
-/** Includes only what this version can serve, even in comments. */
+/** Serves at least what the folder serves without a config. Includes only what this version can serve, even in comments. */
 export async function draftConfig(options: DraftOptions): Promise<string> {
   const { project, findings, secretsIn = [], schema, registry = sources } = options;
   const { z: zod } = await import("zod");
   const known = findings.filter(({ source }) => Object.hasOwn(registry, source) && source !== "file");
   const skills = known.filter(({ source }) => source === "skills").map(({ where }) => where);
+  const git = known.find(({ source }) => source === "git");
   const parts = findings.filter((finding) => finding.what === "documentation" && !known.includes(finding));
-  const hinted = known.filter(({ source }) => source !== "skills");
-  const name = plainName(project);
-  const taken = new Set([name]);
+  const others = known.filter((finding) => finding !== git && finding.source !== "skills");
+  const taken = new Set<string>();
   const isMasked = secretsIn.length > 0;
   const redact: Readonly<Record<string, true>> = isMasked ? { redact: true } : {};
   const masked = isMasked
-    ? `\n# Secrets in its texts are masked, because these files contain some: ${secretsIn.join(", ")}.`
+    ? `\nSecrets in its texts are masked, because these files contain some: ${secretsIn.join(", ")}.`
     : "";
   const whole = `Everything below this folder, except hidden and ignored files and files named like a secret.${masked}`;
+  // A repository has the folder's name in its URIs, as without a config.
+  const gitName = git && unlike(plainName(project), taken);
+  const name = unlike(git ? "files" : plainName(project), taken);
   const blocks = [mount(whole, name, { source: "file", root: ".", ...redact })];
   if (skills.length > 0)
     blocks.push(
       mount("Skills, each complete and with digests, in the form that hosts use.", unlike("skills", taken), {
         source: "skills",
         ...(skills.length === 1 ? { root: skills[0]! } : { roots: skills }),
+      }),
+    );
+  if (git && gitName !== undefined)
+    blocks.push(
+      mount(`The history of the git repository: branches, commits, and files at any commit.${needed(git)}`, gitName, {
+        source: "git",
+        ...git.values,
+        ...redact,
       }),
     );
   if (parts.length > 0)
@@ -54,10 +66,10 @@ export async function draftConfig(options: DraftOptions): Promise<string> {
         ),
       ),
     );
-  for (const finding of hinted)
-    blocks.push(await hint(finding, unlike(nameOf(finding), taken), { registry, zod, isMasked }));
+  for (const finding of others)
+    blocks.push(await proposal(finding, unlike(nameOf(finding), taken), { registry, zod, isMasked }));
   return [
-    `# yaml-language-server: $schema=${schema}`,
+    ...(schema === undefined ? [] : [`# yaml-language-server: $schema=${schema}`]),
     "# What Pressmark serves from this folder. A running server applies changes by itself.",
     '# "pressmark doctor" checks it, "pressmark config" shows it with all defaults.',
     "",
@@ -69,30 +81,42 @@ export async function draftConfig(options: DraftOptions): Promise<string> {
   ].join("\n");
 }
 
+/** A line on what a mount needs. */
+function needed({ needs }: ProjectFinding): string {
+  return needs === undefined ? "" : `\nNeeds ${visibleText(needs)}.`;
+}
+
 type Value = string | true | readonly string[];
 
 function mount(says: string, name: string, values: Readonly<Record<string, Value>>): string {
   const lines = Object.entries(values).map(([key, value]) => `  ${key}: ${formatValue(value)}`);
-  return [...(says === "" ? [] : [`# ${says}`]), `${format(name)}:`, ...lines].join("\n");
+  return [...(says === "" ? [] : [comment(says)]), `${format(name)}:`, ...lines].join("\n");
 }
 
-/** There may be several documentation folders, so each is named after itself. */
+/** There may be several documentation folders and database files, so each is named after itself. */
 function nameOf({ source, where }: ProjectFinding): string {
+  if (source === "sqlite") return plainName(where.replace(/\.\w+$/, ""));
   return source === "docs" ? plainName(where) : source;
 }
 
 /** Sources that show project files unchanged. */
-const textSources: ReadonlySet<string> = new Set(["docs", "git"]);
+const textSources: ReadonlySet<string> = new Set(["docs"]);
 
-/** A commented mount of an existing source, with its required options. */
-async function hint(
-  { what, where, source, values }: ProjectFinding,
+/**
+ * A mount of an existing source, with its required options. What is complete but may be absent on other machines is served where it is
+ * there; the rest is a comment.
+ */
+async function proposal(
+  finding: ProjectFinding,
   name: string,
   { registry, zod, isMasked }: { readonly registry: Registry; readonly zod: typeof z; readonly isMasked: boolean },
 ): Promise<string> {
+  const { what, where, source, values, needs } = finding;
   const { default: definition } = await registry[source]!();
   const json = zod.toJSONSchema(definition.options(zod), { io: "input", unrepresentable: "any" });
   const required = json.required ?? [];
+  const isComplete = required.every((key) => Object.hasOwn(values, key));
+  const isActive = needs !== undefined && isComplete && Object.hasOwn(mountSchema(zod).shape, "optional");
   const lines = Object.entries(json.properties ?? {}).flatMap(([key, option]) => {
     const value = values[key];
     if (value === undefined && !required.includes(key)) return [];
@@ -105,15 +129,15 @@ async function hint(
       ].join(" "),
     ];
   });
-  return comment(
-    `${capital(what)} (${where}): ${definition.summary}.`,
-    [
-      `${name}:`,
-      `  source: ${source}`,
-      ...lines,
-      ...(isMasked && textSources.has(source) ? ["  redact: true"] : []),
-    ].join("\n"),
-  );
+  const says = `${capital(what)} (${visibleText(where)}): ${definition.summary}.${needed(finding)}`;
+  const block = [
+    `${format(name)}:`,
+    `  source: ${source}`,
+    ...lines,
+    ...(isActive ? ["  optional: true"] : []),
+    ...(isMasked && textSources.has(source) ? ["  redact: true"] : []),
+  ].join("\n");
+  return isActive ? `${comment(says)}\n${block}` : comment(says, block);
 }
 
 function server(zod: typeof z): string {

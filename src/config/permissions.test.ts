@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import config from "../sources/config.ts";
 import docs from "../sources/docs.ts";
+import file from "../sources/file.ts";
 import type { SourceDefinition } from "../source.ts";
 import { createIsIgnored } from "./ignored.ts";
 import { mountReasons } from "./permissions.ts";
@@ -42,6 +43,22 @@ describe("documentation", () => {
       'serves ".env" even if hidden, ignored or a secret by its name, for mounts.m',
       'serves "v1" of a git repository, for mounts.m',
     ]);
+  });
+});
+
+describe("files", () => {
+  it("need trust to start a program for pictures", async () => {
+    expect(await asked({}, file as SourceDefinition)).toEqual([]);
+    for (const ocr of [true, ["eng"]])
+      expect(await asked({ ocr }, file as SourceDefinition)).toEqual([
+        "starts the program tesseract for its pictures, for mounts.m",
+      ]);
+  });
+
+  it("name languages that cannot be paths or options of the program", () => {
+    for (const name of ["../x", "-c", "jpn+eng", "/tmp/a", ""])
+      expect(file.options(z).safeParse({ root: folder, ocr: [name] }).success).toBe(false);
+    expect(file.options(z).safeParse({ root: folder, ocr: ["jpn_vert", "eng"] }).success).toBe(true);
   });
 });
 

@@ -51,8 +51,12 @@ export function isAnchored(source: string): boolean {
 const openFolders = [...skillFolders, ".github"];
 
 async function judgeFiles(options: Readonly<Record<string, unknown>>, folder: OwnFolder): Promise<string[]> {
-  const { root } = options as { readonly root: string };
-  return [...(await keptBack(root, folder, true)), ...folderRuleReasons(options)];
+  const { root, ocr } = options as { readonly root: string; readonly ocr?: boolean | readonly string[] };
+  return [
+    ...(await keptBack(root, folder, true)),
+    ...folderRuleReasons(options),
+    ...(ocr ? ["starts the program tesseract for its pictures"] : []),
+  ];
 }
 
 /** Reasons for options that relax the folder rules. */

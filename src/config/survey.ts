@@ -1,7 +1,11 @@
 /** Detects what a project contains that could be served. */
-import { type Dirent, readdirSync, readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
-import { holdsSkill, skillFolders } from "./skill-folders.ts";
+import { placesBeyond } from "../backends/git/reach.ts";
+import { findRepository } from "../backends/git/repository.ts";
+import { skillFoldersIn } from "./skill-folders.ts";
+import { namesIn, sqliteFilesIn } from "./sqlite-files.ts";
+import { composeFiles, exampleFiles, surveyServices, textOf } from "./survey-services.ts";
 
 export interface ProjectFinding {
   /** What it is, for people. */
@@ -12,40 +16,57 @@ export interface ProjectFinding {
   readonly source: string;
   /** Suggested options, as far as known. */
   readonly values: Readonly<Record<string, string | readonly string[]>>;
+  /** What must be there to serve it, for a database that may be absent on other machines. */
+  readonly needs?: string;
 }
 
-/** Reads only file names, and the names of settings in a few files; never a value. */
+/** Reads file names, the names of settings, and where services listen; keeps no value that may be a secret. */
 export function survey(project: string): readonly ProjectFinding[] {
   const isThere = (name: string) => statSync(join(project, name), { throwIfNoEntry: false }) !== undefined;
-  const isFolder = (name: string) => statSync(join(project, name), { throwIfNoEntry: false })?.isDirectory() ?? false;
-  const databases = namesIn(project).filter((entry) => entry.isFile() && /\.(?:sqlite3?|db)$/.test(entry.name));
+  const docs = namesIn(project).filter((entry) => entry.isDirectory() && docsFolders.has(entry.name.normalize("NFC")));
+  const services = surveyServices(project);
   return [
-    // In a worktree or submodule it is a file.
-    ...findings([".git"].filter(isThere), "git repository", "git", () => ({ root: "." })),
-    ...findings(docsFolders.filter(isFolder), "documentation", "docs", asRoot),
+    ...repository(project),
     ...findings(
-      skillFolders.filter((name) => holdsSkill(join(project, name))),
-      "skills",
-      "skills",
+      docs.map(({ name }) => name),
+      "documentation",
+      "docs",
       asRoot,
     ),
+    ...findings(skillFoldersIn(project), "skills", "skills", asRoot),
     ...settings([...composeFiles, ...settingsFiles].filter(isThere), exampleFiles.filter(isThere)),
-    ...composeFiles.filter(isThere).flatMap((name) => containersIn(name, read(project, name))),
-    ...exampleFiles.filter(isThere).flatMap((name) => variablesIn(name, read(project, name))),
+    ...services,
     ...findings(prometheusFiles.filter(isThere), "Prometheus", "metrics", () => ({ url: "http://127.0.0.1:9090" })),
-    ...findings(databaseFiles.filter(isThere), "database", "postgres", () => ({ url: "${env:DATABASE_URL}" })),
-    ...findings(
-      databases.map(({ name }) => name),
-      "SQLite database",
-      "sqlite",
-      (path) => ({ path }),
-    ),
+    ...(services.some(({ source }) => source === "postgres") ? [] : databaseSettings(project)),
+    ...sqliteFilesIn(project).map((path): ProjectFinding => ({
+      what: "SQLite database",
+      where: path,
+      source: "sqlite",
+      values: { path },
+      needs: `the file ${path}`,
+    })),
     ...analyses(project),
     ...website(project),
   ];
 }
 
 const asRoot = (root: string) => ({ root });
+
+/** The repository of this folder. In a worktree or submodule, .git is a file. */
+function repository(project: string): ProjectFinding[] {
+  const found = findRepository(project);
+  if (!found || found.isBare) return [];
+  const isOutside = placesBeyond(found, found.root).length > 0;
+  return [
+    {
+      what: "git repository",
+      where: ".git",
+      source: "git",
+      values: { root: "." },
+      ...(isOutside && { needs: '"pressmark trust", because its git folder is outside this folder' }),
+    },
+  ];
+}
 
 /** One finding for each place. */
 function findings(
@@ -57,9 +78,9 @@ function findings(
   return places.map((where) => ({ what, where, source, values: values(where) }));
 }
 
-const docsFolders = ["docs", "doc", "documentation", "guides", "handbook", "wiki"];
-const composeFiles = ["compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml"];
-const exampleFiles = [".env.example", ".env.sample", ".env.template"];
+const docsFolders: ReadonlySet<string> = new Set(
+  "docs doc documentation guides handbook wiki ドキュメント 文書 資料 マニュアル 手順書 仕様書 設計書".split(" "),
+);
 /** Later entries take precedence, as in most programs. */
 const settingsFiles = [
   ...["json", "yaml", "yml", "toml", "ini"].flatMap((ending) => [`config.${ending}`, `settings.${ending}`]),
@@ -91,59 +112,12 @@ function settings(files: readonly string[], examples: readonly string[]): Projec
   return where === "" ? [] : [{ what: "settings", where, source: "config", values }];
 }
 
-/** By the image of a container: what it is, its source, and a suggested option. */
-const containers: readonly (readonly [
-  image: RegExp,
-  what: string,
-  source: string,
-  values: ProjectFinding["values"],
-])[] = [
-  [/postgres|pgvector|timescale|postgis/, "PostgreSQL", "postgres", { url: "${env:DATABASE_URL}" }],
-  [/\b(?:minio|garage|seaweedfs|localstack)\b/, "object store", "s3", { endpoint: "http://127.0.0.1:9000" }],
-  [/prometheus/, "Prometheus", "metrics", { url: "http://127.0.0.1:9090" }],
-  [/victoria-?metrics$/, "VictoriaMetrics", "metrics", { url: "http://127.0.0.1:8428" }],
-];
-
-function containersIn(where: string, text: string): ProjectFinding[] {
-  const images = text.matchAll(/^[ \t]*image:[ \t]*["']?([\w./-]+)/gm);
-  const served = [...images].flatMap(([, image = ""]): ProjectFinding[] => {
-    const [, what, source, values] = containers.find(([pattern]) => pattern.test(image)) ?? [];
-    return values ? [{ what: `${what} in a container`, where, source: source!, values }] : [];
-  });
-  return once(served);
-}
-
-/** By the name of a variable: what it holds, the source, and the source's option, which may be a list. */
-const variables: readonly (readonly [
-  variable: RegExp,
-  what: string,
-  source: string,
-  option: string,
-  isList?: boolean,
-])[] = [
-  [/^(?:DATABASE_URL|POSTGRES(?:QL)?_URL|PG_?URL)$/, "database", "postgres", "url"],
-  [/^(?:AWS_)?S3_BUCKET(?:_NAME)?$/, "bucket of S3", "s3", "buckets", true],
-  [
-    /^(?:GCS|GCP|GOOGLE_CLOUD)_(?:STORAGE_)?BUCKET(?:_NAME)?$/,
-    "bucket of Google Cloud Storage",
-    "gcs",
-    "buckets",
-    true,
-  ],
-  [/^(?:GOOGLE_DRIVE|GDRIVE|DRIVE)_(?:ROOT_)?FOLDER(?:_ID)?$/, "folder of Google Drive", "gdrive", "folders", true],
-  [/^(?:PROMETHEUS|THANOS|MIMIR|VICTORIA_?METRICS)_URL$/, "Prometheus", "metrics", "url"],
-];
-
-function variablesIn(file: string, text: string): ProjectFinding[] {
-  const set = text.matchAll(/^[ \t]*(?:export[ \t]+)?([A-Z][A-Z0-9_]*)[ \t]*=/gm);
-  const names = [...set].map(([, name = ""]) => name);
-  return variables.flatMap(([pattern, what, source, option, isList]): ProjectFinding[] => {
-    const variable = names.find((each) => pattern.test(each));
-    if (variable === undefined) return [];
-    const reference = `\${env:${variable}}`;
-    const values = { [option]: isList ? [reference] : reference };
-    return [{ what, where: `${file} (${variable})`, source, values }];
-  });
+/** Files that show a database whose address is set elsewhere. */
+function databaseSettings(project: string): ProjectFinding[] {
+  const where = databaseFiles.find((name) => /postgres|\bpg\b/.test(textOf(project, name)));
+  return where === undefined
+    ? []
+    : [{ what: "database", where, source: "postgres", values: { url: "${env:DATABASE_URL}" } }];
 }
 
 /** Recognises projects that ask several models the same question by their file names. */
@@ -157,27 +131,7 @@ function analyses(project: string): ProjectFinding[] {
 
 /** The homepage in package.json, unless it is the code repository. */
 function website(project: string): ProjectFinding[] {
-  const home = /"homepage"\s*:\s*"(https:\/\/[^"\s]+)"/.exec(read(project, "package.json"))?.[1];
+  const home = /"homepage"\s*:\s*"(https:\/\/[^"\s]+)"/.exec(textOf(project, "package.json"))?.[1];
   if (home === undefined || /^https:\/\/(?:github|gitlab|bitbucket)\.(?:com|org)\//.test(home)) return [];
   return [{ what: "website", where: "package.json (homepage)", source: "web", values: { pages: [home] } }];
-}
-
-function once(found: readonly ProjectFinding[]): ProjectFinding[] {
-  return found.filter((each, index) => found.findIndex((other) => other.source === each.source) === index);
-}
-
-function namesIn(folder: string): readonly Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
-  }
-}
-
-function read(project: string, name: string): string {
-  try {
-    return readFileSync(join(project, name), "utf8").slice(0, 256 * 1024);
-  } catch {
-    return "";
-  }
 }

@@ -1,5 +1,8 @@
 /** The type of a file by its name. Registries call `.ts` a video and lack most code, so we have our own table. */
 
+/** A Jupyter notebook. */
+export const notebookType = "application/x-ipynb+json";
+
 /** One line per type, with its extensions and, after `=`, whole names. */
 const table = `
 text/plain txt text log =license =copying =authors =contributors =changelog =readme =notice =todo =version =codeowners
@@ -78,7 +81,8 @@ text/x-tex tex sty cls bib
 text/x-typst typ
 text/x-ini ini cfg conf properties editorconfig gitattributes gitignore dockerignore npmignore service
 text/x-go-mod =go.mod =go.sum =go.work
-application/json json geojson webmanifest code-workspace map ipynb avsc har sarif
+application/json json geojson webmanifest code-workspace map avsc har sarif
+${notebookType} ipynb
 application/json5 json5
 application/jsonc jsonc
 application/jsonl jsonl ndjson

@@ -69,10 +69,12 @@ export function createPreviewing(part: PagePart) {
     }
   }
 
-  /** Shows a document by its extracted text, and by its own text if it has any. */
+  /** Shows a document by its extracted text, and by its own text if it has any. A picture is shown itself. */
   async function readWhole({ uri, mimeType, meta }: Resource, call: Call): Promise<Whole> {
     const forms = meta?.["pressmark/as"];
-    if (!Array.isArray(forms) || !forms.includes("text") || uri.includes("?")) return readUnsaid(uri, call);
+    const isPicture = mimeType?.startsWith("image/") === true;
+    if (!Array.isArray(forms) || !forms.includes("text") || isPicture || uri.includes("?"))
+      return readUnsaid(uri, call);
     const isText = mimeType?.startsWith("text/") === true;
     const original = isText ? (await firstPart(uri, call)).contents : undefined;
     try {

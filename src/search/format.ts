@@ -17,7 +17,7 @@ export function isCode(format: TextFormat): boolean {
 }
 
 const endings: Readonly<Record<Exclude<TextFormat, "plain">, string>> = {
-  markdown: "md mdx markdown mdown qmd",
+  markdown: "md mdx markdown mdown qmd ipynb",
   asciidoc: "adoc asciidoc asc",
   rst: "rst rest",
   braces:

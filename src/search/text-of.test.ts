@@ -41,6 +41,10 @@ describe("the text of a resource", () => {
       asked: [{ path: "a.pdf", query: { as: "text" } }],
     });
     expect((await found(pdf, "invalid")).text).toEqual({ text: "" });
+    const picture = { ...pdf, path: "a.png", mimeType: "image/png" };
+    expect((await found(picture, text("tea"))).text).toEqual({ text: "tea" });
+    const { meta: _meta, ...plain } = picture;
+    expect(await found(plain, text("tea"))).toEqual({ text: { text: "" }, asked: [] });
     // The lines of a page are those that a reader sees.
     const page = { path: "a.html", mimeType: "text/html", meta: { "pressmark/as": ["text"] } };
     expect((await found(page, text("<p>tea"))).asked).toEqual([{ path: "a.html" }]);

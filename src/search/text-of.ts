@@ -29,7 +29,7 @@ export async function textOf(
   const { path, query, mimeType = "", size = 0 } = entry;
   const form = mimeType.startsWith("text/") ? undefined : textFormOf(entry);
   const isDocument = form !== undefined;
-  if (media.test(mimeType) || (size > maxFileBytes && !isDocument)) return { text: "" };
+  if (!isDocument && (media.test(mimeType) || size > maxFileBytes)) return { text: "" };
   const at = isDocument ? { path, query: { ...query, as: form } } : { path, query };
   let parts: readonly Part[];
   try {

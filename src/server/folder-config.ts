@@ -1,11 +1,11 @@
 /** The config of folders that are served without a config file: their files, their skills, and the history of their repositories. */
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Config, MountConfig } from "../config/config.ts";
 import { skillFoldersIn } from "../config/skill-folders.ts";
 import type { Runtime, SourceDefinition } from "../source.ts";
 import { sources } from "../sources/index.ts";
-import { findFolders, freeName, isWithin, type NamedFolder } from "./folders.ts";
+import { findFolders, freeName, type NamedFolder } from "./folders.ts";
 import type { Project } from "./search/index-location.ts";
 
 /** Larger files are listed but not read: they would not fit a model's context. */
@@ -46,12 +46,7 @@ function toMount<Options>(name: string, definition: SourceDefinition<Options>, o
 
 /** One mount for the skills of all folders, if there are any. */
 async function skillsMount(folders: readonly NamedFolder[], names: Set<string>): Promise<MountConfig[]> {
-  const roots = folders.flatMap(({ path }) =>
-    skillFoldersIn(path)
-      .map((name) => join(path, name))
-      // A link must not leave the named folder.
-      .filter((root) => isWithin(path, realpathSync.native(root))),
-  );
+  const roots = folders.flatMap(({ path }) => skillFoldersIn(path).map((name) => join(path, name)));
   if (roots.length === 0) return [];
   const { default: skills } = await sources.skills();
   return [toMount(freeName("skills", names), skills, { roots })];

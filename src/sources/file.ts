@@ -12,6 +12,18 @@ export default defineSource<FolderOptions>({
     z.object({
       root: z.string().min(1).describe("Folder to serve").meta({ format: "path" }),
       ...folderOptions(z),
+      ocr: z
+        .union([
+          z.boolean(),
+          z
+            .array(z.string().regex(/^[a-z]{3}(?:_[a-z]{3,8})?$/))
+            .min(1)
+            .max(5),
+        ])
+        .default(false)
+        .describe(
+          "Whether to recognize the text of pictures with the program tesseract, for as=text and search, or its languages, as in [jpn, eng]",
+        ),
     }),
 
   base: ({ root }) => pathToFileURL(`${realRoot(root).replace(/\/$/, "")}/`).href,

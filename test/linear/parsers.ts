@@ -12,6 +12,7 @@ import { displayWidth } from "../../src/lib/display-width.ts";
 import { decodeHtmlEntities } from "../../src/backends/documents/html-entities.ts";
 import { decodeHtml, htmlToMarkdown } from "../../src/backends/documents/html.ts";
 import { findMain, readHead } from "../../src/backends/documents/main-content.ts";
+import { notebookToMarkdown } from "../../src/backends/documents/notebook.ts";
 import { scanXml } from "../../src/backends/documents/xml.ts";
 import { createGlob } from "../../src/lib/glob.ts";
 import { parseJsonText } from "../../src/lib/json-text.ts";
@@ -734,6 +735,17 @@ const files: readonly Parser[] = [
     inThread: true,
     run: htmlToMarkdown,
     kept: [{ before: "<p>", unit: "<a href=b>c</a> d " }, { unit: "<li>(<a href=" }],
+  },
+  {
+    name: "a cell of a notebook and its output",
+    tokens: ["`", "```", "\r", "\n", "\u001b[", "\u001b]", "\u0007", ";base64,", "A", "=", "a"],
+    maxLength: 256 * kib,
+    inThread: true,
+    run(text) {
+      const outputs = [{ output_type: "stream", text }];
+      const cells = ["markdown", "code"].map((cell_type) => ({ cell_type, source: text, outputs }));
+      return notebookToMarkdown(Buffer.from(JSON.stringify({ cells })));
+    },
   },
   {
     name: "the encoding of HTML",

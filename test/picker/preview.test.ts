@@ -23,6 +23,7 @@ const files: Readonly<Record<string, string | Uint8Array>> = {
   "minutes.docx": docx(
     `<w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr><w:r><w:t>議事録</w:t></w:r></w:p><w:p><w:r><w:t>以上</w:t></w:r></w:p>`,
   ),
+  "sales.ipynb": JSON.stringify({ cells: [{ cell_type: "markdown", source: ["# 売上\n", "\n", "四半期ごと"] }] }),
   "broken.pdf": "%PDF-1.4 and nothing else",
   "page.html": "<h1>Title</h1><p>Body <b>bold</b></p><script>window.ran = true</script>",
   "empty.txt": "",
@@ -34,7 +35,10 @@ const files: Readonly<Record<string, string | Uint8Array>> = {
   ),
 };
 
-onStage("the preview", files, {}, (stage) => {
+// With text of pictures, which must not take their place.
+const config = "mounts: { shelf: { source: file, root: ., ocr: true } }\n";
+
+onStage("the preview", files, { config }, (stage) => {
   it("colours code, numbers its lines, and leaves every letter of it as it is", async () => {
     await using visit = await stage.open();
     const { page } = visit;
@@ -110,6 +114,8 @@ onStage("the preview", files, {}, (stage) => {
     await page.locator(".text pre", { hasText: "合計 ¥1,200" }).waitFor();
     await show(visit, "minutes.docx");
     await page.locator(".markdown p", { hasText: "以上" }).waitFor();
+    await show(visit, "sales.ipynb");
+    await page.locator(".markdown p", { hasText: "四半期ごと" }).waitFor();
     expect(visit.troubles).toEqual([]);
   });
 
@@ -172,6 +178,7 @@ onStage("the preview", files, {}, (stage) => {
     await page.getByText("Binary content (application/octet-stream, 7 B)").waitFor();
     await show(visit, "dot.png");
     await page.getByRole("img", { name: "dot.png" }).waitFor();
+    expect(await page.getByText("cannot extract text").count()).toBe(0);
     await chooseTab(visit, "Raw");
     await page.getByText(/Binary content \(image\/png, \d+ B\)/).waitFor();
     expect(visit.troubles).toEqual([]);

@@ -1,6 +1,6 @@
 /** Metadata of a file or folder, without opening it. */
 import type { BigIntStats, Stats } from "node:fs";
-import { documentTypes } from "../documents/document-types.ts";
+import { documentTypes, pictureTypes } from "../documents/document-types.ts";
 import { mimeOfName } from "../../lib/mime.ts";
 import { directoryType } from "../../resources.ts";
 import type { Entry } from "../../source.ts";
@@ -21,14 +21,27 @@ function toMs(ns: bigint): number {
   return Number(ns / 1_000_000_000n) * 1000 + Number(ns % 1_000_000_000n) / 1e6;
 }
 
+export interface FileEntryOptions {
+  readonly icons?: boolean | undefined;
+  /** Whether the text of pictures can be requested. */
+  readonly ocr?: boolean | undefined;
+}
+
 /** Includes a version if it is certain to differ after the next change. */
-export function fileEntry(path: string, name: string, facts: FileFacts, hasVersion: boolean, icons: boolean): Entry {
+export function fileEntry(
+  path: string,
+  name: string,
+  facts: FileFacts,
+  hasVersion: boolean,
+  { icons = false, ocr = false }: FileEntryOptions,
+): Entry {
   const { size } = facts;
   const annotations = { lastModified: toIso(facts.mtimeMs) };
   const mimeType = mimeOfName(name);
   const version = hasVersion ? versionOf(facts) : undefined;
+  const hasText = mimeType !== undefined && (documentTypes.has(mimeType) || (ocr && pictureTypes.has(mimeType)));
   // The common case, as one object literal for speed.
-  if (mimeType !== undefined && !icons && !documentTypes.has(mimeType))
+  if (mimeType !== undefined && !icons && !hasText)
     return version === undefined
       ? { path, name, size, annotations, mimeType }
       : { path, name, size, annotations, mimeType, version };
@@ -39,12 +52,12 @@ export function fileEntry(path: string, name: string, facts: FileFacts, hasVersi
     annotations,
     mimeType,
     version,
-    ...(mimeType !== undefined && documentTypes.has(mimeType) && { meta: asTextMeta }),
+    ...(hasText && { meta: asTextMeta }),
     ...(icons && { icons: iconsOf(mimeType) }),
   };
 }
 
-export function folderEntry(path: string, name: string, { mtimeMs }: FileFacts, icons: boolean): Entry {
+export function folderEntry(path: string, name: string, { mtimeMs }: FileFacts, { icons }: FileEntryOptions): Entry {
   const annotations = { lastModified: toIso(mtimeMs) };
   const folder = { path, name, mimeType: directoryType, annotations };
   return icons ? { ...folder, icons: iconsOf(directoryType) } : folder;

@@ -2,10 +2,13 @@
 import { realpathSync, statfsSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { denied, invalid, notFound, quote, ResourceError, unavailable } from "../../errors.ts";
-import type { Page } from "../../resources.ts";
+import { mimeOfName } from "../../lib/mime.ts";
+import { type Call, type Page, serverCaller } from "../../resources.ts";
 import type { Address, Entry, Runtime, Source } from "../../source.ts";
 import { createFolderWatcher } from "../disk-watch/watch.ts";
-import { createExtract } from "../documents/extract.ts";
+import { pictureTypes } from "../documents/document-types.ts";
+import { createExtract, type Extract } from "../documents/extract.ts";
+import { createOcrPool, findTesseract, missingTesseract } from "../documents/ocr.ts";
 import { chooseRules, createFolderRules } from "../folder-rules/folder-rules.ts";
 import { personOf } from "../folder-rules/git-excludes.ts";
 import type { RuleChoice } from "../folder-rules/name-rules.ts";
@@ -20,10 +23,14 @@ import { run, settled } from "./steps.ts";
 import type { Steps } from "./steps.ts";
 import { createWalk } from "./walk.ts";
 
+/** Recognizing a large collection of photos would take days. */
+const maxIndexedPictures = 1000;
+
 export interface FolderOptions extends Partial<RuleChoice> {
   readonly root: string;
   readonly maxBytes: number;
   readonly textTimeoutMs?: number;
+  readonly ocr?: boolean | readonly string[];
   readonly icons?: boolean;
   readonly watch?: "auto" | "poll";
   readonly pollMs?: number;
@@ -36,6 +43,7 @@ export function openFolder(
     root: configured,
     maxBytes,
     textTimeoutMs = 20_000,
+    ocr = false,
     icons = false,
     watch = "auto",
     pollMs = 2000,
@@ -49,6 +57,7 @@ export function openFolder(
     throw invalid(`${quote(root)} is on a virtual file system (such as /proc) and cannot be served`);
   const disk = kind === "local" ? createLocalDisk() : createRemoteDisk();
   const logged = new Set<string>();
+  let indexedPictures = 0;
   const choice = chooseRules(chosen);
   const person = personOf(env);
   const folderRules = createFolderRules({ ...choice, root, disk, person, say });
@@ -60,12 +69,13 @@ export function openFolder(
     disk,
     names,
     folderRules,
-    icons,
+    entryOptions: { icons, ocr: ocr !== false },
     refused: (path) => say("permission denied: folder left out", path),
     unspeakable: (path) => say("name is not valid UTF-8: left out", path),
   });
   const extract = createExtract({ timeoutMs: textTimeoutMs });
-  const reads = createFileReader({ confine, disk, maxBytes, extract, entry: walk.entry });
+  const pictures = ocr === false ? undefined : openPictures(ocr);
+  const reads = createFileReader({ confine, disk, maxBytes, extract, pictures, entry: walk.entry });
   const watching = createFolderWatcher({
     root,
     choice,
@@ -76,6 +86,22 @@ export function openFolder(
     log,
     ...(kind === "local" && { stateOf: createDiskState(confine, disk).signature }),
   });
+
+  function openPictures(chosenLanguages: true | readonly string[]): Extract {
+    const options = { env, avoid: [root], ...(chosenLanguages !== true && { languages: chosenLanguages }) };
+    if (findTesseract(options) === undefined)
+      log("warn", `the text of pictures is not recognized: ${missingTesseract}`, { path: root });
+    return createExtract({ timeoutMs: textTimeoutMs, pool: createOcrPool(options) });
+  }
+
+  /** Refuses the text of a picture to the index when it has asked for too many. */
+  function countPicture({ path }: Address, { caller }: Call): void {
+    if (!pictures || caller.id !== serverCaller.id || !pictureTypes.has(mimeOfName(path) ?? "")) return;
+    indexedPictures += 1;
+    if (indexedPictures <= maxIndexedPictures) return;
+    say(`the text of ${maxIndexedPictures} pictures was recognized for search; others are found by name only`, "");
+    throw new ResourceError("too-large", `too many pictures to recognize the text of ${quote(path)} for search`);
+  }
 
   /** Logs once per path, for at most 1000 paths. */
   function say(message: string, path: string): void {
@@ -112,6 +138,7 @@ export function openFolder(
     async read(at, call) {
       const { path } = at;
       if (!hasQuery(at)) return answer(path, reads.whole(path));
+      if (at.query?.["as"] === "text") countPicture(at, call);
       return answer(path, reads.part(path, readQueryOf(at), call.signal));
     },
 
@@ -135,7 +162,7 @@ export function openFolder(
         name: "File",
         description:
           "A file or folder by its path. For a file also: some lines (lines=10-40, from 1), some bytes " +
-          "(bytes=0-1023, from 0), or the text of a PDF, an office document or a web page (as=text)",
+          "(bytes=0-1023, from 0), or the text of a PDF, an office document, a notebook or a web page (as=text)",
       },
     ],
 
@@ -155,6 +182,7 @@ export function openFolder(
       names.clear();
       folderRules.clear();
       extract.close();
+      pictures?.close();
       await watching.close();
     },
   };

@@ -6,6 +6,7 @@ import type { Address, Entry, Part } from "../../source.ts";
 import type { Confine, ServedPath } from "./confine.ts";
 import { type ContentKind, classifyContent, toPart } from "../ranges/content.ts";
 import type { Disk } from "./disk.ts";
+import { pictureTypes } from "../documents/document-types.ts";
 import { type Extract, isChanged, isDocumentType } from "../documents/extract.ts";
 import { type ContentRange, type ReadQuery, readRange, formatContentRange, type Stretch } from "../ranges/range.ts";
 import { createLineIndex, type LineIndex } from "../ranges/range-lines.ts";
@@ -28,6 +29,8 @@ interface FileReaderOptions {
   readonly disk: Disk;
   readonly maxBytes: number;
   readonly extract: Extract;
+  /** Recognizes the text of pictures, if that is switched on. */
+  readonly pictures?: Extract | undefined;
   entry(path: string, location: ServedPath): Entry;
 }
 
@@ -63,7 +66,7 @@ const headBytes = 64 * 1024;
 const maxDocumentBytes = 64 * 1024 * 1024;
 const maxIndexes = 16;
 
-export function createFileReader({ confine, disk, maxBytes, extract, entry }: FileReaderOptions): FileReader {
+export function createFileReader({ confine, disk, maxBytes, extract, pictures, entry }: FileReaderOptions): FileReader {
   /** By version, least recently used first. */
   const indexes = new Lru<string, LineIndex>({ maxEntries: maxIndexes });
 
@@ -106,14 +109,21 @@ export function createFileReader({ confine, disk, maxBytes, extract, entry }: Fi
   function* readPart(path: string, readQuery: ReadQuery, file: OpenFile, signal: AbortSignal): Steps<Found> {
     const { location, fd, size } = file;
     const kind = yield* kindOf(file);
-    if (readQuery.asText && isDocumentType(kind.mimeType)) return { document: documentOf(path, kind.mimeType, file) };
-    if (readQuery.asText && !kind.text)
-      throw invalid(`cannot extract text from ${quote(path)}, which is ${kind.mimeType}; read it without "as"`);
+    if (readQuery.asText && extractFor(kind.mimeType)) return { document: documentOf(path, kind.mimeType, file) };
+    if (readQuery.asText && !kind.text) {
+      const how = pictureTypes.has(kind.mimeType) ? ', or set "ocr" of its mount to recognize text' : "";
+      throw invalid(`cannot extract text from ${quote(path)}, which is ${kind.mimeType}; read it without "as"${how}`);
+    }
     if (!readQuery.range) return { isPlain: true };
     const stretch: Stretch = { size, read: (from, length) => readAt(fd, from, Math.min(length, size - from)) };
     const index = indexOf(entry(path, location).version);
     const part = yield* settled(readRange(stretch, readQuery.range, { path, kind, maxBytes, signal, index }));
     return { parts: toParts(location, part) };
+  }
+
+  function extractFor(mimeType: string): Extract | undefined {
+    if (isDocumentType(mimeType)) return extract;
+    return pictureTypes.has(mimeType) ? pictures : undefined;
   }
 
   function indexOf(version: string | undefined): LineIndex {
@@ -125,7 +135,7 @@ export function createFileReader({ confine, disk, maxBytes, extract, entry }: Fi
 
   function documentOf(path: string, mimeType: string, { location, size }: OpenFile): Document {
     const version = versionOf(path, location, mimeType);
-    if (!extract.knows(version) && size > maxDocumentBytes)
+    if (!extractFor(mimeType)?.knows(version) && size > maxDocumentBytes)
       throw new ResourceError(
         "too-large",
         `${quote(path)} has ${size} bytes; text is extracted from at most ${maxDocumentBytes}; request a range of bytes`,
@@ -157,7 +167,7 @@ export function createFileReader({ confine, disk, maxBytes, extract, entry }: Fi
 
   async function textPart(path: string, document: Document, range: ContentRange | undefined, signal: AbortSignal) {
     const bytes = async () => run(documentBytes(path, document));
-    const { mimeType, text } = await extract.text({ path, ...document, bytes }, signal);
+    const { mimeType, text } = await extractFor(document.mimeType)!.text({ path, ...document, bytes }, signal);
     const kind: ContentKind = { mimeType, text: { encoding: "utf-8", markBytes: 0 } };
     if (!range) {
       if (text.length > maxBytes) throw tooLarge(path, text.length, kind, "as=text&");

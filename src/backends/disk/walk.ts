@@ -10,7 +10,7 @@ import type { Confine, ServedPath } from "./confine.ts";
 import { isNothing, isRefusal, kindOf } from "./disk.ts";
 import type { Disk } from "./disk.ts";
 import { fileFactsOf, fileEntry, folderEntry } from "./entry.ts";
-import type { FileFacts } from "./entry.ts";
+import type { FileEntryOptions, FileFacts } from "./entry.ts";
 import { asFile, asFolder } from "../folder-rules/name-rules.ts";
 import type { FolderNames, Names } from "./names.ts";
 import type { FolderRules } from "../folder-rules/folder-rules.ts";
@@ -41,8 +41,8 @@ interface FileWalkOptions {
   readonly disk: Disk;
   readonly names: Names;
   readonly folderRules: FolderRules;
-  /** Whether each entry gets an icon. */
-  readonly icons?: boolean;
+  /** What entries say besides the facts of their files. */
+  readonly entryOptions?: FileEntryOptions;
   /** Reports a folder without read permission, which is left out. */
   refused(path: string): void;
   /** Reports a name that is not valid UTF-8, which is left out. */
@@ -94,7 +94,7 @@ const quietMs = 50;
 const maxCounted = 200;
 
 export function createWalk(options: FileWalkOptions): FileWalk {
-  const { root, confine, disk, names, folderRules, icons = false, refused, unspeakable } = options;
+  const { root, confine, disk, names, folderRules, entryOptions = {}, refused, unspeakable } = options;
 
   function isSettled({ ctimeMs }: FileFacts, now: number): boolean {
     // Every change of a file updates its ctime, and no program can set that.
@@ -109,8 +109,8 @@ export function createWalk(options: FileWalkOptions): FileWalk {
     facts: FileFacts,
     now: number | undefined,
   ): Entry {
-    if (kind === "folder") return folderEntry(path, name, facts, icons);
-    return fileEntry(path, name, facts, now !== undefined && isSettled(facts, now), icons);
+    if (kind === "folder") return folderEntry(path, name, facts, entryOptions);
+    return fileEntry(path, name, facts, now !== undefined && isSettled(facts, now), entryOptions);
   }
 
   function nameOf(path: string): string {

@@ -1,4 +1,5 @@
 /** The text of a document, by its type. Each reader is loaded on first use. */
+import { notebookType } from "../../lib/mime.ts";
 import { DocumentError } from "./document-error.ts";
 import { openZip, type Zip } from "./zip.ts";
 
@@ -32,6 +33,8 @@ export async function documentText(bytes: Uint8Array, mimeType: string): Promise
     const { decodeHtml, htmlToMarkdown } = await import("./html.ts");
     return { mimeType: "text/markdown", text: htmlToMarkdown(decodeHtml(bytes)) };
   }
+  if (mimeType === notebookType)
+    return { mimeType: "text/markdown", text: (await import("./notebook.ts")).notebookToMarkdown(bytes) };
   if (bytes[0] === 0xd0 && bytes[1] === 0xcf) throw new DocumentError("protected", "it is protected by a password");
   if (mimeType === sheetsType)
     return { mimeType: "application/json", text: (await import("./csv.ts")).xlsxToCsv(openZip(bytes)) };

@@ -15,7 +15,7 @@ import {
 } from "./extract-outcome.ts";
 import { createExtractProcess, type ExtractProcess } from "./extract-process.ts";
 
-interface ExtractJob {
+export interface ExtractJob {
   readonly mimeType: string;
   /** Time limit for the document, counted from the start of its extraction. */
   readonly timeoutMs: number;

@@ -1,10 +1,9 @@
 /** Runs the git program with a clean environment and with limits on time and output. */
 import type { ChildProcess, ChildProcessWithoutNullStreams } from "node:child_process";
-import { accessSync, constants, realpathSync, statSync } from "node:fs";
-import { delimiter, isAbsolute, join, sep } from "node:path";
 import { cancelled, lastingFailure, ResourceError, unavailable } from "../../errors.ts";
 import { costAccount } from "../../lib/cost-account.ts";
 import { createSlots } from "../../lib/create-slots.ts";
+import { findProgram, usablePath } from "../../lib/find-program.ts";
 import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import type { Runtime } from "../../runtime.ts";
 
@@ -193,38 +192,10 @@ function safeEnvironment(gitDir: string, path: string, systemRoot: string | unde
   };
 }
 
-/** Only absolute folders, without package folders and served folders: a project must not provide the git that reads it. */
-function usablePath(path: string, avoid: readonly string[]): string {
-  return path
-    .split(delimiter)
-    .filter((folder) => isAbsolute(folder) && !folder.split(/[\\/]/).includes("node_modules"))
-    .filter((folder) => {
-      const real = realOf(folder);
-      return real !== undefined && !avoid.some((outer) => real === outer || real.startsWith(outer + sep));
-    })
-    .join(delimiter);
-}
-
 function findGit(path: string): string {
-  const name = process.platform === "win32" ? "git.exe" : "git";
-  for (const folder of path.split(delimiter)) {
-    const file = join(folder, name);
-    try {
-      accessSync(file, constants.X_OK);
-      if (folder !== "" && statSync(file).isFile()) return file;
-    } catch {
-      continue;
-    }
-  }
-  throw missingGit();
-}
-
-function realOf(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return undefined;
-  }
+  const file = findProgram("git", path);
+  if (file === undefined) throw missingGit();
+  return file;
 }
 
 export function isMissing(cause: unknown): boolean {

@@ -1,6 +1,6 @@
 /** `pressmark init`: writes a config for the current project. */
-import { readFileSync } from "node:fs";
-import { join, relative, sep } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
 import { invalid, ResourceError } from "../../errors.ts";
 import { defineCommand, flag } from "../command.ts";
 import { confirm } from "../confirm.ts";
@@ -9,7 +9,7 @@ import { plain, print } from "../print.ts";
 export default defineCommand({
   name: "init",
   summary: "Write a config for the project in this folder",
-  more: "Detects git, documentation, skills, services, and settings of databases and Prometheus, shows what it found, and writes a commented pressmark.config.yaml. Shows and writes names, never values; if settings hold secrets, it turns on masking (redact: true).",
+  more: "Detects git, documentation, skills, databases and services that .env and compose files name, SQLite files and settings, shows what it found, and writes a commented pressmark.config.yaml. It serves what the folder serves without a config. Passwords and URLs of databases are written as references, never as values; if settings hold secrets, it turns on masking (redact: true).",
   examples: ["pressmark init", "pressmark init --yes"],
   flags: {
     yes: flag("Do not ask for confirmation", { short: "y" }),
@@ -18,7 +18,6 @@ export default defineCommand({
   async run({ flags: { yes, force } }, world) {
     const { configIn } = await import("../../config/find-config.ts");
     const { draftConfig, isServable } = await import("../../config/draft-config.ts");
-    const { packageFolder } = await import("../../config/package-folder.ts");
     const { settingsWithSecrets } = await import("../../config/settings-secrets.ts");
     const { survey } = await import("../../config/survey.ts");
     const { writeChange } = await import("../../config/hosts/settings.ts");
@@ -42,7 +41,7 @@ export default defineCommand({
     });
     await print(world.out, rows.length === 0 ? "Found files.\n" : `Found:\n${rows.join("")}`);
     const secretsIn = await settingsWithSecrets(project, findings);
-    const text = await draftConfig({ project, findings, secretsIn, schema: schemaFor(project, packageFolder()) });
+    const text = await draftConfig({ project, findings, secretsIn, schema: installedSchema(project) });
     await print(world.out, `\n${text}\n`);
     await confirm("Write this to pressmark.config.yaml?", yes, world, "nothing was written");
     const state = stateFolder(systemPathsOf(world.env));
@@ -64,9 +63,12 @@ export default defineCommand({
   },
 });
 
-/** A path within the project if possible, so that the line is valid on other machines. */
-function schemaFor(project: string, installed: string): string {
-  const schema = join(installed, "docs", "pressmark.schema.json");
-  const path = relative(project, schema).split(sep).join("/");
-  return path.startsWith("../") ? schema : `./${path}`;
+const schemaPath = "node_modules/pressmark/docs/pressmark.schema.json";
+
+/** The schema of the Pressmark that the project has installed, as a relative path: other machines have it there too. */
+function installedSchema(project: string): string | undefined {
+  for (let [folder, up] = [project, "./"]; ; [folder, up] = [dirname(folder), up === "./" ? "../" : `${up}../`]) {
+    if (existsSync(join(folder, schemaPath))) return up + schemaPath;
+    if (folder === dirname(folder)) return undefined;
+  }
 }

@@ -1,5 +1,6 @@
 /** The tool `read_resource`: reads a resource, or a part that fits into a conversation. */
 import { invalid, ResourceError } from "../../errors.ts";
+import { mimeOfName, notebookType } from "../../lib/mime.ts";
 import type { Content, Resource } from "../../resources.ts";
 import type { ContentBlock } from "../blocks.ts";
 import { isJsonObject } from "../message.ts";
@@ -76,6 +77,11 @@ interface Reader {
 
 async function read(uri: string, wanted: LineRange | undefined, source: Reader): Promise<Found> {
   const range = wanted?.unit === "bytes" ? narrow(wanted) : wanted;
+  // Lines of a hit are lines of the cells, not of the JSON.
+  if (mimeOfName(uri.slice(uri.lastIndexOf("/") + 1)) === notebookType && range?.unit !== "bytes") {
+    const cells = await readText(uri, range, source).catch(() => undefined);
+    if (cells) return cells;
+  }
   let contents: readonly Content[];
   try {
     contents = await readPart(uri, range, source);

@@ -430,6 +430,15 @@ describe("read_resource", () => {
     expect(blob.text).toContain("is not text (application/octet-stream, 50000 bytes)");
   });
 
+  it("gives the cells of a notebook, counts its lines there, and gives a damaged one as it is", async () => {
+    const cells = ["# 分析", "a", "b"].map((source) => ({ cell_type: "markdown", source }));
+    await put("n.ipynb", JSON.stringify({ cells }));
+    await put("damaged.ipynb", '{ "cells": [');
+    expect(textOf(await use("read_resource", { uri: `${base}n.ipynb` }))).toBe("# 分析\n\na\n\nb\n");
+    expect(textOf(await use("read_resource", { uri: `${base}n.ipynb`, lines: "3-3" }))).toBe("a\n");
+    expect(textOf(await use("read_resource", { uri: `${base}damaged.ipynb` }))).toBe('{ "cells": [');
+  });
+
   it("gives all contents of a resource that has several, each after its URI", async () => {
     const both = await use("read_resource", { uri: "memory://files/pairs/a" });
     expect(textOf(both)).toBe("left\nright\n");

@@ -1,4 +1,6 @@
 /** The documents of a folder, cached and checked again on request. */
+import { notebookHead } from "../../backends/documents/notebook-head.ts";
+import { mimeOfName, notebookType } from "../../lib/mime.ts";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
 import { cancelled, ResourceError } from "../../errors.ts";
 import { type Call, serverCaller } from "../../resources.ts";
@@ -119,6 +121,10 @@ export function createCollection({
   /** Undefined if the file no longer exists. */
   async function learn(entry: Entry, format: DocumentFormat): Promise<DocumentHead | undefined> {
     try {
+      if (mimeOfName(entry.path) === notebookType) {
+        const head = notebookHead((await headOf(entry)) ?? "");
+        return { ...(await describeDocument(entry, "markdown", head, options)), format };
+      }
       return await describeDocument(entry, format, format === "document" ? undefined : await headOf(entry), options);
     } catch (cause) {
       if (cause instanceof ResourceError && (cause.kind === "not-found" || cause.kind === "denied")) return undefined;
