@@ -297,7 +297,7 @@ function isWorthNaming(href: string): boolean {
 }
 
 function shortTarget(src: string, base: string | undefined): string {
-  return /^\s*data:/i.test(src) ? "" : absolute(decodeHtmlEntities(src), base);
+  return /^\s*(?:data:|$)/i.test(src) ? "" : absolute(decodeHtmlEntities(src), base);
 }
 
 function absolute(href: string, base: string | undefined): string {

@@ -19,11 +19,11 @@ const unmarked = `<!doctype html><html><head><title>始め方 | 例のサイト<
 describe("the content of a page", () => {
   it("is its main element, without navigation, marks of anchors and buttons", async () => {
     const html = `<html><head><title>頁 | 例</title></head><body><nav>${menu}</nav><div role="main"><nav>${menu}</nav><h1>頁<a href="#h">¶</a></h1>
-      <p>See <a href="../api/?a=1&amp;b=2">API</a>, §3 and <a href="#note">the note</a>.</p>
+      <p><img alt="図"><img alt="絵" src="../a.png"> See <a href="../api/?a=1&amp;b=2">API</a>, §3 and <a href="#note">the note</a>.</p>
       <div class="highlight-python3 notranslate"><div class="highlight"><button>Copy</button><pre>print("é")</pre></div></div>
       <div><h1>二</h1></div></div><footer>${menu}</footer></body></html>`;
     expect(await pageToMarkdown(html, url, async () => undefined)).toBe(
-      '# 頁\n\nSee [API](https://docs.example/api/?a=1&b=2), §3 and the note.\n\n```python\nprint("é")\n```\n\n## 二\n',
+      '# 頁\n\n![図]()![絵](https://docs.example/a.png) See [API](https://docs.example/api/?a=1&b=2), §3 and the note.\n\n```python\nprint("é")\n```\n\n## 二\n',
     );
   });
 
