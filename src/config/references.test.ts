@@ -80,7 +80,7 @@ describe("a reference", () => {
     ["${env:}", 'a reference is written as ${env:NAME} or ${file:path}; write "$${" for a literal "${"'],
     ["${env:NAME", 'a reference is not closed with "}"; write "$${" for a literal "${"'],
   ])("that leads nowhere, %j, is said with its key", (text, sentence) => {
-    expect(resolved({ a: { b: text } }).problems).toEqual([{ path: ["a", "b"], message: sentence }]);
+    expect(resolved({ a: { b: text } }).problems).toMatchObject([{ path: ["a", "b"], message: sentence }]);
     expect(complaint(text)).toBe(sentence);
   });
 

@@ -99,6 +99,7 @@ export function resolveReferences(value: unknown, options: ReferenceOptions): Re
     if (instead !== undefined) return { text: instead, written: true };
     problems.push({
       path,
+      isAbsence: true,
       message: `the environment variable ${quote(name, 80)} is not set; set it, or write \${env:${name.slice(0, 80)}:-value} with a default`,
     });
     return undefined;
@@ -124,7 +125,7 @@ export function resolveReferences(value: unknown, options: ReferenceOptions): Re
             : cause instanceof TypeError
               ? `${quote(name)} is not UTF-8 text`
               : `${quote(name)} cannot be read`;
-      problems.push({ path, message: why });
+      problems.push({ path, message: why, ...(code === "ENOENT" && { isAbsence: true }) });
       return undefined;
     }
   }

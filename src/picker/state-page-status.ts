@@ -22,7 +22,7 @@ export function parseServerStatus([content]: readonly Content[]) {
       return {
         name: textOf(name),
         uri: textOf(uri),
-        state: wordOf(state, ["ok", "failing"]) ?? ("checking" as const),
+        state: wordOf(state, ["ok", "failing", "left out"]) ?? ("checking" as const),
         problem: optionalText(problem),
         indexed: ready === undefined ? undefined : { ready, documents: numberOf(documents) },
       };
