@@ -71,7 +71,7 @@ describe("a reference", () => {
       "${env:ABSENT}",
       'the environment variable "ABSENT" is not set; set it, or write ${env:ABSENT:-value} with a default',
     ],
-    ["${file:absent}", 'no file "absent"'],
+    ["${file:absent}", 'no file "absent"; create it, or write ${file:absent:-value} with a default'],
     ["${file:folder}", '"folder" is not a file'],
     ["${file:bytes}", '"bytes" is not UTF-8 text'],
     ["${file:large}", '"large" is larger than 65536 bytes'],

@@ -121,7 +121,7 @@ export function resolveReferences(value: unknown, options: ReferenceOptions): Re
         cause instanceof Refusal
           ? cause.message
           : code === "ENOENT"
-            ? `no file ${quote(name)}`
+            ? `no file ${quote(name)}; create it, or write \${file:${name.slice(0, 80)}:-value} with a default`
             : cause instanceof TypeError
               ? `${quote(name)} is not UTF-8 text`
               : `${quote(name)} cannot be read`;

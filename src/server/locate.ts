@@ -12,8 +12,8 @@ export interface ServedMount extends Mount {
   /** From 0 to 1. */
   readonly priority?: number;
   readonly audience?: Annotations["audience"];
-  /** Whether the description is that of the mount, not of its source. */
-  readonly hasDescription?: boolean;
+  /** Description of its source. */
+  readonly summary?: string;
 }
 
 /** Resolves a URI, a path within one of the folders, or an absolute path. */

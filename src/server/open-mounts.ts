@@ -151,7 +151,7 @@ async function openSource(config: MountConfig, runtime: Runtime): Promise<OpenMo
 }
 
 function toMount(config: MountConfig, base: string, source: Source): Mount {
-  const { name, title, description = config.definition.summary, scheme, definition, options } = config;
+  const { name, title, description, scheme, definition, options } = config;
   // A configured scheme replaces the aliases.
   const aliases = scheme === undefined ? (definition.aliases?.(options) ?? []) : [];
   return {
@@ -206,8 +206,8 @@ export function toSearched({ mount: { name, source }, config }: OpenMount): Sear
 }
 
 export function toServed({ mount, config }: OpenMount): ServedMount {
-  const { priority, audience, description } = config;
-  return { ...mount, folder: folderOf(config), priority, audience, hasDescription: description !== undefined };
+  const { priority, audience, definition } = config;
+  return { ...mount, folder: folderOf(config), priority, audience, summary: definition.summary };
 }
 
 /** Of a file mount. */

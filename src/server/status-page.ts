@@ -115,7 +115,7 @@ export function statusPage({ index, register, quotas, mounts, faulty, runtime }:
   };
 }
 
-function toStatus({ name, title, description, priority, audience, base, folder }: ServedMount) {
+function toStatus({ name, title, summary, description = summary, priority, audience, base, folder }: ServedMount) {
   return { name, title, description, priority, audience, uri: rootOf(base), folder };
 }
 
