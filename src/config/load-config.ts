@@ -146,9 +146,10 @@ export async function loadWith(
   const linesOf = (some: readonly Problem[]) => inOrder(some, placeOf).map(lineOf);
   if (problems.some((problem) => mountOf(problem) === undefined)) throw new ConfigError(label, linesOf(problems));
   const faulty = await Promise.all(
-    [...byMount].map(([name, each]) =>
-      toFaultyMount(name, { problems: each, settings: written[name], registry, redact: isRedacted, linesOf }),
-    ),
+    Object.entries(written).flatMap(([name, settings]) => {
+      const own = byMount.get(name);
+      return own ? [toFaultyMount(name, { problems: own, settings, registry, redact: isRedacted, linesOf })] : [];
+    }),
   );
 
   // A mount with problems is not examined completely, so it cannot be trusted before they are fixed.

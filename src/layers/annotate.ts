@@ -6,10 +6,10 @@ import { type Entry, type SourceHit, type SourceHits, toSourceHits } from "../so
 export type MountAnnotations = Pick<Annotations, "priority" | "audience">;
 
 export function annotate(defaults: MountAnnotations): Layer {
-  const annotated = <E extends Pick<Entry, "annotations">>(entry: E): E => ({
-    ...entry,
-    annotations: { ...defaults, ...entry.annotations },
-  });
+  function annotated<E extends Pick<Entry, "annotations">>(entry: E): E {
+    const { priority = defaults.priority, audience = defaults.audience } = entry.annotations ?? {};
+    return { ...entry, annotations: { ...entry.annotations, ...defined({ priority, audience }) } };
+  }
   return (inner) =>
     wrapSource(inner, (operation, method) => {
       switch (operation) {
@@ -35,5 +35,9 @@ export function annotate(defaults: MountAnnotations): Layer {
 /** The layer of a mount; none if the mount has no annotations. */
 export function annotateLayers({ priority, audience }: MountAnnotations): readonly Layer[] {
   if (priority === undefined && audience === undefined) return [];
-  return [annotate({ ...(priority !== undefined && { priority }), ...(audience && { audience }) })];
+  return [annotate({ priority, audience })];
+}
+
+function defined({ priority, audience }: MountAnnotations): MountAnnotations {
+  return { ...(priority !== undefined && { priority }), ...(audience && { audience }) };
 }

@@ -48,8 +48,9 @@ const restartSettings = [
 
 /** Editors that save over a file empty it first. An empty config would be valid: it serves its folder. */
 const savingMs = 1000;
-/** Interval at which mounts with problems are tried again. */
-const retryMs = 5000;
+/** Mounts with problems are tried again after the first time, then at growing intervals up to the second. */
+const firstRetryMs = 5000;
+const longestRetryMs = 60_000;
 
 /** Undefined if the config must be trusted first; the reason is logged. */
 export async function openConfigFile(
@@ -133,8 +134,14 @@ export async function openConfigFile(
         if (isEmpty(origin.file)) await runtime.wait(savingMs, signal);
         const next = await loadNext(isRetry);
         if (!next) return;
-        keep(next);
-        const isOther = await apply(next, isRetry);
+        const forget = keep(next);
+        let isOther = false;
+        try {
+          isOther = await apply(next, isRetry);
+        } finally {
+          if (isRetry && !isOther) forget();
+        }
+        if (isRetry && !isOther) return;
         if (!isRetry) sayWithheld(next);
         sayRestart(config.server, next.server);
         config = next;
@@ -142,11 +149,12 @@ export async function openConfigFile(
       }
 
       async function retryFaulty(): Promise<void> {
-        while (!signal.aborted) {
+        for (let retryMs = firstRetryMs; !signal.aborted; retryMs = Math.min(retryMs * 2, longestRetryMs)) {
           await runtime.wait(retryMs, signal).catch(() => undefined);
+          // Without problems, nothing is tried; the next problem is new.
+          if (!isFaulty()) retryMs = firstRetryMs / 2;
           // Problems of the file were reported when it changed.
-          if (!signal.aborted && isFaulty())
-            await (reloading = reloading.then(() => reload(true)).catch(() => undefined));
+          else if (!signal.aborted) await (reloading = reloading.then(() => reload(true)).catch(() => undefined));
         }
       }
 

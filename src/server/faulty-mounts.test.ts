@@ -6,7 +6,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createTrustStore } from "../config/trust.ts";
 import { grantPermissions, permissionsAsked } from "../config/grant-permissions.ts";
 import type { Call } from "../resources.ts";
+import { createClock } from "../testing/clock.ts";
 import { examineFaulty } from "./examine-faulty.ts";
+import { createLogRedaction } from "./log-redaction.ts";
 import { openServer, type OpenServerOptions, type Server } from "./open-server.ts";
 
 let folder: string;
@@ -132,6 +134,10 @@ describe("a mount with a problem", () => {
     const found = await resources.search({ text: "tea", limit: 10 }, owner);
     expect(found.hits.map(({ resource }) => resource.uri)).toEqual([uri("docs/a.md")]);
     expect(found).toMatchObject({ ready: 1, failures: [{ mount: "notes", message: leftOut }] });
+    expect(await resources.skills?.({}, owner)).toEqual({
+      items: [],
+      failures: [{ mount: "notes", message: leftOut }],
+    });
   });
 
   it("keeps its name and URIs: they say why they cannot be read, and no other mount takes them", async () => {
@@ -159,8 +165,14 @@ describe("a mount with a problem", () => {
     expect(said).toMatch(/^pressmark info: the mount "notes" is optional and left out: /m);
     expect(said).not.toMatch(/^pressmark warn/m);
     expect(examineFaulty(server)).toMatchObject([{ about: "mount notes", state: "hint" }]);
-    await expect(server.resources.read("n://notes/n.md", owner)).rejects.toMatchObject({ kind: "unavailable" });
+    await expect(server.resources.read("n://notes/n.md", owner)).rejects.toMatchObject({
+      kind: "unavailable",
+      message: 'the mount "notes" cannot be read: it is optional, and missing on this machine',
+    });
     await server.close();
+    const taken = await open(`${docs}  same: { source: file, root: docs, optional: true }\n`);
+    expect(examineFaulty(taken)).toMatchObject([{ about: "mount same", state: "broken" }]);
+    await taken.close();
     const mistaken = await open(`${docs}  notes: { source: file, rot: notes, optional: true }\n`);
     expect(examineFaulty(mistaken).map(({ state }) => state)).toEqual(["broken"]);
   });
@@ -272,6 +284,18 @@ describe("in a running server", () => {
     await untilSaid("the config changed and is in effect");
     expect(names(server)).toEqual(["docs"]);
     expect(server.faulty).toEqual([]);
+  });
+
+  it("a mount that stays keeps its secrets out of the log, whatever was edited since", () => {
+    const { runtime, logged } = createClock();
+    const redaction = createLogRedaction(runtime);
+    const forgets = ["first-secret", "second-secret", "third-secret"].map((secret) =>
+      redaction.keep({ redact: (text) => text.replaceAll(secret, "••••") }),
+    );
+    redaction.runtime.log("warn", "first-secret second-secret third-secret");
+    forgets[2]!();
+    redaction.runtime.log("warn", "first-secret third-secret");
+    expect(logged.map(({ message }) => message)).toEqual(["•••• •••• ••••", "•••• third-secret"]);
   });
 
   it("a broken mount does not stay unmasked when its texts must be masked", async () => {

@@ -7,7 +7,8 @@ import type { ServedMount } from "./locate.ts";
 import type { Source } from "../source.ts";
 
 /** Problems may name files and variables that callers must not know. */
-const message = "it is left out because of a problem in the config; the operator sees it with pressmark doctor";
+const faultMessage = "it is left out because of a problem in the config; the operator sees it with pressmark doctor";
+const absenceMessage = "it is optional, and missing on this machine";
 
 /** Of a mount whose own URIs are not known. */
 const scheme = "left-out";
@@ -21,15 +22,15 @@ export function leftOutMounts(faulty: readonly (FaultyMount & { readonly isKept:
           {
             name,
             base: base ?? mountBase(scheme, name.toWellFormed()),
-            source: createLeftOutSource(name),
+            source: createLeftOutSource(name, isExpected ? absenceMessage : faultMessage),
             folder: base?.startsWith("file:") ? fileURLToPath(base).replace(/[/\\]$/, "") : undefined,
-            ...(!isExpected && { leftOut: message }),
+            ...(!isExpected && { leftOut: faultMessage }),
           },
         ],
   );
 }
 
-function createLeftOutSource(name: string): Source {
+function createLeftOutSource(name: string, message: string): Source {
   async function refuse(): Promise<never> {
     throw lastingFailure(`the mount ${quote(name, 64)} cannot be read: ${message}`);
   }

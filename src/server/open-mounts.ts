@@ -9,6 +9,7 @@ import { invalid, ResourceError } from "../errors.ts";
 import { stack } from "../layer.ts";
 import { annotateLayers } from "../layers/annotate.ts";
 import { standardLayers } from "../layers/standard.ts";
+import { onOneLine } from "../lib/on-one-line.ts";
 import { realPath } from "../lib/real-path.ts";
 import { withMembers } from "../lib/with-members.ts";
 import { createRoutes, type Mount } from "../router/route.ts";
@@ -89,8 +90,8 @@ export async function openMounts(config: Config, before: readonly OpenMount[], r
       } catch (cause) {
         if (config.file === undefined) throw cause;
         base ??= missingBase(settings);
-        const isOwnBase = base !== undefined && isFree(toMount(settings, base, noSource));
-        faulty.push(toFaulty(settings, isOwnBase ? base : undefined, cause, config));
+        const isTaken = base !== undefined && !isFree(toMount(settings, base, noSource));
+        faulty.push(toFaulty(settings, { base, isTaken }, cause, config));
       }
     }
     for (const [index, mount] of faulty.entries()) {
@@ -119,13 +120,14 @@ function missingBase({ definition, options }: MountConfig): string | undefined {
 
 function toFaulty(
   { name, optional = false, redact = false }: MountConfig,
-  base: string | undefined,
+  { base, isTaken }: { readonly base: string | undefined; readonly isTaken: boolean },
   cause: unknown,
   { refusal }: Config,
 ): UnopenedMount {
-  const known = cause instanceof ResourceError ? cause : invalid(`cannot be opened: ${String(cause)}`);
+  const known = cause instanceof ResourceError ? cause : invalid(`cannot be opened: ${onOneLine(String(cause))}`);
   const { message } = refusal(["mounts", name], known);
-  return { name, problems: [message], isExpected: optional, base, redact, isKept: false };
+  const isExpected = optional && !isTaken;
+  return { name, problems: [message], isExpected, base: isTaken ? undefined : base, redact, isKept: false };
 }
 
 async function openSource(config: MountConfig, runtime: Runtime): Promise<OpenMount> {
