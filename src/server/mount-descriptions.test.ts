@@ -88,10 +88,10 @@ describe("a mount with a title, a description, a priority or an audience", () =>
     const body = contents[0]!.body;
     expect(JSON.parse("text" in body ? body.text : "")).toMatchObject({
       mounts: [
-        { name: "notes", description: "Files below one folder" },
         { name: "handbook", title: "社内ハンドブック", priority: 0.9 },
-        { name: "old", description: "Earlier versions", priority: 0.1 },
+        { name: "notes", description: "Files below one folder" },
         { name: "forms", audience: ["user"] },
+        { name: "old", description: "Earlier versions", priority: 0.1 },
         { name: "shop", state: "left out" },
       ],
     });

@@ -2,7 +2,7 @@
 import type { Quotas } from "../access/quotas.ts";
 import { toResourceError } from "../errors.ts";
 import type { Call } from "../resources.ts";
-import { rootOf } from "../protocol/tools/mounts.ts";
+import { byPriority, rootOf } from "../protocol/tools/mounts.ts";
 import type { Source, Runtime } from "../source.ts";
 import type { ServedMount } from "./locate.ts";
 import type { UnopenedMount } from "./open-mounts.ts";
@@ -82,7 +82,7 @@ export function statusPage({ index, register, quotas, mounts, faulty, runtime }:
         version: served?.version,
         url: served?.url,
         mounts: [
-          ...mounts().map((mount) => ({
+          ...byPriority(mounts()).map((mount) => ({
             ...toStatus(mount),
             configProblems: faulty().find(({ name }) => name === mount.name)?.problems,
             ...(health.get(mount.source) ?? { state: "checking" }),
