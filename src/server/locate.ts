@@ -12,6 +12,8 @@ export interface ServedMount extends Mount {
   /** From 0 to 1. */
   readonly priority?: number;
   readonly audience?: Annotations["audience"];
+  /** Whether its backend may be missing on this machine. */
+  readonly isOptional?: boolean;
   /** Description of its source. */
   readonly summary?: string;
 }

@@ -208,8 +208,8 @@ export function toSearched({ mount: { name, source }, config }: OpenMount): Sear
 }
 
 export function toServed({ mount, config }: OpenMount): ServedMount {
-  const { priority, audience, definition } = config;
-  return { ...mount, folder: folderOf(config), priority, audience, summary: definition.summary };
+  const { priority, audience, optional: isOptional, definition } = config;
+  return { ...mount, folder: folderOf(config), priority, audience, isOptional, summary: definition.summary };
 }
 
 /** Of a file mount. */

@@ -480,13 +480,15 @@ describe("doctor", () => {
     );
     expect(out).toMatch(/^ok {6}mount docs: 1 resources, listed, read and watched$/m);
     expect(await pressmark(["config"])).toMatchObject({ code: 2, err: expect.stringContaining("mounts.db.root") });
-    config(`${absent.replace('}"', '}", optional: true')}server: { port: 0 }\n`);
+    const down = '  down: { source: mcp, url: "http://127.0.0.1:1/mcp", optional: true }\n';
+    config(`${absent.replace('}"', '}", optional: true')}${down}server: { port: 0 }\n`);
     await pressmark(["trust", "--yes"]);
     const passing = await pressmark(["doctor"]);
     expect(passing).toMatchObject({
       code: 0,
       out: expect.stringMatching(/^hint {4}mount db: is left out, as it is optional: /m),
     });
+    expect(passing.out).toMatch(/^hint {4}mount down: cannot be listed: /m);
     expect((await pressmark(["config"])).code).toBe(0);
   });
 
