@@ -1,7 +1,9 @@
 /** Checks the mounts of a config against the options of their sources. */
 import { nearest } from "../lib/nearest.ts";
+import { onOneLine } from "../lib/on-one-line.ts";
 import { check, type Checked, type CheckOptions, declaredNames, unknownKey } from "./check.ts";
 import type { MountConfig } from "./config.ts";
+import { mountNamePattern } from "./mount-base.ts";
 import { findSource, type SourceFinding } from "./find-source.ts";
 import type { KeyPath, Problem } from "./problem.ts";
 import { isPlainObject } from "./references.ts";
@@ -15,8 +17,6 @@ interface MountChecking extends CheckOptions, SourceFinding {
   readonly redact: boolean | undefined;
 }
 
-const mountName = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u;
-
 /** Returns the valid mounts, and reports all problems of the others. */
 export async function checkMounts(
   given: Readonly<Record<string, unknown>>,
@@ -25,15 +25,15 @@ export async function checkMounts(
   const mounts: MountConfig[] = [];
   for (const [name, settings] of Object.entries(given)) {
     const at = ["mounts", name];
-    if (!mountName.test(name))
+    if (!mountNamePattern.test(name))
       options.refuse({
         path: at,
         atKey: true,
         message:
           "a mount's name must begin with a letter or digit and may contain letters, digits, dots, dashes and underscores, at most 64 characters",
       });
-    // Already reported if it is not an object.
-    const mount = isPlainObject(settings) ? await checkMount(name, settings, at, options) : undefined;
+    const isObject = takeChecked(check(options.zod.looseObject({}), settings, at, options), options.refuse);
+    const mount = isObject && isPlainObject(settings) ? await checkMount(name, settings, at, options) : undefined;
     if (mount) mounts.push(mount);
   }
   return mounts;
@@ -68,10 +68,16 @@ async function checkMount(
   const mount = takeChecked(check(common, { ...forMount, source: definition.name }, at, options), refuse);
   const checked = takeChecked(check(own, forSource, at, options), refuse);
   if (!mount || !checked) return undefined;
-  const { source: _source, limits, redact = options.redact, ...more } = mount.value;
+  for (const key of ["title", "description"])
+    if (options.isReferred([...at, key]))
+      refuse({ path: [...at, key], message: "is shown to clients, so it must not contain a reference" });
+  const { source: _source, limits, redact = options.redact, title, description, ...more } = mount.value;
   return {
     ...more,
     ...(redact && { redact }),
+    // A text without visible characters is as good as none.
+    title: onOneLine(title ?? "") || undefined,
+    description: onOneLine(description ?? "") || undefined,
     name,
     definition,
     options: checked.value,

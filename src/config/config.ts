@@ -25,12 +25,27 @@ export interface MountConfig extends Omit<MountSettings, "source" | "limits"> {
   readonly checkTrust?: () => void;
 }
 
+/** A mount with problems. It is left out; in a running server it may stay as it was. */
+export interface FaultyMount {
+  readonly name: string;
+  /** One line for each problem: file, position, key, and what to do. Never contains a value from a reference. */
+  readonly problems: readonly string[];
+  /** Whether the mount is optional, and nothing but this machine is the reason. */
+  readonly isExpected: boolean;
+  /** Its URI prefix, if known: no other mount may take it. */
+  readonly base?: string;
+  /** Whether its texts must be masked. */
+  readonly redact: boolean;
+}
+
 export interface Config {
   /** Absolute; undefined if there is no file. */
   readonly file?: string;
   /** Base folder of the paths of its sets, without links. */
   readonly folder: string;
+  /** The mounts without problems. */
   readonly mounts: readonly MountConfig[];
+  readonly faulty: readonly FaultyMount[];
   readonly server: ServerSettings;
   readonly search: SearchSettings;
   readonly sets: readonly SetConfig[];

@@ -68,12 +68,12 @@ async function trust(file: string, around = world): Promise<void> {
 
 async function problems(text: string, name?: string): Promise<readonly string[]> {
   try {
-    await load(text, name === undefined ? {} : { name });
+    const { faulty } = await load(text, name === undefined ? {} : { name });
+    return faulty.flatMap((mount) => mount.problems);
   } catch (cause) {
     if (cause instanceof ConfigError) return cause.lines;
     throw cause;
   }
-  return [];
 }
 
 /** A program that writes a file when it runs. */

@@ -8,6 +8,7 @@ import { createAsking, partOf, type Standing } from "./asking.ts";
 import { check, type CheckOptions } from "./check.ts";
 import { checkMounts, takeChecked } from "./check-mounts.ts";
 import type { Config, MountConfig } from "./config.ts";
+import { mountOf, problemsByMount, toFaultyMount } from "./faulty-mounts.ts";
 import type { Registry } from "./find-source.ts";
 import {
   callerReasons,
@@ -52,7 +53,7 @@ interface LoadOptions {
   readonly isAsking: boolean;
 }
 
-/** Throws a ConfigError with all problems. */
+/** Leaves out mounts with problems. Throws a ConfigError with all problems if one concerns more than a single mount. */
 export async function loadConfig(origin: ConfigOrigin, world: ConfigContext): Promise<LoadedConfig> {
   const grant = origin.named ? noGrant : createTrustStore(world.stateFolder).read(origin.file);
   return loadWith(origin, world, { grant, isAsking: false });
@@ -106,16 +107,17 @@ export async function loadWith(
   };
   const schema = configSchema(zod);
   const outline =
-    takeChecked(check(schema, resolved.value, [], checking), refuse) ??
+    takeChecked(check(schema, withoutMounts(resolved.value), [], checking), refuse) ??
     // Leaves out only the settings that may not be resolved.
-    takeChecked(check(schema, withoutUnresolved(resolved), [], checking), () => undefined);
+    takeChecked(check(schema, withoutMounts(withoutUnresolved(resolved)), [], checking), () => undefined);
   const { limits, redact: isRedacted, server = {}, search = {}, sets: chosen = {} } = outline?.value ?? {};
   const { callers = {}, rules = [], quotas = {} } = outline?.value ?? {};
   const written = mountsOf(resolved.value, folder, refuse);
   const mountNames = Object.keys(written);
-  const mounts = await checkMounts(written, {
+  const registry = world.registry ?? sources;
+  const checked = await checkMounts(written, {
     ...checking,
-    registry: world.registry ?? sources,
+    registry,
     limits,
     redact: isRedacted,
     mayRun(program, content, key) {
@@ -128,6 +130,8 @@ export async function loadWith(
   const access = checkAccess(callers, rules, { folder, mounts: mountNames, isReferred: checking.isReferred, refuse });
   checkQuotas(quotas, Object.keys(callers), { refuse });
   checkAuth(server, { callers: Object.keys(callers), refuse });
+  const byMount = problemsByMount(problems);
+  const mounts = checked.filter(({ name }) => !byMount.has(name));
   const bindings = await askForMounts(mounts, { asking, places, raw, resolved, folder, isNamed: named, isAsking });
   for (const [section, reasons] of [
     ["server", serverReasons(server)],
@@ -139,10 +143,19 @@ export async function loadWith(
 
   const placeOf = (problem: Problem) => problem.place ?? text.place(problem.path, problem.atKey ? "key" : "value");
   const lineOf = (problem: Problem) => redact(problemLine(label, problem, placeOf(problem)));
-  if (problems.length > 0) throw new ConfigError(label, inOrder(problems, placeOf).map(lineOf));
+  const linesOf = (some: readonly Problem[]) => inOrder(some, placeOf).map(lineOf);
+  if (problems.some((problem) => mountOf(problem) === undefined)) throw new ConfigError(label, linesOf(problems));
+  const faulty = await Promise.all(
+    Object.entries(written).flatMap(([name, settings]) => {
+      const own = byMount.get(name);
+      return own ? [toFaultyMount(name, { problems: own, settings, registry, redact: isRedacted, linesOf })] : [];
+    }),
+  );
 
+  // A mount with problems is not examined completely, so it cannot be trusted before they are fixed.
+  const asked = asking.permissions().filter(({ part }) => !faulty.some(({ name }) => part === `mounts.${name}`));
   // Paths may contain values of references.
-  const permissions = [...(whole ? [whole] : []), ...asking.permissions()].map((each) => ({
+  const permissions = [...(whole ? [whole] : []), ...asked].map((each) => ({
     ...each,
     reasons: each.reasons.map(redact),
   }));
@@ -158,6 +171,7 @@ export async function loadWith(
         const { bound, checkTrust } = bindings.get(mount.name) ?? {};
         return leftOut.has(`mounts.${mount.name}`) ? [] : [{ ...mount, bound, checkTrust }];
       }),
+      faulty,
       server: allowed("server", server) as ServerSettings,
       search: allowed("search", search) as SearchSettings,
       sets,
@@ -175,6 +189,11 @@ export async function loadWith(
       refusal: (path, { message }) => new ConfigError(label, [lineOf({ path, message })]),
     },
   };
+}
+
+/** Without the mounts, which are checked one by one: a problem of one is none of the others. */
+function withoutMounts(value: unknown): unknown {
+  return isPlainObject(value) && isPlainObject(value["mounts"]) ? { ...value, mounts: {} } : value;
 }
 
 /** Mounts that are left out, as written. */

@@ -26,15 +26,14 @@ export function shownConfig(
   secretPaths: ReadonlySet<string>,
   leftOut: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
-  const shown = mounts.map(({ name, definition, options, limits, scheme, search: isSearched, freshness, redact }) => {
+  const shown = mounts.map(({ name, definition, options, limits, redact, ...more }) => {
+    const { scheme, title, description, priority, audience, optional, search: isSearched, freshness } = more;
     const mount = {
       source: definition.name,
       ...(isPlainObject(options) ? options : {}),
-      ...(scheme !== undefined && { scheme }),
       ...(redact && { redact }),
       ...(Object.keys(limits).length > 0 && { limits }),
-      ...(isSearched !== undefined && { search: isSearched }),
-      ...(freshness && { freshness }),
+      ...withoutUndefined({ scheme, title, description, priority, audience, optional, search: isSearched, freshness }),
     };
     return [name, withoutSecrets(mount, ["mounts", name], secretPaths)];
   });
@@ -51,6 +50,10 @@ export function shownConfig(
     ...(Object.keys(quotas).length > 0 && { quotas }),
     ...(Object.keys(server).length > 0 && { server: withoutSecrets(server, ["server"], secretPaths) }),
   };
+}
+
+function withoutUndefined(settings: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }
 
 /** Options whose value is a secret even if written literally. */

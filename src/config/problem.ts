@@ -19,6 +19,8 @@ export interface Problem {
   readonly meant?: KeyPath;
   /** Whether the rule concerns several values, not one option. */
   readonly isOfSeveral?: boolean;
+  /** Whether something is absent on this machine, and the config may be right. */
+  readonly isAbsence?: boolean;
   /** Position, if the parser reported it; otherwise looked up by the path. */
   readonly place?: TextPosition;
 }

@@ -71,7 +71,7 @@ describe("a reference", () => {
       "${env:ABSENT}",
       'the environment variable "ABSENT" is not set; set it, or write ${env:ABSENT:-value} with a default',
     ],
-    ["${file:absent}", 'no file "absent"'],
+    ["${file:absent}", 'no file "absent"; create it, or write ${file:absent:-value} with a default'],
     ["${file:folder}", '"folder" is not a file'],
     ["${file:bytes}", '"bytes" is not UTF-8 text'],
     ["${file:large}", '"large" is larger than 65536 bytes'],
@@ -80,7 +80,7 @@ describe("a reference", () => {
     ["${env:}", 'a reference is written as ${env:NAME} or ${file:path}; write "$${" for a literal "${"'],
     ["${env:NAME", 'a reference is not closed with "}"; write "$${" for a literal "${"'],
   ])("that leads nowhere, %j, is said with its key", (text, sentence) => {
-    expect(resolved({ a: { b: text } }).problems).toEqual([{ path: ["a", "b"], message: sentence }]);
+    expect(resolved({ a: { b: text } }).problems).toMatchObject([{ path: ["a", "b"], message: sentence }]);
     expect(complaint(text)).toBe(sentence);
   });
 

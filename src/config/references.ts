@@ -99,6 +99,7 @@ export function resolveReferences(value: unknown, options: ReferenceOptions): Re
     if (instead !== undefined) return { text: instead, written: true };
     problems.push({
       path,
+      isAbsence: true,
       message: `the environment variable ${quote(name, 80)} is not set; set it, or write \${env:${name.slice(0, 80)}:-value} with a default`,
     });
     return undefined;
@@ -120,11 +121,11 @@ export function resolveReferences(value: unknown, options: ReferenceOptions): Re
         cause instanceof Refusal
           ? cause.message
           : code === "ENOENT"
-            ? `no file ${quote(name)}`
+            ? `no file ${quote(name)}; create it, or write \${file:${name.slice(0, 80)}:-value} with a default`
             : cause instanceof TypeError
               ? `${quote(name)} is not UTF-8 text`
               : `${quote(name)} cannot be read`;
-      problems.push({ path, message: why });
+      problems.push({ path, message: why, ...(code === "ENOENT" && { isAbsence: true }) });
       return undefined;
     }
   }

@@ -3,10 +3,9 @@ import type { z } from "zod";
 import { isOrigin } from "../lib/is-origin.ts";
 import { isNetwork } from "../lib/networks.ts";
 import { authSchema, publicUrlSchema, scopesSchema } from "./auth.ts";
+import { schemePattern } from "./mount-base.ts";
 
 type Zod = typeof z;
-
-const schemePattern = /^[a-z][a-z0-9+.-]*$/;
 
 export function serverSchema(zod: Zod) {
   return zod.strictObject({
@@ -257,6 +256,33 @@ export function mountSchema(zod: Zod) {
       .refine((scheme) => scheme !== "file", 'must not be "file", whose URIs are paths on this machine')
       .optional()
       .describe("Serve under scheme://name/ instead of the source's own URIs, so that two mounts do not collide"),
+    title: zod.string().min(1).max(80).optional().describe("Title for people and models, shown instead of the name"),
+    description: zod
+      .string()
+      .min(1)
+      .max(500)
+      .optional()
+      .describe(
+        "What it contains and when to read it; models get the first 160 characters. Default: the summary of the source",
+      ),
+    priority: zod
+      .number()
+      .min(0)
+      .max(1)
+      .optional()
+      .describe("From 0 to 1: the order of mounts, and the priority of resources without one. Default: 0.5"),
+    audience: zod
+      .array(zod.enum(["user", "assistant"]))
+      .min(1)
+      .max(2)
+      .optional()
+      .describe("Who its resources are for (user, assistant), if they do not say so themselves. Default: both"),
+    optional: zod
+      .boolean()
+      .optional()
+      .describe(
+        "Whether it may be missing on this machine: a variable, file or backend that is absent is no failure. Default: false",
+      ),
     limits: limitsSchema(zod).optional().describe("Limits of this mount; they override the limits of all mounts"),
     search: zod.boolean().optional().describe("Whether to index this mount for search. Default: depends on the source"),
     redact: zod

@@ -44,7 +44,7 @@ describe("the top of the tree", () => {
   it("is the mounts, by name and in the server's order, if its status lists them", async () => {
     const mounts = [
       { name: "two", uri: "file:///b", state: "failing" },
-      { name: "one", uri: "docs://one" },
+      { name: "one", uri: "docs://one", title: "一", description: "文書" },
       { name: "x" },
     ];
     const pressmark = serve({ status: { mounts }, templates: ["file:///b/{+path}"], resources: ["other://1"] });
@@ -53,7 +53,7 @@ describe("the top of the tree", () => {
     expect(found).toEqual([
       [
         { uri: "file:///b", name: "two", mimeType: "inode/directory" },
-        { uri: "docs://one", name: "one", mimeType: "inode/directory" },
+        { uri: "docs://one", name: "one", title: "一", description: "文書", mimeType: "inode/directory" },
       ],
     ]);
   });

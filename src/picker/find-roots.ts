@@ -26,7 +26,13 @@ export async function readMounts(pressmark: RootResources, call: Call): Promise<
     const { mounts } = parseServerStatus((await pressmark.read(statusUri, call)).contents);
     const named = mounts.filter(({ uri }) => uri !== "");
     if (named.length === 0) return undefined;
-    return named.map(({ name, uri }) => ({ uri, name: name || nameIn(uri), mimeType: directoryType }));
+    return named.map(({ name, title, description, uri }) => ({
+      uri,
+      name: name || nameIn(uri),
+      title,
+      description,
+      mimeType: directoryType,
+    }));
   } catch {
     // If the server cannot be reached, the next request reports that.
     call.signal.throwIfAborted();

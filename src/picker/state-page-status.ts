@@ -16,13 +16,15 @@ export function parseServerStatus([content]: readonly Content[]) {
     version: optionalText(version),
     index: wordOf(indexState, ["starting", "indexing", "complete", "unavailable"]),
     indexProblem: optionalText(indexProblem),
-    mounts: recordsIn(mounts).map(({ name, uri, state, problem, indexed }) => {
+    mounts: recordsIn(mounts).map(({ name, title, description, uri, state, problem, indexed }) => {
       const { ready: share, documents } = recordOf(indexed);
       const ready = optionalNumber(share);
       return {
         name: textOf(name),
+        title: optionalText(title),
+        description: optionalText(description),
         uri: textOf(uri),
-        state: wordOf(state, ["ok", "failing"]) ?? ("checking" as const),
+        state: wordOf(state, ["ok", "failing", "left out"]) ?? ("checking" as const),
         problem: optionalText(problem),
         indexed: ready === undefined ? undefined : { ready, documents: numberOf(documents) },
       };

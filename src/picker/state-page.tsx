@@ -125,9 +125,9 @@ function Mounts({ status: { mounts, index, indexProblem }, texts }: Part) {
     <Section title={texts.mounts}>
       <PlainTable
         head={[texts.mount, texts.health, texts.indexed]}
-        rows={mounts.map(({ name, uri, state, problem, indexed }) => [
+        rows={mounts.map(({ name, title = name, uri, state, problem, indexed }) => [
           <>
-            {name} <span class="uri">{uri}</span>
+            {title} <span class="uri">{uri}</span>
           </>,
           <span class={`health ${state}`}>
             {texts.states[state]}

@@ -88,11 +88,11 @@ export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): 
   function titlePrefix(mount: RoutedMount, call: Call): string {
     let entered = isOpen ? ownMounts : enteredBy.get(call);
     if (!entered) enteredBy.set(call, (entered = ownMounts.filter((each) => mayEnter(call, each))));
-    return entered.length > 1 && entered.includes(mount) ? `${mount.name}/` : "";
+    return entered.length > 1 && entered.includes(mount) ? `${mount.title ?? mount.name}/` : "";
   }
 
   const describe: Access["describe"] = (uri, entry, mount, call) =>
-    toResource(uri, entry, mount, titlePrefix(mount, call), isOpen);
+    toResource(uri, isMount(entry) ? asMount(entry, mount) : entry, mount, titlePrefix(mount, call), isOpen);
 
   return {
     routes,
@@ -178,6 +178,16 @@ export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): 
       }
     },
   };
+}
+
+function isMount({ path, query }: Entry): boolean {
+  return path === "" && query === undefined;
+}
+
+/** A title and description in the config say more than those of the source. */
+function asMount(entry: Entry, { title, description }: RoutedMount): Entry {
+  if (title === undefined && description === undefined) return entry;
+  return { ...entry, ...(title !== undefined && { title }), ...(description !== undefined && { description }) };
 }
 
 function toResource(uri: string, entry: Entry, mount: RoutedMount, prefix: string, isOpen: boolean): Resource {

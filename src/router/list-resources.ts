@@ -94,6 +94,8 @@ export function createListing(
       const from = open(cursor, listKey);
       const page = from?.page ?? 0;
       const runs = access.routes.mounts.flatMap((mount): MountList<SourceSkill>[] => {
+        // Whether a mount that is left out has skills is not known.
+        if (mount.leftOut !== undefined) return [{ mount, page: async () => ({ items: [] }) }];
         const skills = mount.source.skills?.bind(mount.source);
         return skills ? [{ mount, page: (request) => skills(request, call) }] : [];
       });

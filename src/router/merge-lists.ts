@@ -75,6 +75,10 @@ export async function mergeListsAs<E extends Address, T>(
   for (let index = start; index < runs.length; index += 1) {
     const run = runs[index] as MountList<E>;
     const { mount } = run;
+    if (mount.leftOut !== undefined) {
+      if (access.mayEnter(call, mount)) failures.push({ mount: mount.name, message: mount.leftOut });
+      continue;
+    }
     let cursor = index === start ? from?.cursor : undefined;
     /** Everything up to this address was returned before. */
     let last = index === start ? from?.last : undefined;

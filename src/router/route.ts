@@ -7,6 +7,9 @@ import type { Address, Source } from "../source.ts";
 /** A source and the URIs that belong to it. */
 export interface Mount {
   readonly name: string;
+  /** Shown instead of the name. */
+  readonly title?: string;
+  readonly description?: string;
   /** A URI prefix that ends in "/" (`file:///home/me/project/`, `test://`), or a scheme alone (`calendar:`). */
   readonly base: string;
   readonly source: Source;
@@ -18,6 +21,8 @@ export interface Mount {
   readonly isFirst?: boolean;
   /** Default freshness of reads, used where the source gives none. */
   readonly freshness?: Partial<Freshness>;
+  /** Why it is missing from lists and searches, which say so. Its source then lists nothing. */
+  readonly leftOut?: string;
 }
 
 /** A mount whose base is in the canonical form with which all its URIs begin. */

@@ -258,8 +258,9 @@ export function createSearch(
       );
       const indexed = entered.filter(({ name }) => index?.ready(name) !== undefined);
       const searched = entered.filter(({ source }) => source.search);
+      const leftOut = entered.filter((mount) => mount.leftOut !== undefined);
       const all = new Set([...indexed, ...searched]);
-      if (all.size === 0) throw unsupported("no mount can be searched");
+      if (all.size + leftOut.length === 0) throw unsupported("no mount can be searched");
       const unindexed = entered.filter((mount) => !all.has(mount));
 
       const results = await Promise.all([
@@ -277,10 +278,11 @@ export function createSearch(
       };
       for (const mount of all)
         if (share(mount) < 1) fail(mount, results.map((result) => result.failures.get(mount)).find(Boolean));
+      for (const mount of leftOut) fail(mount, mount.leftOut);
       for (const mount of unindexed) fail(mount, index?.problem(mount.name));
       return {
         hits: fuse(results.map(({ hits }) => hits)).slice(0, wanted.limit),
-        ready: [...all].reduce((sum, mount) => sum + share(mount), 0) / all.size,
+        ready: all.size === 0 ? 0 : [...all].reduce((sum, mount) => sum + share(mount), 0) / all.size,
         ...(failures.length > 0 && { failures }),
       };
     },

@@ -78,6 +78,8 @@ export function createIndexer(options: IndexerOptions) {
   /** Number of the last change received for each mount. */
   const heard = new Map<string, number>();
   let wanted: readonly IndexedMount[] = [];
+  /** Names of mounts whose documents stay stored although they are not indexed now. */
+  let leftOut: readonly string[] = [];
   let guard: GuardedStore | undefined;
   let store: IndexStore | undefined;
   /** Identity of the open database. */
@@ -206,7 +208,7 @@ export function createIndexer(options: IndexerOptions) {
       runs.delete(name);
     }
     if (!store || closing.signal.aborted) return;
-    const names = new Set(wanted.map(({ name }) => name));
+    const names = new Set([...wanted.map(({ name }) => name), ...leftOut]);
     for (const { mount } of store.counts()) if (!names.has(mount)) forget(mount, "");
     for (const mount of wanted) {
       if (runs.has(mount.name)) continue;
@@ -362,9 +364,10 @@ export function createIndexer(options: IndexerOptions) {
   const running = run();
 
   return {
-    /** Replaces the set of indexed mounts. */
-    serve(mounts: readonly IndexedMount[]): void {
+    /** Replaces the set of indexed mounts. Documents of the mounts named in `stored` are not removed. */
+    serve(mounts: readonly IndexedMount[], stored: readonly string[] = []): void {
       wanted = mounts;
+      leftOut = stored;
       served.resolve();
       if (role === "writer") rearrange();
     },

@@ -22,9 +22,14 @@ export interface ConfigFile {
   readonly runtime: Runtime;
   /**
    * Loads the file again after each change of it or of its trust, one load at a time, until the signal is aborted. `apply` returns
-   * whether anything that is served changed; if it throws, the previous config stays in effect.
+   * whether anything that is served changed; if it throws, the previous config stays in effect. While `isFaulty` returns true, loads it
+   * from time to time as well: a missing file may exist by now.
    */
-  follow(apply: (next: Config) => Promise<boolean>, signal: AbortSignal): Promise<unknown>;
+  follow(
+    apply: (next: Config, isRetry: boolean) => Promise<boolean>,
+    signal: AbortSignal,
+    isFaulty?: () => boolean,
+  ): Promise<unknown>;
 }
 
 /** Settings that take effect when a server starts. */
@@ -43,6 +48,9 @@ const restartSettings = [
 
 /** Editors that save over a file empty it first. An empty config would be valid: it serves its folder. */
 const savingMs = 1000;
+/** Mounts with problems are tried again after the first time, then at growing intervals up to the second. */
+const firstRetryMs = 5000;
+const longestRetryMs = 60_000;
 
 /** Undefined if the config must be trusted first; the reason is logged. */
 export async function openConfigFile(
@@ -61,7 +69,7 @@ export async function openConfigFile(
   const first = loaded.config;
   keep(first);
   sayWithheld(first);
-  if (first.mounts.length === 0)
+  if (first.mounts.length === 0 && first.faulty.length === 0)
     throw new ResourceError(
       "denied",
       `nothing in ${label} may be served before it is trusted; review it, then run: ${trust}`,
@@ -89,14 +97,16 @@ export async function openConfigFile(
   }
 
   /** The next config, if it may take effect. */
-  async function loadNext(): Promise<Config | undefined> {
+  async function loadNext(isQuiet: boolean): Promise<Config | undefined> {
     const next = await loadConfig(origin, world);
     if ("untrusted" in next) {
+      if (isQuiet) return undefined;
       runtime.log("warn", `${untrustedSentence(next.untrusted)} The previous config stays in effect.`);
       return undefined;
     }
     const others = origin.named ? false : lettingIn(first.server);
     if (others === false || isDeepStrictEqual(others, lettingIn(next.config.server))) return next.config;
+    if (isQuiet) return undefined;
     // Other machines were let in by a grant for what was served at that time.
     sayWithheld(next.config);
     runtime.log(
@@ -116,26 +126,43 @@ export async function openConfigFile(
     config: first,
     project: { config: realPath(origin.file) },
     runtime,
-    follow(apply, signal) {
+    follow(apply, signal, isFaulty = () => false) {
       let config = first;
       let reloading: Promise<void> = Promise.resolve();
 
-      async function reload(): Promise<void> {
+      async function reload(isRetry: boolean): Promise<void> {
         if (isEmpty(origin.file)) await runtime.wait(savingMs, signal);
-        const next = await loadNext();
+        const next = await loadNext(isRetry);
         if (!next) return;
-        keep(next);
-        const isOther = await apply(next);
-        sayWithheld(next);
+        const forget = keep(next);
+        let isOther = false;
+        try {
+          isOther = await apply(next, isRetry);
+        } finally {
+          if (isRetry && !isOther) forget();
+        }
+        if (isRetry && !isOther) return;
+        if (!isRetry) sayWithheld(next);
         sayRestart(config.server, next.server);
         config = next;
         if (isOther) runtime.log("info", "the config changed and is in effect", { config: label });
       }
 
+      async function retryFaulty(): Promise<void> {
+        for (let retryMs = firstRetryMs; !signal.aborted; retryMs = Math.min(retryMs * 2, longestRetryMs)) {
+          await runtime.wait(retryMs, signal).catch(() => undefined);
+          // Without problems, nothing is tried; the next problem is new.
+          if (!isFaulty()) retryMs = firstRetryMs / 2;
+          // Problems of the file were reported when it changed.
+          else if (!signal.aborted) await (reloading = reloading.then(() => reload(true)).catch(() => undefined));
+        }
+      }
+
       const files = [origin.file, ...(origin.named ? [] : [createTrustStore(world.stateFolder).placeOf(origin.file)])];
       // The config and its trust may change at the same time.
-      const reloadInOrder = () => (reloading = reloading.then(reload).catch(sayProblem));
-      return Promise.all(files.map((file) => watchFile(file, reloadInOrder, { runtime, signal })));
+      const reloadInOrder = () => (reloading = reloading.then(() => reload(false)).catch(sayProblem));
+      const watching = files.map((file) => watchFile(file, reloadInOrder, { runtime, signal }));
+      return Promise.all([...watching, retryFaulty()]);
     },
   };
 }

@@ -27,9 +27,10 @@ export async function examineConfig(
           advice,
         },
       ];
-    const { withheld } = loaded.config;
+    const { withheld, faulty } = loaded.config;
+    const says = faulty.length === 0 ? "is valid" : `is used without ${faulty.map(({ name }) => name).join(", ")}`;
     return [
-      { about, state: "ok", says: `${origin.file} is valid` },
+      { about, state: "ok", says: `${origin.file} ${says}` },
       ...withheld.map((permission): CheckResult => ({
         about,
         state: "hint",

@@ -8,6 +8,7 @@ import { type ResourceError, toResourceError } from "../errors.ts";
 import type { Call } from "../resources.ts";
 import { directoryType } from "../resources.ts";
 import type { Source } from "../source.ts";
+import type { ServedMount } from "./locate.ts";
 import { reachableHost } from "./server-url.ts";
 import { challenge } from "./token-gate.ts";
 
@@ -28,14 +29,15 @@ const mostProblems = 50;
 const fewWatches = 65_536;
 
 export async function examineMount(
-  mount: { readonly name: string; readonly source: Source },
+  mount: Pick<ServedMount, "name" | "source" | "isOptional">,
   call: Call,
 ): Promise<CheckResult> {
   const about = `mount ${mount.name}`;
   const broken = (failure: string, cause: unknown): CheckResult => {
     const { kind, message } = toResourceError(cause);
     const advice = adviceFor(kind);
-    return { about, state: "broken", says: `${failure}: ${message}`, advice };
+    const state = kind === "unavailable" && mount.isOptional ? "hint" : "broken";
+    return { about, state, says: `${failure}: ${message}`, advice };
   };
   let listed: Awaited<ReturnType<Source["list"]>>;
   try {

@@ -19,7 +19,10 @@ import { createSaveSet } from "./sets/save-set.ts";
 import { createSetPrompts } from "./sets/set-prompts.ts";
 
 interface FeaturesOptions {
-  readonly pressmark: Pick<Server, "resources" | "mounts" | "policy" | "settings" | "runtime" | "sets" | "quotas">;
+  readonly pressmark: Pick<
+    Server,
+    "resources" | "mounts" | "faulty" | "policy" | "settings" | "runtime" | "sets" | "quotas"
+  >;
   /** False offers no tools, regardless of the config. */
   readonly tools?: boolean;
 }

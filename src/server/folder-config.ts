@@ -26,6 +26,7 @@ export async function createFolderConfig(
     config: {
       folder: from,
       mounts,
+      faulty: [],
       server: {},
       search: {},
       sets: [],

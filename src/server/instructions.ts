@@ -1,12 +1,15 @@
 /** The server's instructions for models: what is here, when to search, and what to read first. */
 import type { Caller } from "../resources.ts";
-import { type NamedMount, nameMounts, sayName } from "../protocol/tools/mounts.ts";
+import { byPriority, describeMounts, type NamedMount, sayName } from "../protocol/tools/mounts.ts";
 import type { ReadingToolName } from "../protocol/tools/reading-tools.ts";
 import { findKeyDocuments, quickFindKeyDocuments, type KeyDocument } from "./key-documents.ts";
+import { leftOutMounts } from "./left-out-mounts.ts";
+import type { ServedMount } from "./locate.ts";
+import { withOwnPriorities } from "./own-priorities.ts";
 import { type Server, mountsFor } from "./open-server.ts";
 
 interface InstructionsOptions {
-  readonly pressmark: Pick<Server, "resources" | "mounts" | "policy" | "runtime">;
+  readonly pressmark: Pick<Server, "resources" | "mounts" | "policy" | "runtime"> & Partial<Pick<Server, "faulty">>;
   /** The server's own name. */
   readonly server: string;
   /** The offered tools. */
@@ -52,6 +55,27 @@ export function createInstructions({ pressmark, server, tools }: InstructionsOpt
   const closing = new AbortController();
   let looks = 0;
 
+  /** Mounts for models that this caller may see, and the names of those that are left out. */
+  function mountsOf(caller: Caller): {
+    readonly mounts: readonly ServedMount[];
+    readonly missing: readonly NamedMount[];
+  } {
+    const missing = leftOutMounts(pressmark.faulty ?? []).filter(({ leftOut }) => leftOut !== undefined);
+    return {
+      mounts: byPriority(mountsFor(pressmark, caller)).filter(
+        ({ audience }) => audience?.includes("assistant") ?? true,
+      ),
+      missing: mountsFor({ mounts: missing, policy: pressmark.policy }, caller),
+    };
+  }
+
+  /** Documents of the less important mounts are not read first. */
+  function toExamine(caller: Caller, mounts: readonly ServedMount[]): Parameters<typeof findKeyDocuments> {
+    const important = mounts.filter(({ priority = 0.5 }) => priority >= 0.5);
+    const resources = withOwnPriorities(pressmark.resources, mounts);
+    return [important.length > 0 ? important : mounts, resources, { caller, signal: patience() }];
+  }
+
   function knownTo(caller: Caller, mounts: readonly NamedMount[]): Known {
     const { groups, scopes, claims, owner } = caller;
     const served = JSON.stringify([groups, scopes, claims, owner, mounts.map(({ name, base }) => [name, base])]);
@@ -69,12 +93,12 @@ export function createInstructions({ pressmark, server, tools }: InstructionsOpt
     return now;
   }
 
-  async function look(caller: Caller, mounts: readonly NamedMount[], into: Known): Promise<void> {
+  async function look(caller: Caller, mounts: readonly ServedMount[], into: Known): Promise<void> {
     looks += 1;
     try {
       // Lets pending responses go first.
       await new Promise(setImmediate);
-      into.keyResources = await findKeyDocuments(mounts, pressmark.resources, { caller, signal: patience() });
+      into.keyResources = await findKeyDocuments(...toExamine(caller, mounts));
       into.isGlance = false;
     } finally {
       into.at = pressmark.runtime.monotonicMs();
@@ -87,27 +111,27 @@ export function createInstructions({ pressmark, server, tools }: InstructionsOpt
     return AbortSignal.any([closing.signal, AbortSignal.timeout(patienceMs)]);
   }
 
-  function refresh(caller: Caller): { readonly mounts: readonly NamedMount[]; readonly now: Known } {
-    const mounts = mountsFor(pressmark, caller);
+  function refresh(caller: Caller) {
+    const { mounts, missing } = mountsOf(caller);
     const now = knownTo(caller, mounts);
     const isFresh = now.at !== undefined && !now.isGlance && pressmark.runtime.monotonicMs() - now.at < freshMs;
     if (!isFresh && !now.looking && looks < maxLooks && !closing.signal.aborted)
       now.looking = look(caller, mounts, now);
-    return { mounts, now };
+    return { mounts, missing, now };
   }
 
   return {
     of(caller) {
-      const { mounts, now } = refresh(caller);
+      const { mounts, missing, now } = refresh(caller);
       const isKnown = now.at !== undefined && pressmark.runtime.monotonicMs() - now.at < knownMs;
-      return composeInstructions({ server, mounts, tools, keyResources: isKnown ? now.keyResources : [] });
+      return composeInstructions({ server, mounts, missing, tools, keyResources: isKnown ? now.keyResources : [] });
     },
     look: async (caller) => refresh(caller).now.looking,
     async glance(caller) {
-      const mounts = mountsFor(pressmark, caller);
+      const { mounts } = mountsOf(caller);
       const now = knownTo(caller, mounts);
       if (now.at !== undefined) return;
-      await quickFindKeyDocuments(mounts, pressmark.resources, { caller, signal: patience() }, (found) => {
+      await quickFindKeyDocuments(...toExamine(caller, mounts), (found) => {
         if (!now.isGlance) return;
         now.keyResources = found;
         now.at = pressmark.runtime.monotonicMs();
@@ -119,14 +143,28 @@ export function createInstructions({ pressmark, server, tools }: InstructionsOpt
 
 interface InstructionsInput extends Pick<InstructionsOptions, "server" | "tools"> {
   readonly mounts: readonly NamedMount[];
+  /** Mounts that are left out. */
+  readonly missing?: readonly NamedMount[];
   readonly keyResources: readonly KeyDocument[];
 }
 
+/** Longest text about the mounts, and about those that are left out. */
+const maxMountsLength = 600;
+const maxMissingLength = 120;
+
 /** At most 1,500 characters. A sentence that does not fit is left out. */
-export function composeInstructions({ server, mounts, tools, keyResources }: InstructionsInput): string {
+export function composeInstructions({ server, mounts, missing = [], tools, keyResources }: InstructionsInput): string {
   const has = (tool: ReadingToolName) => tools.includes(tool);
-  const here = mounts.length === 0 ? "what it was given to serve" : nameMounts(mounts, 500);
-  const before = [`The server ${server} lets you read ${here}.`, ...(tools.length > 0 ? sayTools(has) : sayMethods)];
+  const here = mounts.length === 0 ? "what it was given to serve" : describeMounts(mounts, maxMountsLength);
+  const notNow = fitting(
+    missing.map(({ name }) => sayName(name)),
+    maxMissingLength,
+  );
+  const before = [
+    `The server ${server} lets you read ${here}.`,
+    ...(notNow.length > 0 ? [`Not available now: ${notNow.join(", ")}.`] : []),
+    ...(tools.length > 0 ? sayTools(has) : sayMethods),
+  ];
   const after = [
     "Pass URIs on exactly as they are given; do not make up others.",
     "Subscribe to a URI to hear when it changes.",

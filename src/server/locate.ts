@@ -1,7 +1,7 @@
 /** Resolves what a user types to a URI. */
 import { relative, resolve, sep } from "node:path";
 import { notFound } from "../errors.ts";
-import type { Call, Resources } from "../resources.ts";
+import type { Annotations, Call, Resources } from "../resources.ts";
 import { createRoutes, type Mount } from "../router/route.ts";
 import { isWithin } from "./folders.ts";
 
@@ -9,6 +9,13 @@ import { isWithin } from "./folders.ts";
 export interface ServedMount extends Mount {
   /** The mount's folder, if its addresses are paths: absolute, without links. */
   readonly folder?: string;
+  /** From 0 to 1. */
+  readonly priority?: number;
+  readonly audience?: Annotations["audience"];
+  /** Whether its backend may be missing on this machine. */
+  readonly isOptional?: boolean;
+  /** Description of its source. */
+  readonly summary?: string;
 }
 
 /** Resolves a URI, a path within one of the folders, or an absolute path. */

@@ -2,13 +2,16 @@
 import type { Config } from "../config/config.ts";
 import type { Runtime } from "../source.ts";
 
+/** A mount may stay as it was in a config of long ago. */
+const maxConfigs = 100;
+
 /** The same runtime with a redacted log. */
 export function createLogRedaction(runtime: Runtime) {
-  let configs: readonly Pick<Config, "redact">[] = [];
+  let redactors: readonly Config["redact"][] = [];
 
   function clean(value: unknown): unknown {
     if (value instanceof Error) return clean(value.message);
-    if (typeof value === "string") return configs.reduce((text, { redact }) => redact(text), value);
+    if (typeof value === "string") return redactors.reduce((text, redact) => redact(text), value);
     if (typeof value !== "object" || value === null) return value;
     try {
       return clean(JSON.stringify(value));
@@ -29,9 +32,11 @@ export function createLogRedaction(runtime: Runtime) {
   };
   return {
     runtime: redacted,
-    /** Redacts the secrets of this config, and of the one before, whose sources may still log. */
-    keep(config: Pick<Config, "redact">): void {
-      configs = [config, ...configs.slice(0, 1)];
+    /** Redacts the secrets of this config, and of those before, whose sources may still log. Returns a function that undoes it. */
+    keep({ redact }: Pick<Config, "redact">): () => void {
+      const before = redactors;
+      redactors = [redact, ...redactors.slice(0, maxConfigs - 1)];
+      return () => (redactors = before);
     },
   };
 }

@@ -1,13 +1,20 @@
 /** Opens the sources of a config's mounts, and reuses those that did not change. */
 import { realpathSync } from "node:fs";
+import { pathToFileURL } from "node:url";
 import { isDeepStrictEqual } from "node:util";
-import type { Config, MountConfig } from "../config/config.ts";
-import { ResourceError } from "../errors.ts";
+import type { Config, FaultyMount, MountConfig } from "../config/config.ts";
+import { mountBase } from "../config/mount-base.ts";
+import { ConfigError } from "../config/problem.ts";
+import { invalid, ResourceError } from "../errors.ts";
 import { stack } from "../layer.ts";
+import { annotateLayers } from "../layers/annotate.ts";
 import { standardLayers } from "../layers/standard.ts";
+import { onOneLine } from "../lib/on-one-line.ts";
+import { realPath } from "../lib/real-path.ts";
 import { withMembers } from "../lib/with-members.ts";
 import { createRoutes, type Mount } from "../router/route.ts";
 import type { Source, Runtime } from "../source.ts";
+import { leftOutMounts } from "./left-out-mounts.ts";
 import type { ServedMount } from "./locate.ts";
 import { mountRuntime } from "./mount-runtime.ts";
 import type { SearchedMount } from "./server-index.ts";
@@ -19,41 +26,119 @@ export interface OpenMount {
   close(): Promise<void>;
 }
 
+/** A faulty mount of a server. */
+export interface UnopenedMount extends FaultyMount {
+  /** Whether it is still served as it was before the config changed. */
+  readonly isKept: boolean;
+}
+
+export interface OpenMounts {
+  readonly all: readonly OpenMount[];
+  /** Mounts with problems in the config, and mounts that cannot be opened. */
+  readonly faulty: readonly UnopenedMount[];
+  /** Previous mounts that are no longer needed; they are still open. */
+  readonly dropped: readonly OpenMount[];
+}
+
+const noSource: Source = { list: async () => ({ items: [] }), read: async () => [] };
+
 /**
- * Reuses unchanged mounts. `dropped` are previous mounts that are no longer needed; they are still open. If a mount cannot be opened,
- * closes all that were opened by this call.
+ * Reuses unchanged mounts. A mount of a config file that cannot be opened is left out; if it was open before, it may stay as it was.
+ * If nothing can be served, throws and closes all that were opened by this call.
  */
-export async function openMounts(config: Config, before: readonly OpenMount[], runtime: Runtime) {
-  const bases = config.mounts.map((mount) => baseOf(mount, config));
-  refuseCollisions(config, bases);
+export async function openMounts(config: Config, before: readonly OpenMount[], runtime: Runtime): Promise<OpenMounts> {
+  const all: OpenMount[] = [];
   const opened: OpenMount[] = [];
-  try {
-    const all: OpenMount[] = [];
-    for (const [index, mount] of config.mounts.entries()) {
-      const reused = before.find((other) => isSame(other.config, mount));
-      const open = reused ?? (await openSource(mount, config, runtime));
-      if (!reused) opened.push(open);
-      all.push({ ...open, config: mount, mount: toMount(mount, bases[index]!, open.mount.source) });
+  const faulty: UnopenedMount[] = config.faulty.map((mount) => ({ ...mount, isKept: false }));
+
+  /** Throws if it shares URIs with another mount, also if that one is left out. */
+  function checkCollisions(mount: Mount): void {
+    const others = leftOutMounts(faulty).filter(({ name }) => name !== mount.name);
+    createRoutes([...all.map((each) => each.mount), ...others, mount]);
+  }
+
+  function isFree(mount: Mount): boolean {
+    try {
+      checkCollisions(mount);
+      return true;
+    } catch {
+      return false;
     }
+  }
+
+  async function open(settings: MountConfig, base: string): Promise<OpenMount> {
+    checkCollisions(toMount(settings, base, noSource));
+    const reused = before.find((other) => isSame(other.config, settings));
+    const source = reused ?? (await openSource(settings, runtime));
+    if (!reused) opened.push(source);
+    return { ...source, config: settings, mount: toMount(settings, base, source.mount.source) };
+  }
+
+  /** The mount as it was, if that is safe. In a config that was found, each change of a mount ends its grant. */
+  function previous({ name, redact }: FaultyMount): OpenMount | undefined {
+    const known = before.find(({ mount }) => mount.name === name);
+    if (!known || known.config.bound !== undefined || (redact && !known.config.redact)) return undefined;
+    return isFree(known.mount) ? known : undefined;
+  }
+
+  try {
+    for (const settings of config.mounts) {
+      let base: string | undefined;
+      try {
+        base = baseOf(settings);
+        all.push(await open(settings, base));
+      } catch (cause) {
+        if (config.file === undefined) throw cause;
+        base ??= missingBase(settings);
+        const isTaken = base !== undefined && !isFree(toMount(settings, base, noSource));
+        faulty.push(toFaulty(settings, { base, isTaken }, cause, config));
+      }
+    }
+    for (const [index, mount] of faulty.entries()) {
+      const kept = previous(mount);
+      if (!kept) continue;
+      all.push(kept);
+      faulty[index] = { ...mount, isKept: true };
+    }
+    if (all.length === 0 && config.file !== undefined && faulty.length > 0)
+      throw new ConfigError(
+        config.file,
+        faulty.flatMap(({ problems }) => problems),
+      );
     const sources = new Set(all.map(({ mount }) => mount.source));
-    return { all, dropped: before.filter(({ mount }) => !sources.has(mount.source)) };
+    return { all, faulty, dropped: before.filter(({ mount }) => !sources.has(mount.source)) };
   } catch (cause) {
     await Promise.all(opened.map((mount) => mount.close()));
     throw cause;
   }
 }
 
-async function openSource(config: MountConfig, whole: Config, runtime: Runtime): Promise<OpenMount> {
+/** The URI prefix of a folder that does not exist. */
+function missingBase({ definition, options }: MountConfig): string | undefined {
+  return definition.name === "file" ? pathToFileURL(`${realPath(rootOf(options))}/`).href : undefined;
+}
+
+function toFaulty(
+  { name, optional = false, redact = false }: MountConfig,
+  { base, isTaken }: { readonly base: string | undefined; readonly isTaken: boolean },
+  cause: unknown,
+  { refusal }: Config,
+): UnopenedMount {
+  const known = cause instanceof ResourceError ? cause : invalid(`cannot be opened: ${onOneLine(String(cause))}`);
+  const { message } = refusal(["mounts", name], known);
+  const isExpected = optional && !isTaken;
+  return { name, problems: [message], isExpected, base: isTaken ? undefined : base, redact, isKept: false };
+}
+
+async function openSource(config: MountConfig, runtime: Runtime): Promise<OpenMount> {
   const { name, definition, options, limits, checkTrust } = config;
   const redaction = config.redact ? (await import("./redaction.ts")).createRedaction(runtime) : undefined;
-  let source: Source;
-  try {
-    source = await definition.open(options, { ...mountRuntime(redaction?.runtime ?? runtime, name), checkTrust });
-  } catch (cause) {
-    throw toRefusal(cause, name, whole);
-  }
+  const source = await definition.open(options, { ...mountRuntime(redaction?.runtime ?? runtime, name), checkTrust });
   const { cacheBytes: maxBytes, ...rest } = limits;
-  const layers = standardLayers(runtime, { ...rest, maxBytes, redact: redaction?.layer });
+  const layers = [
+    ...annotateLayers(config),
+    ...standardLayers(runtime, { ...rest, maxBytes, redact: redaction?.layer }),
+  ];
   return {
     config,
     mount: toMount(config, "", withMembers(stack(source, { name }, layers), { close: undefined })),
@@ -68,11 +153,13 @@ async function openSource(config: MountConfig, whole: Config, runtime: Runtime):
 }
 
 function toMount(config: MountConfig, base: string, source: Source): Mount {
-  const { name, scheme, definition, options } = config;
+  const { name, title, description, scheme, definition, options } = config;
   // A configured scheme replaces the aliases.
   const aliases = scheme === undefined ? (definition.aliases?.(options) ?? []) : [];
   return {
     name,
+    title,
+    description,
     base,
     source,
     verbatim: definition.verbatim,
@@ -96,34 +183,18 @@ function isSame(one: MountConfig, other: MountConfig): boolean {
     one.name === other.name &&
     one.definition === other.definition &&
     one.redact === other.redact &&
+    one.priority === other.priority &&
+    isDeepStrictEqual(one.audience, other.audience) &&
     isDeepStrictEqual(one.bound, other.bound) &&
     isDeepStrictEqual(one.options, other.options) &&
     isDeepStrictEqual(one.limits, other.limits)
   );
 }
 
-function baseOf({ name, base, scheme, definition, options }: MountConfig, config: Config): string {
+function baseOf({ name, base, scheme, definition, options }: MountConfig): string {
   if (base !== undefined) return base;
-  if (scheme !== undefined) return `${scheme}://${encodeURIComponent(name)}/`;
-  try {
-    return definition.base?.(options) ?? `${definition.scheme}://${encodeURIComponent(name)}/`;
-  } catch (cause) {
-    throw toRefusal(cause, name, config);
-  }
-}
-
-/** Runs before anything is opened. */
-function refuseCollisions({ mounts, refusal }: Config, bases: readonly string[]): void {
-  const nothing: Source = { list: async () => ({ items: [] }), read: async () => [] };
-  try {
-    createRoutes(mounts.map((mount, index) => toMount(mount, bases[index]!, nothing)));
-  } catch (cause) {
-    throw cause instanceof ResourceError ? refusal(["mounts"], cause) : cause;
-  }
-}
-
-function toRefusal(cause: unknown, mount: string, { refusal }: Config): unknown {
-  return cause instanceof ResourceError ? refusal(["mounts", mount], cause) : cause;
+  if (scheme !== undefined) return mountBase(scheme, name);
+  return definition.base?.(options) ?? mountBase(definition.scheme, name);
 }
 
 export function isSearched({ config: { search, definition } }: OpenMount): boolean {
@@ -131,18 +202,25 @@ export function isSearched({ config: { search, definition } }: OpenMount): boole
 }
 
 export function toSearched({ mount: { name, source }, config }: OpenMount): SearchedMount {
-  const { definition, options, redact, checkTrust } = config;
-  return { name, source, definition, options, redact, onMainThread: checkTrust !== undefined };
+  const { definition, options, redact, priority, audience, checkTrust } = config;
+  const onMainThread = checkTrust !== undefined;
+  return { name, source, definition, options, redact, annotations: { priority, audience }, onMainThread };
 }
 
 export function toServed({ mount, config }: OpenMount): ServedMount {
-  return { ...mount, folder: folderOf(config) };
+  const { priority, audience, optional: isOptional, definition } = config;
+  return { ...mount, folder: folderOf(config), priority, audience, isOptional, summary: definition.summary };
+}
+
+/** Of a file mount. */
+function rootOf(options: unknown): string {
+  return (options as { readonly root: string }).root;
 }
 
 function folderOf({ definition, options }: MountConfig): string | undefined {
   if (definition.name !== "file") return undefined;
   try {
-    return realpathSync.native((options as { readonly root: string }).root);
+    return realpathSync.native(rootOf(options));
   } catch {
     // Missing for now; its URIs stay valid.
     return undefined;

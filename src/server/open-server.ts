@@ -9,7 +9,7 @@ import type { AccessSettings } from "../config/access.ts";
 import { configIn, findConfig } from "../config/find-config.ts";
 import type { ConfigContext, ConfigOrigin } from "../config/load-config.ts";
 import type { ServerSettings } from "../config/schema.ts";
-import { invalid } from "../errors.ts";
+import { invalid, quote } from "../errors.ts";
 import { cacheFolder, homeFolder, stateFolder, systemPathsOf } from "../lib/system-paths.ts";
 import type { Call, Caller, Resources } from "../resources.ts";
 import { createResources } from "../router/create-resources.ts";
@@ -22,7 +22,8 @@ import type { ConfigFile } from "./config-file.ts";
 import { loadCursorKey } from "./cursor-key.ts";
 import { createFolderConfig } from "./folder-config.ts";
 import { locate, type ServedMount } from "./locate.ts";
-import { isSearched, type OpenMount, openMounts, toSearched, toServed } from "./open-mounts.ts";
+import { leftOutMounts } from "./left-out-mounts.ts";
+import { isSearched, type OpenMount, openMounts, toSearched, toServed, type UnopenedMount } from "./open-mounts.ts";
 import type { ResourcesBuild } from "./reloadable-resources.ts";
 import { createRuntime, logLevel } from "./runtime.ts";
 import { createServerIndex, type ServerIndex } from "./server-index.ts";
@@ -51,6 +52,8 @@ export interface Server {
   readonly resources: Resources;
   /** The current mounts: a config may change. */
   readonly mounts: readonly ServedMount[];
+  /** Mounts of the current config that have problems. They are left out, or stay as they were before the config changed. */
+  readonly faulty: readonly UnopenedMount[];
   /** Who may see what, by the current rules. */
   readonly policy: Policy;
   /** Named callers and rules of the current config; undefined if they need trust first. */
@@ -111,7 +114,8 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
     },
   } satisfies Runtime;
   let config = first;
-  let open: readonly OpenMount[] = (await openMounts(config, [], runtime)).all;
+  let { all: open, faulty } = await openMounts(config, [], runtime);
+  logFaulty(faulty, [], runtime);
   const served = () => open.map(toServed);
   let rules = await policyOf(config);
   // Also holds for a build that still delivers changes after a reload.
@@ -130,10 +134,19 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
   const quotas = createQuotas(runtime);
   const visitorQuotas = createQuotas(runtime);
   for (const each of [quotas, visitorQuotas]) each.reload(config.quotas);
-  const own = builtInMounts({ index, register, quotas, mounts: served, runtime, pickerApp: options.pickerApp });
+  const own = builtInMounts({
+    index,
+    register,
+    quotas,
+    mounts: served,
+    faulty: () => faulty,
+    runtime,
+    pickerApp: options.pickerApp,
+  });
   const { sets, ...setsOfServer } = createServerSets({
     policy,
-    mounts: served,
+    // A set names resources of mounts that are left out, and says that they cannot be read.
+    mounts: () => [...served(), ...leftOutMounts(faulty)],
     configured: () => config,
     stateFolder: state,
     project,
@@ -149,7 +162,7 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
   const reloadable =
     live && file ? (await import("./reloadable-resources.ts")).createReloadableResources(build, runtime) : undefined;
   const resources: Resources = reloadable ?? build.resources;
-  const following = reloadable && file?.follow(apply, closing.signal);
+  const following = reloadable && file?.follow(apply, closing.signal, () => faulty.length > 0);
 
   /** Built-in mounts decide by themselves: a set shows only members that the caller may see, the status only to the owner. */
   function policyFor(mount: string): Policy {
@@ -157,12 +170,16 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
   }
 
   function serveIndex(): void {
-    index.serve(open.filter(isSearched).map(toSearched), config.search);
+    index.serve(
+      open.filter(isSearched).map(toSearched),
+      config.search,
+      faulty.map(({ name }) => name),
+    );
   }
 
   function buildNow(): ResourcesBuild {
     const mounts = withBuiltInMounts(
-      open.map(({ mount }) => mount),
+      [...open.map(({ mount }) => mount), ...leftOutMounts(faulty)],
       [...own, ...setsOfServer.mounts()],
     );
     const routes = (builtRoutes = createRoutes(mounts));
@@ -178,9 +195,10 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
   }
 
   /** Serves the next config. Returns false if nothing changed. */
-  async function apply(next: Config): Promise<boolean> {
-    const { all, dropped } = await openMounts(next, open, runtime);
-    const before = { config, open };
+  async function apply(next: Config, isRetry: boolean): Promise<boolean> {
+    const { all, faulty: nextFaulty, dropped } = await openMounts(next, open, runtime);
+    if (isRetry && dropped.length === 0 && isDeepStrictEqual(faulty, nextFaulty)) return false;
+    const before = { config, open, faulty };
     if (!isDeepStrictEqual(config.access, next.access)) {
       rules = await policyOf(next);
       // Another object: what was found under the earlier rules is looked up again.
@@ -189,8 +207,10 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
     for (const each of [quotas, visitorQuotas]) each.reload(next.quotas);
     config = next;
     open = all;
+    faulty = nextFaulty;
+    logFaulty(faulty, before.faulty, runtime);
     serveIndex();
-    const isAlike = isBuiltAlike(before, { config, open });
+    const isAlike = isBuiltAlike(before, { config, open, faulty });
     options.reloaded?.();
     if (isAlike && isDeepStrictEqual(before.config.sets, config.sets)) return false;
     if (!isAlike) await reloadable?.swap(buildNow());
@@ -214,6 +234,9 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
     visitorQuotas,
     get mounts() {
       return served();
+    },
+    get faulty() {
+      return faulty;
     },
     get policy() {
       return shownPolicy;
@@ -308,20 +331,32 @@ function keyFor(open: readonly OpenMount[], key: Uint8Array): Uint8Array {
   return createHmac("sha256", key).update(JSON.stringify(mounts)).digest();
 }
 
+/** Logs problems that are new. Those of a machine that lacks an optional mount are no warning. */
+function logFaulty(now: readonly UnopenedMount[], before: readonly UnopenedMount[], { log }: Runtime): void {
+  const known = new Set(before.flatMap(({ problems }) => problems));
+  for (const { name, problems, isExpected, isKept } of now) {
+    const effect = isKept ? "stays as it was" : isExpected ? "is optional and left out" : "is left out";
+    for (const problem of problems)
+      if (!known.has(problem)) log(isExpected ? "info" : "warn", `the mount ${quote(name, 64)} ${effect}: ${problem}`);
+  }
+}
+
 interface Built {
   readonly config: Config;
   readonly open: readonly OpenMount[];
+  readonly faulty: readonly UnopenedMount[];
 }
 
 function isBuiltAlike(one: Built, other: Built): boolean {
-  const looks = ({ config, open }: Built) => [
+  const looks = ({ config, open, faulty }: Built) => [
     config.server.pageSize,
     config.server.zed,
     config.access?.rules,
     config.search,
+    ...faulty.map(({ name, base, isKept, isExpected }) => ({ name, base, isKept, isExpected })),
     ...open.map((each) => {
-      const { name, base, freshness } = each.mount;
-      return { name, base, freshness, isSearched: isSearched(each) };
+      const { name, title, description, base, freshness } = each.mount;
+      return { name, title, description, base, freshness, isSearched: isSearched(each) };
     }),
   ];
   const sources = ({ open }: Built) => open.map(({ mount }) => mount.source);

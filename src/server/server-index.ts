@@ -8,6 +8,7 @@ import { IndexLostError, type IndexProblem, toIndexProblem } from "../search/ind
 import type { SearchIndex, Viewer } from "../search/search-index.ts";
 import type { SearchFindings, ViewerGroup } from "../search/searcher.ts";
 import type { IndexStatus, MountStatus, Role } from "../search/status.ts";
+import type { MountAnnotations } from "../layers/annotate.ts";
 import type { Runtime, Source, SourceDefinition } from "../source.ts";
 import { indexLocation, type Project } from "./search/index-location.ts";
 import type { IndexerClient, KeyedMount } from "./search/indexer-client.ts";
@@ -22,6 +23,8 @@ export interface SearchedMount {
   readonly options: unknown;
   /** Whether secrets are masked, also in the index. */
   readonly redact?: boolean;
+  /** Annotations of entries that have none of their own. */
+  readonly annotations?: MountAnnotations;
   /** Whether only the main thread may open the source, because it checks each opening. */
   readonly onMainThread?: boolean;
 }
@@ -42,8 +45,8 @@ export interface ShownStatus extends Omit<IndexStatus, "mounts" | "file"> {
 }
 
 export interface ServerIndex extends SearchIndex {
-  /** Sets the mounts to index, and the settings. */
-  serve(mounts: readonly SearchedMount[], settings: SearchSettings): void;
+  /** Sets the mounts to index, and the settings. What is indexed of the mounts named in `leftOut` stays stored, and is not found. */
+  serve(mounts: readonly SearchedMount[], settings: SearchSettings, leftOut?: readonly string[]): void;
   /** Folder of the index. */
   readonly place: string;
   /** Deletes the index; it is rebuilt when opened again. Throws "busy" while another process maintains it. */
@@ -96,6 +99,7 @@ export function createServerIndex({ cacheFolder, project, runtime, live, leaseMs
   const closing = new AbortController();
   const listeners = new Set<() => void>();
   let mounts: readonly SearchedMount[] = [];
+  let leftOut: readonly string[] = [];
   let settings: SearchSettings = {};
   /** The mounts as the threads know them; empty until they are started. */
   let served: readonly KeyedMount[] = [];
@@ -163,6 +167,7 @@ export function createServerIndex({ cacheFolder, project, runtime, live, leaseMs
         leaseMs,
       },
       served,
+      leftOut,
       {
         runtime,
         hear,
@@ -286,12 +291,13 @@ export function createServerIndex({ cacheFolder, project, runtime, live, leaseMs
       };
     },
 
-    serve(nextMounts, next) {
+    serve(nextMounts, next, nextLeftOut = []) {
       const isOther = JSON.stringify(next) !== JSON.stringify(settings);
       mounts = nextMounts;
+      leftOut = nextLeftOut;
       settings = next;
       awaitedUntilMs = undefined;
-      if (!isOther) threads?.indexer.serve((served = keyed()));
+      if (!isOther) threads?.indexer.serve((served = keyed()), leftOut);
       // Settings are applied when the threads start.
       else if (opening) void end().then(open);
     },
@@ -388,10 +394,12 @@ async function searchAs(
 }
 
 /** Changes when a mount of the same name has other content. */
-function keyOf({ definition, options, redact }: SearchedMount, maxFileBytes: number): string {
+function keyOf({ definition, options, redact, annotations = {} }: SearchedMount, maxFileBytes: number): string {
   // Loaded on demand, to keep the start fast.
   const { createHash } = process.getBuiltinModule("node:crypto");
   const made = [crawlVersion, definition.name, options, maxFileBytes, ...(redact ? ["redacted", 2] : [])];
+  const { priority, audience } = annotations;
+  if (priority !== undefined || audience) made.push({ priority, audience });
   return createHash("sha256").update(JSON.stringify(made)).digest("base64url").slice(0, 22);
 }
 

@@ -2,10 +2,11 @@
 import type { Quotas } from "../access/quotas.ts";
 import { toResourceError } from "../errors.ts";
 import type { Call } from "../resources.ts";
-import { rootOf } from "../protocol/tools/mounts.ts";
+import { byPriority, rootOf } from "../protocol/tools/mounts.ts";
 import type { Source, Runtime } from "../source.ts";
 import type { ServedMount } from "./locate.ts";
-import type { ServerIndex } from "./server-index.ts";
+import type { UnopenedMount } from "./open-mounts.ts";
+import type { ServerIndex, ShownStatus } from "./server-index.ts";
 import { indexStatusOf } from "./index-status.ts";
 import type { StatusPage } from "./status-mount.ts";
 import type { ActivityLog } from "./activity-log.ts";
@@ -16,6 +17,8 @@ export interface StatusPageOptions {
   readonly quotas: Pick<Quotas, "refusals" | "follow">;
   /** The current mounts. */
   mounts(): readonly ServedMount[];
+  /** Mounts with problems. */
+  faulty(): readonly UnopenedMount[];
   readonly runtime: Runtime;
 }
 
@@ -31,7 +34,7 @@ const freshMs = 10_000;
 const lookMs = 15_000;
 const patienceMs = 5000;
 
-export function statusPage({ index, register, quotas, mounts, runtime }: StatusPageOptions): StatusPage {
+export function statusPage({ index, register, quotas, mounts, faulty, runtime }: StatusPageOptions): StatusPage {
   const health = new WeakMap<Source, Health>();
   const hearers = new Set<() => void>();
   let lookedAt = -Infinity;
@@ -78,23 +81,15 @@ export function statusPage({ index, register, quotas, mounts, runtime }: StatusP
       return {
         version: served?.version,
         url: served?.url,
-        mounts: mounts().map(({ name, base, folder, source }) => {
-          const progress = indexed.mounts.find((each) => each.name === name);
-          return {
-            name,
-            uri: rootOf(base),
-            folder,
-            ...(health.get(source) ?? { state: "checking" }),
-            indexed: progress && {
-              state: progress.state,
-              ready: progress.ready,
-              documents: progress.documents,
-              pending: progress.pending,
-              unread: progress.unread,
-              problem: progress.lastError,
-            },
-          };
-        }),
+        mounts: [
+          ...byPriority(mounts()).map((mount) => ({
+            ...toStatus(mount),
+            configProblems: faulty().find(({ name }) => name === mount.name)?.problems,
+            ...(health.get(mount.source) ?? { state: "checking" }),
+            indexed: toIndexed(indexed.mounts.find(({ name }) => name === mount.name)),
+          })),
+          ...faulty().flatMap(toLeftOut),
+        ],
         index: { state: indexed.state, bytes: indexed.bytes, problem: indexed.problem?.message },
         clients: register.clients(),
         reads: register.reads(),
@@ -118,6 +113,20 @@ export function statusPage({ index, register, quotas, mounts, runtime }: StatusP
       signal.addEventListener("abort", () => clearInterval(looking), { once: true });
     },
   };
+}
+
+function toStatus({ name, title, summary, description = summary, priority, audience, base, folder }: ServedMount) {
+  return { name, title, description, priority, audience, uri: rootOf(base), folder };
+}
+
+function toIndexed(progress: ShownStatus["mounts"][number] | undefined) {
+  if (!progress) return undefined;
+  const { state, ready, documents, pending, unread, lastError: problem } = progress;
+  return { state, ready, documents, pending, unread, problem };
+}
+
+function toLeftOut({ name, problems, isExpected, isKept }: UnopenedMount) {
+  return isKept ? [] : [{ name, state: "left out", optional: isExpected, problem: problems.join("; ") }];
 }
 
 /** The cheapest request that shows whether it responds. */

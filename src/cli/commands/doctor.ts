@@ -11,7 +11,7 @@ import { plain, print } from "../print.ts";
 export default defineCommand({
   name: "doctor",
   summary: "Check the setup, and say how to fix what is broken",
-  more: "Checks Node, the config and its trust, every mount (list, read, watch), whether one mount shows what another masks, callers and rules, the resources that sets name, the search index, the server's address and certificate, and the settings of installed hosts, some of which are asked for the state of the entry. The exit code is 1 if something is broken.",
+  more: "Checks Node, the config and its trust, every mount (list, read, watch), whether one mount shows what another masks, callers and rules, the resources that sets name, the search index, the server's address and certificate, and the settings of installed hosts, some of which are asked for the state of the entry. A mount with a problem does not keep the others from being checked. The exit code is 1 if something is broken; an optional mount that is missing on this machine is not.",
   examples: ["pressmark doctor", "pressmark doctor --json | jq '.[] | select(.state == \"broken\")'"],
   flags: {
     json: flag("Print JSON"),
@@ -79,8 +79,10 @@ async function checkMounts(
   findings: CheckResult[],
 ): Promise<void> {
   const { examineMount, examineProblems, examineWatches } = await import("../../server/examine.ts");
+  const { examineFaulty } = await import("../../server/examine-faulty.ts");
   const { examineSets } = await import("../../server/examine-sets.ts");
   const call: Call = { caller: { id: "local", owner: true }, signal };
+  findings.push(...examineFaulty(pressmark));
   for (const mount of pressmark.mounts)
     findings.push(await examineMount(mount, call), ...(await examineProblems(mount, call)));
   if (pressmark.config !== undefined) {

@@ -49,7 +49,9 @@ async function openLogin(mount: string, config: string | undefined, world: Comma
   ]);
   const { origin, state } = await findConfigState(config, world);
   const loaded = await loadConfig(origin, { from: world.folder, env: world.env, stateFolder: state });
-  const mounts = "untrusted" in loaded ? [] : loaded.config.mounts;
+  const { mounts, faulty } = "untrusted" in loaded ? { mounts: [], faulty: [] } : loaded.config;
+  const [problem] = faulty.find(({ name }) => name === mount)?.problems ?? [];
+  if (problem !== undefined) throw new ResourceError("invalid", problem);
   const found = mounts.find(({ name }) => name === mount);
   if (found) return createMcpLogin(found, { ...createRuntime(world.err, logLevel(world.env)), env: world.env });
   throw new ResourceError(

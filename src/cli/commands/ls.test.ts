@@ -57,6 +57,16 @@ describe("ls", () => {
     );
   });
 
+  it("shows the titles of mounts with --long, and to a pipe only URIs", async () => {
+    const mounts =
+      "a: { source: file, root: docs, scheme: a, title: 社内文書 }, b: { source: memory, scheme: b, resources: {} }";
+    stand.write("../titles/mounts.yaml", `mounts: { ${mounts} }\n`);
+    stand.write("../titles/docs/x.md");
+    const config = ["--config", "../titles/mounts.yaml"];
+    expect((await ls(config)).out).toBe("a://a\nb://b\n");
+    expect((await ls(["--long", ...config])).out).toMatch(/ a:\/\/a {2}社内文書\n.* b:\/\/b\n$/);
+  });
+
   it("fails for what is not there", async () => {
     for (const where of ["nowhere", "..", `${stand.base}nowhere`, "other://x"])
       expect(await ls([where])).toMatchObject({ code: 3, out: "", err: expect.stringMatching(/^pressmark: .+\n$/) });

@@ -1,6 +1,7 @@
 /** `pressmark ls`: lists resources. */
 import { formatBytes } from "../../lib/format-bytes.ts";
 import { cutToWidth, padToWidth } from "../../lib/display-width.ts";
+import { ownTitle } from "../../lib/own-title.ts";
 import { directoryType, type Resource } from "../../resources.ts";
 import { defineCommand, flag, many, valueFlag, wholeNumber } from "../command.ts";
 import { jsonLine, plain } from "../print.ts";
@@ -88,15 +89,22 @@ function createLines({ paint }: ReadingContext): Show {
   return (resources) => resources.map(({ uri, mimeType }) => `${paint.kind(mimeType, plain(uri))}\n`).join("");
 }
 
+/** The title of a mount, which its URI does not show. */
+function titleOfMount({ roots }: ReadingContext, resource: Resource): string {
+  const title = roots.some(({ uri }) => uri === resource.uri) ? ownTitle(resource) : undefined;
+  return title === undefined ? "" : `  ${plain(title)}`;
+}
+
 /** Each line uses the widest columns so far. */
-function createTable({ paint }: ReadingContext): Show {
+function createTable(context: ReadingContext): Show {
+  const { paint } = context;
   let typeWidth = 0;
   return (resources) => {
-    const rows = resources.map(({ uri, mimeType = "", size, annotations }) => ({
+    const rows = resources.map(({ mimeType = "", size, annotations, ...resource }) => ({
       size: size === undefined ? "" : formatBytes(size),
       modified: annotations?.lastModified === undefined ? "" : plain(localMinute(annotations.lastModified)),
       type: mimeType === directoryType ? "directory" : cutToWidth(plain(mimeType), 30),
-      uri: paint.kind(mimeType, plain(uri)),
+      uri: paint.kind(mimeType, plain(resource.uri)) + titleOfMount(context, resource),
     }));
     for (const { type } of rows) typeWidth = Math.max(typeWidth, type.length);
     return rows
@@ -108,14 +116,16 @@ function createTable({ paint }: ReadingContext): Show {
   };
 }
 
-function createGrid({ paint, roots, width }: ReadingContext): Show {
+function createGrid(context: ReadingContext): Show {
+  const { paint, roots, width } = context;
   return (resources, { directory }) =>
     inColumns(
       resources.map((resource) => {
         const { uri, name, mimeType } = resource;
         const path = directory === undefined && roots.length === 1 ? pathBelowRoot(roots, resource) || uri : uri;
         const text = plain(directory === undefined ? path : name) + (mimeType === directoryType ? "/" : "");
-        return { text, shown: paint.kind(mimeType, text) };
+        const title = titleOfMount(context, resource);
+        return { text: text + title, shown: paint.kind(mimeType, text) + title };
       }),
       width,
     );

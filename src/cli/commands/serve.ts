@@ -67,7 +67,9 @@ export default defineCommand({
     });
     limitHeapGrowth();
     try {
-      const mounts = server.mounts.map(({ name, base }) => `  ${plain(name)}  ${base}`).join("\n");
+      const mounts = server.mounts
+        .map(({ name, title, base }) => `  ${plain(name)}  ${base}${title === undefined ? "" : `  ${plain(title)}`}`)
+        .join("\n");
       const { url, tokenVariable, forHosts, card } = server;
       const found = card === undefined ? "" : `\nServer card, for clients that look for servers: ${card}\n`;
       if (tokenVariable !== undefined) inviteAgain(server, out, signal);

@@ -462,6 +462,30 @@ describe("doctor", () => {
     expect(broken[2]!.says).toContain('starts "no-such-program", which does not exist');
   });
 
+  it("checks the other mounts if one has a problem, and passes if that one is optional", async () => {
+    const absent = 'mounts:\n  docs: { source: file, root: docs }\n  db: { source: file, root: "${env:ABSENT}" }\n';
+    config(`${absent}server: { port: 0 }\n`);
+    await pressmark(["trust", "--yes"]);
+    const { code, out } = await pressmark(["doctor"]);
+    expect(code).toBe(1);
+    expect(out).toMatch(/^ok {6}config: .* is used without db$/m);
+    expect(out).toMatch(
+      /^BROKEN {2}mount db: is left out: pressmark\.config\.yaml:3:29 mounts\.db\.root: .*"ABSENT" is not set/m,
+    );
+    expect(out).toMatch(/^ok {6}mount docs: 1 resources, listed, read and watched$/m);
+    expect(await pressmark(["config"])).toMatchObject({ code: 2, err: expect.stringContaining("mounts.db.root") });
+    const down = '  down: { source: mcp, url: "http://127.0.0.1:1/mcp", optional: true }\n';
+    config(`${absent.replace('}"', '}", optional: true')}${down}server: { port: 0 }\n`);
+    await pressmark(["trust", "--yes"]);
+    const passing = await pressmark(["doctor"]);
+    expect(passing).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^hint {4}mount db: is left out, as it is optional: /m),
+    });
+    expect(passing.out).toMatch(/^hint {4}mount down: cannot be listed: /m);
+    expect((await pressmark(["config"])).code).toBe(0);
+  });
+
   it("reports what is not trusted yet", async () => {
     config(`${outside}server: { port: 0 }\n`);
     const { code, out } = await pressmark(["doctor"]);

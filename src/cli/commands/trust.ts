@@ -1,5 +1,6 @@
 /** `pressmark trust`: grants permissions to a config that was found. */
 import { dirname, resolve } from "node:path";
+import type { ConfigContext } from "../../config/load-config.ts";
 import type { Permission } from "../../config/trust.ts";
 import { quote, ResourceError } from "../../errors.ts";
 import { defineCommand, flag, optional } from "../command.ts";
@@ -47,6 +48,11 @@ export default defineCommand({
       return print(world.out, `${plain(file)} ${had ? "is no longer trusted" : "was not trusted"}\n`);
     }
     const requested = await permissionsAsked(file, around);
+    const problems = await problemsOf(file, around);
+    for (const problem of problems)
+      await print(world.err, `pressmark: ${plain(problem)}; the mount cannot be trusted before this is fixed\n`);
+    if (requested.length === 0 && problems.length > 0)
+      throw new ResourceError("invalid", "nothing else needs trust; fix the problems, then run this command again");
     if (requested.length === 0)
       return print(world.out, `${plain(file)} asks for nothing beyond its own folder, so it needs no trust\n`);
     const rows = requested.flatMap(rowsOf).join("");
@@ -69,6 +75,13 @@ export default defineCommand({
     await print(world.out, `trusted; revoke it with "pressmark trust --forget"\n`);
   },
 });
+
+/** Problems of mounts that are left out. */
+async function problemsOf(file: string, around: ConfigContext): Promise<readonly string[]> {
+  const { loadConfig } = await import("../../config/load-config.ts");
+  const loaded = await loadConfig({ file, named: false }, around);
+  return "untrusted" in loaded ? [] : loaded.config.faulty.flatMap(({ problems }) => problems);
+}
 
 /** The config's text comes first, so that it cannot hide the reasons below it. */
 function rowsOf({ part, shown, reasons, isGranted, refused, outdated }: Permission): string[] {

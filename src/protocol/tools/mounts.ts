@@ -1,7 +1,17 @@
 /** Describes mounts to a model, and finds the path of a URI in them. */
+import { onOneLine } from "../../lib/on-one-line.ts";
+import type { Annotations } from "../../resources.ts";
 
 export interface NamedMount {
   readonly name: string;
+  /** Shown instead of the name. */
+  readonly title?: string;
+  readonly description?: string;
+  /** Description of its source, if it has none of its own. */
+  readonly summary?: string;
+  /** From 0 to 1. Default: 0.5. */
+  readonly priority?: number;
+  readonly audience?: Annotations["audience"];
   /** Prefix of all its URIs. */
   readonly base: string;
 }
@@ -24,20 +34,61 @@ export function sayName(name: string): string {
   return `"${name.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]+/gu, " ").replaceAll('"', "'")}"`;
 }
 
+const usualPriority = 0.5;
+/** Longest description of a mount, in characters. */
+const maxDescription = 160;
+
+/** The highest priority first; equal ones keep their order. */
+export function byPriority<M extends Pick<NamedMount, "priority">>(mounts: readonly M[]): readonly M[] {
+  return mounts.toSorted((one, other) => (other.priority ?? usualPriority) - (one.priority ?? usualPriority));
+}
+
 /** As many names as fit, none of them cut. */
 export function nameMounts(mounts: readonly NamedMount[], maxLength: number): string {
+  const { names } = fitNames(byPriority(mounts), maxLength);
+  return joined(names, ", ", mounts.length);
+}
+
+/** The same with as many descriptions as fit: first those of mounts, then those of their sources. */
+export function describeMounts(mounts: readonly NamedMount[], maxLength: number): string {
+  const inOrder = byPriority(mounts);
+  const { names, left } = fitNames(inOrder, maxLength);
+  const described = [...names];
+  let room = left;
+  for (const key of ["description", "summary"] as const)
+    for (const [at, name] of names.entries()) {
+      const text = described[at] === name ? inOrder[at]![key] : undefined;
+      if (text === undefined) continue;
+      const more = `: ${sayName(cut(onOneLine(text)))}`;
+      if (more.length > room) continue;
+      described[at] += more;
+      room -= more.length;
+    }
+  return joined(described, "; ", mounts.length);
+}
+
+function fitNames(mounts: readonly NamedMount[], maxLength: number) {
   const names: string[] = [];
   let left = maxLength;
-  for (const { name, base } of mounts) {
-    const named = sayName(name);
+  for (const { name, title = name, base } of mounts) {
+    const named = sayName(title);
     const fitting = [`${named} (${rootOf(base)})`, named].find((text) => text.length + 2 <= left);
     if (fitting === undefined) break;
     names.push(fitting);
     left -= fitting.length + 2;
   }
-  const more = mounts.length - names.length;
+  return { names, left };
+}
+
+function joined(names: readonly string[], separator: string, count: number): string {
+  const more = count - names.length;
   if (names.length === 0) return more === 1 ? "one mount" : `${more} mounts`;
-  return more > 0 ? `${names.join(", ")} and ${more} more` : names.join(", ");
+  return more > 0 ? `${names.join(separator)} and ${more} more` : names.join(separator);
+}
+
+function cut(text: string): string {
+  const characters = [...text];
+  return characters.length <= maxDescription ? text : `${characters.slice(0, maxDescription - 1).join("")}…`;
 }
 
 /** Decoded path of a URI within its mount; undefined if it cannot be written as a path. */

@@ -30,8 +30,8 @@ interface IndexerClientOptions {
 }
 
 export interface IndexerClient {
-  /** Sets the mounts to index. */
-  serve(mounts: readonly KeyedMount[]): void;
+  /** Sets the mounts to index, and the names of those whose documents stay stored. */
+  serve(mounts: readonly KeyedMount[], leftOut: readonly string[]): void;
   /** Makes the thread check whether the index is intact. */
   check(found: "missing" | "damaged"): void;
   /** Number of changes of a mount after the one with this number. */
@@ -48,6 +48,7 @@ const steadyMs = 60_000;
 export function createIndexerClient(
   data: Omit<IndexerData, "stop">,
   mounts: readonly KeyedMount[],
+  mountsLeftOut: readonly string[],
   { runtime, hear, restarting, changed }: IndexerClientOptions,
 ): IndexerClient {
   const closing = new AbortController();
@@ -60,6 +61,7 @@ export function createIndexerClient(
   });
   const answerer = createRemoteAnswerer<SourceRequest, unknown>(tell, readSource);
   let served = mounts;
+  let leftOut = mountsLeftOut;
   let restartMs = firstRestartMs;
   let startedMs = 0;
   let stop: SharedArrayBuffer;
@@ -158,24 +160,28 @@ export function createIndexerClient(
 
   function tellMounts(): void {
     tell({
-      serve: served.map(({ name, key, source, definition, options, redact = false, onMainThread }): ThreadMount => {
-        const isOpened = !onMainThread && isOpenable(definition, options);
-        return {
-          name,
-          key,
-          isWatched: !data.once && source.watch !== undefined,
-          hasStat: source.stat !== undefined,
-          hasOwnList: source.listIndexed !== undefined,
-          hasOrder: source.order !== undefined,
-          opened: isOpened ? { source: definition.name, options, redact } : undefined,
-        };
-      }),
+      serve: served.map(
+        ({ name, key, source, definition, options, redact = false, annotations = {}, onMainThread }): ThreadMount => {
+          const isOpened = !onMainThread && isOpenable(definition, options);
+          return {
+            name,
+            key,
+            isWatched: !data.once && source.watch !== undefined,
+            hasStat: source.stat !== undefined,
+            hasOwnList: source.listIndexed !== undefined,
+            hasOrder: source.order !== undefined,
+            opened: isOpened ? { source: definition.name, options, redact, annotations } : undefined,
+          };
+        },
+      ),
+      leftOut,
     });
   }
 
   return {
-    serve(next) {
+    serve(next, nextLeftOut) {
       served = next;
+      leftOut = nextLeftOut;
       if (!resting) tellMounts();
       else if (!hasNothing()) void wake();
       changes.refollow(served);

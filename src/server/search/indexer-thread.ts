@@ -2,6 +2,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { releaseMemoryWhenIdle } from "../../lib/v8-memory.ts";
 import { stack } from "../../layer.ts";
+import { annotateLayers } from "../../layers/annotate.ts";
 import { standardLayers } from "../../layers/standard.ts";
 import type { Call } from "../../resources.ts";
 import { createIndexer } from "../../search/indexer.ts";
@@ -54,7 +55,7 @@ parentPort!.on("message", (message: ToIndexer) => {
   if ("serve" in message) {
     mounts.clear();
     for (const mount of message.serve) mounts.set(mount.name, mount);
-    indexer.serve(message.serve);
+    indexer.serve(message.serve, message.leftOut);
   } else if ("changes" in message) indexer.hear(message.mount, message.changes, message.upTo);
   else if ("check" in message) indexer.check(message.check === "damaged" ? "damaged" : undefined);
   else if ("armed" in message) arming.get(message.armed)?.();
@@ -76,7 +77,8 @@ async function open(name: string): Promise<Source> {
       const own = mountRuntime(redaction?.runtime ?? runtime, name);
       const source = await (definition as SourceDefinition).open(opened.options, own);
       // Without a cache, because everything is read once.
-      return stack(source, { name }, standardLayers(runtime, { maxBytes: 0, maxSeen: 0, redact: redaction?.layer }));
+      const standard = standardLayers(runtime, { maxBytes: 0, maxSeen: 0, redact: redaction?.layer });
+      return stack(source, { name }, [...annotateLayers(opened.annotations), ...standard]);
     } catch (cause) {
       runtime.log("info", "a source cannot be opened a second time, so the indexer reads it through the main thread", {
         mount: name,

@@ -4,6 +4,7 @@ import type { HeardChange } from "../../search/crawl.ts";
 import type { IndexedMount, IndexerOptions } from "../../search/indexer.ts";
 import type { SearchFindings, SearchQuestion } from "../../search/searcher.ts";
 import type { IndexStatus, Role } from "../../search/status.ts";
+import type { MountAnnotations } from "../../layers/annotate.ts";
 import type { Runtime } from "../../source.ts";
 import type { Project } from "./index-location.ts";
 import type { RemoteCall, RemoteReply } from "./remote-call.ts";
@@ -27,7 +28,12 @@ export interface IndexerData
 /** A mount for the thread. */
 export interface ThreadMount extends IndexedMount {
   /** How to open its source; absent if only the main thread can. */
-  readonly opened?: { readonly source: string; readonly options: unknown; readonly redact: boolean };
+  readonly opened?: {
+    readonly source: string;
+    readonly options: unknown;
+    readonly redact: boolean;
+    readonly annotations: MountAnnotations;
+  };
   /** Whether the main thread's source has `stat`. */
   readonly hasStat: boolean;
   /** Whether its index contains other entries than its list. */
@@ -37,7 +43,7 @@ export interface ThreadMount extends IndexedMount {
 }
 
 export type ToIndexer =
-  | { readonly serve: readonly ThreadMount[] }
+  | { readonly serve: readonly ThreadMount[]; readonly leftOut: readonly string[] }
   | { readonly armed: string }
   /** `upTo` is the number of the last of these changes. */
   | { readonly mount: string; readonly changes: readonly HeardChange[]; readonly upTo: number }

@@ -42,11 +42,11 @@ export const config: PartDefinition = {
       written = next;
     }
 
-    /** What stands there now, with the sets that commands have added. */
+    /** What was written, with the sets that commands have added. A garbled file may still parse, with other mounts. */
     function current(): Written {
       try {
         const found = parse(readFileSync(file, "utf8")) as Written;
-        return typeof found?.mounts === "object" ? found : written;
+        return typeof found?.mounts === "object" ? { ...found, mounts: written.mounts } : written;
       } catch {
         return written;
       }
