@@ -1,6 +1,6 @@
 /** Tables whose rows are documents of the search index: their options, and what each kind of database provides for them. */
 import type { z } from "zod";
-import { invalid, quote } from "../../errors.ts";
+import { invalid, quote, ResourceError } from "../../errors.ts";
 import { intOption } from "../../lib/int-option.ts";
 
 /** Most characters of one column in the text of a document. */
@@ -106,6 +106,11 @@ export function checkColumns(label: string, wanted: readonly string[], columns: 
     throw invalid(
       `"documents" names ${missing.map((name) => quote(name)).join(", ")}, which ${quote(label)} does not have or which may not be read`,
     );
+}
+
+/** Whether a table does not fit its options, or a key its table. */
+export function isUnfit(cause: unknown): cause is ResourceError {
+  return cause instanceof ResourceError && cause.kind === "invalid";
 }
 
 export function noSuchTable(label: string): Error {

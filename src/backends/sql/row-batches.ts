@@ -1,6 +1,7 @@
 /** Combines requests for single rows: those made while one query runs are answered by the next one together. */
-import { cancelled, ResourceError } from "../../errors.ts";
+import { cancelled } from "../../errors.ts";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
+import { isUnfit } from "./document-table.ts";
 import { formatKey } from "./rows.ts";
 
 /** Most rows of one query: their texts are in memory at the same time. */
@@ -43,8 +44,7 @@ export function createRowBatches<Row extends { readonly key: readonly string[] }
       for (const each of batch) each.answer.resolve(found.get(formatKey(each.key)));
     } catch (cause) {
       // An impossible key must not fail the others.
-      if (batch.length > 1 && cause instanceof ResourceError && cause.kind === "invalid")
-        for (const each of batch) await answer([each]);
+      if (batch.length > 1 && isUnfit(cause)) for (const each of batch) await answer([each]);
       else for (const each of batch) each.answer.reject(cause);
     } finally {
       for (const { signal } of batch) signal.removeEventListener("abort", leave);

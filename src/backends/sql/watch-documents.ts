@@ -1,10 +1,9 @@
 /** Detects changed rows of document tables, in addition to the changes that the database's own watch reports. */
-import { ResourceError } from "../../errors.ts";
 import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import { createWaker } from "../../lib/waker.ts";
 import type { Runtime, SourceChange } from "../../source.ts";
 import type { DatabaseWatch } from "../shared-watch.ts";
-import type { DocumentTable, RowVersions } from "./document-table.ts";
+import { type DocumentTable, isUnfit, type RowVersions } from "./document-table.ts";
 
 interface DocumentWatchOptions {
   readonly tables: readonly DocumentTable[];
@@ -52,7 +51,7 @@ export function watchDocuments(look: Detector, options: DocumentWatchOptions): D
     /** Compares all rows of a table. */
     async function compare(table: DocumentTable): Promise<void> {
       const startMs = monotonicMs();
-      const versions = await unlessInvalid(table.versions(signal));
+      const versions = await unlessUnfit(table.versions(signal));
       const nowMs = monotonicMs();
       const before = known.get(table)?.versions;
       known.set(table, { versions, dueMs: nowMs + Math.max(pollMs, (nowMs - startMs) * pauses) });
@@ -61,7 +60,7 @@ export function watchDocuments(look: Detector, options: DocumentWatchOptions): D
 
     /** Compares the rows that were changed last. */
     async function compareLatest(table: DocumentTable, { versions, dueMs }: Known): Promise<void> {
-      const latest = await unlessInvalid(table.latest!(signal));
+      const latest = await unlessUnfit(table.latest!(signal));
       // Of a table with more rows than documents, only a full comparison knows which they are.
       const isWhole = versions.size < table.options.maxRows;
       const fitting = new Map([...latest].filter(([key]) => isWhole || versions.has(key)));
@@ -116,11 +115,11 @@ export function watchDocuments(look: Detector, options: DocumentWatchOptions): D
 }
 
 /** A table that no longer fits its options has no documents. */
-async function unlessInvalid(versions: Promise<RowVersions>): Promise<RowVersions> {
+async function unlessUnfit(versions: Promise<RowVersions>): Promise<RowVersions> {
   try {
     return await versions;
   } catch (cause) {
-    if (cause instanceof ResourceError && cause.kind === "invalid") return new Map();
+    if (isUnfit(cause)) return new Map();
     throw cause;
   }
 }

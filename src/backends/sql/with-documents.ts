@@ -1,5 +1,5 @@
 /** Adds rows as documents to the source of a database: addresses below the rows of a table, which the index takes and the list leaves out. */
-import { invalid, notFound, ResourceError } from "../../errors.ts";
+import { invalid, notFound } from "../../errors.ts";
 import { compareAddresses } from "../../lib/address-order.ts";
 import type { Call, Page } from "../../resources.ts";
 import {
@@ -17,7 +17,7 @@ import {
 } from "../../source.ts";
 import { cutPart } from "../ranges/cut-part.ts";
 import { parseReadQuery } from "../ranges/range.ts";
-import type { DocumentRow, DocumentTable, DocumentText } from "./document-table.ts";
+import { type DocumentRow, type DocumentTable, type DocumentText, isUnfit } from "./document-table.ts";
 import { hasQuery } from "./formats.ts";
 import { createRowBatches } from "./row-batches.ts";
 import { formatKey, parseKey } from "./rows.ts";
@@ -51,6 +51,7 @@ export function withDocuments(
   const byPath = new Map(tables.map((table) => [table.path, table]));
   if (byPath.size < tables.length) throw invalid('"documents" names a table twice; combine its entries');
   const saidLarger = new Set<DocumentTable>();
+  const saidUnfit = new Set<string>();
 
   /** The table and key that a path names. */
   function find(path: string) {
@@ -76,8 +77,7 @@ export function withDocuments(
       const row = await (withTexts ? table.texts : table.row)(key, signal);
       if (row !== undefined) return { table, row };
     } catch (cause) {
-      // An impossible key, or a table that does not fit its options.
-      if (!(cause instanceof ResourceError && cause.kind === "invalid")) throw cause;
+      if (!isUnfit(cause)) throw cause;
     }
     throw notFound(path);
   }
@@ -120,7 +120,13 @@ export function withDocuments(
     const table = tables[index]!;
     const { maxRows } = table.options;
     const limit = Math.min(Math.max(1, most), maxRows - count);
-    const rows = await table.rows({ limit, before }, signal);
+    const rows = await table.rows({ limit, before }, signal).catch((cause: unknown) => {
+      if (!isUnfit(cause)) throw cause;
+      if (!saidUnfit.has(cause.message)) log("warn", "a table of documents cannot be indexed", { cause });
+      saidUnfit.add(cause.message);
+      // Search shows this to callers, who may not know of the table.
+      throw invalid('a table in "documents" cannot be indexed; "pressmark doctor" says why');
+    });
     const last = rows.at(-1);
     const items: Entry[] = [];
     // Rows of inheriting tables may have the same key. A key that is too long for an address cannot be read back.
@@ -216,9 +222,8 @@ async function problemsOf(table: DocumentTable, signal: AbortSignal): Promise<re
   try {
     await table.rows({ limit: 1 }, signal);
   } catch (cause) {
-    if (cause instanceof ResourceError && cause.kind === "invalid")
-      return [{ path, says: `cannot be searched: ${cause.message}` }];
-    throw cause;
+    if (!isUnfit(cause)) throw cause;
+    return [{ path, says: `cannot be searched: ${cause.message}` }];
   }
   if (!(await table.exceeds(signal))) return [];
   return [
@@ -230,7 +235,7 @@ async function problemsOf(table: DocumentTable, signal: AbortSignal): Promise<re
   ];
 }
 
-export function documentPath({ path }: Pick<DocumentTable, "path">, key: readonly string[]): string {
+function documentPath({ path }: Pick<DocumentTable, "path">, key: readonly string[]): string {
   return `${path}/${formatKey(key)}`;
 }
 
