@@ -79,7 +79,7 @@ async function gitMounts(
     const { default: git } = await sources.git();
     const name = freeName(folders.length === 1 ? "git" : `${folder}-git`, names);
     const base = `${git.scheme}://${encodeURIComponent(folder)}/`;
-    mounts.push({ ...toMount(name, git, { root: path }), base, search: false });
+    mounts.push({ ...toMount(name, git, { root: path }), base });
   }
   return mounts;
 }

@@ -465,6 +465,8 @@ describe("repositories of every kind", () => {
     const source = await testRepository().open();
     expect(await readFacts(source, "status")).toMatchObject({ head: null, branch: "main", unborn: true, clean: true });
     expect(await readFacts(source, "log")).toEqual({ from: null, commits: [] });
+    expect(await readFacts(source, "churn")).toMatchObject({ commits: 0, files: [] });
+    expect(await source.listIndexed!({ limit: 10 }, call)).toMatchObject({ items: [{ path: "tags" }] });
     expect(await readFacts(source, "branches")).toEqual({ head: "main", branches: [], remotes: [] });
     expect(await source.children!({ path: "tree" }, { limit: 10 }, call)).toEqual({ items: [] });
     await refusal(source.read({ path: "commit/HEAD" }, call), ["not-found"], "HEAD");

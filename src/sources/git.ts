@@ -10,7 +10,7 @@ import { entriesPage } from "../backends/entries-page.ts";
 import { findRepository, type GitRepository } from "../backends/git/repository.ts";
 import type { Maybe } from "../backends/disk/steps.ts";
 import type { RepositoryReader } from "./git/repository-reader.ts";
-import { blobTemplate, gitTemplates, listed, sectionOf } from "./git/templates.ts";
+import { blobTemplate, gitTemplates, indexedEntries, listed, sectionOf } from "./git/templates.ts";
 
 interface GitOptions extends Partial<RuleChoice> {
   readonly root: string;
@@ -122,8 +122,7 @@ export default defineSource<GitOptions>({
       },
 
       indexes: ({ path, query }) =>
-        query === undefined &&
-        (isCommit(path) || listed.some((entry) => entry.path === path && (path !== "log" || indexedCommits === 0))),
+        query === undefined && (isCommit(path) || indexedEntries(indexedCommits).some((entry) => entry.path === path)),
 
       lists: ({ path, query }) => query === undefined && listed.some((entry) => entry.path === path),
 

@@ -1,9 +1,8 @@
 /** Counts how often files were changed, by whom, and how much. */
 import { isUtf8 } from "node:buffer";
-import type { LogContext } from "./log.ts";
+import { type LogContext, startOf } from "./log.ts";
 import { parseMax, parseScope } from "./log-filter.ts";
 import { markdownTable } from "../../lib/markdown-table.ts";
-import { notFound } from "../../errors.ts";
 import { kindOfMode, type TreeEntry } from "../../backends/git/trees.ts";
 
 /** The newest commits that are counted: git compares every file that each of them changes. */
@@ -51,14 +50,12 @@ interface Churn {
 
 /** Merges are not counted. A renamed file counts as a deleted and an added one. */
 export async function readChurn(query: Readonly<Record<string, string>>, context: LogContext): Promise<Churn> {
-  const { refs, commits, rules, program, mirror, signal } = context;
+  const { rules, program, mirror, signal } = context;
   const { path, sinceSeconds, untilSeconds } = parseScope(query);
   const max = parseMax(query["max"], usualFiles, maxFiles);
-  const ref = query["ref"] ?? "HEAD";
-  const { hash, byHash, tip: start = hash } = await refs.resolve(ref);
-  if (byHash !== undefined && !(await commits.isShown(byHash))) throw notFound(ref);
-  const nothing: Churn = { commits: 0, additions: 0, deletions: 0, authors: [], files: [] };
-  if (path !== undefined && !(await context.servesPath(path, start))) return nothing;
+  const start = await startOf(query["ref"], context);
+  if (start === undefined || (path !== undefined && !(await context.servesPath(path, start))))
+    return { commits: 0, additions: 0, deletions: 0, authors: [], files: [] };
   const args = [
     "log",
     "-z",

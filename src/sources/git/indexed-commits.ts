@@ -8,7 +8,7 @@ import { readCommitObject } from "../../backends/git/commit-object.ts";
 import { hiddenMessage, shallowEnds, splitMessage, subjectOf } from "../../backends/git/commits.ts";
 import type { OpenRepository } from "../../backends/git/open-repository.ts";
 import { personText } from "./readable.ts";
-import { listed } from "./templates.ts";
+import { indexedEntries } from "./templates.ts";
 
 export interface IndexedCommits {
   list(request: ListRequest, signal: AbortSignal): Promise<Page<Entry>>;
@@ -31,7 +31,7 @@ const comparedAtOnce = 64;
 /** Commits beyond the newest `max` are left out. */
 export function createIndexedCommits(opened: OpenRepository, max: number): IndexedCommits {
   const { program, mirror, refs, commits, contents, repository } = opened;
-  const others = listed.filter(({ path }) => path !== "log" || max === 0);
+  const others = indexedEntries(max);
   /** The paths of the last first page, in address order: later pages continue it. */
   let paths: readonly string[] = [];
 

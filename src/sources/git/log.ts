@@ -137,11 +137,19 @@ export async function readLog(query: Readonly<Record<string, string>>, context: 
   };
 }
 
-async function beginning(ref: string | undefined, { refs, commits }: LogContext): Promise<Position | undefined> {
+async function beginning(ref: string | undefined, context: LogContext): Promise<Position | undefined> {
+  const start = await startOf(ref, context);
+  return start === undefined
+    ? undefined
+    : { start, passed: 0, oldest: Number.MAX_SAFE_INTEGER, merged: false, ahead: [start] };
+}
+
+/** The commit at which a history starts; undefined if there is none yet. */
+export async function startOf(ref: string | undefined, { refs, commits }: LogContext): Promise<string | undefined> {
   try {
-    const { hash, byHash, tip: start = hash } = await refs.resolve(ref ?? "HEAD");
+    const { hash, byHash, tip = hash } = await refs.resolve(ref ?? "HEAD");
     if (byHash !== undefined && !(await commits.isShown(byHash))) throw notFound(ref ?? "HEAD");
-    return { start, passed: 0, oldest: Number.MAX_SAFE_INTEGER, merged: false, ahead: [start] };
+    return tip;
   } catch (cause) {
     // A repository without commits has an empty history.
     if (ref === undefined && cause instanceof ResourceError && cause.kind === "not-found") return undefined;

@@ -15,6 +15,12 @@ export const listed: readonly Entry[] = [
   { path: "status", title: "Status", description: "Where HEAD is, and what differs from it", mimeType: json },
   { path: "tags", title: "Tags", description: "Tags, most recent first", mimeType: json },
 ];
+
+/** The listed entries that are in the search index. Log and branches would repeat commits that are in it themselves. */
+export function indexedEntries(indexedCommits: number): readonly Entry[] {
+  return indexedCommits === 0 ? listed : listed.filter(({ path }) => path === "tags");
+}
+
 export const gitTemplates: readonly SourceTemplate[] = [
   {
     template: logTemplate,
