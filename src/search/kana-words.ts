@@ -12,6 +12,7 @@ export interface KanaWord {
 
 /** Part of a sentence that is segmented to find the boundaries of a word. */
 const contextLength = 24;
+const minAfterHan = 4;
 const maxWordLength = 32;
 const maxWords = 16;
 
@@ -86,11 +87,17 @@ function isWord(folded: string, from: number, to: number): boolean {
   const first = segments.findIndex(({ index }) => start + index === from);
   if (first === -1) return false;
   const before = segments[first - 1]?.segment ?? "";
-  if (isHiragana(before.slice(-1)) && !leadsToWord(before)) return false;
+  if (/^[ぁ-ゖー]+$/u.test(before) && !leadsToWord(before)) return false;
+  // Short hiragana after a Chinese character is mostly its ending: 唱えられ.
+  if (to - from < minAfterHan && /\p{Script=Han}$/u.test(before)) return false;
   const next = segments.findIndex(({ index }) => start + index >= to);
+  const after = segments[next];
   // ごみ箱 is one word, and ごみ in it is another.
-  const endsWithin = next === -1 ? to < folded.length : start + segments[next]!.index > to;
+  const endsWithin = after ? start + after.index > to : to < folded.length;
   if (endsWithin && /[ぁ-ゖー]/u.test(folded[to]!)) return false;
+  // ICU cuts とられ into とら and れ. After a word, one kana is a particle.
+  if (/^[ぁ-ゖ]$/u.test(after?.segment ?? "") && !/^[のはがをにへとでもやかなだよねし]$/u.test(after!.segment))
+    return false;
   return segments.slice(first, next === -1 ? undefined : next).some(({ segment }) => !isFunctionKana(segment));
 }
 

@@ -66,6 +66,15 @@ describe("the kana as typed ranks first", () => {
   });
 });
 
+it("as typed is first also inside another word", () => {
+  store.put([
+    { mount: "raw", entry: { path: "raw.md" }, text: "台所の生ごみは毎朝出す。" },
+    { mount: "raw", entry: { path: "ゴミ.md", title: "ゴミ" }, text: "ゴミの日" },
+  ]);
+  const found = store.search({ text: "ごみ", limit: 9, mounts: ["raw"] }).map(({ entry }) => entry.path);
+  expect(found).toEqual(["raw.md", "ゴミ.md"]);
+});
+
 describe("the other kana is found as a word", () => {
   it.each([
     ["ゴミ箱", "gomi.md", ["ごみ"]],
@@ -121,5 +130,9 @@ it.each([
   ["めも", "ためもある", []],
   ["めも", "会議のめもを取る", [3]],
   ["ばす", "すればすぐ着く", []],
+  ["えら", "名が与えられた", []],
+  ["とら", "措置がとられた", []],
+  ["とら", "檻のとらを見る", [2]],
+  ["ごみ", "燃えるごみ、ごみ箱", [3, 6]],
   ["サク", "サクサク", [0, 2]],
 ])("%s in %s", (word, text, expected) => expect(occurrencesOf(word, text)).toEqual(expected));

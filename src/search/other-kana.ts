@@ -20,15 +20,21 @@ export function findOtherKana(
   typedWorth: (term: string) => number | undefined,
 ): FoundTerm[] {
   let readings = 0;
-  const findWord = (word: string, terms: readonly string[], position: number): FoundTerm | undefined => {
-    const accepts = (segment: Segment, field: number, ordinal: number): boolean =>
-      !isHiragana(word) ||
-      (readings++ < maxReadings &&
-        textsOf(texts, segment, field, ordinal).some((text) => occurrencesOf(word, foldText(text)).length > 0));
-    return lookup.findTogether({ term: word, kind: "pair", position, surface: word }, terms, accepts);
-  };
+  /** Katakana is written for words: a passage with all pairs of a word has the word. Hiragana is read, as far as `maxReadings` allows. */
+  const find = (
+    word: string,
+    terms: readonly string[],
+    position: number,
+    isIn: (text: string) => boolean,
+    rest: boolean,
+  ) =>
+    lookup.findTogether({ term: word, kind: "pair", position, surface: word }, terms, (segment, field, ordinal) => {
+      if (!isHiragana(word)) return true;
+      if (readings++ >= maxReadings) return rest;
+      return textsOf(texts, segment, field, ordinal).some((text) => isIn(foldText(text)));
+    });
   return otherKana.flatMap(({ word, terms, typed, typedTerms, position }) => {
-    const found = findWord(word, terms, position);
+    const found = find(word, terms, position, (text) => occurrencesOf(word, text).length > 0, false);
     if (!found) return [];
     const worths = typedTerms.map(typedWorth);
     // A word that nobody wrote as typed has nothing to rank below.
@@ -38,7 +44,7 @@ export function findOtherKana(
     if (!wanted.every(({ term }) => typedTerms.includes(term)))
       return { ...found, word, weight: worth * searchWeights.otherKana };
     // The only word of the query: as typed, then in the other kana, then parts of it, wherever they occur.
-    const exact = findWord(typed, typedTerms, position);
+    const exact = find(typed, typedTerms, position, (text) => text.includes(typed), true);
     return [
       { ...found, word, weight: worth * searchWeights.otherKanaAlone },
       ...(exact ? [{ ...exact, word: typed, weight: worth * searchWeights.typedKanaAlone }] : []),
