@@ -12,6 +12,8 @@ export interface KanaWord {
 
 /** Part of a sentence that is segmented to find the boundaries of a word. */
 const contextLength = 24;
+/** Occurrences in one text that are checked: a text may repeat one syllable. */
+const maxChecks = 16;
 const minAfterHan = 4;
 const maxWordLength = 32;
 const maxWords = 16;
@@ -76,8 +78,12 @@ export function kanaWordsOf(folded: string): readonly KanaWord[] {
  */
 export function occurrencesOf(word: string, folded: string): readonly number[] {
   const found: number[] = [];
-  for (let at = folded.indexOf(word); at !== -1; at = folded.indexOf(word, at + word.length))
-    if (!isHiragana(word) || isWord(folded, at, at + word.length)) found.push(at);
+  const needsWord = isHiragana(word);
+  let checks = 0;
+  for (let at = folded.indexOf(word); at !== -1; at = folded.indexOf(word, at + word.length)) {
+    if (needsWord && checks++ === maxChecks) break;
+    if (!needsWord || isWord(folded, at, at + word.length)) found.push(at);
+  }
   return found;
 }
 

@@ -136,3 +136,7 @@ it.each([
   ["ごみ", "燃えるごみ、ごみ箱", [3, 6]],
   ["サク", "サクサク", [0, 2]],
 ])("%s in %s", (word, text, expected) => expect(occurrencesOf(word, text)).toEqual(expected));
+
+it("a text of one syllable takes no longer than a sentence", () => {
+  expect(occurrencesOf("いか", "いか".repeat(100_000)).length).toBeLessThanOrEqual(16);
+});
