@@ -6,6 +6,7 @@ import { allCommands } from "../src/cli/commands/index.ts";
 import { reference } from "../src/cli/reference.ts";
 import { configJsonSchema } from "../src/config/json-schema.ts";
 import { withTables } from "../src/config/reference.ts";
+import { analysisJsonSchema } from "../src/sources/analysis/json-schema.ts";
 
 const root = dirname(import.meta.dirname);
 const docs = join(root, "docs");
@@ -14,6 +15,9 @@ await writeFile(join(docs, "cli.md"), reference(await allCommands()));
 const page = join(docs, "configuration.md");
 await writeFile(page, await withTables(await readFile(page, "utf8")));
 
-const schema = join(docs, "pressmark.schema.json");
-await writeFile(schema, JSON.stringify(await configJsonSchema(), undefined, 2));
-execFileSync(process.execPath, [join(root, "node_modules/oxfmt/bin/oxfmt"), schema], { stdio: "inherit" });
+const schemas = { "pressmark.schema.json": await configJsonSchema(), "analysis.schema.json": analysisJsonSchema() };
+for (const [name, schema] of Object.entries(schemas)) {
+  const file = join(docs, name);
+  await writeFile(file, JSON.stringify(schema, undefined, 2));
+  execFileSync(process.execPath, [join(root, "node_modules/oxfmt/bin/oxfmt"), file], { stdio: "inherit" });
+}

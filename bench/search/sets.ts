@@ -1,6 +1,7 @@
 /** Questions, and the documents that answer them. All of it was written for this benchmark or is this repository's own. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 
 export interface Passage {
   readonly path: string;
@@ -38,6 +39,26 @@ export function readSet(name: string): TestSet {
     else if (line !== "") documents.push({ path: String(documents.length).padStart(4, "0"), text: line });
   }
   return { name, documents, questions };
+}
+
+function numberedPath(at: number): string {
+  return String(at).padStart(5, "0");
+}
+
+/** Paragraphs and their questions, from a file in the format of SQuAD. */
+export function squadSet(file: string): TestSet {
+  const data = file.endsWith(".gz") ? gunzipSync(readFileSync(file)) : readFileSync(file);
+  const articles = JSON.parse(data.toString("utf8")) as {
+    data: { paragraphs: { context: string; qas: { question: string }[] }[] }[];
+  };
+  const paragraphs = articles.data.flatMap((article) => article.paragraphs);
+  return {
+    name: "squad",
+    documents: paragraphs.map(({ context }, at) => ({ path: numberedPath(at), text: context })),
+    questions: paragraphs.flatMap(({ qas }, at) =>
+      qas.map(({ question }) => ({ text: question, answer: numberedPath(at) })),
+    ),
+  };
 }
 
 /** Files of this repository without their comments; what a comment said of a definition asks for the file that it stands in. */

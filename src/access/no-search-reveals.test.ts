@@ -34,7 +34,10 @@ interface Plan {
 const segment = fc.constantFrom("a", "b", "tea", "x%y", "茶");
 const path = fc.array(segment, { minLength: 1, maxLength: 3 }).map((segments) => segments.join("/"));
 const words = fc
-  .array(fc.constantFrom("tea", "cup", "milk", "お茶", "kettle", "kettla", "kettlo"), { maxLength: 4 })
+  .array(
+    fc.constantFrom("tea", "cup", "milk", "お茶", "kettle", "kettla", "kettlo", "さくら", "サクラ", "いさくらい"),
+    { maxLength: 4 },
+  )
   .map((texts) => texts.join(" "));
 const plan: fc.Arbitrary<Plan> = fc.record({
   files: fc.dictionary(path, fc.record({ text: words, link: fc.option(path, { nil: undefined, freq: 4 }) }), {
@@ -160,6 +163,8 @@ describe("search in an index", () => {
         for (const text of [
           "tea",
           "お茶",
+          "さくら",
+          "サクラ tea",
           "te",
           "path:tea",
           '"milk tea"',

@@ -71,17 +71,24 @@ it("rejects invalid input with the names of the fields, and runs nothing", async
   const fields = async (input: unknown) =>
     (await refusal(pressmark().act(input), ["invalid"], "a wrong input")).details?.["fields"];
   expect(await fields({ name: 7, times: 9 })).toEqual({ name: "must be a text", times: "must be at most 3" });
-  expect(await fields({})).toEqual({ name: "is missing" });
+  expect(await fields({})).toEqual({ name: "is missing; it must be a text" });
   expect(await fields({ name: "", tmes: 1 })).toEqual({ name: "must not be empty", tmes: "is unknown" });
   expect(await fields(null)).toEqual({ "": "must be an object" });
   const sly = refusal(pressmark().act(JSON.parse('{"name":"x","__proto__":{"times":1}}')), ["invalid"], "a prototype");
   expect((await sly).message).toBe('greet: "__proto__" is unknown');
 });
 
+it("reports many problems at once", async () => {
+  const input = { name: "", ...Object.fromEntries(Array.from("abcdefghij", (name) => [name, 1])) };
+  const { message } = await refusal(pressmark().act(input), ["invalid"], "a wrong input");
+  for (const part of ['"name" must not be empty', '"a" is unknown', '"j" is unknown']) expect(message).toContain(part);
+});
+
 it("does not repeat a huge input in the message", async () => {
   const input = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`${at}${"x".repeat(300)}`, 1]));
   const { message, details } = await refusal(pressmark().act(input), ["invalid"], "a huge input");
-  expect(message.length).toBeLessThan(1000);
+  expect(message.length).toBeLessThan(2100);
+  expect(message).toMatch(/; and \d+ more$/);
   expect(JSON.stringify(details).length).toBeLessThan(20_000);
   const named: SourceAction = { ...(greet as SourceAction), input: (zod) => zod.record(zod.string(), zod.number()) };
   const long = pressmark(openPolicy, { named }).act({ ["x".repeat(100_000)]: "no number" }, { name: "named" });

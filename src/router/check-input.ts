@@ -5,8 +5,9 @@ import { describeIssue, meantBranch } from "../lib/describe-issue.ts";
 
 type Issue = z.core.$ZodIssue;
 
-/** Maximum number of fields in one message. */
-const mostNamed = 5;
+/** Maximum length of the list of problems in one message; `details` has more of them. */
+const maxMessageLength = 2000;
+const maxFields = 100;
 
 /** Throws "invalid": the message names the fields, and `details.fields` gives the error of each. Values are not repeated. */
 export function checkInput<T>(schema: z.ZodType<T>, given: unknown, what: string): T {
@@ -15,9 +16,16 @@ export function checkInput<T>(schema: z.ZodType<T>, given: unknown, what: string
   const fields = new Map<string, string>();
   for (const issue of parsed.error.issues) note(issue, [], given, fields);
   const wrong = [...fields];
-  const sentences = wrong.slice(0, mostNamed).map(([name, why]) => `${name === "" ? "it" : quote(name)} ${why}`);
-  const more = wrong.length > mostNamed ? `; and ${wrong.length - mostNamed} more` : "";
-  throw invalid(`${what}: ${sentences.join("; ")}${more}`, { fields: Object.fromEntries(wrong.slice(0, 100)) });
+  let problems = "";
+  let named = 0;
+  for (const [name, why] of wrong) {
+    const problem = `${named === 0 ? "" : "; "}${name === "" ? "it" : quote(name)} ${why}`;
+    if (named > 0 && problems.length + problem.length > maxMessageLength) break;
+    problems += problem;
+    named += 1;
+  }
+  const more = wrong.length > named ? `; and ${wrong.length - named} more` : "";
+  throw invalid(`${what}: ${problems}${more}`, { fields: Object.fromEntries(wrong.slice(0, maxFields)) });
 }
 
 function note(issue: Issue, above: readonly PropertyKey[], root: unknown, fields: Map<string, string>): void {
@@ -49,7 +57,8 @@ function format(path: readonly PropertyKey[]): string {
 
 function sentence(issue: Issue, value: unknown): string {
   return describeIssue(issue, {
-    wrongType: (expected) => (value === undefined ? "is missing" : `must be ${typeNames[expected] ?? expected}`),
+    wrongType: (expected) =>
+      `${value === undefined ? "is missing; it " : ""}must be ${typeNames[expected] ?? expected}`,
     meant: (name) => `must be a known value; did you mean ${quote(name)}?`,
     given: typeof value === "string" ? value.slice(0, 80) : undefined,
   });

@@ -3,6 +3,7 @@ import { createGlob, GlobError, isGlob } from "../lib/glob.ts";
 import { invalid, quote } from "../errors.ts";
 import { keysBelow, toKey } from "./address-key.ts";
 import { foldText } from "./fold.ts";
+import { toHiragana } from "./kana-words.ts";
 import type { Filter, ParsedQuery } from "./query.ts";
 import type { StoreQuery } from "./store.ts";
 
@@ -76,7 +77,7 @@ function pathTest(value: string): (path: string) => boolean {
 }
 
 function format(text: string): string {
-  return foldText(text).toLowerCase();
+  return toHiragana(foldText(text)).toLowerCase();
 }
 
 /** Accepts "text/markdown", "text/*", or a word of the type: "pdf". */

@@ -97,14 +97,21 @@ describe("a corpus of many languages", () => {
 
   it.each([
     ["ﾊﾟｽﾜｰﾄﾞ", "パスワード"],
-    ["ぱすわーど", "パスワード"],
     ["パスワード".normalize("NFD"), "パスワード"],
     ["ＶＰＮ", "vpn"],
-    ["プリンタ", "ぷりんた"],
-    ["ﾌﾟﾘﾝﾀｰの設定", "プリンターノ設定"],
+    ["ﾌﾟﾘﾝﾀｰの設定", "プリンターの設定"],
   ])("%s finds what %s finds, in the same order", (variant, plain) => {
     expect(hits(variant)).toEqual(hits(plain));
     expect(hits(plain).length).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ["ぱすわーど", "パスワード"],
+    ["ぷりんた", "プリンタ"],
+    ["ぷりんたーの設定", "プリンターの設定"],
+  ])("%s finds the documents that %s finds", (variant, plain) => {
+    expect(find(variant)).toEqual(find(plain));
+    expect(find(plain).length).toBeGreaterThan(0);
   });
 
   it("finds every word of one and two characters wherever it occurs", () => {

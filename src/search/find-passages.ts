@@ -1,18 +1,19 @@
 /** Runs a query: looks up terms, scores, reranks, and cuts the snippets. */
 import { createAdmission, type Admission, type Admitted } from "./admission.ts";
 import { conditionOf } from "./filters.ts";
-import { isFunctionPair, isFunctionWord } from "./function-words.ts";
+import { isFunctionWord } from "./function-words.ts";
 import { createPassageFilter, type PassageFilter, type PassageOrdinal } from "./passage-filter.ts";
 import type { OpenIndex } from "./index-documents.ts";
 import { openLookup, type FoundTerm, type Lookup } from "./lookup.ts";
 import { createTermMatcher, type TermMatch } from "./matches.ts";
-import { parseQuery, type QueryTerm } from "./query.ts";
+import { findOtherKana, pairWeight } from "./other-kana.ts";
+import { parseQuery, type ParsedQuery } from "./query.ts";
 import { rerank } from "./rerank.ts";
 import { score } from "./score.ts";
 import type { Segment } from "./segments.ts";
 import { snippetOf } from "./snippet.ts";
 import type { StoreQuery, StoreHit } from "./store.ts";
-import type { KeptPassage } from "./texts.ts";
+import type { KeptPassage, PassageTexts } from "./texts.ts";
 import { createVocabulary } from "./vocabulary.ts";
 import { searchWeights } from "./weights.ts";
 
@@ -48,7 +49,7 @@ export function findPassages(
   const admission = createAdmission(index.database, condition, now);
   const lookup = openLookup(index.segments, request.visibility);
   countRows?.(nextPowerOfTwo(lookup.passages) * (1 + query.wanted.length + (request.vector ? 1 : 0)));
-  const found = lookUp(lookup, query.wanted);
+  const found = lookUp(lookup, query, index.texts);
   const gate = createPassageFilter(index.texts, lookup, query, admission.ifFew(), request.visibility);
   const count = Math.max(secondLooks, request.limit);
   const placesOf = (ids: readonly number[]): Ranked[] => ids.map((id) => placeOf(lookup, id));
@@ -99,38 +100,33 @@ function vocabularyOfTexts(): typeof vocabulary {
   return vocabulary;
 }
 
-/** Each term once, the rarest if there are many, in the order of the query. */
-function lookUp(lookup: Lookup, wanted: readonly QueryTerm[]): FoundTerm[] {
+/** Each term once, the rarest if there are many, in the order of the query; then words in the other kana. */
+function lookUp(lookup: Lookup, query: ParsedQuery, texts: PassageTexts): FoundTerm[] {
   const known = new Map<string, FoundTerm | undefined>();
-  for (const one of wanted) {
+  for (const one of query.wanted) {
     const key = `${one.beginning ?? ""}\0${one.term}`;
     if (!known.has(key)) known.set(key, lookup.find(one));
   }
   const found = [...known.values()].filter((one) => one !== undefined);
-  if (found.length <= maxTerms) return found;
+  const others = findOtherKana(lookup, query, texts, (term) => {
+    const typed = known.get(`\0${term}`);
+    return typed && worth(typed);
+  });
+  if (found.length <= maxTerms) return [...found, ...others];
   const least = found.map(({ idf }) => idf).sort((left, right) => right - left)[maxTerms - 1]!;
-  return found.filter(({ idf }) => idf >= least).slice(0, maxTerms);
+  return [...found.filter(({ idf }) => idf >= least).slice(0, maxTerms), ...others];
 }
 
 /** Weight of a term. */
-function worth({ wanted: { kind, surface }, isGuess, idf }: FoundTerm): number {
+function worth({ wanted: { kind, surface }, isGuess, idf, weight: given }: FoundTerm): number {
+  if (given !== undefined) return given;
   let weight = idf;
   if (isGuess) weight *= searchWeights.guess;
   if (kind === "part") weight *= searchWeights.part;
-  if (kind === "pair")
-    weight *= isFunctionPair(surface)
-      ? searchWeights.functionPair
-      : kanaOnly.test(surface)
-        ? searchWeights.kana
-        : hasKana.test(surface)
-          ? searchWeights.halfKana
-          : 1;
+  if (kind === "pair") weight *= pairWeight(surface);
   else if (isFunctionWord(surface)) weight *= searchWeights.functionWord;
   return weight;
 }
-
-const kanaOnly = /^[\u3041-\u309f\u30fc]+$/u;
-const hasKana = /[\u3041-\u309f\u30fc]/u;
 
 /** Returns up to `count` results, best first; fewer only if there are no more. Documents that do not exist any more have no rank. */
 type Rank = (count: number) => readonly Ranked[];

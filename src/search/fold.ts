@@ -20,11 +20,10 @@ export const hangul = 9;
 export const capital = 10;
 
 const unstable = 0x40;
-const katakana = 0x20;
 const classMask = 0x1f;
 
 export interface Folded {
-  /** Normalised code units; kana are hiragana; letters keep their case and lose their accents. */
+  /** Normalised code units; letters keep their case and lose their accents. */
   readonly units: Uint16Array;
   /** Start, in the original, of the character that gave this code unit. */
   from(at: number): number;
@@ -32,7 +31,7 @@ export interface Folded {
   to(at: number): number;
 }
 
-/** Applies NFKC (whatever the input form), turns katakana into hiragana, and removes accents of Latin and Greek letters. */
+/** Applies NFKC (whatever the input form), and removes accents of Latin and Greek letters. Katakana and hiragana stay different. */
 export function fold(text: string): Folded {
   const units = new Uint16Array(text.length);
   return fillUnits(text, units) ? { units, from: (at) => at, to: (at) => at + 1 } : foldClusters(text);
@@ -57,15 +56,13 @@ export function foldedText(units: Uint16Array, from = 0, to = units.length): str
   return Buffer.from(units.buffer, units.byteOffset + from * 2, (to - from) * 2).toString("utf16le");
 }
 
-/** True if every code unit maps to itself or to its hiragana: then `units` is the folded text. */
+/** True if every code unit maps to itself: then `units` is the folded text. */
 function fillUnits(text: string, units: Uint16Array): boolean {
   Buffer.from(units.buffer, units.byteOffset, units.byteLength).write(text, "utf16le");
   for (let at = 0; at < units.length; at += 1) {
     const unit = units[at]!;
     if (unit < 0x80) continue;
-    const flags = classes[unit] || classify(unit);
-    if ((flags & unstable) !== 0) return false;
-    if ((flags & katakana) !== 0) units[at] = unit - 0x60;
+    if (((classes[unit] || classify(unit)) & unstable) !== 0) return false;
   }
   return true;
 }
@@ -118,7 +115,6 @@ function judge(character: string): number {
   if (/[0-9]/u.test(character)) return digit;
   if (/[_-]/u.test(character)) return tie;
   if (joinsBefore.test(character.normalize("NFKC"))) return mark | unstable;
-  if (/[ァ-ヶヽヾ]/u.test(character)) return dense | katakana;
   if (/\p{Script=Hangul}/u.test(character)) return hangul | flags;
   if (denseScript.test(character)) return dense | flags;
   if (/\p{Lu}/u.test(character)) return capital | flags;
@@ -152,7 +148,7 @@ function foldClusters(text: string): Folded {
       ends = grown(ends, most);
     }
     for (let index = 0; index < added; index += 1) {
-      units[length] = piece === undefined ? plainKana(unit) : piece.charCodeAt(index);
+      units[length] = piece === undefined ? unit : piece.charCodeAt(index);
       starts[length] = from;
       ends[length] = at;
       length += 1;
@@ -163,10 +159,6 @@ function foldClusters(text: string): Folded {
     from: (at) => starts[at]!,
     to: (at) => ends[at]!,
   };
-}
-
-function plainKana(unit: number): number {
-  return (flagsOf(unit) & katakana) === 0 ? unit : unit - 0x60;
 }
 
 function joins(text: string, at: number): boolean {
@@ -187,13 +179,12 @@ function foldKnown(cluster: string): string {
 
 function foldCluster(cluster: string): string {
   const composed = cluster.normalize("NFKC");
-  const plain = /[\p{Script=Latin}\p{Script=Greek}]/u.test(composed)
+  return /[\p{Script=Latin}\p{Script=Greek}]/u.test(composed)
     ? composed
         .normalize("NFD")
         .replace(/\p{Mn}/gu, "")
         .replace(/[ßẞæÆœŒøØłŁđĐðÐþÞıς]/gu, (special) => specials[special]!)
     : composed;
-  return plain.replace(/[ァ-ヶヽヾ]/gu, (kana) => String.fromCharCode(kana.charCodeAt(0) - 0x60));
 }
 
 /** Letters that no normalisation decomposes, as they are typed on a keyboard without them. */

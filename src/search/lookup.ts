@@ -12,6 +12,10 @@ export interface FoundTerm {
   /** True for the terms that it matched: itself, those with this prefix, or the probable correction. */
   isTerm(term: string): boolean;
   readonly isGuess: boolean;
+  /** A word in the other kana, to be found in the text as a whole. */
+  readonly word?: string;
+  /** Given for such a word. */
+  readonly weight?: number;
   /** Inverse document frequency: the rarer, the higher. */
   readonly idf: number;
   /** By segment. */
@@ -60,6 +64,14 @@ export function openLookup(stored: Segments, visibility?: Visibility) {
     passages,
     /** Mean length of a passage, in tokens. */
     meanLength: Math.max(1, total("tokens") / Math.max(1, passages)),
+    /** Where all these terms occur, as if they were one, except where `accepts` says no. Undefined if they do not. */
+    findTogether(wanted: QueryTerm, terms: readonly string[], accepts: Accepts): FoundTerm | undefined {
+      const lists = segments.map((segment) => {
+        const all = terms.map((term) => index.find(segment, term));
+        return together(all, segment, parts.get(segment)!, accepts);
+      });
+      return judge(wanted, lists, () => false);
+    },
     /** Undefined if it does not occur. */
     find(wanted: QueryTerm): FoundTerm | undefined {
       const { term, beginning, kind } = wanted;
@@ -91,6 +103,36 @@ interface TermLists {
 
 function countIn(list: List | undefined): number {
   return list?.visible ?? list?.count ?? 0;
+}
+
+/** Decides by field and ordinal. */
+type Accepts = (segment: Segment, field: number, ordinal: number) => boolean;
+
+function together(
+  all: readonly (readonly List[])[],
+  segment: Segment,
+  { masks }: VisiblePart,
+  accepts: Accepts,
+): readonly List[] {
+  const writer = createListWriter();
+  for (let field = 0; field < fields.length; field += 1) {
+    const lists = all.map((ofTerm) => ofTerm.find((list) => list.field === field));
+    if (!lists.every((list) => list !== undefined)) continue;
+    const mask = field <= headingField ? masks?.passages : masks?.documents;
+    let times: Map<number, number> | undefined;
+    for (const list of lists.sort((left, right) => left.count - right.count)) {
+      const before: Map<number, number> | undefined = times;
+      const now = new Map<number, number>();
+      eachPosting(list, (ordinal, here) => {
+        const least = before ? before.get(ordinal) : mask?.[ordinal] === 0 ? undefined : here;
+        if (least !== undefined) now.set(ordinal, Math.min(least, here));
+      });
+      times = now;
+    }
+    for (const [ordinal, count] of times ?? []) if (accepts(segment, field, ordinal)) writer.add(field, ordinal, count);
+  }
+  const bytes = writer.take().slice();
+  return bytes.length === 0 ? [] : listsOf(bytes, 0, bytes.length);
 }
 
 /** All terms with this prefix, and this term, as one: "happy" is a prefix of many words, and is "happi" itself. */

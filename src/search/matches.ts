@@ -1,5 +1,6 @@
 /** Finds the terms of a query in one passage. */
-import { fold } from "./fold.ts";
+import { fold, foldedText } from "./fold.ts";
+import { occurrencesOf } from "./kana-words.ts";
 import type { FoundTerm } from "./lookup.ts";
 import type { Phrase } from "./query.ts";
 import { scan, tokenAt, tokenize, type Token } from "./tokens.ts";
@@ -20,8 +21,10 @@ export function createTermMatcher(found: readonly FoundTerm[], vocabulary: TermV
   /** From the number of a term to the found term that it matches. */
   const known = new Map<number, number>();
   const others: number[] = [];
+  const words: { readonly index: number; readonly word: string }[] = [];
   found.forEach((one, index) => {
-    if (one.wanted.beginning !== undefined || one.isGuess) others.push(index);
+    if (one.word !== undefined) words.push({ index, word: one.word });
+    else if (one.wanted.beginning !== undefined || one.isGuess) others.push(index);
     else {
       const number = vocabulary.numberOfTerm(one.wanted.term);
       if (!known.has(number)) known.set(number, index);
@@ -40,16 +43,31 @@ export function createTermMatcher(found: readonly FoundTerm[], vocabulary: TermV
   return (text) => {
     const matches: TermMatch[] = [];
     const folded = fold(text);
+    const starts = startsOf(words, folded.units);
     scan(folded.units, (kind, position, from, to, ownText) => {
       const number =
         ownText === undefined ? vocabulary.numberAt(folded.units, from, to, kind) : vocabulary.numberOf(ownText, kind);
-      const index = indexOf(number);
+      const start = kind === "pair" ? starts?.get(from) : undefined;
+      const index = start?.index ?? indexOf(number);
       if (index === -1) return;
-      const token = tokenAt(folded, vocabulary.termOf(number), kind, position, from, to);
+      const end = start ? from + start.word.length : to;
+      const token = tokenAt(folded, start?.word ?? vocabulary.termOf(number), kind, position, from, end);
       matches.push({ found: found[index]!, index, token });
     });
     return matches;
   };
+}
+
+/** By the start of each occurrence. */
+function startsOf<Word extends { readonly word: string }>(
+  words: readonly Word[],
+  units: Uint16Array,
+): ReadonlyMap<number, Word> | undefined {
+  if (words.length === 0) return undefined;
+  const folded = foldedText(units);
+  const starts = new Map<number, Word>();
+  for (const one of words) for (const at of occurrencesOf(one.word, folded)) if (!starts.has(at)) starts.set(at, one);
+  return starts;
 }
 
 /** Returns whether the terms of the phrase follow one another anywhere in the text. */

@@ -1,6 +1,7 @@
 /** Parses a query as a person types it: terms, phrases, exclusions and filters. */
 import { invalid, quote } from "../errors.ts";
 import { foldText } from "./fold.ts";
+import { kanaWordsOf } from "./kana-words.ts";
 import { tokenize, type Token } from "./tokens.ts";
 
 /** A term to search for. */
@@ -18,6 +19,17 @@ export interface QueryTerm {
 /** Terms that must follow one another in this order. */
 export type Phrase = readonly QueryTerm[];
 
+/** A word to search for in the other kana too: サクラ for さくら. */
+export interface OtherKana {
+  readonly word: string;
+  /** The terms of the other word: all must occur. */
+  readonly terms: readonly string[];
+  /** The word as typed, and its terms, which are wanted too. */
+  readonly typed: string;
+  readonly typedTerms: readonly string[];
+  readonly position: number;
+}
+
 export interface Filter {
   readonly name: "path" | "mime" | "source" | "lang";
   readonly value: string;
@@ -27,6 +39,8 @@ export interface Filter {
 export interface ParsedQuery {
   /** In the order of the query, including those of its phrases. */
   readonly wanted: readonly QueryTerm[];
+  /** Of words only: phrases and exclusions are taken as typed. */
+  readonly otherKana: readonly OtherKana[];
   readonly phrases: readonly Phrase[];
   readonly nots: readonly Phrase[];
   readonly filters: readonly Filter[];
@@ -44,12 +58,14 @@ type Audience = "user" | "assistant";
 const maxLength = 10_000;
 /** Later words of a long query add little. */
 const maxWanted = 256;
+const maxOtherKana = 16;
 const maxClauses = 64;
 
 export function parseQuery(text: string, { typing = false, now = Date.now() } = {}): ParsedQuery {
   if (text.length > maxLength)
     throw invalid(`a query has at most ${maxLength} characters; this one has ${text.length}`);
   const wanted: QueryTerm[] = [];
+  const otherKana: OtherKana[] = [];
   const phrases: Phrase[] = [];
   const nots: Phrase[] = [];
   const filters: Filter[] = [];
@@ -71,8 +87,10 @@ export function parseQuery(text: string, { typing = false, now = Date.now() } = 
     if (kind === "after") after = Math.max(after ?? -Infinity, readTime(value, now));
     else if (kind === "priority") priority = Math.max(priority ?? 0, readPriority(value));
     else if (kind === "audience") audience.push(readAudience(value));
-    else if (kind === "words" && !isNot) wanted.push(...take(value, typing && isLast && endsInWord(text)));
-    else if (kind === "words" || kind === "phrase") {
+    else if (kind === "words" && !isNot) {
+      otherKana.push(...otherKanaOf(value, position));
+      wanted.push(...take(value, typing && isLast && endsInWord(text)));
+    } else if (kind === "words" || kind === "phrase") {
       const phrase = take(value, typing && isLast && isOpen && endsInWord(text)).filter(isStep);
       if (phrase.length === 0) return;
       (isNot ? nots : phrases).push(phrase);
@@ -88,6 +106,7 @@ export function parseQuery(text: string, { typing = false, now = Date.now() } = 
     );
   return {
     wanted: wanted.slice(0, maxWanted),
+    otherKana: otherKana.slice(0, maxOtherKana),
     phrases,
     nots,
     filters,
@@ -117,6 +136,24 @@ function wantedOf(text: string, first: number, isUnfinished: boolean): QueryTerm
         surface,
       };
     });
+}
+
+function otherKanaOf(text: string, first: number): OtherKana[] {
+  const folded = foldText(text);
+  const words = kanaWordsOf(folded);
+  if (words.length === 0) return [];
+  const positions = new Map(tokenize(folded).map(({ from, position }) => [from, position]));
+  return words.map(({ from, text: typed, other }) => ({
+    word: other,
+    terms: pairsOf(other),
+    typed,
+    typedTerms: pairsOf(typed),
+    position: first + (positions.get(from) ?? 0),
+  }));
+}
+
+function pairsOf(kana: string): string[] {
+  return tokenize(kana).flatMap(({ kind, term }) => (kind === "pair" ? term : []));
 }
 
 /** True if the last character of a run is already in the pair before it. */

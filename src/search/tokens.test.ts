@@ -10,7 +10,8 @@ const cut = (text: string): string[] => tokenize(text).map(({ from, to }) => tex
 describe("different forms of a word give one term", () => {
   it.each([
     ["half-width kana", "ﾊﾟｽﾜｰﾄﾞ", "パスワード"],
-    ["hiragana", "ぱすわーど", "パスワード"],
+    ["half-width kana with a separate sound mark", "ｶ\u3099", "ガ"],
+    ["one character for a unit", "㌔", "キロ"],
     ["full-width letters", "ＡＰＩ４２", "API42"],
     ["decomposed kana", "パスワード".normalize("NFD"), "パスワード"],
     ["decomposed accents", "re\u0301sume\u0301", "resume"],
@@ -29,6 +30,8 @@ describe("different forms of a word give one term", () => {
     expect(terms(left).length).toBeGreaterThan(0);
   });
 });
+
+it("katakana and hiragana are different terms", () => expect(terms("マス")).not.toEqual(terms("ます")));
 
 describe("identifiers give the whole and its parts", () => {
   it.each([

@@ -13,6 +13,11 @@ export const searchWeights = {
   /** Two kana, which are mostly endings and particles; a kana beside another character, which is mostly a word boundary. */
   kana: 0.6,
   halfKana: 0.55,
+  /** A word in the other kana, relative to the word as typed. */
+  otherKana: 0.4,
+  /** If it is the only word: above parts of the word, and below the whole word as typed wherever each occurs. */
+  otherKanaAlone: 0.8,
+  typedKanaAlone: 100,
   /** "how", "the", "of". */
   functionWord: 0.05,
   /** The same for two characters: "ます", "から". */

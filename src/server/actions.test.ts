@@ -1,13 +1,15 @@
 /** Actions of mounts through a whole server: as tools, over plain HTTP, and disabled. */
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
 import { question, resultOf } from "../sources/analysis/test-results.ts";
 import { startHttp, type HttpServerOptions } from "./start-http.ts";
 
+const docs = join(import.meta.dirname, "../../docs");
 let root: string;
 
 beforeEach(() => {
@@ -79,6 +81,56 @@ it("what is stored over HTTP is found by a tool, read as a resource, and dropped
   await client.subscribeResource({ uri: uri! });
   writeFileSync(join(root, "guide.md"), "second edition");
   expect(String(await gone.promise)).toMatch(/not found/i);
+});
+
+it("the example in the documentation is stored, as a tool and over HTTP", async () => {
+  const { post, use, client } = await serve();
+  const page = readFileSync(join(docs, "sources/analysis.md"), "utf8");
+  const example = /```json\n(\{[^`]*"llm_votes"[^`]*)```/u.exec(page)![1]!;
+  const whole = JSON.parse(example) as Record<string, unknown>;
+  const published = JSON.parse(readFileSync(join(docs, "analysis.schema.json"), "utf8")) as { $defs: object };
+  const { tools } = await client.listTools();
+  // `npm run docs` writes the file.
+  expect(published.$defs).toEqual(
+    Object.fromEntries(
+      tools.flatMap(({ name, inputSchema }) => (name.endsWith("_analysis") ? [[name, inputSchema]] : [])),
+    ),
+  );
+  const validate = new Ajv2020({ strict: false }).compile({ ...published, $ref: "#/$defs/store_analysis" });
+  expect([validate(whole), validate.errors]).toEqual([true, null]);
+  const stored = await use("store_analysis", whole);
+  expect(stored.structuredContent).toMatchObject({ status: "stored", quality: { passed: true } });
+  expect(await post("/analysis", whole)).toMatchObject({ status: 200, body: { status: "stored" } });
+  const { result, ...asked } = whole;
+  expect((await use("find_analysis", asked)).structuredContent).toMatchObject({
+    status: "hit",
+    result,
+  });
+});
+
+it("all problems are reported at once, as a tool and over HTTP", async () => {
+  const { post, use } = await serve();
+  const { total_cost: _, debug: _debug, ...rest } = resultOf();
+  const wrong = {
+    options: { depth: 9, taskType: "basic" },
+    result: { ...rest, processing_time_ms: "long" },
+    failed: "no",
+  };
+  const fields = {
+    taskType: 'is missing; send "lease", or "prompt" and "taskType"',
+    prompt: 'is missing; send "lease", or "prompt" and "taskType"',
+    "options.depth": "must be at most 5",
+    "options.taskType": 'must be beside "options", not inside',
+    "result.total_cost": "is missing; it must be a number",
+    "result.debug": "is missing; it must be an object",
+    "result.processing_time_ms": "must be a number",
+    result: 'send exactly one of "result" and "failed"',
+    lease: 'is missing; "failed" reports a failed computation, and needs its lease',
+  };
+  expect(await post("/analysis", wrong)).toMatchObject({ status: 400, body: { error: { details: { fields } } } });
+  const [said] = (await use("store_analysis", wrong)).content;
+  for (const [field, why] of Object.entries(fields))
+    expect(said).toMatchObject({ text: expect.stringContaining(`"${field}" ${why}`) as string });
 });
 
 it("errors name the field, as a tool and over HTTP", async () => {

@@ -190,11 +190,11 @@ describe("a service account", () => {
     expect(createVerify("RSA-SHA256").update(given).verify(publicKey, signature, "hex")).toBe(true);
   });
 
-  it("reports an unreadable key, without the key", async () => {
+  it("reports a missing key file", async () => {
     const source = await open({ anonymous: false, keyFile: join(folder, "none.json") });
     await expect(source.list({ limit: 1 }, call)).rejects.toMatchObject({
       kind: "denied",
-      message: expect.stringMatching(/cannot get credentials/),
+      message: expect.stringMatching(/^no key file .*; check keyFile$/),
     });
   });
 });

@@ -45,7 +45,7 @@ export default defineSource<GcsSourceOptions>({
     const store = createGcsStore({
       endpoint: options.endpoint ?? emulator ?? "https://storage.googleapis.com",
       project: options.project ?? runtime.env["GOOGLE_CLOUD_PROJECT"],
-      identity: options.anonymous ? undefined : createGoogleIdentity(options.keyFile),
+      identity: options.anonymous ? undefined : createGoogleIdentity(options.keyFile, runtime.env),
       timeoutMs: options.timeoutMs,
       now: runtime.now,
     });

@@ -205,14 +205,6 @@ describe("the account", () => {
     expect(await listed(await open({ anonymous: false, keyFile }))).toEqual(["file/own", "file/shared"]);
   });
 
-  it("reports an unreadable key and what to do, without the key", async () => {
-    const source = await open({ anonymous: false, keyFile: join(folder, "none.json") });
-    await expect(source.list({ limit: 1 }, call)).rejects.toMatchObject({
-      kind: "denied",
-      message: expect.stringContaining("pressmark drive login") as string,
-    });
-  });
-
   it("stays the same while a mount is open, whoever else signs in, and each has its own cache", async () => {
     vi.stubEnv("XDG_STATE_HOME", folder);
     vi.stubEnv("XDG_CACHE_HOME", folder);

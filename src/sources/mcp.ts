@@ -1,5 +1,6 @@
 /** Another MCP server as a source: its lists, contents, completions and notifications, under our URIs and access rules. */
 import type { z as Zod } from "zod";
+import { besidesOthers } from "../lib/besides-others.ts";
 import { intOption } from "../lib/int-option.ts";
 import { lastingFailure, notFound, ResourceError, unsupported } from "../errors.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
@@ -81,10 +82,12 @@ function mcpOptions(z: typeof Zod) {
     })
     .refine(({ url, command }) => (url === undefined) !== (command === undefined), {
       message: 'needs either "url" or "command"',
+      ...besidesOthers,
     })
     .refine(({ auth, command }) => auth === undefined || command === undefined, {
       path: ["auth"],
       message: 'works only with "url"; pass credentials to a program in "env"',
+      ...besidesOthers,
     })
     .refine(({ auth, headers = {} }) => !auth || !Object.keys(headers).some((name) => /^authorization$/i.test(name)), {
       path: ["auth"],

@@ -144,6 +144,26 @@ describe("credentials", () => {
     });
   });
 
+  it.each([
+    [{ profile: "team" }, {}, "profile"],
+    [{}, { AWS_PROFILE: "team" }, "AWS_PROFILE"],
+  ])("of a profile that no file has are reported as such: %j %j", async (options, more, named) => {
+    writeFileSync(file, "[default]\naws_access_key_id = id\naws_secret_access_key = s\n");
+    const files = `${JSON.stringify(file)} or ${JSON.stringify(join(folder, "none"))}`;
+    await expect(createCredentials(options, { ...env, ...more }, () => 0).get()).rejects.toMatchObject({
+      kind: "denied",
+      message: `no profile "team" in ${files}; check ${named}`,
+    });
+  });
+
+  it("in a file that cannot be read are reported as such", async () => {
+    const unreadable = { ...env, AWS_SHARED_CREDENTIALS_FILE: folder };
+    await expect(createCredentials({}, unreadable, () => 0).get()).rejects.toMatchObject({
+      kind: "denied",
+      message: `${JSON.stringify(folder)} cannot be read (EISDIR); check its permissions`,
+    });
+  });
+
   it("that have expired are looked up again at the next request", async () => {
     writeFileSync(file, "[default]\naws_access_key_id = old\naws_secret_access_key = s\n");
     const credentials = createCredentials({}, env, () => 0);

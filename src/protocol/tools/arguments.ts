@@ -1,5 +1,5 @@
 /** Validates arguments of tools, with errors that a model can act on. */
-import { invalid, quote } from "../../errors.ts";
+import { invalid, quote, ResourceError } from "../../errors.ts";
 import { nearest } from "../../lib/nearest.ts";
 import { member, type RequestParams } from "../message.ts";
 
@@ -10,6 +10,23 @@ export function checkNames(args: RequestParams, tool: string, known: readonly st
   const suggestion = nearest(unknown, known);
   const hint = suggestion ? `did you mean "${suggestion}"?` : `it takes ${known.map((name) => `"${name}"`).join(", ")}`;
   throw invalid(`${tool} has no argument ${quote(unknown, 40)}; ${hint}`);
+}
+
+/** Reads several arguments; an error reports the problems of all of them. */
+export function readArguments<Readers extends Readonly<Record<string, () => unknown>>>(
+  readers: Readers,
+): { readonly [Name in keyof Readers]: ReturnType<Readers[Name]> } {
+  const values: Record<string, unknown> = {};
+  const problems: string[] = [];
+  for (const [name, read] of Object.entries(readers))
+    try {
+      values[name] = read();
+    } catch (cause) {
+      if (!(cause instanceof ResourceError && cause.kind === "invalid")) throw cause;
+      problems.push(cause.message);
+    }
+  if (problems.length > 0) throw invalid(problems.join("; "));
+  return values as { readonly [Name in keyof Readers]: ReturnType<Readers[Name]> };
 }
 
 /** Null counts as absent, because models write it. */

@@ -3,7 +3,7 @@ import { sayFailures } from "../../lib/say-failures.ts";
 import { invalid } from "../../errors.ts";
 import type { Pack, Receipt } from "../../context/pack.ts";
 import { member, type RequestParams } from "../message.ts";
-import { countArgument, neededText, textArgument } from "./arguments.ts";
+import { countArgument, neededText, readArguments, textArgument } from "./arguments.ts";
 import type { ReadingTool } from "./reading-tools.ts";
 import { trimSlash } from "./mounts.ts";
 import { searchStatusSchema } from "./search-resources.ts";
@@ -86,10 +86,12 @@ export const gatherContext: ReadingTool = {
   },
 
   async call(args, { resources, mounts }, call) {
-    const task = neededText(args, "task", maxTaskLength);
-    const budget = countArgument(args, "budget", budgets);
-    const include = urisArgument(args);
-    const within = trimSlash(textArgument(args, "within", maxUriLength), mounts);
+    const { task, budget, include, within } = readArguments({
+      task: () => neededText(args, "task", maxTaskLength),
+      budget: () => countArgument(args, "budget", budgets),
+      include: () => urisArgument(args),
+      within: () => trimSlash(textArgument(args, "within", maxUriLength), mounts),
+    });
     const { gather } = await import("../../context/gather.ts");
     const pack = await gather(resources, { task, budget, include, counter: "best", within }, call);
     return {

@@ -13,7 +13,7 @@ import {
   type Resource,
   type Resources,
 } from "../../resources.ts";
-import { countArgument, textArgument } from "./arguments.ts";
+import { countArgument, readArguments, textArgument } from "./arguments.ts";
 import { decodePath, type NamedMount, pathBelowMount, trimSlash } from "./mounts.ts";
 import type { ReadingTool } from "./reading-tools.ts";
 import { withSuggestions } from "./suggest.ts";
@@ -84,11 +84,15 @@ export const listResources: ReadingTool = {
   },
 
   async call(args, { resources, mounts, offers }, call) {
-    const within = trimSlash(textArgument(args, "within", maxUriLength), mounts);
-    const pattern = textArgument(args, "glob", 256);
-    const limit = countArgument(args, "limit", limits);
-    const cursor = textArgument(args, "cursor", maxCursorLength);
-    const glob = pattern === undefined ? undefined : toGlob(pattern);
+    const { within, glob, limit, cursor } = readArguments({
+      within: () => trimSlash(textArgument(args, "within", maxUriLength), mounts),
+      glob: () => {
+        const pattern = textArgument(args, "glob", 256);
+        return pattern === undefined ? undefined : toGlob(pattern);
+      },
+      limit: () => countArgument(args, "limit", limits),
+      cursor: () => textArgument(args, "cursor", maxCursorLength),
+    });
     const advice = offers("search_resources") ? "call search_resources to find it" : "call list_resources without it";
     try {
       const walk = await walkOf(within, glob, { resources, mounts }, call);

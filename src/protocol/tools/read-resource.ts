@@ -5,7 +5,14 @@ import type { Content, Resource } from "../../resources.ts";
 import type { ContentBlock } from "../blocks.ts";
 import { isJsonObject } from "../message.ts";
 import type { ToolResult } from "../tools.ts";
-import { neededText, parseLineRange, type LineRange, rangeArgument, formatLineRange } from "./arguments.ts";
+import {
+  type LineRange,
+  formatLineRange,
+  neededText,
+  parseLineRange,
+  rangeArgument,
+  readArguments,
+} from "./arguments.ts";
 import { beginning, type TextExcerpt, takeBytes, excerptLines } from "./part.ts";
 import type { ReadingTool } from "./reading-tools.ts";
 import { notUri, withSuggestions } from "./suggest.ts";
@@ -45,8 +52,10 @@ export const readResource: ReadingTool = {
   },
 
   async call(args, { resources, mounts, offers }, call) {
-    const uri = neededText(args, "uri", maxUriLength).trim();
-    const range = rangeArgument(args);
+    const { uri, range } = readArguments({
+      uri: () => neededText(args, "uri", maxUriLength).trim(),
+      range: () => rangeArgument(args),
+    });
     const advice = offers("list_resources") ? "call list_resources to see what there is" : "check the spelling";
     const around = { resources, mounts, advice };
     if (!/^[a-z][a-z0-9+.-]*:/i.test(uri)) throw await notUri(uri, around, call);

@@ -3,7 +3,7 @@ import { quote, ResourceError } from "../../errors.ts";
 import { ownTitle } from "../../lib/own-title.ts";
 import { sayFailures } from "../../lib/say-failures.ts";
 import type { MountFailure, Hit, SearchResult } from "../../resources.ts";
-import { countArgument, flagArgument, neededText, textArgument } from "./arguments.ts";
+import { countArgument, flagArgument, neededText, readArguments, textArgument } from "./arguments.ts";
 import { pathBelowMount, trimSlash } from "./mounts.ts";
 import type { ReadingTool } from "./reading-tools.ts";
 import { withSuggestions } from "./suggest.ts";
@@ -81,10 +81,12 @@ export const searchResources: ReadingTool = {
   },
 
   async call(args, { resources, mounts, offers }, call) {
-    const query = neededText(args, "query", maxQueryLength);
-    const limit = countArgument(args, "limit", limits);
-    const within = trimSlash(textArgument(args, "within", maxUriLength), mounts);
-    const typing = flagArgument(args, "typing");
+    const { query, limit, within, typing } = readArguments({
+      query: () => neededText(args, "query", maxQueryLength),
+      limit: () => countArgument(args, "limit", limits),
+      within: () => trimSlash(textArgument(args, "within", maxUriLength), mounts),
+      typing: () => flagArgument(args, "typing"),
+    });
     const listing = offers("list_resources")
       ? "list_resources lists all resources"
       : "resources/list lists all resources";

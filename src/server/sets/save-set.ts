@@ -3,7 +3,7 @@ import { isSetName, isSetUri, setNameRule } from "../../config/sets.ts";
 import type { Policy } from "../../access/policy.ts";
 import { invalid, quote, ResourceError, toResourceError } from "../../errors.ts";
 import { member, type RequestParams } from "../../protocol/message.ts";
-import { checkNames, neededText, textArgument } from "../../protocol/tools/arguments.ts";
+import { checkNames, neededText, readArguments, textArgument } from "../../protocol/tools/arguments.ts";
 import type { Tool } from "../../protocol/tools.ts";
 import type { Call, Resources } from "../../resources.ts";
 import { setMount, type Sets } from "../sets.ts";
@@ -53,12 +53,13 @@ export function createSaveSet({ resources, sets, policy }: SaveSetOptions): Tool
     async call(args, call) {
       if (policy.mayWrite?.(call.caller, setMount) === false)
         throw invalid("saving sets is not permitted; ask the operator for a rule with write: true");
-      checkNames(args, "save_set", ["name", "uris", "title", "description"]);
-      const name = neededText(args, "name", 64).normalize("NFC");
-      if (!isSetName(name)) throw invalid(`${setNameRule}; not ${quote(name, 64)}`);
-      const title = lineArgument(args, "title", 200);
-      const description = lineArgument(args, "description", 2000);
-      const uris = urisArgument(args);
+      const { name, title, description, uris } = readArguments({
+        names: () => checkNames(args, "save_set", ["name", "uris", "title", "description"]),
+        name: () => nameArgument(args),
+        title: () => lineArgument(args, "title", 200),
+        description: () => lineArgument(args, "description", 2000),
+        uris: () => urisArgument(args),
+      });
       await checkVisible(uris, resources, call);
 
       const there = await sets.find(name, call);
@@ -84,6 +85,12 @@ export function createSaveSet({ resources, sets, policy }: SaveSetOptions): Tool
       };
     },
   };
+}
+
+function nameArgument(args: RequestParams): string {
+  const name = neededText(args, "name", 64).normalize("NFC");
+  if (!isSetName(name)) throw invalid(`${setNameRule}; not ${quote(name, 64)}`);
+  return name;
 }
 
 /** Refuses control characters, which could affect whatever displays the text. */

@@ -24,7 +24,7 @@ interface VoteAgreement {
 
 /** Only the beginning of a longer text is compared. */
 const maxLength = 8000;
-const method = `Dice coefficient with the consensus, mean of word segments (Intl.Segmenter) and of words and bigrams (as searched), first ${maxLength} characters, ICU ${process.versions["icu"] ?? ""}`;
+const method = `Dice coefficient with the consensus, mean of word segments (Intl.Segmenter) and of words and bigrams (as searched, in the kana as written), first ${maxLength} characters, ICU ${process.versions["icu"] ?? ""}`;
 
 export function measureAgreement({ consensus, llm_votes }: ModelsResult): Agreement {
   const agreed = measured(consensus.content);

@@ -1,4 +1,5 @@
 /** `find_analysis`: producers call it before they compute. */
+import type { z } from "zod";
 import { intOption } from "../../lib/int-option.ts";
 import type { SourceActionResult, SourceAction } from "../../source.ts";
 import { type AnalysisActions, iso, tellHit, tellStale, toQuestion } from "./analysis-actions.ts";
@@ -15,6 +16,21 @@ interface Finding extends AskedQuestion {
 
 /** Below the time limit of a call. */
 const maxWaitMs = 25_000;
+
+export function findInput(zod: typeof z): z.ZodType<Finding> {
+  return zod.strictObject({
+    ...questionShape(zod),
+    claim: zod.boolean().default(true).describe("Whether you will compute it if there is none"),
+    acceptStale: zod
+      .boolean()
+      .default(false)
+      .describe("Accept an expired result immediately, for example when the models cannot be reached"),
+    waitMs: intOption(zod, 0, maxWaitMs, 20_000).describe(
+      "How long to wait for another caller who already computes it, in milliseconds",
+    ),
+    lease: zod.string().max(100).optional().describe("Your lease, to renew it while you still compute"),
+  });
+}
 
 export function createFindAnalysis(analysisActions: AnalysisActions): SourceAction<Finding> {
   const { options, store, computations, counts, now } = analysisActions;
@@ -40,19 +56,7 @@ export function createFindAnalysis(analysisActions: AnalysisActions): SourceActi
     title: "Find an analysis",
     description:
       'Look up the stored result of several models for a question before you ask them. "hit" and "stale" come with the result: use it. "compute": you compute it; then call store_analysis with the lease, also if it failed. "wait": another caller computes it; call again.',
-    input: (zod) =>
-      zod.strictObject({
-        ...questionShape(zod),
-        claim: zod.boolean().default(true).describe("Whether you will compute it if there is none"),
-        acceptStale: zod
-          .boolean()
-          .default(false)
-          .describe("Accept an expired result immediately, for example when the models cannot be reached"),
-        waitMs: intOption(zod, 0, maxWaitMs, 20_000).describe(
-          "How long to wait for another caller who already computes it, in milliseconds",
-        ),
-        lease: zod.string().max(100).optional().describe("Your lease, to renew it while you still compute"),
-      }),
+    input: findInput,
 
     async run(requested, call) {
       const { claim, acceptStale, waitMs, lease: token } = requested;

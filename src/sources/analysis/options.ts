@@ -1,5 +1,6 @@
 /** Options of a mount of results. */
 import type { z } from "zod";
+import { besidesOthers } from "../../lib/besides-others.ts";
 import { intOption } from "../../lib/int-option.ts";
 import { authenticationOptions } from "../../backends/postgres/options.ts";
 
@@ -83,5 +84,6 @@ export function analysisOptions(zod: typeof z) {
     .refine(({ path, url }) => (path === undefined) !== (url === undefined), {
       path: ["path"],
       error: 'set exactly one of "path", a file, and "url", a database',
+      ...besidesOthers,
     });
 }

@@ -1,6 +1,7 @@
 /** The question put to the models, and the key of its stored result. */
 import { createHash } from "node:crypto";
 import type { z } from "zod";
+import { besidesOthers } from "../../lib/besides-others.ts";
 import { canonicalJson } from "../../lib/canonical-json.ts";
 
 export const taskTypes = ["simple", "basic", "premium", "critical"] as const;
@@ -43,10 +44,12 @@ export function questionShape(zod: typeof z) {
       .refine((options) => !Object.hasOwn(options, "taskType"), {
         path: ["taskType"],
         error: 'must be beside "options", not inside',
+        ...besidesOthers,
       })
       .refine(({ minProviders = 1, maxProviders = 64 }) => minProviders <= maxProviders, {
         path: ["minProviders"],
         error: 'must not be more than "maxProviders"',
+        ...besidesOthers,
       })
       .optional()
       .describe("Settings of the models; include everything that changes the result"),

@@ -1,5 +1,7 @@
 /** `store_analysis`: producers store a computed result, or report a failure. */
+import type { z } from "zod";
 import { invalid, ResourceError } from "../../errors.ts";
+import { besidesOthers } from "../../lib/besides-others.ts";
 import type { Call } from "../../resources.ts";
 import type { SourceActionResult, SourceAction } from "../../source.ts";
 import { measureAgreement } from "./agreement.ts";
@@ -14,6 +16,32 @@ interface Storing extends Partial<AskedQuestion> {
 }
 
 const outdated = "a resource that it rests on has changed in the meantime";
+
+export function storeInput(zod: typeof z): z.ZodType<Storing> {
+  return zod
+    .strictObject({
+      lease: zod.string().max(100).optional().describe('The lease that find_analysis returned with "compute"'),
+      ...zod.object(questionShape(zod)).partial().shape,
+      result: resultSchema(zod).optional().describe("The consensus, the votes, and their cost"),
+      failed: zod.string().min(1).max(2000).optional().describe("Why there is no result; nothing is stored then"),
+    })
+    .refine(({ result, failed }) => (result === undefined) !== (failed === undefined), {
+      path: ["result"],
+      error: 'send exactly one of "result" and "failed"',
+      ...besidesOthers,
+    })
+    .refine(({ failed, lease }) => failed === undefined || lease !== undefined, {
+      path: ["lease"],
+      error: 'is missing; "failed" reports a failed computation, and needs its lease',
+      ...besidesOthers,
+    })
+    .refine(({ lease, prompt }) => lease !== undefined || prompt !== undefined, neededWithoutLease("prompt"))
+    .refine(({ lease, taskType }) => lease !== undefined || taskType !== undefined, neededWithoutLease("taskType"));
+}
+
+function neededWithoutLease(name: string) {
+  return { path: [name], error: 'is missing; send "lease", or "prompt" and "taskType"', ...besidesOthers };
+}
 
 export function createStoreAnalysis(analysisActions: AnalysisActions): SourceAction<Storing> {
   const { options, store, computations, grounding, counts, now, entryOf, wrote } = analysisActions;
@@ -87,26 +115,7 @@ export function createStoreAnalysis(analysisActions: AnalysisActions): SourceAct
     description:
       "Store the result of several models, so that the same question need not be computed again; or report a failure, so that no one waits for it. Send the lease from find_analysis, or the question as you would send it there.",
     endpoint: "analysis",
-    input: (zod) =>
-      zod
-        .strictObject({
-          lease: zod.string().max(100).optional().describe('The lease that find_analysis returned with "compute"'),
-          ...zod.object(questionShape(zod)).partial().shape,
-          result: resultSchema(zod).optional().describe("The consensus, the votes, and their cost"),
-          failed: zod.string().min(1).max(2000).optional().describe("Why there is no result; nothing is stored then"),
-        })
-        .refine(({ result, failed }) => (result === undefined) !== (failed === undefined), {
-          path: ["result"],
-          error: 'send exactly one of "result" and "failed"',
-        })
-        .refine(({ failed, lease }) => failed === undefined || lease !== undefined, {
-          path: ["lease"],
-          error: 'is missing: "failed" reports a failed computation, and needs its lease',
-        })
-        .refine((sent) => sent.lease !== undefined || (sent.prompt !== undefined && sent.taskType !== undefined), {
-          path: ["prompt"],
-          error: 'is missing: send "lease", or "prompt" and "taskType"',
-        }),
+    input: storeInput,
 
     async run(storing, call) {
       const { lease: token, result, failed } = storing;

@@ -1,5 +1,6 @@
 /** Credentials for Google: a key file, or the application default credentials of the machine. */
-import { denied, ResourceError, unsupported } from "../../errors.ts";
+import { isTokenServiceAway, readGoogleKey, refusedKey } from "../../backends/google-credentials.ts";
+import { denied, ResourceError, unavailable, unsupported } from "../../errors.ts";
 
 export interface GoogleIdentity {
   /** Authorization headers for a request to this address. */
@@ -9,12 +10,19 @@ export interface GoogleIdentity {
   sign(text: string): Promise<string>;
 }
 
+/** Names the key file of the machine, for the library too. */
+const machineKey = "GOOGLE_APPLICATION_CREDENTIALS";
 const scope = "https://www.googleapis.com/auth/devstorage.read_only";
 
 /** Loads the package and the key on first use. */
-export function createGoogleIdentity(keyFile: string | undefined): GoogleIdentity {
+export function createGoogleIdentity(keyFile: string | undefined, env: NodeJS.ProcessEnv): GoogleIdentity {
   let loading: ReturnType<typeof load> | undefined;
-  const auth = () => (loading ??= load(keyFile));
+  const auth = () => {
+    const started = (loading ??= load(keyFile, env[machineKey]));
+    // The cause of a failure may be fixed later.
+    started.catch(() => loading === started && (loading = undefined));
+    return started;
+  };
 
   return {
     async headers(url) {
@@ -22,6 +30,8 @@ export function createGoogleIdentity(keyFile: string | undefined): GoogleIdentit
         return await (await auth()).getRequestHeaders(url);
       } catch (cause) {
         if (cause instanceof ResourceError) throw cause;
+        if (isTokenServiceAway(cause)) throw unavailable("the token service cannot be reached");
+        if (keyFile !== undefined) throw refusedKey(keyFile);
         throw denied(
           "cannot get credentials; set keyFile or GOOGLE_APPLICATION_CREDENTIALS, or run: gcloud auth application-default login",
           cause,
@@ -49,13 +59,15 @@ function cannotSign(cause?: unknown): ResourceError {
   return unsupported("cannot sign a link: this needs a service account", cause);
 }
 
-async function load(keyFile: string | undefined) {
+async function load(keyFile: string | undefined, machineFile: string | undefined) {
   let library: typeof import("google-auth-library");
   try {
     library = await import("google-auth-library");
   } catch (cause) {
     throw unsupported("the source gcs needs a missing package; run: npm install google-auth-library", cause);
   }
+  if (keyFile !== undefined) await readGoogleKey(keyFile);
+  else if (machineFile) await readGoogleKey(machineFile, machineKey);
   const auth = new library.GoogleAuth({ scopes: [scope], keyFilename: keyFile });
   // A service account signs with its own key, without requesting a token first.
   auth.useJWTAccessWithScope = true;

@@ -1,9 +1,9 @@
 /** Credentials for Drive: a key file, a signed-in account, or the application default credentials of the machine. */
-import { readFile } from "node:fs/promises";
 import type { AuthClient, OAuth2Client } from "google-auth-library";
 import { denied, ResourceError, unavailable, unsupported } from "../../errors.ts";
+import { type GoogleKey, isTokenServiceAway, readGoogleKey, refusedKey } from "../../backends/google-credentials.ts";
 import { isPackageMissing } from "../../lib/missing-package.ts";
-import { isDriveObject, textIn } from "./drive-objects.ts";
+import { textIn } from "./drive-objects.ts";
 import type { StoredLogin } from "./stored-login.ts";
 
 export interface DriveIdentity {
@@ -38,7 +38,7 @@ export function createDriveIdentity(options: IdentityOptions): DriveIdentity {
       try {
         return await (await client()).getRequestHeaders();
       } catch (cause) {
-        throw toRefusal(cause);
+        throw toRefusal(cause, options.keyFile);
       }
     },
     renew() {
@@ -48,7 +48,7 @@ export function createDriveIdentity(options: IdentityOptions): DriveIdentity {
 }
 
 async function load({ keyFile, subject, login }: IdentityOptions): Promise<AuthClient> {
-  if (keyFile !== undefined) return fromKey(await readFile(keyFile, "utf8"), subject);
+  if (keyFile !== undefined) return fromKey(await readGoogleKey(keyFile), subject);
   const stored = await login();
   if (stored) return signedIn(stored);
   const { GoogleAuth } = await library();
@@ -58,16 +58,16 @@ async function load({ keyFile, subject, login }: IdentityOptions): Promise<AuthC
   }).getClient();
 }
 
-async function fromKey(text: string, subject: string | undefined): Promise<AuthClient> {
-  const key: unknown = JSON.parse(text);
-  const field = (name: string) => (isDriveObject(key) ? textIn(key, name) : undefined);
+async function fromKey(key: GoogleKey, subject: string | undefined): Promise<AuthClient> {
+  const field = (name: string) => textIn(key, name);
   if (field("type") === "authorized_user") {
     const [clientId = "", clientSecret, refreshToken = ""] = ["client_id", "client_secret", "refresh_token"].map(field);
     return signedIn({ email: "", clientId, refreshToken, clientSecret });
   }
   const { JWT } = await library();
   const [email, privateKey, keyId] = ["client_email", "private_key", "private_key_id"].map(field);
-  if (email === undefined || privateKey === undefined) throw new TypeError("not a key of a service account");
+  if (email === undefined || privateKey === undefined)
+    throw denied("keyFile must name the key of a service account, or of a signed-in user");
   const client = new JWT({
     email,
     key: privateKey,
@@ -100,16 +100,11 @@ export async function library(): Promise<typeof import("google-auth-library")> {
   }
 }
 
-/** Error codes of an unreadable key file; other codes come from the network. */
-const ofFiles = new Set(["ENOENT", "EACCES", "EPERM", "EISDIR", "ENOTDIR"]);
-
 /** Reports only that it failed: errors of the library contain the request, and thus secrets. */
-function toRefusal(cause: unknown): ResourceError {
+function toRefusal(cause: unknown, keyFile: string | undefined): ResourceError {
   if (cause instanceof ResourceError) return cause;
-  const { status, code } = cause as { readonly status?: unknown; readonly code?: unknown };
-  const isAway = /^(?:E(?!RR_)[A-Z_]+|UND_ERR_\w+)$/.test(String(code)) && !ofFiles.has(String(code));
-  if (isAway || (typeof status === "number" && (status >= 500 || status === 429)))
-    return unavailable("the token service cannot be reached");
+  if (isTokenServiceAway(cause)) return unavailable("the token service cannot be reached");
+  if (keyFile !== undefined) return refusedKey(keyFile);
   return denied(
     "cannot get credentials; run: pressmark drive login, or set a keyFile, or run: gcloud auth application-default login --scopes=https://www.googleapis.com/auth/drive.readonly,https://www.googleapis.com/auth/cloud-platform",
   );

@@ -3,7 +3,7 @@ import { cutAt } from "../../lib/cut-at.ts";
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { denied } from "../../errors.ts";
+import { denied, quote } from "../../errors.ts";
 
 interface Credentials {
   readonly accessKeyId: string;
@@ -64,34 +64,49 @@ async function find(options: CredentialOptions, env: Environment): Promise<Crede
   const [id, secret] = [env["AWS_ACCESS_KEY_ID"], env["AWS_SECRET_ACCESS_KEY"]];
   if (profile === undefined && id && secret)
     return { accessKeyId: id, secretAccessKey: secret, sessionToken: env["AWS_SESSION_TOKEN"] };
-  return fromFiles(profile ?? env["AWS_PROFILE"] ?? "default", env) ?? fromPackage(profile);
+  const shared = fromFiles(profile ?? env["AWS_PROFILE"] ?? "default", env);
+  const named = profile === undefined ? "AWS_PROFILE" : "profile";
+  if (shared.isMissing && (profile ?? env["AWS_PROFILE"]) !== undefined)
+    throw denied(
+      `no profile ${quote(shared.profile)} in ${shared.files.map((file) => quote(file)).join(" or ")}; check ${named}`,
+    );
+  return shared.credentials ?? fromPackage(profile);
 }
 
-function fromFiles(profile: string, env: Environment): Credentials | undefined {
+function fromFiles(profile: string, env: Environment) {
   const home = env["HOME"] ?? homedir();
-  const credentials = section(env["AWS_SHARED_CREDENTIALS_FILE"] ?? join(home, ".aws", "credentials"), [profile]);
-  const config = section(env["AWS_CONFIG_FILE"] ?? join(home, ".aws", "config"), [profile, `profile ${profile}`]);
-  const found = { ...config, ...credentials };
+  const credentialsFile = env["AWS_SHARED_CREDENTIALS_FILE"] ?? join(home, ".aws", "credentials");
+  const configFile = env["AWS_CONFIG_FILE"] ?? join(home, ".aws", "config");
+  const stored = section(credentialsFile, [profile]);
+  const config = section(configFile, [profile, `profile ${profile}`]);
+  const found = { ...config, ...stored };
   const [accessKeyId, secretAccessKey] = [found["aws_access_key_id"], found["aws_secret_access_key"]];
-  if (!accessKeyId || !secretAccessKey) return undefined;
-  return { accessKeyId, secretAccessKey, sessionToken: found["aws_session_token"] };
+  const credentials: Credentials | undefined =
+    accessKeyId && secretAccessKey
+      ? { accessKeyId, secretAccessKey, sessionToken: found["aws_session_token"] }
+      : undefined;
+  return { profile, files: [credentialsFile, configFile], isMissing: !stored && !config, credentials };
 }
 
-/** The settings in the sections of these names. */
-function section(file: string, names: readonly string[]): Readonly<Record<string, string>> {
+/** The settings in the sections of these names; undefined if there is none. */
+function section(file: string, names: readonly string[]): Readonly<Record<string, string>> | undefined {
   let text: string;
   try {
     text = readFileSync(file, "utf8");
-  } catch {
-    return {};
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw denied(`${quote(file)} cannot be read (${code ?? "unknown"}); check its permissions`);
   }
-  const found: Record<string, string> = {};
+  let found: Record<string, string> | undefined;
   let isMeant = false;
   for (const line of text.split(/\r?\n/)) {
     const heading = /^\s*\[([^\]]+)\]/.exec(line)?.[1];
     if (heading !== undefined) isMeant = names.includes(heading.trim());
+    if (!isMeant) continue;
+    found ??= {};
     const equals = line.indexOf("=");
-    if (isMeant && equals > 0 && !/^\s*[#;]/.test(line))
+    if (equals > 0 && !/^\s*[#;]/.test(line))
       found[line.slice(0, equals).trim().toLowerCase()] = cutAt(line.slice(equals + 1), /\s[#;]/).trim();
   }
   return found;
