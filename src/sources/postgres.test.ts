@@ -814,8 +814,8 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
       const failed = await sweepFaults<PostgresConnection>({
         open: () =>
           createConnection({
-            target: { ...parse(url), tls: undefined },
-            tls: false,
+            target: { ...parse(url), sslmode: "disable" },
+            tls: [false],
             timeoutMs: 5000,
             maxConnections: 2,
           }),

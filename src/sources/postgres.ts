@@ -33,7 +33,7 @@ import {
 import { problemsOf } from "./postgres/problems.ts";
 import { createPostgresReader, formatAt, revealing } from "./postgres/reads.ts";
 import { createMatchMarks, searchQuery, toHit } from "./postgres/search.ts";
-import { baseUriOf, parseUrl, tlsOptions } from "../backends/postgres/url.ts";
+import { baseUriOf, parseUrl, tlsAttempts } from "../backends/postgres/url.ts";
 import { createPostgresWatch } from "./postgres/watch.ts";
 
 /** How many rows the next statement reads when most of a page may not be shown. */
@@ -66,7 +66,7 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
   const connection = connect({
     target,
     password: options.password,
-    tls: tlsOptions(target, options.ca),
+    tls: tlsAttempts(target, options.ca),
     timeoutMs,
     maxConnections,
   });
