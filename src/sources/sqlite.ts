@@ -9,7 +9,7 @@ import { directoryType } from "../resources.ts";
 import { defineSource } from "../source.ts";
 import type { Address, Entry, Part, Source, SourceTemplate, Runtime } from "../source.ts";
 import { type AllowList, createAllowList } from "../backends/sql/allow-list.ts";
-import { createStatement } from "../backends/sql/ddl.ts";
+import { createStatement, toDdl } from "../backends/sql/ddl.ts";
 import { schemaType, type TableDescription } from "../backends/sql/description.ts";
 import {
   hasQuery,
@@ -160,11 +160,11 @@ export function openSqlite(
     const content = {
       database,
       tables: described.sort((a, b) => compareAddresses(a.table, b.table)),
-      enums: [],
+      types: [],
       functions: [],
       leftOut: Math.max(0, names.length - maxTables),
     };
-    return overviewPart(content, format);
+    return overviewPart(content, format, () => described.map(toDdl).join("\n"));
   }
 
   async function readDefinition(at: Address, table: string, signal: AbortSignal): Promise<Part> {
