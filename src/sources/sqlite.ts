@@ -164,7 +164,7 @@ export function openSqlite(
       functions: [],
       leftOut: Math.max(0, names.length - maxTables),
     };
-    return overviewPart(content, format, () => described.map(toDdl).join("\n"));
+    return overviewPart(content, format, () => [...described].sort(byKind).map(toDdl).join("\n"));
   }
 
   async function readDefinition(at: Address, table: string, signal: AbortSignal): Promise<Part> {
@@ -303,6 +303,12 @@ export function openSqlite(
   };
 }
 
+/** Views and virtual tables come after the tables that they may need. */
+function byKind({ kind: one }: TableDescription, { kind: other }: TableDescription): number {
+  const kinds = ["table", "virtual table", "view"];
+  return kinds.indexOf(one) - kinds.indexOf(other);
+}
+
 function byAddress(one: Entry, other: Entry): number {
   return compareAddresses(one.path, other.path);
 }
@@ -313,7 +319,7 @@ function directoryOf({ name }: NamedTable): Entry {
 
 /** Removes everything that may not be shown. The SQL in the file may name hidden tables, so with restrictions it is generated. */
 function toDescription(raw: RawTable, database: string, allow: AllowList): TableDescription {
-  const { sql, name, digest: _, ...stated } = raw;
+  const { sql, name, digest: _, triggers, ...stated } = raw;
   const maySay = (table: string) => allow.table({ schema: "main", table });
   const isOpen = !allow.restricts.tables;
   const description: TableDescription = {
@@ -322,6 +328,7 @@ function toDescription(raw: RawTable, database: string, allow: AllowList): Table
     ...stated,
     foreignKeys: raw.foreignKeys.filter(({ references }) => maySay(references.table)),
     referencedBy: raw.referencedBy.filter(({ table }) => maySay(table)),
+    ...(isOpen && triggers && { triggers }),
   };
   return { ...description, definition: isOpen ? sql : createStatement(description) };
 }

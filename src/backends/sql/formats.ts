@@ -44,7 +44,8 @@ export function tablePart(table: TableDescription, format: TableFormat, ddl = to
 export function overviewPart(overview: Overview, format: TableFormat, ddl: () => string): Part {
   const texts = {
     json: () => JSON.stringify(overview),
-    ddl,
+    ddl: () =>
+      overview.leftOut > 0 ? `-- At least ${overview.leftOut} more tables are not part of this.\n${ddl()}` : ddl(),
     markdown: () => overviewMarkdown(overview),
   };
   return textPart(texts[format](), tableTypeOf(format));

@@ -109,9 +109,7 @@ export function createPostgresReader({
       leftOut: Math.max(0, tables.length - maxTables),
     };
     const ddl = format === "ddl" ? await ddlOf(schema, tables.slice(0, maxTables), types, signal) : "";
-    const incomplete =
-      overview.leftOut === 0 ? "" : `-- At least ${overview.leftOut} more tables are not part of this.\n`;
-    return overviewPart(overview, format, () => `${incomplete}${ddl}`);
+    return overviewPart(overview, format, () => ddl);
   }
 
   /** The whole schema as one text. */
