@@ -221,7 +221,7 @@ for (const flavour of flavours)
         hostileNames.map((name) => `CREATE TABLE ${quoted(name)} (${quoted(name)} text PRIMARY KEY)`).join(";"),
       );
     }, 60_000);
-    afterAll(async () => await server?.close());
+    afterAll(async () => await server?.close(), 60_000);
 
     const inShop = (settings: Readonly<Record<string, unknown>> = {}, connect?: typeof createConnection) =>
       open({ url: server.url("shop", "reader", "reads-only"), ...settings }, connect);

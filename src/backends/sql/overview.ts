@@ -1,5 +1,5 @@
 /** A schema on one page: its tables and their relations. */
-import { fullName, isView, type TableDescription, type TypeDescription } from "./description.ts";
+import { fullName, isView, type NamedStatement, type TableDescription, type TypeDescription } from "./description.ts";
 import { toDiagram } from "./diagram.ts";
 
 export interface Overview {
@@ -48,9 +48,11 @@ function tableSection(table: TableDescription): string {
 
 function tableBody(table: TableDescription): string[] {
   const facts = [
-    table.kind,
+    `${table.unlogged ? "unlogged " : ""}${table.kind}`,
+    ...(table.partitions ? [`${table.partitions.length} partitions`] : []),
     ...(table.rowEstimate === undefined ? [] : [`about ${table.rowEstimate} rows`]),
     ...(table.owner === undefined ? [] : [`owned by ${code(table.owner)}`]),
+    ...(table.rowSecurity === undefined ? [] : [`row level security ${table.rowSecurity}`]),
   ];
   return [
     `${capital(facts.join(", "))}.${table.comment === undefined ? "" : ` ${inline(table.comment)}`}`,
@@ -72,15 +74,24 @@ function columnTable(table: TableDescription): string {
   return ["| Column | Type | | |", "| --- | --- | --- | --- |", ...rows.map((row) => `| ${row} |`)].join("\n");
 }
 
-function keyLines({ foreignKeys, referencedBy }: TableDescription): string[] {
+function keyLines(table: TableDescription): string[] {
+  const { foreignKeys, referencedBy, inherits = [], policies = [], triggers = [], rules = [] } = table;
   const lines = [
     ...foreignKeys.map(
       ({ columns, references }) =>
         `- ${codes(columns)} → ${code(fullName(references))}${references.columns.length === 0 ? "" : ` (${codes(references.columns)})`}`,
     ),
     ...referencedBy.map((from) => `- ${codes(from.to)} ← ${code(fullName(from))} (${codes(from.columns)})`),
+    ...(inherits.length === 0 ? [] : [`- Inherits from ${codes(inherits)}`]),
+    ...named("Policies", policies),
+    ...named("Triggers", triggers),
+    ...named("Rules", rules),
   ];
   return lines.length === 0 ? [] : [lines.join("\n")];
+}
+
+function named(what: string, all: readonly NamedStatement[]): string[] {
+  return all.length === 0 ? [] : [`- ${what}: ${codes(all.map(({ name }) => name))}`];
 }
 
 function codes(names: readonly string[]): string {

@@ -47,9 +47,15 @@ export const optionsColumn = (options: string, prefix = "", condition = "true") 
     CASE WHEN op.option_value ~ '^([a-z_]+|[0-9]+([.][0-9]+)?)$' THEN op.option_value ELSE quote_literal(op.option_value) END, ', ')
   FROM pg_options_to_table(${options}) op WHERE ${condition})`;
 
-/** Options of a foreign table or column. */
+/** Options of a foreign table or column, without those that may be secret. */
 export const foreignOptions = (options: string) => `(
-  SELECT string_agg(format('%I %L', op.option_name, op.option_value), ', ') FROM pg_options_to_table(${options}) op)`;
+  SELECT string_agg(format('%I %L', op.option_name, op.option_value), ', ') FROM pg_options_to_table(${options}) op WHERE op.option_name !~* 'pass|secret|token|credential')`;
+
+/** Whether the check `k` calls a function with a row of its own table: the table must exist before the function, and the function before the check. */
+export const takesOwnRow = `EXISTS (
+  SELECT FROM pg_depend kd JOIN pg_depend fd ON fd.classid = kd.refclassid AND fd.objid = kd.refobjid
+  JOIN pg_class kc ON kc.oid = k.conrelid AND fd.refobjid = kc.reltype
+  WHERE kd.classid = 'pg_constraint'::regclass AND kd.objid = k.oid AND kd.refclassid = 'pg_proc'::regclass AND fd.refclassid = 'pg_type'::regclass)`;
 
 const largest = `CASE sq.seqtypid WHEN 'int2'::regtype THEN 32767 WHEN 'int4'::regtype THEN 2147483647 ELSE 9223372036854775807 END`;
 

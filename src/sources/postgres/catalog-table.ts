@@ -93,7 +93,8 @@ export interface RawConstraint extends Omit<Constraint, "kind"> {
   readonly quoted: string;
   readonly kind: string;
   readonly isLocal: boolean;
-  readonly isValid: boolean;
+  /** Whether it is added when the table exists: inside the table, one that is not valid would become valid. */
+  readonly isLate: boolean;
   readonly index: RawIndex | null;
   readonly mentions: readonly Mention[] | null;
 }

@@ -1,7 +1,7 @@
 /** A whole schema as DDL that can be loaded into an empty database. */
 import type { AllowList } from "../../backends/sql/allow-list.ts";
 import { ownFunction } from "./catalog.ts";
-import { commentsColumn, createSequence, grantsColumn } from "./catalog-sql.ts";
+import { commentsColumn, createSequence, grantsColumn, takesOwnRow } from "./catalog-sql.ts";
 import type { PostgresQuery, PostgresRow } from "./connection.ts";
 import { functionDefinition } from "./functions.ts";
 import { mayMention, type Mention, mentionsColumn } from "./mentions.ts";
@@ -68,7 +68,7 @@ export function needsQuery(schema: string): PostgresQuery {
           JOIN pg_depend d ON d.classid = 'pg_type'::regclass AND d.objid = m.oid AND d.refclassid = 'pg_type'::regclass AND d.deptype = 'i'
         UNION ALL SELECT 'pg_attrdef', d.oid, r.object FROM pg_attrdef d JOIN relations r ON r.oid = d.adrelid
         UNION ALL SELECT 'pg_constraint', k.oid, coalesce(r.object, t.object) FROM pg_constraint k
-          LEFT JOIN relations r ON r.oid = k.conrelid LEFT JOIN types t ON t.oid = k.contypid WHERE k.contype <> 'f'
+          LEFT JOIN relations r ON r.oid = k.conrelid LEFT JOIN types t ON t.oid = k.contypid WHERE k.contype <> 'f' AND NOT ${takesOwnRow}
         UNION ALL SELECT 'pg_rewrite', w.oid, r.object FROM pg_rewrite w JOIN relations r ON r.oid = w.ev_class WHERE w.rulename = '_RETURN'
         UNION ALL SELECT 'pg_proc', p.oid, 'pg_proc:' || p.oid FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = $1::text
         UNION ALL SELECT 'pg_collation', co.oid, 'pg_collation:' || co.oid FROM pg_collation co JOIN pg_namespace n ON n.oid = co.collnamespace

@@ -136,9 +136,9 @@ function constraintLine({ quoted, definition }: { readonly quoted: string; reado
   return `CONSTRAINT ${quoted} ${definition}`;
 }
 
-/** A constraint that is not valid for all rows is added later: inside the table it would become valid. */
-function isInline(raw: CatalogTable, { kind, isLocal, isValid }: RawConstraint): boolean {
-  if (!isValid) return false;
+/** Whether a constraint is part of the statement that creates the table. */
+function isInline(raw: CatalogTable, { kind, isLocal, isLate }: RawConstraint): boolean {
+  if (isLate) return false;
   if (kind === "c") return isLocal || (raw.root !== null && !isPartOf(raw));
   return raw.partition === null && raw.root === null;
 }
@@ -174,7 +174,7 @@ function belongings(raw: CatalogTable, { hasInlineKeys }: TableDdlOptions): DdlS
       ),
     ),
     ...(raw.constraints ?? [])
-      .filter(({ isValid, isLocal }) => !isValid && isLocal)
+      .filter(({ isLate, isLocal }) => isLate && isLocal)
       .map((each) => toStatement("alter", `ALTER TABLE ${quoted} ADD ${constraintLine(each)}`)),
     ...(raw.indexes ?? []).flatMap(({ definition, index }) => [
       toStatement("index", definition),

@@ -3,7 +3,14 @@ import type { AllowList } from "../../backends/sql/allow-list.ts";
 import type { TableKind } from "../../backends/sql/description.ts";
 import { attachedColumn, sequencesColumn, tableComments } from "./attached.ts";
 import { readableTable } from "./catalog.ts";
-import { columnGrants, foreignOptions, grantsColumn, optionsColumn, sequenceOptions } from "./catalog-sql.ts";
+import {
+  columnGrants,
+  foreignOptions,
+  grantsColumn,
+  optionsColumn,
+  sequenceOptions,
+  takesOwnRow,
+} from "./catalog-sql.ts";
 import type { PostgresQuery } from "./connection.ts";
 import { mentionsColumn } from "./mentions.ts";
 import { readsColumn } from "./view-reads.ts";
@@ -87,7 +94,7 @@ const index = (
 const constraints = (allow: AllowList) => `(
   SELECT json_agg(json_build_object('id', 'pg_constraint:' || k.oid, 'name', k.conname, 'quoted', quote_ident(k.conname), 'kind', k.contype,
     'columns', coalesce(${columnNames("c.oid", "k.conkey")}, '[]'::json), 'definition', pg_get_constraintdef(k.oid, true),
-    'isLocal', k.conislocal, 'isValid', k.convalidated,
+    'isLocal', k.conislocal, 'isLate', NOT k.convalidated OR ${takesOwnRow},
     'index', CASE WHEN ic.oid IS NOT NULL THEN ${index(true)} END,
     'mentions', ${mentionsColumn("'pg_constraint'::regclass", "k.oid", "c.oid", allow)}) ORDER BY k.contype <> 'p', k.conname)
   FROM pg_constraint k LEFT JOIN pg_index x ON x.indexrelid = k.conindid LEFT JOIN pg_class ic ON ic.oid = k.conindid

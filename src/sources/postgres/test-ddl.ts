@@ -165,19 +165,20 @@ COMMENT ON CONSTRAINT fully on public.pair_refs IS 'both or none';
          CREATE TABLE parts (id int) PARTITION BY LIST (id);
          CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`,
       );
+      const client = await server.connect("changing");
       await withSource(server.url("changing"), async (source, call) => {
         const { heard, until } = collectChanges((await source.watch?.(call)) as AsyncIterable<SourceChange>);
         for (const sql of changes) {
           const before = heard.length;
-          await server.run("changing", sql);
+          await client.query(sql);
           await until((change, index) => index >= before && isOf("public/t/schema")(change), sql);
         }
-        await server.run("changing", "CREATE TABLE part PARTITION OF parts FOR VALUES IN (1)");
+        await client.query("CREATE TABLE part PARTITION OF parts FOR VALUES IN (1)");
         await until(isOf("public/parts/schema"), "a new partition");
-        await server.run("changing", "CREATE DOMAIN positive AS int CHECK (VALUE > 0)");
+        await client.query("CREATE DOMAIN positive AS int CHECK (VALUE > 0)");
         await until(isOf("public/types"), "a new domain");
         expect(heard.filter(isOf("public/other/schema"))).toEqual([]);
-      });
+      }).finally(() => client.end());
     });
   });
 }

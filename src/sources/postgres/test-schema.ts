@@ -134,6 +134,8 @@ export const fullSchema = `
   CREATE PROCEDURE tidy(INOUT n int DEFAULT 1) LANGUAGE sql SET search_path = public AS 'DELETE FROM drafts; SELECT 1';
   CREATE AGGREGATE longest(text) (sfunc = text_larger, stype = text, combinefunc = text_larger, sortop = >);
 
+  CREATE TABLE whole_rows (n int); CREATE FUNCTION a_fine_row(whole_rows) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT true';
+  ALTER TABLE whole_rows ADD CHECK (a_fine_row(whole_rows));
   CREATE FOREIGN TABLE remote (id int OPTIONS (column_name 'it''s id') NOT NULL, note text) SERVER far OPTIONS (table_name 'theirs');
   CREATE TABLE "order" ("group" int PRIMARY KEY, "new
 line" text, "with ""quotes""" int); CREATE INDEX "in dex" ON "order" ("new
