@@ -572,6 +572,8 @@ GRANT SELECT ON TABLE public.orders TO reader;
         CREATE STATISTICS together ON one, (id + ${hidden}_s.number()) FROM users;
         CREATE TABLE child (own int) INHERITS (${hidden}_people); CREATE SEQUENCE ${hidden}_numbers;
         CREATE TABLE parts (id int) PARTITION BY LIST (id); CREATE TABLE ${hidden}_part PARTITION OF parts FOR VALUES IN (1);
+        CREATE TABLE tree (id int PRIMARY KEY) PARTITION BY LIST (id); CREATE TABLE ${hidden}_mid PARTITION OF tree DEFAULT PARTITION BY LIST (id);
+        CREATE TABLE leaf PARTITION OF ${hidden}_mid FOR VALUES IN (1); CREATE INDEX on_tree ON tree ((id + 1));
         CREATE TYPE pair AS (a ${hidden}_people); CREATE DOMAIN of_kind AS ${hidden}_s.kind; CREATE TYPE fine AS ENUM ('a');
         CREATE DOMAIN checked AS int CHECK (VALUE > ${hidden}_s.number());
         CREATE VIEW ruled AS SELECT id FROM users; CREATE RULE also AS ON INSERT TO ruled DO INSTEAD INSERT INTO ${hidden}_people (name) VALUES ('x');

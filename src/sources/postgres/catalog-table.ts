@@ -143,10 +143,12 @@ export function visibleTable(row: PostgresRow, allow: AllowList): CatalogTable |
   return {
     ...raw,
     columns: (raw.columns ?? []).map((column) => visibleColumn(isCut ? { ...column, isLocal: true } : column, allow)),
-    constraints: isCut ? constraints.map((each) => ({ ...each, isLocal: true })) : constraints,
+    constraints: isCut
+      ? constraints.map((each) => ({ ...each, isLocal: true, index: each.index && { ...each.index, parent: null } }))
+      : constraints,
     foreignKeys,
     referencedBy: (raw.referencedBy ?? []).filter((key) => allow.table(key)),
-    indexes,
+    indexes: isCut ? indexes.map((each) => ({ ...each, index: { ...each.index, parent: null } })) : indexes,
     attached,
     parents,
     ofType,
