@@ -59,7 +59,13 @@ export interface RawColumn {
   readonly typeSchema: string;
   readonly typeTable: readonly [schema: string, table: string] | null;
   readonly nullable: boolean;
-  readonly notNullName: string | null;
+  /** From PostgreSQL 18 on: the clause of the column, and the statement that adds the constraint later. */
+  readonly notNull: {
+    readonly id: string;
+    readonly isLocal: boolean;
+    readonly inline: string | null;
+    readonly add: string;
+  } | null;
   readonly default: string | null;
   readonly generated: string;
   readonly identity: string;
@@ -136,7 +142,8 @@ export function visibleTable(row: PostgresRow, allow: AllowList): CatalogTable |
   const ids = new Set(
     [...constraints, ...indexes, ...foreignKeys, ...attached]
       .map(({ id }) => id)
-      .concat(constraints.flatMap(({ index }) => index?.id ?? [])),
+      .concat(constraints.flatMap(({ index }) => index?.id ?? []))
+      .concat((raw.columns ?? []).flatMap(({ notNull }) => (notNull?.isLocal ? notNull.id : []))),
   );
   const isPartitionShown = mayMention(raw.partitionMentions, allow);
   const isQueryShown = mayMention(raw.mentions, allow) && mayMention(raw.reads, allow);

@@ -116,7 +116,7 @@ function ownColumns(raw: CatalogTable): readonly RawColumn[] {
 }
 
 function columnLine(column: RawColumn): string {
-  const { quoted, type, collation, identity, identityOptions, generated, default: initial, notNullName } = column;
+  const { quoted, type, collation, identity, identityOptions, generated, default: initial } = column;
   return [
     quoted,
     type,
@@ -128,8 +128,10 @@ function columnLine(column: RawColumn): string {
       ? []
       : [`GENERATED ALWAYS AS (${initial}) ${generated === "s" ? "STORED" : "VIRTUAL"}`]),
     ...(generated !== "" || initial === null ? [] : [`DEFAULT ${initial}`]),
-    ...(column.nullable ? [] : [`${notNullName === null ? "" : `CONSTRAINT ${notNullName} `}NOT NULL`]),
-  ].join(" ");
+    ...(column.nullable ? [] : [column.notNull ? column.notNull.inline : "NOT NULL"]),
+  ]
+    .filter((clause) => clause !== null)
+    .join(" ");
 }
 
 function constraintLine({ quoted, definition }: { readonly quoted: string; readonly definition: string }): string {
@@ -168,6 +170,10 @@ function belongings(raw: CatalogTable, { hasInlineKeys }: TableDdlOptions): DdlS
   const identity = "rpm".includes(raw.letter) ? { n: "NOTHING", f: "FULL" }[raw.identity] : undefined;
   return [
     ...(raw.sequences ?? []).map((each) => toStatement("alter", each.own)),
+    ...(raw.columns ?? [])
+      .filter(({ notNull }) => notNull?.isLocal)
+      .filter((column) => !own.has(column) || column.notNull?.inline === null)
+      .map(({ notNull }) => toStatement("alter", `ALTER TABLE ${quoted} ${notNull?.add}`)),
     ...(raw.columns ?? []).flatMap((column) =>
       [...(own.has(column) ? [] : inheritedChanges(column)), ...column.changes].map((change) =>
         toStatement("alter", `${only} ALTER COLUMN ${column.quoted} ${change}`),
@@ -202,17 +208,12 @@ function belongings(raw: CatalogTable, { hasInlineKeys }: TableDdlOptions): DdlS
 }
 
 /** What differs from the column of the parent or type, or of the query of a view. */
-function inheritedChanges({
-  default: initial,
-  parentDefault,
-  nullable,
-  parentNullable,
-  generated,
-}: RawColumn): string[] {
+function inheritedChanges(column: RawColumn): string[] {
+  const { default: initial, parentDefault, nullable, parentNullable, generated, notNull } = column;
   return [
     ...(generated !== "" || initial === parentDefault
       ? []
       : [initial === null ? "DROP DEFAULT" : `SET DEFAULT ${initial}`]),
-    ...(nullable === parentNullable ? [] : [nullable ? "DROP NOT NULL" : "SET NOT NULL"]),
+    ...(notNull || nullable === parentNullable ? [] : [nullable ? "DROP NOT NULL" : "SET NOT NULL"]),
   ];
 }

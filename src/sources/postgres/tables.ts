@@ -39,10 +39,12 @@ const identityOptions = `(
   WHERE q.classid = 'pg_class'::regclass AND q.refclassid = 'pg_class'::regclass AND q.refobjid = c.oid AND q.refobjsubid = a.attnum
     AND q.deptype = 'i')`;
 
-/** From PostgreSQL 18 on, NOT NULL is a constraint with a name. */
-const notNullName = `(
-  SELECT quote_ident(k.conname) FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'n' AND k.conkey = ARRAY[a.attnum] AND k.conislocal
-    AND k.conname <> c.relname || '_' || a.attname || '_not_null')`;
+/** From PostgreSQL 18 on, NOT NULL is a constraint with a name; `inline` is null if it cannot be part of the column. */
+const notNull = `(
+  SELECT json_build_object('id', 'pg_constraint:' || k.oid, 'isLocal', k.conislocal, 'add', format('ADD CONSTRAINT %I %s', k.conname, pg_get_constraintdef(k.oid)),
+    'inline', CASE WHEN k.convalidated THEN concat_ws(' ', CASE WHEN k.conname <> c.relname || '_' || a.attname || '_not_null'
+      THEN 'CONSTRAINT ' || quote_ident(k.conname) END, 'NOT NULL', CASE WHEN k.connoinherit THEN 'NO INHERIT' END) END)
+  FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'n' AND k.conkey = ARRAY[a.attnum])`;
 
 /** Only the options that users can set: a server may keep others there for itself, which pg_dump leaves out too. */
 const columnOptions = optionsColumn("a.attoptions", "", "starts_with(op.option_name, 'n_distinct')");
@@ -52,7 +54,7 @@ const columns = (allow: AllowList) => `(
   SELECT json_agg(json_build_object(
     'name', a.attname, 'quoted', quote_ident(a.attname), 'type', format_type(a.atttypid, a.atttypmod), 'typeSchema', tn.nspname,
     'typeTable', CASE WHEN w.relkind <> 'c' THEN json_build_array(wn.nspname, w.relname) END,
-    'nullable', NOT a.attnotnull, 'notNullName', CASE WHEN a.attnotnull THEN ${notNullName} END, 'default', pg_get_expr(d.adbin, d.adrelid), 'generated', a.attgenerated,
+    'nullable', NOT a.attnotnull, 'notNull', CASE WHEN a.attnotnull THEN ${notNull} END, 'default', pg_get_expr(d.adbin, d.adrelid), 'generated', a.attgenerated,
     'identity', a.attidentity, 'identityOptions', CASE WHEN a.attidentity <> '' THEN ${identityOptions} END,
     'comment', col_description(c.oid, a.attnum),
     'collation', CASE WHEN a.attcollation <> ty.typcollation THEN json_build_array(con.nspname, co.collname, format('%I.%I', con.nspname, co.collname)) END,

@@ -17,7 +17,8 @@ const enumDefinition = `format('CREATE TYPE %s AS ENUM (%s)', y.oid::regtype,
 
 const domainDefinition = `(
   SELECT concat_ws(' ', format('CREATE DOMAIN %s AS %s', y.oid::regtype, format_type(y.typbasetype, y.typtypmod)),
-    ${collation("y.typcollation", "b.typcollation")}, 'DEFAULT ' || pg_get_expr(y.typdefaultbin, 0), CASE WHEN y.typnotnull THEN 'NOT NULL' END,
+    ${collation("y.typcollation", "b.typcollation")}, 'DEFAULT ' || pg_get_expr(y.typdefaultbin, 0), CASE WHEN y.typnotnull THEN concat((SELECT format('CONSTRAINT %I ', k.conname) FROM pg_constraint k
+      WHERE k.contypid = y.oid AND k.contype = 'n' AND k.conname <> y.typname || '_not_null'), 'NOT NULL') END,
     (SELECT string_agg(format('CONSTRAINT %I %s', k.conname, pg_get_constraintdef(k.oid)), ' ' ORDER BY k.conname)
      FROM pg_constraint k WHERE k.contypid = y.oid AND k.contype = 'c' AND k.convalidated))
   FROM pg_type b WHERE b.oid = y.typbasetype)`;
