@@ -15,6 +15,7 @@ import { asking, collect } from "../testing/pages.ts";
 import { refusal } from "../testing/refusal.ts";
 import definition, { openPostgres } from "./postgres.ts";
 import { type PostgresConnection, createConnection } from "./postgres/connection.ts";
+import { ddlTests } from "./postgres/test-ddl.ts";
 
 const hostileNames = [
   'x"; DROP TABLE users; --',
@@ -220,7 +221,7 @@ for (const flavour of flavours)
         hostileNames.map((name) => `CREATE TABLE ${quoted(name)} (${quoted(name)} text PRIMARY KEY)`).join(";"),
       );
     }, 60_000);
-    afterAll(async () => await server?.close());
+    afterAll(async () => await server?.close(), 60_000);
 
     const inShop = (settings: Readonly<Record<string, unknown>> = {}, connect?: typeof createConnection) =>
       open({ url: server.url("shop", "reader", "reads-only"), ...settings }, connect);
@@ -245,7 +246,7 @@ for (const flavour of flavours)
       content: {
         "audit/overview": undefined,
         "audit/trail/schema": undefined,
-        "public/enums": undefined,
+        "public/types": undefined,
         "public/functions/add": undefined,
         "public/overview": undefined,
         "public/users/schema": undefined,
@@ -323,6 +324,7 @@ for (const flavour of flavours)
             { schema: "public", table: "orders", columns: ["user_id"], to: ["id"] },
           ],
           indexes: [],
+          grants: ["GRANT SELECT ON TABLE public.users TO reader"],
           definition: expect.stringContaining(
             "CREATE TABLE public.users (\n  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,",
           ),
@@ -337,11 +339,12 @@ for (const flavour of flavours)
   bytes bytea,
   at timestamp with time zone,
   big bigint,
-  PRIMARY KEY (user_id, n),
+  CONSTRAINT orders_pkey PRIMARY KEY (user_id, n),
   CONSTRAINT orders_total_check CHECK (total > 0::numeric),
-  CONSTRAINT orders_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users (id) ON DELETE CASCADE
+  CONSTRAINT orders_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE
 );
 CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (10)::numeric);
+GRANT SELECT ON TABLE public.orders TO reader;
 `,
         );
         const [part] = await source.read({ path: "public/sums/schema" }, call());
@@ -369,7 +372,7 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
       it("is in the overview, with a diagram", async () => {
         const overview = await textAt(inShop(), "public/overview");
         expect(overview).toContain("# shop: public");
-        expect(overview).toContain("4 tables, 2 views, 1 enum, 1 function.");
+        expect(overview).toContain("4 tables, 2 views, 1 type, 1 function.");
         expect(overview).toContain('  users ||--o{ orders : "user\\_id"'.replace("\\", ""));
         expect(overview).toContain("people \\| who buy");
         expect(overview).toContain("- `mood`: `glad`, `sad` – how it goes");
@@ -380,11 +383,14 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
         });
       });
 
-      it("is accompanied by enums and by functions with their overloads", async () => {
+      it("is accompanied by types and by functions with their overloads", async () => {
         const source = inShop();
-        expect(await jsonAt(source, "public/enums")).toMatchObject({
-          enums: [{ name: "mood", values: ["glad", "sad"], comment: "how it goes" }],
+        expect(await jsonAt(source, "public/types")).toMatchObject({
+          types: [{ name: "mood", kind: "enum", values: ["glad", "sad"], comment: "how it goes" }],
         });
+        expect(await textAt(source, "public/types", { format: "ddl" })).toBe(
+          "CREATE TYPE public.mood AS ENUM ('glad', 'sad');\nCOMMENT ON TYPE public.mood IS 'how it goes';\n",
+        );
         const { functions } = await jsonAt<{ functions: readonly { arguments: string }[] }>(
           source,
           "public/functions/add",
@@ -393,7 +399,7 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
         expect(await textAt(source, "public/functions/add", { format: "ddl" })).toContain(
           "CREATE OR REPLACE FUNCTION public.add(",
         );
-        await refusal(source.read({ path: "audit/enums" }, call()), ["not-found"], "no enums");
+        await refusal(source.read({ path: "audit/types" }, call()), ["not-found"], "no types");
       });
 
       it("is found and read back through URIs, whatever the names", async () => {
@@ -564,6 +570,21 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
         CREATE VIEW over_view AS SELECT * FROM joined;
         CREATE FUNCTION reads_it() RETURNS bigint LANGUAGE sql AS 'SELECT count(*) FROM ${hidden}_people';
         CREATE FUNCTION takes_it(x ${hidden}_s.kind) RETURNS int LANGUAGE sql AS 'SELECT 1';
+        CREATE POLICY own ON users USING (EXISTS (SELECT FROM ${hidden}_people)); COMMENT ON POLICY own ON users IS 'zqx-policy';
+        CREATE FUNCTION ${hidden}_s.noting() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+        CREATE FUNCTION noting() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+        CREATE TRIGGER elsewhere AFTER INSERT ON users EXECUTE FUNCTION ${hidden}_s.noting();
+        CREATE TRIGGER with_text AFTER INSERT ON users EXECUTE FUNCTION noting('${hidden}_people');
+        CREATE TRIGGER shown AFTER INSERT ON users EXECUTE FUNCTION noting();
+        CREATE RULE copied AS ON DELETE TO users DO ALSO DELETE FROM ${hidden}_people;
+        CREATE STATISTICS together ON one, (id + ${hidden}_s.number()) FROM users;
+        CREATE TABLE child (own int) INHERITS (${hidden}_people); CREATE SEQUENCE ${hidden}_numbers;
+        CREATE TABLE parts (id int) PARTITION BY LIST (id); CREATE TABLE ${hidden}_part PARTITION OF parts FOR VALUES IN (1);
+        CREATE TABLE tree (id int PRIMARY KEY) PARTITION BY LIST (id); CREATE TABLE ${hidden}_mid PARTITION OF tree DEFAULT PARTITION BY LIST (id);
+        CREATE TABLE leaf PARTITION OF ${hidden}_mid FOR VALUES IN (1); CREATE INDEX on_tree ON tree ((id + 1));
+        CREATE TYPE pair AS (a ${hidden}_people); CREATE DOMAIN of_kind AS ${hidden}_s.kind; CREATE TYPE fine AS ENUM ('a');
+        CREATE DOMAIN checked AS int CHECK (VALUE > ${hidden}_s.number());
+        CREATE VIEW ruled AS SELECT id FROM users; CREATE RULE also AS ON INSERT TO ruled DO INSTEAD INSERT INTO ${hidden}_people (name) VALUES ('x');
         INSERT INTO users (id) VALUES (1); INSERT INTO ${hidden}_people (name) VALUES ('p')`;
       const secretPaths = [
         `public/${hidden}_people`,
@@ -577,12 +598,14 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
       it.each([
         ["exclusion", { tables: { exclude: [`*${hidden}*`, `${hidden}_s.*`] }, schemas: ["public"] }],
         ["inclusion", { tables: { include: ["public.users", "public.joined", "public.plain", "public.over_view"] } }],
-        ["schemas alone", { schemas: ["public"], tables: { exclude: [`${hidden}_people`] }, functions: "signatures" }],
+        ["schemas alone", { schemas: ["public"], tables: { exclude: [`${hidden}_*`] }, functions: "signatures" }],
       ])("applies to every operation, as %s", async (_, allowed) => {
         const url = await fresh(schema);
         const source = open({ url, rows: ["public.users", "public.plain", `*${hidden}*`], ...allowed });
         const given = await everything(source);
         expect(around(given, hidden)).toBe("");
+        expect(around(given, "zqx-policy")).toBe("");
+        expect(await textAt(source, "public/users/schema", { format: "ddl" })).toContain("CREATE TRIGGER shown");
         expect(given).toContain("public/users/schema");
         expect(await textAt(source, "public/plain/schema", { format: "ddl" })).toContain("FROM public.users");
         const isNamed = "include" in allowed.tables;
@@ -732,7 +755,7 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
     });
 
     describe("changes", () => {
-      it("of tables, functions, enums and schemas are reported, and nothing that stays the same", async () => {
+      it("of tables, functions, types and schemas are reported, and nothing that stays the same", async () => {
         const url =
           await fresh(`CREATE TABLE t (id int); CREATE TABLE same (id int); CREATE TABLE base (id int PRIMARY KEY);
           CREATE TABLE child (base int REFERENCES base); CREATE VIEW seen AS SELECT id FROM base`);
@@ -751,13 +774,13 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
           "CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1'; CREATE TYPE mood AS ENUM ('a')",
         );
         await given("appeared", "public/functions/f");
-        await given("appeared", "public/enums");
+        await given("appeared", "public/types");
         await server.run(
           name,
           "CREATE OR REPLACE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 2'; ALTER TYPE mood ADD VALUE 'b'",
         );
         await given("changed", "public/functions/f");
-        await given("changed", "public/enums");
+        await given("changed", "public/types");
         await server.run(name, "ALTER TABLE base RENAME TO other_base");
         await given("gone", "public/base/schema");
         for (const path of ["public/child/schema", "public/seen/schema"]) await given("changed", path);
@@ -822,8 +845,8 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
       const failed = await sweepFaults<PostgresConnection>({
         open: () =>
           createConnection({
-            target: { ...parse(url), tls: undefined },
-            tls: false,
+            target: { ...parse(url), sslmode: "disable" },
+            tls: [false],
             timeoutMs: 5000,
             maxConnections: 2,
           }),
@@ -879,6 +902,8 @@ CREATE INDEX by_total ON public.orders USING btree (total DESC) WHERE (total > (
       expect(await inShop().problems?.(call())).toMatchObject([{ says: expect.stringContaining("could write") }]);
       await server.run("shop", "REVOKE INSERT ON logs FROM reader");
     });
+
+    ddlTests(() => server);
 
     // Last: the server is stopped.
     it("serves again after the server was restarted, and watches report possibly lost changes", async () => {

@@ -37,7 +37,7 @@ import {
 import { problemsOf } from "./postgres/problems.ts";
 import { createPostgresReader, formatAt, revealing } from "./postgres/reads.ts";
 import { createMatchMarks, searchQuery, toHit } from "./postgres/search.ts";
-import { baseUriOf, parseUrl, tlsOptions } from "../backends/postgres/url.ts";
+import { baseUriOf, parseUrl, tlsAttempts } from "../backends/postgres/url.ts";
 import { createPostgresWatch } from "./postgres/watch.ts";
 
 /** How many rows the next statement reads when most of a page may not be shown. */
@@ -45,7 +45,7 @@ const longLook = 1000;
 
 export default defineSource<PostgresOptions>({
   name: "postgres",
-  summary: "Tables, views, functions and enums of a PostgreSQL database; rows if configured",
+  summary: "Tables, views, functions and types of a PostgreSQL database; rows if configured",
   scheme: "postgres",
   options: postgresOptions,
 
@@ -71,7 +71,7 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
   const connection = connect({
     target,
     password: options.password,
-    tls: tlsOptions(target, options.ca),
+    tls: tlsAttempts(target, options.ca),
     timeoutMs,
     maxConnections,
   });
@@ -149,14 +149,14 @@ export function openPostgres(options: PostgresOptions, runtime: Runtime, connect
       template: "{schema}/{table}/schema{?format}",
       name: "Table",
       description:
-        "Definition of a table or view: columns, keys, indexes, comments; as JSON, or with format=ddl or format=markdown",
+        "Definition of a table or view: columns, keys, indexes, triggers, policies, comments; as JSON, or with format=ddl or format=markdown",
       mimeType: schemaType,
     },
     {
       template: "{schema}/overview{?format}",
       name: "Overview of a schema",
       description:
-        "All tables of a schema and their relations, as Markdown with a diagram; also format=json and format=ddl",
+        "All tables of a schema and their relations, as Markdown with a diagram; format=ddl is the whole schema as SQL that can be loaded; also format=json",
       mimeType: "text/markdown",
     },
     ...(allow.hasRows ? [rowsTemplate("{schema}/{table}", maxRows)] : []),

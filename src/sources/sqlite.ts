@@ -9,7 +9,7 @@ import { directoryType } from "../resources.ts";
 import { defineSource } from "../source.ts";
 import type { Address, Entry, Part, Source, SourceTemplate, Runtime } from "../source.ts";
 import { type AllowList, createAllowList } from "../backends/sql/allow-list.ts";
-import { createStatement } from "../backends/sql/ddl.ts";
+import { createStatement, toDdl } from "../backends/sql/ddl.ts";
 import { schemaType, type TableDescription } from "../backends/sql/description.ts";
 import { checkServed, documentOptions } from "../backends/sql/document-table.ts";
 import {
@@ -170,11 +170,11 @@ export function openSqlite(
     const content = {
       database,
       tables: described.sort((a, b) => compareAddresses(a.table, b.table)),
-      enums: [],
+      types: [],
       functions: [],
       leftOut: Math.max(0, names.length - maxTables),
     };
-    return overviewPart(content, format);
+    return overviewPart(content, format, () => [...described].sort(byKind).map(toDdl).join("\n"));
   }
 
   async function readDefinition(at: Address, table: string, signal: AbortSignal): Promise<Part> {
@@ -315,6 +315,12 @@ export function openSqlite(
   return withDocuments(source, { tables: documentTables, template: "{table}", maxBytes, log });
 }
 
+/** Views and virtual tables come after the tables that they may need. */
+function byKind({ kind: one }: TableDescription, { kind: other }: TableDescription): number {
+  const kinds = ["table", "virtual table", "view"];
+  return kinds.indexOf(one) - kinds.indexOf(other);
+}
+
 function byAddress(one: Entry, other: Entry): number {
   return compareAddresses(one.path, other.path);
 }
@@ -325,7 +331,7 @@ function directoryOf({ name }: NamedTable): Entry {
 
 /** Removes everything that may not be shown. The SQL in the file may name hidden tables, so with restrictions it is generated. */
 function toDescription(raw: RawTable, database: string, allow: AllowList): TableDescription {
-  const { sql, name, digest: _, ...stated } = raw;
+  const { sql, name, digest: _, triggers, ...stated } = raw;
   const maySay = (table: string) => allow.table({ schema: "main", table });
   const isOpen = !allow.restricts.tables;
   const description: TableDescription = {
@@ -334,6 +340,7 @@ function toDescription(raw: RawTable, database: string, allow: AllowList): Table
     ...stated,
     foreignKeys: raw.foreignKeys.filter(({ references }) => maySay(references.table)),
     referencedBy: raw.referencedBy.filter(({ table }) => maySay(table)),
+    ...(isOpen && triggers && { triggers }),
   };
   return { ...description, definition: isOpen ? sql : createStatement(description) };
 }

@@ -15,6 +15,8 @@ export interface PostgresServer {
   /** The superuser's, and nobody else's. */
   readonly password: string;
   readonly folder: string;
+  /** The folder of its programs. */
+  readonly bin: string;
   url(database: string, user?: string, password?: string): string;
   /** As the superuser. Several statements at once, in a database. */
   run(database: string, sql: string): Promise<void>;
@@ -160,6 +162,7 @@ export async function startPostgres(
     port,
     password,
     folder,
+    bin,
     url: (database, user = "postgres", secret = password) =>
       `postgres://${user}:${encodeURIComponent(secret)}@127.0.0.1:${port}/${encodeURIComponent(database)}`,
     connect,

@@ -1,15 +1,16 @@
 /** A small pool of connections, opened on demand: each used by one query at a time, and closed when it breaks. */
 import { connect, type Socket } from "node:net";
+import { userInfo } from "node:os";
 import type pg from "pg";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
 import { cancelled, ResourceError, unsupported } from "../../errors.ts";
 import { createRefusals } from "./refusals.ts";
-import type { Target, TlsOptions } from "./url.ts";
+import type { Target, TlsAttempts, TlsOptions } from "./url.ts";
 
 export interface ConnectionOptions {
   readonly target: Target;
   readonly password?: string;
-  readonly tls: TlsOptions | false;
+  readonly tls: TlsAttempts;
   readonly timeoutMs: number;
   readonly maxConnections: number;
 }
@@ -46,16 +47,48 @@ export function createPool(source: string, options: ConnectionOptions): Pool {
   const connectMs = Math.min(8000, Math.max(1000, timeoutMs));
   let loaded: Promise<typeof pg> | undefined;
   let pool: Promise<pg.Pool> | undefined;
+  let chosen: Promise<TlsOptions | false> | undefined;
   let isClosed = false;
 
-  function settings(): pg.ClientConfig {
+  /** The first way to connect that the server accepts, found by connecting. Kept until the server refuses it. */
+  function chooseTls(): Promise<TlsOptions | false> {
+    chosen ??= (async () => {
+      const { Client } = await load();
+      for (const attempt of tls.slice(0, -1)) {
+        const client = new (guarded(Client))(settings(attempt));
+        client.on("error", unheard);
+        try {
+          await client.connect();
+          return attempt;
+        } catch (cause) {
+          if (!isRefusedWay(cause)) throw cause;
+        } finally {
+          void client.end().catch(unheard);
+        }
+      }
+      return tls.at(-1) ?? false;
+    })();
+    chosen.catch(() => (chosen = undefined));
+    return chosen;
+  }
+
+  /** After a failure to connect: the server may have changed what it accepts. */
+  async function forgetChoice(cause: unknown): Promise<void> {
+    if (tls.length === 1 || !isRefusedWay(cause)) return;
+    const former = pool;
+    chosen = undefined;
+    pool = undefined;
+    await (await former)?.end().catch(unheard);
+  }
+
+  function settings(ssl: TlsOptions | false): pg.ClientConfig {
     return {
       host: target.host,
       port: target.port,
       database: target.database,
       user: target.user,
       password,
-      ssl: tls,
+      ssl,
       application_name: target.applicationName ?? "pressmark",
       connectionTimeoutMillis: connectMs,
       // The server's own limit comes first; this one is for a server that does not respond at all.
@@ -68,9 +101,9 @@ export function createPool(source: string, options: ConnectionOptions): Pool {
   }
 
   function openPool(): Promise<pg.Pool> {
-    pool ??= load().then(({ Pool, Client }) => {
+    pool ??= Promise.all([load(), chooseTls()]).then(([{ Pool, Client }, ssl]) => {
       const opened = new Pool({
-        ...settings(),
+        ...settings(ssl),
         Client: guarded(Client),
         max: maxConnections,
         idleTimeoutMillis: idleMs,
@@ -80,15 +113,19 @@ export function createPool(source: string, options: ConnectionOptions): Pool {
       opened.on("error", unheard);
       return opened;
     });
+    pool.catch(() => (pool = undefined));
     return pool;
   }
 
   function load(): Promise<typeof pg> {
     loaded ??= import("pg").then(
-      (module) => module.default,
+      ({ default: module }) => {
+        // As in libpq, the default is the user of the operating system, also if no variable names it.
+        module.defaults.user ??= systemUser();
+        return module;
+      },
       (cause: unknown) => {
         loaded = undefined;
-        pool = undefined;
         throw unsupported(`the source "${source}" needs the package "pg"; run: npm install pg`, cause);
       },
     );
@@ -101,10 +138,11 @@ export function createPool(source: string, options: ConnectionOptions): Pool {
   ): Promise<T> {
     if (isClosed || signal.aborted) throw cancelled(signal.reason);
     try {
-      const connecting = (await openPool()).connect();
+      const connecting = (await unlessAborted(openPool(), signal)).connect();
       const client = await unlessAborted(connecting, signal).catch((cause: unknown) => {
         // A connection that is established later goes back to the pool.
         connecting.then((late) => late.release()).catch(unheard);
+        void forgetChoice(cause);
         throw cause;
       });
       // An error event without a listener ends the process.
@@ -129,7 +167,7 @@ export function createPool(source: string, options: ConnectionOptions): Pool {
         client.release(!isSound || !isWanted);
       };
       const result = unlessAborted(work, signal);
-      const stop = (): void => cancel(client, target, tls);
+      const stop = (): void => cancel(client, target);
       signal.addEventListener("abort", stop, { once: true });
       const over = (): void => {
         signal.removeEventListener("abort", stop);
@@ -147,7 +185,10 @@ export function createPool(source: string, options: ConnectionOptions): Pool {
     toError,
 
     async attach(signal) {
-      const client = new (guarded((await load()).Client))(settings());
+      const ssl = await unlessAborted(chooseTls(), signal).catch((cause: unknown) => {
+        throw signal.aborted ? cancelled(signal.reason) : toError(cause);
+      });
+      const client = new (guarded((await load()).Client))(settings(ssl));
       const { promise: over, resolve } = Promise.withResolvers<unknown>();
       const channels = new Map<string, (payload: string) => void>();
       client.on("error", resolve);
@@ -157,6 +198,7 @@ export function createPool(source: string, options: ConnectionOptions): Pool {
         await unlessAborted(client.connect(), signal);
       } catch (cause) {
         void client.end().catch(() => undefined);
+        void forgetChoice(cause);
         throw signal.aborted ? cancelled(signal.reason) : toError(cause);
       }
       return {
@@ -226,11 +268,27 @@ function isServerError(cause: unknown): boolean {
   return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) && !/^(?:08|57P|25P)/.test(code);
 }
 
+/** Whether connecting in another way, with or without TLS, may succeed: not if the password is wrong or nothing listens. */
+function isRefusedWay(cause: unknown): boolean {
+  const { code, message } = (typeof cause === "object" && cause !== null ? cause : {}) as NodeJS.ErrnoException;
+  return (
+    code === "28000" || code === "EPROTO" || /^ERR_(?:SSL|TLS)_/.test(code ?? "") || / SSL conn/.test(message ?? "")
+  );
+}
+
+function systemUser(): string | undefined {
+  try {
+    return userInfo().username;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Sends a cancel request. It may be lost: the server also stops at its own time limit. */
-function cancel(client: pg.ClientBase, { host, port }: Target, tls: TlsOptions | false): void {
-  const { processID, secretKey } = client as { readonly processID?: unknown; readonly secretKey?: unknown };
+function cancel(client: pg.ClientBase, { host, port }: Target): void {
+  const { processID, secretKey, ssl } = client as unknown as Readonly<Record<string, unknown>>;
   // Without TLS on a network, the secret number would let others cancel queries.
-  if (tls !== false || typeof processID !== "number" || typeof secretKey !== "number") return;
+  if (ssl || typeof processID !== "number" || typeof secretKey !== "number") return;
   const request = Buffer.alloc(16);
   request.writeInt32BE(16, 0);
   request.writeInt32BE(80_877_102, 4);

@@ -33,7 +33,10 @@ export function createRefusals({
       if (cause instanceof ResourceError) return cause;
       const { code, message } = (typeof cause === "object" && cause !== null ? cause : {}) as DatabaseFault;
       const why = forLog(cause);
-      const known = (typeof code === "string" ? byCode(code, timeoutMs) : undefined) ?? byMessage(String(message));
+      const known =
+        byRejection(code, String(message)) ??
+        (typeof code === "string" ? byCode(code, timeoutMs) : undefined) ??
+        byMessage(String(message));
       if (known) return new ResourceError(known.kind, known.says, { cause: why, ...known });
       const which = typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? ` (SQLSTATE ${code})` : "";
       return new ResourceError("unexpected", `the database rejects the query${which}; see the log`, {
@@ -49,15 +52,27 @@ type Known = Pick<ResourceError, "kind"> & {
   readonly details?: Readonly<Record<string, unknown>>;
 };
 
+/** SQLSTATE 28000 has many reasons. Servers that translate their messages get the last sentence. */
+function byRejection(code: unknown, message: string): Known | undefined {
+  if (code !== "28000") return undefined;
+  const why = /no PostgreSQL user name/.test(message)
+    ? 'the connection names no user; add it to "url": postgres://user@…'
+    : /Peer authentication failed/.test(message)
+      ? 'the socket accepts only the operating system user of the same name as the database user (peer authentication); change the user in "url", or pg_hba.conf'
+      : /^role .* does not exist$/s.test(message)
+        ? 'the database has no such user; check "url"'
+        : /^no pg_hba\.conf entry .* no encryption$/s.test(message)
+          ? 'pg_hba.conf has no entry for this user, database and host without TLS; check them in "url", or set sslmode=verify-full'
+          : /^(?:no pg_hba\.conf entry|pg_hba\.conf rejects)/.test(message)
+            ? 'pg_hba.conf has no entry for this user, database, host and sslmode; check them in "url"'
+            : 'the database rejects the connection; check user, host and sslmode in "url", and pg_hba.conf';
+  return { kind: "denied", says: why };
+}
+
 function byCode(code: string, timeoutMs: number): Known | undefined {
   switch (code) {
     case "28P01":
       return { kind: "denied", says: 'the database rejects the user or the password; check "url"' };
-    case "28000":
-      return {
-        kind: "denied",
-        says: 'the database rejects the connection; check user, host and sslmode in "url", and pg_hba.conf',
-      };
     case "3D000":
       return { kind: "unavailable", passing: false, says: 'the server has no such database; check "url"' };
     case "42501":
@@ -135,7 +150,11 @@ function byClass(code: string): Known | undefined {
 /** Errors of pg itself have no code. */
 function byMessage(message: string): Known | undefined {
   if (/does not support SSL/.test(message))
-    return { kind: "unavailable", passing: false, says: 'the server does not support TLS; remove sslmode from "url"' };
+    return {
+      kind: "unavailable",
+      passing: false,
+      says: 'the server does not support TLS; write sslmode=prefer or sslmode=disable in "url"',
+    };
   if (/password must be a (?:non-empty )?string|pgpass/i.test(message))
     return { kind: "denied", says: 'the database requires a password; set one in "url" or in "password"' };
   if (/timeout exceeded when trying to connect|timeout expired/.test(message))

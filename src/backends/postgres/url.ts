@@ -10,20 +10,20 @@ export interface Target {
   readonly user?: string;
   readonly password?: string;
   readonly applicationName?: string;
-  /** Requirements on the certificate; undefined without TLS. */
-  readonly tls: TlsDemand | undefined;
+  readonly sslmode: SslMode;
 }
 
-type TlsDemand = "require" | "verify-ca" | "verify-full";
+type SslMode = (typeof modes)[number];
 
 const standardPort = 5432;
-const modes = ["disable", "require", "verify-ca", "verify-full"] as const;
+const modes = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"] as const;
 
 /** Throws errors that contain nothing of the URL. */
 export function parseUrl(text: string): Target {
   let url: URL;
   try {
-    url = new URL(text);
+    // libpq allows a user without a host, as in postgres://user@/database?host=/run/postgresql; URL does not.
+    url = new URL(text.replace(/^(postgres(?:ql)?:\/\/[^/?#@]*@)(?=[/?])/i, "$1localhost"));
   } catch {
     throw invalid('"url" is not a URL; write it as postgres://user@host:5432/database');
   }
@@ -31,6 +31,9 @@ export function parseUrl(text: string): Target {
     throw invalid('"url" must start with postgres:// or postgresql://');
   const { searchParams: given } = url;
   const host = given.get("host") ?? (decode(url.hostname).replace(/^\[(.*)\]$/, "$1") || "localhost");
+  if (host.includes(",")) throw invalid('"url" names several hosts; write the one to connect to');
+  if (given.has("sslrootcert"))
+    throw invalid('"url" names a file in sslrootcert; remove it, and name the file in the option "ca"');
   const port = Number(given.get("port") ?? (url.port || standardPort));
   if (!Number.isInteger(port) || port < 1 || port > 65_535) throw invalid('the port in "url" is not valid');
   const database = decode(url.pathname.slice(1)) || given.get("dbname") || "";
@@ -45,16 +48,14 @@ export function parseUrl(text: string): Target {
     ...(user !== "" && { user }),
     ...(password !== "" && { password }),
     ...(applicationName !== "" && { applicationName }),
-    tls: tlsOf(given.get("sslmode")),
+    sslmode: sslmodeOf(given.get("sslmode") ?? "disable"),
   };
 }
 
-function tlsOf(mode: string | null): TlsDemand | undefined {
-  if (mode === null) return undefined;
+function sslmodeOf(mode: string): SslMode {
   const known = modes.find((each) => each === mode);
-  // Modes that may fall back to plain text are not supported.
   if (known === undefined) throw invalid(`sslmode in "url" must be one of ${modes.join(", ")}, not ${quote(mode, 20)}`);
-  return known === "disable" ? undefined : known;
+  return known;
 }
 
 function decode(part: string): string {
@@ -80,19 +81,35 @@ function isSocket(host: string): boolean {
   return host.startsWith("/");
 }
 
+/** False is a connection without TLS. */
+export type TlsAttempts = readonly [TlsOptions | false, ...(TlsOptions | false)[]];
+
 export interface TlsOptions {
   readonly rejectUnauthorized: boolean;
   readonly ca?: string;
   readonly checkServerIdentity?: () => undefined;
 }
 
-/** Modes as in libpq: "require" verifies nothing, unless there is a certificate authority. */
-export function tlsOptions({ tls }: Target, caFile: string | undefined): TlsOptions | false {
-  if (tls === undefined) return false;
-  const ca = caFile === undefined ? {} : { ca: readAuthority(caFile) };
-  if (tls === "require" && caFile === undefined) return { rejectUnauthorized: false };
-  // The host name is compared only with verify-full.
-  return { rejectUnauthorized: true, ...ca, ...(tls !== "verify-full" && { checkServerIdentity: () => undefined }) };
+/**
+ * The ways to connect, in the order to try them, as in libpq: a socket is never encrypted, "allow" and "prefer" have a second way, and only
+ * the other modes or a certificate authority verify the certificate.
+ */
+export function tlsAttempts({ host, sslmode }: Target, caFile: string | undefined): TlsAttempts {
+  if (isSocket(host) || sslmode === "disable") return [false];
+  const isVerified = caFile !== undefined || sslmode === "verify-ca" || sslmode === "verify-full";
+  const encrypted = {
+    rejectUnauthorized: isVerified,
+    ...(caFile !== undefined && { ca: readAuthority(caFile) }),
+    // The host name is compared only with verify-full.
+    ...(sslmode !== "verify-full" && { checkServerIdentity: () => undefined }),
+  };
+  if (sslmode === "allow") return [false, encrypted];
+  return sslmode === "prefer" ? [encrypted, false] : [encrypted];
+}
+
+/** Whether the connection may be without TLS. */
+export function mayBePlain({ sslmode }: Target): boolean {
+  return sslmode === "disable" || sslmode === "allow" || sslmode === "prefer";
 }
 
 function readAuthority(file: string): string {

@@ -12,8 +12,9 @@ import { plainIdentifier } from "./segments.ts";
 /** Generated from the description, unless the database stores the statement. */
 export function toDdl(table: TableDescription): string {
   const body = table.definition ?? createStatement(table);
-  const indexes = table.indexes.flatMap(({ definition }) => (definition === undefined ? [] : [`${definition};`]));
-  return `${[withEnd(body), ...indexes, ...comments(table)].join("\n")}\n`;
+  const indexes = table.indexes.flatMap(({ definition }) => definition ?? []);
+  const triggers = (table.triggers ?? []).map(({ definition }) => definition);
+  return [body, ...indexes, ...triggers].map((statement) => `${withEnd(statement)}\n`).join("");
 }
 
 /** The statement alone, without indexes and comments. */
@@ -68,31 +69,17 @@ function foreignKeyLine({ name, columns, references, onUpdate, onDelete }: Forei
   ].join(" ");
 }
 
-function comments(table: TableDescription): string[] {
-  const on = table.kind === "partitioned table" ? "TABLE" : table.kind.toUpperCase();
-  return [
-    ...(table.comment === undefined ? [] : [`COMMENT ON ${on} ${fullName(table)} IS ${literal(table.comment)};`]),
-    ...table.columns.flatMap(({ name, comment }) =>
-      comment === undefined
-        ? []
-        : [`COMMENT ON COLUMN ${fullName(table)}.${plainIdentifier(name)} IS ${literal(comment)};`],
-    ),
-  ];
-}
-
 function names(columns: readonly string[]): string {
   return columns.map(plainIdentifier).join(", ");
-}
-
-function literal(text: string): string {
-  const quoted = `'${text.replaceAll("'", "''")}'`;
-  return quoted.includes("\\") ? `E${quoted.replaceAll("\\", "\\\\")}` : quoted;
 }
 
 function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, " ");
 }
 
+/** A comment at the end of a statement would hide the semicolon. */
 function withEnd(statement: string): string {
-  return /;\s*$/.test(statement) || /^--[^\n]*$/.test(statement) ? statement : `${statement};`;
+  const lastLine = statement.slice(statement.lastIndexOf("\n") + 1);
+  if (statement === lastLine && statement.startsWith("--")) return statement;
+  return `${statement}${lastLine.includes("--") ? "\n" : ""};`;
 }

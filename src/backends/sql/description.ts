@@ -38,6 +38,8 @@ export interface ForeignKey {
   readonly references: { readonly schema?: string; readonly table: string; readonly columns: readonly string[] };
   readonly onUpdate?: string;
   readonly onDelete?: string;
+  /** As in DDL. */
+  readonly definition?: string;
 }
 
 /** A foreign key of another table that refers to this one. */
@@ -56,6 +58,12 @@ export interface TableIndex {
   readonly definition?: string;
 }
 
+/** A trigger, rule, policy or extended statistics, as the statements that create it. */
+export interface NamedStatement {
+  readonly name: string;
+  readonly definition: string;
+}
+
 export interface TableDescription {
   readonly database: string;
   /** Absent if the database has no schemas. */
@@ -66,6 +74,8 @@ export interface TableDescription {
   readonly comment?: string;
   /** An estimate of the database; it may be far off. */
   readonly rowEstimate?: number;
+  /** Whether its rows are lost after a crash. */
+  readonly unlogged?: boolean;
   readonly columns: readonly TableColumn[];
   readonly primaryKey?: readonly string[];
   readonly constraints: readonly Constraint[];
@@ -74,6 +84,18 @@ export interface TableDescription {
   readonly indexes: readonly TableIndex[];
   /** After the closing bracket: WITHOUT ROWID, PARTITION BY … */
   readonly suffix?: string;
+  /** Tables whose columns it inherits, as SQL names them. */
+  readonly inherits?: readonly string[];
+  /** Partitions at every level, as SQL names them. */
+  readonly partitions?: readonly { readonly name: string; readonly bound: string }[];
+  /** "forced": for the owner too. */
+  readonly rowSecurity?: "enabled" | "forced";
+  readonly policies?: readonly NamedStatement[];
+  readonly triggers?: readonly NamedStatement[];
+  readonly rules?: readonly NamedStatement[];
+  readonly statistics?: readonly NamedStatement[];
+  /** Privileges that differ from those of a new table, as statements. */
+  readonly grants?: readonly string[];
   /** The query of a view. Absent if it names what is not served. */
   readonly query?: string;
   /** The statement that creates it; generated if the database does not store it. */
@@ -89,10 +111,14 @@ export function isView({ kind }: Pick<TableDescription, "kind">): boolean {
   return kind === "view" || kind === "materialized view";
 }
 
-export interface EnumDescription {
+export interface TypeDescription {
   readonly name: string;
-  readonly values: readonly string[];
+  readonly kind: "enum" | "domain" | "composite" | "range";
+  /** Of an enum. */
+  readonly values?: readonly string[];
   readonly comment?: string;
+  /** As in DDL. */
+  readonly definition: string;
 }
 
 export interface FunctionDescription {

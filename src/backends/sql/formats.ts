@@ -36,16 +36,16 @@ export function textPart(text: string, mimeType: string): Part {
   return { body: { text }, mimeType };
 }
 
-export function tablePart(table: TableDescription, format: TableFormat): Part {
-  const ddl = toDdl(table);
+export function tablePart(table: TableDescription, format: TableFormat, ddl = toDdl(table)): Part {
   const texts = { json: () => JSON.stringify(table), ddl: () => ddl, markdown: () => tableMarkdown(table, ddl) };
   return textPart(texts[format](), tableTypeOf(format));
 }
 
-export function overviewPart(overview: Overview, format: TableFormat): Part {
+export function overviewPart(overview: Overview, format: TableFormat, ddl: () => string): Part {
   const texts = {
     json: () => JSON.stringify(overview),
-    ddl: () => overview.tables.map(toDdl).join("\n"),
+    ddl: () =>
+      overview.leftOut > 0 ? `-- At least ${overview.leftOut} more tables are not part of this.\n${ddl()}` : ddl(),
     markdown: () => overviewMarkdown(overview),
   };
   return textPart(texts[format](), tableTypeOf(format));

@@ -1,5 +1,5 @@
 /** A schema on one page: its tables and their relations. */
-import { fullName, type EnumDescription, isView, type TableDescription } from "./description.ts";
+import { fullName, isView, type NamedStatement, type TableDescription, type TypeDescription } from "./description.ts";
 import { toDiagram } from "./diagram.ts";
 
 export interface Overview {
@@ -7,14 +7,14 @@ export interface Overview {
   readonly schema?: string;
   readonly comment?: string;
   readonly tables: readonly TableDescription[];
-  readonly enums: readonly EnumDescription[];
+  readonly types: readonly TypeDescription[];
   /** Names only. */
   readonly functions: readonly string[];
   /** How many tables, at least, are missing here because there are too many. */
   readonly leftOut: number;
 }
 
-export function overviewMarkdown({ database, schema, comment, tables, enums, functions, leftOut }: Overview): string {
+export function overviewMarkdown({ database, schema, comment, tables, types, functions, leftOut }: Overview): string {
   const title = schema === undefined ? database : `${database}: ${schema}`;
   const stored = tables.filter((table) => !isView(table));
   const views = tables.filter(isView);
@@ -24,14 +24,14 @@ export function overviewMarkdown({ database, schema, comment, tables, enums, fun
     counted([
       [stored.length, "table"],
       [views.length, "view"],
-      [enums.length, "enum"],
+      [types.length, "type"],
       [functions.length, "function"],
     ]),
     ...(leftOut > 0 ? [`At least ${leftOut} more are not described here.`] : []),
     ...(stored.length > 0 ? ["## Relations", fenced("mermaid", toDiagram(stored))] : []),
     ...(stored.length > 0 ? ["## Tables", ...stored.map(tableSection)] : []),
     ...(views.length > 0 ? ["## Views", ...views.map(tableSection)] : []),
-    ...(enums.length > 0 ? ["## Enums", enums.map(enumLine).join("\n")] : []),
+    ...(types.length > 0 ? ["## Types", types.map(typeLine).join("\n")] : []),
     ...(functions.length > 0 ? ["## Functions", functions.map((name) => `- ${code(name)}`).join("\n")] : []),
   ];
   return `${sections.join("\n\n")}\n`;
@@ -48,9 +48,11 @@ function tableSection(table: TableDescription): string {
 
 function tableBody(table: TableDescription): string[] {
   const facts = [
-    table.kind,
+    `${table.unlogged ? "unlogged " : ""}${table.kind}`,
+    ...(table.partitions ? [`${table.partitions.length} partitions`] : []),
     ...(table.rowEstimate === undefined ? [] : [`about ${table.rowEstimate} rows`]),
     ...(table.owner === undefined ? [] : [`owned by ${code(table.owner)}`]),
+    ...(table.rowSecurity === undefined ? [] : [`row level security ${table.rowSecurity}`]),
   ];
   return [
     `${capital(facts.join(", "))}.${table.comment === undefined ? "" : ` ${inline(table.comment)}`}`,
@@ -72,23 +74,33 @@ function columnTable(table: TableDescription): string {
   return ["| Column | Type | | |", "| --- | --- | --- | --- |", ...rows.map((row) => `| ${row} |`)].join("\n");
 }
 
-function keyLines({ foreignKeys, referencedBy }: TableDescription): string[] {
+function keyLines(table: TableDescription): string[] {
+  const { foreignKeys, referencedBy, inherits = [], policies = [], triggers = [], rules = [] } = table;
   const lines = [
     ...foreignKeys.map(
       ({ columns, references }) =>
         `- ${codes(columns)} → ${code(fullName(references))}${references.columns.length === 0 ? "" : ` (${codes(references.columns)})`}`,
     ),
     ...referencedBy.map((from) => `- ${codes(from.to)} ← ${code(fullName(from))} (${codes(from.columns)})`),
+    ...(inherits.length === 0 ? [] : [`- Inherits from ${codes(inherits)}`]),
+    ...named("Policies", policies),
+    ...named("Triggers", triggers),
+    ...named("Rules", rules),
   ];
   return lines.length === 0 ? [] : [lines.join("\n")];
+}
+
+function named(what: string, all: readonly NamedStatement[]): string[] {
+  return all.length === 0 ? [] : [`- ${what}: ${codes(all.map(({ name }) => name))}`];
 }
 
 function codes(names: readonly string[]): string {
   return names.map(code).join(", ");
 }
 
-function enumLine({ name, values, comment }: EnumDescription): string {
+function typeLine({ name, kind, values, comment, definition }: TypeDescription): string {
   const given = comment === undefined ? "" : ` – ${inline(comment)}`;
+  if (!values) return `- ${code(name)}, ${kind}: ${code(definition)}${given}`;
   return `- ${code(name)}: ${values.slice(0, 100).map(code).join(", ")}${values.length > 100 ? ", …" : ""}${given}`;
 }
 

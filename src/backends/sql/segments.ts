@@ -27,9 +27,17 @@ export function quoteIdentifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
+/** Words that SQLite does not accept as names. PostgreSQL quotes its names itself. */
+const keywords = new Set(
+  `add all alter and as autoincrement between check collate commit constraint create cross default deferrable delete distinct drop else
+   escape except exists foreign from full group having in index inner insert intersect into is isnull join left limit natural not notnull
+   null on or order outer primary references returning right select set table then to transaction union unique update using values when
+   where`.split(/\s+/),
+);
+
 /** An identifier as a person would write it: quoted only if needed. */
 export function plainIdentifier(name: string): string {
-  return /^[a-z_][a-z0-9_]*$/.test(name) ? name : quoteIdentifier(name);
+  return /^[a-z_][a-z0-9_]*$/.test(name) && !keywords.has(name) ? name : quoteIdentifier(name);
 }
 
 function unquote(segment: string): string | undefined {

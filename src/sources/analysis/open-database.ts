@@ -12,13 +12,13 @@ export async function openAnalysisDatabase(options: AnalysisOptions, runtime: Ru
     if (path === undefined) throw invalid('set "path" or "url" to the database that stores the results');
     return createFile(path, runtime);
   }
-  const { parseUrl, tlsOptions } = await import("../../backends/postgres/url.ts");
+  const { parseUrl, tlsAttempts } = await import("../../backends/postgres/url.ts");
   const { createPostgresDatabase } = await import("./postgres-database.ts");
   const target = parseUrl(url);
   return createPostgresDatabase({
     target,
     password,
-    tls: tlsOptions(target, ca),
+    tls: tlsAttempts(target, ca),
     schema,
     timeoutMs,
     maxConnections,

@@ -5,7 +5,7 @@ import { createNameSegments } from "../../backends/sql/segments.ts";
 
 export type PostgresAddress =
   | { readonly kind: "database" }
-  | { readonly kind: "schema" | "overview" | "enums" | "functions"; readonly schema: string }
+  | { readonly kind: "schema" | "overview" | "types" | "functions"; readonly schema: string }
   | { readonly kind: "function"; readonly schema: string; readonly name: string }
   | { readonly kind: "table"; readonly schema: string; readonly name: string }
   | PostgresLeaf;
@@ -23,7 +23,7 @@ export function isLeaf(place: PostgresAddress): place is PostgresLeaf {
   return place.kind === "definition" || place.kind === "rows";
 }
 
-const segments = createNameSegments(["overview", "enums", "functions", "schema", "rows"]);
+const segments = createNameSegments(["overview", "types", "functions", "schema", "rows"]);
 export const { format } = segments;
 
 /** The path of an address. */
@@ -54,7 +54,7 @@ export function parsePostgresPath(path: string): PostgresAddress | undefined {
   if (schema === undefined || more.length > 0) return undefined;
   if (second === undefined) return { kind: "schema", schema };
   if (third === undefined) {
-    if (second === "overview" || second === "enums" || second === "functions") return { kind: second, schema };
+    if (second === "overview" || second === "types" || second === "functions") return { kind: second, schema };
     const leaf = leafOf(second);
     if (leaf) return { kind: leaf, schema: "public", name: schema, isShort: true };
     const name = segments.parse(second);

@@ -11,7 +11,7 @@ import { mayServe, readsColumn, readsOf } from "./view-reads.ts";
 export interface CatalogItem {
   readonly place: Extract<
     PostgresAddress,
-    { kind: "schema" | "overview" | "enums" | "functions" | "function" | "table" }
+    { kind: "schema" | "overview" | "types" | "functions" | "function" | "table" }
   >;
   /** For a table: its kind, as the letter of the catalogue. */
   readonly letter?: string;
@@ -55,7 +55,7 @@ export interface SuggestRequest {
 
 /** Quotes a name that is reserved or not valid in a path, as `addresses.ts` does. */
 const segment = (name: string) =>
-  `CASE WHEN ${name} IN ('.', '..', 'overview', 'enums', 'functions', 'schema', 'rows') OR starts_with(${name}, '"')
+  `CASE WHEN ${name} IN ('.', '..', 'overview', 'types', 'functions', 'schema', 'rows') OR starts_with(${name}, '"')
         THEN '"' || replace(${name}, '"', '""') || '"' ELSE ${name} END COLLATE "C"`;
 
 /** Schemas with USAGE privilege. $1 and $2 are the prefixes of served names. */
@@ -70,9 +70,14 @@ const schemas = `
 export const readableTable = `c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
     AND (has_table_privilege(c.oid, 'SELECT') OR has_any_column_privilege(c.oid, 'SELECT'))`;
 
-/** Functions written by users, not those of an extension. */
+/** Functions written by users, not those of an extension or of a range type. */
 export const ownFunction = `has_function_privilege(p.oid, 'EXECUTE') AND NOT EXISTS (
-    SELECT FROM pg_depend e WHERE e.classid = 'pg_proc'::regclass AND e.objid = p.oid AND e.deptype = 'e')`;
+    SELECT FROM pg_depend e WHERE e.classid = 'pg_proc'::regclass AND e.objid = p.oid AND e.deptype IN ('e', 'i'))`;
+
+/** Types written by users: not those of an extension, and not the row types of tables. */
+export const ownType = `y.typtype IN ('e', 'd', 'c', 'r')
+    AND (y.typrelid = 0 OR (SELECT yc.relkind FROM pg_class yc WHERE yc.oid = y.typrelid) = 'c') AND NOT EXISTS (
+    SELECT FROM pg_depend e WHERE e.classid = 'pg_type'::regclass AND e.objid = y.oid AND e.deptype = 'e')`;
 
 const tables = `
   SELECT s.schema, s.s, ${segment("c.relname::text")}, '' COLLATE "C", 'table', c.relname::text, c.relkind::text, c.oid, 'pg_class', NULL::text[]
@@ -84,9 +89,9 @@ const tables = `
 const overviews = `
   SELECT schema, s, 'overview' COLLATE "C", '' COLLATE "C", 'overview', '', NULL, oid, 'pg_namespace', NULL::text[] FROM schemas`;
 
-const enums = `
-  SELECT schema, s, 'enums' COLLATE "C", '' COLLATE "C", 'enums', '', NULL, NULL::oid, '', NULL::text[] FROM schemas
-  WHERE EXISTS (SELECT FROM pg_type y WHERE y.typnamespace = schemas.oid AND y.typtype = 'e')`;
+const types = `
+  SELECT schema, s, 'types' COLLATE "C", '' COLLATE "C", 'types', '', NULL, NULL::oid, '', NULL::text[] FROM schemas
+  WHERE EXISTS (SELECT FROM pg_type y WHERE y.typnamespace = schemas.oid AND ${ownType})`;
 
 /** Overloads share one name. Their types may belong to schemas that are not served. */
 const functions = `
@@ -136,9 +141,9 @@ export function createCatalog({
       case "schemas":
         return [schemaThings];
       case "all":
-        return [tables, overviews, enums, ...(hasFunctions ? [functions] : [])];
+        return [tables, overviews, types, ...(hasFunctions ? [functions] : [])];
       case "schema":
-        return [tables, overviews, enums, ...(hasFunctions ? [functionFolders] : [])];
+        return [tables, overviews, types, ...(hasFunctions ? [functionFolders] : [])];
       case "functions":
         return hasFunctions ? [functions] : [];
     }
@@ -194,7 +199,7 @@ export function createCatalog({
       const part = {
         schema: schemaThings,
         overview: overviews,
-        enums,
+        types,
         functions: functionFolders,
         function: functions,
         table: tables,

@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
-import { tmpdir } from "node:os";
+import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -31,6 +31,14 @@ function open(settings: { readonly url: string; readonly timeoutMs?: number; rea
   return source;
 }
 
+/** Databases that accept connections with TLS only, and without TLS only; and a socket for one operating system user. */
+const rules = `
+  hostssl   encrypted all all scram-sha-256
+  hostnossl plain     all all scram-sha-256
+  local     peers     all     peer
+  host      postgres  all all scram-sha-256
+  local     postgres  all     scram-sha-256`;
+
 describe.skipIf(missingFor("debian"))(`PostgreSQL behind TLS (${missingFor("debian") ?? "real"})`, () => {
   let server: PostgresServer;
   let folder: string;
@@ -56,10 +64,18 @@ describe.skipIf(missingFor("debian"))(`PostgreSQL behind TLS (${missingFor("debi
       "server.pem",
     );
     server = await startPostgres("debian", {
-      settings: ["ssl = on", "ssl_cert_file = 'FOLDER/server.pem'", "ssl_key_file = 'FOLDER/server.key'"],
-      files: Object.fromEntries(
-        ["server.pem", "server.key"].map((name) => [name, readFileSync(join(folder, name), "utf8")]),
-      ),
+      settings: [
+        "hba_file = 'FOLDER/pg_hba.conf'",
+        "ssl = on",
+        "ssl_cert_file = 'FOLDER/server.pem'",
+        "ssl_key_file = 'FOLDER/server.key'",
+      ],
+      files: {
+        "pg_hba.conf": rules,
+        ...Object.fromEntries(
+          ["server.pem", "server.key"].map((name) => [name, readFileSync(join(folder, name), "utf8")]),
+        ),
+      },
     });
   }, 60_000);
   const list = (mode: string, settings: { readonly ca?: string } = {}) =>
@@ -77,8 +93,58 @@ describe.skipIf(missingFor("debian"))(`PostgreSQL behind TLS (${missingFor("debi
       const error = await refusal(requested(), ["unavailable"], "not proven");
       expect(error).toMatchObject({ passing: false, message: expect.stringContaining("certificate") });
     }
-    expect(() => list("prefer")).toThrow(/sslmode/);
+    expect(() => list("always")).toThrow(/one of disable, allow, prefer, require, verify-ca, verify-full/);
     expect(() => list("verify-full", { ca: join(folder, "none.pem") })).toThrow(/"ca"/);
+  });
+
+  it("tries with and without TLS in the order of libpq's modes, and says what a refusal means", async () => {
+    for (const name of ["encrypted", "plain"]) await server.run("postgres", `CREATE DATABASE ${name}`);
+    const listed = (database: string, mode: string) =>
+      open({ url: `${server.url(database)}?sslmode=${mode}` }).list(asking(1), call());
+    for (const mode of ["allow", "prefer"])
+      for (const database of ["encrypted", "plain", "postgres"])
+        expect((await listed(database, mode)).items).not.toHaveLength(0);
+    const plain = await refusal(listed("encrypted", "disable"), ["denied"], "plain");
+    expect(plain.message).toContain("set sslmode=verify-full");
+    expect((await refusal(listed("plain", "require"), ["denied"], "TLS")).message).toContain("sslmode");
+    const wrong = server.url("encrypted", "postgres", "wrong");
+    expect(
+      (await refusal(open({ url: `${wrong}?sslmode=prefer` }).list(asking(1), call()), ["denied"], "")).message,
+    ).toContain("password");
+    const client = await server.connect("postgres");
+    const isEncrypted = async (mode: string) => {
+      const source = open({ url: `${server.url("postgres")}?sslmode=${mode}&application_name=mode-${mode}` });
+      await source.list(asking(1), call());
+      const { rows } = await client.query(
+        "SELECT DISTINCT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = $1 AND state = 'idle'",
+        [`mode-${mode}`],
+      );
+      return rows.map(({ ssl }: { readonly ssl: boolean }) => ssl);
+    };
+    try {
+      expect([await isEncrypted("prefer"), await isEncrypted("allow")]).toEqual([[true], [false]]);
+    } finally {
+      await client.end();
+    }
+  });
+
+  it("is connected through the socket that the url names, whatever its sslmode", async () => {
+    const query = `host=${server.folder}&port=${server.port}`;
+    const secret = encodeURIComponent(server.password);
+    for (const url of [
+      `postgres://postgres:${secret}@/postgres?${query}`,
+      `postgres://postgres:${secret}@db.example:1/postgres?${query}&sslmode=verify-full`,
+      `postgres:///postgres?${query}&user=postgres&password=${secret}`,
+      `postgres://postgres:${secret}@${encodeURIComponent(server.folder)}:${server.port}/postgres`,
+    ])
+      expect((await open({ url }).list(asking(1), call())).items).not.toHaveLength(0);
+    // Without a user, libpq's default is the user of the operating system.
+    const own = userInfo().username;
+    await server.run("postgres", "CREATE DATABASE peers");
+    await server.run("postgres", `${own === "postgres" ? "" : `CREATE ROLE "${own}" LOGIN;`} CREATE ROLE other LOGIN`);
+    expect((await open({ url: `postgres:///peers?${query}` }).list(asking(1), call())).items).not.toHaveLength(0);
+    const other = open({ url: `postgres://other@/peers?${query}` }).list(asking(1), call());
+    expect((await refusal(other, ["denied"], "another user")).message).toContain("peer authentication");
   });
 });
 

@@ -25,11 +25,11 @@ export function catalogEntry(
         ...description,
         mimeType: "text/markdown",
       };
-    case "enums":
+    case "types":
       return {
         path: postgresPath(place),
-        name: `${place.schema} enums`,
-        title: `Enums of ${database}.${place.schema}`,
+        name: `${place.schema} types`,
+        title: `Types of ${database}.${place.schema}`,
         mimeType: "application/json",
       };
     case "function":

@@ -5,7 +5,7 @@ import { fullName } from "../../backends/sql/description.ts";
 import { leftOutProblem } from "../../backends/sql/left-out.ts";
 import type { Catalog } from "./catalog.ts";
 import type { PostgresConnection } from "./connection.ts";
-import { isNear, type Target } from "../../backends/postgres/url.ts";
+import { isNear, mayBePlain, type Target } from "../../backends/postgres/url.ts";
 
 const powers = `
   SELECT current_user::text AS role, current_setting('server_version_num')::int AS version, r.rolsuper AS super,
@@ -37,11 +37,11 @@ export async function problemsOf(
         "CREATE ROLE pressmark LOGIN; GRANT pg_read_all_data TO pressmark (PostgreSQL 14 and later), or GRANT USAGE and SELECT on what is to be served",
     });
   }
-  if (target.tls === undefined && !isNear(target))
+  if (mayBePlain(target) && !isNear(target))
     problems.push({
       path: "",
-      says: "connects to another machine without TLS: others on the network can read the password and all rows",
-      advice: "add sslmode=verify-full to the url",
+      says: `connects to another machine with sslmode=${target.sslmode}, which allows connections without TLS: others on the network can read all rows`,
+      advice: "set sslmode=verify-full in the url",
     });
   if (Number(version) < oldest)
     problems.push({ path: "", says: "is a server older than PostgreSQL 13, which is not tested" });

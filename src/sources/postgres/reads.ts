@@ -4,7 +4,7 @@ import type { Call } from "../../resources.ts";
 import type { Address, Part } from "../../source.ts";
 import type { AllowList } from "../../backends/sql/allow-list.ts";
 import { functionDdl } from "../../backends/sql/ddl.ts";
-import { schemaType, type TableDescription } from "../../backends/sql/description.ts";
+import { schemaType } from "../../backends/sql/description.ts";
 import {
   overviewPart,
   type TableFormat,
@@ -17,11 +17,16 @@ import {
 import { type Overview } from "../../backends/sql/overview.ts";
 import { parseRowsRequest, type RowLimits, rowsPart } from "../../backends/sql/rows.ts";
 import type { Catalog, CatalogItem } from "./catalog.ts";
-import type { PostgresConnection } from "./connection.ts";
-import { enumsQuery, functionsQuery, toEnum, toFunction } from "./functions.ts";
+import type { PostgresConnection, PostgresRow } from "./connection.ts";
+import { functionsQuery, toFunction } from "./functions.ts";
 import { isLeaf, parsePostgresPath, postgresPath, type PostgresAddress } from "./addresses.ts";
 import { rowsQuery, type Shape, shapeQuery, toPage, toShape } from "./rows.ts";
-import { tablesQuery, toDescription } from "./tables.ts";
+import { type CatalogTable, visibleTable } from "./catalog-table.ts";
+import { needsQuery, type Need, objectsQuery, schemaDdl, toObjects } from "./schema-ddl.ts";
+import { createTable, tableStatements, toText } from "./table-ddl.ts";
+import { toDescription } from "./table-description.ts";
+import { partitionsQuery, tablesQuery } from "./tables.ts";
+import { toTypes, typesQuery } from "./types.ts";
 
 interface PostgresReader {
   /** Undefined if the address may be a directory. */
@@ -40,6 +45,14 @@ interface PostgresReaderOptions {
 
 /** Most tables in the overview of a schema. */
 const maxTables = 500;
+/** Most partitions that are described. */
+const maxPartitions = 1000;
+
+/** A table with its partitions, without what may not be shown. */
+interface TableWithPartitions {
+  readonly raw: CatalogTable;
+  readonly partitions: readonly CatalogTable[];
+}
 
 export function createPostgresReader({
   connection,
@@ -49,42 +62,82 @@ export function createPostgresReader({
   functions,
   limits,
 }: PostgresReaderOptions): PostgresReader {
-  async function describe(schema: string, table: string, signal: AbortSignal): Promise<TableDescription | undefined> {
-    if (!allow.table({ schema, table })) return undefined;
-    const [row] = await connection.query(tablesQuery(schema, table, allow, 1), signal);
-    return row && toDescription(row, database, schema, allow);
+  /** One table, or all of a schema. */
+  async function tablesOf(
+    schema: string,
+    table: string | undefined,
+    limit: number,
+    signal: AbortSignal,
+  ): Promise<readonly TableWithPartitions[]> {
+    const visible = (rows: readonly PostgresRow[]) => rows.flatMap((row) => visibleTable(row, allow) ?? []);
+    const tables = visible(await connection.query(tablesQuery(schema, table, allow, limit), signal));
+    const roots = tables.flatMap(({ id, partition }) => (partition === null ? [] : [id]));
+    const partitions =
+      roots.length === 0 ? [] : await connection.query(partitionsQuery(roots, allow, maxPartitions), signal);
+    const byRoot = Map.groupBy(visible(partitions), ({ root }) => root);
+    return tables.map((raw) => ({ raw, partitions: byRoot.get(raw.id) ?? [] }));
+  }
+
+  function describe({ raw, partitions }: TableWithPartitions) {
+    return toDescription(raw, partitions, database, createTable(raw, { hasInlineKeys: true }));
   }
 
   async function readDefinition(schema: string, table: string, format: TableFormat, path: string, signal: AbortSignal) {
-    const description = await describe(schema, table, signal);
-    if (description === undefined) throw notFound(path);
-    return tablePart(description, format);
+    const [found] = allow.table({ schema, table }) ? await tablesOf(schema, table, 1, signal) : [];
+    if (found === undefined) throw notFound(path);
+    const ddl = toText(tableStatements(found.raw, found.partitions, { hasInlineKeys: true }));
+    return tablePart(describe(found), format, ddl);
   }
 
-  async function overviewOf(schema: string, path: string, signal: AbortSignal): Promise<Overview> {
+  async function readOverview(schema: string, format: TableFormat, path: string, signal: AbortSignal): Promise<Part> {
     const found = await catalog.find({ kind: "overview", schema }, signal);
     if (found === undefined) throw notFound(path);
-    const [rows, enums, named] = await Promise.all([
-      connection.query(tablesQuery(schema, undefined, allow, maxTables * 2 + 1), signal),
-      connection.query(enumsQuery(schema), signal),
+    const [tables, types, named] = await Promise.all([
+      tablesOf(schema, undefined, maxTables * 2 + 1, signal),
+      typesOf(schema, signal),
       functions !== "none"
         ? catalog.things({ scope: { kind: "functions", schema }, limit: maxTables }, signal)
         : { things: [] as readonly CatalogItem[] },
     ]);
-    const tables = rows.flatMap((row) => toDescription(row, database, schema, allow) ?? []);
-    return {
+    const overview: Overview = {
       database,
       schema,
       comment: found.comment,
-      tables: tables.slice(0, maxTables),
-      enums: enums.map(toEnum),
+      tables: tables.slice(0, maxTables).map(describe),
+      types: types.map(({ description }) => description),
       functions: named.things.flatMap(({ place }) => (place.kind === "function" ? [place.name] : [])),
       leftOut: Math.max(0, tables.length - maxTables),
     };
+    const ddl = format === "ddl" ? await ddlOf(schema, tables.slice(0, maxTables), types, signal) : "";
+    return overviewPart(overview, format, () => ddl);
   }
 
-  async function readOverview(schema: string, format: TableFormat, path: string, signal: AbortSignal) {
-    return overviewPart(await overviewOf(schema, path, signal), format);
+  /** The whole schema as one text. */
+  async function ddlOf(
+    schema: string,
+    tables: readonly TableWithPartitions[],
+    types: ReturnType<typeof toTypes>,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const [rows, needs] = await Promise.all([
+      connection.query(objectsQuery(schema, allow, functions === "definitions"), signal),
+      connection.query(needsQuery(schema), signal),
+    ]);
+    const objects = [
+      ...toObjects(rows, allow),
+      ...types.map(({ object }) => object),
+      ...tables.map(({ raw, partitions }) => ({
+        id: `pg_class:${raw.id}`,
+        statements: tableStatements(raw, partitions, { hasInlineKeys: false }),
+      })),
+    ];
+    // Functions may name tables that are created after them.
+    const beginning = objects.some(({ id }) => id.startsWith("pg_proc:")) ? "SET check_function_bodies = false;\n" : "";
+    return `${beginning}${schemaDdl(objects, needs as unknown as readonly Need[])}`;
+  }
+
+  async function typesOf(schema: string, signal: AbortSignal) {
+    return toTypes(await connection.query(typesQuery(schema, allow), signal), allow);
   }
 
   async function readFunction(schema: string, name: string, format: TableFormat, path: string, signal: AbortSignal) {
@@ -98,10 +151,24 @@ export function createPostgresReader({
     return textPart(JSON.stringify({ database, schema, name, functions: described }), "application/json");
   }
 
-  async function readEnums(schema: string, path: string, signal: AbortSignal) {
-    const rows = allow.schema(schema) ? await connection.query(enumsQuery(schema), signal) : [];
-    if (rows.length === 0) throw notFound(path);
-    return textPart(JSON.stringify({ database, schema, enums: rows.map(toEnum) }), "application/json");
+  async function readTypes(schema: string, format: TableFormat, path: string, signal: AbortSignal) {
+    const [found, types] = await Promise.all([
+      catalog.find({ kind: "types", schema }, signal),
+      typesOf(schema, signal),
+    ]);
+    if (found === undefined) throw notFound(path);
+    if (format === "ddl") {
+      const needs = await connection.query(needsQuery(schema), signal);
+      return textPart(
+        schemaDdl(
+          types.map(({ object }) => object),
+          needs as unknown as readonly Need[],
+        ),
+        "application/sql",
+      );
+    }
+    const described = types.map(({ description }) => description);
+    return textPart(JSON.stringify({ database, schema, types: described }), "application/json");
   }
 
   async function shapeOf(schema: string, table: string, signal: AbortSignal): Promise<Shape | undefined> {
@@ -132,9 +199,8 @@ export function createPostgresReader({
         return [{ ...(await readRows(place.schema, place.name, at, signal)), ...revealing(place) }];
       case "overview":
         return [await readOverview(place.schema, formatAt(at, place).format, path, signal)];
-      case "enums":
-        formatAt(at, place);
-        return [await readEnums(place.schema, path, signal)];
+      case "types":
+        return [await readTypes(place.schema, formatAt(at, place).format, path, signal)];
       case "function":
         return [await readFunction(place.schema, place.name, formatAt(at, place).format, path, signal)];
       default:
@@ -150,9 +216,8 @@ export function formatAt(
   at: Address,
   { kind }: PostgresAddress,
 ): { readonly format: TableFormat; readonly mimeType: string } {
-  const isPlain = kind === "enums" || kind === "function";
-  const known: readonly TableFormat[] =
-    kind === "enums" ? ["json"] : kind === "function" ? ["json", "ddl"] : tableFormats;
+  const isPlain = kind === "types" || kind === "function";
+  const known: readonly TableFormat[] = isPlain ? ["json", "ddl"] : tableFormats;
   const format = tableFormatOf(at, kind === "overview" ? "markdown" : "json", known);
   return { format, mimeType: tableTypeOf(format, isPlain ? "application/json" : schemaType) };
 }

@@ -12,7 +12,7 @@ import {
 import { quoteIdentifier } from "../../backends/sql/segments.ts";
 import { readableTable } from "./catalog.ts";
 import type { PostgresQuery, PostgresRow } from "./connection.ts";
-import { hiddenText, mayName, type Mention } from "./tables.ts";
+import { hiddenText, mayName, type Mention } from "./mentions.ts";
 import { isLeftOut, mayServe, readsColumn, readsOf } from "./view-reads.ts";
 
 /** What must be known of a table before its rows can be read. */

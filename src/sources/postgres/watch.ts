@@ -5,9 +5,8 @@ import { type AllowList, parseTableRef, type TableRef } from "../../backends/sql
 import { isRepresentable } from "../../backends/sql/segments.ts";
 import type { DatabaseWatch } from "../../backends/shared-watch.ts";
 import type { PostgresConnection, PostgresSession } from "./connection.ts";
-import { otherDigests } from "./functions.ts";
 import { postgresPath, type PostgresAddress } from "./addresses.ts";
-import { tableDigests } from "./tables.ts";
+import { otherDigests, tableDigests } from "./digests.ts";
 import { mayServe, readsOf } from "./view-reads.ts";
 
 interface PostgresWatchOptions {
@@ -32,6 +31,12 @@ const catalogues = [
   ["pg_rewrite", "ev_class"],
   ["pg_type", "oid"],
   ["pg_enum", "enumtypid"],
+  ["pg_range", "rngtypid"],
+  ["pg_trigger", "oid"],
+  ["pg_policy", "oid"],
+  ["pg_statistic_ext", "oid"],
+  ["pg_inherits", "inhrelid"],
+  ["pg_sequence", "seqrelid"],
   ["pg_proc", "oid"],
   ["pg_description", "objoid"],
 ] as const;
@@ -55,7 +60,7 @@ export function createPostgresWatch({ connection, allow, hasFunctions, channel, 
       const { schema, kind, name, digest } = row as Readonly<Record<string, string>>;
       if (!allow.schema(schema!) || !isRepresentable(schema!)) continue;
       if (kind === "schema") add({ kind, schema: schema! }, digest!);
-      else if (kind === "enums") add({ kind, schema: schema! }, digest!);
+      else if (kind === "types") add({ kind, schema: schema! }, digest!);
       else if (hasFunctions && isRepresentable(name!)) add({ kind: "function", schema: schema!, name: name! }, digest!);
     }
     for (const row of await session.query({ text: tableDigests(allow) })) {

@@ -183,13 +183,23 @@ function describe(
           "",
       );
       if (kind === "view" && !withViews)
-        return { ...table, sql, columns: [], constraints: [], foreignKeys: [], referencedBy: [], indexes: [] };
+        return {
+          ...table,
+          sql,
+          columns: [],
+          constraints: [],
+          foreignKeys: [],
+          referencedBy: [],
+          indexes: [],
+          ...triggersOf(database, name),
+        };
       const rowEstimate = estimates.get(name.toLowerCase());
       return {
         ...table,
         sql,
         ...columnsOf(database, name),
         ...indexesOf(database, name),
+        ...triggersOf(database, name),
         foreignKeys: foreignKeysOf(database, name).map((key) => ({
           ...key,
           references: { ...key.references, table: real(key.references.table) },
@@ -270,6 +280,16 @@ function indexesOf(database: DatabaseSync, table: string): Pick<RawTable, "index
         definition: `UNIQUE (${columns.map(quoteIdentifier).join(", ")})`,
       })),
   };
+}
+
+function triggersOf(database: DatabaseSync, table: string): Pick<RawTable, "triggers"> {
+  const rows = all(
+    database,
+    "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND lower(tbl_name) = lower(?) AND sql IS NOT NULL ORDER BY name",
+    table,
+  );
+  if (rows.length === 0) return {};
+  return { triggers: rows.map(({ name, sql }) => ({ name: String(name), definition: String(sql) })) };
 }
 
 function foreignKeysOf(database: DatabaseSync, table: string): ForeignKey[] {
