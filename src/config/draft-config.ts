@@ -4,7 +4,7 @@ import { sources } from "../sources/index.ts";
 import { visibleText } from "../lib/visible-text.ts";
 import type { Registry } from "./find-source.ts";
 import { plainName } from "./load-config.ts";
-import { mountSchema, serverSchema } from "./schema.ts";
+import { serverSchema } from "./schema.ts";
 import type { ProjectFinding } from "./survey.ts";
 
 interface DraftOptions {
@@ -116,7 +116,7 @@ async function proposal(
   const json = zod.toJSONSchema(definition.options(zod), { io: "input", unrepresentable: "any" });
   const required = json.required ?? [];
   const isComplete = required.every((key) => Object.hasOwn(values, key));
-  const isActive = needs !== undefined && isComplete && Object.hasOwn(mountSchema(zod).shape, "optional");
+  const isActive = needs !== undefined && isComplete;
   const lines = Object.entries(json.properties ?? {}).flatMap(([key, option]) => {
     const value = values[key];
     if (value === undefined && !required.includes(key)) return [];

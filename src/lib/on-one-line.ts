@@ -9,3 +9,10 @@ const blank = /[\p{C}\p{Zl}\p{Zp}\p{Zs}\u2800]+/gu;
 export function onOneLine(text: string): string {
   return text.replaceAll(ignorable, "").replaceAll(blank, " ").trim();
 }
+
+/** Has at most this many UTF-16 code units; a longer text ends in "…", and no character is cut in half. Undefined if nothing is left. */
+export function shortLine(text: string, maxLength: number): string | undefined {
+  const line = onOneLine(text.slice(0, 4 * maxLength).toWellFormed());
+  if (line === "") return undefined;
+  return line.length > maxLength ? `${line.slice(0, maxLength).replace(/[\ud800-\udbff]$/, "")}…` : line;
+}

@@ -2,7 +2,7 @@
 import { invalid } from "../../errors.ts";
 import { createGlob, type Glob, GlobError } from "../../lib/glob.ts";
 import { ownTitle } from "../../lib/own-title.ts";
-import { shortLine } from "../../lib/short-line.ts";
+import { shortLine } from "../../lib/on-one-line.ts";
 import { createTimeSlices } from "../../lib/time-slices.ts";
 import {
   type Call,

@@ -1,7 +1,7 @@
 /** Parses the metadata in the first lines of a document. */
 import { decodeHtmlEntities } from "../../backends/documents/html-entities.ts";
 import { parseJson } from "../../lib/parse-json.ts";
-import { shortLine } from "../../lib/short-line.ts";
+import { shortLine } from "../../lib/on-one-line.ts";
 import type { Annotations } from "../../resources.ts";
 import type { DocumentFormat } from "./formats.ts";
 import { canonicalTag } from "./language.ts";

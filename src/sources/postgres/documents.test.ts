@@ -227,7 +227,7 @@ describe.skipIf(missingFor("debian"))(`rows as documents (${missingFor("debian")
     const url = server.url("still");
     const options = definition.options(z).parse({ url, rows: true, documents: [tickets] });
     const failed = await sweepFaults<PostgresConnection>({
-      open: () => createConnection({ target: parseUrl(url), tls: false, timeoutMs: 5000, maxConnections: 2 }),
+      open: () => createConnection({ target: parseUrl(url), tls: [false], timeoutMs: 5000, maxConnections: 2 }),
       async run(connection) {
         const source = openPostgres(options, { env: {}, now: Date.now, monotonicMs, wait, log }, () => connection);
         opened.push(source);
