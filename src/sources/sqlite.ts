@@ -10,7 +10,7 @@ import { defineSource } from "../source.ts";
 import type { Address, Entry, Part, Source, SourceTemplate, Runtime } from "../source.ts";
 import { type AllowList, createAllowList } from "../backends/sql/allow-list.ts";
 import { createStatement, toDdl } from "../backends/sql/ddl.ts";
-import { schemaType, type TableDescription } from "../backends/sql/description.ts";
+import { overviewDescription, schemaType, type TableDescription } from "../backends/sql/description.ts";
 import { checkServed, documentOptions } from "../backends/sql/document-table.ts";
 import {
   hasQuery,
@@ -154,6 +154,7 @@ export function openSqlite(
     path: "overview",
     name: `${database} overview`,
     title: `Overview of ${database}`,
+    description: overviewDescription,
     mimeType: "text/markdown",
   };
 

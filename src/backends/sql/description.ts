@@ -3,6 +3,9 @@ import { plainIdentifier } from "./segments.ts";
 
 export const schemaType = "application/json;format=Pressmark::DatabaseSchema";
 
+/** Of an overview whose database gives no comment. */
+export const overviewDescription = "All tables with their columns and relations, and a diagram";
+
 export type TableKind =
   | "table"
   | "partitioned table"

@@ -186,7 +186,7 @@ function day(date = ""): string {
 export function churnText({ commits, additions, deletions, first, last, truncated, authors, files }: Churn): string {
   if (commits === 0) return "No changes.";
   return [
-    `${commits} commits from ${day(first)} to ${day(last)}: ${additions} lines added, ${deletions} deleted.`,
+    `${commits} ${commits === 1 ? "commit" : "commits"} from ${day(first)} to ${day(last)}: ${additions} lines added, ${deletions} deleted.`,
     ...(truncated ? [`Older commits are not counted; use "since", "until" or "path".`] : []),
     markdownTable(
       ["File", "Commits", "Added", "Deleted", "Authors", "First", "Last"],

@@ -1,7 +1,7 @@
 /** Catalogue objects as entries. */
 import { directoryType } from "../../resources.ts";
 import type { Entry } from "../../source.ts";
-import { schemaType } from "../../backends/sql/description.ts";
+import { overviewDescription, schemaType } from "../../backends/sql/description.ts";
 import type { CatalogItem } from "./catalog.ts";
 import { postgresPath } from "./addresses.ts";
 import { tableKinds } from "./tables.ts";
@@ -22,6 +22,7 @@ export function catalogEntry(
         path: postgresPath(place),
         name: `${place.schema} overview`,
         title: `Overview of ${database}.${place.schema}`,
+        description: overviewDescription,
         ...description,
         mimeType: "text/markdown",
       };
@@ -30,6 +31,7 @@ export function catalogEntry(
         path: postgresPath(place),
         name: `${place.schema} types`,
         title: `Types of ${database}.${place.schema}`,
+        description: "Enums, domains, composite and range types",
         mimeType: "application/json",
       };
     case "function":
