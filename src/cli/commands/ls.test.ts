@@ -255,7 +255,7 @@ describe("mounts of every kind", () => {
   any: { source: data }
   settings: { source: config, root: . }
   results: { source: analysis, path: results.db }
-  pages: { source: web, scheme: pages, hosts: [127.0.0.1], pages: ["http://127.0.0.1:9/x"] }
+  pages: { source: web, scheme: pages, hosts: [127.0.0.1], allowAddresses: [127.0.0.1], pages: ["http://127.0.0.1:9/x"] }
 `,
     );
   });

@@ -39,10 +39,13 @@ const identityOptions = `(
   WHERE q.classid = 'pg_class'::regclass AND q.refclassid = 'pg_class'::regclass AND q.refobjid = c.oid AND q.refobjsubid = a.attnum
     AND q.deptype = 'i')`;
 
-/** From PostgreSQL 18 on, NOT NULL is a constraint with a name; `inline` is null if it cannot be part of the column. */
+/**
+ * From PostgreSQL 18 on, NOT NULL is a constraint with a name; `inline` is null if it cannot be part of the column. An inherited one has the
+ * name of the parent's, which may be a hidden table.
+ */
 const notNull = `(
-  SELECT json_build_object('id', 'pg_constraint:' || k.oid, 'isLocal', k.conislocal, 'add', format('ADD CONSTRAINT %I %s', k.conname, pg_get_constraintdef(k.oid)),
-    'inline', CASE WHEN k.convalidated THEN concat_ws(' ', CASE WHEN k.conname <> c.relname || '_' || a.attname || '_not_null'
+  SELECT json_build_object('id', 'pg_constraint:' || k.oid, 'isLocal', k.conislocal, 'add', concat('ADD ', CASE WHEN k.coninhcount = 0 THEN format('CONSTRAINT %I ', k.conname) END, pg_get_constraintdef(k.oid)),
+    'inline', CASE WHEN k.convalidated THEN concat_ws(' ', CASE WHEN k.coninhcount = 0 AND k.conname <> c.relname || '_' || a.attname || '_not_null'
       THEN 'CONSTRAINT ' || quote_ident(k.conname) END, 'NOT NULL', CASE WHEN k.connoinherit THEN 'NO INHERIT' END) END)
   FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'n' AND k.conkey = ARRAY[a.attnum])`;
 
