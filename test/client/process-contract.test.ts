@@ -5,11 +5,12 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import { describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { connect, type RemoteServer } from "../../src/client/connect.ts";
 import { connectProgram } from "../../src/client/stdio.ts";
 import type { Call, Resource, Template } from "../../src/resources.ts";
 import { collect } from "../../src/testing/pages.ts";
+import type { KnownContent } from "../../src/testing/contract-content.ts";
 import { resourcesContract } from "../../src/testing/resources-contract.ts";
 import { serve, type Serving, stdioOf } from "../interop/command.ts";
 
@@ -99,60 +100,70 @@ const ways: Readonly<Record<string, (project: Project) => Promise<Started>>> = {
 
 for (const [name, start] of Object.entries(ways)) {
   let project: Project;
-  let started: Started;
+  /** Shared by the tests that change nothing. */
+  let started: Started | undefined;
+  let isChanged = false;
 
-  async function stop(): Promise<void> {
-    await started.stop();
-    rmSync(project.root, { recursive: true });
+  async function open(content: KnownContent): Promise<RemoteServer> {
+    if (started) return started.remote;
+    project = createProject();
+    for (const [path, text = ""] of Object.entries(content)) project.write(path, text);
+    started = await start(project);
+    isChanged = false;
+    return started.remote;
   }
 
+  async function stop(): Promise<void> {
+    await started?.stop();
+    started = undefined;
+    rmSync(project.root, { recursive: true, force: true });
+  }
+  afterAll(stop);
+
   resourcesContract(`pressmark ${name} with four mounts,`, {
-    async open(content) {
-      project = createProject();
-      for (const [path, text = ""] of Object.entries(content)) project.write(path, text);
-      started = await start(project);
-      return started.remote;
-    },
+    open,
     uriOf: (path) => `file://${encode(join(project.folder, path))}`,
-    write: (path, text) => project.write(path, text),
-    remove: (path) => rmSync(join(project.folder, path)),
-    clear: stop,
+    write(path, text) {
+      isChanged = true;
+      project.write(path, text);
+    },
+    remove(path) {
+      isChanged = true;
+      rmSync(join(project.folder, path));
+    },
+    async clear() {
+      if (isChanged) await stop();
+    },
     timeoutMs: 60_000,
   });
 
   describe(`pressmark ${name} with four mounts`, () => {
     const call: Call = { caller: { id: "contract" }, signal: new AbortController().signal };
     it("lists, describes and completes what each mount has, a gateway's templates included", async () => {
-      project = createProject();
-      project.write("here.md", "# Here\n");
-      started = await start(project);
-      const { remote } = started;
-      try {
-        const listed: Resource[] = await collect((cursor) => remote.list(from(cursor), call));
-        const uris = listed.map(({ uri }) => uri);
-        const farUri = uris.find((uri) => uri.startsWith("mcp://far/") && uri.endsWith("/far.md"));
-        expect(uris).toContain(pathToFileURL(join(project.folder, "here.md")).href);
-        expect(uris.some((uri) => uri.startsWith("git://"))).toBe(true);
-        expect(uris.some((uri) => uri.startsWith("sqlite://"))).toBe(true);
-        expect(farUri).toBeDefined();
-        for (const uri of uris) expect((await remote.read(uri, call)).contents, uri).not.toHaveLength(0);
+      await stop();
+      const remote = await open({ "here.md": "# Here\n" });
+      const listed: Resource[] = await collect((cursor) => remote.list(from(cursor), call));
+      const uris = listed.map(({ uri }) => uri);
+      const farUri = uris.find((uri) => uri.startsWith("mcp://far/") && uri.endsWith("/far.md"));
+      expect(uris).toContain(pathToFileURL(join(project.folder, "here.md")).href);
+      expect(uris.some((uri) => uri.startsWith("git://"))).toBe(true);
+      expect(uris.some((uri) => uri.startsWith("sqlite://"))).toBe(true);
+      expect(farUri).toBeDefined();
+      for (const uri of uris) expect((await remote.read(uri, call)).contents, uri).not.toHaveLength(0);
 
-        const templates: Template[] = await collect((cursor) => remote.templates(from(cursor), call));
-        const farTemplate = templates.find(({ uriTemplate }) => uriTemplate.startsWith("mcp://far/"));
-        for (const prefix of ["file://", "git://", "sqlite://", "mcp://far/"])
-          expect(
-            templates.some(({ uriTemplate }) => uriTemplate.startsWith(prefix)),
-            prefix,
-          ).toBe(true);
-        const variable = /\{[+#./;?&]?(\w+)/.exec(farTemplate!.uriTemplate)![1]!;
-        const suggested = await remote.complete(
-          { template: farTemplate!.uriTemplate, variable, value: "far", given: {} },
-          call,
-        );
-        expect(suggested.values).toContain("far.md");
-      } finally {
-        await stop();
-      }
+      const templates: Template[] = await collect((cursor) => remote.templates(from(cursor), call));
+      const farTemplate = templates.find(({ uriTemplate }) => uriTemplate.startsWith("mcp://far/"));
+      for (const prefix of ["file://", "git://", "sqlite://", "mcp://far/"])
+        expect(
+          templates.some(({ uriTemplate }) => uriTemplate.startsWith(prefix)),
+          prefix,
+        ).toBe(true);
+      const variable = /\{[+#./;?&]?(\w+)/.exec(farTemplate!.uriTemplate)![1]!;
+      const suggested = await remote.complete(
+        { template: farTemplate!.uriTemplate, variable, value: "far", given: {} },
+        call,
+      );
+      expect(suggested.values).toContain("far.md");
     }, 60_000);
   });
 }
