@@ -7,10 +7,10 @@ const shared = ["access", "config", "context", "layers", "lib", "picker", "proto
 
 export default defineConfig({
   test: {
-    // Tests start servers, watchers and processes of their own: a process each keeps them apart, and two at a time leave a
-    // small machine enough air for what they start.
+    // Tests start servers, watchers and processes of their own: a process each keeps them apart. They wait for a third of their time, so
+    // three at a time keep a machine with two processors busy.
     pool: "forks",
-    maxWorkers: 2,
+    maxWorkers: 3,
     testTimeout: 20_000,
     hookTimeout: 20_000,
     retry: 0,
