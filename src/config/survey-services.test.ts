@@ -92,6 +92,53 @@ describe("the database of a compose file", () => {
     expect(surveyServices(project)[0]!.needs).toContain("the container store of docker-compose.yml");
   });
 
+  it.each([
+    ["postgres:17", true],
+    ["docker.io/bitnami/postgresql:17", true],
+    ["localhost:5000/team/postgis@sha256:00", true],
+    ["timescale/timescaledb-ha:pg17", true],
+    ["${IMAGE:-pgvector/pgvector:pg17}", true],
+    ["tensorchord/pgvecto-rs", true],
+    ["prometheuscommunity/postgres-exporter", false],
+    ["postgrest/postgrest", false],
+    ["prodrigestivill/postgres-backup-local", false],
+    ["postgres/pgadmin", false],
+  ])("is recognized by the name of its image: %s %s", (image, isDatabase) => {
+    put("compose.yaml", `services: { x: { image: '${image}' } }\n`);
+    expect(database() !== undefined).toBe(isDatabase);
+  });
+
+  it("is the first that this machine can reach", () => {
+    put(
+      "compose.yaml",
+      "services:\n  replica: { image: postgres }\n  main: { image: postgres, ports: ['5433:5432'] }\n  third: { image: postgres, ports: ['5434:5432'] }\n",
+    );
+    expect(database()).toMatchObject(["compose.yaml (main)", { url: "postgres://postgres@127.0.0.1:5433/postgres" }]);
+  });
+
+  it.each([
+    ["app_${ENV}", "app_${env:ENV}", true],
+    ["${A}-${B:-dev} $C", "${env:A}-${env:B:-dev}%20${env:C}", true],
+    ["${ENV:?is missing}", "${env:ENV}", true],
+    ["app_${ENV:+x}", "app_%24%7BENV%3A%2Bx%7D", false],
+    ["${A:-${B}}", "%24%7BA%3A-${env:B}%7D", false],
+  ])("has references where its name has them: %s", (name, expected, isActive) => {
+    put(
+      "compose.yaml",
+      `services: { db: { image: postgres, ports: ['5432:5432'], environment: { POSTGRES_DB: '${name}' } } }\n`,
+    );
+    expect(database()).toMatchObject(["compose.yaml (db)", { url: `postgres://postgres@127.0.0.1:5432/${expected}` }]);
+    expect(surveyServices(project)[0]!.needs !== undefined, "only proposed if not understood").toBe(isActive);
+  });
+
+  it("has the password of a variable only if this is all of it", () => {
+    put(
+      "compose.yaml",
+      "services: { db: { image: postgres, ports: ['5432:5432'], environment: { POSTGRES_PASSWORD: '${A}very-secret${B}' } } }\n",
+    );
+    expect(database()).toMatchObject(["compose.yaml (db)", { password: "${env:POSTGRES_PASSWORD}" }]);
+  });
+
   it("is only proposed if this machine cannot reach it", () => {
     put("compose.yaml", "services: { db: { image: postgres, ports: ['5432'] } }\n");
     expect(surveyServices(project)).toMatchObject([{ source: "postgres" }]);
@@ -101,7 +148,8 @@ describe("the database of a compose file", () => {
   it("reads the ports of other services", () => {
     put(
       "compose.yaml",
-      "services:\n  m: { image: prom/prometheus, ports: ['9091:9090'] }\n  s: { image: minio/minio }\n  d: { image: mysql }\n",
+      "services:\n  m: { image: prom/prometheus, ports: ['9091:9090'] }\n  s: { image: minio/minio }\n  d: { image: mysql }\n" +
+        "  e: { image: quay.io/prometheus/node-exporter }\n  f: { image: minio/mc }\n  g: { image: victoriametrics/vmagent }\n",
     );
     expect(surveyServices(project).map(({ source, values }) => [source, values])).toEqual([
       ["metrics", { url: "http://127.0.0.1:9091" }],
@@ -119,6 +167,11 @@ describe("the database of a compose file", () => {
     put("compose.yaml", text);
     expect(surveyServices(project).length).toBeLessThanOrEqual(1);
   });
+});
+
+it("proposes each variable once, from the file that overrides the others", () => {
+  for (const file of [".env", ".env.example"]) put(file, "S3_BUCKET=a\nPROMETHEUS_URL=http://h\n");
+  expect(surveyServices(project).map(({ where }) => where)).toEqual([".env (S3_BUCKET)", ".env (PROMETHEUS_URL)"]);
 });
 
 describe("names in a draft", () => {

@@ -32,13 +32,15 @@ interface Container {
 /** One PostgreSQL database, and proposals for object stores and metrics. */
 export function surveyServices(project: string): ProjectFinding[] {
   const variables = envFiles.flatMap((file) => variablesIn(file, textOf(project, file)));
+  const names = new Set<string>();
+  const distinct = variables.filter(({ name }) => !names.has(name) && names.add(name));
   const containers = composeFiles.flatMap((file) => containersIn(file, textOf(project, file)));
   return [
     ...[postgresVariable(variables, containers) ?? postgresContainer(containers)].filter(
       (found) => found !== undefined,
     ),
     ...containers.flatMap(serviceOf),
-    ...variables.flatMap(settingOf),
+    ...distinct.flatMap(settingOf),
   ];
 }
 
@@ -68,17 +70,36 @@ function postgresVariable(
   };
 }
 
-const postgresImage = /postgres|pgvector|timescale|postgis/;
+const databaseImages = new Set(["postgres", "postgresql", "postgis", "pgvector", "pgvecto", "timescaledb"]);
+
+/** By the name of the image, which may end in a variant (`timescaledb-ha`) but in no other product (`postgres-exporter`). */
+function isPostgresImage({ image }: Container): boolean {
+  const words = imageName(image).split(/[-_.]/);
+  const at = words.findIndex((word) => databaseImages.has(word));
+  const rest = words.slice(at + 1);
+  return (
+    at >= 0 && rest.every((word) => databaseImages.has(word) || /^(?:(?:pg)?\d+|ha|repmgr|alpine|oss|rs)$/.test(word))
+  );
+}
+
+/** The last part without tag and digest: `minio` for `quay.io/minio/minio:latest`. */
+function imageName(image: string): string {
+  return image.slice(image.lastIndexOf("/") + 1).split(/[:@]/, 1)[0]!;
+}
 
 function postgresContainer(containers: readonly Container[]): ProjectFinding | undefined {
-  const container = containers.find(({ image }) => postgresImage.test(image));
+  const databases = containers.filter(isPostgresImage);
+  const container = databases.find(({ portFor }) => portFor(5432) !== undefined) ?? databases[0];
   if (!container) return undefined;
   const { file, service, variable } = container;
   const port = container.portFor(5432);
   const user = variable("POSTGRES_USER") ?? "postgres";
   const database = variable("POSTGRES_DB") ?? user;
   const isOpen = variable("POSTGRES_HOST_AUTH_METHOD") === "trust";
-  const password = /^\$\{env:([^:}]+)/.exec(variable("POSTGRES_PASSWORD") ?? "")?.[1] ?? "POSTGRES_PASSWORD";
+  // An encoded "$" is an expression that was not understood.
+  const isUsable = port !== undefined && !`${user}${database}`.includes("%24");
+  const password =
+    /^\$\{env:(\w+)(?::-[\w.-]*)?\}$/.exec(variable("POSTGRES_PASSWORD") ?? "")?.[1] ?? "POSTGRES_PASSWORD";
   return {
     what: "PostgreSQL in a container",
     where: `${file} (${service})`,
@@ -87,7 +108,7 @@ function postgresContainer(containers: readonly Container[]): ProjectFinding | u
       url: `postgres://${user}@127.0.0.1:${port ?? 5432}/${database}`,
       ...(!isOpen && { password: `\${env:${password}}` }),
     },
-    ...(port !== undefined && {
+    ...(isUsable && {
       needs: `the container ${service} of ${file}, ${isOpen ? "" : `the environment variable ${password}, `}and "pressmark trust"`,
     }),
   };
@@ -102,9 +123,11 @@ function serviceOf({ file, service, image, portFor }: Container): ProjectFinding
       values: { [option]: `http://127.0.0.1:${portFor(target) ?? target}` },
     },
   ];
-  if (/\b(?:minio|garage|seaweedfs|localstack)\b/.test(image)) return found("object store", "s3", "endpoint", 9000);
-  if (/\bvictoria-?metrics\b/.test(image)) return found("VictoriaMetrics", "metrics", "url", 8428);
-  return /\bprometheus\b/.test(image) ? found("Prometheus", "metrics", "url", 9090) : [];
+  const name = imageName(image);
+  if (/^(?:minio|garage|seaweedfs|localstack(?:-pro)?)$/.test(name))
+    return found("object store", "s3", "endpoint", 9000);
+  if (/^victoria-?metrics$/.test(name)) return found("VictoriaMetrics", "metrics", "url", 8428);
+  return name === "prometheus" ? found("Prometheus", "metrics", "url", 9090) : [];
 }
 
 /** By the name of a variable: what it holds, the source, and the source's option, which may be a list. */
@@ -162,7 +185,7 @@ function containersIn(file: string, text: string): Container[] {
       {
         file,
         service,
-        image,
+        image: withDefaults(image),
         portFor: (target) => publishedPort(Array.isArray(ports) ? ports : [], target),
         variable(name) {
           // A variable without a value is taken from the environment of compose, as one of an env_file may be.
@@ -189,11 +212,17 @@ function publishedPort(ports: readonly unknown[], target: number): number | unde
   return undefined;
 }
 
-/** A value of a compose file as a text for the config: `${NAME:-x}` becomes `${env:NAME:-x}`. */
+/** A value of a compose file as a part of a URL in the config: `a b${NAME:-x}` becomes `a%20b${env:NAME:-x}`. */
 function toReference(value: string): string {
-  const [, name, fallback] = /^\$\{?([A-Z_a-z]\w*)(?::?-([\w.-]*))?(?:[:?][^}]*)?\}?$/.exec(value) ?? [];
-  if (name === undefined) return encodeURIComponent(value);
-  return fallback === undefined ? `\${env:${name}}` : `\${env:${name}:-${fallback}}`;
+  const variables = value.matchAll(/\$(?:([A-Z_a-z]\w*)|\{([A-Z_a-z]\w*)(?::?-([\w.-]*)|:?\?[^{}]*)?\})/g);
+  let text = "";
+  let end = 0;
+  for (const { 0: whole, 1: plain, 2: name = plain, 3: fallback, index } of variables) {
+    text += encodeURIComponent(value.slice(end, index));
+    text += fallback === undefined ? `\${env:${name}}` : `\${env:${name}:-${fallback}}`;
+    end = index + whole.length;
+  }
+  return text + encodeURIComponent(value.slice(end));
 }
 
 function withDefaults(value: string): string {

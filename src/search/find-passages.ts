@@ -48,7 +48,8 @@ export function findPassages(
   const condition = conditionOf(query, request);
   const admission = createAdmission(index.database, condition, now);
   const lookup = openLookup(index.segments, request.visibility);
-  countRows?.(nextPowerOfTwo(lookup.passages) * (1 + query.wanted.length + (request.vector ? 1 : 0)));
+  const others = query.otherKana.reduce((sum, { terms }) => sum + terms.length, 0);
+  countRows?.(nextPowerOfTwo(lookup.passages) * (1 + query.wanted.length + others + (request.vector ? 1 : 0)));
   const found = lookUp(lookup, query, index.texts);
   const gate = createPassageFilter(index.texts, lookup, query, admission.ifFew(), request.visibility);
   const count = Math.max(secondLooks, request.limit);

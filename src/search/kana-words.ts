@@ -43,6 +43,8 @@ function toKatakana(text: string): string {
 export function kanaWordsOf(folded: string): readonly KanaWord[] {
   const words: KanaWord[] = [];
   let segments: readonly Segment[] | undefined;
+  // The first segment that does not end before the run.
+  let first = 0;
   for (const { 0: run, index: start } of folded.matchAll(kanaRun)) {
     if (words.length >= maxWords) break;
     const end = start + run.length;
@@ -59,13 +61,13 @@ export function kanaWordsOf(folded: string): readonly KanaWord[] {
     if (isKatakana || isAlone) add(start, end);
     let from = start;
     segments ??= segmentsOf(folded);
-    for (const { segment, index } of segments) {
-      const next = index + segment.length;
-      if (next <= start || index >= end) continue;
+    while (first < segments.length && endOf(segments[first]!) <= start) first += 1;
+    for (let at = first; at < segments.length && segments[at]!.index < end; at += 1) {
+      const { segment, index } = segments[at]!;
       // The ending of a word that began before the run: ち of 落ち.
       if (index >= start && !isFunctionKana(toHiragana(segment))) continue;
       add(from, index);
-      from = next;
+      from = endOf(segments[at]!);
     }
     add(from, end);
   }
@@ -110,6 +112,10 @@ function isWord(folded: string, from: number, to: number): boolean {
 interface Segment {
   segment: string;
   readonly index: number;
+}
+
+function endOf({ segment, index }: Segment): number {
+  return index + segment.length;
 }
 
 let segmenter: Intl.Segmenter | undefined;

@@ -28,6 +28,9 @@ const maxGuesses = 2;
 /** A short prefix matches too much; terms are taken until they have this many postings. */
 const maxPrefixPlaces = 200_000;
 
+/** Words in the other kana are looked up until this many postings of their terms have been read. */
+const maxTogetherPlaces = 2_000_000;
+
 export type Lookup = ReturnType<typeof openLookup>;
 
 /** Weighs terms by visible documents, and finds only terms that these contain. Default: all documents are visible. */
@@ -56,7 +59,13 @@ export function openLookup(stored: Segments, visibility?: Visibility) {
   }
 
   let guesses = 0;
-  const exact = (term: string): (readonly List[])[] => segments.map((segment) => index.find(segment, term));
+  let placesLeft = maxTogetherPlaces;
+  const known = new Map<string, (readonly List[])[]>();
+  function exact(term: string): (readonly List[])[] {
+    let lists = known.get(term);
+    if (!lists) known.set(term, (lists = segments.map((segment) => index.find(segment, term))));
+    return lists;
+  }
 
   return {
     segments,
@@ -64,13 +73,19 @@ export function openLookup(stored: Segments, visibility?: Visibility) {
     passages,
     /** Mean length of a passage, in tokens. */
     meanLength: Math.max(1, total("tokens") / Math.max(1, passages)),
-    /** Where all these terms occur, as if they were one, except where `accepts` says no. Undefined if they do not. */
+    /**
+     * Where all these terms occur, as if they were one, except where `accepts` says no. Undefined if they do not, or if too many postings have
+     * been read to know.
+     */
     findTogether(wanted: QueryTerm, terms: readonly string[], accepts: Accepts): FoundTerm | undefined {
-      const lists = segments.map((segment) => {
-        const all = terms.map((term) => index.find(segment, term));
-        return together(all, segment, parts.get(segment)!, accepts);
+      const all = terms.map(exact);
+      // Visible postings: the limit must not depend on hidden documents.
+      const mayRead = (list: List): boolean => (placesLeft -= countIn(list)) >= 0;
+      const lists = segments.map((segment, at) => {
+        const ofTerms = all.map((ofTerm) => ofTerm[at]!);
+        return together(ofTerms, segment, parts.get(segment)!, accepts, mayRead);
       });
-      return judge(wanted, lists, () => false);
+      return placesLeft < 0 ? undefined : judge(wanted, lists, () => false);
     },
     /** Undefined if it does not occur. */
     find(wanted: QueryTerm): FoundTerm | undefined {
@@ -108,31 +123,56 @@ function countIn(list: List | undefined): number {
 /** Decides by field and ordinal. */
 type Accepts = (segment: Segment, field: number, ordinal: number) => boolean;
 
+/** Stops at a list that `mayRead` refuses. */
 function together(
   all: readonly (readonly List[])[],
   segment: Segment,
   { masks }: VisiblePart,
   accepts: Accepts,
+  mayRead: (list: List) => boolean,
 ): readonly List[] {
   const writer = createListWriter();
   for (let field = 0; field < fields.length; field += 1) {
     const lists = all.map((ofTerm) => ofTerm.find((list) => list.field === field));
     if (!lists.every((list) => list !== undefined)) continue;
     const mask = field <= headingField ? masks?.passages : masks?.documents;
-    let times: Map<number, number> | undefined;
-    for (const list of lists.sort((left, right) => left.count - right.count)) {
-      const before: Map<number, number> | undefined = times;
-      const now = new Map<number, number>();
-      eachPosting(list, (ordinal, here) => {
-        const least = before ? before.get(ordinal) : mask?.[ordinal] === 0 ? undefined : here;
-        if (least !== undefined) now.set(ordinal, Math.min(least, here));
-      });
-      times = now;
+    const [rarest, ...rest] = lists.sort((left, right) => countIn(left) - countIn(right));
+    if (!rarest) continue;
+    if (!mayRead(rarest)) return [];
+    const ordinals: number[] = [];
+    const times: number[] = [];
+    eachPosting(rarest, (ordinal, here) => {
+      if (mask?.[ordinal] === 0) return;
+      ordinals.push(ordinal);
+      times.push(here);
+    });
+    for (const list of rest) {
+      if (ordinals.length === 0) break;
+      if (!mayRead(list)) return [];
+      keepCommon(ordinals, times, list);
     }
-    for (const [ordinal, count] of times ?? []) if (accepts(segment, field, ordinal)) writer.add(field, ordinal, count);
+    ordinals.forEach((ordinal, at) => {
+      if (accepts(segment, field, ordinal)) writer.add(field, ordinal, times[at]!);
+    });
   }
   const bytes = writer.take().slice();
   return bytes.length === 0 ? [] : listsOf(bytes, 0, bytes.length);
+}
+
+/** Removes ordinals that are not in the list. */
+function keepCommon(ordinals: number[], times: number[], list: List): void {
+  let at = 0;
+  let kept = 0;
+  eachPosting(list, (ordinal, here) => {
+    while (at < ordinals.length && ordinals[at]! < ordinal) at += 1;
+    if (ordinals[at] !== ordinal) return;
+    ordinals[kept] = ordinal;
+    times[kept] = Math.min(times[at]!, here);
+    kept += 1;
+    at += 1;
+  });
+  ordinals.length = kept;
+  times.length = kept;
 }
 
 /** All terms with this prefix, and this term, as one: "happy" is a prefix of many words, and is "happi" itself. */

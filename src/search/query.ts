@@ -22,7 +22,7 @@ export type Phrase = readonly QueryTerm[];
 /** A word to search for in the other kana too: サクラ for さくら. */
 export interface OtherKana {
   readonly word: string;
-  /** The terms of the other word: all must occur. */
+  /** The terms of the other word, each once: all must occur. */
   readonly terms: readonly string[];
   /** The word as typed, and its terms, which are wanted too. */
   readonly typed: string;
@@ -153,7 +153,7 @@ function otherKanaOf(text: string, first: number): OtherKana[] {
 }
 
 function pairsOf(kana: string): string[] {
-  return tokenize(kana).flatMap(({ kind, term }) => (kind === "pair" ? term : []));
+  return [...new Set(tokenize(kana).flatMap(({ kind, term }) => (kind === "pair" ? term : [])))];
 }
 
 /** True if the last character of a run is already in the pair before it. */

@@ -367,6 +367,8 @@ it("counts rows by the words of the query and the magnitude of the index, not by
   const [one, two] = [rowsOf("tea"), rowsOf("tea kettle")];
   expect(one).toBeGreaterThan(0);
   expect(two).toBeGreaterThan(one);
+  // Also looked up in the other kana: サク, クラ.
+  expect(rowsOf("さくら")).toBeGreaterThan(rowsOf("東京都"));
   expect([rowsOf("qwzxy"), rowsOf("tae"), rowsOf("tea", { limit: 1 })]).toEqual([one, one, one]);
   put(document("hidden", "merger"));
   expect([rowsOf("merger"), rowsOf("tea")]).toEqual([one, one]);

@@ -31,6 +31,7 @@ import { parseLineRange } from "../../src/protocol/tools/arguments.ts";
 import { createCursors } from "../../src/router/cursor.ts";
 import { createRoutes } from "../../src/router/route.ts";
 import { conditionOf } from "../../src/search/filters.ts";
+import { kanaWordsOf } from "../../src/search/kana-words.ts";
 import { passagesOf } from "../../src/search/passages.ts";
 import { parseQuery } from "../../src/search/query.ts";
 import { snippetOf } from "../../src/search/snippet.ts";
@@ -562,6 +563,14 @@ const search: readonly Parser[] = [
     tokens: ['"', "-", "path:", "mime:", "after:", "a ", "“", "„", "東京", "aB_c", "　"],
     maxLength: 10_000,
     run: (text) => parseQuery(text),
+  },
+  {
+    name: "kana words of questions",
+    tokens: ["です", "を", "さくら", "サ", "ー", "A", " ", "東"],
+    // Longer than a question may be: growth is seen there.
+    maxLength: 64 * kib,
+    run: kanaWordsOf,
+    kept: [{ unit: "ですA" }, { unit: "をに東" }],
   },
   {
     name: "path filters",

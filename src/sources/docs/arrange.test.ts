@@ -14,6 +14,7 @@ function document(file: string, lang: string, bar: readonly string[] = []): Docu
     lang,
     bar,
     bare: marks.strip(file, lang),
+    mayBeJapanese: false,
     format: "markdown",
     entry: { path: file },
     title: file,

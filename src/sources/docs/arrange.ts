@@ -1,6 +1,7 @@
 /** Assigns a unique address to each file, and groups the translations of one document. */
 import { compareAddresses } from "../../lib/address-order.ts";
 import type { DocumentHead } from "./head.ts";
+import { baseLanguageOf } from "./language.ts";
 
 export interface Placed {
   readonly document: DocumentHead;
@@ -21,7 +22,8 @@ export interface Arrangement {
   readonly directories: ReadonlyMap<string, readonly string[]>;
 }
 
-export function arrange(documents: readonly DocumentHead[]): Arrangement {
+export function arrange(heads: readonly DocumentHead[]): Arrangement {
+  const documents = settleLanguages(heads);
   const addresses = placeAll(documents);
   const twins = pair(documents);
   const placed = documents.map((document): Placed => {
@@ -32,6 +34,13 @@ export function arrange(documents: readonly DocumentHead[]): Arrangement {
   });
   placed.sort((left, right) => compareAddresses(left.address, right.address));
   return arrangementOf(placed);
+}
+
+/** A few Han characters alone are Japanese where other documents are Japanese and none is surely Chinese. */
+function settleLanguages(heads: readonly DocumentHead[]): readonly DocumentHead[] {
+  const sure = new Set(heads.flatMap(({ lang, mayBeJapanese }) => (mayBeJapanese ? [] : baseLanguageOf(lang))));
+  if (!sure.has("ja") || sure.has("zh")) return heads;
+  return heads.map((head) => (head.mayBeJapanese ? { ...head, lang: "ja" } : head));
 }
 
 /** `placed` is in address order. */

@@ -72,6 +72,22 @@ describe("a collection", () => {
     expect(lists()).toBe(3);
   });
 
+  it("takes a few Han characters for Japanese where other documents are Japanese and none is surely Chinese", async () => {
+    write("復旧手順.md", "# 復旧\n");
+    write("plan.md", "# Plan of the year\n");
+    const { collection, lists } = await watched();
+    const addresses = async () => (await collection.look(call())).placed.map(({ address }) => address);
+    expect(await addresses()).toEqual(["en/plan.md", "zh/復旧手順.md"]);
+    write("設定.md", "# 設定する\n");
+    expect(await addresses()).toEqual(["en/plan.md", "ja/復旧手順.md", "ja/設定.md"]);
+    const before = lists();
+    write("復旧手順.md", "# 復旧計画\n");
+    expect(await collection.find("ja/復旧手順.md", call())).toMatchObject({ placed: { document: { lang: "ja" } } });
+    expect(lists(), "a change is no reason to list again").toBe(before);
+    write("配置.md", "---\nlang: zh-CN\n---\n# 配置\n");
+    expect(await addresses()).toEqual(["en/plan.md", "ja/設定.md", "zh/復旧手順.md", "zh-CN/配置.md"]);
+  });
+
   it("rejects for a caller that leaves, and continues for the others", async () => {
     write("a.md", "# A\n");
     const { collection } = await watched();

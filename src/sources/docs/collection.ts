@@ -172,7 +172,9 @@ export function createCollection({
       throw cause;
     }
     if (isUnchanged(document.entry, entry)) return placed;
-    const now = await learn(entry, document.format);
+    const learned = await learn(entry, document.format);
+    // The other documents have decided.
+    const now = learned?.mayBeJapanese && document.mayBeJapanese ? { ...learned, lang: document.lang } : learned;
     // A link may lead to another file now.
     const isSame = now?.lang === document.lang && now.entry.reveals?.path === document.entry.reveals?.path;
     return isSame ? { ...placed, document: now } : undefined;

@@ -5,7 +5,7 @@ import { stemOf } from "./formats.ts";
 import { parseDocumentFrontMatter } from "./front-matter.ts";
 import type { DocumentFrontMatter } from "./front-matter.ts";
 import { firstTitle } from "./headings.ts";
-import { decideLanguage, detectLanguage } from "./language.ts";
+import { baseLanguageOf, decideLanguage, detectLanguage } from "./language.ts";
 import type { LanguageMarks } from "./language.ts";
 import { languageBar } from "./links.ts";
 import type { DocumentRating } from "./rules.ts";
@@ -17,6 +17,8 @@ export interface DocumentHead {
   /** The entry of the folder source. */
   readonly entry: Entry;
   readonly lang: string;
+  /** True if only a few Han characters show that it is Chinese. */
+  readonly mayBeJapanese: boolean;
   /** The language mark in its path. */
   readonly mark?: string;
   /** The path without its language marks. */
@@ -57,6 +59,7 @@ export async function describeDocument(
   const mark = marks.read(file);
   const detected = head === undefined || said !== undefined ? undefined : detectLanguage(head, format);
   const lang = decideLanguage({ path: file, said, mark, detected, fallback });
+  const isGiven = (said ?? mark) !== undefined || baseLanguageOf(fallback) === "zh";
   const bare = mark === undefined ? file : marks.strip(file, lang);
   const rating = rules(file);
   return {
@@ -64,6 +67,7 @@ export async function describeDocument(
     format,
     entry,
     lang,
+    mayBeJapanese: lang === "zh" && !isGiven && !detected?.isSure,
     mark,
     bare,
     title: detached(title ?? (head === undefined ? undefined : firstTitle(head, format)) ?? stemOf(file)),

@@ -117,6 +117,8 @@ describe("language marks in a path", () => {
     ["docs-ja/x.md", "ja", "docs/x.md"],
     ["docs_en/x.md", "en", "docs/x.md"],
     ["content.zh-CN/x.md", "zh-CN", "content/x.md"],
+    ["docs-zh-hant/x.md", "zh-Hant", "docs/x.md"],
+    ["zh_Hans/x.md", "zh-Hans", "x.md"],
     ["translations/ja/a/README.md", "ja", "a/README.md"],
     ["i18n/ja/x.md", "ja", "x.md"],
     ["i18n/ja/docusaurus-plugin-content-docs/current/a/x.md", "ja", "docs/a/x.md"],
@@ -145,6 +147,10 @@ describe("language marks in a path", () => {
     "日本語.md",
     "demo-ar/x.md",
     "opt-in/x.md",
+    "my-en-docs/x.md",
+    "en-docs/x.md",
+    "ja_old/x.md",
+    "how-to-de-bug.md",
   ])("%s has no mark", (path) => expect(marks.read(path)).toBeUndefined());
 
   it("are recognized only for the configured languages", () => {

@@ -48,7 +48,7 @@ export function createLanguageMarks(languages: readonly string[] = knownLanguage
   const bases = new Set([...counted].map(baseLanguageOf));
 
   function tagOf(text: string): string | undefined {
-    if (!/^[a-z]{2}(?:[-_][a-z]{2,4})?$/i.test(text)) return undefined;
+    if (!/^[a-z]{2}(?:[-_](?:[a-z]{2}|hans|hant|latn|cyrl))?$/i.test(text)) return undefined;
     const named = text.toLowerCase();
     // An old language code ("in", "iw") is usually a word.
     if (!bases.has(baseLanguageOf(aliases[named] ?? named.slice(0, 2)))) return undefined;
