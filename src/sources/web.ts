@@ -269,7 +269,8 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
     },
 
     async stat(at, call) {
-      await learnPages(call);
+      // A site that cannot be read says nothing about the pages of others.
+      if (!listed.has(keyOf(at))) await learnPages(call).catch(() => undefined);
       const found = listed.get(keyOf(at));
       if (found) return shown(found);
       const page = await reader.fetch(at, { isCrawl: call.caller === serverCaller, signal: call.signal });

@@ -205,6 +205,15 @@ describe("the title of a page", () => {
   });
 });
 
+it("a page that is not of the site can be found while the site cannot be read", async () => {
+  site.pages.set("sitemap.xml", answering(500));
+  for (const name of ["page", "else"]) other.pages.set(name, name);
+  const source = open({ hosts: [other.origin], pages: [`${other.origin}/page`] });
+  for (const path of under(["page", "else"], other)) expect(await source.stat!({ path }, call)).toMatchObject({ path });
+  // A list without the pages of the site would claim to be complete.
+  await expect(source.list(asking(10), call)).rejects.toMatchObject({ kind: "unavailable" });
+});
+
 describe("a watched site", () => {
   it("is requested again conditionally; only what changed is announced", async () => {
     const names = ["a", "b", "c"];
