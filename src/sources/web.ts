@@ -353,8 +353,9 @@ function versionOf(digest: string): string {
   return `sha256:${digest}`;
 }
 
-/** Mounts with the same pages share a file. */
-function stateFile({ sites, pages, direct }: WebOptions, { env }: Runtime): string {
-  const name = digestOf(Buffer.from(canonicalJson({ sites, pages, direct })));
+/** Mounts with the same pages and headers share a file: others may not see the same titles. */
+function stateFile({ sites, pages, direct, hosts }: WebOptions, { env }: Runtime): string {
+  const withHeaders = hosts.filter((host) => typeof host !== "string");
+  const name = digestOf(Buffer.from(canonicalJson({ sites, pages, direct, withHeaders })));
   return join(cacheFolder(systemPathsOf(env)), "web", `${name}.json`);
 }
