@@ -14,7 +14,7 @@ it.each([
   ]);
 });
 
-it.each(["- [a](/a", "- [a(/a)", "- [a] (/a)", "- [a](</a)", "- [a](/a_(b)", `- ${"[".repeat(7000)}](/a)`])(
+it.each(["- [a](/a", "- [a(/a)", "- [a] (/a)", "- [a](</a)", "- [a](/a_(b)", `- ${"[".repeat(40)}](/a)`])(
   "is no link: %s",
   (line) => {
     expect(parseSiteMap(`# Docs\n${line}\n`, 9)).toBeUndefined();
