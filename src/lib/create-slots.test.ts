@@ -34,3 +34,23 @@ it("a cancelled waiter gets the reason, and takes no slot", async () => {
   free();
   expect(await stayed).toBeTypeOf("function");
 });
+
+it("a freed slot goes to the waiter, also if another caller asks before the waiter resumes", async () => {
+  const slot = createSlots(1);
+  const free = await slot(never);
+  const entered: string[] = [];
+  const enter = async (name: string) => {
+    const leave = await slot(never);
+    entered.push(name);
+    return leave;
+  };
+  const first = enter("first");
+  free();
+  const second = enter("second");
+  const leave = await first;
+  // The second would have entered by now.
+  await new Promise(setImmediate);
+  expect(entered).toEqual(["first"]);
+  leave();
+  await second;
+});

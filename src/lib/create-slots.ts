@@ -6,17 +6,19 @@ export function createSlots(count: number): (signal: AbortSignal) => Promise<() 
   let taken = 0;
 
   function free(): void {
-    taken -= 1;
+    // Handed over: a caller who comes before the waiter resumes must not find it free.
     for (const enter of waiting) {
       waiting.delete(enter);
       enter();
       return;
     }
+    taken -= 1;
   }
 
   return async (signal) => {
     signal.throwIfAborted();
-    if (taken >= count)
+    if (taken < count) taken += 1;
+    else
       await new Promise<void>((resolve, reject) => {
         const enter = (): void => {
           signal.removeEventListener("abort", leave);
@@ -29,7 +31,6 @@ export function createSlots(count: number): (signal: AbortSignal) => Promise<() 
         waiting.add(enter);
         signal.addEventListener("abort", leave, { once: true });
       });
-    taken += 1;
     let isFree = false;
     return () => {
       if (!isFree) free();

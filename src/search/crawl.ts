@@ -124,7 +124,7 @@ export function createCrawl(options: CrawlOptions) {
       const entry = title === undefined || listed.title !== undefined ? listed : { ...listed, title };
       const version = entry.version ?? versionRead ?? `text:${hashOf(entry, text)}`;
       if (stored?.version === version) return "as before";
-      return { mount, text, entry: { ...entry, version, ...(reveals && !entry.reveals && { reveals }) } };
+      return { mount, text, entry: { ...entry, version, ...(reveals && { reveals }) } };
     } catch (cause) {
       if (call.signal.aborted) throw cause;
       leaveUnread(listed, cause);

@@ -16,7 +16,7 @@ import { createHosts } from "./web/hosts.ts";
 import { type KnownPage, openKnownPages } from "./web/known-pages.ts";
 import { differences, isAbove, listPages } from "./web/listing.ts";
 import { createPace, maxCrawlDelayMs } from "./web/pace.ts";
-import { keyOf, parsePageUrl, urlOf } from "./web/page-address.ts";
+import { keyOf, parsePageUrl, redirectTarget, urlOf } from "./web/page-address.ts";
 import { createPageReader } from "./web/page-reader.ts";
 import { digestOf } from "./web/read-page.ts";
 import { createSiteRules } from "./web/site-rules.ts";
@@ -157,15 +157,17 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
   const ageOf = ({ checkedMs }: KnownPage) => Math.abs(runtime.now() - checkedMs);
 
   /** The entry with the title of the page itself, unless the config has one, and with a version if its content is known. */
-  function shown({ entry }: Listed): Entry {
+  function shown({ entry, url }: Listed): Entry {
     const page = known.get(keyOf(entry));
     if (!page) return entry;
+    const reveals = page.href === "" ? undefined : redirectTarget(url, page.href);
     const { title, digest } = page;
     const isCurrent = entry.version === undefined && digest !== undefined && ageOf(page) < options.refreshMs;
     return {
       ...entry,
       ...(title !== undefined && !hasOwnTitle.has(entry) && { title }),
       ...(isCurrent && !configuredKeys.has(keyOf(entry)) && { version: versionOf(digest) }),
+      ...(reveals && { reveals }),
     };
   }
 
@@ -262,16 +264,17 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
     },
 
     async read(at, { caller, signal }) {
-      const { part, digest } = await reader.fetch(at, { isCrawl: caller === serverCaller, signal });
-      return [{ ...part, version: versionOf(digest) }];
+      const { part, digest, reveals } = await reader.fetch(at, { isCrawl: caller === serverCaller, signal });
+      return [{ ...part, version: versionOf(digest), ...(reveals && { reveals }) }];
     },
 
     async stat(at, call) {
-      await learnPages(call);
+      // A site that cannot be read says nothing about the pages of others.
+      if (!listed.has(keyOf(at))) await learnPages(call).catch(() => undefined);
       const found = listed.get(keyOf(at));
       if (found) return shown(found);
       const page = await reader.fetch(at, { isCrawl: call.caller === serverCaller, signal: call.signal });
-      const { part, title, size, lastModified, digest } = page;
+      const { part, title, size, lastModified, digest, reveals } = page;
       return {
         ...at,
         ...(title !== undefined && { title }),
@@ -279,6 +282,7 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
         size,
         version: versionOf(digest),
         ...(lastModified && { annotations: { lastModified } }),
+        ...(reveals && { reveals }),
       };
     },
 
@@ -349,8 +353,9 @@ function versionOf(digest: string): string {
   return `sha256:${digest}`;
 }
 
-/** Mounts with the same pages share a file. */
-function stateFile({ sites, pages, direct }: WebOptions, { env }: Runtime): string {
-  const name = digestOf(Buffer.from(canonicalJson({ sites, pages, direct })));
+/** Mounts with the same pages and headers share a file: others may not see the same titles. */
+function stateFile({ sites, pages, direct, hosts }: WebOptions, { env }: Runtime): string {
+  const withHeaders = hosts.filter((host) => typeof host !== "string");
+  const name = digestOf(Buffer.from(canonicalJson({ sites, pages, direct, withHeaders })));
   return join(cacheFolder(systemPathsOf(env)), "web", `${name}.json`);
 }

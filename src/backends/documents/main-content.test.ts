@@ -16,6 +16,9 @@ const unmarked = `<!doctype html><html><head><title>始め方 | 例のサイト<
 <table><tr><th>名前<th>値<tr><td>a<td>1</table><p>詳細は<a href="more.html">次のページ</a>へ。</p></div>
 <div class="footer">${menu}<p>Copyright Example</p></div></body></html>`;
 
+/** Without the library, which may not be needed. */
+const convert = (html: string) => pageToMarkdown(html, url, () => Promise.reject(new Error("not here")));
+
 describe("the content of a page", () => {
   it("is its main element, without navigation, marks of anchors and buttons", async () => {
     const html = `<html><head><title>頁 | 例</title></head><body><nav>${menu}</nav><div role="main"><nav>${menu}</nav><h1>頁<a href="#h">¶</a></h1>
@@ -46,6 +49,13 @@ describe("the content of a page", () => {
     expect(whole).toContain("ニュース");
     for (const found of ["", "<p>Copyright Example</p>", paragraphs])
       expect(await pageToMarkdown(unmarked, url, async () => () => found)).toBe(whole);
+  });
+
+  it("is the whole page if its main element is empty or a tiny part, but not because of menus", async () => {
+    for (const main of ["<main></main>", "<main><p>導入</p></main>", '<div role="main"> </div>'])
+      expect(await convert(`<body>${main}<div id="root">${paragraphs}</div></body>`)).toContain("手順 8 では");
+    const short = `<body><div class="sidebar">${menu.repeat(30)}</div><main><h1>頁</h1><p>準備中</p></main></body>`;
+    expect(await convert(short)).toBe("# 頁\n\n準備中\n");
   });
 
   it("is not lost if the navigation is not closed", async () => {

@@ -5,6 +5,9 @@ import { attributeOf, scanHtml } from "./html-tags.ts";
 /** A larger page without a main element is converted as a whole: the library would take seconds and hundreds of megabytes. */
 const maxSearched = 512 * 1024;
 
+/** A main element with less text is not trusted if the page has much more: it may be a frame that scripts fill. */
+const maxTinyProse = 500;
+
 export interface PageHead {
   readonly title: string;
   /** URL that links are relative to. */
@@ -57,12 +60,18 @@ export function needsSearch(html: string): boolean {
   return html.length <= maxSearched && findMain(html) === undefined;
 }
 
-/** By the main element of the page; else, by the library if it is installed; else without what is marked as navigation. */
+/** By the main element of the page, unless it is a tiny part; else, by the library if it is installed; else without what is marked as navigation. */
 export async function pageToMarkdown(html: string, url: string, load = loadFinder): Promise<string> {
   const { title, base } = readHead(html, url);
   const options = { title, base, isContent: true };
   const main = findMain(html);
-  if (main !== undefined) return contentOf(main, options);
+  if (main !== undefined) {
+    const content = contentOf(main, options);
+    if (proseIn(content) >= maxTinyProse) return content;
+    const all = contentOf(html, options);
+    // Not by the library: this may be the server's own process.
+    return proseIn(content) < proseIn(all) / 5 ? all : content;
+  }
   const whole = contentOf(html, options);
   const find = html.length > maxSearched ? undefined : await load();
   const found = htmlToMarkdown(find?.(html, url) ?? "", options);
@@ -73,6 +82,11 @@ export async function pageToMarkdown(html: string, url: string, load = loadFinde
 function contentOf(html: string, options: HtmlOptions): string {
   const content = htmlToMarkdown(html, options);
   return content.includes("\n\n") ? content : htmlToMarkdown(html, { ...options, isContent: false });
+}
+
+/** Number of characters outside of links: menus do not count. */
+function proseIn(markdown: string): number {
+  return markdown.replaceAll(/\[[^[\]]{0,300}\]\([^()\s]{0,2000}\)|[-\s]/g, "").length;
 }
 
 /** Whether the library took a small part of the content for all of it. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { notebookType } from "../../lib/mime.ts";
 import { documentText } from "./document-text.ts";
 import { notebookToMarkdown } from "./notebook.ts";
+import { notebookHead } from "./notebook-head.ts";
 
 const python = { kernelspec: { name: "python3", language: "python" } };
 
@@ -165,5 +166,33 @@ raw text
     const deep = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
     const bytes = Buffer.from(`{"cells":[{"cell_type":"markdown","source":"a","x":${deep}}]}`);
     expect(notebookToMarkdown(bytes)).toBe("a\n");
+  });
+});
+
+const head = (...cells: readonly object[]) => notebookHead(JSON.stringify({ metadata: python, cells }, undefined, 1));
+
+describe("the head of a notebook", () => {
+  it("is the Markdown of its cells, whatever the order of their fields", () => {
+    const metadata = { source: "no", tags: ["{", '"'], cell_type: "markdown" };
+    const markdown = ["# 題\n", 'a "b" {c}'];
+    for (const cell of [
+      { cell_type: "markdown", metadata, source: markdown },
+      { source: markdown, metadata, cell_type: "markdown" },
+    ])
+      expect(head({ source: ["print(1)"], cell_type: "code" }, cell, { source: "print(2)", cell_type: "code" })).toBe(
+        '# 題\na "b" {c}',
+      );
+    // A cell without text does not take that of the next one.
+    expect(head({ cell_type: "markdown" }, { source: "print(1)", cell_type: "code" })).toBe("");
+  });
+
+  it("is read as far as the file is there, up to a limit", () => {
+    const json = JSON.stringify({ cells: [{ cell_type: "markdown", source: ["# 題\n", "本\\文"] }] });
+    for (let length = 0; length <= json.length; length += 1)
+      expect(["", "# 題\n", "# 題\n本\\文"]).toContain(notebookHead(json.slice(0, length)));
+    const repeated = `{"cells":[{${'"cell_type":"markdown",'.repeat(300)}"source":["${"a".repeat(8000)}"]`;
+    expect(notebookHead(repeated)).toBe("a".repeat(8000));
+    const many = Array.from({ length: 9 }, () => ({ cell_type: "markdown", source: "a".repeat(8000) }));
+    expect(head(...many)).toHaveLength(16 * 1024);
   });
 });

@@ -1,4 +1,4 @@
-/** The size of a picture in pixels, from its header, before anything decodes it. */
+/** The size of a picture in pixels, before anything decodes it. What two readers could understand differently counts as damaged. */
 import { DocumentError } from "./document-error.ts";
 
 interface PictureSize {
@@ -29,9 +29,10 @@ export function checkPicture(bytes: Buffer): void {
 /** The size of each page. Empty for an unknown format. */
 function sizesOf(bytes: Buffer): readonly PictureSize[] {
   const head = bytes.toString("latin1", 0, 16);
-  if (head.startsWith("\x89PNG\r\n\x1a\n")) return [{ width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) }];
+  if (head === "\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
+    return [{ width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) }];
   if (head.startsWith("\xff\xd8\xff")) return jpegSize(bytes);
-  if (head.startsWith("GIF8")) return [{ width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) }];
+  if (/^GIF8[79]a/.test(head)) return gifSizes(bytes);
   if (head.startsWith("BM"))
     return [{ width: Math.abs(bytes.readInt32LE(18)), height: Math.abs(bytes.readInt32LE(22)) }];
   if (/^RIFF[^]{4}WEBPVP8/.test(head)) return webpSize(bytes, head[15]);
@@ -39,18 +40,59 @@ function sizesOf(bytes: Buffer): readonly PictureSize[] {
   return head.startsWith("MM\0*") ? tiffSizes(bytes, (at, length) => bytes.readUIntBE(at, length)) : [];
 }
 
-/** The first frame header; other segments have their length after the marker. */
+/** Segments of JPEG that have a length and may precede the picture: tables, restart interval, application data, comment. */
+const jpegSegments = new Set([0xc4, 0xcc, 0xdb, 0xdc, 0xdd, ...Array.from({ length: 16 }, (_, at) => 0xe0 + at), 0xfe]);
+const jpegStartOfScan = 0xda;
+
+/** The only frame header before the first scan. */
 function jpegSize(bytes: Buffer): readonly PictureSize[] {
-  for (let at = 2; at < bytes.length;) {
+  const frames: PictureSize[] = [];
+  for (let at = 2; ;) {
+    const marker = bytes.readUInt8(at + 1);
     if (bytes[at] !== 0xff) return [];
-    const marker = bytes[at + 1]!;
+    if (marker === jpegStartOfScan) return frames.length === 1 ? frames : [];
     // Any number of fill bytes.
-    if (marker === 0xff) at += 1;
-    else if (marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker))
-      return [{ height: bytes.readUInt16BE(at + 5), width: bytes.readUInt16BE(at + 7) }];
-    else at += 2 + bytes.readUInt16BE(at + 2);
+    if (marker === 0xff) {
+      at += 1;
+      continue;
+    }
+    const length = bytes.readUInt16BE(at + 2);
+    if (!jpegSegments.has(marker)) {
+      if (marker < 0xc0 || marker > 0xcf || marker === 0xc8) return [];
+      frames.push({ height: bytes.readUInt16BE(at + 5), width: bytes.readUInt16BE(at + 7) });
+    }
+    if (length < 2) return [];
+    at += 2 + length;
   }
-  return [];
+}
+
+const gifExtension = 0x21;
+const gifFrame = 0x2c;
+const gifEnd = 0x3b;
+
+/** The screen, and all frames together: they are decoded at once. A frame beyond the screen counts as damaged. */
+function gifSizes(bytes: Buffer): readonly PictureSize[] {
+  const screen = { width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) };
+  let pixels = 0;
+  for (let at = 13 + tableBytes(bytes.readUInt8(10)); ;) {
+    const kind = bytes.readUInt8(at);
+    if (kind === gifEnd) return [screen, { width: pixels, height: 1 }];
+    if (kind === gifExtension) at += 2;
+    else if (kind === gifFrame) {
+      const [width, height] = [bytes.readUInt16LE(at + 5), bytes.readUInt16LE(at + 7)];
+      const [right, bottom] = [bytes.readUInt16LE(at + 1) + width, bytes.readUInt16LE(at + 3) + height];
+      if (right > screen.width || bottom > screen.height) return [];
+      pixels += width * height;
+      at += 11 + tableBytes(bytes.readUInt8(at + 9));
+    } else return [];
+    // Blocks of data, each after its length.
+    for (let length = 1; length > 0; at += 1 + length) length = bytes.readUInt8(at);
+  }
+}
+
+/** Size of the colour table that these flags announce. */
+function tableBytes(flags: number): number {
+  return flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0;
 }
 
 /** `kind` is the last character of the first chunk's name: lossy, lossless or extended. */
@@ -63,18 +105,28 @@ function webpSize(bytes: Buffer, kind: string | undefined): readonly PictureSize
 
 const tiffWidth = 256;
 const tiffHeight = 257;
+const tiffTileWidth = 322;
+const tiffTileHeight = 323;
+const tiffSizeTags = [tiffWidth, tiffHeight, tiffTileWidth, tiffTileHeight];
 
-/** A file with more pages than this, or with pages in a circle, counts as damaged. */
+/** A file with more pages than this, with pages in a circle, or with a size that is given twice or elsewhere counts as damaged. */
 function tiffSizes(bytes: Buffer, read: (at: number, length: number) => number): readonly PictureSize[] {
   const pages: PictureSize[] = [];
-  for (let at = read(4, 4); at !== 0;) {
-    if (pages.length === maxPages || at + 2 > bytes.length) return [];
-    const count = read(at, 2);
+  let count = 0;
+  for (let at = read(4, 4); at !== 0; count += 1) {
+    if (count === maxPages || at + 2 > bytes.length) return [];
+    const end = at + 2 + read(at, 2) * 12;
     const values = new Map<number, number>();
-    for (let entry = at + 2; entry < at + 2 + count * 12; entry += 12)
-      values.set(read(entry, 2), read(entry + 8, read(entry + 2, 2) === 3 ? 2 : 4));
-    pages.push({ width: values.get(tiffWidth) ?? 0, height: values.get(tiffHeight) ?? 0 });
-    at = read(at + 2 + count * 12, 4);
+    for (let entry = at + 2; entry < end; entry += 12) {
+      const tag = read(entry, 2);
+      if (!tiffSizeTags.includes(tag)) continue;
+      const valueBytes = { 3: 2, 4: 4 }[read(entry + 2, 2)];
+      if (values.has(tag) || valueBytes === undefined || read(entry + 4, 4) !== 1) return [];
+      values.set(tag, read(entry + 8, valueBytes));
+    }
+    const [width = 0, height = 0, tileWidth = 1, tileHeight = 1] = tiffSizeTags.map((tag) => values.get(tag));
+    pages.push({ width, height }, { width: tileWidth, height: tileHeight });
+    at = read(end, 4);
   }
   return pages;
 }

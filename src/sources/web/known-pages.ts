@@ -4,11 +4,11 @@ import { dirname } from "node:path";
 import { Lru } from "../../lib/lru.ts";
 import { writeFileAtomically } from "../../lib/write-file-atomically.ts";
 import type { Address } from "../../source.ts";
-import { keyOf } from "./page-address.ts";
+import { keyOf, targetOf } from "./page-address.ts";
 
 export interface KnownPage {
   readonly at: Address;
-  /** The final URL: its validators are valid only there. */
+  /** The final URL: its validators are valid only there. Empty if the page did not exist. */
   readonly href: string;
   /** The headers of a conditional request. */
   readonly validators: Readonly<Record<string, string>>;
@@ -69,6 +69,7 @@ function isKnownPage(value: unknown): value is KnownPage {
   return (
     typeof path === "string" &&
     typeof href === "string" &&
+    (href === "" || targetOf(href) !== undefined) &&
     typeof checkedMs === "number" &&
     isTexts(validators) &&
     isTexts(query) &&

@@ -1,5 +1,6 @@
 /** Converts between URLs of pages and addresses. */
-import { invalid, quote } from "../../errors.ts";
+import { denied, invalid, quote } from "../../errors.ts";
+import { cutAt } from "../../lib/cut-at.ts";
 import { type Address, pathOf, segmentsOf } from "../../source.ts";
 
 /** Longest accepted URL. */
@@ -35,6 +36,28 @@ export function addressOf(url: URL): Address {
   throw invalid(
     `${quote(url.href)} cannot be listed: its query may not repeat a name, and every "%" must begin a valid escape`,
   );
+}
+
+/** The address that a redirect led to, for the access rules; undefined if it is the one that was requested. Throws "denied" for a page that no rule can name. */
+export function redirectTarget(requested: URL, finalHref: string): Address | undefined {
+  if (finalHref === requested.href) return undefined;
+  const target = targetOf(finalHref);
+  // The target is not revealed to the caller.
+  if (!target) throw denied(`${quote(requested.host)} redirects to a URL that has no address`);
+  const own = targetOf(requested.href);
+  return own && keyOf(own) === keyOf(target) ? undefined : target;
+}
+
+/** The address of a URL, without its query if that cannot be expressed: access rules are about paths. */
+export function targetOf(href: string): Address | undefined {
+  for (const each of [href, cutAt(href, /\?/)]) {
+    try {
+      return addressOf(new URL(each));
+    } catch {
+      // Tried without its query, or not a URL with an address.
+    }
+  }
+  return undefined;
 }
 
 /** The name of a listed page. It differs from its title, so that lists show both. */

@@ -8,7 +8,7 @@ import type { FetchedResponse } from "../../backends/web/guarded-request.ts";
 import type { Visit } from "./fetch-page.ts";
 import type { KnownPage, KnownPages } from "./known-pages.ts";
 import type { Turn } from "./pace.ts";
-import { keyOf } from "./page-address.ts";
+import { keyOf, redirectTarget } from "./page-address.ts";
 import { type CachedPage, digestOf, readPage } from "./read-page.ts";
 import { refuseFailure } from "./sites.ts";
 
@@ -25,8 +25,8 @@ interface PageReaderOptions {
 }
 
 export interface PageReader {
-  /** Throws "not-found" for a page that does not exist. */
-  fetch(at: Address, turn: Turn): Promise<CachedPage>;
+  /** Throws "not-found" for a page that does not exist. `reveals` is the address that a redirect led to. */
+  fetch(at: Address, turn: Turn): Promise<CachedPage & { readonly reveals?: Address }>;
   /**
    * Looks for changes; a page that cannot be reached counts as unchanged. With `isBaseline`, a page that was never requested before has not
    * changed; without, it counts as changed.
@@ -77,7 +77,8 @@ export function createPageReader({ runtime, visit, known, urlOf, versionOf, chan
     const before = known.get(keyOf(at));
     try {
       const { visited, isSame } = await request(at, url, { isCrawl: true, signal }, before);
-      const isEqual = isSame || digestOf(visited.bytes) === before?.digest;
+      const isEqual = isSame || (visited.url.href === before?.href && digestOf(visited.bytes) === before.digest);
+      redirectTarget(url, visited.url.href);
       learn(at, isEqual && before ? before : await readPage(visited, at.path, extract, signal), isBaseline);
     } catch (cause) {
       if (!(cause instanceof ResourceError) || cause.kind !== "not-found") return;
@@ -91,12 +92,13 @@ export function createPageReader({ runtime, visit, known, urlOf, versionOf, chan
       if (!url) throw notFound(at.path);
       const before = cache.get(url.href);
       const { visited, isSame } = await request(at, url, turn, before);
+      const reveals = redirectTarget(url, visited.url.href);
       const page = isSame && before ? before : await readPage(visited, at.path, extract, turn.signal);
       // A page without a validator must be fetched again anyway, so it is not cached.
       if (Object.keys(page.validators).length > 0 && page.heldBytes <= maxCacheBytes / 4) cache.set(url.href, page);
       else cache.delete(url.href);
       learn(at, page);
-      return page;
+      return { ...page, ...(reveals && { reveals }) };
     },
 
     async check(pages, signal, isBaseline) {

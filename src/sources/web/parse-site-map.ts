@@ -1,5 +1,4 @@
 /** Parses lists of a site's pages: sitemap.xml (https://www.sitemaps.org/protocol.html), an index of them, llms.txt (https://llmstxt.org), or one URL per line. */
-import { cutAt } from "../../lib/cut-at.ts";
 import { scanXml } from "../../backends/documents/xml.ts";
 import { DocumentError } from "../../backends/documents/document-error.ts";
 
@@ -76,20 +75,46 @@ function parseLines(text: string, max: number): SiteMap | undefined {
   for (const line of text.split(/\r\n?|\n/)) {
     if (pages.length >= max) break;
     if (line.length > maxFieldLength) continue;
-    const link = /^\s{0,12}[-*+]\s{1,4}\[([^\]]*)\]\(([^)]*)\)(.*)$/.exec(line);
-    if (link) {
-      const [, title = "", target = "", rest = ""] = link;
-      const url = cutAt(target.trim(), /\s/);
-      const description = rest
-        .replace(/^\s?[:–—-]?/, "")
-        .trim()
-        .slice(0, maxTextLength);
-      pages.push({
-        url,
-        ...(title.trim() && { title: title.trim().slice(0, maxTextLength) }),
-        ...(description && { description }),
-      });
-    } else if (/^https?:\/\/\S+$/.test(line.trim())) pages.push({ url: line.trim() });
+    const page = parseLink(line);
+    if (page) pages.push(page);
+    else if (/^https?:\/\/\S+$/.test(line.trim())) pages.push({ url: line.trim() });
   }
   return pages.length > 0 ? { pages, siteMaps: [] } : undefined;
+}
+
+/** `- [title](url): description`, by the rules of CommonMark: brackets in pairs, or a URL in angle brackets. */
+function parseLink(line: string): ListedPage | undefined {
+  const titleAt = /^\s{0,12}[-*+]\s{1,4}\[/.exec(line)?.[0].length;
+  if (titleAt === undefined) return undefined;
+  const titleEnd = pairedEnd(line, titleAt, "[", "]");
+  if (line[titleEnd + 1] !== "(") return undefined;
+  const rest = line.slice(titleEnd + 2).trimStart();
+  const isQuoted = rest.startsWith("<");
+  const urlEnd = isQuoted ? rest.indexOf(">") : pairedEnd(rest, 0, "(", ")", /\s/);
+  const end = rest.indexOf(")", urlEnd);
+  if (urlEnd < 0 || end < 0) return undefined;
+  const title = line.slice(titleAt, titleEnd).trim().slice(0, maxTextLength);
+  const description = rest
+    .slice(end + 1)
+    .replace(/^\s?[:–—-]?/, "")
+    .trim()
+    .slice(0, maxTextLength);
+  return {
+    url: rest.slice(isQuoted ? 1 : 0, urlEnd),
+    ...(title && { title }),
+    ...(description && { description }),
+  };
+}
+
+/** Where the pair that was opened before `from` is closed, or where `stop` matches; -1 if nowhere. */
+function pairedEnd(text: string, from: number, open: string, close: string, stop?: RegExp): number {
+  let depth = 1;
+  for (let at = from; at < text.length; at += 1) {
+    const char = text[at]!;
+    if (char === "\\") at += 1;
+    else if (char === open) depth += 1;
+    else if (char === close) depth -= 1;
+    if (depth === 0 || stop?.test(char)) return at;
+  }
+  return -1;
 }

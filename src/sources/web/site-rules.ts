@@ -1,4 +1,4 @@
-/** The robots.txt of each site, fetched once an hour. */
+/** The robots.txt of each site, fetched once an hour; after a failure, once a minute. */
 import { unavailable } from "../../errors.ts";
 import { Lru } from "../../lib/lru.ts";
 import type { Runtime } from "../../source.ts";
@@ -8,13 +8,15 @@ import { parseRobots, type Robots } from "./robots.ts";
 export type SiteRules = (url: URL) => Promise<Robots>;
 
 const keptMs = 60 * 60 * 1000;
+/** A robots.txt that cannot be read is requested again only after this time: a list may name hundreds of pages of its site. */
+const retryMs = 60_000;
 const maxSites = 100;
 
 export function createSiteRules(
   runtime: Pick<Runtime, "monotonicMs">,
   fetchRules: (url: URL) => Promise<FetchedResponse>,
 ): SiteRules {
-  const kept = new Lru<string, { readonly until: number; readonly robots: Promise<Robots> }>({ maxEntries: maxSites });
+  const kept = new Lru<string, { until: number; readonly robots: Promise<Robots> }>({ maxEntries: maxSites });
 
   /** A missing robots.txt allows everything; an unavailable one allows nothing until it can be read. */
   async function read(origin: string): Promise<Robots> {
@@ -29,7 +31,9 @@ export function createSiteRules(
     const robots = read(origin);
     const entry = { until: runtime.monotonicMs() + keptMs, robots };
     kept.set(origin, entry);
-    robots.catch(() => kept.get(origin) === entry && kept.delete(origin));
+    robots.catch(() => {
+      entry.until = runtime.monotonicMs() + retryMs;
+    });
     return robots;
   };
 }

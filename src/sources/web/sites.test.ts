@@ -205,6 +205,15 @@ describe("the title of a page", () => {
   });
 });
 
+it("a page that is not of the site can be found while the site cannot be read", async () => {
+  site.pages.set("sitemap.xml", answering(500));
+  for (const name of ["page", "else"]) other.pages.set(name, name);
+  const source = open({ hosts: [other.origin], pages: [`${other.origin}/page`] });
+  for (const path of under(["page", "else"], other)) expect(await source.stat!({ path }, call)).toMatchObject({ path });
+  // A list without the pages of the site would claim to be complete.
+  await expect(source.list(asking(10), call)).rejects.toMatchObject({ kind: "unavailable" });
+});
+
 describe("a watched site", () => {
   it("is requested again conditionally; only what changed is announced", async () => {
     const names = ["a", "b", "c"];
@@ -319,6 +328,26 @@ describe("a site that was read before", () => {
       ]);
     }
   });
+});
+
+it("what was remembered with the headers of a host is not shown without them", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "pressmark-web-"));
+  const keeping: Runtime = { ...quiet, env: { XDG_CACHE_HOME: folder } };
+  site.pages.set("sitemap.xml", urlSet(["/a"]));
+  site.pages.set("a", answering(200, { "Content-Type": "text/html" }, html("秘密", "本文")));
+  const titleWith = async (token?: string, isRead = false) => {
+    const hosts = token === undefined ? [] : [{ host: site.origin, headers: { Authorization: token } }];
+    const source = open({ hosts, refreshMs: 3_600_000 }, keeping);
+    const [entry] = (await source.list(asking(10), call)).items;
+    if (isRead) await source.read({ path: `${site.host}/a` }, call);
+    await source.close!();
+    return entry?.title;
+  };
+  await titleWith("Bearer 9f8e7d6c", true);
+  expect(await titleWith("Bearer 9f8e7d6c")).toBe("秘密");
+  expect([await titleWith("Bearer 00000000"), await titleWith()]).toEqual([undefined, undefined]);
+  expect(readdirSync(join(folder, "pressmark", "web")).join()).not.toContain("9f8e7d6c");
+  rmSync(folder, { recursive: true, force: true });
 });
 
 describe("the headers of a host", () => {
