@@ -293,6 +293,22 @@ describe.skipIf(missingFor("debian"))(`rows as documents (${missingFor("debian")
       expect(seen.map(({ size }) => size)).toEqual([4, 4]);
     });
 
+    it("with a version of their content: a database that is created anew has the same transaction numbers", async () => {
+      // In one transaction, as one number.
+      await run(`CREATE TABLE one (id int PRIMARY KEY, note text, file bytea); CREATE TABLE two (LIKE one INCLUDING ALL);
+        CREATE TABLE three (LIKE one INCLUDING ALL); CREATE TABLE four (LIKE one INCLUDING ALL);
+        INSERT INTO one VALUES (1, '在庫', 'a'); INSERT INTO two VALUES (1, '在處', 'a');
+        INSERT INTO three VALUES (1, '在庫', 'b'); INSERT INTO four VALUES (1, '在庫', 'a')`);
+      const names = ["one", "two", "three", "four"];
+      const each = names.map((table) => ({ table, title: "id", text: ["note"] }));
+      const source = open({ documents: each }, server.url(database));
+      const [one, two, three, four] = await Promise.all(
+        names.map(async (name) => (await source.stat!({ path: `public/${name}/rows/1` }, call())).version),
+      );
+      expect(new Set([one, two, three]).size).toBe(3);
+      expect(four).toBe(one);
+    });
+
     it("with clocks that differ, and times that are missing", async () => {
       await run("INSERT INTO tickets (id, 件名, updated_at) VALUES (30, '未来', '9999-12-31'), (31, 'なし', NULL)");
       const { until } = await follow({ documents: [tickets] });
