@@ -192,6 +192,9 @@ describe.skipIf(missingFor("debian"))(`rows as documents (${missingFor("debian")
     expect((await source.problems!(call())).at(-1)?.says).toMatch(says);
     await refusal(source.stat!({ path: "public/tickets/rows/1" }, call()), ["not-found"], "a row");
     expect(await textAt(source, "public/tickets/schema")).toContain("tickets");
+    const [template] = source.templates!.filter((each) => each.template.includes("{key}"));
+    const given = { schema: "public", table: document.table };
+    expect(await source.complete!({ template: template!, variable: "key", value: "", given }, call())).toEqual([]);
   });
 
   it("refuse a column that the role may not read", async () => {
