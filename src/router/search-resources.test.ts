@@ -223,6 +223,13 @@ describe("a search through an index", () => {
     expect((await open({ m, both }, openPolicy, await indexOf({ m, both }, { both: 0.5 })).search("tea")).ready).toBe(
       0.75,
     );
+    const timeout = new ResourceError("unavailable", "statement timeout");
+    const slow: Source = { ...both, search: () => Promise.reject(timeout) };
+    const failed = await open({ m, slow }, openPolicy, await indexOf({ m, slow })).pressmark.search(
+      { text: "tea", limit: 5 },
+      call,
+    );
+    expect(failed).toMatchObject({ ready: 0.5, failures: [{ mount: "slow", message: "statement timeout" }] });
     const broken: SearchIndex = {
       ready: () => 1,
       problem: () => undefined,

@@ -173,7 +173,8 @@ export function createSearch(
     } catch (cause) {
       if (call.signal.aborted) throw cancelled(cause);
       access.runtime.log("warn", "a mount could not be searched", { mount: mount.name, cause });
-      return { hits: [], ready: new Map(), failures: new Map([[mount, toResourceError(cause).message]]) };
+      failures.set(mount, toResourceError(cause).message);
+      return { hits: [], ready: new Map([[mount, 0]]), failures };
     }
   }
 
@@ -221,7 +222,8 @@ export function createSearch(
       if (cause instanceof ResourceError && (cause.kind === "invalid" || cause.kind === "busy")) throw cause;
       access.runtime.log("warn", "the index could not be searched", { cause });
       const { message } = toResourceError(cause);
-      return { hits: [], ready: new Map(), failures: new Map(mounts.map((mount) => [mount, message])) };
+      const ready = new Map(mounts.map((mount) => [mount, 0]));
+      return { hits: [], ready, failures: new Map(mounts.map((mount) => [mount, message])) };
     }
   }
 
@@ -268,9 +270,9 @@ export function createSearch(
         ...searched.map((mount) => searchMount(mount, wanted, call)),
       ]);
       const share = (mount: RoutedMount): number => {
-        const shares = results.map(({ ready }) => ready.get(mount) ?? 0);
-        // What only the index contains is not found by the mount's own search.
-        return mount.source.listIndexed && indexed.includes(mount) ? (shares[0] ?? 0) : Math.max(0, ...shares);
+        const shares = results.flatMap(({ ready }) => ready.get(mount) ?? []);
+        // The index and the mount's own search find different things there.
+        return mount.source.listIndexed ? Math.min(...shares) : Math.max(...shares);
       };
       const failures: MountFailure[] = [];
       const fail = ({ name }: RoutedMount, message: string | undefined): void => {

@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 import { z } from "zod";
 import { openPolicy } from "../access/policy.ts";
@@ -141,8 +141,14 @@ const hostileNames = [
 
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
-let writer: DatabaseSync;
+const contractFolder = mkdtempSync(join(tmpdir(), "pressmark-sqlite-contract-"));
+let writer: DatabaseSync | undefined;
+afterAll(() => {
+  writer?.close();
+  rmSync(contractFolder, { recursive: true, force: true });
+});
 sourceContract("sqlite", {
+  isShared: true,
   abilities: ["stat", "children", "templates", "complete", "listIndexed", "watch"],
   content: {
     overview: undefined,
@@ -156,17 +162,18 @@ sourceContract("sqlite", {
     "～/schema": undefined,
   },
   async open() {
-    writer = make(
-      `CREATE TABLE users (id INTEGER PRIMARY KEY); INSERT INTO users VALUES (1), (2);
-       ${hostileNames.map((name) => `CREATE TABLE ${quoted(name)} (x)`).join(";")}`,
-    );
-    // It waits while the file is being read.
-    writer.exec("PRAGMA busy_timeout = 20000");
+    const path = join(contractFolder, "app.db");
+    if (!writer) {
+      // It waits while the file is being read.
+      writer = new DatabaseSync(path, { timeout: 20_000 });
+      writer.exec(`CREATE TABLE users (id INTEGER PRIMARY KEY); INSERT INTO users VALUES (1), (2);
+        ${hostileNames.map((name) => `CREATE TABLE ${quoted(name)} (x)`).join(";")}`);
+    }
     const documents = [{ table: "users", title: "id", text: ["id"] }];
-    return definition.open(definition.options(z).parse({ path: file(), rows: true, documents }), runtime);
+    return definition.open(definition.options(z).parse({ path, rows: true, documents, pollMs: 100 }), runtime);
   },
   change() {
-    const { lastInsertRowid: id } = writer.prepare("INSERT INTO users DEFAULT VALUES").run();
+    const { lastInsertRowid: id } = writer!.prepare("INSERT INTO users DEFAULT VALUES").run();
     return [
       { kind: "changed", path: "users/rows" },
       { kind: "appeared", path: `users/rows/${id}` },
@@ -301,22 +308,30 @@ describe("rows", () => {
     await refusal(some.read({ path: "other/rows" }, call()), ["not-found"], "rows");
   });
 
-  it.each([
-    ["a number of their own", "CREATE TABLE t (v)"],
-    ["an integer key", "CREATE TABLE t (id INTEGER PRIMARY KEY, v)"],
-    ["a text key", "CREATE TABLE t (v TEXT PRIMARY KEY) WITHOUT ROWID"],
-    ["a key of two columns", "CREATE TABLE t (v TEXT, w INT DEFAULT 1, PRIMARY KEY (w, v)) WITHOUT ROWID"],
-    ["columns that take the names of the number", "CREATE TABLE t (rowid TEXT, oid TEXT, v)"],
-  ])("of a table with %s come page by page, each once", async (_, sql) => {
-    const database = make(sql);
-    const insert = database.prepare("INSERT INTO t (v) VALUES (?)");
-    for (let index = 0; index < 23; index += 1) insert.run(`value ${index} 'x' ～`);
+  it("come page by page, each once, whatever the key of the table", async () => {
+    const tables = {
+      numbered: "(v)",
+      "integer key": "(id INTEGER PRIMARY KEY, v)",
+      "text key": "(v TEXT PRIMARY KEY) WITHOUT ROWID",
+      "key of two columns": "(v TEXT, w INT DEFAULT 1, PRIMARY KEY (w, v)) WITHOUT ROWID",
+      "columns that take the names of the number": "(rowid TEXT, oid TEXT, v)",
+    };
+    const values = Array.from({ length: 23 }, (_, at) => `value ${at} 'x' ～`);
+    const database = make("");
+    for (const [name, columns] of Object.entries(tables)) {
+      database.exec(`CREATE TABLE "${name}" ${columns}`);
+      const insert = database.prepare(`INSERT INTO "${name}" (v) VALUES (?)`);
+      for (const value of values) insert.run(value);
+    }
     const source = await open({ rows: true });
-    const rows = await allRows(source, "t/rows", "5");
-    expect(rows.map(({ v }) => v).sort()).toEqual(Array.from({ length: 23 }, (__, at) => `value ${at} 'x' ～`).sort());
-    const [part] = await source.read({ path: "t/rows", query: { limit: "5" } }, call());
-    const query = Object.fromEntries(new URLSearchParams(nextOf(part)));
-    expect((await jsonAt<Rows>(source, "t/rows", query)).rows).toEqual(rows.slice(5, 10));
+    for (const name of Object.keys(tables)) {
+      const path = `${name}/rows`;
+      const rows = await allRows(source, path, "5");
+      expect(rows.map(({ v }) => v).sort(), name).toEqual(values.toSorted());
+      const [part] = await source.read({ path, query: { limit: "5" } }, call());
+      const query = Object.fromEntries(new URLSearchParams(nextOf(part)));
+      expect((await jsonAt<Rows>(source, path, query)).rows, name).toEqual(rows.slice(5, 10));
+    }
   });
 
   it("have JSON values by type, cut if long, and bytes as base64", async () => {
@@ -544,14 +559,16 @@ describe("an unusable file", () => {
     for (let index = 0; index < 200; index += 1)
       database.prepare("INSERT INTO t (v) VALUES (?)").run(`value ${index}`.repeat(10));
     const bytes = Buffer.from(database.serialize());
+    const source = await open({ path: file("hostile.db"), rows: true });
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(fc.nat(bytes.length - 1), fc.nat(255)), { minLength: 1, maxLength: 40 }),
         async (turned) => {
           const hostile = Buffer.from(bytes);
           for (const [at, byte] of turned) hostile[at] = byte;
-          writeFileSync(file("hostile.db"), hostile);
-          const source = await open({ path: file("hostile.db"), rows: true });
+          // As another file: that is noticed at the next call.
+          writeFileSync(file("new.db"), hostile);
+          renameSync(file("new.db"), file("hostile.db"));
           for (const request of [
             () => source.list(asking(10), call()),
             () => source.read({ path: "t/rows" }, call()),
@@ -561,7 +578,6 @@ describe("an unusable file", () => {
             await request().catch((cause: unknown) => {
               if (!(cause instanceof ResourceError)) throw cause;
             });
-          await source.close?.();
         },
       ),
       { numRuns: 10 },
@@ -616,8 +632,10 @@ it("a thousand tables are listed with one query per page", async () => {
 it("returns or throws a ResourceError when any query to the file fails, and works again afterwards", async () => {
   make("CREATE TABLE t (id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1); CREATE VIEW w AS SELECT * FROM t");
   const options = definition.options(z).parse({ path: file(), rows: true });
+  const shared = createEngine({ path: file(), immutable: false, allow: { rows: true, isFlat: true }, timeoutMs: 5000 });
   const failed = await sweepFaults({
-    open: () => createEngine({ path: file(), immutable: false, allow: { rows: true, isFlat: true }, timeoutMs: 5000 }),
+    // One process for all runs.
+    open: () => ({ ...shared, close: () => Promise.resolve() }),
     async run(engine) {
       opened.push(engineSource(engine));
       await askAll(opened.at(-1) as Source);
@@ -625,6 +643,7 @@ it("returns or throws a ResourceError when any query to the file fails, and work
     recovered: () => askAll(opened.at(-1) as Source),
     faults: [() => new ResourceError("unavailable", "the file is gone")],
   });
+  await shared.close();
   expect(failed).toBeGreaterThan(5);
 
   function engineSource(engine: ReturnType<typeof createEngine>): Source {

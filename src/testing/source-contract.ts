@@ -1,5 +1,5 @@
 /** Every promise of the Source interface as a test, selected by the abilities that a source claims. */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ErrorKind } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { parseTemplate } from "../lib/uri-template.ts";
@@ -21,6 +21,8 @@ export interface SourceSetup {
   readonly content?: KnownContent;
   /** A new source that serves at least this content. */
   open(content: KnownContent): Promise<Source>;
+  /** For sources that take long to open: tests that do not close the source share one. Not for sources with `write`. */
+  readonly isShared?: boolean;
   /** Creates or replaces a file in the backend of the source opened last. */
   write?(path: string, text: string): void | Promise<void>;
   remove?(path: string): void | Promise<void>;
@@ -79,6 +81,7 @@ export function sourceContract(name: string, setup: SourceSetup): void {
 
   describe(`${name} keeps the promises of a source`, { timeout: timeoutMs }, () => {
     let source: Source;
+    let shared: Source | undefined;
     let stop: AbortController;
     const call = () => ({ caller: { id: "contract" }, signal: stop.signal });
     const stat = (at: Address) => present(source.stat)(at, call());
@@ -110,16 +113,23 @@ export function sourceContract(name: string, setup: SourceSetup): void {
       return method.bind(source) as T;
     }
 
+    const close = async () => {
+      shared = undefined;
+      await source.close?.();
+    };
+
     beforeEach(async () => {
       stop = new AbortController();
-      source = await setup.open(content);
+      source = shared ?? (await setup.open(content));
+      if (setup.isShared) shared = source;
       await source.learnTemplates?.(call());
     });
     afterEach(async () => {
       stop.abort();
-      await source.close?.();
+      if (!shared) await source.close?.();
       await setup.clear?.();
     });
+    afterAll(async () => shared?.close?.());
 
     it("has the abilities that it claims, and claims those that it has", () => {
       expect(abilities.filter((ability) => source[ability] !== undefined).sort()).toEqual([...setup.abilities].sort());
@@ -546,15 +556,15 @@ export function sourceContract(name: string, setup: SourceSetup): void {
         it("ends, or reports that it cannot continue, when the source is closed", async () => {
           if (!source.close) return;
           const { ended } = hear(await watch());
-          await source.close();
+          await close();
           await ended.catch(() => undefined);
         });
       });
 
     describe("close", () => {
       it("may be called twice", async () => {
-        await source.close?.();
-        await source.close?.();
+        await close();
+        await close();
       });
     });
   });

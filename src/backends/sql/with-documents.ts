@@ -169,7 +169,11 @@ export function withDocuments(
     }
     const [table] = fitting;
     if (variable !== "key" || !table || names.some((name) => given[name] === undefined)) return [];
-    const rows = await table.rows({ limit: mostSearched }, call.signal);
+    const rows = await table.rows({ limit: mostSearched }, call.signal).catch((cause: unknown) => {
+      if (!isUnfit(cause)) throw cause;
+      // The message names the table and its columns, which may be hidden from the caller.
+      return [];
+    });
     return rows
       .map(({ key }) => ({ value: formatKey(key), reveals: { path: documentPath(table, key) } }))
       .filter((each) => each.value.startsWith(value))

@@ -192,6 +192,9 @@ describe.skipIf(missingFor("debian"))(`rows as documents (${missingFor("debian")
     expect((await source.problems!(call())).at(-1)?.says).toMatch(says);
     await refusal(source.stat!({ path: "public/tickets/rows/1" }, call()), ["not-found"], "a row");
     expect(await textAt(source, "public/tickets/schema")).toContain("tickets");
+    const [template] = source.templates!.filter((each) => each.template.includes("{key}"));
+    const given = { schema: "public", table: document.table };
+    expect(await source.complete!({ template: template!, variable: "key", value: "", given }, call())).toEqual([]);
   });
 
   it("refuse a column that the role may not read", async () => {
@@ -291,6 +294,22 @@ describe.skipIf(missingFor("debian"))(`rows as documents (${missingFor("debian")
           seen[at]!.add((await source.stat!({ path: ticket("1") }, call())).version);
       }
       expect(seen.map(({ size }) => size)).toEqual([4, 4]);
+    });
+
+    it("with a version of their content: a database that is created anew has the same transaction numbers", async () => {
+      // In one transaction, as one number.
+      await run(`CREATE TABLE one (id int PRIMARY KEY, note text, file bytea); CREATE TABLE two (LIKE one INCLUDING ALL);
+        CREATE TABLE three (LIKE one INCLUDING ALL); CREATE TABLE four (LIKE one INCLUDING ALL);
+        INSERT INTO one VALUES (1, '在庫', 'a'); INSERT INTO two VALUES (1, '在處', 'a');
+        INSERT INTO three VALUES (1, '在庫', 'b'); INSERT INTO four VALUES (1, '在庫', 'a')`);
+      const names = ["one", "two", "three", "four"];
+      const each = names.map((table) => ({ table, title: "id", text: ["note"] }));
+      const source = open({ documents: each }, server.url(database));
+      const [one, two, three, four] = await Promise.all(
+        names.map(async (name) => (await source.stat!({ path: `public/${name}/rows/1` }, call())).version),
+      );
+      expect(new Set([one, two, three]).size).toBe(3);
+      expect(four).toBe(one);
     });
 
     it("with clocks that differ, and times that are missing", async () => {

@@ -51,8 +51,10 @@ interface DocumentShape {
   readonly title: readonly ShapeColumn[];
   readonly text: readonly ShapeColumn[];
   readonly changedAt: ShapeColumn | undefined;
-  /** Changes with every update of a row, also of other columns: the row's last writer, if it may be read. */
+  /** Changes with every update of a row, in one cluster: the row's last writer, if it may be read, else its content. */
   readonly writer: string;
+  /** Hash of all columns: also differs for a row with the same key and writer in a database that was created anew. */
+  readonly content: string;
 }
 
 export function createPostgresDocuments({
@@ -154,13 +156,15 @@ function toDocumentShape(shape: Shape, label: string, options: PostgresDocumentO
   // Without a key, rows are read by position, which changes when they are written.
   if (!shape.key || shape.key.some(({ expression }) => !expression.startsWith('"'))) throw noKey(label);
   const named = (names: readonly string[]) => names.map((name) => columns.get(name)!);
+  const content = `'${columnsHash(shape)}' || ${hashOf(shape)}`;
   return {
     relation: relationOf(shape),
     key: shape.key,
     title: named(title),
     text: named(text),
     changedAt: changedAt === undefined ? undefined : columns.get(changedAt),
-    writer: `'${columnsHash(shape)}' || ${shape.isWhole ? "xmin::text" : hashOf(shape)} AS writer`,
+    writer: `${shape.isWhole ? `'${columnsHash(shape)}' || xmin::text` : content} AS writer`,
+    content: `${content} AS content`,
   };
 }
 
@@ -170,10 +174,13 @@ function columnsHash({ columns }: Shape): string {
   return createHash("sha256").update(named).digest("base64url").slice(0, 12);
 }
 
-/** For a role that may not read the row's last writer. */
+/** Bytes are hashed first, because a row as text has them in twice the length. */
 function hashOf({ columns }: Shape): string {
-  const names = columns.map(({ name }) => quoteIdentifier(name));
-  return `encode(sha256(convert_to(ROW(${names.join(", ")})::text, 'UTF8')), 'base64')`;
+  const values = columns.map(({ name, base }) => {
+    const column = quoteIdentifier(name);
+    return base === "bytea" ? `sha256(${column})` : column;
+  });
+  return `encode(sha256(convert_to(ROW(${values.join(", ")})::text, 'UTF8')), 'base64')`;
 }
 
 const keyText = (key: readonly KeyColumn[]) =>
@@ -181,7 +188,7 @@ const keyText = (key: readonly KeyColumn[]) =>
 const descending = (key: readonly KeyColumn[]) => key.map(({ expression }) => `${expression} DESC`).join(", ");
 
 function rowsQuery(shape: DocumentShape, request: DocumentPage | DocumentKeys): PostgresQuery {
-  const { relation, key, title, text, changedAt, writer } = shape;
+  const { relation, key, title, text, changedAt, content } = shape;
   const [keys, sign] = "keys" in request ? [request.keys, "=" as const] : [[request.before ?? []], "<" as const];
   const given = keys.filter((each) => each.length > 0);
   if (given.some((each) => each.length !== key.length)) throw invalid("not a key of a row in this table");
@@ -189,9 +196,8 @@ function rowsQuery(shape: DocumentShape, request: DocumentPage | DocumentKeys): 
   const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" OR ")}`;
   const cells = [
     `${keyText(key)} AS key`,
-    writer,
+    content,
     ...title.map((column, index) => `left(${textOf(column)}, ${maxTitleLength}) AS t${index}`),
-    ...text.map(({ name }, index) => `pg_column_size(${quoteIdentifier(name)}) AS s${index}`),
     ...(changedAt ? [`${quoteIdentifier(changedAt.name)}::text AS changed`] : []),
     ...("keys" in request && request.withTexts
       ? text.flatMap((column, index) => [
@@ -234,20 +240,13 @@ function latestQuery({ relation, key, changedAt, writer }: DocumentShape): Postg
   };
 }
 
-/**
- * The last writer alone would be equal in a database that was created anew from the same script with other texts, so what can be known
- * of the texts without reading them counts, too.
- */
 function toRow(row: PostgresRow, { title, text, changedAt }: DocumentShape): DocumentRow {
-  const titles = title.map((_, index) => (row[`t${index}`] ?? null) as string | null);
-  const changed = (row["changed"] ?? null) as string | null;
-  const sizes = text.map((_, index) => row[`s${index}`] ?? null);
-  const made = JSON.stringify([row["writer"], changed, titles, sizes]);
-  const time = changedAt?.base === "timestamptz" ? /^(\d{4}-\d\d-\d\d) ([\d:.]+)\+00$/.exec(changed ?? "") : undefined;
+  const changed = String(row["changed"] ?? "");
+  const time = changedAt?.base === "timestamptz" ? /^(\d{4}-\d\d-\d\d) ([\d:.]+)\+00$/.exec(changed) : undefined;
   return {
     key: row["key"] as readonly string[],
-    title: titles,
-    version: createHash("sha256").update(made).digest("base64url").slice(0, 22),
+    title: title.map((_, index) => (row[`t${index}`] ?? null) as string | null),
+    version: String(row["content"]),
     ...(time && { changedAt: `${time[1]}T${time[2]}Z` }),
     ...("c0" in row && { texts: text.map(({ name }, index) => toText(name, row[`c${index}`], row[`l${index}`])) }),
   };

@@ -96,6 +96,9 @@ describe("rows as documents", () => {
     // Callers see this message, and may not know of the table.
     expect((await refusal(indexed(source), ["invalid"], "the index")).message).toBe(unfit);
     expect((await source.problems!(call())).at(-1)?.says).toMatch(says);
+    const [template] = source.templates!.filter((each) => each.template.includes("{key}"));
+    const given = { table: document.table };
+    expect(await source.complete!({ template: template!, variable: "key", value: "", given }, call())).toEqual([]);
   });
 
   it("refuse rows that are not served, and report those that are too many", async () => {
