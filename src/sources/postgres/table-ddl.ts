@@ -1,4 +1,5 @@
 /** A table as the statements that create it and all that belongs to it. */
+import { comment } from "../../backends/sql/ddl.ts";
 import type { RawColumn, RawConstraint, RawIndex, CatalogTable } from "./catalog-table.ts";
 
 /** In the order of loading: each may need what is before it. */
@@ -85,7 +86,7 @@ function isViewLetter(letter: string): boolean {
 
 function createView(raw: CatalogTable): string {
   const what = `CREATE ${raw.letter === "m" ? "MATERIALIZED " : ""}VIEW ${raw.quoted}`;
-  if (raw.query === null) return `-- ${what.replaceAll(/\s+/g, " ")}: its query names what is not served here`;
+  if (raw.query === null) return comment(`${what}: its query names what is not served here`);
   const end = raw.letter === "m" && !raw.isPopulated ? "\nWITH NO DATA" : "";
   return `${[what, ...storage(raw)].join(" ")} AS\n${raw.query.trimEnd().replace(/;$/, "")}${end}`;
 }
