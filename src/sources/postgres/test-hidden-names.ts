@@ -25,6 +25,12 @@ const partitions = `
   CREATE TABLE t (a int); CREATE RULE to_hidden AS ON INSERT TO t DO ALSO INSERT INTO zqx_day VALUES (1, 'x');
   CREATE RULE to_shown AS ON INSERT TO t DO ALSO INSERT INTO other_day VALUES (2, 'x')`;
 
+const foreign = `
+  CREATE ROLE reader; CREATE TABLE i (id int GENERATED ALWAYS AS IDENTITY); GRANT USAGE ON SEQUENCE i_id_seq TO reader;
+  CREATE FOREIGN DATA WRAPPER remote; CREATE SERVER far FOREIGN DATA WRAPPER remote;
+  CREATE FOREIGN TABLE f (a int OPTIONS (column_name 'named', pwd 'zqx')) SERVER far
+    OPTIONS (table_name 'remote_t', api_key 'zqx', filename '/srv/zqx')`;
+
 /** The overview of a new database. */
 async function overviewOf(
   server: PostgresServer,
@@ -66,6 +72,14 @@ export function hiddenNameTests(serverOf: () => PostgresServer): void {
       expect(ddl).toContain("CREATE VIEW public.of_shown");
       expect(ddl).toContain("CREATE RULE to_shown");
       expect(`${ddl}${json}`).not.toMatch(/zqx|of_hidden|to_hidden/);
+    });
+
+    it("has grants on the sequence of an identity column, and only harmless options of foreign tables", async () => {
+      const { ddl, json } = await overviewOf(serverOf(), "foreign_options", foreign, {});
+      expect(ddl).toContain("GRANT USAGE ON SEQUENCE public.i_id_seq TO reader;");
+      expect(ddl).toContain("(column_name 'named') /* other options are not shown */");
+      expect(ddl).toContain("OPTIONS (table_name 'remote_t') /* other options are not shown */;");
+      expect(`${ddl}${json}`).not.toContain("zqx");
     });
   });
 }
