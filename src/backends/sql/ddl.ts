@@ -5,6 +5,7 @@ import {
   fullName,
   type FunctionDescription,
   isView,
+  type Limited,
   type TableDescription,
 } from "./description.ts";
 import { plainIdentifier } from "./segments.ts";
@@ -71,6 +72,13 @@ function foreignKeyLine({ name, columns, references, onUpdate, onDelete }: Forei
 
 function names(columns: readonly string[]): string {
   return columns.map(plainIdentifier).join(", ");
+}
+
+/** Comments that say what is missing in DDL. */
+export function limitComments(limited: Limited): string {
+  return Object.entries(limited)
+    .map(([what, count]) => `${comment(`Only the first ${count} ${what} are part of this.`)}\n`)
+    .join("");
 }
 
 /** On one line: what follows a line break in a name would be executed. */

@@ -174,9 +174,12 @@ export function tablesQuery(schema: string, table: string | undefined, allow: Al
 /** Partitions of partitioned tables, below other partitions too. */
 export function partitionsQuery(roots: readonly string[], allow: AllowList, limit: number): PostgresQuery {
   return {
-    text: `SELECT d.* FROM unnest($1::text[]) root CROSS JOIN LATERAL pg_partition_tree(root::oid::regclass) tree
-      CROSS JOIN LATERAL (${described("c.oid = tree.relid", allow)}) d
-      WHERE tree.level > 0 ORDER BY tree.level, d.name COLLATE "C" LIMIT ${limit}`,
+    text: `SELECT d.* FROM (
+        SELECT tree.relid, tree.level FROM unnest($1::text[]) root CROSS JOIN LATERAL pg_partition_tree(root::oid::regclass) tree
+        JOIN pg_class named ON named.oid = tree.relid
+        WHERE tree.level > 0 ORDER BY tree.level, named.relname::text COLLATE "C" LIMIT ${limit}) chosen
+      CROSS JOIN LATERAL (${described("c.oid = chosen.relid", allow)}) d
+      ORDER BY chosen.level, d.name COLLATE "C"`,
     values: [roots],
   };
 }

@@ -31,6 +31,8 @@ const foreign = `
   CREATE FOREIGN TABLE f (a int OPTIONS (column_name 'named', pwd 'zqx')) SERVER far
     OPTIONS (table_name 'remote_t', api_key 'zqx', filename '/srv/zqx')`;
 
+const many = "DO $$ BEGIN FOR i IN 1..1001 LOOP EXECUTE format('CREATE DOMAIN d%s AS int', i); END LOOP; END $$";
+
 /** The overview of a new database. */
 async function overviewOf(
   server: PostgresServer,
@@ -80,6 +82,13 @@ export function hiddenNameTests(serverOf: () => PostgresServer): void {
       expect(ddl).toContain("(column_name 'named') /* other options are not shown */");
       expect(ddl).toContain("OPTIONS (table_name 'remote_t') /* other options are not shown */;");
       expect(`${ddl}${json}`).not.toContain("zqx");
+    });
+
+    it("says that types are missing because there are too many", async () => {
+      const { ddl, json } = await overviewOf(serverOf(), "many", many, {});
+      expect(ddl).toMatch(/^-- Only the first 1000 types are part of this\.\n/);
+      expect(ddl.match(/^CREATE DOMAIN /gm)).toHaveLength(1000);
+      expect(JSON.parse(json)).toMatchObject({ limited: { types: 1000 } });
     });
   });
 }
