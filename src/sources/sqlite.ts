@@ -10,7 +10,12 @@ import { defineSource } from "../source.ts";
 import type { Address, Entry, Part, Source, SourceTemplate, Runtime } from "../source.ts";
 import { type AllowList, createAllowList } from "../backends/sql/allow-list.ts";
 import { createStatement, toDdl } from "../backends/sql/ddl.ts";
-import { overviewDescription, schemaType, type TableDescription } from "../backends/sql/description.ts";
+import {
+  overviewDescription,
+  schemaType,
+  type TableColumn,
+  type TableDescription,
+} from "../backends/sql/description.ts";
 import { checkServed, documentOptions } from "../backends/sql/document-table.ts";
 import {
   hasQuery,
@@ -339,9 +344,18 @@ function toDescription(raw: RawTable, database: string, allow: AllowList): Table
     database,
     table: name,
     ...stated,
+    ...(!isOpen && {
+      columns: raw.columns.map(withoutComment),
+      indexes: raw.indexes.map(({ definition: _index, ...index }) => index),
+    }),
     foreignKeys: raw.foreignKeys.filter(({ references }) => maySay(references.table)),
     referencedBy: raw.referencedBy.filter(({ table }) => maySay(table)),
     ...(isOpen && triggers && { triggers }),
   };
   return { ...description, definition: isOpen ? sql : createStatement(description) };
+}
+
+/** A default value is stored as written. */
+function withoutComment({ default: initial, ...column }: TableColumn): TableColumn {
+  return initial === undefined || /--|\/\*/.test(initial) ? column : { ...column, default: initial };
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { ResourceError } from "../../errors.ts";
 import definition from "../../sources/postgres.ts";
+import { parseUrl } from "./url.ts";
 
 describe("a url", () => {
   it.each([
@@ -12,6 +13,28 @@ describe("a url", () => {
     ["postgres://[::1]:5432/shop", "postgres://[::1]/shop/"],
   ])("gives the address of the mount, and no more: %s", (url, base) => {
     expect(definition.base?.(definition.options(z).parse({ url }))).toBe(base);
+  });
+
+  it("with ssl=true demands TLS", () => {
+    expect(parseUrl("postgres://u@h/db?ssl=true").sslmode).toBe("require");
+    expect(parseUrl("postgres://u@h/db").sslmode).toBe("disable");
+  });
+
+  it.each([
+    "ssl=1",
+    "ssl=false",
+    "SSL=true",
+    "SSLMODE=require",
+    "sslmode=REQUIRE",
+    "ssl=true&sslmode=disable",
+    "sslmode=require&sslmode=disable",
+    "requiressl=1",
+    "sslcert=client.pem",
+    "ssl_min_protocol_version=TLSv1.3",
+    "channel_binding=require",
+    "gssencmode=require",
+  ])("with %s is refused, with what to write", (query) => {
+    expect(() => parseUrl(`postgres://u@h/db?${query}`)).toThrow(/write sslmode|sslmode in "url" must be/);
   });
 
   it.each([

@@ -48,11 +48,23 @@ export function parseUrl(text: string): Target {
     ...(user !== "" && { user }),
     ...(password !== "" && { password }),
     ...(applicationName !== "" && { applicationName }),
-    sslmode: sslmodeOf(given.get("sslmode") ?? "disable"),
+    sslmode: sslmodeOf(given),
   };
 }
 
-function sslmodeOf(mode: string): SslMode {
+/** Every parameter about encryption is obeyed or refused: one that is ignored would leave the connection less safe than the URL says. */
+function sslmodeOf(given: URLSearchParams): SslMode {
+  const names = [...given.keys()].filter((name) => /^(?:ssl|requiressl|channel_binding|gssenc)/i.test(name));
+  const strange = names.find((name) => name !== "ssl" && name !== "sslmode");
+  if (strange !== undefined)
+    throw invalid(
+      `"url" has the unsupported parameter ${quote(strange, 30)}; remove it, and write sslmode=verify-full`,
+    );
+  if (names.length > 1) throw invalid('"url" says twice how to encrypt; write sslmode once, and no ssl');
+  // As in libpq: ssl=true is another form of sslmode=require.
+  if (given.has("ssl") && given.get("ssl") !== "true")
+    throw invalid('ssl in "url" must be true; write sslmode=verify-full or sslmode=disable instead');
+  const mode = given.has("ssl") ? "require" : (given.get("sslmode") ?? "disable");
   const known = modes.find((each) => each === mode);
   if (known === undefined) throw invalid(`sslmode in "url" must be one of ${modes.join(", ")}, not ${quote(mode, 20)}`);
   return known;

@@ -5,6 +5,7 @@ import {
   fullName,
   type FunctionDescription,
   isView,
+  type Limited,
   type TableDescription,
 } from "./description.ts";
 import { plainIdentifier } from "./segments.ts";
@@ -22,7 +23,7 @@ export function createStatement(table: TableDescription): string {
   const name = fullName(table);
   if (isView(table)) {
     const what = `CREATE ${table.kind.toUpperCase()} ${name}`;
-    if (table.query === undefined) return `-- ${what}: its query names what is not served here`;
+    if (table.query === undefined) return comment(`${what}: its query names what is not served here`);
     return `${what} AS\n${table.query.trimEnd().replace(/;$/, "")}`;
   }
   const lines = [
@@ -40,7 +41,7 @@ export function functionDdl(functions: readonly FunctionDescription[]): string {
   return functions
     .map(({ name, kind, arguments: given, returns, definition }) =>
       definition === undefined
-        ? `-- ${kind.toUpperCase()} ${plainIdentifier(name)}(${oneLine(given)})${returns === undefined ? "" : ` RETURNS ${oneLine(returns)}`}\n`
+        ? `${comment(`${kind.toUpperCase()} ${plainIdentifier(name)}(${given})${returns === undefined ? "" : ` RETURNS ${returns}`}`)}\n`
         : `${withEnd(definition.trimEnd())}\n`,
     )
     .join("\n");
@@ -73,8 +74,16 @@ function names(columns: readonly string[]): string {
   return columns.map(plainIdentifier).join(", ");
 }
 
-function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, " ");
+/** Comments that say what is missing in DDL. */
+export function limitComments(limited: Limited): string {
+  return Object.entries(limited)
+    .map(([what, count]) => `${comment(`Only the first ${count} ${what} are part of this.`)}\n`)
+    .join("");
+}
+
+/** On one line: what follows a line break in a name would be executed. */
+export function comment(text: string): string {
+  return `-- ${text.replaceAll(/\s+/g, " ")}`;
 }
 
 /** A comment at the end of a statement would hide the semicolon. */

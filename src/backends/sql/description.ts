@@ -67,6 +67,9 @@ export interface NamedStatement {
   readonly definition: string;
 }
 
+/** How many are described of each kind of which there are more. */
+export type Limited = Readonly<Record<string, number>>;
+
 export interface TableDescription {
   readonly database: string;
   /** Absent if the database has no schemas. */
@@ -91,6 +94,8 @@ export interface TableDescription {
   readonly inherits?: readonly string[];
   /** Partitions at every level, as SQL names them. */
   readonly partitions?: readonly { readonly name: string; readonly bound: string }[];
+  /** Present if there are more partitions than are described. */
+  readonly limited?: Limited;
   /** "forced": for the owner too. */
   readonly rowSecurity?: "enabled" | "forced";
   readonly policies?: readonly NamedStatement[];

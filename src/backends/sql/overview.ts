@@ -1,5 +1,12 @@
 /** A schema on one page: its tables and their relations. */
-import { fullName, isView, type NamedStatement, type TableDescription, type TypeDescription } from "./description.ts";
+import {
+  fullName,
+  isView,
+  type Limited,
+  type NamedStatement,
+  type TableDescription,
+  type TypeDescription,
+} from "./description.ts";
 import { toDiagram } from "./diagram.ts";
 
 export interface Overview {
@@ -12,9 +19,20 @@ export interface Overview {
   readonly functions: readonly string[];
   /** How many tables, at least, are missing here because there are too many. */
   readonly leftOut: number;
+  /** Present if there are more types, partitions or other objects than are described. */
+  readonly limited?: Limited;
 }
 
-export function overviewMarkdown({ database, schema, comment, tables, types, functions, leftOut }: Overview): string {
+export function overviewMarkdown({
+  database,
+  schema,
+  comment,
+  tables,
+  types,
+  functions,
+  leftOut,
+  limited = {},
+}: Overview): string {
   const title = schema === undefined ? database : `${database}: ${schema}`;
   const stored = tables.filter((table) => !isView(table));
   const views = tables.filter(isView);
@@ -28,6 +46,7 @@ export function overviewMarkdown({ database, schema, comment, tables, types, fun
       [functions.length, "function"],
     ]),
     ...(leftOut > 0 ? [`At least ${leftOut} more are not described here.`] : []),
+    ...Object.entries(limited).map(([what, count]) => `Only the first ${count} ${what} are described here.`),
     ...(stored.length > 0 ? ["## Relations", fenced("mermaid", toDiagram(stored))] : []),
     ...(stored.length > 0 ? ["## Tables", ...stored.map(tableSection)] : []),
     ...(views.length > 0 ? ["## Views", ...views.map(tableSection)] : []),

@@ -15,10 +15,10 @@ export interface AttachedObject {
   readonly mentions: readonly Mention[] | null;
 }
 
-/** A sequence that belongs to a column, but not an identity column. */
+/** A sequence that belongs to a column. That of an identity column is created with the column: `create` and `own` are null. */
 export interface OwnedSequence {
-  readonly create: string;
-  readonly own: string;
+  readonly create: string | null;
+  readonly own: string | null;
   readonly grants: readonly string[] | null;
 }
 
@@ -63,14 +63,14 @@ export function attachedColumn(allow: AllowList): string {
 
 const ownedSequences = `q.refclassid = 'pg_class'::regclass AND q.refobjid = c.oid AND q.classid = 'pg_class'::regclass AND sc.relkind = 'S'`;
 
-/** Sequences that columns of the table `c` own, but not those of identity columns. */
+/** Sequences that columns of the table `c` own. */
 export const sequencesColumn = `(
-  SELECT json_agg(json_build_object('create', ${createSequence},
-    'own', format('ALTER SEQUENCE %s OWNED BY %s.%I', sc.oid::regclass, c.oid::regclass, sa.attname),
+  SELECT json_agg(json_build_object('create', CASE q.deptype WHEN 'a' THEN ${createSequence} END,
+    'own', CASE q.deptype WHEN 'a' THEN format('ALTER SEQUENCE %s OWNED BY %s.%I', sc.oid::regclass, c.oid::regclass, sa.attname) END,
     'grants', ${grantsColumn("sc.relacl", "s", "sc.relowner", "'SEQUENCE ' || sc.oid::regclass")}) ORDER BY sc.relname)
   FROM pg_depend q JOIN pg_class sc ON sc.oid = q.objid JOIN pg_sequence sq ON sq.seqrelid = sc.oid
   JOIN pg_attribute sa ON sa.attrelid = q.refobjid AND sa.attnum = q.refobjsubid
-  WHERE ${ownedSequences} AND q.deptype = 'a')`;
+  WHERE ${ownedSequences} AND q.deptype IN ('a', 'i'))`;
 
 /** Of the table `c` and everything that belongs to it. */
 export const tableComments = commentsColumn(`

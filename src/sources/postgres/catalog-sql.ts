@@ -47,9 +47,17 @@ export const optionsColumn = (options: string, prefix = "", condition = "true") 
     CASE WHEN op.option_value ~ '^([a-z_]+|[0-9]+([.][0-9]+)?)$' THEN op.option_value ELSE quote_literal(op.option_value) END, ', ')
   FROM pg_options_to_table(${options}) op WHERE ${condition})`;
 
-/** Options of a foreign table or column, without those that may be secret. */
+/** Options of foreign tables and columns whose values are no secrets. Each wrapper has options of its own, so no list of secret ones is complete. */
+const harmlessOptions = `'schema_name', 'table_name', 'column_name', 'schema', 'key', 'readonly', 'updatable', 'truncatable', 'use_remote_estimate',
+  'fetch_size', 'batch_size', 'async_capable', 'analyze_sampling', 'format', 'header', 'delimiter', 'null', 'quote', 'escape', 'encoding',
+  'force_not_null', 'force_null'`;
+
+/** The clause with the options of a foreign table or column; null if it has none. */
 export const foreignOptions = (options: string) => `(
-  SELECT string_agg(format('%I %L', op.option_name, op.option_value), ', ') FROM pg_options_to_table(${options}) op WHERE op.option_name !~* 'pass|secret|token|credential')`;
+  SELECT nullif(concat_ws(' ',
+    'OPTIONS (' || string_agg(format('%I %L', op.option_name, op.option_value), ', ') FILTER (WHERE op.option_name IN (${harmlessOptions})) || ')',
+    CASE WHEN bool_or(op.option_name NOT IN (${harmlessOptions})) THEN '/* other options are not shown */' END), '')
+  FROM pg_options_to_table(${options}) op)`;
 
 /** Whether the check `k` calls a function with a row of its own table: the table must exist before the function, and the function before the check. */
 export const takesOwnRow = `EXISTS (

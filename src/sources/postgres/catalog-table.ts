@@ -134,8 +134,7 @@ export function visibleTable(row: PostgresRow, allow: AllowList): CatalogTable |
   const constraints = shown(raw.constraints);
   const indexes = shown(raw.indexes);
   const foreignKeys = (raw.foreignKeys ?? []).filter((key) => allow.table(key));
-  // Arguments of a trigger are texts that may name anything.
-  const attached = shown(raw.attached).filter(({ isOpaque }) => !isOpaque || !allow.restricts.tables);
+  const attached = shown(raw.attached).filter(({ isOpaque }) => !isOpaque || maySayAnything(allow));
   const parents = (raw.parents ?? []).filter((parent) => allow.table(parent));
   const ofType = raw.ofType && mayName([raw.ofType[0], null], allow) ? raw.ofType : null;
   const isCut = parents.length < (raw.parents?.length ?? 0) || ofType !== raw.ofType;
@@ -162,7 +161,7 @@ export function visibleTable(row: PostgresRow, allow: AllowList): CatalogTable |
     comments: (raw.comments ?? []).filter(({ id, isOwn }) => isOwn || ids.has(id)),
     ...(!isPartitionShown && { partition: hiddenText }),
     ...(!isQueryShown && { query: null }),
-    ...(raw.server && allow.restricts.tables && { server: [raw.server[0], null] as const }),
+    ...(raw.server && !maySayAnything(allow) && { server: [raw.server[0], null] as const }),
   };
 }
 
@@ -173,6 +172,11 @@ function visibleColumn(column: RawColumn, allow: AllowList): RawColumn {
     type: mayName(typeTable ?? [typeSchema, null], allow) ? type : hiddenText,
     default: column.default === null || mayMention(column.mentions, allow) ? column.default : hiddenText,
     collation: collation && mayName([collation[0], null], allow) ? collation : null,
-    foreignOptions: allow.restricts.tables ? null : column.foreignOptions,
+    foreignOptions: maySayAnything(allow) ? column.foreignOptions : null,
   };
+}
+
+/** Whether texts may be shown that may name anything: arguments of triggers, options of foreign tables. */
+function maySayAnything({ restricts }: AllowList): boolean {
+  return !restricts.schemas && !restricts.tables;
 }

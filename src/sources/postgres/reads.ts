@@ -3,8 +3,8 @@ import { notFound } from "../../errors.ts";
 import type { Call } from "../../resources.ts";
 import type { Address, Part } from "../../source.ts";
 import type { AllowList } from "../../backends/sql/allow-list.ts";
-import { functionDdl } from "../../backends/sql/ddl.ts";
-import { schemaType } from "../../backends/sql/description.ts";
+import { functionDdl, limitComments } from "../../backends/sql/ddl.ts";
+import { type Limited, schemaType } from "../../backends/sql/description.ts";
 import {
   overviewPart,
   type TableFormat,
@@ -45,13 +45,21 @@ interface PostgresReaderOptions {
 
 /** Most tables in the overview of a schema. */
 const maxTables = 500;
-/** Most partitions that are described. */
-const maxPartitions = 1000;
+/** Most of each kind that are described: for a whole schema, or the partitions of one table. */
+const most = { types: 1000, partitions: 1000, objects: 5000 };
+
+/** The first rows of a query for one more than `most`, and the limit if there are more. */
+function firstOf(kind: keyof typeof most, rows: readonly PostgresRow[]) {
+  const limited: Limited = rows.length > most[kind] ? { [kind]: most[kind] } : {};
+  return { rows: rows.slice(0, most[kind]), limited };
+}
 
 /** A table with its partitions, without what may not be shown. */
 interface TableWithPartitions {
   readonly raw: CatalogTable;
   readonly partitions: readonly CatalogTable[];
+  /** Of all tables that were requested together. */
+  readonly limited: Limited;
 }
 
 export function createPostgresReader({
@@ -72,10 +80,12 @@ export function createPostgresReader({
     const visible = (rows: readonly PostgresRow[]) => rows.flatMap((row) => visibleTable(row, allow) ?? []);
     const tables = visible(await connection.query(tablesQuery(schema, table, allow, limit), signal));
     const roots = tables.flatMap(({ id, partition }) => (partition === null ? [] : [id]));
-    const partitions =
-      roots.length === 0 ? [] : await connection.query(partitionsQuery(roots, allow, maxPartitions), signal);
-    const byRoot = Map.groupBy(visible(partitions), ({ root }) => root);
-    return tables.map((raw) => ({ raw, partitions: byRoot.get(raw.id) ?? [] }));
+    const { rows, limited } = firstOf(
+      "partitions",
+      roots.length === 0 ? [] : await connection.query(partitionsQuery(roots, allow, most.partitions + 1), signal),
+    );
+    const byRoot = Map.groupBy(visible(rows), ({ root }) => root);
+    return tables.map((raw) => ({ raw, partitions: byRoot.get(raw.id) ?? [], limited }));
   }
 
   function describe({ raw, partitions }: TableWithPartitions) {
@@ -85,20 +95,22 @@ export function createPostgresReader({
   async function readDefinition(schema: string, table: string, format: TableFormat, path: string, signal: AbortSignal) {
     const [found] = allow.table({ schema, table }) ? await tablesOf(schema, table, 1, signal) : [];
     if (found === undefined) throw notFound(path);
-    const ddl = toText(tableStatements(found.raw, found.partitions, { hasInlineKeys: true }));
-    return tablePart(describe(found), format, ddl);
+    const { raw, partitions, limited } = found;
+    const ddl = `${limitComments(limited)}${toText(tableStatements(raw, partitions, { hasInlineKeys: true }))}`;
+    return tablePart({ ...describe(found), ...unlessEmpty(limited) }, format, ddl);
   }
 
   async function readOverview(schema: string, format: TableFormat, path: string, signal: AbortSignal): Promise<Part> {
     const found = await catalog.find({ kind: "overview", schema }, signal);
     if (found === undefined) throw notFound(path);
-    const [tables, types, named] = await Promise.all([
+    const [tables, { types, limited: limitedTypes }, named] = await Promise.all([
       tablesOf(schema, undefined, maxTables * 2 + 1, signal),
       typesOf(schema, signal),
       functions !== "none"
         ? catalog.things({ scope: { kind: "functions", schema }, limit: maxTables }, signal)
         : { things: [] as readonly CatalogItem[] },
     ]);
+    const limited = { ...limitedTypes, ...tables[0]?.limited };
     const overview: Overview = {
       database,
       schema,
@@ -107,8 +119,9 @@ export function createPostgresReader({
       types: types.map(({ description }) => description),
       functions: named.things.flatMap(({ place }) => (place.kind === "function" ? [place.name] : [])),
       leftOut: Math.max(0, tables.length - maxTables),
+      ...unlessEmpty(limited),
     };
-    const ddl = format === "ddl" ? await ddlOf(schema, tables.slice(0, maxTables), types, signal) : "";
+    const ddl = format === "ddl" ? await ddlOf(schema, tables.slice(0, maxTables), types, limited, signal) : "";
     return overviewPart(overview, format, () => ddl);
   }
 
@@ -117,14 +130,16 @@ export function createPostgresReader({
     schema: string,
     tables: readonly TableWithPartitions[],
     types: ReturnType<typeof toTypes>,
+    limited: Limited,
     signal: AbortSignal,
   ): Promise<string> {
-    const [rows, needs] = await Promise.all([
-      connection.query(objectsQuery(schema, allow, functions === "definitions"), signal),
+    const [found, needs] = await Promise.all([
+      connection.query(objectsQuery(schema, allow, functions === "definitions", most.objects + 1), signal),
       connection.query(needsQuery(schema), signal),
     ]);
+    const first = firstOf("objects", found);
     const objects = [
-      ...toObjects(rows, allow),
+      ...toObjects(first.rows, allow),
       ...types.map(({ object }) => object),
       ...tables.map(({ raw, partitions }) => ({
         id: `pg_class:${raw.id}`,
@@ -133,11 +148,13 @@ export function createPostgresReader({
     ];
     // Functions may name tables that are created after them.
     const beginning = objects.some(({ id }) => id.startsWith("pg_proc:")) ? "SET check_function_bodies = false;\n" : "";
-    return `${beginning}${schemaDdl(objects, needs as unknown as readonly Need[])}`;
+    return `${limitComments({ ...limited, ...first.limited })}${beginning}${schemaDdl(objects, needs as unknown as readonly Need[])}`;
   }
 
   async function typesOf(schema: string, signal: AbortSignal) {
-    return toTypes(await connection.query(typesQuery(schema, allow), signal), allow);
+    const found = await connection.query(typesQuery(schema, allow, most.types + 1), signal);
+    const { rows, limited } = firstOf("types", found);
+    return { types: toTypes(rows, allow), limited };
   }
 
   async function readFunction(schema: string, name: string, format: TableFormat, path: string, signal: AbortSignal) {
@@ -152,23 +169,24 @@ export function createPostgresReader({
   }
 
   async function readTypes(schema: string, format: TableFormat, path: string, signal: AbortSignal) {
-    const [found, types] = await Promise.all([
+    const [found, { types, limited }] = await Promise.all([
       catalog.find({ kind: "types", schema }, signal),
       typesOf(schema, signal),
     ]);
     if (found === undefined) throw notFound(path);
     if (format === "ddl") {
       const needs = await connection.query(needsQuery(schema), signal);
-      return textPart(
-        schemaDdl(
-          types.map(({ object }) => object),
-          needs as unknown as readonly Need[],
-        ),
-        "application/sql",
+      const ddl = schemaDdl(
+        types.map(({ object }) => object),
+        needs as unknown as readonly Need[],
       );
+      return textPart(`${limitComments(limited)}${ddl}`, "application/sql");
     }
     const described = types.map(({ description }) => description);
-    return textPart(JSON.stringify({ database, schema, types: described }), "application/json");
+    return textPart(
+      JSON.stringify({ database, schema, types: described, ...unlessEmpty(limited) }),
+      "application/json",
+    );
   }
 
   async function shapeOf(schema: string, table: string, signal: AbortSignal): Promise<Shape | undefined> {
@@ -209,6 +227,10 @@ export function createPostgresReader({
   }
 
   return { read, shapeOf };
+}
+
+function unlessEmpty(limited: Limited): { readonly limited?: Limited } {
+  return Object.keys(limited).length === 0 ? {} : { limited };
 }
 
 /** The format requested at an address, and its type. */

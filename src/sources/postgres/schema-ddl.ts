@@ -89,7 +89,7 @@ const isOwn = (catalogue: string, id: string) =>
   `NOT EXISTS (SELECT FROM pg_depend e WHERE e.classid = '${catalogue}'::regclass AND e.objid = ${id} AND e.deptype = 'e')`;
 
 /** Objects of a schema other than types and tables, in the order in which they are created where nothing else decides. */
-export function objectsQuery(schema: string, allow: AllowList, hasDefinitions: boolean): PostgresQuery {
+export function objectsQuery(schema: string, allow: AllowList, hasDefinitions: boolean, limit: number): PostgresQuery {
   const parts = [
     `SELECT 1 AS rank, n.nspname::text AS name, 'pg_namespace:' || n.oid AS id,
        CASE WHEN n.nspname <> 'public' THEN json_build_array(format('CREATE SCHEMA %I', n.nspname)) END AS statements,
@@ -122,7 +122,7 @@ export function objectsQuery(schema: string, allow: AllowList, hasDefinitions: b
        WHERE q.classid = 'pg_class'::regclass AND q.objid = sc.oid AND q.refclassid = 'pg_class'::regclass AND q.deptype IN ('a', 'i'))`,
   ];
   return {
-    text: `SELECT * FROM (${parts.join(" UNION ALL ")}) o ORDER BY rank, name COLLATE "C" LIMIT 5000`,
+    text: `SELECT * FROM (${parts.join(" UNION ALL ")}) o ORDER BY rank, name COLLATE "C" LIMIT ${limit}`,
     values: [schema],
   };
 }

@@ -1,4 +1,5 @@
 /** A table as the statements that create it and all that belongs to it. */
+import { comment } from "../../backends/sql/ddl.ts";
 import type { RawColumn, RawConstraint, RawIndex, CatalogTable } from "./catalog-table.ts";
 
 /** In the order of loading: each may need what is before it. */
@@ -54,7 +55,7 @@ export function createTable(raw: CatalogTable, { hasInlineKeys }: TableDdlOption
       : []),
     ...(raw.partition === null ? [] : [`PARTITION BY ${raw.partition}`]),
     ...(raw.server ? [`SERVER ${raw.server[0]}`] : []),
-    ...(raw.server?.[1] ? [`OPTIONS (${raw.server[1]})`] : []),
+    ...(raw.server?.[1] ? [raw.server[1]] : []),
     ...storage(raw),
   ].join(" ");
 }
@@ -67,7 +68,9 @@ export function tableStatements(
 ): readonly DdlStatement[] {
   const all = [raw, ...partitions];
   return [
-    ...all.flatMap((each) => (each.sequences ?? []).map(({ create }) => toStatement("create", create))),
+    ...all.flatMap((each) =>
+      (each.sequences ?? []).flatMap(({ create }) => (create === null ? [] : toStatement("create", create))),
+    ),
     ...all.flatMap((each) => [toStatement("create", createTable(each, options)), ...attachment(each)]),
     // After the partitions: theirs have names of their own, and are attached.
     ...all.flatMap(keysOfPartitioned),
@@ -85,7 +88,7 @@ function isViewLetter(letter: string): boolean {
 
 function createView(raw: CatalogTable): string {
   const what = `CREATE ${raw.letter === "m" ? "MATERIALIZED " : ""}VIEW ${raw.quoted}`;
-  if (raw.query === null) return `-- ${what.replaceAll(/\s+/g, " ")}: its query names what is not served here`;
+  if (raw.query === null) return comment(`${what}: its query names what is not served here`);
   const end = raw.letter === "m" && !raw.isPopulated ? "\nWITH NO DATA" : "";
   return `${[what, ...storage(raw)].join(" ")} AS\n${raw.query.trimEnd().replace(/;$/, "")}${end}`;
 }
@@ -120,7 +123,7 @@ function columnLine(column: RawColumn): string {
   return [
     quoted,
     type,
-    ...(column.foreignOptions === null ? [] : [`OPTIONS (${column.foreignOptions})`]),
+    ...(column.foreignOptions === null ? [] : [column.foreignOptions]),
     ...(collation === null ? [] : [`COLLATE ${collation[2]}`]),
     ...(identity === "" ? [] : [`GENERATED ${identity === "a" ? "ALWAYS" : "BY DEFAULT"} AS IDENTITY`]),
     ...(identityOptions ? [`(${identityOptions})`] : []),
@@ -169,7 +172,7 @@ function belongings(raw: CatalogTable, { hasInlineKeys }: TableDdlOptions): DdlS
   const indexes = [...(raw.constraints ?? []), ...(raw.indexes ?? [])].flatMap(({ index }) => index ?? []);
   const identity = "rpm".includes(raw.letter) ? { n: "NOTHING", f: "FULL" }[raw.identity] : undefined;
   return [
-    ...(raw.sequences ?? []).map((each) => toStatement("alter", each.own)),
+    ...(raw.sequences ?? []).flatMap(({ own: sql }) => (sql === null ? [] : toStatement("alter", sql))),
     ...(raw.columns ?? [])
       .filter(({ notNull }) => notNull?.isLocal)
       .filter((column) => !own.has(column) || column.notNull?.inline === null)

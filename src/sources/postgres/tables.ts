@@ -96,12 +96,14 @@ const index = (
     || ARRAY(SELECT format('ALTER COLUMN %s SET STATISTICS %s', ia.attnum, ia.attstattarget)
         FROM pg_attribute ia WHERE ia.attrelid = ic.oid AND ia.attstattarget >= 0 ORDER BY ia.attnum))`;
 
+/** The collations and operator classes of an exclusion are recorded for its index only. */
 const constraints = (allow: AllowList) => `(
   SELECT json_agg(json_build_object('id', 'pg_constraint:' || k.oid, 'name', k.conname, 'quoted', quote_ident(k.conname), 'kind', k.contype,
     'columns', coalesce(${columnNames("c.oid", "k.conkey")}, '[]'::json), 'definition', pg_get_constraintdef(k.oid, true),
     'isLocal', k.conislocal, 'isLate', NOT k.convalidated OR ${takesOwnRow},
     'index', CASE WHEN ic.oid IS NOT NULL THEN ${index(true)} END,
-    'mentions', ${mentionsColumn("'pg_constraint'::regclass", "k.oid", "c.oid", allow)}) ORDER BY k.contype <> 'p', k.conname)
+    'mentions', CASE k.contype WHEN 'x' THEN ${mentionsColumn("'pg_class'::regclass", "k.conindid", "c.oid", allow)}
+      ELSE ${mentionsColumn("'pg_constraint'::regclass", "k.oid", "c.oid", allow)} END) ORDER BY k.contype <> 'p', k.conname)
   FROM pg_constraint k LEFT JOIN pg_index x ON x.indexrelid = k.conindid LEFT JOIN pg_class ic ON ic.oid = k.conindid
   WHERE k.conrelid = c.oid AND k.contype IN ('p', 'u', 'c', 'x'))`;
 
@@ -117,12 +119,16 @@ const indexes = (allow: AllowList) => `(
   WHERE x.indrelid = c.oid AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conindid = x.indexrelid AND k.conrelid = c.oid
     AND k.contype IN ('p', 'u', 'x')))`;
 
+/** Dependencies that a table has because of its partition key. */
+const partitionKey = `objsubid = 0 AND refclassid IN ('pg_proc'::regclass, 'pg_collation'::regclass, 'pg_opclass'::regclass,
+  'pg_operator'::regclass, 'pg_type'::regclass)`;
+
 /** Everything about tables. Dependencies are looked up only if not everything is served. */
 const described = (where: string, allow: AllowList) => `
   SELECT c.oid::text AS id, cn.nspname::text AS schema, c.relname::text AS name, c.oid::regclass::text AS quoted, c.relkind::text AS letter,
     pg_get_userbyid(c.relowner)::text AS owner, c.reltuples::float8 AS estimate, obj_description(c.oid, 'pg_class') AS comment,
     c.relpersistence = 'u' AS "isUnlogged", c.relispopulated AS "isPopulated",
-    pg_get_partkeydef(c.oid) AS partition, ${mentionsColumn("'pg_class'::regclass", "c.oid", "c.oid", allow, "refclassid = 'pg_proc'::regclass")} AS "partitionMentions",
+    pg_get_partkeydef(c.oid) AS partition, ${mentionsColumn("'pg_class'::regclass", "c.oid", "c.oid", allow, partitionKey)} AS "partitionMentions",
     CASE WHEN c.relispartition THEN pg_partition_root(c.oid)::oid::text END AS root,
     pg_get_expr(c.relpartbound, c.oid) AS bound, CASE WHEN c.relispartition
       THEN ${columnOrder("c.oid")} = ${columnOrder("(SELECT h.inhparent FROM pg_inherits h WHERE h.inhrelid = c.oid)")} END AS "isInParentOrder",
@@ -168,9 +174,12 @@ export function tablesQuery(schema: string, table: string | undefined, allow: Al
 /** Partitions of partitioned tables, below other partitions too. */
 export function partitionsQuery(roots: readonly string[], allow: AllowList, limit: number): PostgresQuery {
   return {
-    text: `SELECT d.* FROM unnest($1::text[]) root CROSS JOIN LATERAL pg_partition_tree(root::oid::regclass) tree
-      CROSS JOIN LATERAL (${described("c.oid = tree.relid", allow)}) d
-      WHERE tree.level > 0 ORDER BY tree.level, d.name COLLATE "C" LIMIT ${limit}`,
+    text: `SELECT d.* FROM (
+        SELECT tree.relid, tree.level FROM unnest($1::text[]) root CROSS JOIN LATERAL pg_partition_tree(root::oid::regclass) tree
+        JOIN pg_class named ON named.oid = tree.relid
+        WHERE tree.level > 0 ORDER BY tree.level, named.relname::text COLLATE "C" LIMIT ${limit}) chosen
+      CROSS JOIN LATERAL (${described("c.oid = chosen.relid", allow)}) d
+      ORDER BY chosen.level, d.name COLLATE "C"`,
     values: [roots],
   };
 }

@@ -41,7 +41,7 @@ const rangeDefinition = `(
 export const typeDefinition = `CASE y.typtype WHEN 'e' THEN ${enumDefinition} WHEN 'd' THEN ${domainDefinition}
   WHEN 'c' THEN ${compositeDefinition} ELSE ${rangeDefinition} END`;
 
-export function typesQuery(schema: string, allow: AllowList): PostgresQuery {
+export function typesQuery(schema: string, allow: AllowList, limit: number): PostgresQuery {
   const mentions = (catalogue: string, object: string) =>
     mentionsColumn(`'${catalogue}'::regclass`, object, "y.oid", allow);
   return {
@@ -60,7 +60,7 @@ export function typesQuery(schema: string, allow: AllowList): PostgresQuery {
          WHERE k.contypid = y.oid) AS "constraintMentions"
       FROM pg_type y JOIN pg_namespace n ON n.oid = y.typnamespace
       WHERE n.nspname = $1::text AND has_schema_privilege(n.oid, 'USAGE') AND ${ownType}
-      ORDER BY y.typname::text COLLATE "C" LIMIT 1000`,
+      ORDER BY y.typname::text COLLATE "C" LIMIT ${limit}`,
     values: [schema],
   };
 }

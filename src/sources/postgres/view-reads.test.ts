@@ -9,6 +9,7 @@ import { collectChanges } from "../../testing/listen.ts";
 import { asking, collect } from "../../testing/pages.ts";
 import { refusal } from "../../testing/refusal.ts";
 import definition, { openPostgres } from "../postgres.ts";
+import { hiddenNameTests } from "./test-hidden-names.ts";
 
 const secret = "zqx-secret-value";
 
@@ -59,6 +60,8 @@ for (const flavour of flavours)
       await Promise.all(opened.splice(0).map((source) => source.close?.()));
     });
     afterAll(() => server?.close());
+
+    hiddenNameTests(() => server);
 
     const call = { caller: { id: "test" }, signal: new AbortController().signal };
 

@@ -5,7 +5,7 @@ import { isSystem } from "./system-schema.ts";
 
 /**
  * All tables that a relation reads, as pairs of schema and name: through nested views, inheriting tables, and functions whose body the
- * database has parsed. Other function bodies are unknown. A partition counts as its table. The tree of a view's query is inspected too,
+ * database has parsed. Other function bodies are unknown. A partition counts as itself and as its table. The tree of a view's query is inspected too,
  * because dependencies on system tables are not recorded.
  */
 const reads = (relation: string) => `(
@@ -30,7 +30,7 @@ const reads = (relation: string) => `(
       WHERE reached.catalogue = 'pg_class'::regclass AND i.inhparent = reached.id AND parent.relkind IN ('r', 'f')) next)
   SELECT json_agg(DISTINCT jsonb_build_array(rn.nspname, t.relname))
   FROM reached JOIN pg_class rc ON reached.catalogue = 'pg_class'::regclass AND rc.oid = reached.id AND rc.oid <> ${relation}
-  JOIN pg_class t ON t.oid = CASE WHEN rc.relispartition THEN pg_partition_root(rc.oid)::oid ELSE rc.oid END
+  JOIN pg_class t ON t.oid IN (rc.oid, pg_partition_root(rc.oid)::oid)
   JOIN pg_namespace rn ON rn.oid = t.relnamespace)`;
 
 /** The column `reads` is needed only if tables are excluded. */

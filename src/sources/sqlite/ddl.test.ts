@@ -107,3 +107,29 @@ it("has no triggers if tables are excluded, because their text may name them", a
     for (const format of ["ddl", "json", "markdown"])
       expect(await textAt(path, { format })).not.toMatch(/zqxhidden|copies/);
 });
+
+it("has no statements of indexes and no comments if tables are excluded, because their text may name them", async () => {
+  make(
+    "CREATE TABLE shown (a DEFAULT (1 /* zqxhidden */ + 1), b DEFAULT 7); CREATE TABLE zqxhidden (a); CREATE INDEX i ON shown (a) -- as zqxhidden",
+    "original.db",
+  );
+  const options = definition.options(z).parse({ path: join(folder, "original.db"), tables: { exclude: ["zqx*"] } });
+  source = openSqlite(options, createClock().runtime);
+  for (const path of ["shown/schema", "overview"])
+    for (const format of ["ddl", "json", "markdown"]) expect(await textAt(path, { format })).not.toContain("zqxhidden");
+  expect(JSON.parse(await textAt("shown/schema", {}))).toMatchObject({
+    columns: [{}, { default: "7" }],
+    indexes: [{ name: "i", columns: ["a"] }],
+  });
+});
+
+it("stays a comment if the name of a view has several lines", async () => {
+  make(
+    'CREATE TABLE hidden (a); CREATE TABLE shown (a); CREATE VIEW "v\r\n; DROP TABLE shown; --" AS SELECT 1',
+    "original.db",
+  );
+  const options = definition.options(z).parse({ path: join(folder, "original.db"), tables: { exclude: ["hidden"] } });
+  source = openSqlite(options, createClock().runtime);
+  const loaded = make(await textAt("overview", { format: "ddl" }), "loaded.db");
+  expect(schemaOf(loaded)).toMatchObject([{ name: "shown" }]);
+});
