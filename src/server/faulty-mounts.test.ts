@@ -253,6 +253,9 @@ describe("access rules beside a mount that is left out", () => {
   });
 });
 
+const rulesFor = (mounts: string) =>
+  `rules: [{ allow: [anyone], mounts: ${mounts}, paths: ["**"] }, { deny: ["caller:x"], files: [hr] }]\ncallers: { x: {} }\n`;
+
 describe("in a running server", () => {
   const live = { live: true };
 
@@ -304,6 +307,19 @@ describe("in a running server", () => {
     await untilSaid("the config changed and is in effect");
     expect(names(server)).toEqual(["docs"]);
     expect((await server.resources.list({}, owner)).failures).toEqual([{ mount: "notes", message: leftOut }]);
+  });
+
+  it.each([
+    ["stays as it was under the same rules", "[docs]", "notes", ["docs", "notes"]],
+    ["does not stay under other rules, which are about other content", "[docs, notes]", "hr", ["docs"]],
+  ])("a broken mount %s", async (_what, allowed, folderName, expected) => {
+    const server = await open(`${docs}  notes: { source: file, root: notes }\n${rulesFor("[docs]")}`, live);
+    const edited = `${docs}  notes: { source: file, root: ${folderName}, descripton: x }\n`;
+    write(`${edited}${rulesFor(allowed)}server: { pageSize: 7 }\n`);
+    await untilSaid("the config changed and is in effect");
+    expect(names(server)).toEqual(expected);
+    const guest = { ...owner, caller: { id: "guest" } };
+    await expect(server.resources.read(uri("notes/n.md"), guest)).rejects.toMatchObject({ kind: "not-found" });
   });
 
   it("what the index holds of a mount is not found while it is left out, and not lost", async () => {

@@ -26,6 +26,12 @@ export interface OpenMount {
   close(): Promise<void>;
 }
 
+/** A config in effect, and its mounts. */
+interface OpenedConfig {
+  readonly config: Config;
+  readonly open: readonly OpenMount[];
+}
+
 /** A faulty mount of a server. */
 export interface UnopenedMount extends FaultyMount {
   /** Whether it is still served as it was before the config changed. */
@@ -46,7 +52,8 @@ const noSource: Source = { list: async () => ({ items: [] }), read: async () => 
  * Reuses unchanged mounts. A mount of a config file that cannot be opened is left out; if it was open before, it may stay as it was.
  * If nothing can be served, throws and closes all that were opened by this call.
  */
-export async function openMounts(config: Config, before: readonly OpenMount[], runtime: Runtime): Promise<OpenMounts> {
+export async function openMounts(config: Config, runtime: Runtime, current?: OpenedConfig): Promise<OpenMounts> {
+  const before = current?.open ?? [];
   const all: OpenMount[] = [];
   const opened: OpenMount[] = [];
   const faulty: UnopenedMount[] = config.faulty.map((mount) => ({ ...mount, isKept: false }));
@@ -74,8 +81,12 @@ export async function openMounts(config: Config, before: readonly OpenMount[], r
     return { ...source, config: settings, mount: toMount(settings, base, source.mount.source) };
   }
 
-  /** The mount as it was, if that is safe. In a config that was found, each change of a mount ends its grant. */
+  /**
+   * The mount as it was, if that is safe. Other rules may be meant for the new content of the mount. In a config that was found, each
+   * change of a mount ends its grant.
+   */
   function previous({ name, redact }: FaultyMount): OpenMount | undefined {
+    if (!current || !isDeepStrictEqual(accessOf(config), accessOf(current.config))) return undefined;
     const known = before.find(({ mount }) => mount.name === name);
     if (!known || known.config.bound !== undefined || (redact && !known.config.redact)) return undefined;
     return isFree(known.mount) ? known : undefined;
@@ -111,6 +122,11 @@ export async function openMounts(config: Config, before: readonly OpenMount[], r
     await Promise.all(opened.map((mount) => mount.close()));
     throw cause;
   }
+}
+
+/** Who may see what, and who is who. */
+function accessOf({ access, server: { auth } }: Config): readonly unknown[] {
+  return [access, auth];
 }
 
 /** The URI prefix of a folder that does not exist. */

@@ -114,7 +114,7 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
     },
   } satisfies Runtime;
   let config = first;
-  let { all: open, faulty } = await openMounts(config, [], runtime);
+  let { all: open, faulty } = await openMounts(config, runtime);
   logFaulty(faulty, [], runtime);
   const served = () => open.map(toServed);
   let rules = await policyOf(config);
@@ -196,7 +196,7 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
 
   /** Serves the next config. Returns false if nothing changed. */
   async function apply(next: Config, isRetry: boolean): Promise<boolean> {
-    const { all, faulty: nextFaulty, dropped } = await openMounts(next, open, runtime);
+    const { all, faulty: nextFaulty, dropped } = await openMounts(next, runtime, { config, open });
     if (isRetry && dropped.length === 0 && isDeepStrictEqual(faulty, nextFaulty)) return false;
     const before = { config, open, faulty };
     if (!isDeepStrictEqual(config.access, next.access)) {
