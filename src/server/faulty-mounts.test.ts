@@ -359,6 +359,21 @@ describe("a config that was found", () => {
     expect(said).toContain("left out until it is trusted");
   });
 
+  it("no longer serves a mount whose trust is revoked, also if no mount is left", async () => {
+    const config = 'mounts: { notes: { source: file, root: "${env:NOTES}" }, gone: { source: file, root: nowhere } }\n';
+    write(config);
+    await grantPermissions(file(), await permissionsAsked(file(), trusting()), trusting());
+    const server = await open(config, { ...found, live: true });
+    expect(names(server)).toEqual(["notes"]);
+    createTrustStore(join(folder, "state/pressmark")).forget(file());
+    await untilSaid("effect");
+    expect(names(server)).toEqual([]);
+    expect(await server.resources.list({}, owner)).toEqual({
+      items: [],
+      failures: [{ mount: "gone", message: leftOut }],
+    });
+  });
+
   it("does not keep a trusted mount after a broken edit of it", async () => {
     write(outside(""));
     await grantPermissions(file(), await permissionsAsked(file(), trusting()), trusting());

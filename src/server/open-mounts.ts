@@ -50,7 +50,7 @@ const noSource: Source = { list: async () => ({ items: [] }), read: async () => 
 
 /**
  * Reuses unchanged mounts. A mount of a config file that cannot be opened is left out; if it was open before, it may stay as it was.
- * If nothing can be served, throws and closes all that were opened by this call.
+ * If nothing can be served at the start, throws and closes all that were opened by this call.
  */
 export async function openMounts(config: Config, runtime: Runtime, current?: OpenedConfig): Promise<OpenMounts> {
   const before = current?.open ?? [];
@@ -111,7 +111,8 @@ export async function openMounts(config: Config, runtime: Runtime, current?: Ope
       all.push(kept);
       faulty[index] = { ...mount, isKept: true };
     }
-    if (all.length === 0 && config.file !== undefined && faulty.length > 0)
+    // A running server has to drop what it may no longer serve, even if nothing is left.
+    if (!current && all.length === 0 && config.file !== undefined && faulty.length > 0)
       throw new ConfigError(
         config.file,
         faulty.flatMap(({ problems }) => problems),
