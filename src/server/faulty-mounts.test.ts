@@ -1,4 +1,5 @@
 import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -6,9 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createTrustStore } from "../config/trust.ts";
 import { grantPermissions, permissionsAsked } from "../config/grant-permissions.ts";
 import type { Call } from "../resources.ts";
-import { createClock } from "../testing/clock.ts";
 import { examineFaulty } from "./examine-faulty.ts";
-import { createLogRedaction } from "./log-redaction.ts";
 import { openServer, type OpenServerOptions, type Server } from "./open-server.ts";
 
 let folder: string;
@@ -177,6 +176,20 @@ describe("a mount with a problem", () => {
     expect(examineFaulty(mistaken).map(({ state }) => state)).toEqual(["broken"]);
   });
 
+  it.each([
+    ["source: file, root: nowhere", true],
+    ["source: sqlite, path: nowhere.db, rows: [t], documents: [{ table: t, title: id, text: [id] }]", true],
+    ["source: file, root: docs/a.md", false],
+    ["source: sqlite, path: t.db, documents: [{ table: t, title: id, text: [id] }]", false],
+  ])("that is optional is a failure if it is a mistake: %s", async (mount, isAbsent) => {
+    const database = new DatabaseSync(join(folder, "t.db"));
+    database.exec("CREATE TABLE t (id INTEGER PRIMARY KEY)");
+    database.close();
+    const { faulty } = await open(`${docs}  bad: { ${mount}, scheme: bad, optional: true }\n`);
+    expect(faulty.filter(({ isExpected }) => isExpected !== isAbsent)).toEqual([]);
+    if (!isAbsent) expect(faulty).toHaveLength(1);
+  });
+
   it("is named in a set that contains its resources, by URI or by path", async () => {
     const sets = 'sets: { tea: { resources: [docs/a.md, "n://notes/n.md", nowhere/x.md] } }\n';
     const { resources } = await open(`${absentNotes}  gone: { source: file, root: nowhere }\n${sets}`);
@@ -287,18 +300,6 @@ describe("in a running server", () => {
     await untilSaid("the config changed and is in effect");
     expect(names(server)).toEqual(["docs"]);
     expect(server.faulty).toEqual([]);
-  });
-
-  it("a mount that stays keeps its secrets out of the log, whatever was edited since", () => {
-    const { runtime, logged } = createClock();
-    const redaction = createLogRedaction(runtime);
-    const forgets = ["first-secret", "second-secret", "third-secret"].map((secret) =>
-      redaction.keep({ redact: (text) => text.replaceAll(secret, "••••") }),
-    );
-    redaction.runtime.log("warn", "first-secret second-secret third-secret");
-    forgets[2]!();
-    redaction.runtime.log("warn", "first-secret third-secret");
-    expect(logged.map(({ message }) => message)).toEqual(["•••• •••• ••••", "•••• third-secret"]);
   });
 
   it("a broken mount does not stay unmasked when its texts must be masked", async () => {

@@ -46,6 +46,9 @@ export interface OpenMounts {
   readonly dropped: readonly OpenMount[];
 }
 
+/** Codes of errors about missing files, folders and packages. */
+const absenceCodes: ReadonlySet<string> = new Set(["ENOENT", "ERR_MODULE_NOT_FOUND"]);
+
 const noSource: Source = { list: async () => ({ items: [] }), read: async () => [] };
 
 /**
@@ -143,8 +146,15 @@ function toFaulty(
 ): UnopenedMount {
   const known = cause instanceof ResourceError ? cause : invalid(`cannot be opened: ${onOneLine(String(cause))}`);
   const { message } = refusal(["mounts", name], known);
-  const isExpected = optional && !isTaken;
+  const isExpected = optional && !isTaken && isAbsence(cause);
   return { name, problems: [message], isExpected, base: isTaken ? undefined : base, redact, isKept: false };
+}
+
+/** Whether a backend cannot be reached, or a file, folder or package is missing. Anything else is a mistake in the config. */
+function isAbsence(cause: unknown): boolean {
+  if (!(cause instanceof Error)) return false;
+  if (cause instanceof ResourceError && cause.kind === "unavailable") return true;
+  return absenceCodes.has((cause as NodeJS.ErrnoException).code ?? "") || isAbsence(cause.cause);
 }
 
 async function openSource(config: MountConfig, runtime: Runtime): Promise<OpenMount> {
