@@ -190,6 +190,17 @@ describe("a mount with a problem", () => {
     if (!isAbsent) expect(faulty).toHaveLength(1);
   });
 
+  it.each(["..", ".", "\\0", "a/b", ""])(
+    "because of its name %j is reported, and the others are served",
+    async (name) => {
+      const server = await open(`${docs}  "${name}": { source: file, root: notes }\n`);
+      expect(names(server)).toEqual(["docs"]);
+      expect((await server.resources.list({}, owner)).items).toHaveLength(1);
+      expect(server.faulty[0]!.problems[0]).toContain("a mount's name must begin with");
+      expect(said).toContain("is left out");
+    },
+  );
+
   it("is named in a set that contains its resources, by URI or by path", async () => {
     const sets = 'sets: { tea: { resources: [docs/a.md, "n://notes/n.md", nowhere/x.md] } }\n';
     const { resources } = await open(`${absentNotes}  gone: { source: file, root: nowhere }\n${sets}`);
