@@ -42,6 +42,8 @@ export interface OpenMounts {
   readonly all: readonly OpenMount[];
   /** Mounts with problems in the config, and mounts that cannot be opened. */
   readonly faulty: readonly UnopenedMount[];
+  /** Whether a source was opened for it that was not open before. */
+  readonly hasOpened: boolean;
   /** Previous mounts that are no longer needed; they are still open. */
   readonly dropped: readonly OpenMount[];
 }
@@ -121,7 +123,12 @@ export async function openMounts(config: Config, runtime: Runtime, current?: Ope
         faulty.flatMap(({ problems }) => problems),
       );
     const sources = new Set(all.map(({ mount }) => mount.source));
-    return { all, faulty, dropped: before.filter(({ mount }) => !sources.has(mount.source)) };
+    return {
+      all,
+      faulty,
+      hasOpened: opened.length > 0,
+      dropped: before.filter(({ mount }) => !sources.has(mount.source)),
+    };
   } catch (cause) {
     await Promise.all(opened.map((mount) => mount.close()));
     throw cause;
