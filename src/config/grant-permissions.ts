@@ -1,16 +1,25 @@
 /** Lists and grants the permissions of a config. */
 import { extname } from "node:path";
+import type { Config } from "./config.ts";
 import { type ConfigContext, loadWith } from "./load-config.ts";
 import { createTrustStore, isSameFacts, type Permission } from "./trust.ts";
 
 /** All permissions that a config needs now. Resolves only references, and runs only programs, that are trusted already. */
 export async function permissionsAsked(file: string, world: ConfigContext): Promise<readonly Permission[]> {
-  const grant = createTrustStore(world.stateFolder).read(file);
-  const loaded = await loadWith({ file, named: false }, world, { grant, isAsking: true });
-  return "config" in loaded ? loaded.config.permissions : [loaded.untrusted];
+  return (await examine(file, world)).permissions;
 }
 
-/** Grants exactly what was shown: parts that changed since then stay ungranted. */
+/** The permissions, and the mounts whose permissions are not known because they have problems. */
+async function examine(file: string, world: ConfigContext): Promise<Pick<Config, "permissions" | "faulty">> {
+  const grant = createTrustStore(world.stateFolder).read(file);
+  const loaded = await loadWith({ file, named: false }, world, { grant, isAsking: true });
+  return "config" in loaded ? loaded.config : { permissions: [loaded.untrusted], faulty: [] };
+}
+
+/**
+ * Grants exactly what was shown: parts that changed since then stay ungranted. A mount with problems is not shown; an earlier grant of it
+ * stays bound to its text and to what it led to.
+ */
 export async function grantPermissions(
   file: string,
   requested: readonly Permission[],
@@ -18,14 +27,18 @@ export async function grantPermissions(
 ): Promise<void> {
   const store = createTrustStore(world.stateFolder);
   const granted = requested.filter(({ refused }) => refused === undefined);
-  store.grant(file, granted);
+  const earlier = [...store.read(file).parts]
+    .filter(([part]) => !requested.some((each) => each.part === part))
+    .map(([part, bound]) => ({ part, ...bound }));
+  store.grant(file, [...earlier, ...granted]);
   // Now references can be resolved and programs run, which shows the paths and files to bind.
-  const known = await permissionsAsked(file, world);
+  const { permissions: known, faulty } = await examine(file, world);
+  const kept = earlier.filter(({ part }) => faulty.some(({ name }) => part === `mounts.${name}`));
   const isProgram = granted.some(({ part }) => part === "config") && extname(file) === ".ts";
   const more = isProgram ? known.filter(({ part }) => !granted.some((each) => each.part === part)) : [];
   const completed = granted.map((each) => {
     const now = known.find(({ part, written }) => part === each.part && isSameFacts(written, each.written));
     return now ? { ...each, found: { ...now.found, ...each.found } } : each;
   });
-  store.grant(file, [...completed, ...more.filter(({ refused }) => refused === undefined)]);
+  store.grant(file, [...kept, ...completed, ...more.filter(({ refused }) => refused === undefined)]);
 }

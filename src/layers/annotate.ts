@@ -16,6 +16,7 @@ export function annotate(defaults: MountAnnotations): Layer {
         case "stat":
           return async (...args) => annotated((await method(...args)) as Entry);
         case "list":
+        case "listIndexed":
         case "children":
           return async (...args) => {
             const page = (await method(...args)) as Page<Entry>;

@@ -34,7 +34,7 @@ it("a config that an editor has emptied, and not written yet, does not take effe
   const applied = Promise.withResolvers<readonly string[]>();
   const following = opened!.follow(async ({ mounts }) => {
     applied.resolve(mounts.map(({ name }) => name));
-    return true;
+    return "changed";
   }, closing.signal);
   writeFileSync(file, "");
   expect(await applied.promise).toEqual(["one", "two"]);

@@ -231,10 +231,10 @@ describe("a config that changes", () => {
 
   it("and is broken leaves the server unchanged, and logs the problems", async () => {
     const opened = await open(docsOnly);
-    write("mounts: { docs: { source: file, rot: docs } }\n");
+    write("server: { prot: 1 }\nmounts: { docs: { source: file, root: notes } }\n");
     await untilSaid("the previous config stays in effect");
     expect(said).toContain(
-      'pressmark error: pressmark.config.yaml:1:33 mounts.docs.rot: unknown option; did you mean "root"?\n',
+      'pressmark error: pressmark.config.yaml:1:11 server.prot: unknown option; did you mean "port"?\n',
     );
     expect(await listed(opened)).toHaveLength(2);
 

@@ -14,6 +14,9 @@ import { createLogRedaction } from "./log-redaction.ts";
 import type { Project } from "./search/index-location.ts";
 import { watchFile } from "./watch-file.ts";
 
+/** What became of a loaded config: not used, in effect without a visible change, or in effect. */
+export type Applied = "ignored" | "alike" | "changed";
+
 export interface ConfigFile {
   /** As it was when the file was opened. */
   readonly config: Config;
@@ -22,11 +25,11 @@ export interface ConfigFile {
   readonly runtime: Runtime;
   /**
    * Loads the file again after each change of it or of its trust, one load at a time, until the signal is aborted. `apply` returns
-   * whether anything that is served changed; if it throws, the previous config stays in effect. While `isFaulty` returns true, loads it
+   * whether it took the config, and whether anything that is served changed; if it throws, the previous config stays in effect. While `isFaulty` returns true, loads it
    * from time to time as well: a missing file may exist by now.
    */
   follow(
-    apply: (next: Config, isRetry: boolean) => Promise<boolean>,
+    apply: (next: Config, isRetry: boolean) => Promise<Applied>,
     signal: AbortSignal,
     isFaulty?: () => boolean,
   ): Promise<unknown>;
@@ -135,17 +138,15 @@ export async function openConfigFile(
         const next = await loadNext(isRetry);
         if (!next) return;
         const forget = keep(next);
-        let isOther = false;
-        try {
-          isOther = await apply(next, isRetry);
-        } finally {
-          if (isRetry && !isOther) forget();
+        const applied = await apply(next, isRetry);
+        if (applied === "ignored") {
+          forget();
+          return;
         }
-        if (isRetry && !isOther) return;
         if (!isRetry) sayWithheld(next);
         sayRestart(config.server, next.server);
         config = next;
-        if (isOther) runtime.log("info", "the config changed and is in effect", { config: label });
+        if (applied === "changed") runtime.log("info", "the config changed and is in effect", { config: label });
       }
 
       async function retryFaulty(): Promise<void> {

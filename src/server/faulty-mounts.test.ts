@@ -1,4 +1,5 @@
 import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -6,9 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createTrustStore } from "../config/trust.ts";
 import { grantPermissions, permissionsAsked } from "../config/grant-permissions.ts";
 import type { Call } from "../resources.ts";
-import { createClock } from "../testing/clock.ts";
 import { examineFaulty } from "./examine-faulty.ts";
-import { createLogRedaction } from "./log-redaction.ts";
 import { openServer, type OpenServerOptions, type Server } from "./open-server.ts";
 
 let folder: string;
@@ -177,6 +176,31 @@ describe("a mount with a problem", () => {
     expect(examineFaulty(mistaken).map(({ state }) => state)).toEqual(["broken"]);
   });
 
+  it.each([
+    ["source: file, root: nowhere", true],
+    ["source: sqlite, path: nowhere.db, rows: [t], documents: [{ table: t, title: id, text: [id] }]", true],
+    ["source: file, root: docs/a.md", false],
+    ["source: sqlite, path: t.db, documents: [{ table: t, title: id, text: [id] }]", false],
+  ])("that is optional is a failure if it is a mistake: %s", async (mount, isAbsent) => {
+    const database = new DatabaseSync(join(folder, "t.db"));
+    database.exec("CREATE TABLE t (id INTEGER PRIMARY KEY)");
+    database.close();
+    const { faulty } = await open(`${docs}  bad: { ${mount}, scheme: bad, optional: true }\n`);
+    expect(faulty.filter(({ isExpected }) => isExpected !== isAbsent)).toEqual([]);
+    if (!isAbsent) expect(faulty).toHaveLength(1);
+  });
+
+  it.each(["..", ".", "\\0", "a/b", ""])(
+    "because of its name %j is reported, and the others are served",
+    async (name) => {
+      const server = await open(`${docs}  "${name}": { source: file, root: notes }\n`);
+      expect(names(server)).toEqual(["docs"]);
+      expect((await server.resources.list({}, owner)).items).toHaveLength(1);
+      expect(server.faulty[0]!.problems[0]).toContain("a mount's name must begin with");
+      expect(said).toContain("is left out");
+    },
+  );
+
   it("is named in a set that contains its resources, by URI or by path", async () => {
     const sets = 'sets: { tea: { resources: [docs/a.md, "n://notes/n.md", nowhere/x.md] } }\n';
     const { resources } = await open(`${absentNotes}  gone: { source: file, root: nowhere }\n${sets}`);
@@ -253,6 +277,9 @@ describe("access rules beside a mount that is left out", () => {
   });
 });
 
+const rulesFor = (mounts: string) =>
+  `rules: [{ allow: [anyone], mounts: ${mounts}, paths: ["**"] }, { deny: ["caller:x"], files: [hr] }]\ncallers: { x: {} }\n`;
+
 describe("in a running server", () => {
   const live = { live: true };
 
@@ -286,24 +313,25 @@ describe("in a running server", () => {
     expect(server.faulty).toEqual([]);
   });
 
-  it("a mount that stays keeps its secrets out of the log, whatever was edited since", () => {
-    const { runtime, logged } = createClock();
-    const redaction = createLogRedaction(runtime);
-    const forgets = ["first-secret", "second-secret", "third-secret"].map((secret) =>
-      redaction.keep({ redact: (text) => text.replaceAll(secret, "••••") }),
-    );
-    redaction.runtime.log("warn", "first-secret second-secret third-secret");
-    forgets[2]!();
-    redaction.runtime.log("warn", "first-secret third-secret");
-    expect(logged.map(({ message }) => message)).toEqual(["•••• •••• ••••", "•••• third-secret"]);
-  });
-
   it("a broken mount does not stay unmasked when its texts must be masked", async () => {
     const server = await open(`${docs}  notes: { source: file, root: notes }\n`, live);
     write(`${docs}  notes: { source: file, rot: notes }\nredact: true\n`);
     await untilSaid("the config changed and is in effect");
     expect(names(server)).toEqual(["docs"]);
     expect((await server.resources.list({}, owner)).failures).toEqual([{ mount: "notes", message: leftOut }]);
+  });
+
+  it.each([
+    ["stays as it was under the same rules", "[docs]", "notes", ["docs", "notes"]],
+    ["does not stay under other rules, which are about other content", "[docs, notes]", "hr", ["docs"]],
+  ])("a broken mount %s", async (_what, allowed, folderName, expected) => {
+    const server = await open(`${docs}  notes: { source: file, root: notes }\n${rulesFor("[docs]")}`, live);
+    const edited = `${docs}  notes: { source: file, root: ${folderName}, descripton: x }\n`;
+    write(`${edited}${rulesFor(allowed)}server: { pageSize: 7 }\n`);
+    await untilSaid("the config changed and is in effect");
+    expect(names(server)).toEqual(expected);
+    const guest = { ...owner, caller: { id: "guest" } };
+    await expect(server.resources.read(uri("notes/n.md"), guest)).rejects.toMatchObject({ kind: "not-found" });
   });
 
   it("what the index holds of a mount is not found while it is left out, and not lost", async () => {
@@ -341,6 +369,21 @@ describe("a config that was found", () => {
     const server = await open(`${docs}  notes: { source: file, root: "\${env:NOTES}" }\n`, found);
     expect(names(server)).toEqual(["docs"]);
     expect(said).toContain("left out until it is trusted");
+  });
+
+  it("no longer serves a mount whose trust is revoked, also if no mount is left", async () => {
+    const config = 'mounts: { notes: { source: file, root: "${env:NOTES}" }, gone: { source: file, root: nowhere } }\n';
+    write(config);
+    await grantPermissions(file(), await permissionsAsked(file(), trusting()), trusting());
+    const server = await open(config, { ...found, live: true });
+    expect(names(server)).toEqual(["notes"]);
+    createTrustStore(join(folder, "state/pressmark")).forget(file());
+    await untilSaid("effect");
+    expect(names(server)).toEqual([]);
+    expect(await server.resources.list({}, owner)).toEqual({
+      items: [],
+      failures: [{ mount: "gone", message: leftOut }],
+    });
   });
 
   it("does not keep a trusted mount after a broken edit of it", async () => {

@@ -7,6 +7,7 @@ import type { Call, Caller } from "../resources.ts";
 import { createResources } from "../router/create-resources.ts";
 import { useCollection } from "../sources/docs/test-collection.ts";
 import { createClock } from "../testing/clock.ts";
+import { withOwnPriorities } from "./own-priorities.ts";
 import { findKeyDocuments, quickFindKeyDocuments } from "./key-documents.ts";
 import { startStdio } from "./start-stdio.ts";
 
@@ -51,6 +52,18 @@ describe("the documents of a docs mount to read first", () => {
     write("README.ja.md", japanese);
     expect(await (await serve({ prefer: "ja" })).names(findKeyDocuments)).toEqual(["ja/README.md"]);
   });
+
+  it.each([0.5, 0.9, 1])(
+    "are the same if the mount has the priority %d, which one of them may have too",
+    async (priority) => {
+      for (const name of ["AGENTS.md", "README.md", "notes.md"]) write(name, english);
+      const { names, resources, mounts } = await serve();
+      const served = mounts.map((mount) => ({ ...mount, priority }));
+      const found = await findKeyDocuments(served, withOwnPriorities(resources, served), call);
+      expect(found.map(({ name }) => name)).toEqual(await names(findKeyDocuments));
+      expect(found[0]?.name).toBe("en/AGENTS.md");
+    },
+  );
 
   it("are none if nothing stands out", async () => {
     write("guides/a.md", english);

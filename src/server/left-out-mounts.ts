@@ -1,7 +1,7 @@
 /** Stands in for mounts that are left out: their names and URIs stay theirs, and lists and searches say that they are missing. */
 import { fileURLToPath } from "node:url";
 import type { FaultyMount } from "../config/config.ts";
-import { mountBase } from "../config/mount-base.ts";
+import { mountBase, mountNamePattern } from "../config/mount-base.ts";
 import { lastingFailure, quote } from "../errors.ts";
 import type { ServedMount } from "./locate.ts";
 import type { Source } from "../source.ts";
@@ -16,12 +16,12 @@ const scheme = "left-out";
 /** Without mounts that are still served, and those whose name cannot be used for a mount. */
 export function leftOutMounts(faulty: readonly (FaultyMount & { readonly isKept: boolean })[]): readonly ServedMount[] {
   return faulty.flatMap(({ name, base, isKept, isExpected }) =>
-    isKept || name.includes("/")
+    isKept || !mountNamePattern.test(name)
       ? []
       : [
           {
             name,
-            base: base ?? mountBase(scheme, name.toWellFormed()),
+            base: base ?? mountBase(scheme, name),
             source: createLeftOutSource(name, isExpected ? absenceMessage : faultMessage),
             folder: base?.startsWith("file:") ? fileURLToPath(base).replace(/[/\\]$/, "") : undefined,
             ...(!isExpected && { leftOut: faultMessage }),

@@ -26,6 +26,12 @@ export interface OpenMount {
   close(): Promise<void>;
 }
 
+/** A config in effect, and its mounts. */
+interface OpenedConfig {
+  readonly config: Config;
+  readonly open: readonly OpenMount[];
+}
+
 /** A faulty mount of a server. */
 export interface UnopenedMount extends FaultyMount {
   /** Whether it is still served as it was before the config changed. */
@@ -36,17 +42,23 @@ export interface OpenMounts {
   readonly all: readonly OpenMount[];
   /** Mounts with problems in the config, and mounts that cannot be opened. */
   readonly faulty: readonly UnopenedMount[];
+  /** Whether a source was opened for it that was not open before. */
+  readonly hasOpened: boolean;
   /** Previous mounts that are no longer needed; they are still open. */
   readonly dropped: readonly OpenMount[];
 }
+
+/** Codes of errors about missing files, folders and packages. */
+const absenceCodes: ReadonlySet<string> = new Set(["ENOENT", "ERR_MODULE_NOT_FOUND"]);
 
 const noSource: Source = { list: async () => ({ items: [] }), read: async () => [] };
 
 /**
  * Reuses unchanged mounts. A mount of a config file that cannot be opened is left out; if it was open before, it may stay as it was.
- * If nothing can be served, throws and closes all that were opened by this call.
+ * If nothing can be served at the start, throws and closes all that were opened by this call.
  */
-export async function openMounts(config: Config, before: readonly OpenMount[], runtime: Runtime): Promise<OpenMounts> {
+export async function openMounts(config: Config, runtime: Runtime, current?: OpenedConfig): Promise<OpenMounts> {
+  const before = current?.open ?? [];
   const all: OpenMount[] = [];
   const opened: OpenMount[] = [];
   const faulty: UnopenedMount[] = config.faulty.map((mount) => ({ ...mount, isKept: false }));
@@ -74,8 +86,12 @@ export async function openMounts(config: Config, before: readonly OpenMount[], r
     return { ...source, config: settings, mount: toMount(settings, base, source.mount.source) };
   }
 
-  /** The mount as it was, if that is safe. In a config that was found, each change of a mount ends its grant. */
+  /**
+   * The mount as it was, if that is safe. Other rules may be meant for the new content of the mount. In a config that was found, each
+   * change of a mount ends its grant.
+   */
   function previous({ name, redact }: FaultyMount): OpenMount | undefined {
+    if (!current || !isDeepStrictEqual(accessOf(config), accessOf(current.config))) return undefined;
     const known = before.find(({ mount }) => mount.name === name);
     if (!known || known.config.bound !== undefined || (redact && !known.config.redact)) return undefined;
     return isFree(known.mount) ? known : undefined;
@@ -100,17 +116,28 @@ export async function openMounts(config: Config, before: readonly OpenMount[], r
       all.push(kept);
       faulty[index] = { ...mount, isKept: true };
     }
-    if (all.length === 0 && config.file !== undefined && faulty.length > 0)
+    // A running server has to drop what it may no longer serve, even if nothing is left.
+    if (!current && all.length === 0 && config.file !== undefined && faulty.length > 0)
       throw new ConfigError(
         config.file,
         faulty.flatMap(({ problems }) => problems),
       );
     const sources = new Set(all.map(({ mount }) => mount.source));
-    return { all, faulty, dropped: before.filter(({ mount }) => !sources.has(mount.source)) };
+    return {
+      all,
+      faulty,
+      hasOpened: opened.length > 0,
+      dropped: before.filter(({ mount }) => !sources.has(mount.source)),
+    };
   } catch (cause) {
     await Promise.all(opened.map((mount) => mount.close()));
     throw cause;
   }
+}
+
+/** Who may see what, and who is who. */
+function accessOf({ access, server: { auth } }: Config): readonly unknown[] {
+  return [access, auth];
 }
 
 /** The URI prefix of a folder that does not exist. */
@@ -126,8 +153,15 @@ function toFaulty(
 ): UnopenedMount {
   const known = cause instanceof ResourceError ? cause : invalid(`cannot be opened: ${onOneLine(String(cause))}`);
   const { message } = refusal(["mounts", name], known);
-  const isExpected = optional && !isTaken;
+  const isExpected = optional && !isTaken && isAbsence(cause);
   return { name, problems: [message], isExpected, base: isTaken ? undefined : base, redact, isKept: false };
+}
+
+/** Whether a backend cannot be reached, or a file, folder or package is missing. Anything else is a mistake in the config. */
+function isAbsence(cause: unknown): boolean {
+  if (!(cause instanceof Error)) return false;
+  if (cause instanceof ResourceError && cause.kind === "unavailable") return true;
+  return absenceCodes.has((cause as NodeJS.ErrnoException).code ?? "") || isAbsence(cause.cause);
 }
 
 async function openSource(config: MountConfig, runtime: Runtime): Promise<OpenMount> {

@@ -18,7 +18,7 @@ import type { Runtime } from "../source.ts";
 import { type ActivityLog, createActivityLog } from "./activity-log.ts";
 import { builtInMounts, withBuiltInMounts } from "./built-in-mounts.ts";
 import { cleanUp } from "./clean-up.ts";
-import type { ConfigFile } from "./config-file.ts";
+import type { Applied, ConfigFile } from "./config-file.ts";
 import { loadCursorKey } from "./cursor-key.ts";
 import { createFolderConfig } from "./folder-config.ts";
 import { locate, type ServedMount } from "./locate.ts";
@@ -114,7 +114,7 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
     },
   } satisfies Runtime;
   let config = first;
-  let { all: open, faulty } = await openMounts(config, [], runtime);
+  let { all: open, faulty } = await openMounts(config, runtime);
   logFaulty(faulty, [], runtime);
   const served = () => open.map(toServed);
   let rules = await policyOf(config);
@@ -194,10 +194,10 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
     return { resources: built, close, answersFor: (uri) => routes.find(uri)?.mount.source };
   }
 
-  /** Serves the next config. Returns false if nothing changed. */
-  async function apply(next: Config, isRetry: boolean): Promise<boolean> {
-    const { all, faulty: nextFaulty, dropped } = await openMounts(next, open, runtime);
-    if (isRetry && dropped.length === 0 && isDeepStrictEqual(faulty, nextFaulty)) return false;
+  /** Serves the next config. A retry that finds nothing new is ignored. */
+  async function apply(next: Config, isRetry: boolean): Promise<Applied> {
+    const { all, faulty: nextFaulty, hasOpened, dropped } = await openMounts(next, runtime, { config, open });
+    if (isRetry && !hasOpened && dropped.length === 0 && isDeepStrictEqual(faulty, nextFaulty)) return "ignored";
     const before = { config, open, faulty };
     if (!isDeepStrictEqual(config.access, next.access)) {
       rules = await policyOf(next);
@@ -212,11 +212,11 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
     serveIndex();
     const isAlike = isBuiltAlike(before, { config, open, faulty });
     options.reloaded?.();
-    if (isAlike && isDeepStrictEqual(before.config.sets, config.sets)) return false;
+    if (isAlike && isDeepStrictEqual(before.config.sets, config.sets)) return "alike";
     if (!isAlike) await reloadable?.swap(buildNow());
     sets.changed();
     for (const mount of dropped) retire(mount);
-    return true;
+    return "changed";
   }
 
   function retire(mount: OpenMount): void {

@@ -2,9 +2,15 @@
 import { withMembers } from "../lib/with-members.ts";
 import type { NamedMount } from "../protocol/tools/mounts.ts";
 import type { Page, Resource, Resources } from "../resources.ts";
+import type { Source } from "../source.ts";
 
-export function withOwnPriorities(resources: Resources, mounts: readonly NamedMount[]): Resources {
-  const prioritised = mounts.filter(({ priority }) => priority !== undefined);
+interface PrioritisedMount extends NamedMount {
+  readonly source?: Pick<Source, "isRanked">;
+}
+
+export function withOwnPriorities(resources: Resources, mounts: readonly PrioritisedMount[]): Resources {
+  // All documents of a ranked mount have priorities of their own, which may equal that of the mount.
+  const prioritised = mounts.filter(({ priority, source }) => priority !== undefined && !source?.isRanked);
   if (prioritised.length === 0) return resources;
 
   function own(resource: Resource): Resource {

@@ -399,7 +399,8 @@ function keyOf({ definition, options, redact, annotations = {} }: SearchedMount,
   const { createHash } = process.getBuiltinModule("node:crypto");
   const made = [crawlVersion, definition.name, options, maxFileBytes, ...(redact ? ["redacted", 2] : [])];
   const { priority, audience } = annotations;
-  if (priority !== undefined || audience) made.push({ priority, audience });
+  // The number stands for how they are applied: increase it when that changes.
+  if (priority !== undefined || audience) made.push({ priority, audience }, 2);
   return createHash("sha256").update(JSON.stringify(made)).digest("base64url").slice(0, 22);
 }
 
