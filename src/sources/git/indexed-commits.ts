@@ -1,6 +1,7 @@
 /** What the search index contains of a repository: its commits, with message, author and names of changed files. */
 import { createHash } from "node:crypto";
 import { notFound } from "../../errors.ts";
+import { cutText } from "../../lib/cut-text.ts";
 import { inParallel } from "../../lib/in-parallel.ts";
 import type { Page } from "../../resources.ts";
 import type { Entry, ListRequest, SourceProblem } from "../../source.ts";
@@ -72,7 +73,7 @@ export function createIndexedCommits(opened: OpenRepository, max: number): Index
     const subject = subjectOf(message);
     return {
       path: `commit/${hash}`,
-      title: subject === "" ? hash.slice(0, 12) : cut(subject, maxTitle),
+      title: subject === "" ? hash.slice(0, 12) : cutText(subject, maxTitle),
       mimeType: "application/json",
       annotations: { priority, lastModified: committer.date },
       meta: { "pressmark/as": ["text", "summary"] },
@@ -109,7 +110,7 @@ export function createIndexedCommits(opened: OpenRepository, max: number): Index
       const more = names.length > maxNames ? ["…"] : [];
       return [
         subject,
-        cut(body, maxMessage),
+        cutText(body, maxMessage),
         `${personText(author)}, ${author.date.slice(0, 10)}`,
         [...names.slice(0, maxNames), ...more].join("\n"),
       ]
@@ -125,8 +126,4 @@ export function createIndexedCommits(opened: OpenRepository, max: number): Index
       return [{ path: "log", says, advice: 'set "indexedCommits" of the mount to a larger number' }];
     },
   };
-}
-
-function cut(text: string, max: number): string {
-  return text.length > max ? `${text.slice(0, max)}…` : text;
 }

@@ -1,5 +1,6 @@
 /** The history of a commit, page by page. The cost of a page does not depend on its position. */
 import { invalid, notFound, ResourceError } from "../../errors.ts";
+import { cutText } from "../../lib/cut-text.ts";
 import type { TextSeal } from "../../lib/sealed-text.ts";
 import {
   changedFiles,
@@ -90,6 +91,7 @@ interface Stretch {
 }
 
 interface Walked {
+  /** With their subjects instead of their messages. */
   readonly commits: readonly CommitFacts[];
   /** Start of the next page; undefined at the end. */
   readonly position: Position | undefined;
@@ -101,6 +103,9 @@ const maxExamined = 20_000;
 const maxAhead = 16;
 const maxSubject = 1000;
 const maxRecordBytes = 8 * 1024 * 1024;
+/** Limits of the messages in one batch, and of those examined for one page, in characters. */
+const maxBatchChars = 16 * 1024 * 1024;
+const maxExaminedChars = 256 * 1024 * 1024;
 /** Commits whose contents are searched at once. */
 const searchedAtOnce = 32;
 
@@ -196,6 +201,7 @@ async function walk(start: Position, filter: LogFilter, context: LogContext): Pr
 
   let position = start;
   let looked = 0;
+  let chars = 0;
   for (let length = max + 1; ; length = Math.min(4 * length, maxExamined - looked)) {
     const { commits, isMore } = await stretch(position, filter, length, context);
     for (const { hash, tree, parents } of commits) shown.note(hash, { tree, parents });
@@ -207,7 +213,8 @@ async function walk(start: Position, filter: LogFilter, context: LogContext): Pr
         // A caller who may not see every commit must not learn from a next page that there is one.
         if (page.length === max && (is || !(isPlain(filter) || isPartial)))
           return { commits: page, position: end(), ...notesOf(pickaxe) };
-        if (is) page.push(commits[from + offset]!);
+        const commit = commits[from + offset]!;
+        if (is) page.push({ ...commit, text: cutText(subjectOf(commit.text), maxSubject) });
       }
       const isLast = !isMore && from + step >= commits.length;
       if (pickaxe?.isSpent && !isLast)
@@ -219,9 +226,14 @@ async function walk(start: Position, filter: LogFilter, context: LogContext): Pr
     }
     position = advance(position, commits, filter);
     looked += commits.length;
+    chars += charsOf(commits);
     if (!isMore) return { commits: page, position: undefined, ...notesOf(pickaxe) };
-    if (looked >= maxExamined) return { commits: page, position, ...notesOf(pickaxe) };
+    if (looked >= maxExamined || chars >= maxExaminedChars) return { commits: page, position, ...notesOf(pickaxe) };
   }
+}
+
+function charsOf(commits: readonly CommitFacts[]): number {
+  return commits.reduce((sum, { text }) => sum + text.length, 0);
 }
 
 function notesOf(pickaxe: Pickaxe | undefined): Pick<Walked, "notes"> {
@@ -255,6 +267,7 @@ async function runLog(
   if (ahead?.length === 0) return { commits: [], isMore: false };
   const commits: CommitFacts[] = [];
   let wanted = 0;
+  let chars = 0;
   let isMore = false;
   // The length of a batch must not tell a caller whether a hidden commit matches.
   const isCounted = isPlain(filter) || isPartial;
@@ -263,7 +276,8 @@ async function runLog(
     isMore = isCounted ? commits.length + 1 === length : wanted + 1 === length;
     commits.push(commit);
     if (isWanted(commit, commit.text, filter)) wanted += 1;
-    isMore ||= commits.length === maxExamined;
+    chars += commit.text.length;
+    isMore ||= commits.length === maxExamined || chars >= maxBatchChars;
     return !isMore;
   });
   const args = [
@@ -308,41 +322,47 @@ function advance(from: Position, commits: readonly CommitFacts[], { path }: LogF
 
 /** Parses chunks of output into commits; returns false once `use` does. */
 function createTaker(use: (commit: CommitFacts) => boolean): (piece: Buffer) => boolean {
-  let rest: Buffer = Buffer.alloc(0);
+  /** The output since the last complete commit, and the number of fields that end in it. */
+  let pieces: Buffer[] = [];
+  let length = 0;
+  let ends = 0;
   return (piece) => {
-    rest = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
-    for (;;) {
-      let end = -1;
-      let count = 0;
-      const values: string[] = [];
-      for (; count < fieldCount; count += 1) {
-        const from = end + 1;
-        end = rest.indexOf(0, from);
-        if (end < 0) break;
-        values.push(rest.toString("utf8", from, end));
+    pieces.push(piece);
+    length += piece.length;
+    for (let at = piece.indexOf(0); at >= 0; at = piece.indexOf(0, at + 1)) ends += 1;
+    if (ends >= fieldCount) {
+      let rest = Buffer.concat(pieces, length);
+      for (; ends >= fieldCount; ends -= fieldCount) {
+        let from = 0;
+        const values = Array.from({ length: fieldCount }, () => {
+          const end = rest.indexOf(0, from);
+          const value = rest.toString("utf8", from, end);
+          from = end + 1;
+          return value;
+        });
+        rest = rest.subarray(from);
+        if (!use(toFacts(values))) return false;
       }
-      if (count < fieldCount) break;
-      rest = rest.subarray(end + 1);
-      if (!use(toFacts(values))) return false;
+      pieces = [rest];
+      length = rest.length;
     }
-    if (rest.length > maxRecordBytes)
+    if (length > maxRecordBytes)
       throw new ResourceError("too-large", "a commit of this history has a message that is too long");
     return true;
   };
 }
 
 function toEntry(
-  { hash, author, committer, text }: CommitFacts,
+  { hash, author, committer, text: subject }: CommitFacts,
   parents: readonly string[],
   ends: ReadonlySet<string> | undefined,
 ): LogEntry {
-  const subject = subjectOf(text);
   return {
     hash,
     parents,
     author,
     ...(committer.date !== author.date && { committed: committer.date }),
-    subject: subject.length > maxSubject ? `${subject.slice(0, maxSubject)}…` : subject,
+    subject,
     ...(ends?.has(hash) && { boundary: true }),
   };
 }

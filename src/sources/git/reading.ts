@@ -2,6 +2,7 @@
 import { entriesPage } from "../../backends/entries-page.ts";
 import { isDirectoryError, notFound, ResourceError } from "../../errors.ts";
 import { compareAddresses } from "../../lib/address-order.ts";
+import { cutText } from "../../lib/cut-text.ts";
 import type { TextSeal } from "../../lib/sealed-text.ts";
 import { directoryType, type Page } from "../../resources.ts";
 import {
@@ -115,7 +116,7 @@ export function createGitReader(options: GitReaderOptions): GitReader {
     const described = {
       ...commitData,
       parents,
-      message: message.length > maxMessage ? `${message.slice(0, maxMessage)}…` : message,
+      message: cutText(message, maxMessage),
     };
     if (shallowEnds(repository)?.has(hash)) return { ...described, boundary: true };
     const base = commitData.parents[0] ?? emptyTrees[mirror.hashLength];
