@@ -1,4 +1,5 @@
 /** Reads commits and annotated tags from their objects: for many of them, without a run of git for each. */
+import { decodeContent } from "./decode-content.ts";
 import type { CommitFacts } from "./commits.ts";
 import type { Objects } from "./objects.ts";
 
@@ -64,13 +65,24 @@ async function readObject(hash: string, type: string, contents: Objects): Promis
   };
 }
 
-/** UTF-8 unless the object names another encoding that is known. */
+/** Names that git accepts, but that are no labels of the web: https://encoding.spec.whatwg.org/#names-and-labels */
+const aliases: readonly (readonly [name: RegExp, label: string])[] = [
+  [/^(?:cp|ibm)-?(?:932|943c?)$|^(?:sjis|shift_jis)[-_]/i, "shift_jis"],
+  [/^euc_?jp|^euc-jp-|^cp51932$/i, "euc-jp"],
+  [/^iso-?2022-?jp/i, "iso-2022-jp"],
+  [/^cp936$/i, "gbk"],
+  [/^cp949$/i, "euc-kr"],
+  [/^cp950$/i, "big5"],
+];
+
+/** UTF-8 unless the object names another encoding; with an unknown name, what the bytes show. */
 function decoderFor(encoding: string | undefined): (bytes: Buffer) => string {
   if (encoding === undefined) return (bytes) => bytes.toString("utf8");
+  const label = aliases.find(([name]) => name.test(encoding))?.[1] ?? encoding;
   try {
-    const decoder = new TextDecoder(encoding);
+    const decoder = new TextDecoder(label);
     return (bytes) => decoder.decode(bytes);
   } catch {
-    return (bytes) => bytes.toString("utf8");
+    return decodeContent;
   }
 }

@@ -1,10 +1,10 @@
 /** Finds commits that change how often a text occurs in a served file. Git itself would also search the files that are not served. */
 import { isUtf8 } from "node:buffer";
+import { decodeContent } from "../../backends/git/decode-content.ts";
 import type { CommitFacts } from "../../backends/git/commits.ts";
 import type { Objects } from "../../backends/git/objects.ts";
 import type { ChangedEntry, ShownCommits } from "../../backends/git/shown-commits.ts";
 import type { Runtime } from "../../source.ts";
-import { decodeContent } from "./diff.ts";
 
 export interface Pickaxe {
   /** Merges never match, as in git. */

@@ -49,3 +49,24 @@ describe("a very long message", () => {
     expect(found.map(({ subject }) => subject)).toEqual(subjects.toReversed());
   });
 });
+
+describe("a message in another encoding", () => {
+  const bytes = {
+    shift_jis: Buffer.from("8ddd8cc982cc8f4390b3", "hex"),
+    "euc-jp": Buffer.from("badfb8cba4cebda4c0b5", "hex"),
+  };
+
+  it("is decoded by the name that git knows", async () => {
+    const repository = testRepository();
+    for (const [real, ...names] of [
+      ["shift_jis", "cp932", "CP932", "ms932", "windows-31j", "SJIS", "unknown-name"],
+      ["euc-jp", "eucJP", "EUC-JP", "eucJP-ms"],
+    ] as const)
+      for (const encoding of names)
+        repository.gitBytes(
+          ["-c", `i18n.commitEncoding=${encoding}`, "commit", "--quiet", "--allow-empty", "--file=-"],
+          bytes[real],
+        );
+    expect(await indexed(await repository.open())).toEqual(Array.from({ length: 9 }, () => "在庫の修正"));
+  });
+});
