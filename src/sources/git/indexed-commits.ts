@@ -8,6 +8,7 @@ import type { Entry, ListRequest, SourceProblem } from "../../source.ts";
 import { readCommitObject } from "../../backends/git/commit-object.ts";
 import { hiddenMessage, shallowEnds, splitMessage, subjectOf } from "../../backends/git/commits.ts";
 import type { OpenRepository } from "../../backends/git/open-repository.ts";
+import { ifLacking } from "../../backends/git/trees.ts";
 import { personText } from "./readable.ts";
 import { indexedEntries } from "./templates.ts";
 
@@ -49,11 +50,11 @@ export function createIndexedCommits(opened: OpenRepository, max: number): Index
     return bytes.toString("latin1").split("\n").filter(Boolean);
   }
 
-  /** The message, the parents and the names of files as they are shown. */
+  /** The message, the parents and the names of files as they are shown. Without names if the repository lacks a tree. */
   async function shownFacts(hash: string) {
     const [commit, changes, links, isMessageShown] = await Promise.all([
       readCommitObject(hash, contents),
-      commits.servedChanges(hash, maxNames + 1),
+      commits.servedChanges(hash, maxNames + 1).catch(ifLacking),
       commits.parentsOf(hash),
       commits.showsMessage(hash),
     ]);
@@ -62,7 +63,7 @@ export function createIndexedCommits(opened: OpenRepository, max: number): Index
     return {
       ...commit,
       message: isMessageShown ? commit.text.trim() : hiddenMessage,
-      names: isBoundary ? [] : changes.map(({ path }) => path),
+      names: isBoundary ? [] : (changes ?? []).map(({ path }) => path),
       /** The content of the commit also depends on the folder rules, and on where a shallow clone ends. */
       state: JSON.stringify([hash, isMessageShown, isBoundary, links, changes]),
     };

@@ -190,13 +190,14 @@ async function walk(start: Position, filter: LogFilter, context: LogContext): Pr
     return { commits: page, position: undefined };
   const pickaxe = text === undefined ? undefined : createPickaxe({ ...context, text, path });
 
-  async function isGiven(commit: CommitFacts): Promise<boolean> {
+  /** Undefined if the commit must be left to the next page. */
+  async function isGiven(commit: CommitFacts, isFirst: boolean): Promise<boolean | undefined> {
     const message = filter.grep === undefined || (await shown.showsMessage(commit.hash)) ? commit.text : hiddenMessage;
     if (!isWanted(commit, message, filter)) return false;
     // A message must not be found by a secret that is masked in it.
     if (filter.grep !== undefined && redact && !isWanted(commit, redact(message), filter)) return false;
     const isThere = path === undefined ? shown.isShown(commit.hash) : shown.touches(commit.hash, path);
-    return (await isThere) && (!pickaxe || pickaxe.matches(commit));
+    return (await isThere) && (!pickaxe || pickaxe.matches(commit, isFirst));
   }
 
   let position = start;
@@ -207,11 +208,13 @@ async function walk(start: Position, filter: LogFilter, context: LogContext): Pr
     for (const { hash, tree, parents } of commits) shown.note(hash, { tree, parents });
     const step = pickaxe ? searchedAtOnce : commits.length;
     for (let from = 0; from < commits.length; from += step) {
-      const given = await Promise.all(commits.slice(from, from + step).map(isGiven));
+      const given = await Promise.all(
+        commits.slice(from, from + step).map((commit, offset) => isGiven(commit, looked + from + offset === 0)),
+      );
       for (const [offset, is] of given.entries()) {
         const end = () => advance(position, commits.slice(0, from + offset), filter);
         // A caller who may not see every commit must not learn from a next page that there is one.
-        if (page.length === max && (is || !(isPlain(filter) || isPartial)))
+        if (is === undefined || (page.length === max && (is || !(isPlain(filter) || isPartial))))
           return { commits: page, position: end(), ...notesOf(pickaxe) };
         const commit = commits[from + offset]!;
         if (is) page.push({ ...commit, text: cutText(subjectOf(commit.text), maxSubject) });
@@ -237,10 +240,7 @@ function charsOf(commits: readonly CommitFacts[]): number {
 }
 
 function notesOf(pickaxe: Pickaxe | undefined): Pick<Walked, "notes"> {
-  const notes = [
-    ...(pickaxe?.isSpent ? ["only a part of the history was searched for this page; continue with its next page"] : []),
-    ...(pickaxe && pickaxe.skipped > 0 ? [`${pickaxe.skipped} contents were too large to be searched`] : []),
-  ];
+  const notes = pickaxe?.notes() ?? [];
   return notes.length > 0 ? { notes } : {};
 }
 

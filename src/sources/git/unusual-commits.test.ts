@@ -1,4 +1,6 @@
 /** Commits and tags that few repositories have: very long, in other encodings, or incomplete. */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Source } from "../../source.ts";
 import { asking, collect } from "../../testing/pages.ts";
@@ -68,5 +70,47 @@ describe("a message in another encoding", () => {
           bytes[real],
         );
     expect(await indexed(await repository.open())).toEqual(Array.from({ length: 9 }, () => "在庫の修正"));
+  });
+});
+
+describe("a commit without its tree", () => {
+  it("is left out of the index or has no names, and the rest is searched", async () => {
+    const repository = testRepository();
+    repository.commit("first", { "README.md": "1", "src/a.md": "retry" });
+    repository.commit("second", { "README.md": "2", "src/a.md": "other" });
+    const tree = repository.git("rev-parse", "HEAD:src");
+    repository.commit("third", { "README.md": "3", "src/a.md": "retry" });
+    rmSync(join(repository.folder, ".git/objects", tree.slice(0, 2), tree.slice(2)));
+    const source = await repository.open();
+    expect((await indexed(source)).toSorted()).toEqual(["first", "second", "third"]);
+    const hash = repository.git("rev-parse", "HEAD");
+    expect(await readText(source, `commit/${hash}`, { as: "summary" })).toBe(
+      "third\n\nAda <ada@example.org>, 2025-06-15",
+    );
+    const log = await readFacts<Log>(source, "log", { pickaxe: "retry" });
+    expect(log).toMatchObject({
+      commits: [{ subject: "first" }],
+      notes: ["2 commits could not be searched, because the repository lacks a part of them"],
+    });
+  });
+});
+
+describe("a commit of very many files", () => {
+  it("is searched for a text at a path, and without one a note says that it was searched in part", async () => {
+    const repository = testRepository();
+    const files = Array.from({ length: 10_000 }, (_, at) => `M 644 :1 a/${at}.md\n`).join("");
+    const commit = `commit refs/heads/main\ncommitter A <a@b> 1750000000 +0000\n${data("import")}`;
+    repository.gitBytes(
+      ["fast-import", "--quiet"],
+      `blob\nmark :1\n${data("x")}${commit}${files}M 644 inline z.md\n${data("retry")}`,
+    );
+    const source = await repository.open();
+    const found = await readFacts<Log>(source, "log", { pickaxe: "retry", path: "z.md" });
+    expect(found).toMatchObject({ commits: [{ subject: "import" }] });
+    expect(found).not.toHaveProperty("notes");
+    expect(await readFacts<Log>(source, "log", { pickaxe: "retry" })).toMatchObject({
+      commits: [],
+      notes: [expect.stringContaining("1 commit with very many changes")],
+    });
   });
 });
