@@ -9,6 +9,7 @@ import { readCommitObject } from "../../backends/git/commit-object.ts";
 import { hiddenMessage, shallowEnds, splitMessage, subjectOf } from "../../backends/git/commits.ts";
 import type { OpenRepository } from "../../backends/git/open-repository.ts";
 import { ifLacking } from "../../backends/git/trees.ts";
+import { maxIndexedCommits } from "./max-indexed-commits.ts";
 import { personText } from "./readable.ts";
 import { indexedEntries } from "./templates.ts";
 
@@ -46,6 +47,8 @@ export function createIndexedCommits(opened: OpenRepository, max: number): Index
     const { bytes } = await program.run(["rev-list", ...args, ...head, "--branches", "--tags", "--"], {
       gitDir,
       signal,
+      // A hash of 64 digits and a line feed each.
+      maxBytes: Math.max(1, max) * 65,
     });
     return bytes.toString("latin1").split("\n").filter(Boolean);
   }
@@ -124,7 +127,9 @@ export function createIndexedCommits(opened: OpenRepository, max: number): Index
       const [count] = await revList(["--count"], signal);
       if (!(Number(count) > max)) return [];
       const says = `has ${count} commits, of which the search index contains the newest ${max}`;
-      return [{ path: "log", says, advice: 'set "indexedCommits" of the mount to a larger number' }];
+      if (max >= maxIndexedCommits) return [{ path: "log", says }];
+      const advice = `set "indexedCommits" of the mount to a larger number, at most ${maxIndexedCommits} and below "search.maxFiles"`;
+      return [{ path: "log", says, advice }];
     },
   };
 }

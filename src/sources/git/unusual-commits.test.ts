@@ -114,3 +114,21 @@ describe("a commit of very many files", () => {
     });
   });
 });
+
+describe("indexedCommits", () => {
+  it("of 0 indexes no commit, neither an old nor a new one", async () => {
+    const repository = testRepository();
+    const path = `commit/${repository.commit("first", { "a.md": "a" })}`;
+    const none = await repository.open({ indexedCommits: 0 });
+    expect([await indexed(none), none.indexes!({ path })]).toEqual([[], false]);
+    const one = await repository.open({ indexedCommits: 1 });
+    expect([await indexed(one), one.indexes!({ path })]).toEqual([["first"], true]);
+  });
+
+  it("is advised to be larger only as far as that helps", async () => {
+    const repository = testRepository();
+    for (const message of ["first", "second"]) repository.commit(message);
+    const problems = await (await repository.open({ indexedCommits: 1 })).problems!(call);
+    expect(problems).toMatchObject([{ advice: expect.stringMatching(/at most 200000 and below "search\.maxFiles"/) }]);
+  });
+});
