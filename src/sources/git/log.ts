@@ -101,6 +101,8 @@ interface Walked {
 /** Limit of commits examined for one page if few of them match. */
 const maxExamined = 20_000;
 const maxAhead = 16;
+/** Commits that added a file and that are examined for its earlier name. */
+const maxAdditions = 20;
 const maxSubject = 1000;
 const maxRecordBytes = 8 * 1024 * 1024;
 /** Limits of the messages in one batch, and of those examined for one page, in characters. */
@@ -116,7 +118,8 @@ export async function readLog(query: Readonly<Record<string, string>>, context: 
   const from =
     query["after"] === undefined ? await beginning(query["ref"], context) : parsePosition(query["after"], context);
   if (!from) return { from: null, commits: [] };
-  const walked = await walk(from, filter, context).catch((cause: unknown) => {
+  const renamed = filter.follow ? await findRename(from.start, filter.path!, context) : undefined;
+  const walked = await walk(from, filter, context, renamed?.commit).catch((cause: unknown) => {
     // A forged position names commits that do not exist.
     throw cause instanceof GitFailure && query["after"] !== undefined ? noPosition() : cause;
   });
@@ -124,7 +127,6 @@ export async function readLog(query: Readonly<Record<string, string>>, context: 
   const parents = await Promise.all(walked.commits.map((commit) => commits.nearestOf(commit.parents)));
   const messages = await Promise.all(walked.commits.map(({ hash }) => commits.showsMessage(hash)));
   const { after: _after, ref: _ref, ...rest } = query;
-  const renamed = filter.follow && !walked.position ? await findRename(from.start, filter.path!, context) : undefined;
   return {
     from: (await commits.nearest(from.start)) ?? null,
     commits: walked.commits.map((commit, index) =>
@@ -135,10 +137,11 @@ export async function readLog(query: Readonly<Record<string, string>>, context: 
     ...(walked.position && {
       next: formatQuery({ ...rest, after: formatPosition(walked.position, context) }),
     }),
-    ...(renamed && {
-      renamed: { from: renamed.from, commit: renamed.commit },
-      next: formatQuery({ ...rest, path: renamed.from, ref: renamed.before }),
-    }),
+    ...(renamed &&
+      !walked.position && {
+        renamed: { from: renamed.from, commit: renamed.commit },
+        next: formatQuery({ ...rest, path: renamed.from, ref: renamed.before }),
+      }),
   };
 }
 
@@ -162,7 +165,7 @@ export async function startOf(ref: string | undefined, { refs, commits }: LogCon
   }
 }
 
-/** The earlier name of a file, in the commit that gave it the name at `path`, and the shown commit before that one. */
+/** The earlier name of a file, in the newest commit that renamed another file to `path`, and the shown commit before that one. */
 async function findRename(
   start: string,
   path: string,
@@ -170,19 +173,30 @@ async function findRename(
 ): Promise<(Renamed & { readonly before: string }) | undefined> {
   const { program, mirror, commits, signal } = context;
   const gitDir = await mirror.ready();
-  const args = ["log", "--format=%H", "--no-renames", "--diff-filter=A", start, "--", path];
+  const args = [
+    "log",
+    "--format=%H",
+    "--no-renames",
+    "--diff-filter=A",
+    `--max-count=${maxAdditions}`,
+    start,
+    "--",
+    path,
+  ];
   const { bytes } = await program.run(args, { gitDir, signal, less: 'less, without "follow"' });
-  const commit = bytes.toString("latin1").trimEnd().split("\n").at(-1) ?? "";
-  const [parent] = commit === "" ? [] : ((await commits.linksOf(commit))?.parents ?? []);
-  const before = parent === undefined ? undefined : await commits.nearest(parent);
-  if (parent === undefined || before === undefined || !(await commits.isShown(commit))) return undefined;
-  const { files } = await changedFiles(parent, commit, { ...context, renames: true });
-  const from = files.find((file) => file.path === path)?.from;
-  return from === undefined ? undefined : { from, commit, before };
+  for (const commit of bytes.toString("latin1").split("\n").filter(Boolean)) {
+    const [parent] = (await commits.linksOf(commit))?.parents ?? [];
+    const before = parent === undefined ? undefined : await commits.nearest(parent);
+    if (parent === undefined || before === undefined || !(await commits.isShown(commit))) continue;
+    const { files } = await changedFiles(parent, commit, { ...context, renames: true });
+    const from = files.find((file) => file.path === path)?.from;
+    if (from !== undefined) return { from, commit, before };
+  }
+  return undefined;
 }
 
-/** One page of matching, shown commits, read in batches that grow while few commits match. */
-async function walk(start: Position, filter: LogFilter, context: LogContext): Promise<Walked> {
+/** One page of matching, shown commits up to `last`, read in batches that grow while few commits match. */
+async function walk(start: Position, filter: LogFilter, context: LogContext, last?: string): Promise<Walked> {
   const { max, path, pickaxe: text } = filter;
   const { commits: shown, isPartial, redact } = context;
   const page: CommitFacts[] = [];
@@ -204,7 +218,9 @@ async function walk(start: Position, filter: LogFilter, context: LogContext): Pr
   let looked = 0;
   let chars = 0;
   for (let length = max + 1; ; length = Math.min(4 * length, maxExamined - looked)) {
-    const { commits, isMore } = await stretch(position, filter, length, context);
+    const batch = await stretch(position, filter, length, context);
+    const end = last === undefined ? -1 : batch.commits.findIndex(({ hash }) => hash === last);
+    const { commits, isMore } = end < 0 ? batch : { commits: batch.commits.slice(0, end + 1), isMore: false };
     for (const { hash, tree, parents } of commits) shown.note(hash, { tree, parents });
     const step = pickaxe ? searchedAtOnce : commits.length;
     for (let from = 0; from < commits.length; from += step) {
@@ -212,10 +228,10 @@ async function walk(start: Position, filter: LogFilter, context: LogContext): Pr
         commits.slice(from, from + step).map((commit, offset) => isGiven(commit, looked + from + offset === 0)),
       );
       for (const [offset, is] of given.entries()) {
-        const end = () => advance(position, commits.slice(0, from + offset), filter);
+        const next = () => advance(position, commits.slice(0, from + offset), filter);
         // A caller who may not see every commit must not learn from a next page that there is one.
         if (is === undefined || (page.length === max && (is || !(isPlain(filter) || isPartial))))
-          return { commits: page, position: end(), ...notesOf(pickaxe) };
+          return { commits: page, position: next(), ...notesOf(pickaxe) };
         const commit = commits[from + offset]!;
         if (is) page.push({ ...commit, text: cutText(subjectOf(commit.text), maxSubject) });
       }

@@ -80,6 +80,11 @@ export function createGitReader(options: GitReaderOptions): GitReader {
     return { ...commit, hash };
   }
 
+  /** The hash of a commit or, if it is not shown, of the nearest earlier one that is. */
+  async function shownHash({ hash }: Commit): Promise<string | null> {
+    return hash === emptyTrees[mirror.hashLength] ? hash : ((await commits.nearest(hash)) ?? null);
+  }
+
   /** A commit, or the empty tree. */
   async function side(ref: string): Promise<Commit> {
     await mirror.ready();
@@ -233,7 +238,7 @@ export function createGitReader(options: GitReaderOptions): GitReader {
           const found = await rangeFiles(base.hash, head.hash, context(signal));
           const part = request.asText
             ? markdownPart(filesText(found.files, found))
-            : facts({ base: base.hash, head: head.hash, ...found });
+            : facts({ base: await shownHash(base), head: await shownHash(head), ...found });
           return { ...part, ...freshnessOf(base, head) };
         }
         case "diff": {
