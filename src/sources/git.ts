@@ -10,6 +10,7 @@ import { entriesPage } from "../backends/entries-page.ts";
 import { findRepository, type GitRepository } from "../backends/git/repository.ts";
 import type { Maybe } from "../backends/disk/steps.ts";
 import type { RepositoryReader } from "./git/repository-reader.ts";
+import { maxIndexedCommits } from "./git/max-indexed-commits.ts";
 import { blobTemplate, gitTemplates, indexedEntries, listed, sectionOf } from "./git/templates.ts";
 
 interface GitOptions extends Partial<RuleChoice> {
@@ -51,7 +52,7 @@ export default defineSource<GitOptions>({
         pollMs: intOption(z, 500, 3_600_000, 5000).describe(
           "Polling interval where changes are not announced, in milliseconds",
         ),
-        indexedCommits: intOption(z, 0, 1_000_000, defaultIndexedCommits).describe(
+        indexedCommits: intOption(z, 0, maxIndexedCommits, defaultIndexedCommits).describe(
           "Number of commits in the search index: the newest of HEAD, local branches and tags; 0 for none",
         ),
       })
@@ -122,7 +123,8 @@ export default defineSource<GitOptions>({
       },
 
       indexes: ({ path, query }) =>
-        query === undefined && (isCommit(path) || indexedEntries(indexedCommits).some((entry) => entry.path === path)),
+        query === undefined &&
+        ((indexedCommits > 0 && isCommit(path)) || indexedEntries(indexedCommits).some((entry) => entry.path === path)),
 
       lists: ({ path, query }) => query === undefined && listed.some((entry) => entry.path === path),
 

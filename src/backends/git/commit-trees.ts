@@ -20,7 +20,6 @@ export interface CommitTrees {
 }
 
 const maxCached = 20_000;
-const maxCommitBytes = 16 * 1024 * 1024;
 const maxHeaderBytes = 64 * 1024;
 const maxCachedBytes = 8 * 1024 * 1024;
 const noTree = Buffer.alloc(0);
@@ -84,9 +83,9 @@ export function createCommitTrees(repository: GitRepository, contents: Objects):
     async linksOf(commit) {
       const known = links.get(commit);
       if (known) return known;
-      const found = await contents.find(commit, maxCommitBytes);
+      const found = await contents.findStart(commit, maxHeaderBytes);
       if (found?.type !== "commit" || !found.bytes) return undefined;
-      const head = found.bytes.toString("latin1", 0, maxHeaderBytes);
+      const head = found.bytes.toString("latin1");
       const [, tree = "", lines = ""] = /^tree ([0-9a-f]+)\n((?:parent [0-9a-f]+\n)*)/.exec(head) ?? [];
       const parents = shallowEnds(repository)?.has(commit) ? [] : lines.split("\n").filter(Boolean);
       const commitLinks = { tree, parents: parents.map((line) => line.slice("parent ".length)) };

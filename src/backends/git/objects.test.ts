@@ -56,6 +56,18 @@ function withBlobs(sizes: readonly number[]): { repository: TestRepository; hash
 }
 
 describe("an object process", () => {
+  it("returns the beginning of a longer object, and keeps no more of it", async () => {
+    const { repository, hashes } = withBlobs([3_000_000, 7, 100]);
+    const { objects } = asking(batch, repository.folder);
+    const found = await Promise.all(hashes.map((hash) => objects.findStart(hash, 10)));
+    expect(found.map((each) => [each?.size, each?.bytes?.toString()])).toEqual([
+      [3_000_000, "0 0 0 0 0 "],
+      [7, "1 1 1 1"],
+      [100, "2 2 2 2 2 "],
+    ]);
+    expect(found[0]!.bytes!.buffer.byteLength).toBe(10);
+  });
+
   it("answers many concurrent requests, each with its own object", async () => {
     const sizes = [0, 1, 65_535, 65_536, 200_000, 3, 1_000_000, 7];
     const { repository, hashes } = withBlobs(sizes);

@@ -16,6 +16,8 @@ interface GitObject {
 export interface Objects {
   /** Undefined if the object does not exist. The name is one line: a hash, or a name that was checked to be harmless. */
   find(name: string, maxBytes?: number): Promise<GitObject | undefined>;
+  /** The same, but of an object that is longer than the limit the bytes are its beginning. Absent only above 64 MiB. */
+  findStart(name: string, maxBytes: number): Promise<GitObject | undefined>;
   /** Later requests go to a new process. */
   renew(): void;
   /** Afterwards nothing runs. */
@@ -34,6 +36,8 @@ interface ObjectsOptions {
 interface ObjectRequest {
   readonly name: string;
   readonly maxBytes: number;
+  /** Whether the beginning of a longer object is wanted. */
+  readonly isStart: boolean;
   /** Charged for the time from the answer before it, or since it was sent. */
   readonly account: CostAccount | undefined;
   sentMs: number;
@@ -62,7 +66,8 @@ interface Run {
 
 interface Body {
   readonly found: GitObject;
-  readonly isWanted: boolean;
+  /** Number of bytes that are kept; undefined if no content is wanted. */
+  readonly kept: number | undefined;
   /** Buffer for a content that arrives in chunks. */
   into: Buffer | undefined;
   /** Remaining bytes, including the line feed after the content. */
@@ -175,14 +180,15 @@ export function createObjects({ start, givesContents, idleMs = 20_000 }: Objects
   }
 
   function takeBody(run: Run, body: Body, piece: Buffer, at: number): number {
-    const { found, isWanted } = body;
+    const { found, kept } = body;
     const to = Math.min(piece.length, at + body.left);
     const from = found.size + 1 - body.left;
     let bytes: Buffer | undefined;
-    if (isWanted && from === 0 && to - at === body.left) bytes = piece.subarray(at, to - 1);
-    else if (isWanted) {
-      bytes = body.into ??= Buffer.allocUnsafeSlow(found.size);
-      piece.copy(bytes, from, at, Math.min(to, at + found.size - from));
+    if (kept !== undefined && from === 0 && to - at === body.left)
+      bytes = piece.subarray(at, Math.min(to - 1, at + kept));
+    else if (kept !== undefined) {
+      bytes = body.into ??= Buffer.allocUnsafeSlow(kept);
+      if (from < kept) piece.copy(bytes, from, at, Math.min(to, at + kept - from));
     }
     body.left -= to - at;
     if (body.left > 0) return to;
@@ -204,9 +210,10 @@ export function createObjects({ start, givesContents, idleMs = 20_000 }: Objects
     if (parts.length !== 3 || !/^[0-9a-f]{40,64}$/.test(hash) || !/^\d{1,15}$/.test(size)) return end(run);
     const found: GitObject = { hash, type, size: Number(size) };
     if (!givesContents) return answer(run, found);
-    const isWanted = found.size <= request.maxBytes;
-    run.body = { found, isWanted, into: undefined, left: found.size + 1 };
-    if (isWanted || found.size <= maxPassed) return;
+    const isWhole = found.size <= request.maxBytes;
+    const kept = isWhole ? found.size : request.isStart ? request.maxBytes : undefined;
+    run.body = { found, kept, into: undefined, left: found.size + 1 };
+    if (isWhole || found.size <= maxPassed) return;
     answer(run, found);
     end(run);
   }
@@ -232,13 +239,16 @@ export function createObjects({ start, givesContents, idleMs = 20_000 }: Objects
     return request;
   }
 
+  function ask(name: string, maxBytes: number, isStart: boolean): Promise<GitObject | undefined> {
+    return new Promise((resolve, reject) => {
+      if (closed) return reject(shuttingDown());
+      put({ name, maxBytes, isStart, account: costAccount(), sentMs: 0, isAgain: false, resolve, reject });
+    });
+  }
+
   return {
-    find(name, maxBytes = 0) {
-      return new Promise((resolve, reject) => {
-        if (closed) return reject(shuttingDown());
-        put({ name, maxBytes, account: costAccount(), sentMs: 0, isAgain: false, resolve, reject });
-      });
-    },
+    find: (name, maxBytes = 0) => ask(name, maxBytes, false),
+    findStart: (name, maxBytes) => ask(name, maxBytes, true),
 
     renew() {
       // It answers pending requests, and ends at the end of its input.

@@ -2,21 +2,20 @@
 import { isUtf8 } from "node:buffer";
 import { createTimeSlices } from "../../lib/time-slices.ts";
 import type { Maybe } from "../disk/steps.ts";
-import { ResourceError } from "../../errors.ts";
 import type { CommitLinks, CommitTrees } from "./commit-trees.ts";
 import type { CommitContext } from "./commits.ts";
 import type { HistoryRules } from "./history-rules.ts";
 import { GitFailure } from "./program.ts";
 import { differences, type RawEntry } from "./tree-differences.ts";
-import { isPossible, kindOfMode, lacking, type TreeEntry, type GitTrees } from "./trees.ts";
+import { ifLacking, isPossible, kindOfMode, lacking, type TreeEntry, type GitTrees } from "./trees.ts";
 
 export interface ShownCommits {
   /** A commit without changes is shown; one that cannot be judged, because the repository lacks a part of it, is not. */
   isShown(commit: string): Maybe<boolean>;
   /** Whether a commit changes something served at or below a path. */
   touches(commit: string, path: string): Promise<boolean>;
-  /** The served files that a commit changes, compared with its first parent and without renames: at most `max`. */
-  servedChanges(commit: string, max: number): Promise<ChangedEntry[]>;
+  /** The served files that a commit changes at or below a path, compared with its first parent and without renames: at most `max`. */
+  servedChanges(commit: string, max: number, below?: string): Promise<ChangedEntry[]>;
   /**
    * The commit itself or, if it is not shown, the nearest earlier one along first parents that is: the served files are the same in both.
    * Undefined if there is none.
@@ -129,12 +128,13 @@ export function createShownCommits({ rules, trees, commitTrees, hashBytes }: Sho
     return undefined;
   }
 
-  /** Adds the served files that differ between two trees, until there are `max`. */
+  /** Adds the served files that differ between two trees at or below a path, until there are `max`. */
   async function addServed(
     folder: string,
     [before, after]: readonly (string | undefined)[],
     found: ChangedEntry[],
     max: number,
+    below: string | undefined,
   ): Promise<void> {
     const isServed = await rules.namesIn(folder);
     if (!isServed) return;
@@ -147,16 +147,18 @@ export function createShownCommits({ rules, trees, commitTrees, hashBytes }: Sho
       const name = isUtf8(each.name) ? each.name.toString("utf8") : "";
       if (!isPossible(name)) continue;
       const path = folder === "" ? name : `${folder}/${name}`;
+      if (below !== undefined && !isWithin(path, below) && !isWithin(below, path)) continue;
       const sides = [each.before, each.after].map(toEntry);
       const folders = sides.map((side) => (side?.kind === "folder" ? side.hash : undefined));
       if (folders.some((hash) => hash !== undefined) && isServed(name, "folder"))
-        await addServed(path, folders, found, max);
+        await addServed(path, folders, found, max, below);
       const [one, other] = await Promise.all(
         sides.map(async (side) =>
           side && side.kind !== "folder" && (await rules.serves(path, side)) ? side : undefined,
         ),
       );
-      if (one ?? other) found.push({ path, before: one, after: other });
+      if ((one ?? other) && (below === undefined || isWithin(path, below)))
+        found.push({ path, before: one, after: other });
     }
   }
 
@@ -186,7 +188,9 @@ export function createShownCommits({ rules, trees, commitTrees, hashBytes }: Sho
 
   async function judgeMessage(commit: string): Promise<boolean> {
     const own = await linksOf(commit);
-    const mayShow = own !== undefined && !(await hasForbidden("", await firstParentTree(own), own.tree));
+    const isHidden = own && (await hasForbidden("", await firstParentTree(own), own.tree).catch(ifLacking));
+    // A commit that cannot be judged may change hidden files.
+    const mayShow = isHidden === false;
     if (messages.size >= maxCached) messages.clear();
     messages.set(commit, mayShow);
     return mayShow;
@@ -221,8 +225,7 @@ export function createShownCommits({ rules, trees, commitTrees, hashBytes }: Sho
       findings.set(commit, found);
       return found.served !== undefined || found.hidden?.length === 0;
     } catch (cause) {
-      if (cause instanceof ResourceError && cause.kind === "not-found") return false;
-      throw cause;
+      return ifLacking(cause) ?? false;
     }
   }
 
@@ -264,10 +267,10 @@ export function createShownCommits({ rules, trees, commitTrees, hashBytes }: Sho
     parentsOf: async (commit) => nearestOf((await linksOf(commit))?.parents ?? []),
     nearestOf,
 
-    async servedChanges(commit, max) {
+    async servedChanges(commit, max, below) {
       const own = await linksOf(commit);
       const found: ChangedEntry[] = [];
-      if (own) await addServed("", [await firstParentTree(own), own.tree], found, max);
+      if (own) await addServed("", [await firstParentTree(own), own.tree], found, max, below);
       return found;
     },
 
@@ -301,6 +304,10 @@ export async function judgeRecent(
 
 function unique(commits: readonly (string | undefined)[]): string[] {
   return [...new Set(commits.filter((commit) => commit !== undefined))];
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`);
 }
 
 function toEntry(entry: RawEntry | undefined): TreeEntry | undefined {

@@ -116,6 +116,12 @@ export function lacking(): ResourceError {
   return new ResourceError("not-found", "the repository lacks this object; it may be a partial clone");
 }
 
+/** Undefined for an object that the repository lacks; throws any other failure. */
+export function ifLacking(cause: unknown): undefined {
+  if (!(cause instanceof ResourceError && cause.kind === "not-found")) throw cause;
+  return undefined;
+}
+
 function parseTree(bytes: Buffer, hashBytes: number): Omit<GitTree, "hash"> {
   const entries = new Map<string, TreeEntry>();
   for (let at = 0; at < bytes.length;) {

@@ -184,10 +184,11 @@ function day(date = ""): string {
 }
 
 export function churnText({ commits, additions, deletions, first, last, truncated, authors, files }: Churn): string {
-  if (commits === 0) return "No changes.";
+  const older = `Older commits are not counted; use "since", "until" or "path".`;
+  if (commits === 0) return truncated ? `No changes in the newest commits. ${older}` : "No changes.";
   return [
     `${commits} ${commits === 1 ? "commit" : "commits"} from ${day(first)} to ${day(last)}: ${additions} lines added, ${deletions} deleted.`,
-    ...(truncated ? [`Older commits are not counted; use "since", "until" or "path".`] : []),
+    ...(truncated ? [older] : []),
     markdownTable(
       ["File", "Commits", "Added", "Deleted", "Authors", "First", "Last"],
       files.map((file) => [

@@ -1,7 +1,6 @@
 /** The difference between two commits, as a patch of the served files. */
-import { isUtf8 } from "node:buffer";
 import { quote, ResourceError } from "../../errors.ts";
-import { decodeExactly, findEncoding } from "../../lib/text-encoding.ts";
+import { decodeContent } from "../../backends/git/decode-content.ts";
 import type { Part } from "../../source.ts";
 import { changedFiles, type ChangedFilesOptions, maxNamed, visibleChanges } from "../../backends/git/commits.ts";
 import { parseRawDiff, type RawChange, type ServedChange, servedChanges } from "../../backends/git/raw-diff.ts";
@@ -166,12 +165,4 @@ function splitPatch(patch: Buffer): Buffer[] {
     at = end;
   }
   return patches;
-}
-
-/** Files of one commit may have different encodings. */
-export function decodeContent(section: Buffer): string {
-  if (isUtf8(section)) return section.toString("utf8");
-  const found = findEncoding(section);
-  const text = found && decodeExactly(section.subarray(found.markBytes), found.encoding);
-  return text ?? section.toString("utf8");
 }

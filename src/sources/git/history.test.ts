@@ -133,6 +133,29 @@ describe("a log", () => {
     expect(page).not.toMatch(/MARKER|renamed|next/);
   });
 
+  it("follows a file to its newest earlier name, as git does", async () => {
+    const repository = testRepository();
+    repository.commit("add a", { "a.md": "other\n" });
+    repository.git("rm", "--quiet", "a.md");
+    repository.commit("remove a");
+    repository.commit("add b", { "b.md": lines });
+    repository.git("mv", "b.md", "a.md");
+    repository.commit("rename b to a");
+    const expected = repository.git("log", "--follow", "--format=%s", "--", "a.md").split("\n");
+    const source = await repository.open();
+    for (const max of ["1", "50"])
+      expect(await subjects(source, { path: "a.md", follow: "true", max })).toEqual(expected);
+    expect(await subjects(source, { author: "ＡＤＡ", path: "b.md" })).toEqual(["rename b to a", "add b"]);
+  });
+
+  it("and a range do not show the hash of a hidden commit", async () => {
+    const source = await project().open();
+    const hidden = project().git("log", "--format=%H", "--grep=MARKER");
+    expect(hidden).toMatch(/^[0-9a-f]{40}$/);
+    const range = await readFacts<{ base: string }>(source, "diff/v1~1..main");
+    expect(range.base).not.toBe(hidden);
+  });
+
   it("is a table with as=text", async () => {
     const text = await readText(await project().open(), "log", { as: "text", max: "1" });
     expect(text).toMatch(

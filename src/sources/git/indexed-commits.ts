@@ -1,12 +1,15 @@
 /** What the search index contains of a repository: its commits, with message, author and names of changed files. */
 import { createHash } from "node:crypto";
 import { notFound } from "../../errors.ts";
+import { cutText } from "../../lib/cut-text.ts";
 import { inParallel } from "../../lib/in-parallel.ts";
 import type { Page } from "../../resources.ts";
 import type { Entry, ListRequest, SourceProblem } from "../../source.ts";
 import { readCommitObject } from "../../backends/git/commit-object.ts";
 import { hiddenMessage, shallowEnds, splitMessage, subjectOf } from "../../backends/git/commits.ts";
 import type { OpenRepository } from "../../backends/git/open-repository.ts";
+import { ifLacking } from "../../backends/git/trees.ts";
+import { maxIndexedCommits } from "./max-indexed-commits.ts";
 import { personText } from "./readable.ts";
 import { indexedEntries } from "./templates.ts";
 
@@ -44,15 +47,17 @@ export function createIndexedCommits(opened: OpenRepository, max: number): Index
     const { bytes } = await program.run(["rev-list", ...args, ...head, "--branches", "--tags", "--"], {
       gitDir,
       signal,
+      // A hash of 64 digits and a line feed each.
+      maxBytes: Math.max(1, max) * 65,
     });
     return bytes.toString("latin1").split("\n").filter(Boolean);
   }
 
-  /** The message, the parents and the names of files as they are shown. */
+  /** The message, the parents and the names of files as they are shown. Without names if the repository lacks a tree. */
   async function shownFacts(hash: string) {
     const [commit, changes, links, isMessageShown] = await Promise.all([
       readCommitObject(hash, contents),
-      commits.servedChanges(hash, maxNames + 1),
+      commits.servedChanges(hash, maxNames + 1).catch(ifLacking),
       commits.parentsOf(hash),
       commits.showsMessage(hash),
     ]);
@@ -61,7 +66,7 @@ export function createIndexedCommits(opened: OpenRepository, max: number): Index
     return {
       ...commit,
       message: isMessageShown ? commit.text.trim() : hiddenMessage,
-      names: isBoundary ? [] : changes.map(({ path }) => path),
+      names: isBoundary ? [] : (changes ?? []).map(({ path }) => path),
       /** The content of the commit also depends on the folder rules, and on where a shallow clone ends. */
       state: JSON.stringify([hash, isMessageShown, isBoundary, links, changes]),
     };
@@ -72,7 +77,7 @@ export function createIndexedCommits(opened: OpenRepository, max: number): Index
     const subject = subjectOf(message);
     return {
       path: `commit/${hash}`,
-      title: subject === "" ? hash.slice(0, 12) : cut(subject, maxTitle),
+      title: subject === "" ? hash.slice(0, 12) : cutText(subject, maxTitle),
       mimeType: "application/json",
       annotations: { priority, lastModified: committer.date },
       meta: { "pressmark/as": ["text", "summary"] },
@@ -109,7 +114,7 @@ export function createIndexedCommits(opened: OpenRepository, max: number): Index
       const more = names.length > maxNames ? ["…"] : [];
       return [
         subject,
-        cut(body, maxMessage),
+        cutText(body, maxMessage),
         `${personText(author)}, ${author.date.slice(0, 10)}`,
         [...names.slice(0, maxNames), ...more].join("\n"),
       ]
@@ -122,11 +127,9 @@ export function createIndexedCommits(opened: OpenRepository, max: number): Index
       const [count] = await revList(["--count"], signal);
       if (!(Number(count) > max)) return [];
       const says = `has ${count} commits, of which the search index contains the newest ${max}`;
-      return [{ path: "log", says, advice: 'set "indexedCommits" of the mount to a larger number' }];
+      if (max >= maxIndexedCommits) return [{ path: "log", says }];
+      const advice = `set "indexedCommits" of the mount to a larger number, at most ${maxIndexedCommits} and below "search.maxFiles"`;
+      return [{ path: "log", says, advice }];
     },
   };
-}
-
-function cut(text: string, max: number): string {
-  return text.length > max ? `${text.slice(0, max)}…` : text;
 }

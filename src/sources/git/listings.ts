@@ -1,5 +1,7 @@
 /** Lists branches and tags, most recent first. */
 import { compareAddresses } from "../../lib/address-order.ts";
+import { cutText } from "../../lib/cut-text.ts";
+import { inParallel } from "../../lib/in-parallel.ts";
 import { type CommitContext, hiddenMessage, readCommits, subjectOf } from "../../backends/git/commits.ts";
 import { readTagObject } from "../../backends/git/commit-object.ts";
 import type { Objects } from "../../backends/git/objects.ts";
@@ -15,6 +17,8 @@ const maxListed = 1000;
 const maxBytes = 32 * 1024 * 1024;
 const maxSubject = 300;
 const maxTagMessage = 4000;
+/** Annotated tags that are read at once. */
+const tagsAtOnce = 16;
 
 /** The subject comes last: only it may be long. */
 const fields = [
@@ -65,12 +69,10 @@ export async function readBranches(context: ListingContext): Promise<object> {
 export async function readTags(context: ListingContext): Promise<object> {
   const tags = await rows(["refs/tags/"], context);
   return {
-    tags: await Promise.all(
-      tags.map(async (row) => ({
-        ...toFacts(row, "refs/tags/"),
-        ...(row.isAnnotated && { annotated: true, ...(await tagFacts(row, context.contents)) }),
-      })),
-    ),
+    tags: await inParallel(tags, tagsAtOnce, async (row) => ({
+      ...toFacts(row, "refs/tags/"),
+      ...(row.isAnnotated && { annotated: true, ...(await tagFacts(row, context.contents)) }),
+    })),
     ...(tags.length >= maxListed && { truncated: true }),
   };
 }
@@ -79,10 +81,9 @@ export async function readTags(context: ListingContext): Promise<object> {
 async function tagFacts({ own, subject }: Row, contents: Objects): Promise<object> {
   const tag = subject === hiddenMessage ? undefined : await readTagObject(own, contents);
   if (!tag) return {};
-  const message = tag.text.trim();
   return {
     ...(tag.tagger && { tagger: tag.tagger }),
-    message: message.length > maxTagMessage ? `${message.slice(0, maxTagMessage)}…` : message,
+    message: cutText(tag.text.trim(), maxTagMessage),
   };
 }
 
@@ -138,6 +139,6 @@ function toFacts({ name, hash, date, subject }: Row, prefix: string) {
     name: name.slice(prefix.length),
     hash,
     date,
-    subject: subject.length > maxSubject ? `${subject.slice(0, maxSubject)}…` : subject,
+    subject: cutText(subject, maxSubject),
   };
 }

@@ -8,6 +8,7 @@ export interface LogFilter {
   readonly sinceSeconds: number | undefined;
   readonly untilSeconds: number | undefined;
   readonly path: string | undefined;
+  /** A part of the name or mail address, folded. */
   readonly author: string | undefined;
   /** A part of the message, folded. */
   readonly grep: string | undefined;
@@ -31,7 +32,7 @@ export function parseLogFilter(query: Readonly<Record<string, string>>): LogFilt
   return {
     ...parseScope(query),
     max: parseMax(query["max"], perPage, maxPerPage),
-    author: author === undefined || author === "" ? undefined : author.toLowerCase(),
+    author: author === undefined || author === "" ? undefined : fold(author),
     grep: grep === undefined || grep === "" ? undefined : fold(grep),
     pickaxe: pickaxe === "" ? undefined : pickaxe,
     follow: follow !== undefined,
@@ -66,7 +67,7 @@ export function isWanted(
 ): boolean {
   if (untilSeconds !== undefined && seconds > untilSeconds) return false;
   if (grep !== undefined && !fold(message).includes(grep)) return false;
-  return author === undefined || `${name} <${email}>`.toLowerCase().includes(author);
+  return author === undefined || fold(`${name} <${email}>`).includes(author);
 }
 
 /** Without the differences of case and width. */

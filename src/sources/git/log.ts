@@ -1,5 +1,6 @@
 /** The history of a commit, page by page. The cost of a page does not depend on its position. */
 import { invalid, notFound, ResourceError } from "../../errors.ts";
+import { cutText } from "../../lib/cut-text.ts";
 import type { TextSeal } from "../../lib/sealed-text.ts";
 import {
   changedFiles,
@@ -90,6 +91,7 @@ interface Stretch {
 }
 
 interface Walked {
+  /** With their subjects instead of their messages. */
   readonly commits: readonly CommitFacts[];
   /** Start of the next page; undefined at the end. */
   readonly position: Position | undefined;
@@ -99,8 +101,13 @@ interface Walked {
 /** Limit of commits examined for one page if few of them match. */
 const maxExamined = 20_000;
 const maxAhead = 16;
+/** Commits that added a file and that are examined for its earlier name. */
+const maxAdditions = 20;
 const maxSubject = 1000;
 const maxRecordBytes = 8 * 1024 * 1024;
+/** Limits of the messages in one batch, and of those examined for one page, in characters. */
+const maxBatchChars = 16 * 1024 * 1024;
+const maxExaminedChars = 256 * 1024 * 1024;
 /** Commits whose contents are searched at once. */
 const searchedAtOnce = 32;
 
@@ -111,7 +118,8 @@ export async function readLog(query: Readonly<Record<string, string>>, context: 
   const from =
     query["after"] === undefined ? await beginning(query["ref"], context) : parsePosition(query["after"], context);
   if (!from) return { from: null, commits: [] };
-  const walked = await walk(from, filter, context).catch((cause: unknown) => {
+  const renamed = filter.follow ? await findRename(from.start, filter.path!, context) : undefined;
+  const walked = await walk(from, filter, context, renamed?.commit).catch((cause: unknown) => {
     // A forged position names commits that do not exist.
     throw cause instanceof GitFailure && query["after"] !== undefined ? noPosition() : cause;
   });
@@ -119,7 +127,6 @@ export async function readLog(query: Readonly<Record<string, string>>, context: 
   const parents = await Promise.all(walked.commits.map((commit) => commits.nearestOf(commit.parents)));
   const messages = await Promise.all(walked.commits.map(({ hash }) => commits.showsMessage(hash)));
   const { after: _after, ref: _ref, ...rest } = query;
-  const renamed = filter.follow && !walked.position ? await findRename(from.start, filter.path!, context) : undefined;
   return {
     from: (await commits.nearest(from.start)) ?? null,
     commits: walked.commits.map((commit, index) =>
@@ -130,10 +137,11 @@ export async function readLog(query: Readonly<Record<string, string>>, context: 
     ...(walked.position && {
       next: formatQuery({ ...rest, after: formatPosition(walked.position, context) }),
     }),
-    ...(renamed && {
-      renamed: { from: renamed.from, commit: renamed.commit },
-      next: formatQuery({ ...rest, path: renamed.from, ref: renamed.before }),
-    }),
+    ...(renamed &&
+      !walked.position && {
+        renamed: { from: renamed.from, commit: renamed.commit },
+        next: formatQuery({ ...rest, path: renamed.from, ref: renamed.before }),
+      }),
   };
 }
 
@@ -157,7 +165,7 @@ export async function startOf(ref: string | undefined, { refs, commits }: LogCon
   }
 }
 
-/** The earlier name of a file, in the commit that gave it the name at `path`, and the shown commit before that one. */
+/** The earlier name of a file, in the newest commit that renamed another file to `path`, and the shown commit before that one. */
 async function findRename(
   start: string,
   path: string,
@@ -165,19 +173,30 @@ async function findRename(
 ): Promise<(Renamed & { readonly before: string }) | undefined> {
   const { program, mirror, commits, signal } = context;
   const gitDir = await mirror.ready();
-  const args = ["log", "--format=%H", "--no-renames", "--diff-filter=A", start, "--", path];
+  const args = [
+    "log",
+    "--format=%H",
+    "--no-renames",
+    "--diff-filter=A",
+    `--max-count=${maxAdditions}`,
+    start,
+    "--",
+    path,
+  ];
   const { bytes } = await program.run(args, { gitDir, signal, less: 'less, without "follow"' });
-  const commit = bytes.toString("latin1").trimEnd().split("\n").at(-1) ?? "";
-  const [parent] = commit === "" ? [] : ((await commits.linksOf(commit))?.parents ?? []);
-  const before = parent === undefined ? undefined : await commits.nearest(parent);
-  if (parent === undefined || before === undefined || !(await commits.isShown(commit))) return undefined;
-  const { files } = await changedFiles(parent, commit, { ...context, renames: true });
-  const from = files.find((file) => file.path === path)?.from;
-  return from === undefined ? undefined : { from, commit, before };
+  for (const commit of bytes.toString("latin1").split("\n").filter(Boolean)) {
+    const [parent] = (await commits.linksOf(commit))?.parents ?? [];
+    const before = parent === undefined ? undefined : await commits.nearest(parent);
+    if (parent === undefined || before === undefined || !(await commits.isShown(commit))) continue;
+    const { files } = await changedFiles(parent, commit, { ...context, renames: true });
+    const from = files.find((file) => file.path === path)?.from;
+    if (from !== undefined) return { from, commit, before };
+  }
+  return undefined;
 }
 
-/** One page of matching, shown commits, read in batches that grow while few commits match. */
-async function walk(start: Position, filter: LogFilter, context: LogContext): Promise<Walked> {
+/** One page of matching, shown commits up to `last`, read in batches that grow while few commits match. */
+async function walk(start: Position, filter: LogFilter, context: LogContext, last?: string): Promise<Walked> {
   const { max, path, pickaxe: text } = filter;
   const { commits: shown, isPartial, redact } = context;
   const page: CommitFacts[] = [];
@@ -185,29 +204,36 @@ async function walk(start: Position, filter: LogFilter, context: LogContext): Pr
     return { commits: page, position: undefined };
   const pickaxe = text === undefined ? undefined : createPickaxe({ ...context, text, path });
 
-  async function isGiven(commit: CommitFacts): Promise<boolean> {
+  /** Undefined if the commit must be left to the next page. */
+  async function isGiven(commit: CommitFacts, isFirst: boolean): Promise<boolean | undefined> {
     const message = filter.grep === undefined || (await shown.showsMessage(commit.hash)) ? commit.text : hiddenMessage;
     if (!isWanted(commit, message, filter)) return false;
     // A message must not be found by a secret that is masked in it.
     if (filter.grep !== undefined && redact && !isWanted(commit, redact(message), filter)) return false;
     const isThere = path === undefined ? shown.isShown(commit.hash) : shown.touches(commit.hash, path);
-    return (await isThere) && (!pickaxe || pickaxe.matches(commit));
+    return (await isThere) && (!pickaxe || pickaxe.matches(commit, isFirst));
   }
 
   let position = start;
   let looked = 0;
+  let chars = 0;
   for (let length = max + 1; ; length = Math.min(4 * length, maxExamined - looked)) {
-    const { commits, isMore } = await stretch(position, filter, length, context);
+    const batch = await stretch(position, filter, length, context);
+    const end = last === undefined ? -1 : batch.commits.findIndex(({ hash }) => hash === last);
+    const { commits, isMore } = end < 0 ? batch : { commits: batch.commits.slice(0, end + 1), isMore: false };
     for (const { hash, tree, parents } of commits) shown.note(hash, { tree, parents });
     const step = pickaxe ? searchedAtOnce : commits.length;
     for (let from = 0; from < commits.length; from += step) {
-      const given = await Promise.all(commits.slice(from, from + step).map(isGiven));
+      const given = await Promise.all(
+        commits.slice(from, from + step).map((commit, offset) => isGiven(commit, looked + from + offset === 0)),
+      );
       for (const [offset, is] of given.entries()) {
-        const end = () => advance(position, commits.slice(0, from + offset), filter);
+        const next = () => advance(position, commits.slice(0, from + offset), filter);
         // A caller who may not see every commit must not learn from a next page that there is one.
-        if (page.length === max && (is || !(isPlain(filter) || isPartial)))
-          return { commits: page, position: end(), ...notesOf(pickaxe) };
-        if (is) page.push(commits[from + offset]!);
+        if (is === undefined || (page.length === max && (is || !(isPlain(filter) || isPartial))))
+          return { commits: page, position: next(), ...notesOf(pickaxe) };
+        const commit = commits[from + offset]!;
+        if (is) page.push({ ...commit, text: cutText(subjectOf(commit.text), maxSubject) });
       }
       const isLast = !isMore && from + step >= commits.length;
       if (pickaxe?.isSpent && !isLast)
@@ -219,16 +245,18 @@ async function walk(start: Position, filter: LogFilter, context: LogContext): Pr
     }
     position = advance(position, commits, filter);
     looked += commits.length;
+    chars += charsOf(commits);
     if (!isMore) return { commits: page, position: undefined, ...notesOf(pickaxe) };
-    if (looked >= maxExamined) return { commits: page, position, ...notesOf(pickaxe) };
+    if (looked >= maxExamined || chars >= maxExaminedChars) return { commits: page, position, ...notesOf(pickaxe) };
   }
 }
 
+function charsOf(commits: readonly CommitFacts[]): number {
+  return commits.reduce((sum, { text }) => sum + text.length, 0);
+}
+
 function notesOf(pickaxe: Pickaxe | undefined): Pick<Walked, "notes"> {
-  const notes = [
-    ...(pickaxe?.isSpent ? ["only a part of the history was searched for this page; continue with its next page"] : []),
-    ...(pickaxe && pickaxe.skipped > 0 ? [`${pickaxe.skipped} contents were too large to be searched`] : []),
-  ];
+  const notes = pickaxe?.notes() ?? [];
   return notes.length > 0 ? { notes } : {};
 }
 
@@ -255,6 +283,7 @@ async function runLog(
   if (ahead?.length === 0) return { commits: [], isMore: false };
   const commits: CommitFacts[] = [];
   let wanted = 0;
+  let chars = 0;
   let isMore = false;
   // The length of a batch must not tell a caller whether a hidden commit matches.
   const isCounted = isPlain(filter) || isPartial;
@@ -263,7 +292,8 @@ async function runLog(
     isMore = isCounted ? commits.length + 1 === length : wanted + 1 === length;
     commits.push(commit);
     if (isWanted(commit, commit.text, filter)) wanted += 1;
-    isMore ||= commits.length === maxExamined;
+    chars += commit.text.length;
+    isMore ||= commits.length === maxExamined || chars >= maxBatchChars;
     return !isMore;
   });
   const args = [
@@ -308,41 +338,47 @@ function advance(from: Position, commits: readonly CommitFacts[], { path }: LogF
 
 /** Parses chunks of output into commits; returns false once `use` does. */
 function createTaker(use: (commit: CommitFacts) => boolean): (piece: Buffer) => boolean {
-  let rest: Buffer = Buffer.alloc(0);
+  /** The output since the last complete commit, and the number of fields that end in it. */
+  let pieces: Buffer[] = [];
+  let length = 0;
+  let ends = 0;
   return (piece) => {
-    rest = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
-    for (;;) {
-      let end = -1;
-      let count = 0;
-      const values: string[] = [];
-      for (; count < fieldCount; count += 1) {
-        const from = end + 1;
-        end = rest.indexOf(0, from);
-        if (end < 0) break;
-        values.push(rest.toString("utf8", from, end));
+    pieces.push(piece);
+    length += piece.length;
+    for (let at = piece.indexOf(0); at >= 0; at = piece.indexOf(0, at + 1)) ends += 1;
+    if (ends >= fieldCount) {
+      let rest = Buffer.concat(pieces, length);
+      for (; ends >= fieldCount; ends -= fieldCount) {
+        let from = 0;
+        const values = Array.from({ length: fieldCount }, () => {
+          const end = rest.indexOf(0, from);
+          const value = rest.toString("utf8", from, end);
+          from = end + 1;
+          return value;
+        });
+        rest = rest.subarray(from);
+        if (!use(toFacts(values))) return false;
       }
-      if (count < fieldCount) break;
-      rest = rest.subarray(end + 1);
-      if (!use(toFacts(values))) return false;
+      pieces = [rest];
+      length = rest.length;
     }
-    if (rest.length > maxRecordBytes)
+    if (length > maxRecordBytes)
       throw new ResourceError("too-large", "a commit of this history has a message that is too long");
     return true;
   };
 }
 
 function toEntry(
-  { hash, author, committer, text }: CommitFacts,
+  { hash, author, committer, text: subject }: CommitFacts,
   parents: readonly string[],
   ends: ReadonlySet<string> | undefined,
 ): LogEntry {
-  const subject = subjectOf(text);
   return {
     hash,
     parents,
     author,
     ...(committer.date !== author.date && { committed: committer.date }),
-    subject: subject.length > maxSubject ? `${subject.slice(0, maxSubject)}…` : subject,
+    subject,
     ...(ends?.has(hash) && { boundary: true }),
   };
 }

@@ -3,11 +3,17 @@ import { pathOf, segmentsOf } from "../../source.ts";
 
 const withRefs: ReadonlySet<string> = new Set(["blob", "tree", "blame", "commit", "diff"]);
 
+/** Whether an address has a form in which a name may be written with plain slashes. */
+export function mayMeanAnother(path: string): boolean {
+  const [kind = "", ...rest] = segmentsOf(path);
+  return withRefs.has(kind) && rest.length >= 2;
+}
+
 /** Undefined if no such name is known, or if the address has no such form. */
 export function meantPath(path: string, names: readonly string[]): string | undefined {
   const [kind = "", ...rest] = segmentsOf(path);
   const nested = new Set(names.filter((name) => name.includes("/")));
-  if (!withRefs.has(kind) || rest.length < 2 || nested.size === 0) return undefined;
+  if (!mayMeanAnother(path) || nested.size === 0) return undefined;
   if (kind === "diff") return meantDiff(rest, nested);
   for (let length = kind === "commit" ? rest.length : 2; length <= rest.length; length += 1) {
     const ref = rest.slice(0, length).join("/");

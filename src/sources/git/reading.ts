@@ -2,6 +2,8 @@
 import { entriesPage } from "../../backends/entries-page.ts";
 import { isDirectoryError, notFound, ResourceError } from "../../errors.ts";
 import { compareAddresses } from "../../lib/address-order.ts";
+import { cutText } from "../../lib/cut-text.ts";
+import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import type { TextSeal } from "../../lib/sealed-text.ts";
 import { directoryType, type Page } from "../../resources.ts";
 import {
@@ -32,7 +34,7 @@ import type { IndexedCommits } from "./indexed-commits.ts";
 import { readLog } from "./log.ts";
 import { mergeBase, rangeFiles } from "./range.ts";
 import { commitText, filesText, logText, markdownPart, type ReadableCommit } from "./readable.ts";
-import { meantPath } from "./meant-path.ts";
+import { mayMeanAnother, meantPath } from "./meant-path.ts";
 import { type Commit, listedNames } from "../../backends/git/refs.ts";
 import { readCheckoutStatus } from "./status.ts";
 import { listed } from "./templates.ts";
@@ -59,10 +61,12 @@ const emptyTrees = {
   64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 } as const;
 const maxFiles = 1000;
+const namesMs = 1000;
 const maxMessage = 100_000;
 
 export function createGitReader(options: GitReaderOptions): GitReader {
   const { repository, mirror, refs, commits, trees, blobs, watching } = options;
+  let known: { readonly names: readonly string[]; readonly untilMs: number } | undefined;
   const context = (signal: AbortSignal) => ({ ...options, servesPath: trees.serves, signal });
 
   async function find({ ref, path }: GitFileRequest) {
@@ -77,6 +81,11 @@ export function createGitReader(options: GitReaderOptions): GitReader {
     const hash = await commits.nearest(commit.hash);
     if (hash === undefined) throw notFound(ref);
     return { ...commit, hash };
+  }
+
+  /** The hash of a commit or, if it is not shown, of the nearest earlier one that is. */
+  async function shownHash({ hash }: Commit): Promise<string | null> {
+    return hash === emptyTrees[mirror.hashLength] ? hash : ((await commits.nearest(hash)) ?? null);
   }
 
   /** A commit, or the empty tree. */
@@ -115,7 +124,7 @@ export function createGitReader(options: GitReaderOptions): GitReader {
     const described = {
       ...commitData,
       parents,
-      message: message.length > maxMessage ? `${message.slice(0, maxMessage)}…` : message,
+      message: cutText(message, maxMessage),
     };
     if (shallowEnds(repository)?.has(hash)) return { ...described, boundary: true };
     const base = commitData.parents[0] ?? emptyTrees[mirror.hashLength];
@@ -186,17 +195,25 @@ export function createGitReader(options: GitReaderOptions): GitReader {
       .sort((a, b) => compareAddresses(a.path, b.path));
   }
 
+  /** The names of branches and tags, at most a second old: many unknown addresses must not each run git. */
+  async function recentNames(signal: AbortSignal): Promise<readonly string[]> {
+    if (!known || monotonicMs() > known.untilMs)
+      known = { names: listedNames(await refs.all(signal)), untilMs: monotonicMs() + namesMs };
+    return known.names;
+  }
+
   /** Adds to "not-found" the address that was meant, if the name of a branch or tag was written with plain slashes. */
   async function withMeant<T>(at: Address, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (cause) {
       const isMissing = cause instanceof ResourceError && cause.kind === "not-found" && cause.details === undefined;
+      if (!isMissing || !mayMeanAnother(at.path)) throw cause;
       const [kind, ref = ""] = segmentsOf(at.path);
       // With a known ref, it is a file that is missing.
       const isFile = kind === "blob" || kind === "tree" || kind === "blame";
-      const isKnown = isMissing && isFile && (await refs.resolve(ref).then(Boolean, () => false));
-      const meant = isMissing && !isKnown ? meantPath(at.path, listedNames(await refs.all(signal))) : undefined;
+      const isKnown = isFile && (await refs.resolve(ref).then(Boolean, () => false));
+      const meant = isKnown ? undefined : meantPath(at.path, await recentNames(signal));
       if (meant === undefined) throw cause;
       throw new ResourceError("not-found", notFound(at.path).message, { details: { meant: { ...at, path: meant } } });
     }
@@ -232,7 +249,7 @@ export function createGitReader(options: GitReaderOptions): GitReader {
           const found = await rangeFiles(base.hash, head.hash, context(signal));
           const part = request.asText
             ? markdownPart(filesText(found.files, found))
-            : facts({ base: base.hash, head: head.hash, ...found });
+            : facts({ base: await shownHash(base), head: await shownHash(head), ...found });
           return { ...part, ...freshnessOf(base, head) };
         }
         case "diff": {
