@@ -54,7 +54,10 @@ export function parseUrl(text: string): Target {
 
 /** Every parameter about encryption is obeyed or refused: one that is ignored would leave the connection less safe than the URL says. */
 function sslmodeOf(given: URLSearchParams): SslMode {
-  const names = [...given.keys()].filter((name) => /^(?:ssl|requiressl|channel_binding|gssenc)/i.test(name));
+  const names = [...given]
+    // What may be left undone needs no support.
+    .filter(([name, value]) => !(/^(?:channel_binding|gssencmode)$/.test(name) && /^(?:disable|prefer)$/.test(value)))
+    .flatMap(([name]) => (/^(?:ssl|requiressl|channel_binding|gssenc)/i.test(name) ? [name] : []));
   const strange = names.find((name) => name !== "ssl" && name !== "sslmode");
   if (strange !== undefined)
     throw invalid(
