@@ -11,8 +11,9 @@ export default defineConfig({
     // three at a time keep a machine with two processors busy.
     pool: "forks",
     maxWorkers: 3,
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
+    // Far more than any needs: a test that is late because others run beside it has not failed.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     retry: 0,
     projects: [
       { extends: true, test: { name: "modules", include: shared, isolate: false } },

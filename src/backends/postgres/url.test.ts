@@ -37,6 +37,10 @@ describe("a url", () => {
     expect(() => parseUrl(`postgres://u@h/db?${query}`)).toThrow(/write sslmode|sslmode in "url" must be/);
   });
 
+  it.each(["channel_binding=prefer", "gssencmode=disable"])("may have %s, which asks for nothing", (query) => {
+    expect(parseUrl(`postgres://u@h/db?sslmode=require&${query}`).sslmode).toBe("require");
+  });
+
   it.each([
     "nonsense planted",
     "mysql://planted@h/db",
