@@ -185,7 +185,7 @@ describe("no source reveals what the folder rules hide", () => {
           await end();
         }
       }),
-      { numRuns: 5, endOnFailure: true },
+      { numRuns: 4, endOnFailure: true },
     );
   }, 300_000);
 
