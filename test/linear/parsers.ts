@@ -829,6 +829,7 @@ const others: readonly Parser[] = [
     tokens: ["<urlset>", "<url>", "<loc>", "</loc>", "</url>", "/a", "- [", "](", ")", ": ", "\n", "<!--", "http://a/"],
     maxLength: 1024 * kib,
     run: (text) => [parseSiteMap(text, 5000), parseSiteMap(`<urlset>${text}`, 5000)],
+    kept: [{ shape: "nest", before: "</url>", unit: "<loc>\r", between: "http://a/", behind: "<loc>" }],
   },
   {
     name: "the content of a web page",

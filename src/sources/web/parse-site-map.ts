@@ -47,9 +47,9 @@ function parseXml(text: string, max: number): SiteMap | undefined {
         if (open.length === 2) fields = {};
       },
       text(piece) {
-        const [, entry, name, ...deeper] = open;
         // Elements of extensions, such as the URLs of images, are one level deeper.
-        if (entry === undefined || name === undefined || deeper.length > 0) return;
+        if (open.length !== 3) return;
+        const name = open[2]!;
         fields[name] = `${fields[name] ?? ""}${piece}`.slice(0, maxFieldLength);
       },
       close(name) {
