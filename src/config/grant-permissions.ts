@@ -6,11 +6,14 @@ import { createTrustStore, isSameFacts, type Permission } from "./trust.ts";
 
 /** All permissions that a config needs now. Resolves only references, and runs only programs, that are trusted already. */
 export async function permissionsAsked(file: string, world: ConfigContext): Promise<readonly Permission[]> {
-  return (await examine(file, world)).permissions;
+  return (await examinePermissions(file, world)).permissions;
 }
 
 /** The permissions, and the mounts whose permissions are not known because they have problems. */
-async function examine(file: string, world: ConfigContext): Promise<Pick<Config, "permissions" | "faulty">> {
+export async function examinePermissions(
+  file: string,
+  world: ConfigContext,
+): Promise<Pick<Config, "permissions" | "faulty">> {
   const grant = createTrustStore(world.stateFolder).read(file);
   const loaded = await loadWith({ file, named: false }, world, { grant, isAsking: true });
   return "config" in loaded ? loaded.config : { permissions: [loaded.untrusted], faulty: [] };
@@ -32,7 +35,7 @@ export async function grantPermissions(
     .map(([part, bound]) => ({ part, ...bound }));
   store.grant(file, [...earlier, ...granted]);
   // Now references can be resolved and programs run, which shows the paths and files to bind.
-  const { permissions: known, faulty } = await examine(file, world);
+  const { permissions: known, faulty } = await examinePermissions(file, world);
   const kept = earlier.filter(({ part }) => faulty.some(({ name }) => part === `mounts.${name}`));
   const isProgram = granted.some(({ part }) => part === "config") && extname(file) === ".ts";
   const more = isProgram ? known.filter(({ part }) => !granted.some((each) => each.part === part)) : [];

@@ -16,7 +16,7 @@ export interface ProjectFinding {
   readonly source: string;
   /** Suggested options, as far as known. */
   readonly values: Readonly<Record<string, string | readonly string[]>>;
-  /** What must be there to serve it, for a database that may be absent on other machines. */
+  /** The condition under which it can be served, for a database that may be absent on other machines. */
   readonly needs?: string;
 }
 

@@ -7,7 +7,7 @@ import type { HostFile } from "../config/hosts/hosts.ts";
 import { serverName } from "../config/hosts/settings.ts";
 import { homeFolder } from "../lib/system-paths.ts";
 
-/** What the host says about the entry. "missing": it does not list it. "too-old": it was not asked, because it may start servers. */
+/** State of the entry in the host. "missing": the host does not list it. "too-old": the host was not asked, because it may start servers. */
 export type HostAnswer =
   | "connected"
   | "listed"
@@ -109,7 +109,7 @@ interface RunOptions extends Omit<AskOptions, "project"> {
   readonly stderr: "ignore" | "pipe";
 }
 
-/** What it prints; undefined if it does not start, or does not end in time. It is then ended, with what it started. */
+/** Output of the program; undefined if it does not start, or does not end in time. It is then ended, with the programs that it started. */
 async function outputOf(
   program: string,
   words: readonly string[],

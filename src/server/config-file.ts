@@ -14,7 +14,7 @@ import { createLogRedaction } from "./log-redaction.ts";
 import type { Project } from "./search/index-location.ts";
 import { watchFile } from "./watch-file.ts";
 
-/** What became of a loaded config: not used, in effect without a visible change, or in effect. */
+/** The outcome of a reload: the config is not used, in effect without a visible change, or in effect. */
 export type Applied = "ignored" | "alike" | "changed";
 
 export interface ConfigFile {

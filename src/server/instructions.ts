@@ -5,7 +5,6 @@ import type { ReadingToolName } from "../protocol/tools/reading-tools.ts";
 import { findKeyDocuments, quickFindKeyDocuments, type KeyDocument } from "./key-documents.ts";
 import { leftOutMounts } from "./left-out-mounts.ts";
 import type { ServedMount } from "./locate.ts";
-import { withOwnPriorities } from "./own-priorities.ts";
 import { type Server, mountsFor } from "./open-server.ts";
 
 interface InstructionsOptions {
@@ -72,8 +71,7 @@ export function createInstructions({ pressmark, server, tools }: InstructionsOpt
   /** Documents of the less important mounts are not read first. */
   function toExamine(caller: Caller, mounts: readonly ServedMount[]): Parameters<typeof findKeyDocuments> {
     const important = mounts.filter(({ priority = 0.5 }) => priority >= 0.5);
-    const resources = withOwnPriorities(pressmark.resources, mounts);
-    return [important.length > 0 ? important : mounts, resources, { caller, signal: patience() }];
+    return [important.length > 0 ? important : mounts, pressmark.resources, { caller, signal: patience() }];
   }
 
   function knownTo(caller: Caller, mounts: readonly NamedMount[]): Known {

@@ -7,7 +7,6 @@ import type { Call, Caller } from "../resources.ts";
 import { createResources } from "../router/create-resources.ts";
 import { useCollection } from "../sources/docs/test-collection.ts";
 import { createClock } from "../testing/clock.ts";
-import { withOwnPriorities } from "./own-priorities.ts";
 import { findKeyDocuments, quickFindKeyDocuments } from "./key-documents.ts";
 import { startStdio } from "./start-stdio.ts";
 
@@ -59,7 +58,7 @@ describe("the documents of a docs mount to read first", () => {
       for (const name of ["AGENTS.md", "README.md", "notes.md"]) write(name, english);
       const { names, resources, mounts } = await serve();
       const served = mounts.map((mount) => ({ ...mount, priority }));
-      const found = await findKeyDocuments(served, withOwnPriorities(resources, served), call);
+      const found = await findKeyDocuments(served, resources, call);
       expect(found.map(({ name }) => name)).toEqual(await names(findKeyDocuments));
       expect(found[0]?.name).toBe("en/AGENTS.md");
     },

@@ -70,7 +70,7 @@ export async function quickFindKeyDocuments(
     if (index >= maxGlanced) return [];
     return usualNames.map(async (name) => {
       const found = await resources.stat(mount.base + name, call).catch(() => undefined);
-      return found ? toFound(found, name, name.includes("/") ? docShare : 1, 0) : [];
+      return found ? toFound(found, mount, name, name.includes("/") ? docShare : 1, 0) : [];
     });
   });
   const found: (readonly Found[])[] = lookups.map(() => []);
@@ -100,7 +100,7 @@ interface Ranked extends Found {
 }
 
 /** The highest priorities of a ranked mount, each document in one language; of equal ones, those nearest to the top. */
-async function highestOf(mount: NamedMount, resources: Resources, call: Call): Promise<readonly Found[]> {
+async function highestOf(mount: ExaminedMount, resources: Resources, call: Call): Promise<readonly Found[]> {
   const ranked: Ranked[] = [];
   try {
     let count = 0;
@@ -112,7 +112,7 @@ async function highestOf(mount: NamedMount, resources: Resources, call: Call): P
       if (cursor === undefined || count >= maxRanked) break;
     }
   } catch {
-    // What was listed before the failure counts.
+    // Entries that were listed before the failure count.
   }
   ranked.sort((one, other) => other.weight - one.weight || one.depth - other.depth);
   const chosen: Ranked[] = [];
@@ -123,25 +123,25 @@ async function highestOf(mount: NamedMount, resources: Resources, call: Call): P
   return chosen;
 }
 
-function toRanked(resource: Resource, mount: NamedMount): readonly Ranked[] {
+function toRanked(resource: Resource, mount: ExaminedMount): readonly Ranked[] {
   if ((resource.annotations?.priority ?? 0) <= usualPriority) return [];
   const path = pathBelowMount([mount], resource.uri) ?? resource.name;
   const { twins = {} } = (resource.meta?.["pressmark/docs"] ?? {}) as { twins?: Readonly<Record<string, string>> };
   const depth = path.split("/").length;
-  return toFound(resource, path, 1, 0).map((found) => ({ ...found, depth, twins: Object.values(twins) }));
+  return toFound(resource, mount, path, 1, 0).map((found) => ({ ...found, depth, twins: Object.values(twins) }));
 }
 
-async function lookAt(mount: NamedMount, resources: Resources, call: Call): Promise<readonly Found[]> {
+async function lookAt(mount: ExaminedMount, resources: Resources, call: Call): Promise<readonly Found[]> {
   try {
     const top = await childrenOf(rootOf(mount.base), mount, resources, call);
     const folders = top.filter(({ name, mimeType }) => mimeType === directoryType && docFolders.test(name));
     const below = await Promise.all(
       folders.slice(0, maxFolders).map(async (folder) => {
         const children = await childrenOf(folder.uri, mount, resources, call);
-        return children.flatMap((child) => toFound(child, `${folder.name}/${child.name}`, docShare, docWeight));
+        return children.flatMap((child) => toFound(child, mount, `${folder.name}/${child.name}`, docShare, docWeight));
       }),
     );
-    return [...top.flatMap((child) => toFound(child, child.name, 1, 0)), ...below.flat()];
+    return [...top.flatMap((child) => toFound(child, mount, child.name, 1, 0)), ...below.flat()];
   } catch {
     return [];
   }
@@ -162,11 +162,19 @@ async function childrenOf(
   }
 }
 
-function toFound(resource: Resource, name: string, share: number, otherwise: number): readonly Found[] {
+function toFound(
+  resource: Resource,
+  { priority: ofMount, source }: ExaminedMount,
+  name: string,
+  share: number,
+  otherwise: number,
+): readonly Found[] {
   const { uri, annotations, mimeType } = resource;
+  // A priority that a document has only from its mount does not tell documents apart. Those of a ranked mount have their own.
+  const priority = annotations?.priority === ofMount && !source?.isRanked ? undefined : annotations?.priority;
   if (mimeType === directoryType || annotations?.audience?.includes("assistant") === false) return [];
   const known = weights.find(([pattern]) => pattern.test(resource.name))?.[1];
   const usual = known === undefined ? (docTypes.test(resource.name) ? otherwise : 0) : known * share;
-  const weight = annotations?.priority === undefined ? (isArchived(name) ? 0 : usual) : annotations.priority * 100;
+  const weight = priority === undefined ? (isArchived(name) ? 0 : usual) : priority * 100;
   return weight > 0 ? [{ uri, name, weight }] : [];
 }

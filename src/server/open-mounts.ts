@@ -135,7 +135,7 @@ export async function openMounts(config: Config, runtime: Runtime, current?: Ope
   }
 }
 
-/** Who may see what, and who is who. */
+/** The settings that decide about access: rules, callers and authentication. */
 function accessOf({ access, server: { auth } }: Config): readonly unknown[] {
   return [access, auth];
 }

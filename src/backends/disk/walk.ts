@@ -41,7 +41,7 @@ interface FileWalkOptions {
   readonly disk: Disk;
   readonly names: Names;
   readonly folderRules: FolderRules;
-  /** What entries say besides the facts of their files. */
+  /** Members of entries that do not come from the file system. */
   readonly entryOptions?: FileEntryOptions;
   /** Reports a folder without read permission, which is left out. */
   refused(path: string): void;

@@ -250,7 +250,7 @@ export function titleText(text: string): string {
   return oneLine(decodeHtmlEntities(text));
 }
 
-/** What links beside headings show that lead to the heading itself. */
+/** Texts of links that lead to the heading in which they stand. */
 const anchorMark = /^[\u00b6\u00a7#\u2693\u200b\ufeff\u{1f517}]+$/u;
 
 function isNavigation({ name, rest }: Tag): boolean {

@@ -374,7 +374,7 @@ function commitChange(kind: "appeared" | "gone", hash: string): SourceChange {
   return { kind, path: pathOf(["commit", hash]), isUnlisted: true };
 }
 
-/** What HEAD, local branches and tags point to. */
+/** Hashes that HEAD, local branches and tags point to. */
 function tipsOf(seen: Seen): ReadonlySet<string> {
   const named = [...seen.refs].flatMap(([name, hash]) => (/^refs\/(?:heads|tags)\//.test(name) ? [hash] : []));
   return new Set([...named, ...headOf(seen)]);

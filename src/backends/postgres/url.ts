@@ -55,7 +55,7 @@ export function parseUrl(text: string): Target {
 /** Every parameter about encryption is obeyed or refused: one that is ignored would leave the connection less safe than the URL says. */
 function sslmodeOf(given: URLSearchParams): SslMode {
   const names = [...given]
-    // What may be left undone needs no support.
+    // Values that demand nothing need no support.
     .filter(([name, value]) => !(/^(?:channel_binding|gssencmode)$/.test(name) && /^(?:disable|prefer)$/.test(value)))
     .flatMap(([name]) => (/^(?:ssl|requiressl|channel_binding|gssenc)/i.test(name) ? [name] : []));
   const strange = names.find((name) => name !== "ssl" && name !== "sslmode");

@@ -86,7 +86,7 @@ describe("a written config", () => {
   });
 });
 
-/** What a client sees. */
+/** Everything that a client can list. */
 async function served(project: string) {
   const server = await openServer({
     folders: [project],

@@ -1,6 +1,5 @@
 /** `pressmark trust`: grants permissions to a config that was found. */
 import { dirname, resolve } from "node:path";
-import type { ConfigContext } from "../../config/load-config.ts";
 import type { Permission } from "../../config/trust.ts";
 import { quote, ResourceError } from "../../errors.ts";
 import { defineCommand, flag, optional } from "../command.ts";
@@ -23,7 +22,7 @@ export default defineCommand({
   },
   async run({ folder = ".", flags: { yes, forget } }, world) {
     const { findConfig } = await import("../../config/find-config.ts");
-    const { grantPermissions, permissionsAsked } = await import("../../config/grant-permissions.ts");
+    const { grantPermissions, examinePermissions } = await import("../../config/grant-permissions.ts");
     const { createTrustStore } = await import("../../config/trust.ts");
     const { stateFolder, systemPathsOf } = await import("../../lib/system-paths.ts");
     const systemPaths = systemPathsOf(world.env);
@@ -47,8 +46,8 @@ export default defineCommand({
       if (had) await record("revoked");
       return print(world.out, `${plain(file)} ${had ? "is no longer trusted" : "was not trusted"}\n`);
     }
-    const requested = await permissionsAsked(file, around);
-    const problems = await problemsOf(file, around);
+    const { permissions: requested, faulty } = await examinePermissions(file, around);
+    const problems = faulty.flatMap((mount) => mount.problems);
     for (const problem of problems)
       await print(world.err, `pressmark: ${plain(problem)}; the mount cannot be trusted before this is fixed\n`);
     if (requested.length === 0 && problems.length > 0)
@@ -75,13 +74,6 @@ export default defineCommand({
     await print(world.out, `trusted; revoke it with "pressmark trust --forget"\n`);
   },
 });
-
-/** Problems of mounts that are left out. */
-async function problemsOf(file: string, around: ConfigContext): Promise<readonly string[]> {
-  const { loadConfig } = await import("../../config/load-config.ts");
-  const loaded = await loadConfig({ file, named: false }, around);
-  return "untrusted" in loaded ? [] : loaded.config.faulty.flatMap(({ problems }) => problems);
-}
 
 /** The config's text comes first, so that it cannot hide the reasons below it. */
 function rowsOf({ part, shown, reasons, isGranted, refused, outdated }: Permission): string[] {
