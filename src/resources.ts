@@ -184,6 +184,8 @@ export interface Hit {
   readonly marks?: readonly (readonly [from: number, to: number])[];
   /** First and last line, from 1, both included. */
   readonly lines?: readonly [first: number, last: number];
+  /** True if it contains every content word of the query, false if it is only similar; absent if the searcher does not know. */
+  readonly isMatch?: boolean;
 }
 
 export interface SearchResult {
