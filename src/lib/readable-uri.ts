@@ -1,0 +1,42 @@
+/** URIs with their letters written out, as RFC 3987 allows: `notes://設計/決済.md` for `notes://%E8%A8%AD…`. */
+import { visibleText } from "./visible-text.ts";
+
+// In upper case only, so that encoding gives the same URI again.
+const escapes = /(?:%[89A-F][0-9A-F])+/g;
+
+/** Decodes visible characters beyond ASCII. `encodeReadableUri` gives the URI back. */
+export function readableUri(uri: string): string {
+  return hasOnlyAscii(uri) ? uri.replaceAll(escapes, (run) => decodeEach(run, isVisible)) : uri;
+}
+
+/** The URI of a readable URI; any other URI is returned unchanged. */
+export function encodeReadableUri(readable: string): string {
+  return hasOnlyAscii(readable) || !readable.isWellFormed()
+    ? readable
+    : readable.replaceAll(/[^\0-\u007f]+/g, encodeURIComponent);
+}
+
+/** The path of a URI for display: everything visible is decoded, except a slash within a name. */
+export function readablePath(path: string): string {
+  return path.replaceAll(/(?:%[0-9A-F]{2})+/gi, (run) =>
+    decodeEach(run, (character) => character !== "/" && isVisible(character)),
+  );
+}
+
+function decodeEach(run: string, isDecoded: (character: string) => boolean): string {
+  try {
+    return [...decodeURIComponent(run)]
+      .map((character) => (isDecoded(character) ? character : encodeURIComponent(character)))
+      .join("");
+  } catch {
+    return run;
+  }
+}
+
+function isVisible(character: string): boolean {
+  return visibleText(character) === character;
+}
+
+function hasOnlyAscii(text: string): boolean {
+  return /^[\0-\u007f]*$/.test(text);
+}
