@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { encodeReadableUri, readablePath, readableUri } from "./readable-uri.ts";
+import { encodeReadableUri, decodeForDisplay, readableUri } from "./readable-uri.ts";
 
 const letters = ["a", "/", "%", "?", ":", " ", "\n", "é", "設", "\u0301", "\u200b", "\u202e", "\u{1f600}", "\u{e0001}"];
 
@@ -25,8 +25,8 @@ describe("a readable URI", () => {
   });
 });
 
-it("shows a path with spaces and letters decoded, and keeps what cannot be seen or would be another path", () => {
-  expect(readablePath("my%20%e8%a8%ad%E8%A8%88/a%2Fb/100%25/%E2%80%AEx/%0A/%FF")).toBe(
-    "my 設計/a%2Fb/100%/%E2%80%AEx/%0A/%FF",
+it("is decoded for display as far as it can be seen", () => {
+  expect(decodeForDisplay("my%20%e8%a8%ad%E8%A8%88/a%2Fb/100%25/%E2%80%AEx/%0A/%FF")).toBe(
+    "my 設計/a/b/100%/%E2%80%AEx/%0A/%FF",
   );
 });

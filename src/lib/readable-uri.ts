@@ -6,7 +6,7 @@ const escapes = /(?:%[89A-F][0-9A-F])+/g;
 
 /** Decodes visible characters beyond ASCII. `encodeReadableUri` gives the URI back. */
 export function readableUri(uri: string): string {
-  return hasOnlyAscii(uri) ? uri.replaceAll(escapes, (run) => decodeEach(run, isVisible)) : uri;
+  return hasOnlyAscii(uri) ? uri.replaceAll(escapes, decodeVisible) : uri;
 }
 
 /** The URI of a readable URI; any other URI is returned unchanged. */
@@ -16,18 +16,14 @@ export function encodeReadableUri(readable: string): string {
     : readable.replaceAll(/[^\0-\u007f]+/g, encodeURIComponent);
 }
 
-/** The path of a URI for display: everything visible is decoded, except a slash within a name. */
-export function readablePath(path: string): string {
-  return path.replaceAll(/(?:%[0-9A-F]{2})+/gi, (run) =>
-    decodeEach(run, (character) => character !== "/" && isVisible(character)),
-  );
+/** A part of a URI for display only: decodes all that is visible, spaces and slashes, too. */
+export function decodeForDisplay(part: string): string {
+  return part.replaceAll(/(?:%[0-9A-F]{2})+/gi, decodeVisible);
 }
 
-function decodeEach(run: string, isDecoded: (character: string) => boolean): string {
+function decodeVisible(run: string): string {
   try {
-    return [...decodeURIComponent(run)]
-      .map((character) => (isDecoded(character) ? character : encodeURIComponent(character)))
-      .join("");
+    return [...decodeURIComponent(run)].map((each) => (isVisible(each) ? each : encodeURIComponent(each))).join("");
   } catch {
     return run;
   }

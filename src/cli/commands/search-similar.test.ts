@@ -1,52 +1,22 @@
 /** What `pressmark search` says about results that match and results that are only similar. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openPolicy } from "../../access/policy.ts";
-import { createProtocol } from "../../protocol/create-protocol.ts";
-import { createReadingTools } from "../../protocol/tools/reading-tools.ts";
-import { createResources, type LocalResources } from "../../router/create-resources.ts";
-import { createRuntime } from "../../server/runtime.ts";
-import type { SourceHits } from "../../source.ts";
-import { createMemory } from "../../sources/memory.ts";
-import { type Listening, listen } from "../../transport/listen.ts";
+import { openSimilarServer, type SimilarServer } from "../../protocol/tools/test-similar.ts";
 import { createStand, type RunOptions, type Stand } from "../test-command.ts";
 
-const texts = { "設計/決済.md": "alpha beta\n", "both.md": "beta alpha\n", "one.md": "alpha\n" };
 let stand: Stand;
-let pressmark: LocalResources;
-let listening: Listening;
-let failure: string | undefined;
-
-/** Finds the texts that contain a word of the query; those that contain all of them match. */
-async function search({ text }: { readonly text: string }): Promise<SourceHits> {
-  const words = text.split(" ");
-  const hits = Object.entries(texts).flatMap(([path, content], index) => {
-    const found = words.filter((word) => content.includes(word));
-    const name = path.slice(path.lastIndexOf("/") + 1);
-    const hit = { entry: { path, name }, score: 1 / (1 + index), snippet: content.trim(), lines: [1, 1] as const };
-    return found.length === 0 ? [] : [{ ...hit, isMatch: found.length === words.length }];
-  });
-  return { hits: hits.toReversed(), ready: failure === undefined ? 1 : 0.5, ...(failure !== undefined && { failure }) };
-}
+let far: SimilarServer;
 
 beforeAll(async () => {
   stand = createStand();
-  const source = { ...createMemory(texts).source, search };
-  const mount = { name: "far", base: "memory://far/", source };
-  const runtime = createRuntime({ write: () => true });
-  pressmark = createResources({ mounts: [mount], policy: openPolicy, runtime, cursorKey: new Uint8Array(32) });
-  const tools = createReadingTools({ resources: pressmark, server: "far", mounts: () => [mount] });
-  const protocol = createProtocol({ resources: pressmark, server: { name: "far", version: "1" }, tools });
-  listening = await listen(protocol, { port: 0, graceMs: 0 });
+  far = await openSimilarServer();
 });
-
 afterAll(async () => {
-  await listening.close();
-  await pressmark.close();
+  await far.close();
   stand.remove();
 });
 
 const find = (words: readonly string[], options?: RunOptions) =>
-  stand.run(["search", ...words, "--server", listening.url], options);
+  stand.run(["search", ...words, "--server", far.url], options);
 
 describe("search", () => {
   it("prints matches first, then the similar ones", async () => {
@@ -95,7 +65,7 @@ describe("search", () => {
   });
 
   it("exits with 1 if nothing matches and something could not be searched", async () => {
-    failure = "the disk is full";
+    far.failure = "the disk is full";
     try {
       const { code, out, err } = await find(["beta", "gamma"]);
       expect(code).toBe(1);
@@ -107,14 +77,14 @@ describe("search", () => {
         err: expect.stringContaining('no results for "gamma", but not everything could be searched') as string,
       });
     } finally {
-      failure = undefined;
+      far.failure = undefined;
     }
   });
 
   it("prints what can be read", async () => {
     const { out } = await find(["beta"]);
     for (const [, path] of out.matchAll(/^(.*?):1: /gm))
-      expect(await stand.run(["read", path!, "--server", listening.url])).toMatchObject({
+      expect(await stand.run(["read", path!, "--server", far.url])).toMatchObject({
         code: 0,
         out: expect.stringContaining("beta") as string,
       });
