@@ -1,6 +1,7 @@
 /** The declaration of a command. Parsing, help, docs and completions are derived from it. */
 import type { Readable, Writable } from "node:stream";
 import { quote } from "../errors.ts";
+import type { ExitCode } from "./exit-codes.ts";
 
 /** Values that a shell may complete. */
 export type ShellCompletion = "files" | "folders" | readonly string[];
@@ -62,7 +63,8 @@ export interface Command {
   readonly examples?: readonly string[];
   readonly takes: PositionalDeclarations;
   readonly flags: Flags;
-  run(given: CommandInput<PositionalDeclarations, Flags>, world: CommandContext): Promise<void>;
+  /** Returns the exit code if it is not 0. */
+  run(given: CommandInput<PositionalDeclarations, Flags>, world: CommandContext): Promise<ExitCode | void>;
 }
 
 interface CommandDeclaration<T extends PositionalDeclarations, F extends Flags> extends Omit<
@@ -71,7 +73,7 @@ interface CommandDeclaration<T extends PositionalDeclarations, F extends Flags> 
 > {
   readonly takes?: T;
   readonly flags?: F;
-  run(given: CommandInput<T, F>, world: CommandContext): Promise<void>;
+  run(given: CommandInput<T, F>, world: CommandContext): Promise<ExitCode | void>;
 }
 
 /** Checks the types of a command's declarations against its `run`. */

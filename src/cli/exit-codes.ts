@@ -6,11 +6,11 @@ export const exitCodes = [
   [0, "done"],
   [1, "failed"],
   [2, "invalid usage"],
-  [3, "not found, or access denied"],
+  [3, "not found, no match, or access denied"],
   [130, "interrupted"],
 ] as const;
 
-type ExitCode = (typeof exitCodes)[number][0];
+export type ExitCode = (typeof exitCodes)[number][0];
 
 /** `isStopped`: the user asked to stop. */
 export function exitCodeOf(cause: unknown, isStopped: boolean): ExitCode {

@@ -25,8 +25,7 @@ export async function main(words: readonly string[], world: CommandContext): Pro
       await print(world.out, helpFor(command));
       return 0;
     }
-    await command.run(parsed.given, world);
-    return 0;
+    return (await command.run(parsed.given, world)) ?? 0;
   } catch (cause) {
     return explain(cause, world);
   }

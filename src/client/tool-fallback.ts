@@ -103,7 +103,7 @@ export async function useTool(
 }
 
 function toHit(hit: Loose, score: number): Hit | undefined {
-  const { uri, name, title, mimeType, lines, snippet } = hit;
+  const { uri, name, title, mimeType, lines, snippet, isMatch } = hit;
   if (typeof uri !== "string") return undefined;
   const range = typeof lines === "string" ? /^(\d+)-(\d+)$/.exec(lines) : undefined;
   return {
@@ -116,6 +116,7 @@ function toHit(hit: Loose, score: number): Hit | undefined {
     score,
     ...(typeof snippet === "string" && unmark(snippet)),
     ...(range && { lines: [Number(range[1]), Number(range[2])] as const }),
+    ...(typeof isMatch === "boolean" && { isMatch }),
   };
 }
 

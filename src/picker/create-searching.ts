@@ -4,6 +4,7 @@ import { messageOf } from "./message-of.ts";
 import { agrees, type Filters, noFilters, questionOf } from "./filter-search.ts";
 import { noSearch } from "./state.ts";
 import { sayFailures } from "../lib/say-failures.ts";
+import { splitHits } from "../lib/split-hits.ts";
 
 const mostHits = 50;
 const pauseMs = 120;
@@ -33,9 +34,9 @@ export function createSearchController(part: PagePart) {
         const { hits, ready } = result;
         const failures = sayFailures(result.failures ?? []);
         if (signal.aborted) return;
-        const matching = hits.filter((hit) => agrees(hit, filters, Date.now()));
-        const hasMore = hits.length >= mostHits;
-        part.change({ search: { ...current, status: "ready", hits: matching, hasMore, ready, failures } });
+        const { matches, similar } = splitHits(hits.filter((hit) => agrees(hit, filters, Date.now())));
+        const found = { hits: [...matches, ...similar], matchCount: matches.length, hasMore: hits.length >= mostHits };
+        part.change({ search: { ...current, status: "ready", ...found, ready, failures } });
         isAll = ready >= 1;
       } catch (cause) {
         if (signal.aborted) return;

@@ -7,6 +7,7 @@ import { resourceFactsOf } from "./facts.ts";
 import { isFiltered } from "./filter-search.ts";
 import { IconImage } from "./icon.tsx";
 import { has, trayTokens } from "./tray.ts";
+import { shownPath } from "./tree.ts";
 import { shortTitle } from "../lib/own-title.ts";
 
 interface Active {
@@ -84,10 +85,10 @@ export function SearchBox({ picker, language: { texts }, box, activeHit, setActi
 
 export function SearchResults({ picker, language, activeHit, setActiveHit, leave, now }: ResultsProps) {
   const { texts, code } = language;
-  const { text, filters, status, hits, hasMore, ready, failures, problem } = picker.state.search;
-  const list = useRef<HTMLUListElement>(null);
+  const { text, filters, status, hits, matchCount, hasMore, ready, failures, problem } = picker.state.search;
+  const list = useRef<HTMLDivElement>(null);
   const share = new Intl.NumberFormat(code, { style: "percent" }).format(ready);
-  useEffect(() => list.current?.children[activeHit]?.scrollIntoView({ block: "nearest" }), [activeHit]);
+  useEffect(() => list.current?.querySelector(".hit.active")?.scrollIntoView({ block: "nearest" }), [activeHit]);
 
   function onKeyDown(event: KeyboardEvent): void {
     const hit = hits[activeHit];
@@ -107,12 +108,42 @@ export function SearchResults({ picker, language, activeHit, setActiveHit, leave
     event.preventDefault();
   }
 
+  const similarCount = hits.length - matchCount;
+  function found(): string {
+    if (hits.length === 0) return text === "" ? texts.empty : texts.noHits(text);
+    const matches = matchCount > 0 ? texts.hits(matchCount) : texts.noMatch(text);
+    return similarCount > 0 ? `${matches} · ${texts.similarHits(similarCount)}` : matches;
+  }
+
+  const options = hits.map((hit, index) => (
+    <li
+      key={`${hit.resource.uri} ${hit.lines?.[0] ?? ""}`}
+      id={`hit-${index}`}
+      role="option"
+      class={`hit${index === activeHit ? " active" : ""}`}
+      aria-selected={has(picker.state.tray, hit.resource.uri)}
+      onClick={() => {
+        setActiveHit(index);
+        picker.preview(hit.resource);
+      }}
+    >
+      <HitView
+        hit={hit}
+        path={shownPath(picker.state.tree.roots, hit.resource.uri)}
+        facts={resourceFactsOf(hit.resource, trayTokens(picker.state.tray, hit.resource.uri), now, language).map(
+          ({ long }) => long,
+        )}
+        isChosen={has(picker.state.tray, hit.resource.uri)}
+        onChoose={() => picker.toggle(hit.resource)}
+      />
+    </li>
+  ));
+
   return (
     <div class="results">
       <p class="count" role="status">
         {status === "loading" && texts.loading}
-        {status === "ready" &&
-          (hits.length > 0 ? texts.hits(hits.length) : text === "" ? texts.empty : texts.noHits(text))}
+        {status === "ready" && found()}
         {status === "ready" && hasMore && ` · ${texts.moreHits}`}
         {status === "ready" && hits.length === 0 && isFiltered(filters) && ` · ${texts.filteredOut}`}
         {status === "ready" && ready < 1 && failures.length === 0 && ` · ${texts.indexing(share)}`}
@@ -120,7 +151,7 @@ export function SearchResults({ picker, language, activeHit, setActiveHit, leave
         {status === "failed" && `${texts.failed}: ${problem}`}
       </p>
       {hits.length > 0 && (
-        <ul
+        <div
           id="hits"
           ref={list}
           role="listbox"
@@ -130,32 +161,16 @@ export function SearchResults({ picker, language, activeHit, setActiveHit, leave
           tabIndex={0}
           onKeyDown={onKeyDown}
         >
-          {hits.map((hit, index) => (
-            <li
-              key={`${hit.resource.uri} ${hit.lines?.[0] ?? ""}`}
-              id={`hit-${index}`}
-              role="option"
-              class={`hit${index === activeHit ? " active" : ""}`}
-              aria-selected={has(picker.state.tray, hit.resource.uri)}
-              onClick={() => {
-                setActiveHit(index);
-                picker.preview(hit.resource);
-              }}
-            >
-              <HitView
-                hit={hit}
-                facts={resourceFactsOf(
-                  hit.resource,
-                  trayTokens(picker.state.tray, hit.resource.uri),
-                  now,
-                  language,
-                ).map(({ long }) => long)}
-                isChosen={has(picker.state.tray, hit.resource.uri)}
-                onChoose={() => picker.toggle(hit.resource)}
-              />
-            </li>
-          ))}
-        </ul>
+          <ul role="presentation">{options.slice(0, matchCount)}</ul>
+          {similarCount > 0 && (
+            <ul role="group" aria-labelledby="similar">
+              <li id="similar" role="presentation" class="similar">
+                {texts.similar}
+              </li>
+              {options.slice(matchCount)}
+            </ul>
+          )}
+        </div>
       )}
     </div>
   );
@@ -163,12 +178,13 @@ export function SearchResults({ picker, language, activeHit, setActiveHit, leave
 
 interface HitProps {
   readonly hit: Hit;
+  readonly path: string;
   readonly facts: readonly string[];
   readonly isChosen: boolean;
   readonly onChoose: () => void;
 }
 
-function HitView({ hit: { resource, snippet, marks = [], lines }, facts, isChosen, onChoose }: HitProps) {
+function HitView({ hit: { resource, snippet, marks = [], lines }, path, facts, isChosen, onChoose }: HitProps) {
   return (
     <>
       <div class="hit-name">
@@ -184,7 +200,9 @@ function HitView({ hit: { resource, snippet, marks = [], lines }, facts, isChose
           }}
         />
       </div>
-      <div class="hit-uri">{resource.uri}</div>
+      <div class="hit-uri" title={resource.uri}>
+        {path}
+      </div>
       {facts.length > 0 && <div class="hit-facts">{facts.join(" · ")}</div>}
       {snippet !== undefined && <div class="snippet">{marked(snippet, marks)}</div>}
     </>

@@ -33,7 +33,9 @@ interface Search {
   readonly text: string;
   readonly filters: Filters;
   readonly status: "idle" | "loading" | "ready" | "failed";
+  /** Matches first, then hits that are only similar. */
   readonly hits: readonly Hit[];
+  readonly matchCount: number;
   /** True if there may be more hits. */
   readonly hasMore: boolean;
   readonly ready: number;
@@ -115,6 +117,7 @@ export const noSearch: Search = {
   filters: noFilters,
   status: "idle",
   hits: [],
+  matchCount: 0,
   hasMore: false,
   ready: 1,
   failures: [],

@@ -1,7 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { directoryType, type Resource } from "../resources.ts";
 import { jumped, moved, type Rows, rowsOf } from "./tree-rows.ts";
-import { closed, emptyTree, loading, opened, pageCame, pageFailed, touched, wayTo, withRoots } from "./tree.ts";
+import {
+  closed,
+  emptyTree,
+  loading,
+  opened,
+  pageCame,
+  pageFailed,
+  shownPath,
+  touched,
+  wayTo,
+  withRoots,
+} from "./tree.ts";
 
 const folder = (uri: string): Resource => ({ uri, name: uri.slice(uri.lastIndexOf("/") + 1), mimeType: directoryType });
 const file = (uri: string): Resource => ({ uri, name: uri.slice(uri.lastIndexOf("/") + 1) });
@@ -93,4 +104,14 @@ describe("the tree", () => {
     expect(wayTo([root], "a:///r/x/y/z.md?lines=1-2")).toEqual(["a:///r", "a:///r/x", "a:///r/x/y"]);
     expect(wayTo([root], "a:///rest/z.md")).toEqual([]);
   });
+});
+
+it("shows the decoded path of a resource, and its mount if there are several", () => {
+  const files = { uri: "file:///p", name: "files", title: "資料", mimeType: directoryType };
+  const notes = { uri: "notes://", name: "notes", mimeType: directoryType };
+  const uri = "file:///p/%E8%A8%AD%E8%A8%88/a%20b.md";
+  expect(shownPath([files], uri)).toBe("設計/a b.md");
+  expect(shownPath([files, notes], uri)).toBe("資料 › 設計/a b.md");
+  expect(shownPath([files, notes], "notes://%E2%80%AEx")).toBe("notes › %E2%80%AEx");
+  expect(shownPath([files], "file:///prefix/%E8%A8%AD")).toBe("file:///prefix/設");
 });

@@ -1,5 +1,7 @@
 /** The tree as a person has opened it. */
 import { cutAt } from "../lib/cut-at.ts";
+import { shortTitle } from "../lib/own-title.ts";
+import { decodeForDisplay } from "../lib/readable-uri.ts";
 import { directoryType, type Page, type Resource } from "../resources.ts";
 
 interface TreeFolder {
@@ -84,11 +86,23 @@ function withFolder(tree: ResourceTree, uri: string, folder: TreeFolder): Resour
   return { ...tree, folders: new Map(tree.folders).set(uri, folder) };
 }
 
+/** For display: the path below the root, after the root's title if there are several; the URI if no root contains it. */
+export function shownPath(roots: readonly Resource[], uri: string): string {
+  const root = roots.find((each) => uri.startsWith(prefixOf(each)));
+  if (!root) return decodeForDisplay(uri);
+  const path = decodeForDisplay(uri.slice(prefixOf(root).length));
+  return roots.length === 1 ? path : `${shortTitle(root)} › ${path}`;
+}
+
 /** The directories from the root down to this URI, the root first; empty if no root contains it. */
 export function wayTo(roots: readonly Resource[], uri: string): readonly string[] {
-  const root = roots.find((each) => uri === each.uri || uri.startsWith(each.uri.replace(/\/?$/, "/")));
+  const root = roots.find((each) => uri === each.uri || uri.startsWith(prefixOf(each)));
   if (!root) return [];
-  const start = root.uri.replace(/\/?$/, "/");
+  const start = prefixOf(root);
   const names = cutAt(uri.slice(start.length), /[?#]/).split("/");
   return [root.uri, ...names.slice(0, -1).map((_, index) => start + names.slice(0, index + 1).join("/"))];
+}
+
+function prefixOf({ uri }: Resource): string {
+  return uri.replace(/\/?$/, "/");
 }

@@ -354,6 +354,13 @@ describe("a gateway", () => {
     expect(JSON.stringify(failures)).not.toContain("10.1.2.3");
   });
 
+  it("passes on which results of the other server are only similar", async () => {
+    const hit = { entry: { path: "a", name: "a" }, score: 1, isMatch: false };
+    const { pressmark } = await open({ wrap: (source) => ({ ...source, search: async () => [hit] }) });
+    const { hits } = await pressmark.search({ text: "alpha nowhere", limit: 10 }, caller());
+    expect(hits).toMatchObject([{ resource: { uri: here("a") }, isMatch: false }]);
+  });
+
   it("hides what the policy of this server hides, in every method", async () => {
     const policy: Policy = {
       maySee: ({ id }, _mount, { path }) => id === "owner" || !/\/(?:secrets|greet\/secret)(?:\/|$)/.test(`/${path}`),

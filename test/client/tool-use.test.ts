@@ -84,6 +84,21 @@ describe("a server's tools", () => {
     await remote.close();
   });
 
+  it("say which results match, and no other value counts as that", async () => {
+    const results = [true, false, undefined, "false", 0].map((isMatch) => ({ uri: "note://a", name: "a", isMatch }));
+    await using other = await openScripted(
+      {
+        "tools/list": () => ({ result: { tools: [{ name: "search_resources", inputSchema: { type: "object" } }] } }),
+        "tools/call": () => ({ result: { content: [], structuredContent: { ready: 1, results } } }),
+      },
+      { resources: {}, tools: {} },
+    );
+    const remote = await connect(other.url, { era: "legacy" });
+    const { hits } = await remote.search({ text: "tea", limit: 5 }, call);
+    expect(hits.map(({ isMatch }) => isMatch)).toEqual([true, false, undefined, undefined, undefined]);
+    await remote.close();
+  });
+
   it("find an unfinished word where it is said to be one, and tell all that is known of what they find", async () => {
     await vi.waitFor(async () => expect(await find(true)).toHaveLength(1), { timeout: 15_000 });
     const [hit] = await find(true);

@@ -1,7 +1,8 @@
 /** Search and its filters. */
 import { utimesSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
+import { openSimilarServer } from "../../src/protocol/tools/test-similar.ts";
 import type { Visit } from "./browser.ts";
 import { chosen, locales, openToCheck, soon } from "./looking.ts";
 import { onStage } from "./on-stage.ts";
@@ -16,10 +17,13 @@ const files: Record<string, string> = {
 };
 for (let index = 0; index < 60; index += 1)
   files[`many/${index}.md`] = `# ${index}\n\nA word that is everywhere: ubiquity.\n`;
+const far = await openSimilarServer();
+afterAll(() => far.close());
 const config = `mounts:
   files: { source: file, root: files }
   handbook: { source: docs, root: handbook }
   many: { source: file, root: many }
+  far: { source: mcp, url: "${far.url}", title: "遠方", search: false }
 `;
 
 const names = ({ page }: Visit) =>
@@ -109,6 +113,38 @@ onStage(
       expect(visit.troubles).toEqual([]);
     });
 
+    it("shows matches, then similar results under a heading, by decoded paths, and is walked through in this order", async () => {
+      await using visit = await stage.open();
+      const { page } = visit;
+      await find(visit, "alpha beta");
+      await page.locator(".count", { hasText: "2 results · 1 similar" }).waitFor();
+      const similar = page.getByRole("listbox").getByRole("group", { name: "Similar" });
+      expect(await similar.getByRole("option").locator(".hit-uri").allTextContents()).toEqual([
+        "遠方 › memory://far/one.md",
+      ]);
+      const paths = await page.locator(".hit-uri").allTextContents();
+      expect(paths.slice(0, 2).toSorted()).toEqual(["遠方 › memory://far/both.md", "遠方 › memory://far/設計/決済.md"]);
+      for (let step = 0; step < 2; step += 1) await page.keyboard.press("ArrowDown");
+      expect(await similar.locator(".hit.active .name").textContent()).toBe("one.md");
+      const active = await page.getByRole("combobox").getAttribute("aria-activedescendant");
+      expect(await similar.getByRole("option").getAttribute("id")).toBe(active);
+      expect(visit.troubles).toEqual([]);
+    });
+
+    it("says that nothing matches, and shows what is similar", async () => {
+      await using visit = await stage.open();
+      const { page } = visit;
+      await find(visit, "beta gamma");
+      await page.locator(".count", { hasText: "No match for “beta gamma” · 2 similar" }).waitFor();
+      const similar = page.getByRole("group", { name: "Similar" });
+      const [first, second] = await similar.locator(".hit .name").allTextContents();
+      expect([first, second].toSorted()).toEqual(["both.md", "決済.md"]);
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Enter");
+      await page.locator(".about h2", { hasText: second! }).waitFor();
+      expect(visit.troubles).toEqual([]);
+    });
+
     it("is walked through in its list, by keyboard: arrows, enter, space", async () => {
       await using visit = await stage.open();
       const { page } = visit;
@@ -151,6 +187,10 @@ onStage(
       expect(await visit.violations()).toEqual([]);
       await page.locator(".filters select").nth(1).selectOption("pdf");
       await page.locator(".hit").first().waitFor({ state: "detached" });
+      expect(await visit.violations()).toEqual([]);
+      await page.locator(".filters button").click();
+      await page.getByRole("combobox").first().fill("alpha beta");
+      await page.locator("#similar").waitFor();
       expect(await visit.violations()).toEqual([]);
     });
   },

@@ -87,16 +87,17 @@ describe("ls", () => {
     });
   });
 
-  it("prints size, time, type and URI with --long", async () => {
+  it("prints size, time, type and decoded path with --long", async () => {
     const { out } = await ls(["--long"]);
     const at = new Date(1e12);
     const day = `2001-09-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
     expect(out.split("\n")).toEqual([
-      expect.stringMatching(/^ {4}27 B {2}\d{4}-\d\d-\d\d \d\d:\d\d {2}text\/markdown {2}file:\/\/\/.*README\.md$/),
-      expect.stringMatching(/^ {10}\d{4}-\d\d-\d\d \d\d:\d\d {2}directory {6}file:\/\/\/.*docs$/),
-      `     8 B  ${day}  image/png      ${stand.base}dot.png`,
+      expect.stringMatching(/^ {4}27 B {2}\d{4}-\d\d-\d\d \d\d:\d\d {2}text\/markdown {2}README\.md$/),
+      expect.stringMatching(/^ {10}\d{4}-\d\d-\d\d \d\d:\d\d {2}directory {6}docs$/),
+      `     8 B  ${day}  image/png      dot.png`,
       "",
     ]);
+    expect((await ls(["docs", "--long"])).out).toContain("  docs/a b%.txt\n");
   });
 });
 

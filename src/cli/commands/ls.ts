@@ -10,7 +10,7 @@ import { inColumns } from "../reading/columns.ts";
 import { withReadingContext, type ReadingContext, readingFlags } from "../reading/reading-context.ts";
 import { createFilter, filterFlags } from "../reading/filters.ts";
 import { everything, findMatching, findMountRoots, type FoundResources } from "../reading/find.ts";
-import { pathBelowRoot } from "../reading/resource-access.ts";
+import { locationOf } from "../reading/location-of.ts";
 
 export default defineCommand({
   name: "ls",
@@ -25,7 +25,7 @@ export default defineCommand({
   takes: { where: many("Directory or file: a URI, a path, or a pattern of paths", "files") },
   flags: {
     all: flag("List every resource below, not only direct children", { short: "a" }),
-    long: flag("Print one line for each: size, time of change, type, URI", { short: "l" }),
+    long: flag("Print one line for each: size, time of change, type, path", { short: "l" }),
     json: flag("Print one JSON object per line"),
     limit: valueFlag("NUMBER", "Maximum number of resources", { initial: Infinity, parse: wholeNumber(1) }),
     ...filterFlags,
@@ -104,13 +104,13 @@ function createTable(context: ReadingContext): Show {
       size: size === undefined ? "" : formatBytes(size),
       modified: annotations?.lastModified === undefined ? "" : plain(localMinute(annotations.lastModified)),
       type: mimeType === directoryType ? "directory" : cutToWidth(plain(mimeType), 30),
-      uri: paint.kind(mimeType, plain(resource.uri)) + titleOfMount(context, resource),
+      where: paint.kind(mimeType, plain(locationOf(context.roots, resource.uri))) + titleOfMount(context, resource),
     }));
     for (const { type } of rows) typeWidth = Math.max(typeWidth, type.length);
     return rows
       .map(
-        ({ size, modified, type, uri }) =>
-          `${size.padStart(8)}  ${modified.padEnd(16)}  ${padToWidth(type, typeWidth)}  ${uri}\n`,
+        ({ size, modified, type, where }) =>
+          `${size.padStart(8)}  ${modified.padEnd(16)}  ${padToWidth(type, typeWidth)}  ${where}\n`,
       )
       .join("");
   };
@@ -122,8 +122,8 @@ function createGrid(context: ReadingContext): Show {
     inColumns(
       resources.map((resource) => {
         const { uri, name, mimeType } = resource;
-        const path = directory === undefined && roots.length === 1 ? pathBelowRoot(roots, resource) || uri : uri;
-        const text = plain(directory === undefined ? path : name) + (mimeType === directoryType ? "/" : "");
+        const text =
+          plain(directory === undefined ? locationOf(roots, uri) : name) + (mimeType === directoryType ? "/" : "");
         const title = titleOfMount(context, resource);
         return { text: text + title, shown: paint.kind(mimeType, text) + title };
       }),

@@ -80,6 +80,8 @@ describe("read", () => {
 
   it("names the nearest URI for a URI, and nothing for a hidden file or a pattern", async () => {
     stand.write(".secret.md", "x");
+    stand.write("設計/決済.md", "x");
+    expect((await read([`${stand.base}設計/決済.md:12`])).err).toContain(`nearest: "${stand.base}設計/決済.md"`);
     expect(await read([`${stand.base}REDME.md`])).toMatchObject({
       code: 3,
       err: `pressmark: no resource at "${stand.base}REDME.md"; nearest: "${stand.base}README.md"\n`,

@@ -2,18 +2,20 @@
 import { quote, ResourceError } from "../../errors.ts";
 import { ownTitle } from "../../lib/own-title.ts";
 import { sayFailures } from "../../lib/say-failures.ts";
+import { splitHits } from "../../lib/split-hits.ts";
 import type { Hit } from "../../resources.ts";
 import { defineCommand, flag, many, textFlag, UsageError, valueFlag, wholeNumber } from "../command.ts";
+import type { ExitCode } from "../exit-codes.ts";
 import { jsonLine, plain } from "../print.ts";
 import { withReadingContext, type ReadingContext, readingFlags } from "../reading/reading-context.ts";
 import { bringUpToDate, formatPercent } from "../reading/indexing.ts";
-import { pathBelowRoot } from "../reading/resource-access.ts";
+import { locationOf } from "../reading/location-of.ts";
 import { snippetLines } from "../reading/snippet.ts";
 
 export default defineCommand({
   name: "search",
   summary: "Search resources by their text",
-  more: `Prints the best results first, each with the matching passage and its line. "A phrase" in quotes must occur exactly, -word must not occur; path:, mime:, source:, lang:, after:, priority: and audience: filter the results. Updates the index first. Into a pipe it prints one line per result: URI, line, text. The exit code is 3 if nothing is found, and 1 if nothing is found and some mounts could not be searched.`,
+  more: `Prints matches first, the best at the top, each with its passage and line; then, after "similar:", results that contain only a part of what was searched for. "A phrase" in quotes must occur exactly, -word must not occur; path:, mime:, source:, lang:, after:, priority: and audience: filter the results. Updates the index first. Into a pipe it prints one line per result: path, line, text. "pressmark read" accepts the printed paths. The exit code is 0 if something matches. Without a match it is 3, also if similar results are printed, and 1 if some mounts could not be searched.`,
   examples: [
     "pressmark search retry backoff",
     "pressmark search パスワード 再設定 --limit 3",
@@ -36,6 +38,7 @@ export default defineCommand({
   async run({ words, flags }, world) {
     const text = words.join(" ").trim();
     if (text === "") throw new UsageError("name what to search for, as in: pressmark search retry backoff");
+    let exitCode: ExitCode = 0;
     await withReadingContext(flags, world, async (context) => {
       const within = flags.within === undefined ? undefined : await context.locate(flags.within);
       const reported = flags["no-wait"] ? new Set<string>() : await bringUpToDate(context);
@@ -44,24 +47,37 @@ export default defineCommand({
       for (const problem of sayFailures(failures.filter(({ mount }) => !reported.has(mount))))
         context.warn(`mount ${plain(problem)}`);
       if (ready < 1) context.warn(`${formatPercent(ready)} of the resources are indexed; there may be more results`);
+      const isPartial = failures.length > 0;
+      const but = isPartial ? ", but not everything could be searched" : "";
       if (hits.length === 0)
-        throw failures.length > 0
-          ? new ResourceError("unavailable", `no results for ${quote(text)}, but not everything could be searched`)
-          : new ResourceError("not-found", `no results for ${quote(text)}`);
+        throw new ResourceError(isPartial ? "unavailable" : "not-found", `no results for ${quote(text)}${but}`);
+      const { matches, similar } = splitHits(hits);
       const show = context.isTerminal ? createPassages(context) : createLines(context);
-      for (const hit of hits) await context.print(flags.json ? jsonLine(hit) : show(hit, await lineOf(hit, context)));
+      const printAll = async (some: readonly Hit[]): Promise<void> => {
+        for (const hit of some) await context.print(flags.json ? jsonLine(hit) : show(hit, await lineOf(hit, context)));
+      };
+      await printAll(matches);
+      if (matches.length === 0) {
+        context.warn(`no match for ${quote(text)}${but}; similar:`);
+        exitCode = isPartial ? 1 : 3;
+      } else if (similar.length > 0 && !flags.json) {
+        // A pipe gets results only.
+        if (context.isTerminal) await context.print("similar:\n\n");
+        else context.warn("similar:");
+      }
+      await printAll(similar);
     });
+    return exitCode;
   },
 });
 
 type Show = (hit: Hit, line: string) => string;
 
-/** The URI and the passage below it, cut to the terminal's width. */
+/** The path and the passage below it, cut to the terminal's width. */
 function createPassages({ paint, roots, width }: ReadingContext): Show {
   return (hit, line) => {
     const { resource } = hit;
-    const path = roots.length === 1 ? pathBelowRoot(roots, resource) : undefined;
-    const where = paint.kind(resource.mimeType, plain(path || resource.uri));
+    const where = paint.kind(resource.mimeType, plain(locationOf(roots, resource.uri)));
     const own = ownTitle(resource);
     const title = own === undefined ? "" : `  ${paint.faint(plain(own))}`;
     const passage = snippetLines(hit, { width: width - 4, most: 4, match: paint.match });
@@ -70,10 +86,10 @@ function createPassages({ paint, roots, width }: ReadingContext): Show {
 }
 
 /** One line per result. */
-function createLines({ paint }: ReadingContext): Show {
+function createLines({ paint, roots }: ReadingContext): Show {
   return (hit, line) => {
     const [text = ""] = snippetLines(hit, { width: Infinity, most: 1, match: paint.match });
-    return `${plain(hit.resource.uri)}${line}:${text === "" ? "" : ` ${text}`}\n`;
+    return `${plain(locationOf(roots, hit.resource.uri))}${line}:${text === "" ? "" : ` ${text}`}\n`;
   };
 }
 

@@ -8,6 +8,7 @@ import { formatCount, grouped } from "../reading/amounts.ts";
 import { allChildren, allOf, descend, isDirectory, type DescendEntry } from "../reading/descend.ts";
 import { withReadingContext, type ReadingContext, readingFlags } from "../reading/reading-context.ts";
 import { isNotFound, ofMount, statRoot } from "../reading/find.ts";
+import { locationOf } from "../reading/location-of.ts";
 
 export default defineCommand({
   name: "tree",
@@ -36,7 +37,7 @@ export default defineCommand({
         add(sums, children);
         lines += flags.json
           ? jsonLine({ ...start, depth: 0, children: children.length })
-          : `${context.paint.kind(start.mimeType, plain(where ?? start.uri))}\n`;
+          : `${context.paint.kind(start.mimeType, plain(where ?? locationOf(context.roots, start.uri)))}\n`;
         for await (const visited of descend(children, flags, context)) {
           if (visited.children && !visited.isLoop && visited.depth + 1 < flags.depth) add(sums, visited.children);
           if (visited.failure) {

@@ -7,7 +7,8 @@ import { formatCount, localTime } from "../reading/amounts.ts";
 import { withReadingContext, type ReadingContext } from "../reading/reading-context.ts";
 import { findUris } from "../reading/find.ts";
 import { colorFlag } from "../reading/paint.ts";
-import { pathBelowRoot, resourceAccessFlags } from "../reading/resource-access.ts";
+import { locationOf } from "../reading/location-of.ts";
+import { resourceAccessFlags } from "../reading/resource-access.ts";
 
 /** As many can be looked up at the start without a long wait. */
 const maxUris = 10_000;
@@ -71,8 +72,7 @@ function describeWatched(count: number, list: boolean): string {
 function asLine(change: Change, { paint, isTerminal, roots }: ReadingContext): string {
   const time = paint.faint(localTime(new Date().toISOString()));
   if (change.kind === "list-changed") return `${time}  list changed\n`;
-  const path = isTerminal && roots.length === 1 ? pathBelowRoot(roots, change) : undefined;
-  return `${time}  changed  ${plain(path || change.uri)}\n`;
+  return `${time}  changed  ${plain(isTerminal ? locationOf(roots, change.uri) : change.uri)}\n`;
 }
 
 function asJson(change: Change): string {

@@ -1,6 +1,7 @@
 /** Finds the resource that was probably meant by a path or URI that does not exist. */
 import { cutAt } from "../../lib/cut-at.ts";
 import { nearest } from "../../lib/nearest.ts";
+import { readableUri } from "../../lib/readable-uri.ts";
 import type { ResourceAccess } from "./resource-access.ts";
 import type { Call, Resource } from "../../resources.ts";
 
@@ -31,9 +32,11 @@ export async function nearestResource(
       for (const item of items) siblings.set(nameOf(item).toLowerCase(), item);
       if (siblings.size >= maxCompared) break;
     }
-    const found = siblings.get(nearest(name.toLowerCase(), [...siblings.keys()]) ?? "");
+    // Search prints names with a line number.
+    const wanted = name.toLowerCase().replace(/:\d+$/, "");
+    const found = siblings.get(nearest(wanted, [...siblings.keys()]) ?? "");
     if (!found || nameOf(found) === name) return undefined;
-    return isUri ? found.uri : head + nameOf(found);
+    return isUri ? readableUri(found.uri) : head + nameOf(found);
   } catch {
     return undefined;
   }

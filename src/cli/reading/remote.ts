@@ -1,5 +1,6 @@
 /** Connects the reading commands to another server. */
 import { notFound, ResourceError } from "../../errors.ts";
+import { encodeReadableUri } from "../../lib/readable-uri.ts";
 import { isPackageMissing } from "../../lib/missing-package.ts";
 import type { Call, Page, Resource, Resources, Template } from "../../resources.ts";
 import { withoutSlash } from "../../server/locate.ts";
@@ -82,7 +83,7 @@ async function findRoots(pressmark: Resources): Promise<readonly ReachRoot[]> {
     // URIs on later pages may be anywhere below `place`.
     const base =
       matching.toSorted((one, other) => one.length - other.length)[0] ?? (next === undefined ? common : place);
-    return { base, uri: base.replace(/(?<=[^:/])\/$/, "") };
+    return { base, uri: base.replace(/(?<=[^:/])\/$/, ""), acceptsPaths: true };
   });
 }
 
@@ -105,7 +106,12 @@ function inCommon(directory: string, uri: string): string {
 
 /** Resolves a URI, or a path below one of the roots, to a URI. */
 async function locate(where: string, roots: readonly ReachRoot[], pressmark: Resources, call: Call): Promise<string> {
-  if (/^[a-z][a-z0-9+.-]*:/i.test(where)) return withoutSlash(where, (uri) => isThere(uri, pressmark, call));
+  if (/^[a-z][a-z0-9+.-]*:/i.test(where)) {
+    const encoded = encodeReadableUri(where);
+    // A server may also have URIs with letters beyond ASCII.
+    const uri = encoded === where || (await isThere(where, pressmark, call)) ? where : encoded;
+    return withoutSlash(uri, (each) => isThere(each, pressmark, call));
+  }
   const path = where.split("/").filter((name) => name !== "" && name !== ".");
   for (const { base, uri: root } of roots) {
     const uri = path.length === 0 ? root : base + path.map(encodeURIComponent).join("/");

@@ -23,6 +23,8 @@ export interface ReachRoot {
   readonly uri: string;
   /** Prefix of all its URIs. */
   readonly base: string;
+  /** Whether `locate` looks for paths in it. */
+  readonly acceptsPaths: boolean;
 }
 
 export interface ResourceAccess {
@@ -53,7 +55,12 @@ export async function openResourceAccess(
   const pressmark = await openServer({ folders: folder, config, from, env, err });
   return {
     resources: pressmark.resources,
-    roots: pressmark.mounts.map(({ name, base }) => ({ name, base, uri: rootOf(base) })),
+    roots: pressmark.mounts.map(({ name, base, folder: path }) => ({
+      name,
+      base,
+      uri: rootOf(base),
+      acceptsPaths: path !== undefined,
+    })),
     locate: pressmark.locate,
     index: pressmark.index,
     close: pressmark.close,

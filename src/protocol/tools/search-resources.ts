@@ -2,6 +2,7 @@
 import { quote, ResourceError } from "../../errors.ts";
 import { ownTitle } from "../../lib/own-title.ts";
 import { sayFailures } from "../../lib/say-failures.ts";
+import { splitHits } from "../../lib/split-hits.ts";
 import type { MountFailure, Hit, SearchResult } from "../../resources.ts";
 import { countArgument, flagArgument, neededText, readArguments, textArgument } from "./arguments.ts";
 import { pathBelowMount, trimSlash } from "./mounts.ts";
@@ -35,7 +36,7 @@ export const searchResources: ReadingTool = {
   describe: ({ server, mounts, offers }) =>
     [
       `Search before you answer questions about ${mounts}: what is there may be newer than what you know, or differ from it.`,
-      `Finds the passages of everything that the server ${server} holds, in any language, best first. Each comes with its URI, its lines, and the text with what matched between « and ».`,
+      `Finds the passages of everything that the server ${server} holds, in any language, the best matches first and then similar ones. Each comes with its URI, its lines, and the text with what matched between « and ».`,
       'Use the words that the text would use, a few of them; "quotes" find a phrase and -word leaves out.',
       ...(offers("read_resource") ? ["Then read more with read_resource, with the uri and lines of the result."] : []),
     ].join(" "),
@@ -72,6 +73,10 @@ export const searchResources: ReadingTool = {
             mimeType: { type: "string" },
             lines: { type: "string", description: "Range for read_resource" },
             snippet: { type: "string", description: "Text with matches between « and »" },
+            isMatch: {
+              type: "boolean",
+              description: "False if it is only similar to the query. Absent if that is not known",
+            },
           },
           required: ["uri", "name"],
         },
@@ -100,7 +105,8 @@ export const searchResources: ReadingTool = {
           : await withSuggestions(cause, within, { resources, mounts, advice: listing }, call);
       });
 
-    const shown = bounded(found.hits.slice(0, limit));
+    const { matches, similar } = splitHits(found.hits.slice(0, limit));
+    const shown = bounded([...matches, ...similar]);
     const ready = Math.min(1, Math.max(0, found.ready));
     const { failures = [] } = found;
     const lines = shown.map(({ hit, snippet }, index) => {
@@ -108,11 +114,13 @@ export const searchResources: ReadingTool = {
       const own = ownTitle(hit.resource);
       const title = own === undefined ? "" : ` (${own})`;
       const where = hit.lines ? `, lines ${hit.lines[0]}-${hit.lines[1]}` : "";
-      return `${index + 1}. ${oneLine(path + title)}${where}\n${hit.resource.uri}${snippet ? `\n${oneLine(snippet)}` : ""}`;
+      const line = `${index + 1}. ${oneLine(path + title)}${where}\n${hit.resource.uri}${snippet ? `\n${oneLine(snippet)}` : ""}`;
+      const isFirstSimilar = index > 0 && index === matches.length;
+      return isFirstSimilar ? `These do not match, but are similar:\n\n${line}` : line;
     });
     return {
       content: [
-        { type: "text", text: [sayFound(query, shown.length, found, listing), ...lines].join("\n\n") },
+        { type: "text", text: [sayFound(query, shown, found, listing), ...lines].join("\n\n") },
         ...shown.map(({ hit }) => ({ type: "link" as const, resource: hit.resource, isSaid: true })),
       ],
       structuredContent: { ready, ...(failures.length > 0 && { failures }), results: shown.map(toResult) },
@@ -140,15 +148,17 @@ function bounded(hits: readonly Hit[]): readonly Shown[] {
   return shown;
 }
 
-function sayFound(query: string, shown: number, { hits, ready, failures }: SearchResult, listing: string): string {
-  const found = hits.length;
+function sayFound(query: string, shown: readonly Shown[], found: SearchResult, listing: string): string {
+  const { hits, ready, failures } = found;
   const index = sayMissing(ready, failures);
-  if (found === 0) {
-    const advice = ready >= 1 ? ` Try other words, or fewer; ${listing}.` : "";
-    return `Nothing found for ${quote(query)}.${index}${advice}`;
-  }
-  const left = found > shown ? ` ${found - shown} more are left out because of their length; use a smaller limit.` : "";
-  return `${shown} ${shown === 1 ? "result" : "results"} for ${quote(query)}.${index}${left}`;
+  const left = hits.length - shown.length;
+  const more = left > 0 ? ` ${left} more are left out because of their length; use a smaller limit.` : "";
+  const matches = shown.filter(({ hit }) => hit.isMatch !== false).length;
+  if (matches > 0) return `${matches} ${matches === 1 ? "result" : "results"} for ${quote(query)}.${index}${more}`;
+  const advice = ready >= 1 ? ` Try other words, or fewer; ${listing}.` : "";
+  return shown.length > 0
+    ? `No match for ${quote(query)}; these are similar.${index}${advice}${more}`
+    : `Nothing found for ${quote(query)}.${index}${advice}`;
 }
 
 /** Why there may be more results. */
@@ -159,9 +169,9 @@ function sayMissing(ready: number, failures: readonly MountFailure[] = []): stri
   return ` Only ${Math.max(0, Math.floor(ready * 100))}% of the index is ready, so there may be more: search again in a moment.`;
 }
 
-function toResult({ hit: { resource, lines }, snippet }: Shown): Record<string, unknown> {
+function toResult({ hit: { resource, lines, isMatch }, snippet }: Shown): Record<string, unknown> {
   const { uri, name, title, mimeType } = resource;
-  return { uri, name, title, mimeType, lines: lines && `${lines[0]}-${lines[1]}`, snippet };
+  return { uri, name, title, mimeType, lines: lines && `${lines[0]}-${lines[1]}`, snippet, isMatch };
 }
 
 type Marks = NonNullable<Hit["marks"]>;
