@@ -294,6 +294,9 @@ alter table app.users add column age int;
 `,
     "user data|find_user|users_by_name|totals",
   ],
+  "compose.yaml": ["# 設定\nservices:\n  web:\n    image: a\nvolumes: {}\n", "services volumes"],
+  "package.json": ['{\n  "name": "a",\n  "scripts": {\n    "test": "b"\n  }\n}\n', "name scripts"],
+  "Cargo.toml": ['[package]\nname = "a"\n\n[[bin]]\npath = "b"\n', "package name bin path"],
   "設計.md": ["# 設計\n\n本文\n\n```sh\n# 注釈\n```\n\n決済\n----\n", "設計 決済"],
 };
 

@@ -21,7 +21,7 @@ const codeFormats = [
 ] as const;
 export type CodeFormat = (typeof codeFormats)[number];
 
-export type TextFormat = "markdown" | "asciidoc" | "rst" | "plain" | CodeFormat;
+export type TextFormat = "markdown" | "asciidoc" | "rst" | "keys" | "plain" | CodeFormat;
 
 export function textFormatOf(path: string, mimeType = ""): TextFormat {
   const name = path.slice(path.lastIndexOf("/") + 1);
@@ -41,6 +41,7 @@ const endings: Readonly<Record<Exclude<TextFormat, "plain">, string>> = {
   markdown: "md mdx markdown mdown qmd ipynb",
   asciidoc: "adoc asciidoc asc",
   rst: "rst rest",
+  keys: "yaml yml toml json json5 jsonc",
   script: "ts tsx mts cts js jsx mjs cjs",
   python: "py pyi pyw",
   go: "go",
