@@ -1,17 +1,41 @@
-/** Finds the names that a text defines: functions, classes, types, tables, headings. */
-import type { TextFormat } from "./format.ts";
-import { headingReader } from "./headings.ts";
+/** Finds the names that a text defines: functions, classes, types, constants, tables, headings. */
+import { isCode, type TextFormat } from "./format.ts";
+import { headingReader, indentOf } from "./headings.ts";
 
 /** Each name as written, without those of its containers, in the order of the text. */
 export function definedNames(text: string, format: TextFormat): readonly string[] {
-  const readHeading = headingReader(format);
+  if (format === "keys") return outermostKeys(text);
+  const reader = headingReader(format);
   const names: string[] = [];
-  const lines = text.split("\n");
+  const whole = isCode(format) ? withFirstIndent(text) : text;
+  const lines = whole.split("\n");
   let from = 0;
   lines.forEach((line, at) => {
-    const began = readHeading(text, from, from + line.trimEnd().length, lines[at + 1] ?? "");
-    if (began && "heading" in began) names.push(began.heading.split(" > ").at(-1)!);
+    const to = from + line.trimEnd().length;
+    const began = to === from ? undefined : reader.read(whole, from, to, lines[at + 1] ?? "");
+    if (began && "heading" in began) {
+      const name = began.definition ? began.definition.name : began.heading.split(" > ").at(-1)!;
+      if (name !== undefined) names.push(name);
+    }
     from += line.length + 1;
   });
   return names;
+}
+
+/** A passage begins after the white space of its first line: a method would look as if it contained the next one. */
+function withFirstIndent(text: string): string {
+  const indents = text.split("\n").flatMap((line, at) => (at === 0 || line.trim() === "" ? [] : indentOf(line)));
+  return " ".repeat(indents.reduce((least, one) => Math.min(least, one), 300) % 300) + text;
+}
+
+/** Keys of YAML, TOML and JSON that are not below another one in the text. */
+function outermostKeys(text: string): readonly string[] {
+  const keys = withFirstIndent(text)
+    .split("\n")
+    .flatMap((line) => {
+      const key = /^(?:"([^"]{1,120})"\s*:|\[{1,2}([\w."-]+)\]|([\w.$/-]+)\s*(?::(?:\s|$)|=))/.exec(line.trim());
+      return key ? { name: key.slice(1).find(Boolean)!, indent: indentOf(line) } : [];
+    });
+  const least = keys.reduce((lowest, { indent }) => Math.min(lowest, indent), 300);
+  return keys.filter(({ indent }) => indent === least).map(({ name }) => name);
 }

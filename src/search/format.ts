@@ -1,6 +1,27 @@
 /** Detects the kind of a text from its name and type, and the language in which it is written. */
 
-export type TextFormat = "markdown" | "asciidoc" | "rst" | "braces" | "indents" | "statements" | "plain";
+const codeFormats = [
+  "script",
+  "python",
+  "go",
+  "rust",
+  "java",
+  "c",
+  "csharp",
+  "ruby",
+  "php",
+  "kotlin",
+  "swift",
+  "shell",
+  "sql",
+  // Other languages, by how they mark what belongs together.
+  "braces",
+  "indents",
+  "statements",
+] as const;
+export type CodeFormat = (typeof codeFormats)[number];
+
+export type TextFormat = "markdown" | "asciidoc" | "rst" | "keys" | "plain" | CodeFormat;
 
 export function textFormatOf(path: string, mimeType = ""): TextFormat {
   const name = path.slice(path.lastIndexOf("/") + 1);
@@ -8,34 +29,54 @@ export function textFormatOf(path: string, mimeType = ""): TextFormat {
   const known = byEnding.get(ending);
   if (known) return known;
   const type = mimeType.split(";", 1)[0]!.trim().toLowerCase();
-  return byType.get(type) ?? (/^(?:Makefile|Dockerfile|Rakefile|Gemfile)$/.test(name) ? "statements" : "plain");
+  return byType.get(type) ?? byFileName.get(name) ?? "plain";
 }
 
 /** True for program code. */
-export function isCode(format: TextFormat): boolean {
-  return format === "braces" || format === "indents" || format === "statements";
+export function isCode(format: TextFormat): format is CodeFormat {
+  return (codeFormats as readonly TextFormat[]).includes(format);
 }
 
 const endings: Readonly<Record<Exclude<TextFormat, "plain">, string>> = {
   markdown: "md mdx markdown mdown qmd ipynb",
   asciidoc: "adoc asciidoc asc",
   rst: "rst rest",
-  braces:
-    "ts tsx mts cts js jsx mjs cjs java c h cc cpp cxx hpp hh cs go rs kt kts swift scala php dart groovy m mm css scss less vue svelte proto zig sol",
-  indents: "py pyi rb ex exs lua nim jl pl pm r coffee",
-  statements: "sql sh bash zsh fish ps1 bat cmd tf hcl graphql gql cmake mk awk vim el clj lisp scm hs ml mli erl",
+  keys: "yaml yml toml json json5 jsonc",
+  script: "ts tsx mts cts js jsx mjs cjs",
+  python: "py pyi pyw",
+  go: "go",
+  rust: "rs",
+  java: "java",
+  c: "c h cc cpp cxx hpp hh hxx",
+  csharp: "cs",
+  ruby: "rb rake gemspec",
+  php: "php",
+  kotlin: "kt kts",
+  swift: "swift",
+  shell: "sh bash zsh ksh",
+  sql: "sql",
+  braces: "scala dart groovy m mm css scss less vue svelte proto zig sol",
+  indents: "ex exs lua nim jl pl pm r coffee",
+  statements: "fish ps1 bat cmd tf hcl graphql gql cmake mk awk vim el clj lisp scm hs ml mli erl",
 };
 const byEnding = byName(endings);
 const types: Readonly<Partial<Record<TextFormat, string>>> = {
   markdown: "text/markdown",
   asciidoc: "text/asciidoc",
   rst: "text/x-rst text/prs.fallenstein.rst",
-  braces:
-    "text/javascript application/javascript application/typescript text/typescript text/x-typescript text/css text/x-java text/x-c text/x-c++ text/x-go text/x-rust",
-  indents: "text/x-python text/x-ruby",
-  statements: "application/x-sh application/sql",
+  script: "text/javascript application/javascript application/typescript text/typescript text/x-typescript",
+  python: "text/x-python",
+  go: "text/x-go",
+  rust: "text/x-rust",
+  java: "text/x-java",
+  c: "text/x-c text/x-c++",
+  ruby: "text/x-ruby",
+  shell: "application/x-sh",
+  sql: "application/sql",
+  braces: "text/css",
 };
 const byType = byName(types);
+const byFileName = byName({ statements: "Makefile Dockerfile", ruby: "Rakefile Gemfile" });
 
 /** From lists of names to a map by name. */
 function byName(lists: Readonly<Partial<Record<TextFormat, string>>>): Map<string, TextFormat> {

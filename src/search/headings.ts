@@ -1,19 +1,40 @@
 /** Detects where a new section begins: a heading of a document, a definition in code. */
-import type { TextFormat } from "./format.ts";
+import { createCodeScanner } from "./code-scanner.ts";
+import { definitionIn, type Definition } from "./definitions.ts";
+import { isCode, type CodeFormat, type TextFormat } from "./format.ts";
 
-type Began =
-  /** The heading with those above it, or the name of the definition and of its container. */
-  | { readonly heading: string }
+export type Began =
+  /** The heading with those above it, or the name of the definition and of its containers. */
+  | { readonly heading: string; readonly definition?: Definition }
   /** A remark belongs to the definition below it, if there is one. */
   | { readonly isRemark: true };
 
 /** Called line by line, in order; [from, to) is the line without trailing white space, `next` the beginning of the next line. */
-type HeadingReader = (text: string, from: number, to: number, next: string) => Began | undefined;
+type ReadLine = (text: string, from: number, to: number, next: string) => Began | undefined;
+
+/** A definition whose end has not been read yet. */
+export interface OpenDefinition extends Definition {
+  readonly indent: number;
+  /** [from, to) of its first line. */
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface HeadingReader {
+  readonly read: ReadLine;
+  /** Definitions that contain the line that was read last. */
+  containers(): readonly OpenDefinition[];
+}
 
 /** Longer lines are neither headings nor first lines of definitions. */
 const maxLineLength = 300;
 
 export function headingReader(format: TextFormat): HeadingReader {
+  if (isCode(format)) return readCode(format);
+  return { read: readProse(format), containers: () => [] };
+}
+
+function readProse(format: TextFormat): ReadLine {
   switch (format) {
     case "markdown":
       return readMarkdown();
@@ -21,11 +42,7 @@ export function headingReader(format: TextFormat): HeadingReader {
       return readAsciidoc();
     case "rst":
       return readRst();
-    case "braces":
-    case "indents":
-    case "statements":
-      return readCode(format);
-    case "plain":
+    default:
       return () => undefined;
   }
 }
@@ -40,7 +57,7 @@ function outline(): (level: number, title: string) => { heading: string } {
   };
 }
 
-function readMarkdown(): HeadingReader {
+function readMarkdown(): ReadLine {
   const under = outline();
   let fence = "";
   let inFrontMatter = false;
@@ -81,7 +98,7 @@ function readMarkdown(): HeadingReader {
   };
 }
 
-function readAsciidoc(): HeadingReader {
+function readAsciidoc(): ReadLine {
   const under = outline();
   let fence = "";
   return (text, from, to) => {
@@ -101,7 +118,7 @@ function readAsciidoc(): HeadingReader {
   };
 }
 
-function readRst(): HeadingReader {
+function readRst(): ReadLine {
   const under = outline();
   const levels: string[] = [];
   return (text, from, to, next) => {
@@ -115,51 +132,69 @@ function readRst(): HeadingReader {
   };
 }
 
-/** Only near the margin: deeper definitions belong to an outer one. */
-function readCode(format: "braces" | "indents" | "statements"): HeadingReader {
-  const under = outline();
-  return (text, from, to) => {
-    if (to - from > maxLineLength) return undefined;
+/** Comments, which belong to the definition below them. */
+const comment = /^(?:\/\*|\*(?:$|[\s/*])|\/\/|--|;;)/;
+const hashComment = /^#/;
+/** What may stand before a definition, or on lines of its own above it. */
+const annotation =
+  /^(?:@(?!interface\b)[\w.]+(?:\([^()]*\))?|\[[\w.:]+(?:\([^()]*\))?\]|#\[[^\]]*\]|template\s*<[^()]*>|\/\*[^*]*\*\/)\s*/;
+const continued = /^(?:[)\]{]|where\b)/;
+/** Labels and preprocessor directives, which stand at the margin within functions and classes. */
+const atMargin = /^(?:#|[\w ]{1,40}:$)/;
+const closed = /^(?:\}|end\b)/i;
+
+/** True if the line is part of a definition that begins with the same indent. */
+export function isContinued(code: string, format: TextFormat): boolean {
+  return closed.test(code) || continued.test(code) || ((format === "c" || format === "go") && atMargin.test(code));
+}
+
+const hasHashComments: ReadonlySet<TextFormat> = new Set(["python", "ruby", "shell", "indents"]);
+/** Longer lines are data or minified. */
+const maxCodeLength = 3000;
+
+function readCode(format: CodeFormat): HeadingReader {
+  const scanner = createCodeScanner(format);
+  const open: OpenDefinition[] = [];
+  let indent = 0;
+
+  function read(text: string, from: number, to: number): Began | undefined {
+    const { at: state } = scanner;
     const line = text.slice(from, to);
-    const indent = /^[ \t]*/.exec(line)![0].replaceAll("\t", "    ").length;
-    if (indent > 4) return undefined;
-    const code = line.trimStart();
-    if (remark.test(code)) return { isRemark: true };
-    const names = definitions[format].exec(code);
-    const name = names?.slice(1).find(Boolean) ?? (format === "braces" ? methodIn(code) : undefined);
-    if (name === undefined || (indent > 0 && variable.test(code))) return undefined;
-    return under(indent, name);
-  };
+    scanner.read(line);
+    if (state !== "code") return state === "comment" ? { isRemark: true } : undefined;
+    indent = indentOf(line);
+    if (line.length > maxCodeLength) return undefined;
+    const code = withoutAnnotations(line.trimStart());
+    const comments = hasHashComments.has(format) ? hashComment : comment;
+    if (code === "" || /^@(?!interface)|^#?\[/.test(code) || comments.test(code)) return { isRemark: true };
+    const isClosed = closed.test(code);
+    const definition = definitionIn(format, {
+      code: code.slice(0, maxLineLength),
+      text,
+      at: to - code.length,
+      indent,
+      within: open.findLast((one) => one.indent < indent || (isClosed && one.indent === indent)),
+    });
+    if (isClosed || !isContinued(code, format)) while (open.length > 0 && open.at(-1)!.indent >= indent) open.pop();
+    if (!definition) return format === "c" && /^[\w*][\w\s*]*$/.test(code) ? { isRemark: true } : undefined;
+    const titles = [...open, definition].flatMap(({ title }) => title || []);
+    if (definition.kind !== "value") open.push({ ...definition, indent, from, to });
+    else if (/[[({]$/.test(code)) open.push({ ...definition, kind: "type", indent, from, to });
+    return { heading: titles.join(" > "), definition };
+  }
+
+  return { read, containers: () => open.filter((one) => one.indent < indent) };
 }
 
-/** Comments, decorators and attributes, which stand above their definition. */
-const remark = /^(?:\/\*|\*|\/\/|#(?!include|define|if|endif)|@|--|;;|\[\w)/;
-const variable = /^(?:const|let|var)\b/;
-
-/** Matches `name(…) {`, with any types and modifiers before the name. */
-function methodIn(code: string): string | undefined {
-  const last = code.at(-1);
-  if (last !== "{" && last !== ")" && last !== ",") return undefined;
-  const before = /^[\w$~<>[\],*&:? ]{1,120}\(/.exec(code)?.[0];
-  const name = before && /([\w$~]{1,80})\s?\($/.exec(before)?.[1];
-  return !name || statements.has(/^\w+/.exec(code)?.[0] ?? "") || last !== "{" ? undefined : name;
+function withoutAnnotations(code: string): string {
+  let rest = code;
+  for (let found = annotation.exec(rest)?.[0]; found; found = annotation.exec(rest)?.[0])
+    rest = rest.slice(found.length);
+  // Java writes annotations of a return type after the modifiers.
+  return /^[a-z]+ @(?!interface)/.test(rest) ? rest.replace(/^((?:[a-z]+ )+)@\w+\s+/, "$1") : rest;
 }
 
-const statements = new Set(
-  "if else for foreach while switch catch return throw new await with using do match when".split(" "),
-);
-
-const modifiers =
-  "(?:(?:export|default|public|private|protected|internal|static|abstract|final|async|override|virtual|inline|extern|unsafe|" +
-  "pub(?:\\([a-z]+\\))?|sealed|partial|open|data|suspend|const|declare|readonly)\\s+)*";
-
-const definitions = {
-  braces: new RegExp(
-    `^${modifiers}(?:(?:function\\*?|class|interface|type|enum|struct|trait|impl|fn|func|fun|def|namespace|module|object|record|` +
-      `protocol|extension|union|message|service|contract|let|var)\\s+([\\w$]+)|(?<=const\\s)([\\w$]+)|func\\s*\\([^)]*\\)\\s*(\\w+))`,
-  ),
-  indents:
-    /^(?:async\s+|local\s+)?(?:def|class|module|function|sub|defmodule|defp|proc|func|macro)\s+(\w[\w.:?!]*?):?(?=$|[\s(<{;,=|])/,
-  statements:
-    /^(?:(?:create|alter)\s+(?:\w+\s+){1,6}["`[]?([\w.]+)|function\s+([\w:-]+)|([\w:-]+)\s*\(\)\s*\{?$|(?:resource|module|variable|data|type|input|interface|enum)\s+"?([\w.-]+)|\((?:defun|defn|define|defmacro)\s+([^\s()]+)|([\w.-]+):(?:\s|$))/i,
-} as const;
+/** Width of the white space before the text. */
+export function indentOf(line: string): number {
+  return /^[ \t]*/.exec(line)![0].replaceAll("\t", "    ").length;
+}

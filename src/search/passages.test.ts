@@ -57,6 +57,51 @@ describe("code is cut at its definitions", () => {
   });
 });
 
+describe("a function that fits is in one passage", () => {
+  const statement = `    this.total += ${"value + ".repeat(10)}1;\n`;
+  const method = (name: string, statements: number) =>
+    `  // ${name} 処理\n  ${name}(value: number): void {\n${`${statement}\n`.repeat(statements)}  }\n`;
+
+  it("with blank lines, comment and functions within it, and knows its class", () => {
+    const text = `class Box {\n${method("open", 12)}\n${method("close", 12)}}\n\n${"const x = 1;\n".repeat(10)}`;
+    const [first, second] = passagesOf(text, "script");
+    expect(text.slice(first!.from, first!.to)).toBe(`class Box {\n${method("open", 12)}`.trimEnd());
+    expect(second).toMatchObject({
+      heading: "Box > close",
+      defines: ["close"],
+      within: [{ line: 1, from: 0, to: 11 }],
+    });
+    expect(text.slice(second!.from, second!.to)).toMatch(/^\/\/ close 処理[^]*\n {2}\}\n\}$/);
+  });
+
+  it("a longer one is cut between its paragraphs, each piece with its name", () => {
+    const text = `class Box {\n${method("open", 40)}}\n`;
+    const passages = passagesOf(text, "script");
+    expect(passages.length).toBeGreaterThan(2);
+    for (const { heading } of passages) expect(heading).toBe("Box > open");
+    expect(passages[1]!.within.map(({ line }) => line)).toEqual([1, 3]);
+    for (const { from, to } of passages.slice(1))
+      expect(text.slice(from, to)).toMatch(/^this\.total[^]*;\s*(?:\}\s*)*$/);
+  });
+
+  it("small ones share a passage, which knows all of them", () => {
+    const text = "class A {\n  b() {}\n  c() {}\n}\nfunction d() {}\nconst e = 1;\n";
+    expect(passagesOf(text, "script")).toMatchObject([
+      { heading: "A > b, c, d, e", defines: ["A", "b", "c", "d", "e"] },
+    ]);
+  });
+
+  it("also with a brace on the next line, a type on the line before, and labels", () => {
+    const body = "  call(one, two, three, four, five, six, seven, eight, nine, ten);\n\n".repeat(16);
+    const text = `/* Opens. */\nstatic int\nopen_it(int a)\n{\n${body}out:\n#ifdef X\n  stop();\n#endif\n}\n\nint\nclose_it(int a)\n{\n${body}}\n`;
+    const passages = passagesOf(text, "c");
+    expect(passages.map(({ heading, lines }) => [heading, ...lines])).toEqual([
+      ["open_it", 1, 41],
+      ["close_it", 43, 78],
+    ]);
+  });
+});
+
 describe("other text is cut between paragraphs", () => {
   it("that are long enough together", () => {
     const paragraph = `${long.repeat(4)}\n\n`;
@@ -75,7 +120,9 @@ describe("other text is cut between paragraphs", () => {
 
 it("a text without content has one empty passage", () => {
   for (const text of ["", " \r\n\t\n"])
-    expect(passagesOf(text, "plain")).toEqual([{ from: 0, to: 0, lines: [1, 1], heading: "" }]);
+    expect(passagesOf(text, "plain")).toEqual([
+      { from: 0, to: 0, lines: [1, 1], heading: "", defines: [], within: [] },
+    ]);
 });
 
 it("passages are in order and hold all non-space text, with their lines, whatever the text", () => {
@@ -136,8 +183,8 @@ it("a text of ten megabytes in one line is cut into many", () => {
 describe("format and language", () => {
   it.each([
     ["a/README.md", undefined, "markdown"],
-    ["a/x.TS", undefined, "braces"],
-    ["x.py", undefined, "indents"],
+    ["a/x.TS", undefined, "script"],
+    ["x.py", undefined, "python"],
     ["Dockerfile", undefined, "statements"],
     ["notes", "text/markdown; charset=utf-8", "markdown"],
     ["notes.txt", "text/plain", "plain"],

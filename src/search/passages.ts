@@ -1,5 +1,5 @@
 /** Cuts a text at headings, definitions and paragraphs. */
-import { headingReader } from "./headings.ts";
+import { headingReader, indentOf, isContinued, type OpenDefinition } from "./headings.ts";
 import { isCode, type TextFormat } from "./format.ts";
 import { wholeCharacterAt } from "./whole-character.ts";
 
@@ -9,8 +9,22 @@ export interface Passage {
   readonly to: number;
   /** First and last line, from 1, both included. */
   readonly lines: readonly [first: number, last: number];
-  /** The headings above it, or its definition; "" if there are none. */
+  /** The headings above it, or what it defines with the names of what contains it; "" if there are none. */
   readonly heading: string;
+}
+
+/** A passage of a text that has just been cut. */
+export interface CutPassage extends Passage {
+  /** Names of the functions, classes, constants … that begin in it, in order, without those of their containers. */
+  readonly defines: readonly string[];
+  /** First lines of the definitions that contain it, the outermost first, such as that of its class: line from 1, and [from, to) in the text. */
+  readonly within: readonly SignatureLine[];
+}
+
+export interface SignatureLine {
+  readonly line: number;
+  readonly from: number;
+  readonly to: number;
 }
 
 /** Counted in letters; a character of a script without spaces counts as two and a half. */
@@ -20,38 +34,49 @@ const goodWeight = 800;
 /** Lighter code is not cut off from what follows, even at a definition. */
 const minWeight = 90;
 
-/** In order and disjoint; only white space lies between them. At least one, which may be empty. */
-export function passagesOf(text: string, format: TextFormat): Passage[] {
-  const passages: Passage[] = [];
-  const readHeading = headingReader(format);
-  let heading = "";
+/** In order and disjoint; only white space lies between them. At least one, which may be empty. A function that fits is in one passage. */
+export function passagesOf(text: string, format: TextFormat): CutPassage[] {
+  const passages: CutPassage[] = [];
+  const reader = headingReader(format);
+  /** Number of the first line of each definition, by its position. */
+  const lineAt = new Map<number, number>();
+  let begun: Begun[] = [];
+  let section = "";
   let open: Open | undefined;
   /** Start of the remarks directly above the line. */
   let remarks: Cut | undefined;
+  /** End of the function that is not cut. */
+  let wholeUntil = 0;
 
+  /** Adds [open.from, to) without what begins after it. */
+  const add = ({ from, line, heading, within }: Open, to: number, lastLine: number): void => {
+    const inside = begun.filter((one) => one.from < to);
+    begun = begun.filter((one) => one.from >= to);
+    const defines = inside.flatMap(({ name }) => name ?? []);
+    passages.push({
+      from,
+      to,
+      lines: [line, lastLine],
+      heading: headingOf(inside) || heading,
+      defines,
+      within: within.map((one) => ({ line: lineAt.get(one.from)!, from: one.from, to: one.to })),
+    });
+  };
   const close = (): void => {
     const before = passages.at(-1);
     // A line or two that remain stay with the passage before.
-    if (open?.isRest && open.weight < minWeight * 2 && before?.heading === open.heading)
+    if (open?.isRest && open.weight < minWeight * 2 && begun.length === 0 && before?.to === open.restOf)
       passages[passages.length - 1] = { ...before, to: open.to, lines: [before.lines[0], open.lastLine] };
-    else if (open) {
-      const { from, to, heading: under } = open;
-      passages.push({ from, to, lines: [open.line, open.lastLine], heading: under });
-    }
+    else if (open) add(open, open.to, open.lastLine);
     open = undefined;
   };
   /** Ends the open passage at an earlier position, and continues with the rest. */
   const closeAt = (cut: Cut): void => {
     const rest = open!;
-    passages.push({ from: rest.from, to: cut.to, lines: [rest.line, cut.lastLine], heading: rest.heading });
-    open = {
-      ...rest,
-      from: cut.from,
-      line: cut.line,
-      weight: rest.weight - cut.weight,
-      breakAt: undefined,
-      isRest: false,
-    };
+    add(rest, cut.to, cut.lastLine);
+    open = { ...rest, ...cut, to: rest.to, lastLine: rest.lastLine, weight: rest.weight - cut.weight };
+    open.breakAt = undefined;
+    open.isRest = false;
   };
 
   let line = 0;
@@ -62,28 +87,49 @@ export function passagesOf(text: string, format: TextFormat): Passage[] {
     const from = skipSpace(text, start, next);
     const to = trimEnd(text, from, next);
     if (to === from) {
-      if (open && open.weight >= goodWeight) close();
+      if (open && open.weight >= goodWeight && start >= wholeUntil) close();
       if (open) open.hasBreak = true;
       remarks = undefined;
       start = next;
       continue;
     }
-    const cut: Cut | undefined = open && { to: open.to, lastLine: open.lastLine, from, line, weight: open.weight };
+    const began = reader.read(text, start, to, newline === -1 ? "" : peekLine(text, next));
+    const within = reader.containers();
+    const heading = isCode(format) ? within.flatMap(({ title }) => title || []).join(" > ") : section;
+    const cut: Cut | undefined = open && {
+      to: open.to,
+      lastLine: open.lastLine,
+      from,
+      line,
+      weight: open.weight,
+      heading,
+      within,
+    };
     if (open?.hasBreak) {
       open.breakAt = cut;
       open.hasBreak = false;
     }
-    const began = readHeading(text, start, to, newline === -1 ? "" : peekLine(text, next));
+    const weight = weigh(text, from, to);
     if (began && "heading" in began) {
-      heading = began.heading;
       const at = remarks ?? cut;
       // A heading alone stays with the text below it, and so does a short text before the first heading.
       const isEnough = at && (at.weight >= minWeight || (!isCode(format) && open?.hasText && open.heading !== ""));
-      if (open && isEnough) {
-        if (remarks) closeAt(remarks);
-        else close();
+      if (start >= wholeUntil && began.definition?.kind !== "value") {
+        if (open && isEnough) {
+          if (remarks) closeAt({ ...remarks, heading, within });
+          else close();
+        }
+        const remarkWeight = remarks && open ? open.weight : 0;
+        if (began.definition?.kind === "function")
+          wholeUntil = endOfWhole(text, start, next, format, maxWeight - remarkWeight) ?? 0;
       }
-      if (open) open.heading = heading;
+      if (began.definition) {
+        begun.push({ from, heading: began.heading, name: began.definition.name });
+        lineAt.set(start, line);
+      } else {
+        section = began.heading;
+        if (open) open.heading = section;
+      }
       remarks = undefined;
     } else if (began) remarks ??= cut;
     else {
@@ -91,9 +137,9 @@ export function passagesOf(text: string, format: TextFormat): Passage[] {
       if (open && !open.hasText) open.hasText = /[\p{L}\p{N}]/u.test(text.slice(from, Math.min(to, from + 200)));
     }
 
-    const weight = weigh(text, from, to);
-    const isRest: boolean = open !== undefined && open.weight + weight > maxWeight && weight <= maxWeight;
-    if (open && open.weight + weight > maxWeight) {
+    const isTooMuch: boolean = open !== undefined && start >= wholeUntil && open.weight + weight > maxWeight;
+    const isRest = isTooMuch && weight <= maxWeight;
+    if (open && isTooMuch) {
       if (open.breakAt && open.breakAt.weight > maxWeight / 4) closeAt(open.breakAt);
       if (open.weight + weight > maxWeight) close();
       remarks = undefined;
@@ -101,28 +147,41 @@ export function passagesOf(text: string, format: TextFormat): Passage[] {
     if (weight > maxWeight) {
       close();
       for (const [pieceFrom, pieceTo] of piecesOf(text, from, to))
-        passages.push({ from: pieceFrom, to: pieceTo, lines: [line, line], heading });
+        add({ ...opened(pieceFrom), to: pieceTo }, pieceTo, line);
     } else if (open) {
       open.to = to;
       open.lastLine = line;
       open.weight += weight + 1;
-    } else
-      open = {
-        from,
+    } else open = opened(from);
+    start = next;
+
+    function opened(at: number): Open {
+      const restOf = passages.at(-1)?.to ?? 0;
+      return {
+        from: at,
         to,
         line,
         lastLine: line,
-        heading,
+        heading: began && "heading" in began && !began.definition ? section : heading,
+        within,
         weight,
         hasBreak: false,
         breakAt: undefined,
         isRest,
+        restOf,
         hasText: began === undefined,
       };
-    start = next;
+    }
   }
   close();
-  return passages.length === 0 ? [{ from: 0, to: 0, lines: [1, 1], heading: "" }] : passages;
+  return passages.length === 0 ? [{ from: 0, to: 0, lines: [1, 1], heading: "", defines: [], within: [] }] : passages;
+}
+
+/** A definition that begins in the open passage or after it. */
+interface Begun {
+  readonly from: number;
+  readonly heading: string;
+  readonly name: string | undefined;
 }
 
 /** A position to cut at: the end of what is before it, and the start of what is after it. */
@@ -133,6 +192,9 @@ interface Cut {
   readonly line: number;
   /** Weight of what is before it. */
   readonly weight: number;
+  /** Of what is after it. */
+  readonly heading: string;
+  readonly within: readonly OpenDefinition[];
 }
 
 interface Open {
@@ -140,7 +202,9 @@ interface Open {
   readonly line: number;
   to: number;
   lastLine: number;
+  /** Headings above its start. */
   heading: string;
+  readonly within: readonly OpenDefinition[];
   weight: number;
   /** True directly after a paragraph. */
   hasBreak: boolean;
@@ -148,8 +212,48 @@ interface Open {
   breakAt: Cut | undefined;
   /** True if there is more than a heading. */
   hasText: boolean;
-  /** True if it continues a passage that had become too long. */
-  readonly isRest: boolean;
+  /** True if it continues a passage that had become too long, which ended at `restOf`. */
+  isRest: boolean;
+  readonly restOf: number;
+}
+
+const maxHeadingLength = 400;
+
+/** Each definition with its containers, which are named once: `Pool > open, close`. */
+function headingOf(begun: readonly Begun[]): string {
+  let heading = "";
+  let above = "";
+  begun.forEach(({ heading: path }, at) => {
+    if (begun[at + 1]?.heading.startsWith(`${path} > `) || heading.length > maxHeadingLength) return;
+    const end = path.lastIndexOf(" > ") + 1;
+    const isSibling = heading !== "" && path.slice(0, end) === above;
+    heading += (heading === "" ? "" : ", ") + (isSibling && end > 0 ? path.slice(end + 2) : path);
+    above = path.slice(0, end);
+  });
+  return heading;
+}
+
+/** Where the definition ends whose first line is [start, next); undefined if it weighs more than `most`. */
+function endOfWhole(text: string, start: number, next: number, format: TextFormat, most: number): number | undefined {
+  const indent = indentOf(text.slice(start, Math.min(next, start + 200)));
+  let weight = 0;
+  let end = next;
+  for (let at = start; at < text.length && at - start < most * 4;) {
+    const newline = text.indexOf("\n", at);
+    const after = newline === -1 ? text.length : newline + 1;
+    const from = skipSpace(text, at, after);
+    const to = trimEnd(text, from, after);
+    if (to > from) {
+      const code = text.slice(at, Math.min(to, at + 200));
+      const own = indentOf(code);
+      if (at > start && (own < indent || (own === indent && !isContinued(code.trimStart(), format)))) return end;
+      weight += to - from > most ? Infinity : weigh(text, from, to) + 1;
+      if (weight > most) return undefined;
+      end = after;
+    }
+    at = after;
+  }
+  return end;
 }
 
 /** Cuts a line that is too long for one passage: after a sentence, else after a word, else between two characters. */

@@ -589,9 +589,18 @@ const search: readonly Parser[] = [
     inThread: true,
     run: tokenize,
   },
-  ...(["markdown", "asciidoc", "rst", "braces", "indents", "statements", "plain"] as const).map((format): Parser => ({
+  ...(
+    ["markdown", "asciidoc", "rst", "plain", "script", "python", "c", "csharp", "shell", "sql", "statements"] as const
+  ).map((format): Parser => ({
     name: `passages of ${format}`,
     tokens: [
+      "a(",
+      "int a(",
+      ") {",
+      "`",
+      '"',
+      '"""',
+      "<<A\n",
       "# ",
       "```\n",
       "function a(",
