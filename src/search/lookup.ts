@@ -2,7 +2,7 @@
 import { editDistance } from "../lib/nearest.ts";
 import { inverseFrequency } from "./bm25.ts";
 import { body, createListWriter, eachPosting, fields, headingField, listsOf, title, type List } from "./lists.ts";
-import type { QueryTerm } from "./query.ts";
+import type { QueryTerm } from "./query-terms.ts";
 import type { Segment, Segments } from "./segments.ts";
 import { type Visibility, visibleLists, type VisiblePart, wholePart } from "./visibility.ts";
 
@@ -87,8 +87,8 @@ export function openLookup(stored: Segments, visibility?: Visibility) {
       });
       return placesLeft < 0 ? undefined : judge(wanted, lists, () => false);
     },
-    /** Undefined if it does not occur. */
-    find(wanted: QueryTerm): FoundTerm | undefined {
+    /** Undefined if it does not occur. A correction is looked for only if `mayGuess`. */
+    find(wanted: QueryTerm, mayGuess = true): FoundTerm | undefined {
       const { term, beginning, kind } = wanted;
       if (beginning !== undefined) {
         // A single character takes all its postings, however many there are.
@@ -100,7 +100,7 @@ export function openLookup(stored: Segments, visibility?: Visibility) {
         if (begun) return begun;
       }
       const found = judge(wanted, exact(term), (other) => other === term);
-      if (found || kind === "pair" || kind === "single") return found;
+      if (found || !mayGuess || kind === "pair" || kind === "single") return found;
       let corrected = beginning && shorterTerm(beginning, exact);
       if (corrected === undefined && guesses++ < maxGuesses) corrected = nearestTerm(index, segments, term);
       return corrected === undefined

@@ -1,9 +1,10 @@
 /** Filters by required phrases, excluded words and audience. */
 import type { Admitted } from "./admission.ts";
-import type { Lookup } from "./lookup.ts";
+import type { FoundTerm, Lookup } from "./lookup.ts";
 import { hasPhrase } from "./matches.ts";
 import { body, eachPosting, headingField } from "./lists.ts";
-import type { Phrase, ParsedQuery } from "./query.ts";
+import type { ParsedQuery } from "./query.ts";
+import type { Phrase } from "./query-terms.ts";
 import type { Segment } from "./segments.ts";
 import type { PassageTexts } from "./texts.ts";
 import type { Visibility } from "./visibility.ts";
@@ -91,9 +92,12 @@ function isFor(wanted: ParsedQuery["audience"], audience: ParsedQuery["audience"
   return audience.length === 0 || wanted.some((one) => audience.includes(one));
 }
 
-interface Places {
-  /** 1 where all terms of a phrase occur. */
+/** 1 where all terms occur. */
+export interface Places {
   readonly inPassages: Uint8Array;
+  /** By passage: in its heading, or in the description of the document. */
+  readonly inHeadings: Uint8Array;
+  /** By document: in its title or path. */
   readonly inDocuments: Uint8Array;
 }
 
@@ -104,25 +108,32 @@ function mayHave({ inPassages, inDocuments }: Places, { starts }: Segment, docum
   return false;
 }
 
-function placesOf({ segments, find }: Lookup, phrase: Phrase): readonly Places[] {
+function placesOf(lookup: Lookup, phrase: Phrase): readonly Places[] {
   const terms = new Map(phrase.map((wanted) => [wanted.beginning ?? wanted.term, wanted]));
   // The first terms reduce the candidates enough; the text decides.
-  const found = [...terms.values()].slice(0, 32).map((wanted) => find(wanted));
+  const found = [...terms.values()].slice(0, 32).map((wanted) => lookup.find(wanted));
+  return placesOfAll(lookup, found);
+}
+
+/** By segment. A term that is undefined occurs nowhere. */
+export function placesOfAll({ segments }: Lookup, found: readonly (FoundTerm | undefined)[]): readonly Places[] {
   return segments.map((segment, at) => {
     const inPassages = new Uint8Array(segment.lengths.length);
+    const inHeadings = new Uint8Array(segment.lengths.length);
     const inDocuments = new Uint8Array(segment.documents.length);
     found.forEach((one, step) => {
       if (!one || one.isGuess) return;
       // Each term counts only where all those before it occur.
-      for (const { field, ...list } of one.lists[at]!) {
-        if (field === headingField) continue;
-        const into = field === body ? inPassages : inDocuments;
-        eachPosting({ field, ...list }, (ordinal) => {
+      for (const list of one.lists[at]!) {
+        const into = list.field === body ? inPassages : list.field === headingField ? inHeadings : inDocuments;
+        eachPosting(list, (ordinal) => {
           if (into[ordinal] === step) into[ordinal] = step + 1;
         });
       }
     });
-    const isWhole = (steps: number): number => (steps === found.length ? 1 : 0);
-    return { inPassages: inPassages.map(isWhole), inDocuments: inDocuments.map(isWhole) };
+    for (const steps of [inPassages, inHeadings, inDocuments])
+      for (let ordinal = 0; ordinal < steps.length; ordinal += 1)
+        steps[ordinal] = steps[ordinal] === found.length ? 1 : 0;
+    return { inPassages, inHeadings, inDocuments };
   });
 }

@@ -14,15 +14,19 @@ interface Scored {
   readonly score: number;
 }
 
+/** Far above any score. */
+const tierScore = 1e6;
+
 /**
  * Returns a function for the best documents, best first. `worth` returns the weight of a term; `isOut` excludes documents by their
- * ordinal in a segment.
+ * ordinal in a segment. Documents of a higher tier come first, whatever their score.
  */
 export function score(
   { segments, meanLength }: Lookup,
   found: readonly FoundTerm[],
   worth: (found: FoundTerm) => number,
   isOut: (segment: number, document: number) => boolean,
+  tierOf: (segment: number, document: number) => number = () => 0,
 ): (count: number) => readonly Scored[] {
   const norms = Float32Array.from({ length: 256 }, (_, short) =>
     lengthNorm(searchWeights, longLength(short), meanLength),
@@ -45,7 +49,7 @@ export function score(
     parts.forEach(({ ofDocument, ofBest }, part) => {
       let least = heap.length === count ? heap[0]!.score : 0;
       for (let document = 0; document < ofDocument.length; document += 1) {
-        const total = ofDocument[document]! + ofBest[document]!;
+        const total = ofDocument[document]! + ofBest[document]! + tierOf(part, document) * tierScore;
         if (total <= least || isOut(part, document)) continue;
         keepLargest(heap, count, { part, document, score: total });
         if (heap.length === count) least = heap[0]!.score;
@@ -56,7 +60,7 @@ export function score(
       .map(({ part, document, score: total }) => {
         const { segment, best, ofBest } = parts[part]!;
         const passage = ofBest[document]! > 0 ? best[document]! : segment.starts[document]!;
-        return { segment, document, passage, score: total };
+        return { segment, document, passage, score: total % tierScore };
       });
   };
 }
