@@ -259,8 +259,8 @@ describe("other output", () => {
 
   it("of a hit does not say whether the text behind the mask matches", async () => {
     const { source } = createMemory({ "a.txt": `harbour token = "${token}"`, "b.txt": "the harbour" });
-    const search = async () => ["a.txt", "b.txt"].map((path) => ({ ...hitAt(path, 0), isMatch: true }));
-    const found = await mask({ ...source, search }).search!({ text: "harbour", limit: 10 }, call());
+    const hits = ["a.txt", "b.txt"].map((path) => ({ ...hitAt(path, 0), isMatch: true }));
+    const found = await mask({ ...source, search: async () => hits }).search!({ text: "harbour", limit: 10 }, call());
     expect(toSourceHits(found).hits.map(({ isMatch }) => isMatch)).toEqual([undefined, true]);
   });
 

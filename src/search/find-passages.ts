@@ -131,7 +131,7 @@ function lookUp(
     return typed && worth(typed);
   });
   const find = (one: QueryTerm): FoundTerm | undefined =>
-    known.has(termKey(one)) ? known.get(termKey(one)) : lookup.find(one, false);
+    known.has(termKey(one)) ? known.get(termKey(one)) : lookup.findPlaces(one);
   if (found.length <= maxTerms) return { found: [...found, ...others], find };
   const least = found.map(({ idf }) => idf).sort((left, right) => right - left)[maxTerms - 1]!;
   return { found: [...found.filter(({ idf }) => idf >= least).slice(0, maxTerms), ...others], find };

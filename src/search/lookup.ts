@@ -87,8 +87,26 @@ export function openLookup(stored: Segments, visibility?: Visibility) {
       });
       return placesLeft < 0 ? undefined : judge(wanted, lists, () => false);
     },
-    /** Undefined if it does not occur. A correction is looked for only if `mayGuess`. */
-    find(wanted: QueryTerm, mayGuess = true): FoundTerm | undefined {
+    /** Where the term itself occurs, or terms with its prefix: several lists of one field. No corrections, and no weight. */
+    findPlaces(wanted: QueryTerm): FoundTerm | undefined {
+      const { term, beginning, kind } = wanted;
+      const lists = exact(term).map((ofSegment, at) => {
+        if (beginning === undefined) return ofSegment;
+        const all = [...ofSegment];
+        let places = 0;
+        index.eachTerm(segments[at]!, beginning, (_, begun) => {
+          for (const list of begun()) {
+            all.push(list);
+            places += countIn(list);
+          }
+          return kind === "single" || places < maxPrefixPlaces;
+        });
+        return all;
+      });
+      return judge(wanted, lists, () => false);
+    },
+    /** Undefined if it does not occur. */
+    find(wanted: QueryTerm): FoundTerm | undefined {
       const { term, beginning, kind } = wanted;
       if (beginning !== undefined) {
         // A single character takes all its postings, however many there are.
@@ -100,7 +118,7 @@ export function openLookup(stored: Segments, visibility?: Visibility) {
         if (begun) return begun;
       }
       const found = judge(wanted, exact(term), (other) => other === term);
-      if (found || !mayGuess || kind === "pair" || kind === "single") return found;
+      if (found || kind === "pair" || kind === "single") return found;
       let corrected = beginning && shorterTerm(beginning, exact);
       if (corrected === undefined && guesses++ < maxGuesses) corrected = nearestTerm(index, segments, term);
       return corrected === undefined

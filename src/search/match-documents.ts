@@ -7,7 +7,8 @@ import { hasWord } from "./matches.ts";
 import { isNamed, matching, named, similar, type Tier } from "./query-match.ts";
 import { nameKey, type ParsedQuery } from "./query.ts";
 import type { QueryTerm } from "./query-terms.ts";
-import { placesOfAll, type PassageOrdinal, type Places } from "./passage-filter.ts";
+import { placesIn, type PassageOrdinal, type Places } from "./passage-filter.ts";
+import type { Segment } from "./segments.ts";
 import type { PassageTexts } from "./texts.ts";
 
 /** A document with more words than these precedes similar ones only if they stand in one passage: a long document contains many words. */
@@ -27,60 +28,76 @@ interface Judged {
 
 export type DocumentMatcher = ReturnType<typeof createDocumentMatcher>;
 
+/** Where the words may be in one segment. */
+interface Marked {
+  /** Number of words in each document, counted as long as none is missing. */
+  readonly words: Uint8Array;
+  /** By word: as typed, and in the other kana. */
+  readonly places: readonly (readonly Places[])[];
+}
+
 /** `find` returns a term that occurs; `others` are the words that were found in the other kana. */
 export function createDocumentMatcher(
-  lookup: Lookup,
+  { segments }: Lookup,
   texts: PassageTexts,
   { content, whole }: Pick<ParsedQuery, "content" | "whole">,
   find: (term: QueryTerm) => FoundTerm | undefined,
   others: readonly FoundTerm[],
 ) {
-  const words = content?.map((word) => ({ word, ways: waysOf(word, find, others) })) ?? [];
+  const required = content?.map((word) => ({ word, ways: waysOf(word, find, others) })) ?? [];
   // The rarest first: it rules out most documents.
-  words.sort((left, right) => rarity(right.ways) - rarity(left.ways));
-  const isPossible = content !== undefined && words.every(({ ways }) => ways.length > 0);
-  const required = isPossible
-    ? words.map(({ word, ways }) => ({ word, places: anyOf(ways.map((way) => placesOfAll(lookup, way))) }))
-    : [];
+  required.sort((left, right) => rarity(right.ways) - rarity(left.ways));
+  const isPossible = content !== undefined && required.every(({ ways }) => ways.length > 0);
+  const marked = segments.map((segment, at) => (isPossible ? mark(segment, at) : undefined));
   const judged = new Map<number, Judged>();
   let readings = 0;
   let definitionReadings = 0;
 
-  const isSomePassage = (at: number, document: number, isIt: (passage: number) => boolean): boolean => {
-    const { starts } = lookup.segments[at]!;
-    for (let passage = starts[document]!; passage < starts[document + 1]!; passage += 1) if (isIt(passage)) return true;
-    return false;
-  };
+  /** Undefined if no document of the segment has all words. */
+  function mark(segment: Segment, at: number): Marked | undefined {
+    const words = new Uint8Array(segment.documents.length);
+    const places: (readonly Places[])[] = [];
+    for (const [step, { ways }] of required.entries()) {
+      let count = 0;
+      const take = (document: number): void => {
+        if (words[document] !== step) return;
+        words[document] = step + 1;
+        count += 1;
+      };
+      places.push(ways.map((way) => placesIn(segment, at, way, take)));
+      if (count === 0) return undefined;
+    }
+    return { words, places };
+  }
 
-  /** Whether the index has each word somewhere in the document. */
-  const mayMatch = (at: number, document: number): boolean =>
-    isPossible &&
-    required.every(({ places: { [at]: here } }) => {
-      return here!.inDocuments[document] === 1 || isSomePassage(at, document, (passage) => isPlace(here!, passage));
-    });
-
-  /** Whether all words are in one passage with its headings, the title and the path. */
-  const areTogether = (at: number, document: number): boolean =>
-    isSomePassage(at, document, (passage) =>
-      required.every(({ places: { [at]: here } }) => here!.inDocuments[document] === 1 || isPlace(here!, passage)),
-    );
-
-  /** Whether all words are in one heading, or in the title and the path. */
-  const mayBeNamed = (at: number, document: number): boolean =>
-    required.every(({ places }) => places[at]!.inDocuments[document] === 1) ||
-    isSomePassage(at, document, (passage) => required.every(({ places }) => places[at]!.inHeadings[passage] === 1));
+  /** The highest tier that a document can have, by the index alone. `at` is the position of its segment in the lookup. */
+  function mayBe(at: number, document: number): Tier {
+    const here = marked[at];
+    if (here?.words[document] !== required.length) return similar;
+    const { places } = here;
+    const { starts } = segments[at]!;
+    const isInName = places.map((ways) => ways.some(({ terms, inDocuments }) => inDocuments[document] === terms));
+    const mayName = whole !== undefined && required.length > 0;
+    if (mayName && isInName.every(Boolean)) return named;
+    let areTogether = required.length <= maxScattered;
+    for (let passage = starts[document]!; passage < starts[document + 1]!; passage += 1) {
+      if (mayName && places.every((ways) => isInHeading(ways, passage))) return named;
+      areTogether ||= places.every((ways, word) => isInName[word] || isInPassage(ways, passage));
+    }
+    return areTogether ? matching : similar;
+  }
 
   /** The passage of a document that defines the whole query. */
-  function definingPassage({ segment, document, passage: best }: PassageOrdinal, at: number): number | undefined {
+  function definingPassage(
+    { segment, document, passage: best }: PassageOrdinal,
+    { places }: Marked,
+  ): number | undefined {
     const id = segment.documents[document]!;
     const { path, mimeType } = texts.entry(id);
     const format = textFormatOf(path, mimeType);
     const start = segment.starts[document]!;
     const defines = (passage: number): boolean => {
-      if (
-        !required.every(({ places }) => isPlace(places[at]!, passage)) ||
-        definitionReadings++ >= maxDefinitionReadings
-      )
+      if (!places.every((ways) => isInPassage(ways, passage)) || definitionReadings++ >= maxDefinitionReadings)
         return false;
       const { text } = texts.passage(id + passage - start)!;
       return definedNames(text, format).some((name) => nameKey(name) === whole);
@@ -92,45 +109,36 @@ export function createDocumentMatcher(
   }
 
   /** Reads what the index cannot know: whether the terms of a word follow one another. */
-  function has(word: ContentWord, { inPassages, inHeadings, inDocuments }: Places, place: PassageOrdinal): boolean {
+  function has(word: ContentWord, ways: readonly Places[], place: PassageOrdinal): boolean {
     const { segment, document } = place;
     const id = segment.documents[document]!;
     const start = segment.starts[document]!;
     const isIn = (text: string): boolean => readings++ < maxReadings && hasWord(text, word);
-    const { title = "", name = "", path, query = {}, description = "" } = texts.entry(id);
-    if (inDocuments[document] === 1 && [title, name, path, ...Object.values(query)].some(isIn)) return true;
-    if (inHeadings[start] === 1 && isIn(description)) return true;
     const inOne = (passage: number): boolean => {
-      if (inPassages[passage] !== 1 && inHeadings[passage] !== 1) return false;
+      if (!isInPassage(ways, passage)) return false;
       const { text, heading } = texts.passage(id + passage - start)!;
-      return (inPassages[passage] === 1 && isIn(text)) || (inHeadings[passage] === 1 && isIn(heading));
+      return isIn(text) || (isInHeading(ways, passage) && isIn(heading));
     };
     if (inOne(place.passage)) return true;
+    const { title = "", name = "", path, query = {}, description = "" } = texts.entry(id);
+    if ([title, name, path, ...Object.values(query)].some(isIn)) return true;
+    if (isInHeading(ways, start) && isIn(description)) return true;
     for (let passage = start; passage < segment.starts[document + 1]!; passage += 1)
       if (passage !== place.passage && inOne(passage)) return true;
     return false;
   }
 
-  /** The highest tier that a document can have, by the index alone. `at` is the position of its segment in the lookup. */
-  const mayBe = (at: number, document: number): Tier => {
-    if (!mayMatch(at, document)) return similar;
-    if (whole !== undefined && required.length > 0 && mayBeNamed(at, document)) return named;
-    return required.length <= maxScattered || areTogether(at, document) ? matching : similar;
-  };
-
   function decide(place: PassageOrdinal, id: number): Judged {
-    const at = lookup.segments.indexOf(place.segment);
+    const at = segments.indexOf(place.segment);
+    const here = marked[at];
     const isMatch =
-      mayMatch(at, place.document) &&
+      here?.words[place.document] === required.length &&
       // The index knows where a single term is.
-      required.every(
-        ({ word, places }) =>
-          (word.phrase.length === 1 && word.otherKana === undefined) || has(word, places[at]!, place),
-      );
+      required.every(({ word, ways }, index) => isSingle(ways) || has(word, here.places[index]!, place));
     if (!isMatch) return { tier: similar, isMatch };
     const tier = Math.min(mayBe(at, place.document), matching) as Tier;
     if (whole === undefined || required.length === 0) return { tier, isMatch };
-    const passage = definingPassage(place, at);
+    const passage = definingPassage(place, here);
     if (passage !== undefined) return { tier: named, isMatch, passage };
     return { tier: isNamed(whole, texts.entry(id)) ? named : tier, isMatch };
   }
@@ -159,22 +167,18 @@ function waysOf(
   return [...(isFound ? [terms as FoundTerm[]] : []), ...(other ? [[other]] : [])];
 }
 
-/** Whether the passage or its heading has the word. */
-function isPlace({ inPassages, inHeadings }: Places, passage: number): boolean {
-  return inPassages[passage] === 1 || inHeadings[passage] === 1;
+function isSingle(ways: readonly (readonly FoundTerm[])[]): boolean {
+  return ways.length === 1 && ways[0]!.length === 1 && ways[0]![0]!.word === undefined;
+}
+
+function isInPassage(ways: readonly Places[], passage: number): boolean {
+  return isInHeading(ways, passage) || ways.some(({ terms, inPassages }) => inPassages[passage] === terms);
+}
+
+function isInHeading(ways: readonly Places[], passage: number): boolean {
+  return ways.some(({ terms, inHeadings }) => inHeadings[passage] === terms);
 }
 
 function rarity(ways: readonly (readonly FoundTerm[])[]): number {
   return Math.max(0, ...ways.flat().map(({ idf }) => idf));
-}
-
-function anyOf(ways: readonly (readonly Places[])[]): readonly Places[] {
-  const [first = [], ...rest] = ways;
-  for (const way of rest)
-    way.forEach(({ inPassages, inHeadings, inDocuments }, at) => {
-      inPassages.forEach((here, ordinal) => (first[at]!.inPassages[ordinal]! |= here));
-      inHeadings.forEach((here, ordinal) => (first[at]!.inHeadings[ordinal]! |= here));
-      inDocuments.forEach((here, ordinal) => (first[at]!.inDocuments[ordinal]! |= here));
-    });
-  return first;
 }

@@ -45,16 +45,16 @@ export function createPassageFilter(
     place: PassageOrdinal,
   ): number | "apart" | undefined {
     const { segment, document } = place;
-    const { inPassages, inDocuments } = places[at]!;
+    const { terms, inPassages, inDocuments } = places[at]!;
     const start = segment.starts[document]!;
     const end = segment.starts[document + 1]!;
     const id = segment.documents[document]!;
     const hasIt = (passage: number): boolean =>
-      inPassages[passage] === 1 && stands(phrase, texts.passage(id + passage - start)?.text ?? "");
+      inPassages[passage] === terms && stands(phrase, texts.passage(id + passage - start)?.text ?? "");
     if (hasIt(place.passage)) return place.passage;
     for (let passage = start; passage < end; passage += 1)
       if (passage !== place.passage && hasIt(passage)) return passage;
-    if (inDocuments[document] !== 1) return undefined;
+    if (inDocuments[document] !== terms) return undefined;
     const { title = "", name = "", path } = texts.entry(id);
     return [title, name, path].some((text) => stands(phrase, text)) ? "apart" : undefined;
   }
@@ -92,8 +92,9 @@ function isFor(wanted: ParsedQuery["audience"], audience: ParsedQuery["audience"
   return audience.length === 0 || wanted.some((one) => audience.includes(one));
 }
 
-/** 1 where all terms occur. */
+/** How many of the first `terms` terms occur in each place; all of them where the number is `terms`. */
 export interface Places {
+  readonly terms: number;
   readonly inPassages: Uint8Array;
   /** By passage: in its heading, or in the description of the document. */
   readonly inHeadings: Uint8Array;
@@ -101,39 +102,43 @@ export interface Places {
   readonly inDocuments: Uint8Array;
 }
 
-function mayHave({ inPassages, inDocuments }: Places, { starts }: Segment, document: number): boolean {
-  if (inDocuments[document] === 1) return true;
+function mayHave({ terms, inPassages, inDocuments }: Places, { starts }: Segment, document: number): boolean {
+  if (inDocuments[document] === terms) return true;
   for (let passage = starts[document]!; passage < starts[document + 1]!; passage += 1)
-    if (inPassages[passage] === 1) return true;
+    if (inPassages[passage] === terms) return true;
   return false;
 }
 
-function placesOf(lookup: Lookup, phrase: Phrase): readonly Places[] {
+function placesOf({ segments, find }: Lookup, phrase: Phrase): readonly Places[] {
   const terms = new Map(phrase.map((wanted) => [wanted.beginning ?? wanted.term, wanted]));
   // The first terms reduce the candidates enough; the text decides.
-  const found = [...terms.values()].slice(0, 32).map((wanted) => lookup.find(wanted));
-  return placesOfAll(lookup, found);
+  const found = [...terms.values()].slice(0, 32).map((wanted) => find(wanted));
+  return segments.map((segment, at) => placesIn(segment, at, found));
 }
 
-/** By segment. A term that is undefined occurs nowhere. */
-export function placesOfAll({ segments }: Lookup, found: readonly (FoundTerm | undefined)[]): readonly Places[] {
-  return segments.map((segment, at) => {
-    const inPassages = new Uint8Array(segment.lengths.length);
-    const inHeadings = new Uint8Array(segment.lengths.length);
-    const inDocuments = new Uint8Array(segment.documents.length);
-    found.forEach((one, step) => {
-      if (!one || one.isGuess) return;
-      // Each term counts only where all those before it occur.
-      for (const list of one.lists[at]!) {
-        const into = list.field === body ? inPassages : list.field === headingField ? inHeadings : inDocuments;
-        eachPosting(list, (ordinal) => {
-          if (into[ordinal] === step) into[ordinal] = step + 1;
-        });
-      }
-    });
-    for (const steps of [inPassages, inHeadings, inDocuments])
-      for (let ordinal = 0; ordinal < steps.length; ordinal += 1)
-        steps[ordinal] = steps[ordinal] === found.length ? 1 : 0;
-    return { inPassages, inHeadings, inDocuments };
+/** A term that is undefined occurs nowhere. `take` gets each document with all terms in one place, possibly several times. */
+export function placesIn(
+  { documents, lengths, owners }: Segment,
+  at: number,
+  found: readonly (FoundTerm | undefined)[],
+  take?: (document: number) => void,
+): Places {
+  const inPassages = new Uint8Array(lengths.length);
+  const inHeadings = new Uint8Array(lengths.length);
+  const inDocuments = new Uint8Array(documents.length);
+  found.forEach((one, step) => {
+    if (!one || one.isGuess) return;
+    const isLast = step === found.length - 1;
+    // Each term counts only where all those before it occur.
+    for (const list of one.lists[at]!) {
+      const isOfPassage = list.field <= headingField;
+      const into = list.field === body ? inPassages : isOfPassage ? inHeadings : inDocuments;
+      eachPosting(list, (ordinal) => {
+        if (into[ordinal] !== step) return;
+        into[ordinal] = step + 1;
+        if (isLast) take?.(isOfPassage ? owners[ordinal]! : ordinal);
+      });
+    }
   });
+  return { terms: found.length, inPassages, inHeadings, inDocuments };
 }
