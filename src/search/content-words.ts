@@ -9,6 +9,8 @@ export interface ContentWord {
   readonly phrase: Phrase;
   /** The same word in the other kana, which counts too. */
   readonly otherKana?: string;
+  /** A run of characters without spaces: a text that contains it has the word. */
+  readonly run?: string;
 }
 
 /** Runs of one script, without spaces between words; and names, which are words with signs between them. */
@@ -68,7 +70,8 @@ function isWithin(inner: Piece, outer: Piece): boolean {
 
 function toWord(text: string, isOpen: boolean, otherKana?: string): ContentWord[] {
   const phrase = stepsOf(text, isOpen);
-  return phrase.length > 0 ? [{ phrase, ...(otherKana !== undefined && { otherKana }) }] : [];
+  const run = phrase.every(({ kind }) => kind === "pair") && { run: text };
+  return phrase.length > 0 ? [{ phrase, ...run, ...(otherKana !== undefined && { otherKana }) }] : [];
 }
 
 /** An identifier as one term, if it is all there is; in a path, its parts. */

@@ -76,13 +76,13 @@ export function createDocumentMatcher(
     if (here?.words[document] !== required.length) return similar;
     const { places } = here;
     const { starts } = segments[at]!;
-    const isInName = places.map((ways) => ways.some(({ terms, inDocuments }) => inDocuments[document] === terms));
     const mayName = whole !== undefined && required.length > 0;
-    if (mayName && isInName.every(Boolean)) return named;
+    if (mayName && places.every((ways) => isInName(ways, document))) return named;
     let areTogether = required.length <= maxScattered;
+    if (areTogether && !mayName) return matching;
     for (let passage = starts[document]!; passage < starts[document + 1]!; passage += 1) {
       if (mayName && places.every((ways) => isInHeading(ways, passage))) return named;
-      areTogether ||= places.every((ways, word) => isInName[word] || isInPassage(ways, passage));
+      areTogether ||= places.every((ways) => isInPassage(ways, passage) || isInName(ways, document));
     }
     return areTogether ? matching : similar;
   }
@@ -171,12 +171,21 @@ function isSingle(ways: readonly (readonly FoundTerm[])[]): boolean {
   return ways.length === 1 && ways[0]!.length === 1 && ways[0]![0]!.word === undefined;
 }
 
+// Loops, because they run for every candidate.
 function isInPassage(ways: readonly Places[], passage: number): boolean {
-  return isInHeading(ways, passage) || ways.some(({ terms, inPassages }) => inPassages[passage] === terms);
+  for (const { terms, inPassages } of ways) if (inPassages[passage] === terms) return true;
+  return isInHeading(ways, passage);
 }
 
 function isInHeading(ways: readonly Places[], passage: number): boolean {
-  return ways.some(({ terms, inHeadings }) => inHeadings[passage] === terms);
+  for (const { terms, inHeadings } of ways) if (inHeadings[passage] === terms) return true;
+  return false;
+}
+
+/** In the title or the path. */
+function isInName(ways: readonly Places[], document: number): boolean {
+  for (const { terms, inDocuments } of ways) if (inDocuments[document] === terms) return true;
+  return false;
 }
 
 function rarity(ways: readonly (readonly FoundTerm[])[]): number {

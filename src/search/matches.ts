@@ -72,7 +72,8 @@ function startsOf<Word extends { readonly word: string }>(
 }
 
 /** Returns whether the text contains the word, in either kana. */
-export function hasWord(text: string, { phrase, otherKana }: ContentWord): boolean {
+export function hasWord(text: string, { phrase, otherKana, run }: ContentWord): boolean {
+  if (run !== undefined && text.includes(run)) return true;
   return hasPhrase(text, phrase) || (otherKana !== undefined && occurrencesOf(otherKana, foldText(text)).length > 0);
 }
 
