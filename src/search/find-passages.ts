@@ -8,7 +8,7 @@ import { openLookup, type FoundTerm, type Lookup } from "./lookup.ts";
 import { createDocumentMatcher, type DocumentMatcher } from "./match-documents.ts";
 import { createTermMatcher, type TermMatch } from "./matches.ts";
 import { findOtherKana, pairWeight } from "./other-kana.ts";
-import type { Tier } from "./query-match.ts";
+import { named, type Tier } from "./query-match.ts";
 import { parseQuery, type ParsedQuery } from "./query.ts";
 import { termKey, type QueryTerm } from "./query-terms.ts";
 import { rerank } from "./rerank.ts";
@@ -63,10 +63,18 @@ export function findPassages(
   const isVisible = (id: number): boolean => request.visibility?.has(id) ?? true;
   const choose = (rank: Rank, wanted: number): Candidate[] =>
     chooseBest(rank, admission, gate, matcher, wanted, isVisible);
+  const rank = score(lookup, found, worth, gate.isOut);
   const first =
     query.wanted.length === 0
       ? choose((take) => placesOf(admission.latest(take)), request.limit)
-      : choose(score(lookup, found, worth, gate.isOut, matcher.mayBe), count);
+      : choose((take) => rank(take, matcher.mayMatch), count);
+  // Many documents may have the query in their paths: those that it names must not displace others.
+  const chosen = new Set(first.map(({ document }) => document.id));
+  const called = choose(
+    (take) => rank(take, (at, document) => (matcher.mayBeNamed(at, document) ? 0 : -1)),
+    secondLooks,
+  );
+  first.push(...called.filter(({ tier, document }) => tier === named && !chosen.has(document.id)));
   const matchTerms = createTermMatcher(found, vocabularyOfTexts());
   const look = (candidate: Candidate): Looked => {
     const stored = index.texts.passage(candidate.passage)!;

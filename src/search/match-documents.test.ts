@@ -147,6 +147,20 @@ describe("the order", () => {
     expect(paths('"quarterly report"')[0]).toBe("q3.csv");
   });
 
+  it("finds the document with the name among others with the word in their paths", () => {
+    store.put([
+      ...Array.from({ length: 20 }, (_, at) => document(`auth/${at}.txt`, "nothing of interest, auth")),
+      document("x/auth.md", "nothing of interest ".repeat(20)),
+    ]);
+    expect(paths("auth", { limit: 3 })[0]).toBe("x/auth.md");
+  });
+
+  it("reads a long phrase of repeated characters", () => {
+    store.put([document("a", "あ".repeat(400)), document("b", "ああ")]);
+    expect(matches(`"${"あ".repeat(300)}"`)).toEqual(["a"]);
+    expect(matches("ククク")).toEqual([]);
+  });
+
   it("and the matches do not depend on hidden documents", () => {
     const seen = [document("a", "rotate keys often"), document("b", "rotate"), document("c", "keys")];
     store.put(seen);

@@ -6,13 +6,15 @@ import type { FoundTerm, Lookup } from "./lookup.ts";
 import { hasWord } from "./matches.ts";
 import { isNamed, matching, named, similar, type Tier } from "./query-match.ts";
 import { nameKey, type ParsedQuery } from "./query.ts";
-import type { QueryTerm } from "./query-terms.ts";
+import { termKey, type QueryTerm } from "./query-terms.ts";
 import { placesIn, type PassageOrdinal, type Places } from "./passage-filter.ts";
 import type { Segment } from "./segments.ts";
 import type { PassageTexts } from "./texts.ts";
 
 /** A document with more words than these precedes similar ones only if they stand in one passage: a long document contains many words. */
 const maxScattered = 2;
+/** Number of terms of a long phrase to look up. */
+const maxTerms = 32;
 /** Maximum number of passages to read for one query to check for words. */
 const maxReadings = 4096;
 /** Maximum number of passages to read for one query to look for a definition. */
@@ -70,21 +72,26 @@ export function createDocumentMatcher(
     return { words, places };
   }
 
-  /** The highest tier that a document can have, by the index alone. `at` is the position of its segment in the lookup. */
-  function mayBe(at: number, document: number): Tier {
+  /** The tier of a document by the index alone, without names. `at` is the position of its segment in the lookup. */
+  function mayMatch(at: number, document: number): Tier {
     const here = marked[at];
     if (here?.words[document] !== required.length) return similar;
-    const { places } = here;
+    if (required.length <= maxScattered) return matching;
     const { starts } = segments[at]!;
-    const mayName = whole !== undefined && required.length > 0;
-    if (mayName && places.every((ways) => isInName(ways, document))) return named;
-    let areTogether = required.length <= maxScattered;
-    if (areTogether && !mayName) return matching;
-    for (let passage = starts[document]!; passage < starts[document + 1]!; passage += 1) {
-      if (mayName && places.every((ways) => isInHeading(ways, passage))) return named;
-      areTogether ||= places.every((ways) => isInPassage(ways, passage) || isInName(ways, document));
-    }
-    return areTogether ? matching : similar;
+    for (let passage = starts[document]!; passage < starts[document + 1]!; passage += 1)
+      if (here.places.every((ways) => isInPassage(ways, passage) || isInName(ways, document))) return matching;
+    return similar;
+  }
+
+  /** Whether all words are in the title and the path, or in one heading. */
+  function mayBeNamed(at: number, document: number): boolean {
+    const here = marked[at];
+    if (whole === undefined || required.length === 0 || here?.words[document] !== required.length) return false;
+    if (here.places.every((ways) => isInName(ways, document))) return true;
+    const { starts } = segments[at]!;
+    for (let passage = starts[document]!; passage < starts[document + 1]!; passage += 1)
+      if (here.places.every((ways) => isInHeading(ways, passage))) return true;
+    return false;
   }
 
   /** The passage of a document that defines the whole query. */
@@ -134,9 +141,9 @@ export function createDocumentMatcher(
     const isMatch =
       here?.words[place.document] === required.length &&
       // The index knows where a single term is.
-      required.every(({ word, ways }, index) => isSingle(ways) || has(word, here.places[index]!, place));
+      required.every(({ word }, index) => isSingle(word) || has(word, here.places[index]!, place));
     if (!isMatch) return { tier: similar, isMatch };
-    const tier = Math.min(mayBe(at, place.document), matching) as Tier;
+    const tier = mayMatch(at, place.document);
     if (whole === undefined || required.length === 0) return { tier, isMatch };
     const passage = definingPassage(place, here);
     if (passage !== undefined) return { tier: named, isMatch, passage };
@@ -144,7 +151,8 @@ export function createDocumentMatcher(
   }
 
   return {
-    mayBe,
+    mayMatch,
+    mayBeNamed,
     /** Decides by the text, once for each document. Includes the passage with the definition if it defines the name that the query is. */
     judge(place: PassageOrdinal): Judged {
       const id = place.segment.documents[place.document]!;
@@ -161,14 +169,15 @@ function waysOf(
   find: (term: QueryTerm) => FoundTerm | undefined,
   others: readonly FoundTerm[],
 ): readonly (readonly FoundTerm[])[] {
-  const terms = phrase.map(find);
+  // The first terms reduce the candidates enough; the text decides.
+  const terms = [...new Map(phrase.map((term) => [termKey(term), term])).values()].slice(0, maxTerms).map(find);
   const isFound = terms.every((one) => one !== undefined && !one.isGuess);
   const other = otherKana === undefined ? undefined : others.find(({ word }) => word === otherKana);
   return [...(isFound ? [terms as FoundTerm[]] : []), ...(other ? [[other]] : [])];
 }
 
-function isSingle(ways: readonly (readonly FoundTerm[])[]): boolean {
-  return ways.length === 1 && ways[0]!.length === 1 && ways[0]![0]!.word === undefined;
+function isSingle({ phrase, otherKana }: ContentWord): boolean {
+  return phrase.length === 1 && otherKana === undefined;
 }
 
 // Loops, because they run for every candidate.

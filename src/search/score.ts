@@ -19,15 +19,14 @@ const tierScore = 1e6;
 
 /**
  * Returns a function for the best documents, best first. `worth` returns the weight of a term; `isOut` excludes documents by their
- * ordinal in a segment. Documents of a higher tier come first, whatever their score.
+ * ordinal in a segment. Documents of a higher tier come first, whatever their score; a negative tier excludes them.
  */
 export function score(
   { segments, meanLength }: Lookup,
   found: readonly FoundTerm[],
   worth: (found: FoundTerm) => number,
   isOut: (segment: number, document: number) => boolean,
-  tierOf: (segment: number, document: number) => number = () => 0,
-): (count: number) => readonly Scored[] {
+): (count: number, tierOf: (segment: number, document: number) => number) => readonly Scored[] {
   const norms = Float32Array.from({ length: 256 }, (_, short) =>
     lengthNorm(searchWeights, longLength(short), meanLength),
   );
@@ -44,7 +43,7 @@ export function score(
     }
     return { segment, ofDocument, ...bestPassages(segment, ofPassage) };
   });
-  return (count) => {
+  return (count, tierOf) => {
     const heap: { part: number; document: number; score: number }[] = [];
     parts.forEach(({ ofDocument, ofBest }, part) => {
       let least = heap.length === count ? heap[0]!.score : 0;
