@@ -257,6 +257,13 @@ describe("other output", () => {
     for (let length = 1; length < token.length; length += 1) expect(await found(name + token.slice(0, length))).toBe(0);
   });
 
+  it("of a hit does not say whether the text behind the mask matches", async () => {
+    const { source } = createMemory({ "a.txt": `harbour token = "${token}"`, "b.txt": "the harbour" });
+    const hits = ["a.txt", "b.txt"].map((path) => ({ ...hitAt(path, 0), isMatch: true }));
+    const found = await mask({ ...source, search: async () => hits }).search!({ text: "harbour", limit: 10 }, call());
+    expect(toSourceHits(found).hits.map(({ isMatch }) => isMatch)).toEqual([undefined, true]);
+  });
+
   it("of a hit holds no offset into a text other than the one that is read", async () => {
     const text = `token = "${token}"\n\nthe harbour\n`;
     const { source } = createMemory({ "a.txt": text, "b.txt": "the harbour" });

@@ -114,10 +114,12 @@ export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Lay
 
     /**
      * A hit must match the masked text, word by word: otherwise a caller could guess the masked parts by searching for them.
-     * A snippet may hold a piece of a secret: it is returned only if it occurs in the masked text.
+     * A snippet may hold a piece of a secret: it is returned only if it occurs in the masked text. Whether the hit matches is left
+     * to be decided by what is returned.
      */
     async function checkHit(hit: SourceHit, wanted: string, call: Call): Promise<SourceHit | undefined> {
-      const { snippet: _snippet, offset: _offset, marks: _marks, lines: _lines, ...found } = hit;
+      const { isMatch: _isMatch, ...undecided } = hit;
+      const { snippet: _snippet, offset: _offset, marks: _marks, lines: _lines, ...found } = undecided;
       const entry = await maskEntry(hit.entry);
       const { path, query } = entry;
       const parts = await inner.read({ path, query }, call).catch(() => []);
@@ -132,7 +134,7 @@ export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Lay
           /^[\p{L}\p{N}]+$/u.test(word) ? word.slice(0, Math.max(3, Math.ceil(word.length * 0.6))) : word,
         );
       if (!wanted.toLowerCase().split(/\s+/).every(occurs)) return undefined;
-      const { offset: _there, ...withoutOffset } = hit;
+      const { offset: _there, ...withoutOffset } = undecided;
       const isWhole = hit.snippet !== undefined && clean.some((text) => text.includes(hit.snippet as string));
       return isWhole ? { ...withoutOffset, entry } : { ...found, entry };
     }

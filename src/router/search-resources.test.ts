@@ -58,6 +58,7 @@ describe("a search", () => {
         score: 1,
         snippet: "coffee",
         lines: [1, 1],
+        isMatch: true,
       },
     ]);
   });

@@ -9,6 +9,7 @@ import {
   type Resources,
   type SearchRequest,
 } from "../resources.ts";
+import { createQueryMatcher, matching, similar, type Tier } from "../search/query-match.ts";
 import { type SourceHit, toSourceHits } from "../source.ts";
 import type { Access } from "./access.ts";
 import type { FairIndex } from "./fair-index.ts";
@@ -32,10 +33,19 @@ const patienceMs = 1000;
 interface ValidSearch extends Pick<SearchRequest, "text" | "typing"> {
   readonly limit: number;
   readonly within: Location | undefined;
+  /** The tier of a hit, by what is shown of it. */
+  readonly tierOf: ReturnType<typeof createQueryMatcher>;
 }
 
 interface Found extends SourceHit {
   readonly mount: RoutedMount;
+  /** Given by the index. */
+  readonly tier?: Tier;
+}
+
+/** A hit with its place among those of all searchers. */
+interface RankedHit extends Hit {
+  readonly tier: Tier;
 }
 
 /** State of the mounts during a search of the index: the share of each that is indexed, and errors. */
@@ -54,7 +64,7 @@ interface Reach {
 
 /** The hits of one searcher, best first, the share of each mount that it searched, and errors. */
 interface SearcherResult {
-  readonly hits: readonly Hit[];
+  readonly hits: readonly RankedHit[];
   readonly ready: ReadonlyMap<RoutedMount, number>;
   readonly failures: ReadonlyMap<RoutedMount, string>;
 }
@@ -68,10 +78,14 @@ export function createSearch(
   { findEntry }: Pick<ResourceReader, "findEntry">,
   index?: FairIndex,
 ): Pick<Resources, "search"> {
-  function toHit({ mount, entry, ...found }: Found, { within }: ValidSearch, call: Call): Hit | undefined {
+  function toHit(found: Found, wanted: ValidSearch, call: Call): RankedHit | undefined {
+    const { mount, entry, tier, ...hit } = found;
+    const { within } = wanted;
     if (within && !isBelow(entry.path, within.at.path)) return undefined;
     const resource = access.show(entry, mount, call);
-    return resource && { ...found, resource };
+    return (
+      resource && (tier === undefined ? withTier({ ...hit, resource }, entry.path, wanted) : { ...hit, resource, tier })
+    );
   }
 
   const reached = new WeakMap<RoutedMount, { freshUntilMs: number; readonly reach: Promise<Reach> }>();
@@ -119,7 +133,12 @@ export function createSearch(
    * An indexed entry may be gone or hidden by now. While the index is incomplete, the source is checked, and a snippet is shown only
    * if the text is unchanged. No hits are shown of a mount that cannot be read.
    */
-  async function confirmed(found: Found, wanted: ValidSearch, known: IndexState, call: Call): Promise<Hit | undefined> {
+  async function confirmed(
+    found: Found,
+    wanted: ValidSearch,
+    known: IndexState,
+    call: Call,
+  ): Promise<RankedHit | undefined> {
     const { mount, entry: indexed } = found;
     const hit = access.mayFind(call, mount, indexed) ? toHit(found, wanted, call) : undefined;
     if (hit === undefined) return undefined;
@@ -130,15 +149,21 @@ export function createSearch(
     // The index describes a resource as those see it who may see everything.
     const isFiltered = known.filtered.has(mount);
     if (!isFiltered && (known.ready.get(mount) === 1 || !mount.source.stat)) return hit;
-    const unsure: Hit | undefined = isFiltered ? undefined : { resource: hit.resource, score: hit.score };
+    const { path, query, version } = indexed;
+    // Of a text that may have changed, only the name is known to match. In a filtered mount, the order may not tell more than that.
+    const bare = (resource: Hit["resource"]): RankedHit => {
+      const { score } = hit;
+      const shown = withTier({ resource, score }, path, wanted);
+      return shown.isMatch ? shown : { resource, score, tier: isFiltered ? shown.tier : hit.tier };
+    };
+    const unsure = isFiltered ? undefined : bare(hit.resource);
     if (state === "slow") return unsure;
     const { uri } = hit.resource;
-    const { path, query, version } = indexed;
     try {
       const entry = await findEntry({ mount, at: { path, query } }, uri, call);
       const resource = access.describe(uri, entry, mount, call);
       if (entry.version === undefined || entry.version === version) return { ...hit, resource };
-      return { resource, score: hit.score };
+      return bare(resource);
     } catch (cause) {
       if (call.signal.aborted) throw cancelled(cause);
       const failure = toResourceError(cause);
@@ -254,6 +279,7 @@ export function createSearch(
         limit: Math.min(limit, maxLimit),
         within,
         typing,
+        tierOf: createQueryMatcher(text, typing),
       };
       const entered = access.routes.mounts.filter((mount) =>
         within ? mount === within.mount : access.mayEnter(call, mount),
@@ -291,16 +317,24 @@ export function createSearch(
   };
 }
 
+/** What a source does not say about its own hits is decided by what the caller is shown of them. */
+function withTier(hit: Hit, path: string, { tierOf }: ValidSearch): RankedHit {
+  const { resource, snippet, isMatch } = hit;
+  const { name, title, description, mimeType } = resource;
+  const tier = isMatch === false ? similar : tierOf({ path, name, title, description, mimeType, snippet });
+  return isMatch ? { ...hit, tier: Math.max(tier, matching) as Tier } : { ...hit, tier, isMatch: tier >= matching };
+}
+
 /** The best hits that the caller may see: as many as requested, however many hidden ones stand between. */
 async function visible(
   query: (limit: number) => Promise<readonly Found[]>,
-  show: (found: Found) => Promise<Hit | undefined>,
+  show: (found: Found) => Promise<RankedHit | undefined>,
   { limit }: ValidSearch,
   call: Call,
-): Promise<Hit[]> {
+): Promise<RankedHit[]> {
   for (let wanted = limit; ; wanted *= 2) {
     const found = await query(wanted);
-    const hits: Hit[] = [];
+    const hits: RankedHit[] = [];
     for (let at = 0; at < found.length && hits.length < limit; at += lookups) {
       const shown = await Promise.all(found.slice(at, at + lookups).map(show));
       hits.push(...shown.filter((hit) => hit !== undefined));
@@ -311,22 +345,38 @@ async function visible(
 }
 
 /**
- * Scores of different searchers cannot be compared, and those of an index depend on everything in it, including what is hidden from
- * the caller. So only ranks count: a hit gets its best rank in any list, with score 1 for the first and a little less for each
- * further one. Equal ranks keep the order of the lists, the index first.
+ * The tier decides first: what the query names, from whichever searcher, then matches, then similar hits. Scores of different searchers
+ * cannot be compared, and those of an index depend on everything in it, including what is hidden from the caller. So within a tier only
+ * ranks count: a hit gets its best rank in any list, with score 1 for the first and a little less for each further one. Equal ranks keep the order
+ * of the lists, the index first.
  */
-function fuse(lists: readonly (readonly Hit[])[]): Hit[] {
-  const best = new Map<string, Hit>();
+function fuse(lists: readonly (readonly RankedHit[])[]): Hit[] {
+  const best = new Map<string, RankedHit>();
   for (const list of lists) {
     for (const [rank, hit] of list.entries()) {
       const score = (fusion + 1) / (fusion + 1 + rank);
       const known = best.get(hit.resource.uri);
       // The hit of the index is preferred: it says where the match is.
       if (known === undefined) best.set(hit.resource.uri, { ...hit, score });
-      else if (known.score < score) best.set(hit.resource.uri, { ...known, score });
+      else {
+        const tier = Math.max(known.tier, hit.tier) as Tier;
+        best.set(hit.resource.uri, {
+          ...known,
+          score: Math.max(known.score, score),
+          tier,
+          isMatch: known.isMatch || hit.isMatch,
+        });
+      }
     }
   }
-  return [...best.values()].sort((left, right) => right.score - left.score);
+  let least = 1;
+  return [...best.values()]
+    .sort((left, right) => right.tier - left.tier || right.score - left.score)
+    .map((ranked) => {
+      const { tier: _tier, ...hit } = ranked;
+      least = Math.min(least, hit.score);
+      return { ...hit, score: least };
+    });
 }
 
 function isBelow(path: string, above: string): boolean {

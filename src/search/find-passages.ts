@@ -5,9 +5,12 @@ import { isFunctionWord } from "./function-words.ts";
 import { createPassageFilter, type PassageFilter, type PassageOrdinal } from "./passage-filter.ts";
 import type { OpenIndex } from "./index-documents.ts";
 import { openLookup, type FoundTerm, type Lookup } from "./lookup.ts";
+import { createDocumentMatcher, type DocumentMatcher } from "./match-documents.ts";
 import { createTermMatcher, type TermMatch } from "./matches.ts";
 import { findOtherKana, pairWeight } from "./other-kana.ts";
+import { named, type Tier } from "./query-match.ts";
 import { parseQuery, type ParsedQuery } from "./query.ts";
+import { termKey, type QueryTerm } from "./query-terms.ts";
 import { rerank } from "./rerank.ts";
 import { score } from "./score.ts";
 import type { Segment } from "./segments.ts";
@@ -21,6 +24,8 @@ import { searchWeights } from "./weights.ts";
 interface Candidate {
   readonly document: Admitted;
   readonly passage: number;
+  readonly tier: Tier;
+  readonly isMatch: boolean;
   readonly score: number;
 }
 
@@ -50,32 +55,42 @@ export function findPassages(
   const lookup = openLookup(index.segments, request.visibility);
   const others = query.otherKana.reduce((sum, { terms }) => sum + terms.length, 0);
   countRows?.(nextPowerOfTwo(lookup.passages) * (1 + query.wanted.length + others + (request.vector ? 1 : 0)));
-  const found = lookUp(lookup, query, index.texts);
+  const { found, find } = lookUp(lookup, query, index.texts);
+  const matcher = createDocumentMatcher(lookup, index.texts, query, find, found);
   const gate = createPassageFilter(index.texts, lookup, query, admission.ifFew(), request.visibility);
   const count = Math.max(secondLooks, request.limit);
   const placesOf = (ids: readonly number[]): Ranked[] => ids.map((id) => placeOf(lookup, id));
   const isVisible = (id: number): boolean => request.visibility?.has(id) ?? true;
-  const choose = (rank: Rank, wanted: number): Candidate[] => chooseBest(rank, admission, gate, wanted, isVisible);
+  const choose = (rank: Rank, wanted: number): Candidate[] =>
+    chooseBest(rank, admission, gate, matcher, wanted, isVisible);
+  const rank = score(lookup, found, worth, gate.isOut);
   const first =
     query.wanted.length === 0
       ? choose((take) => placesOf(admission.latest(take)), request.limit)
-      : choose(score(lookup, found, worth, gate.isOut), count);
-  const matcher = createTermMatcher(found, vocabularyOfTexts());
+      : choose((take) => rank(take, matcher.mayMatch), count);
+  // Many documents may have the query in their paths: those that it names must not displace others.
+  const chosen = new Set(first.map(({ document }) => document.id));
+  const called = choose(
+    (take) => rank(take, (at, document) => (matcher.mayBeNamed(at, document) ? 0 : -1)),
+    secondLooks,
+  );
+  first.push(...called.filter(({ tier, document }) => tier === named && !chosen.has(document.id)));
+  const matchTerms = createTermMatcher(found, vocabularyOfTexts());
   const look = (candidate: Candidate): Looked => {
     const stored = index.texts.passage(candidate.passage)!;
-    return { ...candidate, stored, matches: matcher(stored.text) };
+    return { ...candidate, stored, matches: matchTerms(stored.text) };
   };
   let looked = first.map(look).map((one) => ({
     ...one,
     score: (one.score + rerank(found, one.matches, worth)) * one.document.boost,
   }));
-  if (query.wanted.length > 0) looked.sort((left, right) => right.score - left.score);
+  if (query.wanted.length > 0) looked.sort(byTierAndScore);
   if (request.vector && query.wanted.length > 0) {
     const { vector } = request;
     const near = choose((take) => placesOf(index.vectors.nearest(vector, take)), count);
     looked = fuse(looked, near).map((one) => ("stored" in one ? one : look(one)));
   }
-  return looked.slice(0, request.limit).map(({ document, score: total, stored, matches }) => {
+  return looked.slice(0, request.limit).map(({ document, tier, isMatch, score: total, stored, matches }) => {
     const { from, to, marks } = snippetOf(stored.text, matches);
     return {
       mount: document.mount,
@@ -85,8 +100,14 @@ export function findPassages(
       offset: stored.from + from,
       marks,
       lines: stored.lines,
+      tier,
+      isMatch,
     };
   });
+}
+
+function byTierAndScore(left: Candidate, right: Candidate): number {
+  return right.tier - left.tier || right.score - left.score;
 }
 
 function nextPowerOfTwo(count: number): number {
@@ -102,10 +123,14 @@ function vocabularyOfTexts(): typeof vocabulary {
 }
 
 /** Each term once, the rarest if there are many, in the order of the query; then words in the other kana. */
-function lookUp(lookup: Lookup, query: ParsedQuery, texts: PassageTexts): FoundTerm[] {
+function lookUp(
+  lookup: Lookup,
+  query: ParsedQuery,
+  texts: PassageTexts,
+): { readonly found: readonly FoundTerm[]; find(term: QueryTerm): FoundTerm | undefined } {
   const known = new Map<string, FoundTerm | undefined>();
   for (const one of query.wanted) {
-    const key = `${one.beginning ?? ""}\0${one.term}`;
+    const key = termKey(one);
     if (!known.has(key)) known.set(key, lookup.find(one));
   }
   const found = [...known.values()].filter((one) => one !== undefined);
@@ -113,9 +138,11 @@ function lookUp(lookup: Lookup, query: ParsedQuery, texts: PassageTexts): FoundT
     const typed = known.get(`\0${term}`);
     return typed && worth(typed);
   });
-  if (found.length <= maxTerms) return [...found, ...others];
+  const find = (one: QueryTerm): FoundTerm | undefined =>
+    known.has(termKey(one)) ? known.get(termKey(one)) : lookup.findPlaces(one);
+  if (found.length <= maxTerms) return { found: [...found, ...others], find };
   const least = found.map(({ idf }) => idf).sort((left, right) => right - left)[maxTerms - 1]!;
-  return [...found.filter(({ idf }) => idf >= least).slice(0, maxTerms), ...others];
+  return { found: [...found.filter(({ idf }) => idf >= least).slice(0, maxTerms), ...others], find };
 }
 
 /** Weight of a term. */
@@ -138,6 +165,7 @@ function chooseBest(
   rank: Rank,
   admission: Admission,
   gate: PassageFilter,
+  matcher: DocumentMatcher,
   count: number,
   isVisible: (id: number) => boolean,
 ): Candidate[] {
@@ -152,8 +180,9 @@ function chooseBest(
       if (!document || chosen.has(document.id) || !isVisible(document.id)) continue;
       const passage = gate.pass(place, document);
       if (passage === undefined) continue;
-      const at = document.id + passage - place.segment.starts[place.document]!;
-      chosen.set(document.id, { document, passage: at, score: place.score });
+      const { tier, isMatch, passage: defining = passage } = matcher.judge({ ...place, passage });
+      const at = document.id + defining - place.segment.starts[place.document]!;
+      chosen.set(document.id, { document, passage: at, tier, isMatch, score: place.score });
       if (chosen.size === count) break;
     }
     if (chosen.size === count || ranked.length < take) return [...chosen.values()];
@@ -188,5 +217,5 @@ function fuse(words: readonly Looked[], meanings: readonly Candidate[]): (Looked
       const share = one.document.boost / (fusionOffset + rank + 1);
       fused.set(one.document.id, { ...(known ?? one), score: (known?.score ?? 0) + share });
     });
-  return [...fused.values()].sort((left, right) => right.score - left.score);
+  return [...fused.values()].sort(byTierAndScore);
 }

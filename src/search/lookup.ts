@@ -2,7 +2,7 @@
 import { editDistance } from "../lib/nearest.ts";
 import { inverseFrequency } from "./bm25.ts";
 import { body, createListWriter, eachPosting, fields, headingField, listsOf, title, type List } from "./lists.ts";
-import type { QueryTerm } from "./query.ts";
+import type { QueryTerm } from "./query-terms.ts";
 import type { Segment, Segments } from "./segments.ts";
 import { type Visibility, visibleLists, type VisiblePart, wholePart } from "./visibility.ts";
 
@@ -86,6 +86,24 @@ export function openLookup(stored: Segments, visibility?: Visibility) {
         return together(ofTerms, segment, parts.get(segment)!, accepts, mayRead);
       });
       return placesLeft < 0 ? undefined : judge(wanted, lists, () => false);
+    },
+    /** Where the term itself occurs, or terms with its prefix: several lists of one field. No corrections, and no weight. */
+    findPlaces(wanted: QueryTerm): FoundTerm | undefined {
+      const { term, beginning, kind } = wanted;
+      const lists = exact(term).map((ofSegment, at) => {
+        if (beginning === undefined) return ofSegment;
+        const all = [...ofSegment];
+        let places = 0;
+        index.eachTerm(segments[at]!, beginning, (_, begun) => {
+          for (const list of begun()) {
+            all.push(list);
+            places += countIn(list);
+          }
+          return kind === "single" || places < maxPrefixPlaces;
+        });
+        return all;
+      });
+      return judge(wanted, lists, () => false);
     },
     /** Undefined if it does not occur. */
     find(wanted: QueryTerm): FoundTerm | undefined {

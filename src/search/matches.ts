@@ -1,8 +1,9 @@
 /** Finds the terms of a query in one passage. */
-import { fold, foldedText } from "./fold.ts";
+import type { ContentWord } from "./content-words.ts";
+import { fold, foldedText, foldText } from "./fold.ts";
 import { occurrencesOf } from "./kana-words.ts";
 import type { FoundTerm } from "./lookup.ts";
-import type { Phrase } from "./query.ts";
+import type { Phrase } from "./query-terms.ts";
 import { scan, tokenAt, tokenize, type Token } from "./tokens.ts";
 import type { TermVocabulary } from "./vocabulary.ts";
 
@@ -68,6 +69,12 @@ function startsOf<Word extends { readonly word: string }>(
   const starts = new Map<number, Word>();
   for (const one of words) for (const at of occurrencesOf(one.word, folded)) if (!starts.has(at)) starts.set(at, one);
   return starts;
+}
+
+/** Returns whether the text contains the word, in either kana. */
+export function hasWord(text: string, { phrase, otherKana, run }: ContentWord): boolean {
+  if (run !== undefined && text.includes(run)) return true;
+  return hasPhrase(text, phrase) || (otherKana !== undefined && occurrencesOf(otherKana, foldText(text)).length > 0);
 }
 
 /** Returns whether the terms of the phrase follow one another anywhere in the text. */

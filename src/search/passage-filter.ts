@@ -1,9 +1,10 @@
 /** Filters by required phrases, excluded words and audience. */
 import type { Admitted } from "./admission.ts";
-import type { Lookup } from "./lookup.ts";
+import type { FoundTerm, Lookup } from "./lookup.ts";
 import { hasPhrase } from "./matches.ts";
 import { body, eachPosting, headingField } from "./lists.ts";
-import type { Phrase, ParsedQuery } from "./query.ts";
+import type { ParsedQuery } from "./query.ts";
+import type { Phrase } from "./query-terms.ts";
 import type { Segment } from "./segments.ts";
 import type { PassageTexts } from "./texts.ts";
 import type { Visibility } from "./visibility.ts";
@@ -44,16 +45,16 @@ export function createPassageFilter(
     place: PassageOrdinal,
   ): number | "apart" | undefined {
     const { segment, document } = place;
-    const { inPassages, inDocuments } = places[at]!;
+    const { terms, inPassages, inDocuments } = places[at]!;
     const start = segment.starts[document]!;
     const end = segment.starts[document + 1]!;
     const id = segment.documents[document]!;
     const hasIt = (passage: number): boolean =>
-      inPassages[passage] === 1 && stands(phrase, texts.passage(id + passage - start)?.text ?? "");
+      inPassages[passage] === terms && stands(phrase, texts.passage(id + passage - start)?.text ?? "");
     if (hasIt(place.passage)) return place.passage;
     for (let passage = start; passage < end; passage += 1)
       if (passage !== place.passage && hasIt(passage)) return passage;
-    if (inDocuments[document] !== 1) return undefined;
+    if (inDocuments[document] !== terms) return undefined;
     const { title = "", name = "", path } = texts.entry(id);
     return [title, name, path].some((text) => stands(phrase, text)) ? "apart" : undefined;
   }
@@ -91,16 +92,20 @@ function isFor(wanted: ParsedQuery["audience"], audience: ParsedQuery["audience"
   return audience.length === 0 || wanted.some((one) => audience.includes(one));
 }
 
-interface Places {
-  /** 1 where all terms of a phrase occur. */
+/** How many of the first `terms` terms occur in each place; all of them where the number is `terms`. */
+export interface Places {
+  readonly terms: number;
   readonly inPassages: Uint8Array;
+  /** By passage: in its heading, or in the description of the document. */
+  readonly inHeadings: Uint8Array;
+  /** By document: in its title or path. */
   readonly inDocuments: Uint8Array;
 }
 
-function mayHave({ inPassages, inDocuments }: Places, { starts }: Segment, document: number): boolean {
-  if (inDocuments[document] === 1) return true;
+function mayHave({ terms, inPassages, inDocuments }: Places, { starts }: Segment, document: number): boolean {
+  if (inDocuments[document] === terms) return true;
   for (let passage = starts[document]!; passage < starts[document + 1]!; passage += 1)
-    if (inPassages[passage] === 1) return true;
+    if (inPassages[passage] === terms) return true;
   return false;
 }
 
@@ -108,21 +113,32 @@ function placesOf({ segments, find }: Lookup, phrase: Phrase): readonly Places[]
   const terms = new Map(phrase.map((wanted) => [wanted.beginning ?? wanted.term, wanted]));
   // The first terms reduce the candidates enough; the text decides.
   const found = [...terms.values()].slice(0, 32).map((wanted) => find(wanted));
-  return segments.map((segment, at) => {
-    const inPassages = new Uint8Array(segment.lengths.length);
-    const inDocuments = new Uint8Array(segment.documents.length);
-    found.forEach((one, step) => {
-      if (!one || one.isGuess) return;
-      // Each term counts only where all those before it occur.
-      for (const { field, ...list } of one.lists[at]!) {
-        if (field === headingField) continue;
-        const into = field === body ? inPassages : inDocuments;
-        eachPosting({ field, ...list }, (ordinal) => {
-          if (into[ordinal] === step) into[ordinal] = step + 1;
-        });
-      }
-    });
-    const isWhole = (steps: number): number => (steps === found.length ? 1 : 0);
-    return { inPassages: inPassages.map(isWhole), inDocuments: inDocuments.map(isWhole) };
+  return segments.map((segment, at) => placesIn(segment, at, found));
+}
+
+/** A term that is undefined occurs nowhere. `take` gets each document with all terms in one place, possibly several times. */
+export function placesIn(
+  { documents, lengths, owners }: Segment,
+  at: number,
+  found: readonly (FoundTerm | undefined)[],
+  take?: (document: number) => void,
+): Places {
+  const inPassages = new Uint8Array(lengths.length);
+  const inHeadings = new Uint8Array(lengths.length);
+  const inDocuments = new Uint8Array(documents.length);
+  found.forEach((one, step) => {
+    if (!one || one.isGuess) return;
+    const isLast = step === found.length - 1;
+    // Each term counts only where all those before it occur.
+    for (const list of one.lists[at]!) {
+      const isOfPassage = list.field <= headingField;
+      const into = list.field === body ? inPassages : isOfPassage ? inHeadings : inDocuments;
+      eachPosting(list, (ordinal) => {
+        if (into[ordinal] !== step) return;
+        into[ordinal] = step + 1;
+        if (isLast) take?.(isOfPassage ? owners[ordinal]! : ordinal);
+      });
+    }
   });
+  return { terms: found.length, inPassages, inHeadings, inDocuments };
 }

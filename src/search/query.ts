@@ -1,23 +1,10 @@
 /** Parses a query as a person types it: terms, phrases, exclusions and filters. */
 import { invalid, quote } from "../errors.ts";
+import { contentWordsOf, wordsOf, type ContentWord } from "./content-words.ts";
 import { foldText } from "./fold.ts";
 import { kanaWordsOf } from "./kana-words.ts";
-import { tokenize, type Token } from "./tokens.ts";
-
-/** A term to search for. */
-export interface QueryTerm {
-  readonly term: string;
-  /** Present if every term with this prefix matches too. */
-  readonly beginning?: string;
-  readonly kind: Token["kind"];
-  /** Token position in the query. */
-  readonly position: number;
-  /** As typed, folded and in lowercase. */
-  readonly surface: string;
-}
-
-/** Terms that must follow one another in this order. */
-export type Phrase = readonly QueryTerm[];
+import { isStep, termKey, wantedOf, type Phrase, type QueryTerm } from "./query-terms.ts";
+import { tokenize } from "./tokens.ts";
 
 /** A word to search for in the other kana too: サクラ for さくら. */
 export interface OtherKana {
@@ -41,9 +28,15 @@ export interface ParsedQuery {
   readonly wanted: readonly QueryTerm[];
   /** Of words only: phrases and exclusions are taken as typed. */
   readonly otherKana: readonly OtherKana[];
+  /** What a match contains, including the phrases. Undefined if there are too many to check. */
+  readonly content: readonly ContentWord[] | undefined;
+  /** The words or the phrase, folded and in lowercase, if the query has nothing else to search for. */
+  readonly whole?: string;
   readonly phrases: readonly Phrase[];
   readonly nots: readonly Phrase[];
   readonly filters: readonly Filter[];
+  /** True if there are conditions on anything but the text. */
+  readonly isFiltered: boolean;
   /** Only documents changed at this time or later, in milliseconds. */
   readonly after?: number;
   /** Only documents with at least this priority. */
@@ -59,6 +52,7 @@ const maxLength = 10_000;
 /** Later words of a long query add little. */
 const maxWanted = 256;
 const maxOtherKana = 16;
+const maxContentWords = 64;
 const maxClauses = 64;
 
 export function parseQuery(text: string, { typing = false, now = Date.now() } = {}): ParsedQuery {
@@ -66,6 +60,8 @@ export function parseQuery(text: string, { typing = false, now = Date.now() } = 
     throw invalid(`a query has at most ${maxLength} characters; this one has ${text.length}`);
   const wanted: QueryTerm[] = [];
   const otherKana: OtherKana[] = [];
+  const content: ContentWord[] = [];
+  const allWords: ContentWord[] = [];
   const phrases: Phrase[] = [];
   const nots: Phrase[] = [];
   const filters: Filter[] = [];
@@ -89,14 +85,23 @@ export function parseQuery(text: string, { typing = false, now = Date.now() } = 
     else if (kind === "audience") audience.push(readAudience(value));
     else if (kind === "words" && !isNot) {
       otherKana.push(...otherKanaOf(value, position));
-      wanted.push(...take(value, typing && isLast && endsInWord(text)));
+      const isUnfinished = typing && isLast && endsInWord(text);
+      wanted.push(...take(value, isUnfinished));
+      content.push(...contentWordsOf(value, isUnfinished));
+      allWords.push(...wordsOf(value, isUnfinished));
     } else if (kind === "words" || kind === "phrase") {
       const phrase = take(value, typing && isLast && isOpen && endsInWord(text)).filter(isStep);
       if (phrase.length === 0) return;
       (isNot ? nots : phrases).push(phrase);
-      if (!isNot) wanted.push(...phrase);
+      if (isNot) return;
+      wanted.push(...phrase);
+      content.push({ phrase });
     } else filters.push({ name: kind, value, isNot });
   });
+  // In a query of function words alone, these count.
+  const words = content.length > 0 ? content : allWords;
+  const required = [...new Map(words.map((word) => [word.phrase.map(termKey).join(" "), word])).values()];
+  const searched = clauses.filter(({ kind, isNot }) => (kind === "words" || kind === "phrase") && !isNot);
   const isFiltered = filters.length + audience.length > 0 || after !== undefined || priority !== undefined;
   if (wanted.length === 0 && !isFiltered)
     throw invalid(
@@ -107,36 +112,25 @@ export function parseQuery(text: string, { typing = false, now = Date.now() } = 
   return {
     wanted: wanted.slice(0, maxWanted),
     otherKana: otherKana.slice(0, maxOtherKana),
+    content: required.length <= maxContentWords ? required : undefined,
+    ...(searched.length === 1 && { whole: nameKey(searched[0]!.value) }),
     phrases,
     nots,
     filters,
+    isFiltered,
     audience,
     after,
     priority,
   };
 }
 
+/** Names are compared in this form: in any case and width. */
+export function nameKey(name: string): string {
+  return foldText(name).toLowerCase().trim().replaceAll(/\s+/gu, " ");
+}
+
 /** Keeps clauses apart: no term of one directly follows a term of another. */
 const gapBetweenClauses = 10;
-
-/** The terms of one clause. */
-function wantedOf(text: string, first: number, isUnfinished: boolean): QueryTerm[] {
-  const tokens = tokenize(text);
-  const last = tokens.at(-1);
-  return tokens
-    .filter((token, at) => token.kind !== "single" || !endsPair(tokens[at - 1], token))
-    .map((token) => {
-      const surface = surfaceOf(text, token);
-      const isBeginning = token.kind === "single" || (token === last && isUnfinished && token.kind !== "pair");
-      return {
-        term: token.term,
-        ...(isBeginning && { beginning: surface }),
-        kind: token.kind,
-        position: first + token.position,
-        surface,
-      };
-    });
-}
 
 function otherKanaOf(text: string, first: number): OtherKana[] {
   const folded = foldText(text);
@@ -154,20 +148,6 @@ function otherKanaOf(text: string, first: number): OtherKana[] {
 
 function pairsOf(kana: string): string[] {
   return [...new Set(tokenize(kana).flatMap(({ kind, term }) => (kind === "pair" ? term : [])))];
-}
-
-/** True if the last character of a run is already in the pair before it. */
-function endsPair(before: Token | undefined, single: Token): boolean {
-  return before?.kind === "pair" && before.position === single.position - 1;
-}
-
-/** The whole of an identifier has the position of its first part, and would count twice. */
-function isStep(one: QueryTerm, index: number, all: readonly QueryTerm[]): boolean {
-  return one.kind !== "whole" || all[index + 1]?.position !== one.position;
-}
-
-function surfaceOf(text: string, { from, to }: Token): string {
-  return foldText(text.slice(from, to)).toLowerCase();
 }
 
 function endsInWord(text: string): boolean {

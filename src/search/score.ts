@@ -14,16 +14,19 @@ interface Scored {
   readonly score: number;
 }
 
+/** Far above any score. */
+const tierScore = 1e6;
+
 /**
  * Returns a function for the best documents, best first. `worth` returns the weight of a term; `isOut` excludes documents by their
- * ordinal in a segment.
+ * ordinal in a segment. Documents of a higher tier come first, whatever their score; a negative tier excludes them.
  */
 export function score(
   { segments, meanLength }: Lookup,
   found: readonly FoundTerm[],
   worth: (found: FoundTerm) => number,
   isOut: (segment: number, document: number) => boolean,
-): (count: number) => readonly Scored[] {
+): (count: number, tierOf: (segment: number, document: number) => number) => readonly Scored[] {
   const norms = Float32Array.from({ length: 256 }, (_, short) =>
     lengthNorm(searchWeights, longLength(short), meanLength),
   );
@@ -40,12 +43,12 @@ export function score(
     }
     return { segment, ofDocument, ...bestPassages(segment, ofPassage) };
   });
-  return (count) => {
+  return (count, tierOf) => {
     const heap: { part: number; document: number; score: number }[] = [];
     parts.forEach(({ ofDocument, ofBest }, part) => {
       let least = heap.length === count ? heap[0]!.score : 0;
       for (let document = 0; document < ofDocument.length; document += 1) {
-        const total = ofDocument[document]! + ofBest[document]!;
+        const total = ofDocument[document]! + ofBest[document]! + tierOf(part, document) * tierScore;
         if (total <= least || isOut(part, document)) continue;
         keepLargest(heap, count, { part, document, score: total });
         if (heap.length === count) least = heap[0]!.score;
@@ -56,7 +59,7 @@ export function score(
       .map(({ part, document, score: total }) => {
         const { segment, best, ofBest } = parts[part]!;
         const passage = ofBest[document]! > 0 ? best[document]! : segment.starts[document]!;
-        return { segment, document, passage, score: total };
+        return { segment, document, passage, score: total % tierScore };
       });
   };
 }

@@ -1,5 +1,6 @@
 /** The contract of an index store, between those who fill it, those who search it, and its implementation. */
 import type { Address, Entry } from "../source.ts";
+import type { Tier } from "./query-match.ts";
 import type { Visibility } from "./visibility.ts";
 
 /** One resource and its text. */
@@ -54,6 +55,17 @@ export interface StoreHit {
   readonly marks: readonly (readonly [from: number, to: number])[];
   /** First and last line of the passage, from 1, both included. */
   readonly lines: readonly [first: number, last: number];
+  /**
+   * True if the document contains every content word of the query: in its text, headings, description, title or path. Function words and
+   * Japanese grammar do not count. A word may be inflected as the stemmer allows, and written in other case, width or kana; an identifier, a path and
+   * a run of kanji or katakana must occur as a whole. A corrected typing error is no match. A further word never adds a match.
+   */
+  readonly isMatch: boolean;
+  /**
+   * Hits are in the order of their tiers, the highest first: `named` if the query is the name, title or path of the document or a name that it
+   * defines, else `matching` for a match, except one that has more than two content words and all of them in no single passage.
+   */
+  readonly tier: Tier;
 }
 
 /** A passage that has no vector yet. */

@@ -1,0 +1,202 @@
+/** Decides which documents match a query, and which the query names. */
+import type { ContentWord } from "./content-words.ts";
+import { definedNames } from "./defined-names.ts";
+import { textFormatOf } from "./format.ts";
+import type { FoundTerm, Lookup } from "./lookup.ts";
+import { hasWord } from "./matches.ts";
+import { isNamed, matching, named, similar, type Tier } from "./query-match.ts";
+import { nameKey, type ParsedQuery } from "./query.ts";
+import { termKey, type QueryTerm } from "./query-terms.ts";
+import { placesIn, type PassageOrdinal, type Places } from "./passage-filter.ts";
+import type { Segment } from "./segments.ts";
+import type { PassageTexts } from "./texts.ts";
+
+/** A document with more words than these precedes similar ones only if they stand in one passage: a long document contains many words. */
+const maxScattered = 2;
+/** Number of terms of a long phrase to look up. */
+const maxTerms = 32;
+/** Maximum number of passages to read for one query to check for words. */
+const maxReadings = 4096;
+/** Maximum number of passages to read for one query to look for a definition. */
+const maxDefinitionReadings = 128;
+
+interface Judged {
+  /** For the order. */
+  readonly tier: Tier;
+  readonly isMatch: boolean;
+  /** Ordinal. */
+  readonly passage?: number;
+}
+
+export type DocumentMatcher = ReturnType<typeof createDocumentMatcher>;
+
+/** Where the words may be in one segment. */
+interface Marked {
+  /** Number of words in each document, counted as long as none is missing. */
+  readonly words: Uint8Array;
+  /** By word: as typed, and in the other kana. */
+  readonly places: readonly (readonly Places[])[];
+}
+
+/** `find` returns a term that occurs; `others` are the words that were found in the other kana. */
+export function createDocumentMatcher(
+  { segments }: Lookup,
+  texts: PassageTexts,
+  { content, whole }: Pick<ParsedQuery, "content" | "whole">,
+  find: (term: QueryTerm) => FoundTerm | undefined,
+  others: readonly FoundTerm[],
+) {
+  const required = content?.map((word) => ({ word, ways: waysOf(word, find, others) })) ?? [];
+  // The rarest first: it rules out most documents.
+  required.sort((left, right) => rarity(right.ways) - rarity(left.ways));
+  const isPossible = content !== undefined && required.every(({ ways }) => ways.length > 0);
+  const marked = segments.map((segment, at) => (isPossible ? mark(segment, at) : undefined));
+  const judged = new Map<number, Judged>();
+  let readings = 0;
+  let definitionReadings = 0;
+
+  /** Undefined if no document of the segment has all words. */
+  function mark(segment: Segment, at: number): Marked | undefined {
+    const words = new Uint8Array(segment.documents.length);
+    const places: (readonly Places[])[] = [];
+    for (const [step, { ways }] of required.entries()) {
+      let count = 0;
+      const take = (document: number): void => {
+        if (words[document] !== step) return;
+        words[document] = step + 1;
+        count += 1;
+      };
+      places.push(ways.map((way) => placesIn(segment, at, way, take)));
+      if (count === 0) return undefined;
+    }
+    return { words, places };
+  }
+
+  /** The tier of a document by the index alone, without names. `at` is the position of its segment in the lookup. */
+  function mayMatch(at: number, document: number): Tier {
+    const here = marked[at];
+    if (here?.words[document] !== required.length) return similar;
+    if (required.length <= maxScattered) return matching;
+    const { starts } = segments[at]!;
+    for (let passage = starts[document]!; passage < starts[document + 1]!; passage += 1)
+      if (here.places.every((ways) => isInPassage(ways, passage) || isInName(ways, document))) return matching;
+    return similar;
+  }
+
+  /** Whether all words are in the title and the path, or in one heading. */
+  function mayBeNamed(at: number, document: number): boolean {
+    const here = marked[at];
+    if (whole === undefined || required.length === 0 || here?.words[document] !== required.length) return false;
+    if (here.places.every((ways) => isInName(ways, document))) return true;
+    const { starts } = segments[at]!;
+    for (let passage = starts[document]!; passage < starts[document + 1]!; passage += 1)
+      if (here.places.every((ways) => isInHeading(ways, passage))) return true;
+    return false;
+  }
+
+  /** The passage of a document that defines the whole query. */
+  function definingPassage(
+    { segment, document, passage: best }: PassageOrdinal,
+    { places }: Marked,
+  ): number | undefined {
+    const id = segment.documents[document]!;
+    const { path, mimeType } = texts.entry(id);
+    const format = textFormatOf(path, mimeType);
+    const start = segment.starts[document]!;
+    const defines = (passage: number): boolean => {
+      if (!places.every((ways) => isInPassage(ways, passage)) || definitionReadings++ >= maxDefinitionReadings)
+        return false;
+      const { text } = texts.passage(id + passage - start)!;
+      return definedNames(text, format).some((name) => nameKey(name) === whole);
+    };
+    if (defines(best)) return best;
+    for (let passage = start; passage < segment.starts[document + 1]!; passage += 1)
+      if (passage !== best && defines(passage)) return passage;
+    return undefined;
+  }
+
+  /** Reads what the index cannot know: whether the terms of a word follow one another. */
+  function has(word: ContentWord, ways: readonly Places[], place: PassageOrdinal): boolean {
+    const { segment, document } = place;
+    const id = segment.documents[document]!;
+    const start = segment.starts[document]!;
+    const isIn = (text: string): boolean => readings++ < maxReadings && hasWord(text, word);
+    const inOne = (passage: number): boolean => {
+      if (!isInPassage(ways, passage)) return false;
+      const { text, heading } = texts.passage(id + passage - start)!;
+      return isIn(text) || (isInHeading(ways, passage) && isIn(heading));
+    };
+    if (inOne(place.passage)) return true;
+    const { title = "", name = "", path, query = {}, description = "" } = texts.entry(id);
+    if ([title, name, path, ...Object.values(query)].some(isIn)) return true;
+    if (isInHeading(ways, start) && isIn(description)) return true;
+    for (let passage = start; passage < segment.starts[document + 1]!; passage += 1)
+      if (passage !== place.passage && inOne(passage)) return true;
+    return false;
+  }
+
+  function decide(place: PassageOrdinal, id: number): Judged {
+    const at = segments.indexOf(place.segment);
+    const here = marked[at];
+    const isMatch =
+      here?.words[place.document] === required.length &&
+      // The index knows where a single term is.
+      required.every(({ word }, index) => isSingle(word) || has(word, here.places[index]!, place));
+    if (!isMatch) return { tier: similar, isMatch };
+    const tier = mayMatch(at, place.document);
+    if (whole === undefined || required.length === 0) return { tier, isMatch };
+    const passage = definingPassage(place, here);
+    if (passage !== undefined) return { tier: named, isMatch, passage };
+    return { tier: isNamed(whole, texts.entry(id)) ? named : tier, isMatch };
+  }
+
+  return {
+    mayMatch,
+    mayBeNamed,
+    /** Decides by the text, once for each document. Includes the passage with the definition if it defines the name that the query is. */
+    judge(place: PassageOrdinal): Judged {
+      const id = place.segment.documents[place.document]!;
+      let known = judged.get(id);
+      if (!known) judged.set(id, (known = decide(place, id)));
+      return known;
+    },
+  };
+}
+
+/** The terms that stand for a word: as typed, and in the other kana. */
+function waysOf(
+  { phrase, otherKana }: ContentWord,
+  find: (term: QueryTerm) => FoundTerm | undefined,
+  others: readonly FoundTerm[],
+): readonly (readonly FoundTerm[])[] {
+  // The first terms reduce the candidates enough; the text decides.
+  const terms = [...new Map(phrase.map((term) => [termKey(term), term])).values()].slice(0, maxTerms).map(find);
+  const isFound = terms.every((one) => one !== undefined && !one.isGuess);
+  const other = otherKana === undefined ? undefined : others.find(({ word }) => word === otherKana);
+  return [...(isFound ? [terms as FoundTerm[]] : []), ...(other ? [[other]] : [])];
+}
+
+function isSingle({ phrase, otherKana }: ContentWord): boolean {
+  return phrase.length === 1 && otherKana === undefined;
+}
+
+// Loops, because they run for every candidate.
+function isInPassage(ways: readonly Places[], passage: number): boolean {
+  for (const { terms, inPassages } of ways) if (inPassages[passage] === terms) return true;
+  return isInHeading(ways, passage);
+}
+
+function isInHeading(ways: readonly Places[], passage: number): boolean {
+  for (const { terms, inHeadings } of ways) if (inHeadings[passage] === terms) return true;
+  return false;
+}
+
+/** In the title or the path. */
+function isInName(ways: readonly Places[], document: number): boolean {
+  for (const { terms, inDocuments } of ways) if (inDocuments[document] === terms) return true;
+  return false;
+}
+
+function rarity(ways: readonly (readonly FoundTerm[])[]): number {
+  return Math.max(0, ...ways.flat().map(({ idf }) => idf));
+}
