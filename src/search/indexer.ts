@@ -280,12 +280,13 @@ export function createIndexer(options: IndexerOptions) {
     failure.promise.catch(() => undefined);
     fail = failure.reject;
     let embedded: Promise<void> | undefined;
+    let isInOrder = false;
     try {
       // The status of a writer that died is outdated.
       files.writeStatus(undefined);
       if (isSpoiled) files.removeDatabase();
       isSpoiled = false;
-      const inner = openStore(files.database, options.isStopped && { isStopped: options.isStopped });
+      const inner = openStore(files.database, { isStopped: options.isStopped, isWhole: files.takeClosed() });
       file = fileIdentity(files.database);
       guard = guardStore(inner, {
         files,
@@ -311,6 +312,7 @@ export function createIndexer(options: IndexerOptions) {
       embedded?.catch(failure.reject);
       void checkOn(guard, over.signal);
       await Promise.race([ended(signal), failure.promise]);
+      isInOrder = true;
     } finally {
       over.abort();
       embedding?.wake();
@@ -320,8 +322,18 @@ export function createIndexer(options: IndexerOptions) {
       runs.clear();
       role = "starting";
       store?.close();
+      if (isInOrder) markClosed();
       store = guard = file = undefined;
       lease.release();
+    }
+  }
+
+  /** A database that was closed in order is not checked when it is opened again: that would take long. */
+  function markClosed(): void {
+    try {
+      files.markClosed();
+    } catch (cause) {
+      runtime.log("info", "it cannot be recorded that the search index was closed", { cause });
     }
   }
 
