@@ -99,6 +99,7 @@ export {
   type SourceDefinition,
   type SourceHit,
   type SourceIndexing,
+  type SourceResuming,
   type SourceListing,
   type SourceOperation,
   type SourceProblem,

@@ -2,7 +2,7 @@
 import { toResourceError } from "../errors.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 import type { Source, Runtime } from "../source.ts";
-import { type Crawl, createCrawl, type HeardChange } from "./crawl.ts";
+import { type Crawl, createCrawl, type HeardChange, stateNote, totalNote } from "./crawl.ts";
 import { createEmbedding } from "./embed-passages.ts";
 import type { Embeddings } from "./embeddings.ts";
 import { type GuardedStore, guardStore } from "./guard-store.ts";
@@ -230,7 +230,7 @@ export function createIndexer(options: IndexerOptions) {
   function forget(mount: string, key: string): void {
     store!.setNote(keyNote(mount), "");
     store!.removeBelow(mount, "");
-    store!.setNote(`total:${mount}`, "");
+    for (const name of [totalNote(mount), stateNote(mount)]) store!.setNote(name, "");
     store!.setNote(keyNote(mount), key);
   }
 
