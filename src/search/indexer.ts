@@ -72,6 +72,8 @@ const steadyMs = 10_000;
 
 export function createIndexer(options: IndexerOptions) {
   const { runtime, openStore, maxBytes, leaseMs = 2000, once = false, embeddings, tell } = options;
+  /** A single pass holds the lease only while it lasts: its process may then wait for a person who reads the results. */
+  const isBrief = once && !embeddings;
   const files = indexFolder(options.folder);
   const closing = new AbortController();
   const runs = new Map<string, IndexedRun>();
@@ -123,6 +125,7 @@ export function createIndexer(options: IndexerOptions) {
       problem: trouble,
       file,
       embeddings: embedding?.status,
+      ...(once && { isSinglePass: true as const }),
     };
   }
 
@@ -250,10 +253,17 @@ export function createIndexer(options: IndexerOptions) {
       problem = undefined;
       // The holder of the lease repairs it.
       isSpoiled = false;
-      tell(role, files.readStatus());
+      tell(role, statusOfOther());
       await rest(leaseMs, signal);
     }
     return undefined;
+  }
+
+  /** A process that makes a single pass does not follow changes: whoever does the same makes its own pass after it. */
+  function statusOfOther(): IndexStatus | undefined {
+    const other = files.readStatus();
+    if (!once || !other?.isSinglePass) return other;
+    return { ...other, mounts: other.mounts.map((mount) => ({ ...mount, ready: Math.min(mount.ready, 0.99) })) };
   }
 
   /** Resolves after this time, or earlier when there is something to check. */
@@ -311,7 +321,7 @@ export function createIndexer(options: IndexerOptions) {
       embedded = embedding?.run(store, over.signal);
       embedded?.catch(failure.reject);
       void checkOn(guard, over.signal);
-      await Promise.race([ended(signal), failure.promise]);
+      await Promise.race([ended(signal), failure.promise, ...(isBrief ? [everyRun()] : [])]);
       isInOrder = true;
     } finally {
       over.abort();
@@ -337,6 +347,12 @@ export function createIndexer(options: IndexerOptions) {
     }
   }
 
+  /** Resolves when all mounts have been indexed, or have failed. */
+  async function everyRun(): Promise<void> {
+    await Promise.all(Array.from(runs.values(), ({ done }) => done));
+    publish();
+  }
+
   async function checkOn({ check }: GuardedStore, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await rest(checkMs, signal);
@@ -356,6 +372,7 @@ export function createIndexer(options: IndexerOptions) {
       const begunMs = monotonicMs();
       try {
         await keepIndex(signal);
+        if (isBrief) return;
       } catch (cause) {
         if (signal.aborted) return;
         const before = problem?.reason;

@@ -40,7 +40,7 @@ interface ServerIndexOptions {
 }
 
 /** Status of the mounts that are indexed here. */
-export interface ShownStatus extends Omit<IndexStatus, "mounts" | "file"> {
+export interface ShownStatus extends Omit<IndexStatus, "mounts" | "file" | "isSinglePass"> {
   readonly mounts: readonly Omit<MountStatus, "key" | "heard">[];
 }
 
@@ -271,7 +271,7 @@ export function createServerIndex({ cacheFolder, project, runtime, live, leaseMs
 
     get status() {
       if (!status && !ownProblem) return undefined;
-      const { file: _file, ...shown } = status ?? { bytes: 0 };
+      const { file: _file, isSinglePass: _isSinglePass, ...shown } = (status ?? { bytes: 0 }) as IndexStatus;
       return {
         ...shown,
         problem: ownProblem ?? status?.problem,

@@ -11,6 +11,9 @@ import { markUsed } from "./unused-indexes.ts";
 
 type Hear = Parameters<typeof createIndexer>[0]["tell"];
 
+/** How soon another command that holds the lease may have finished. */
+const leaseMs = 25;
+
 /** Indexes the mounts once. */
 export function createInlineIndexer(
   { project, embeddings, folder, maxFileBytes, maxBytes, maxFiles }: Omit<IndexerData, "stop">,
@@ -26,6 +29,7 @@ export function createInlineIndexer(
     maxBytes,
     maxFiles,
     once: true,
+    leaseMs,
     openStore,
     runtime,
     embeddings: openEmbeddings(embeddings, runtime),
