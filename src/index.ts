@@ -99,6 +99,7 @@ export {
   type SourceDefinition,
   type SourceHit,
   type SourceIndexing,
+  type IndexedChanges,
   type SourceResuming,
   type SourceListing,
   type SourceOperation,
