@@ -20,6 +20,7 @@ import { rulesCase } from "./cases/rules.ts";
 import { saveCases } from "./cases/save.ts";
 import { signInCase } from "./cases/sign-in.ts";
 import { startCases } from "./cases/start.ts";
+import { terminalCase } from "./cases/terminal.ts";
 import { timingCase } from "./cases/timing.ts";
 import { toolCases } from "./cases/tool.ts";
 import { treeCases } from "./cases/tree.ts";
@@ -47,6 +48,7 @@ const cases: readonly Case[] = [
   mixCase,
   memoryCase,
   ...startCases,
+  terminalCase,
   holdCase,
 ];
 

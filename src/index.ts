@@ -99,6 +99,8 @@ export {
   type SourceDefinition,
   type SourceHit,
   type SourceIndexing,
+  type IndexedChanges,
+  type SourceResuming,
   type SourceListing,
   type SourceOperation,
   type SourceProblem,

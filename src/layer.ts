@@ -7,6 +7,7 @@ export type Layer = (inner: Source, mount: { readonly name: string }) => Source;
 const operations = [
   "list",
   "listIndexed",
+  "indexedSince",
   "read",
   "stat",
   "children",

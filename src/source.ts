@@ -260,6 +260,19 @@ export interface SourceIndexing {
   indexes(at: Address): boolean;
 }
 
+/** For a source that knows what has changed since the index was complete: listing everything to compare it would take long. */
+export interface SourceResuming {
+  /** Returns the present state, and what has changed of the indexed entries since the earlier state that this method returned. */
+  indexedSince(state: string | undefined, call: Call): Promise<IndexedChanges>;
+}
+
+export interface IndexedChanges {
+  /** Undefined if the next comparison must list everything. */
+  readonly state?: string | undefined;
+  /** Undefined if it is unknown. */
+  readonly changes?: readonly SourceChange[] | undefined;
+}
+
 /** Skills. A source has both methods or none. */
 export interface SourceSkills {
   /** Pages as for `list`. Digests and sizes match what a read returns, until a change is reported. */
@@ -407,6 +420,7 @@ export interface Source
     Partial<SourceTemplates>,
     Partial<SourceSearching>,
     Partial<SourceIndexing>,
+    Partial<SourceResuming>,
     Partial<SourceSkills>,
     Partial<SourceWatching>,
     Partial<SourceActions>,

@@ -1,5 +1,5 @@
 /** Requests from this server to the client of a session: sends them, and matches the client's responses. */
-import { z } from "zod";
+import type { ZodType } from "zod";
 import { cancelled, lastingFailure, quote, ResourceError, unavailable } from "../errors.ts";
 import type { InputRequest } from "./input-required.ts";
 import { type Id, type JsonRpcMessage, member, notificationWire, requestWire } from "./message.ts";
@@ -32,31 +32,13 @@ export interface ServerRequests {
   receive(response: ClientResponse): void;
 }
 
-const block = z.looseObject({ type: z.string() });
-
-/** Clients may send more members than these. */
-const resultSchemas = {
-  "elicitation/create": z.looseObject({
-    action: z.enum(["accept", "decline", "cancel"]),
-    // Some clients send null instead of no content.
-    content: z
-      .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]))
-      .nullish()
-      .transform((content) => content ?? undefined),
-  }),
-  "sampling/createMessage": z.looseObject({
-    role: z.enum(["user", "assistant"]),
-    content: z.union([block, z.array(block)]),
-    model: z.string(),
-  }),
-  "roots/list": z.looseObject({ roots: z.array(z.looseObject({ uri: z.string() })) }),
-} as const;
-
 export function createServerRequests(): ServerRequests {
   const pending = new Map<Id, (response: ClientResponse) => void>();
 
   return {
-    send(requests, { reply, signal }) {
+    async send(requests, { reply, signal }) {
+      // Loaded on demand: zod takes as long to load as the rest of a server.
+      const { clientResults } = await import("./client-results.ts");
       const keys = Object.keys(requests);
       const lost = reply.lost?.();
       return new Promise((resolve, reject) => {
@@ -94,7 +76,7 @@ export function createServerRequests(): ServerRequests {
           pending.delete(id);
           own.delete(id);
           try {
-            const result = resultOf(method, response);
+            const result = resultOf(method, response, clientResults[method]);
             length += JSON.stringify(result).length;
             if (length > maxResultLength) throw tooLarge();
             results.set(key, result);
@@ -121,14 +103,14 @@ export function createServerRequests(): ServerRequests {
   };
 }
 
-function resultOf(method: InputRequest["method"], { result, error }: ClientResponse): unknown {
+function resultOf(method: InputRequest["method"], { result, error }: ClientResponse, schema: ZodType): unknown {
   // Some clients send null instead of no error.
   if (error !== undefined && error !== null) {
     const message = member(error, "message");
     const reason = typeof message === "string" ? `: ${quote(message)}` : "";
     throw lastingFailure(`the client answered ${method} with an error${reason}`);
   }
-  const parsed = resultSchemas[method].safeParse(result);
+  const parsed = schema.safeParse(result);
   if (!parsed.success) throw lastingFailure(`the client answered ${method} with a malformed result`);
   return parsed.data;
 }

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { notFound, ResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
-import type { Entry, Source } from "../source.ts";
+import type { Entry, IndexedChanges, Source, SourceChange } from "../source.ts";
 import { createMemory, type Memory } from "../sources/memory.ts";
 import { createClock } from "../testing/clock.ts";
 import { type Crawl, createCrawl, type CrawlOptions } from "./crawl.ts";
@@ -551,3 +551,58 @@ function act(memory: Memory, path: string, text: string | undefined, isTold: boo
   if (memory.has(path)) crawl.hear([{ kind: had ? "changed" : "appeared", path }]);
   else if (had) crawl.hear([{ kind: "gone", path }]);
 }
+
+/** A source that answers so when it is asked what has changed. */
+function changing(memory: Memory, answers: IndexedChanges[]) {
+  const asked: (string | undefined)[] = [];
+  let lists = 0;
+  const source: Source = {
+    ...memory.source,
+    list(ask, call) {
+      lists += 1;
+      return memory.source.list(ask, call);
+    },
+    async indexedSince(state) {
+      asked.push(state);
+      return answers.shift()!;
+    },
+  };
+  return { source, asked, lists: () => lists };
+}
+
+describe("a source that knows what has changed since the index was complete", () => {
+  it("is not listed again, and only what has changed is read", async () => {
+    const memory = createMemory({ "a.md": "kettle", "b.md": "whistle" });
+    const changes: SourceChange[] = [
+      { kind: "changed", path: "a.md" },
+      { kind: "gone", path: "b.md" },
+    ];
+    const first = changing(memory, [{ state: "one" }]);
+    await once(first.source);
+    expect([first.asked, first.lists()]).toEqual([[undefined], 2]);
+    memory.set("a.md", "teapot");
+    const next = changing(memory, [{ state: "two", changes }]);
+    await once(next.source);
+    expect([next.asked, next.lists()]).toEqual([["one"], 0]);
+    expect([stored(), found("teapot"), found("kettle")]).toEqual([["a.md"], ["a.md"], []]);
+    const last = changing(memory, [{ state: "two", changes: [] }]);
+    await once(last.source);
+    expect([last.asked, last.lists()]).toEqual([["two"], 0]);
+  });
+
+  it("is listed again if it does not know, if a text could not be read, or if the index was full", async () => {
+    const memory = createMemory({ "a.md": "kettle" });
+    await once(changing(memory, [{ state: "one" }]).source, { mayGrow: () => false });
+    const broken = changing(memory, [{ state: "two", changes: [] }]);
+    await once({
+      ...broken.source,
+      read() {
+        throw new ResourceError("unavailable", "down");
+      },
+    });
+    expect([broken.asked, broken.lists()]).toEqual([[undefined], 1]);
+    const unknown = changing(memory, [{}]);
+    await once(unknown.source);
+    expect([unknown.asked, unknown.lists(), found("kettle")]).toEqual([[undefined], 1, ["a.md"]]);
+  });
+});

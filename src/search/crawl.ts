@@ -14,7 +14,7 @@ export type HeardChange = SourceChange & { readonly isListed?: boolean };
 
 export interface CrawlOptions extends TextLimits {
   readonly mount: string;
-  readonly source: Pick<Source, "list" | "listIndexed" | "read" | "stat" | "order">;
+  readonly source: Pick<Source, "list" | "listIndexed" | "indexedSince" | "read" | "stat" | "order">;
   readonly store: IndexStore;
   readonly runtime: Runtime;
   /** True if changes are reported through `hear`. If not, everything is checked again every `everyMs`. */
@@ -66,6 +66,10 @@ interface Work {
   readonly stored: Stored | undefined;
 }
 
+/** Names of the notes about a mount: the number of its entries, and its state before the last complete pass. */
+export const totalNote = (mount: string): string => `total:${mount}`;
+export const stateNote = (mount: string): string => `state:${mount}`;
+
 export type Crawl = ReturnType<typeof createCrawl>;
 
 export function createCrawl(options: CrawlOptions) {
@@ -86,7 +90,11 @@ export function createCrawl(options: CrawlOptions) {
   /** Number of changes being checked. */
   let inProgress = 0;
   let isPassWanted = true;
+  /** True before the first pass: an earlier process may have left a complete index. */
+  let isFirst = true;
   let isFollowed = false;
+  /** True if the index had no room for a text. */
+  let isCut = false;
   let wake: (() => void) | undefined;
   const pause = createTimeSlices(sliceMs);
 
@@ -96,6 +104,11 @@ export function createCrawl(options: CrawlOptions) {
   function move(next: CrawlState["phase"] = phase): void {
     phase = next;
     moved();
+  }
+
+  /** Writing takes much longer than reading. */
+  function remember(name: string, value: string): void {
+    if ((store.note(name) ?? "") !== value) store.setNote(name, value);
   }
 
   function logOnce(cause: unknown, path?: string): void {
@@ -166,6 +179,7 @@ export function createCrawl(options: CrawlOptions) {
       await Promise.all(Array.from({ length: readsAtOnce }, reader));
       if (gone.length > 0) store.remove(mount, gone);
       if (documents.length > 0 && mayGrow()) store.put(documents);
+      else if (documents.length > 0) isCut = true;
       await between?.(next - start);
       await turn(call.signal);
     }
@@ -173,7 +187,7 @@ export function createCrawl(options: CrawlOptions) {
 
   /** Counts the entries, to report the progress of the first pass. */
   async function count(call: Call): Promise<void> {
-    const lastTotal = Number(store.note(`total:${mount}`));
+    const lastTotal = Number(store.note(totalNote(mount)));
     total = Number.isSafeInteger(lastTotal) && lastTotal > 0 ? lastTotal : 0;
     if (total > 0) return;
     move("counting");
@@ -191,7 +205,7 @@ export function createCrawl(options: CrawlOptions) {
   /** Removes the mount from the index. */
   function removeAll(): void {
     store.removeBelow(mount, "");
-    store.setNote(`total:${mount}`, "");
+    for (const name of [totalNote(mount), stateNote(mount)]) store.setNote(name, "");
     [looked, total, isPassWanted] = [0, 0, false];
     lastError = `more than ${maxFiles} files, so none is indexed; see search.maxFiles`;
     runtime.log("warn", "the mount has too many files to be indexed, so it cannot be searched; see search.maxFiles", {
@@ -201,12 +215,12 @@ export function createCrawl(options: CrawlOptions) {
     move("large");
   }
 
-  /** The list and the store have the same order, so one walk along both finds what is new, changed and gone. */
   async function pass(call: Call): Promise<void> {
     isPassWanted = false;
     touched.clear();
     looked = 0;
     forgetUnread();
+    isCut = false;
     await count(call);
     if (total > maxFiles) return removeAll();
     // Only when a pass is certain; and before the pass, so that no change is missed.
@@ -214,13 +228,35 @@ export function createCrawl(options: CrawlOptions) {
     isFollowed = true;
     call.signal.throwIfAborted();
     move("indexing");
+    const before = store.note(stateNote(mount)) || undefined;
+    const { state, changes: since } = (await source.indexedSince?.(before, call)) ?? {};
+    // Whoever follows changes lists everything, so that the source knows what to watch.
+    if (before !== undefined && since && isFirst && once) await resume(since, call);
+    else await compareAll(call);
+    isFirst = false;
+    if (phase === "large") return;
+    remember(stateNote(mount), unread.size === 0 && !isCut ? (state ?? "") : "");
+    forgetErrors();
+    move(isPassWanted ? "indexing" : "complete");
+  }
+
+  const isFresh = ({ path }: { readonly path: string }) => !touched.has(path);
+
+  /** Takes only what has changed since the index was complete. */
+  async function resume(since: readonly SourceChange[], call: Call): Promise<void> {
+    looked = total;
+    hear(since);
+    await drain(call);
+  }
+
+  /** The list and the store have the same order, so one walk along both finds what is new, changed and gone. */
+  async function compareAll(call: Call): Promise<void> {
     const known = source.order ? createStoredHeap(store, mount) : createStoredRun(store, mount);
     let seen = 0;
     let work: Work[] = [];
     let gone: Stored[] = [];
     let group: Entry[] = [];
 
-    const isFresh = ({ path }: { readonly path: string }) => !touched.has(path);
     async function flush(): Promise<void> {
       const [todo, left] = [work.filter(({ entry }) => isFresh(entry)), gone.filter(isFresh)];
       looked += work.length - todo.length;
@@ -276,9 +312,7 @@ export function createCrawl(options: CrawlOptions) {
     await flush();
     total = seen;
     looked = seen;
-    store.setNote(`total:${mount}`, String(seen));
-    forgetErrors();
-    move(isPassWanted ? "indexing" : "complete");
+    remember(totalNote(mount), String(seen));
   }
 
   /** Handles everything that has changed meanwhile. */
@@ -363,6 +397,18 @@ export function createCrawl(options: CrawlOptions) {
     forgetUnread();
   }
 
+  function hear(heard: readonly HeardChange[]): void {
+    for (const change of heard) {
+      if (change.kind === "lost" || !source.stat || changes.size >= maxChanges) {
+        changes.clear();
+        isPassWanted = true;
+      } else if (change.kind === "gone") changes.set(change.path, "gone");
+      else changes.set(change.path, change.isListed === false ? "unlisted" : "there");
+    }
+    move(isPassWanted && phase === "complete" ? "indexing" : phase);
+    wake?.();
+  }
+
   /** Waits until there is work. */
   async function sleep(ms: number, signal: AbortSignal): Promise<void> {
     if (isPassWanted || changes.size > 0 || signal.aborted) return;
@@ -393,17 +439,7 @@ export function createCrawl(options: CrawlOptions) {
       };
     },
 
-    hear(heard: readonly HeardChange[]): void {
-      for (const change of heard) {
-        if (change.kind === "lost" || !source.stat || changes.size >= maxChanges) {
-          changes.clear();
-          isPassWanted = true;
-        } else if (change.kind === "gone") changes.set(change.path, "gone");
-        else changes.set(change.path, change.isListed === false ? "unlisted" : "there");
-      }
-      move(isPassWanted && phase === "complete" ? "indexing" : phase);
-      wake?.();
-    },
+    hear,
 
     /** Runs until the signal is aborted or the mount turns out to be too large; with `once`, until a pass is complete or has failed. */
     async run(signal: AbortSignal): Promise<void> {

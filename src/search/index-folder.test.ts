@@ -37,6 +37,19 @@ describe("the folder of an index", () => {
     expect(statSync(folder).mode & 0o777).toBe(0o700);
   });
 
+  it("knows once whether the database is as it was when it was closed in order", () => {
+    const files = indexFolder(folder);
+    files.prepare();
+    files.markClosed();
+    expect(files.takeClosed()).toBe(false);
+    writeFileSync(files.database, "one");
+    files.markClosed();
+    expect([files.takeClosed(), files.takeClosed()]).toEqual([true, false]);
+    files.markClosed();
+    writeFileSync(files.database, "three");
+    expect(files.takeClosed()).toBe(false);
+  });
+
   it("removes empty folders that are in its way, and moves anything else aside", () => {
     const files = indexFolder(folder);
     files.prepare();

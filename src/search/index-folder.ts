@@ -12,12 +12,21 @@ export function indexFolder(folder: string) {
   const lock = join(folder, "lock.db");
   const status = join(folder, "status.json");
   const draft = `${status}.draft`;
+  const closed = join(folder, "closed");
   const log = `${database}-wal`;
   const files = [database, log, `${database}-shm`, `${database}-journal`];
-  const all = [...files, status, draft, join(folder, "about.json"), lock, `${lock}-journal`];
+  const all = [...files, status, draft, closed, join(folder, "about.json"), lock, `${lock}-journal`];
+  /** Changes whenever any process writes the database or its log; undefined if there is no database. */
+  function stamp(): string | undefined {
+    const identity = fileIdentity(database);
+    if (identity === undefined) return undefined;
+    return [identity, ...[database, log].map(writtenAt)].join(" ");
+  }
+
   return {
     database,
     lock,
+    stamp,
 
     /** Creates the folder, private to its owner because an index holds the indexed text. Returns the paths of obstacles moved aside. */
     prepare(): readonly string[] {
@@ -32,13 +41,6 @@ export function indexFolder(folder: string) {
 
     /** Size on disk of all files together. */
     bytes: (): number => files.reduce((sum, file) => sum + Number(statOf(file)?.size ?? 0), 0),
-
-    /** Changes whenever any process writes the database or its log; undefined if there is no database. */
-    stamp(): string | undefined {
-      const identity = fileIdentity(database);
-      if (identity === undefined) return undefined;
-      return [identity, ...[database, log].map(writtenAt)].join(" ");
-    },
 
     /** The last status that the writer of the index stored. */
     readStatus(): IndexStatus | undefined {
@@ -60,12 +62,28 @@ export function indexFolder(folder: string) {
       }
     },
 
-    /** Only for the holder of the lease. */
+    /** Records that the database was closed in order. Only for the holder of the lease, like all methods below. */
+    markClosed(): void {
+      const now = stamp();
+      if (now !== undefined) writeFileAtomically(closed, now, { isLasting: false });
+    },
+
+    /** Returns whether the database is as it was when it was closed in order, and removes the record: a crash leaves none. */
+    takeClosed(): boolean {
+      try {
+        return readFileSync(closed, "utf8") === stamp();
+      } catch {
+        return false;
+      } finally {
+        rmSync(closed, { force: true });
+      }
+    },
+
     removeDatabase(): void {
       for (const file of [...files, status]) rmSync(file, { force: true });
     },
 
-    /** Removes all files of an index, and the folder if it is empty then. Only for the holder of the lease. */
+    /** Removes all files of an index, and the folder if it is empty then. */
     remove(): void {
       for (const file of all) rmSync(file, { force: true });
       try {

@@ -2,7 +2,7 @@
 import { toResourceError } from "../errors.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 import type { Source, Runtime } from "../source.ts";
-import { type Crawl, createCrawl, type HeardChange } from "./crawl.ts";
+import { type Crawl, createCrawl, type HeardChange, stateNote, totalNote } from "./crawl.ts";
 import { createEmbedding } from "./embed-passages.ts";
 import type { Embeddings } from "./embeddings.ts";
 import { type GuardedStore, guardStore } from "./guard-store.ts";
@@ -72,6 +72,8 @@ const steadyMs = 10_000;
 
 export function createIndexer(options: IndexerOptions) {
   const { runtime, openStore, maxBytes, leaseMs = 2000, once = false, embeddings, tell } = options;
+  /** A single pass holds the lease only while it lasts: its process may then wait for a person who reads the results. */
+  const isBrief = once && !embeddings;
   const files = indexFolder(options.folder);
   const closing = new AbortController();
   const runs = new Map<string, IndexedRun>();
@@ -123,6 +125,7 @@ export function createIndexer(options: IndexerOptions) {
       problem: trouble,
       file,
       embeddings: embedding?.status,
+      ...(once && { isSinglePass: true as const }),
     };
   }
 
@@ -230,7 +233,7 @@ export function createIndexer(options: IndexerOptions) {
   function forget(mount: string, key: string): void {
     store!.setNote(keyNote(mount), "");
     store!.removeBelow(mount, "");
-    store!.setNote(`total:${mount}`, "");
+    for (const name of [totalNote(mount), stateNote(mount)]) store!.setNote(name, "");
     store!.setNote(keyNote(mount), key);
   }
 
@@ -250,10 +253,17 @@ export function createIndexer(options: IndexerOptions) {
       problem = undefined;
       // The holder of the lease repairs it.
       isSpoiled = false;
-      tell(role, files.readStatus());
+      tell(role, statusOfOther());
       await rest(leaseMs, signal);
     }
     return undefined;
+  }
+
+  /** A process that makes a single pass does not follow changes: whoever does the same makes its own pass after it. */
+  function statusOfOther(): IndexStatus | undefined {
+    const other = files.readStatus();
+    if (!once || !other?.isSinglePass) return other;
+    return { ...other, mounts: other.mounts.map((mount) => ({ ...mount, ready: Math.min(mount.ready, 0.99) })) };
   }
 
   /** Resolves after this time, or earlier when there is something to check. */
@@ -280,12 +290,13 @@ export function createIndexer(options: IndexerOptions) {
     failure.promise.catch(() => undefined);
     fail = failure.reject;
     let embedded: Promise<void> | undefined;
+    let isInOrder = false;
     try {
       // The status of a writer that died is outdated.
       files.writeStatus(undefined);
       if (isSpoiled) files.removeDatabase();
       isSpoiled = false;
-      const inner = openStore(files.database, options.isStopped && { isStopped: options.isStopped });
+      const inner = openStore(files.database, { isStopped: options.isStopped, isWhole: files.takeClosed() });
       file = fileIdentity(files.database);
       guard = guardStore(inner, {
         files,
@@ -310,7 +321,8 @@ export function createIndexer(options: IndexerOptions) {
       embedded = embedding?.run(store, over.signal);
       embedded?.catch(failure.reject);
       void checkOn(guard, over.signal);
-      await Promise.race([ended(signal), failure.promise]);
+      await Promise.race([ended(signal), failure.promise, ...(isBrief ? [everyRun()] : [])]);
+      isInOrder = true;
     } finally {
       over.abort();
       embedding?.wake();
@@ -320,9 +332,25 @@ export function createIndexer(options: IndexerOptions) {
       runs.clear();
       role = "starting";
       store?.close();
+      if (isInOrder) markClosed();
       store = guard = file = undefined;
       lease.release();
     }
+  }
+
+  /** A database that was closed in order is not checked when it is opened again: that would take long. */
+  function markClosed(): void {
+    try {
+      files.markClosed();
+    } catch (cause) {
+      runtime.log("info", "it cannot be recorded that the search index was closed", { cause });
+    }
+  }
+
+  /** Resolves when all mounts have been indexed, or have failed. */
+  async function everyRun(): Promise<void> {
+    await Promise.all(Array.from(runs.values(), ({ done }) => done));
+    publish();
   }
 
   async function checkOn({ check }: GuardedStore, signal: AbortSignal): Promise<void> {
@@ -344,6 +372,7 @@ export function createIndexer(options: IndexerOptions) {
       const begunMs = monotonicMs();
       try {
         await keepIndex(signal);
+        if (isBrief) return;
       } catch (cause) {
         if (signal.aborted) return;
         const before = problem?.reason;

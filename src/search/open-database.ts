@@ -61,9 +61,12 @@ export function isWhole(file: string): boolean {
   }
 }
 
-/** A damaged file, or one made by another version, is discarded: everything can be read again from its source. */
-export function openToWrite(file: string): DatabaseSync {
-  const existing = openWhole(file);
+/**
+ * A damaged file, or one made by another version, is discarded: everything can be read again from its source. With `isKnownWhole` the file is
+ * not checked for damage.
+ */
+export function openToWrite(file: string, isKnownWhole = false): DatabaseSync {
+  const existing = openWhole(file, isKnownWhole);
   if (existing) return existing;
   for (const ending of ["", "-wal", "-shm", "-journal"]) rmSync(file + ending, { force: true });
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
@@ -77,13 +80,13 @@ export function openToWrite(file: string): DatabaseSync {
 }
 
 /** Undefined if the file is missing, damaged or made by another version. */
-function openWhole(file: string): DatabaseSync | undefined {
+function openWhole(file: string, isKnownWhole: boolean): DatabaseSync | undefined {
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(file);
     prepare(database);
-    if (readMaker(database) === madeBy && passesCheck(database)) return database;
+    if (readMaker(database) === madeBy && (isKnownWhole || passesCheck(database))) return database;
   } catch (cause) {
     if (!isDamage(cause)) {
       database?.close();

@@ -13,8 +13,8 @@ import { openVectors } from "./vectors.ts";
 /** Free pages are returned to the disk when a quarter of the file is free, unless the file is small. */
 const freePages = 128;
 
-export const openStore: OpenStore = (file, { readOnly = false, isStopped = () => false } = {}) => {
-  const database = readOnly ? openToRead(file) : openToWrite(file);
+export const openStore: OpenStore = (file, { readOnly = false, isWhole = false, isStopped = () => false } = {}) => {
+  const database = readOnly ? openToRead(file) : openToWrite(file, isWhole);
   const goOn = (): void => {
     if (isStopped()) throw new ResourceError("cancelled", "the index is being closed");
   };

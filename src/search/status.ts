@@ -40,6 +40,8 @@ export interface IndexStatus {
   /** The database that this is about, from `fileIdentity`; absent if none is open. */
   readonly file?: string;
   readonly embeddings?: EmbeddingStatus;
+  /** Present if its process makes a single pass and does not follow changes. */
+  readonly isSinglePass?: true;
 }
 
 /** Whether this process or another one writes the index. */

@@ -76,8 +76,10 @@ export interface Unembedded {
 
 interface IndexStoreOptions {
   readonly readOnly?: boolean;
+  /** True if the file is known to be intact: it is not checked. */
+  readonly isWhole?: boolean;
   /** Polled during long work: once it is true, the call is rolled back and throws "cancelled". */
-  readonly isStopped?: () => boolean;
+  readonly isStopped?: (() => boolean) | undefined;
 }
 
 /** All methods are synchronous; a `put` survives a crash completely or not at all. For one thread. */

@@ -208,3 +208,13 @@ describe("the index of a server", () => {
     ]);
   });
 });
+
+it("a command that is still open holds up no other: each makes its own pass, and finds what was written since", async () => {
+  const first = await open(both, { live: false });
+  await first.index.caughtUp(call);
+  writeFileSync(join(folder, "docs/b.md"), "oolong tea");
+  const second = await open(undefined, { live: false });
+  await second.index.caughtUp(call);
+  expect([second.index.role, (await search(second, "oolong")).uris]).toEqual(["writer", [uri("docs/b.md")]]);
+  expect(await search(first, "green")).toMatchObject({ uris: [uri("docs/a.md")], ready: 1 });
+});

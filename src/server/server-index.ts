@@ -40,7 +40,7 @@ interface ServerIndexOptions {
 }
 
 /** Status of the mounts that are indexed here. */
-export interface ShownStatus extends Omit<IndexStatus, "mounts" | "file"> {
+export interface ShownStatus extends Omit<IndexStatus, "mounts" | "file" | "isSinglePass"> {
   readonly mounts: readonly Omit<MountStatus, "key" | "heard">[];
 }
 
@@ -142,30 +142,18 @@ export function createServerIndex({ cacheFolder, project, runtime, live, leaseMs
 
   async function start(): Promise<Threads | undefined> {
     // Loaded on demand, to keep the start fast.
-    const [{ createIndexerClient }, { createSearcherClient }] = await Promise.all([
-      import("./search/indexer-client.ts"),
-      import("./search/searcher-client.ts"),
-    ]);
+    const { createIndexer, createSearcher } = await (live ? loadThreads() : loadInline());
     if (closing.signal.aborted) return undefined;
     const { embeddings, maxFileBytes = defaultFileBytes, maxBytes = defaultBytes, maxFiles = defaultFiles } = settings;
     const location = { folder: place(), embeddings };
-    // A single command will certainly search, and so will who waits for the first pass; a server may never.
-    const isEager = !live || awaitedUntilMs !== undefined;
-    const searcher = createSearcherClient(location, runtime, { isEager });
+    // Who waits for the first pass will certainly search; others may never.
+    const searcher = createSearcher(location, runtime, { isEager: awaitedUntilMs !== undefined });
     served = keyed();
     ownProblem = undefined;
     retryMs = firstRetryMs;
-    const indexer = createIndexerClient(
-      {
-        ...location,
-        project,
-        cacheFolder: live ? cacheFolder : undefined,
-        maxFileBytes,
-        maxBytes,
-        maxFiles,
-        once: !live,
-        leaseMs,
-      },
+    const limits = { maxFileBytes, maxBytes, maxFiles, once: !live, leaseMs };
+    const indexer = createIndexer(
+      { ...location, project, cacheFolder: live ? cacheFolder : undefined, ...limits },
       served,
       leftOut,
       {
@@ -283,7 +271,7 @@ export function createServerIndex({ cacheFolder, project, runtime, live, leaseMs
 
     get status() {
       if (!status && !ownProblem) return undefined;
-      const { file: _file, ...shown } = status ?? { bytes: 0 };
+      const { file: _file, isSinglePass: _isSinglePass, ...shown } = (status ?? { bytes: 0 }) as IndexStatus;
       return {
         ...shown,
         problem: ownProblem ?? status?.problem,
@@ -369,6 +357,20 @@ export function createServerIndex({ cacheFolder, project, runtime, live, leaseMs
       await end();
     },
   };
+}
+
+async function loadThreads() {
+  const [{ createIndexerClient }, { createSearcherClient }] = await Promise.all([
+    import("./search/indexer-client.ts"),
+    import("./search/searcher-client.ts"),
+  ]);
+  return { createIndexer: createIndexerClient, createSearcher: createSearcherClient };
+}
+
+/** For a single command. */
+async function loadInline() {
+  const { createInlineIndexer, createInlineSearcher } = await import("./search/inline-index.ts");
+  return { createIndexer: createInlineIndexer, createSearcher: createInlineSearcher };
 }
 
 /** Decides about documents that were added since these callers searched last. */

@@ -122,6 +122,14 @@ export default defineSource<GitOptions>({
         return answer(indexed.list(request, signal));
       },
 
+      async indexedSince(state, { caller, signal }) {
+        const { indexedSince } = await import("./git/indexed-since.ts");
+        return indexedSince(found, { chosen, env }, state, async (tips) => {
+          const { answer, indexed } = await readerFor(caller, { path: "" });
+          return answer(indexed.since(tips, signal));
+        });
+      },
+
       indexes: ({ path, query }) =>
         query === undefined &&
         ((indexedCommits > 0 && isCommit(path)) || indexedEntries(indexedCommits).some((entry) => entry.path === path)),

@@ -20,7 +20,12 @@ describe("gather", () => {
     expect(code).toBe(0);
     expect(out).toContain(`## ${stand.base}docs/kettle.md\n\nLines 1-3:\n\n\`\`\`md\n# Kettle\n`);
     expect(err).toContain(`pressmark: ${stand.base}docs/kettle.md:1-3 (`);
-    expect(err).toMatch(/pressmark: \d+ of 1000 tokens \(\w+\)\n$/);
+    expect(err).toMatch(/pressmark: \d+ of 1000 tokens \(estimate\)\n$/);
+  });
+
+  it("counts with the tokenizer only on request: it takes longer to load than the rest", async () => {
+    const { err } = await gather(["kettle", "--exact"]);
+    expect(err).toMatch(/ of 8000 tokens \(o200k_base\)\n$/);
   });
 
   it("prints XML, or JSON with the receipt", async () => {

@@ -24,6 +24,9 @@ export default defineCommand({
     markdown: flag("Print Markdown. This is the default"),
     xml: flag("Print XML"),
     json: flag("Print one JSON object: the passages and the receipt"),
+    exact: flag(
+      "Count tokens exactly, if the package tiktoken is installed. Default: an estimate, which takes no time to load",
+    ),
     "no-wait": flag("Use the index as it is, without updating it first"),
     ...readingFlags,
   },
@@ -37,8 +40,8 @@ export default defineCommand({
       const include: string[] = [];
       for (const where of flags.include) include.push(await context.locate(where));
       if (!flags["no-wait"]) await bringUpToDate(context);
-      const ask = { task, budget: flags.budget, format, include, within };
-      await printPack(ask, context);
+      const counter = flags.exact ? "best" : "estimate";
+      await printPack({ task, budget: flags.budget, format, include, within, counter }, context);
     });
   },
 });

@@ -44,7 +44,7 @@ export default defineCommand({
       const uris = chosen.map(({ uri }) => uri);
       if (flags.pack) {
         const format = flags.xml ? "xml" : flags.json ? "json" : "markdown";
-        await printPack({ include: uris, budget: flags.budget, format }, context);
+        await printPack({ include: uris, budget: flags.budget, format, counter: "best" }, context);
       } else if (flags.markdown) await context.print(await asMarkdown(uris, context));
       else
         await context.print(flags.json ? chosen.map(asJson).join("") : uris.map((uri) => `${plain(uri)}\n`).join(""));

@@ -2,7 +2,13 @@
 
 /** `12,000` */
 export function grouped(number: number): string {
+  // Formatting by locale takes 30 ms the first time.
+  if (Number.isSafeInteger(number) && number >= 0) return groupDigits(String(number));
   return number.toLocaleString("en-US", { maximumFractionDigits: 20 });
+}
+
+function groupDigits(digits: string): string {
+  return digits.length <= 3 ? digits : `${groupDigits(digits.slice(0, -3))},${digits.slice(-3)}`;
 }
 
 /** `1 file`, `12,000 files` */

@@ -1,19 +1,31 @@
 /** Updates the search index and shows progress. */
 import { quote } from "../../errors.ts";
+import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import { plain } from "../print.ts";
 import { grouped } from "./amounts.ts";
+import { noProgress } from "./progress.ts";
 import type { ReadingContext } from "./reading-context.ts";
 
 const cells = 24;
+/** Where standard error is no terminal, a long update is reported this often. */
+const reportMs = 10_000;
 
 /** Resolves when the index is up to date. Reports failures, and returns the mounts that had one. */
 export async function bringUpToDate(
-  { index, call, progress, warn }: ReadingContext,
+  { index, call, progress, warn }: Pick<ReadingContext, "index" | "call" | "progress" | "warn">,
   more?: { readonly vectors: boolean },
+  clockMs: () => number = monotonicMs,
 ): Promise<ReadonlySet<string>> {
   const reported = new Set<string>();
   if (!index) return reported;
-  await index.caughtUp({ signal: call.signal, progress: (done, total) => progress.show(bar(done, total)) }, more);
+  let reportedMs = clockMs();
+  const show = (done: number, total?: number): void => {
+    if (progress !== noProgress) return progress.show(bar(done, total));
+    if (clockMs() - reportedMs < reportMs) return;
+    reportedMs = clockMs();
+    warn(`indexing: ${grouped(done)}${total ? ` of ${grouped(total)}` : ""}`);
+  };
+  await index.caughtUp({ signal: call.signal, progress: show }, more);
   progress.clear();
   for (const { name, lastError } of index.status?.mounts ?? []) {
     if (lastError === undefined) continue;

@@ -18,13 +18,9 @@ export const budgetFlag = valueFlag("TOKENS", "Maximum number of tokens", {
 /** The full list is in --json. */
 const shownLeftOut = 8;
 
-/** Gathers with the best token counter available, and prints. */
-export async function printPack(
-  ask: Omit<GatherRequest, "counter">,
-  { resources, call, print, warn }: ReadingContext,
-): Promise<void> {
+export async function printPack(ask: GatherRequest, { resources, call, print, warn }: ReadingContext): Promise<void> {
   const { gather } = await import("../../context/gather.ts");
-  const pack: Pack = await gather(resources, { ...ask, counter: "best" }, call);
+  const pack: Pack = await gather(resources, ask, call);
   const { receipt, items, format, text } = pack;
   if (receipt.ready !== undefined && receipt.ready < 1)
     warn(`${formatPercent(receipt.ready)} of the resources are indexed; there may be more results`);

@@ -6,10 +6,7 @@ import { createSearcher, type SearchFindings, type SearchQuestion } from "../../
 import { openStore } from "../../search/sqlite-store.ts";
 import type { FromSearcher, IndexLocation, ToSearcher } from "./messages.ts";
 import { createRemoteAnswerer } from "./remote-call.ts";
-import { openEmbeddings, threadRuntime } from "./thread.ts";
-
-/** Time limit for the embedding of a query. */
-const embeddingMs = 2000;
+import { openEmbeddings, queryLimits, threadRuntime } from "./thread.ts";
 
 const { folder, embeddings } = workerData as IndexLocation;
 const post = (message: FromSearcher): void => parentPort!.postMessage(message, []);
@@ -18,7 +15,7 @@ const searcher = createSearcher({
   folder,
   openStore,
   runtime,
-  embeddings: openEmbeddings(embeddings, runtime, { timeoutMs: embeddingMs, retries: 0 }),
+  embeddings: openEmbeddings(embeddings, runtime, queryLimits),
 });
 const answerer = createRemoteAnswerer<SearchQuestion, SearchFindings>(post, async (question, signal) => {
   try {

@@ -1,8 +1,11 @@
-/** Shared by the index threads: their runtime, whose log lines can be cloned, and embeddings. */
+/** Shared by those who run an index: the runtime of a thread, whose log lines can be cloned, and embeddings. */
 import { createEmbeddings, type EmbeddingLimits, type EmbeddingOptions } from "../../search/embeddings.ts";
 import type { Runtime } from "../../source.ts";
 import { createRuntime } from "../runtime.ts";
 import type { ThreadLogLine } from "./messages.ts";
+
+/** For the embedding of a query, which a search waits for. */
+export const queryLimits: EmbeddingLimits = { timeoutMs: 2000, retries: 0 };
 
 /** Sends log lines to the main thread. */
 export function threadRuntime(post: (log: ThreadLogLine) => void): Runtime {

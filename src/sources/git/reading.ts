@@ -20,14 +20,8 @@ import { churnText, readChurn } from "./churn.ts";
 import type { OpenRepository } from "../../backends/git/open-repository.ts";
 import { readBlame } from "./blame.ts";
 import { pinnedFreshness } from "../../backends/git/blobs.ts";
-import {
-  changedFiles,
-  type CommitFacts,
-  countLines,
-  hiddenMessage,
-  readCommits,
-  shallowEnds,
-} from "../../backends/git/commits.ts";
+import { changedFiles, countLines, hiddenMessage, shallowEnds } from "../../backends/git/commits.ts";
+import { readCommitObject } from "../../backends/git/commit-object.ts";
 import { readDiff } from "./diff.ts";
 import { readBranches, readTags } from "./listings.ts";
 import type { IndexedCommits } from "./indexed-commits.ts";
@@ -117,17 +111,19 @@ export function createGitReader(options: GitReaderOptions): GitReader {
   }
 
   async function commitFacts(hash: string, signal: AbortSignal, withCounts = false): Promise<ReadableCommit> {
-    const [commit] = await readCommits([hash], context(signal));
-    const { text, seconds: _seconds, tree: _tree, ...commitData } = commit as CommitFacts;
+    const [commit, links] = await Promise.all([readCommitObject(hash, options.contents), commits.linksOf(hash)]);
+    if (!commit || !links) throw notFound(hash);
+    const { author, committer, text } = commit;
     const message = (await commits.showsMessage(hash)) ? text.trimEnd() : hiddenMessage;
-    const parents = await commits.nearestOf(commitData.parents);
     const described = {
-      ...commitData,
-      parents,
+      hash,
+      parents: await commits.nearestOf(links.parents),
+      author,
+      committer,
       message: cutText(message, maxMessage),
     };
     if (shallowEnds(repository)?.has(hash)) return { ...described, boundary: true };
-    const base = commitData.parents[0] ?? emptyTrees[mirror.hashLength];
+    const base = links.parents[0] ?? emptyTrees[mirror.hashLength];
     const { files, leftOut, isCut } = await changedFiles(base, hash, { ...context(signal), renames: true });
     const counts = withCounts ? await countLines(base, hash, files, context(signal)) : undefined;
     return {
