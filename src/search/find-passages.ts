@@ -8,7 +8,7 @@ import { openLookup, type FoundTerm, type Lookup } from "./lookup.ts";
 import { createTermMatcher, type TermMatch } from "./matches.ts";
 import { findOtherKana, pairWeight } from "./other-kana.ts";
 import { parseQuery, type ParsedQuery } from "./query.ts";
-import { rerank } from "./rerank.ts";
+import { createReranker } from "./rerank.ts";
 import { score } from "./score.ts";
 import type { Segment } from "./segments.ts";
 import { snippetOf } from "./snippet.ts";
@@ -65,10 +65,12 @@ export function findPassages(
     const stored = index.texts.passage(candidate.passage)!;
     return { ...candidate, stored, matches: matcher(stored.text) };
   };
-  let looked = first.map(look).map((one) => ({
-    ...one,
-    score: (one.score + rerank(found, one.matches, worth)) * one.document.boost,
-  }));
+  const bonusOf = createReranker(query.wanted, found, worth);
+  let looked = first.map(look).map((one) => {
+    const { title, name = "" } = index.texts.entry(one.document.id);
+    const bonus = Math.max(...[one.matches, matcher(one.stored.heading), matcher(title ?? name)].map(bonusOf));
+    return { ...one, score: (one.score + bonus) * one.document.boost };
+  });
   if (query.wanted.length > 0) looked.sort((left, right) => right.score - left.score);
   if (request.vector && query.wanted.length > 0) {
     const { vector } = request;
