@@ -95,7 +95,7 @@ function askVariants(set: TestSet, contestant: Contestant): void {
   const worst = (isKana: boolean): number =>
     Math.min(...ratios.flatMap(([name, ratio]) => (/^(kata|hira)/.test(name) === isKana ? ratio : [])));
   say(`${set.name}, other widths and forms, × the question, at worst`, worst(false), 1);
-  say(`${set.name}, the other kana, × the question, at worst`, worst(true), 0.95);
+  say(`${set.name}, the other kana, × the question, at worst`, worst(true), 0.94);
 }
 
 function askShortWords(set: TestSet, contestant: Contestant): void {
