@@ -1,5 +1,5 @@
-/** Questions, and the documents that answer them. All of it was written for this benchmark or is this repository's own. */
-import { readdirSync, readFileSync } from "node:fs";
+/** Questions, and the documents that answer them: written for this benchmark, of this repository, or from the folder of corpora. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 
@@ -59,6 +59,29 @@ export function squadSet(file: string): TestSet {
       qas.map(({ question }) => ({ text: question, answer: numberedPath(at) })),
     ),
   };
+}
+
+/** JSQuAD's validation part in the folder that `PRESSMARK_CORPORA` names; undefined without one. */
+export function squadFile(): string | undefined {
+  const folder = process.env["PRESSMARK_CORPORA"];
+  const file = folder && join(folder, "jsquad-valid-1.3.json.gz");
+  return file && existsSync(file) ? file : undefined;
+}
+
+/** The same documents, asked for by keywords: the first content runs of each question. */
+export function keywordSet(set: TestSet, count: number): TestSet {
+  const questions = set.questions.map(({ text, answer }) => ({ text: runsOf(text).slice(0, count).join(" "), answer }));
+  return {
+    name: `${set.name}, ${count} runs`,
+    documents: set.documents,
+    questions: questions.filter(({ text }) => text !== ""),
+  };
+}
+
+/** Runs of kanji, of katakana, and of Latin letters and digits, without those that only ask: 何, 何年, 誰. */
+function runsOf(question: string): string[] {
+  const runs = question.normalize("NFKC").match(/[\p{Script=Han}々]+|[\p{Script=Katakana}ー]+|[A-Za-z0-9]+/gu) ?? [];
+  return runs.filter((run) => !/^[何誰年名人]+$/u.test(run));
 }
 
 /** Files of this repository without their comments; what a comment said of a definition asks for the file that it stands in. */

@@ -11,7 +11,7 @@ import { findOtherKana, pairWeight } from "./other-kana.ts";
 import { named, type Tier } from "./query-match.ts";
 import { parseQuery, type ParsedQuery } from "./query.ts";
 import { termKey, type QueryTerm } from "./query-terms.ts";
-import { rerank } from "./rerank.ts";
+import { createReranker } from "./rerank.ts";
 import { score } from "./score.ts";
 import type { Segment } from "./segments.ts";
 import { snippetOf } from "./snippet.ts";
@@ -80,10 +80,12 @@ export function findPassages(
     const stored = index.texts.passage(candidate.passage)!;
     return { ...candidate, stored, matches: matchTerms(stored.text) };
   };
-  let looked = first.map(look).map((one) => ({
-    ...one,
-    score: (one.score + rerank(found, one.matches, worth)) * one.document.boost,
-  }));
+  const bonusOf = createReranker(query.wanted, found, worth);
+  let looked = first.map(look).map((one) => {
+    const { title, name = "" } = index.texts.entry(one.document.id);
+    const bonus = Math.max(...[one.matches, matchTerms(one.stored.heading), matchTerms(title ?? name)].map(bonusOf));
+    return { ...one, score: (one.score + bonus) * one.document.boost };
+  });
   if (query.wanted.length > 0) looked.sort(byTierAndScore);
   if (request.vector && query.wanted.length > 0) {
     const { vector } = request;

@@ -17,6 +17,12 @@ interface Scored {
 /** Far above any score. */
 const tierScore = 1e6;
 
+/** How repetition of a term saturates; `norms` by the short length of a passage. */
+interface Saturation {
+  readonly k1: number;
+  readonly norms: Float32Array;
+}
+
 /**
  * Returns a function for the best documents, best first. `worth` returns the weight of a term; `isOut` excludes documents by their
  * ordinal in a segment. Documents of a higher tier come first, whatever their score; a negative tier excludes them.
@@ -27,16 +33,22 @@ export function score(
   worth: (found: FoundTerm) => number,
   isOut: (segment: number, document: number) => boolean,
 ): (count: number, tierOf: (segment: number, document: number) => number) => readonly Scored[] {
-  const norms = Float32Array.from({ length: 256 }, (_, short) =>
-    lengthNorm(searchWeights, longLength(short), meanLength),
-  );
+  const saturationOf = (k1: number): Saturation => ({
+    k1,
+    norms: Float32Array.from({ length: 256 }, (_, short) =>
+      lengthNorm({ k1, b: searchWeights.b }, longLength(short), meanLength),
+    ),
+  });
+  const ofPairs = saturationOf(searchWeights.pairK1);
+  const ofWords = saturationOf(searchWeights.k1);
   const parts = segments.map((segment, at) => {
     const ofPassage = new Float32Array(segment.lengths.length);
     const ofDocument = new Float32Array(segment.documents.length);
     for (const one of found) {
       const weight = worth(one);
+      const saturation = one.wanted.kind === "pair" || one.wanted.kind === "single" ? ofPairs : ofWords;
       for (const list of one.lists[at]!) {
-        if (list.field === body) addToPassages(list, weight, ofPassage, ofDocument, norms, segment);
+        if (list.field === body) addToPassages(list, weight, ofPassage, ofDocument, saturation, segment);
         else if (list.field === headingField) addFlat(list, weight * searchWeights.heading, ofPassage);
         else addFlat(list, weight * (list.field === title ? searchWeights.title : searchWeights.path), ofDocument);
       }
@@ -73,10 +85,10 @@ function addToPassages(
   weight: number,
   ofPassage: Float32Array,
   ofDocument: Float32Array,
-  norms: Float32Array,
+  { k1, norms }: Saturation,
   { lengths, owners }: Segment,
 ): void {
-  const { document: share, k1 } = searchWeights;
+  const { document: share } = searchWeights;
   let at = from;
   let ordinal = -1;
   let document = -1;

@@ -3,7 +3,9 @@
 export const searchWeights = {
   /** BM25: how soon repetition stops adding to the score, and how much a long passage is penalised. */
   k1: 1,
-  b: 0.8,
+  b: 0.9,
+  /** The same as `k1` for pairs of characters: repeated, they say less than a repeated word. */
+  pairK1: 0.4,
   /** Weight of a term in this field, relative to the body. */
   heading: 0.6,
   title: 1,
@@ -25,6 +27,6 @@ export const searchWeights = {
   /** A part of an identifier; a corrected word. */
   part: 0.8,
   guess: 0.6,
-  /** For terms that follow one another as in the query. */
-  order: 0.1,
+  /** Of two chunks of the query that stand next to each other in the passage, relative to their own weights. */
+  proximity: 0.45,
 };
