@@ -19,6 +19,7 @@ import { findNeighbours } from "./neighbours.ts";
 import type { Included, LeftOut, Pack, PackFormat } from "./pack.ts";
 import { isSet } from "./pins.ts";
 import { maxTaskLength, readTask } from "./read-task.ts";
+import { findBase } from "./shown-paths.ts";
 import { priorityFactor, recencyFactor, gatherWeights } from "./weights.ts";
 import { type AsyncWorkbench, useWorkbench } from "./use-workbench.ts";
 import type { AboutText, PackedItem, RankedText } from "./workbench.ts";
@@ -34,6 +35,8 @@ export interface GatherRequest {
   readonly include?: readonly string[];
   /** Searches only below this URI. */
   readonly within?: string;
+  /** Prefixes of the URIs of mounts: the pack shows paths below one of them. Default: the common folder of the candidates. */
+  readonly roots?: readonly string[];
   /**
    * Counts tokens: "best" uses the package `tiktoken` if it is installed. Default: "estimate". With a custom counter, all
    * work is done on the calling thread.
@@ -69,7 +72,7 @@ export async function gather(resources: Resources, ask: GatherRequest, call: Cal
 async function gatherAt(
   bench: AsyncWorkbench,
   resources: Resources,
-  { budget, format = "markdown", include = [], within }: GatherRequest,
+  { budget, format = "markdown", include = [], within, roots = [] }: GatherRequest,
   text: string | undefined,
   call: Call,
 ): Promise<Pack> {
@@ -91,7 +94,12 @@ async function gatherAt(
     await reader.read([...all.values()].sort(byPromise).slice(0, maxRead));
     await addNeighbours(resources, reader, all, within, call);
   }
-  const packed = await bench.pack(reader.about(), budget, format);
+  const about = reader.about();
+  const base = findBase(
+    about.map(({ item }) => item.uri),
+    roots,
+  );
+  const packed = await bench.pack(about, budget, format, base);
   for (const key of packed.noRoom) reader.leaveOut(reader.readAs(key).uri, "does not fit into the budget");
   for (const key of packed.cut)
     if (reader.readAs(key).candidate.isPinned)
@@ -100,6 +108,7 @@ async function gatherAt(
   return {
     format,
     text: packed.text,
+    ...(base !== undefined && { base }),
     tokens: packed.tokens,
     items: packed.items.map(({ item }) => item),
     receipt: {

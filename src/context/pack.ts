@@ -64,6 +64,8 @@ export interface Pack {
   readonly format: PackFormat;
   /** The text for a model. Never has more tokens than the budget. */
   readonly text: string;
+  /** Prefix of URIs that the text leaves out: its paths are relative to it. */
+  readonly base?: string;
   readonly tokens: number;
   /** The items of the text, in order. */
   readonly items: readonly PackItem[];

@@ -2,6 +2,7 @@
 import { ResourceError } from "../../errors.ts";
 import type { GatherRequest } from "../../context/gather.ts";
 import type { Included, Pack } from "../../context/pack.ts";
+import { createShownPaths } from "../../context/shown-paths.ts";
 import { sayFailures } from "../../lib/say-failures.ts";
 import { valueFlag, wholeNumber } from "../command.ts";
 import { jsonLine, plain } from "../print.ts";
@@ -21,19 +22,22 @@ const shownLeftOut = 8;
 /** Gathers with the best token counter available, and prints. */
 export async function printPack(
   ask: Omit<GatherRequest, "counter">,
-  { resources, call, print, warn }: ReadingContext,
+  { resources, roots, call, print, warn }: ReadingContext,
 ): Promise<void> {
   const { gather } = await import("../../context/gather.ts");
-  const pack: Pack = await gather(resources, { ...ask, counter: "best" }, call);
+  const bases = roots.map(({ base }) => base);
+  const pack: Pack = await gather(resources, { ...ask, roots: bases, counter: "best" }, call);
   const { receipt, items, format, text } = pack;
+  const shown = [...receipt.included, ...receipt.leftOut].map(({ uri }) => uri);
+  const { pathOf } = createShownPaths(shown, pack.base);
   if (receipt.ready !== undefined && receipt.ready < 1)
     warn(`${formatPercent(receipt.ready)} of the resources are indexed; there may be more results`);
   for (const problem of sayFailures(receipt.failures ?? [])) warn(`mount ${plain(problem)}`);
   if (format === "json") await print(jsonLine({ passages: items, receipt }));
   else {
     await print(text);
-    for (const item of receipt.included) warn(sayIncluded(item));
-    for (const { uri, why } of receipt.leftOut.slice(0, shownLeftOut)) warn(`left out: ${plain(uri)} ${why}`);
+    for (const item of receipt.included) warn(sayIncluded(item, pathOf(item.uri)));
+    for (const { uri, why } of receipt.leftOut.slice(0, shownLeftOut)) warn(plain(`left out: ${pathOf(uri)} ${why}`));
     const more = receipt.leftOut.length - Math.min(shownLeftOut, receipt.leftOut.length) + receipt.moreLeftOut;
     if (more > 0) warn(`${more} more left out`);
     warn(`${receipt.tokens} of ${receipt.budget} tokens (${receipt.counter})`);
@@ -43,10 +47,10 @@ export async function printPack(
   throw new ResourceError("not-found", `${what}, or nothing fits into the budget`);
 }
 
-function sayIncluded({ uri, lines: [first, last], tokens, why, masked, removed }: Included): string {
+function sayIncluded({ lines: [first, last], tokens, why, masked, removed }: Included, path: string): string {
   const cleaned = [
     ...(masked === undefined ? [] : [`${masked} masked`]),
     ...(removed === undefined ? [] : [`${removed} invisible removed`]),
   ];
-  return plain(`${uri}:${first}-${last} (${[`${tokens} tokens`, ...cleaned].join(", ")}): ${why.join("; ")}`);
+  return plain(`${path}:${first}-${last} (${[`${tokens} tokens`, ...cleaned].join(", ")}): ${why.join("; ")}`);
 }
