@@ -1,5 +1,6 @@
 /** Gathers a pack and its receipt for a task and a budget. Uses only `Resources`, on behalf of the caller. */
 import { invalid, toResourceError } from "../errors.ts";
+import { defaultBudget, noRoom, partlyNoRoom } from "../lib/pack-budget.ts";
 import { ThreadOverrun } from "../lib/threads.ts";
 import { type Call, directoryType, type Resource, type Resources } from "../resources.ts";
 import {
@@ -27,8 +28,8 @@ import type { AboutText, PackedItem, RankedText } from "./workbench.ts";
 export interface GatherRequest {
   /** What is to be done, in a person's words. Without a task nothing is searched: `include` is packed, in its order. */
   readonly task?: string;
-  /** Maximum number of tokens of the pack's text. */
-  readonly budget: number;
+  /** Maximum number of tokens of the pack's text. Default: `defaultBudget`. */
+  readonly budget?: number;
   /** Default: Markdown. */
   readonly format?: PackFormat;
   /** URIs to include first, whatever they contain. */
@@ -55,7 +56,7 @@ const atOnce = 6;
 const maxLeftOut = 40;
 /** Equal requests on an equal state give equal packs. */
 export async function gather(resources: Resources, ask: GatherRequest, call: Call): Promise<Pack> {
-  const { budget, include = [] } = ask;
+  const { budget = defaultBudget, include = [] } = ask;
   const text = ask.task?.trim();
   if (text === "" || (text === undefined && include.length === 0))
     throw invalid("the task is empty; say what is to be done");
@@ -72,7 +73,7 @@ export async function gather(resources: Resources, ask: GatherRequest, call: Cal
 async function gatherAt(
   bench: AsyncWorkbench,
   resources: Resources,
-  { budget, format = "markdown", include = [], within, roots = [] }: GatherRequest,
+  { budget = defaultBudget, format = "markdown", include = [], within, roots = [] }: GatherRequest,
   text: string | undefined,
   call: Call,
 ): Promise<Pack> {
@@ -100,10 +101,9 @@ async function gatherAt(
     roots,
   );
   const packed = await bench.pack(about, budget, format, base);
-  for (const key of packed.noRoom) reader.leaveOut(reader.readAs(key).uri, "does not fit into the budget");
+  for (const key of packed.noRoom) reader.leaveOut(reader.readAs(key).uri, noRoom);
   for (const key of packed.cut)
-    if (reader.readAs(key).candidate.isPinned)
-      reader.leaveOut(reader.readAs(key).uri, "fits into the budget only in part");
+    if (reader.readAs(key).candidate.isPinned) reader.leaveOut(reader.readAs(key).uri, partlyNoRoom);
   const unread = Math.max(0, all.size - reader.seen);
   return {
     format,

@@ -58,6 +58,8 @@ export interface Receipt {
   readonly leftOut: readonly LeftOut[];
   /** Number of further resources left out. */
   readonly moreLeftOut: number;
+  /** Number of candidates left out because they are not relevant enough. */
+  readonly belowFloor?: number;
 }
 
 export interface Pack {

@@ -72,6 +72,7 @@ export const choosingInEnglish = {
     nothing: "Nothing was found for this task, or nothing fits into the budget",
     sum: (count: number, tokens: string, budget: string) =>
       `${count === 1 ? "1 passage" : `${count} passages`}, ${tokens} of ${budget} tokens`,
+    allRelevant: "nothing else is relevant enough",
     chooseAll: "Choose all",
     copy: "Copy the gathered text",
     included: "Included",
@@ -169,6 +170,7 @@ export const choosingInJapanese: typeof choosingInEnglish = {
     working: "収集中…",
     nothing: "この作業に合うものが見つからないか、上限に収まりません",
     sum: (count, tokens, budget) => `${count}か所、${tokens} / ${budget}トークン`,
+    allRelevant: "ほかに十分関連するものはありません",
     chooseAll: "すべて選択",
     copy: "収集した内容をコピー",
     included: "含まれたもの",

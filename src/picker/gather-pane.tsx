@@ -1,11 +1,13 @@
 /** Gathering for a task, and its receipt line by line: what is included, what is left out, and why. */
 import { useState } from "preact/hooks";
+import { hasAllRelevant } from "../lib/pack-budget.ts";
 import type { Resource } from "../resources.ts";
 import type { Shared } from "./app.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import { IconImage } from "./icon.tsx";
 import type { ReceiptView } from "./receipt.ts";
 import { shortTitle } from "../lib/own-title.ts";
+import { visibleUri } from "../lib/visible-uri.ts";
 
 export function GatherPane({ picker, language }: Shared) {
   const { texts, code } = language;
@@ -57,6 +59,7 @@ export function GatherPane({ picker, language }: Shared) {
           (receipt.included.length === 0
             ? gather.nothing
             : gather.sum(receipt.included.length, number.format(receipt.tokens), number.format(receipt.budget)))}
+        {receipt && receipt.included.length > 0 && hasAllRelevant(receipt) && ` · ${gather.allRelevant}`}
         {receipt &&
           receipt.ready < 1 &&
           ` · ${texts.indexing(new Intl.NumberFormat(code, { style: "percent" }).format(receipt.ready))}`}
@@ -126,7 +129,7 @@ function Line({ picker, resource }: Pick<Shared, "picker"> & { readonly resource
     <button type="button" class="line" title={resource.uri} onClick={() => picker.preview(plain(resource))}>
       <IconImage type={resource.mimeType} />
       <span class="name">{shortTitle(resource)}</span>
-      <span class="hit-uri">{resource.uri}</span>
+      <span class="hit-uri">{visibleUri(resource.uri)}</span>
     </button>
   );
 }

@@ -32,5 +32,7 @@ export function toReceipt({ structured, links }: ToolSaid) {
     })),
     leftOut: recordsIn(structured["leftOut"]).map(({ uri, why }) => ({ resource: resourceOf(uri), why: textOf(why) })),
     moreLeftOut: numberOf(structured["moreLeftOut"]),
+    /** Number of candidates that are not relevant enough. */
+    belowFloor: numberOf(structured["belowFloor"]),
   };
 }

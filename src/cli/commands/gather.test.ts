@@ -21,7 +21,7 @@ describe("gather", () => {
     expect(out).toContain(`\nPaths are relative to: ${stand.base}\n`);
     expect(out).toContain("## docs/kettle.md\n\nLines 1-3:\n\n```md\n# Kettle\n");
     expect(err).toContain("pressmark: docs/kettle.md:1-3 (");
-    expect(err).toMatch(/pressmark: \d+ of 1000 tokens \(\w+\)\n$/);
+    expect(err).toMatch(/pressmark: \d+ of 1,000 tokens \(\w+\)\n$/);
   });
 
   it("prints XML, or JSON with the receipt", async () => {

@@ -10,7 +10,7 @@ export default defineCommand({
   summary: "Gather the passages that a task needs, within a token budget",
   more: `Finds the passages that a task needs, in any language, and prints them as one text for a model: each with its URI and lines, within the token budget. The receipt on standard error lists what was included and why, and what was left out. Secrets are masked and invisible characters removed. With --json passages and receipt are one object. The exit code is 3 if nothing is found.`,
   examples: [
-    'pressmark gather "retry with backoff when the index is locked" --budget 8000',
+    'pressmark gather "retry with backoff when the index is locked"',
     "pressmark gather 検索の並び順を直す --within src > context.md",
     'pressmark gather "explain the login flow" --include docs/auth.md --xml',
     'pressmark gather "add a source" --include set://onboarding',

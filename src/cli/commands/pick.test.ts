@@ -141,7 +141,7 @@ describe("pick", () => {
     );
     expect(printed.indexOf("## README.md\n")).toBeGreaterThan(printed.indexOf("## docs/key.md\n"));
     expect(said).toMatch(/docs\/key\.md:1-4 \(\d+ tokens, 1 masked, 1 invisible removed\): was requested/);
-    expect(said).toMatch(/\d+ of 8000 tokens \(o200k_base\)\n$/);
+    expect(said).toMatch(/\d+ of 16,000 tokens \(o200k_base\)\n$/);
   });
 
   it("prints a pack within its budget, and reports what is not complete", async () => {

@@ -3,15 +3,17 @@ import { ResourceError } from "../../errors.ts";
 import type { GatherRequest } from "../../context/gather.ts";
 import type { Included, Pack } from "../../context/pack.ts";
 import { createShownPaths } from "../../context/shown-paths.ts";
+import { defaultBudget, hasAllRelevant } from "../../lib/pack-budget.ts";
 import { sayFailures } from "../../lib/say-failures.ts";
 import { valueFlag, wholeNumber } from "../command.ts";
 import { jsonLine, plain } from "../print.ts";
 import type { ReadingContext } from "./reading-context.ts";
+import { formatCount, grouped } from "./amounts.ts";
 import { formatPercent } from "./indexing.ts";
 
 export const budgetFlag = valueFlag("TOKENS", "Maximum number of tokens", {
-  initial: 8000,
-  initially: "8000",
+  initial: defaultBudget,
+  initially: grouped(defaultBudget),
   short: "b",
   parse: wholeNumber(1),
 });
@@ -40,7 +42,8 @@ export async function printPack(
     for (const { uri, why } of receipt.leftOut.slice(0, shownLeftOut)) warn(plain(`left out: ${pathOf(uri)} ${why}`));
     const more = receipt.leftOut.length - Math.min(shownLeftOut, receipt.leftOut.length) + receipt.moreLeftOut;
     if (more > 0) warn(`${more} more left out`);
-    warn(`${receipt.tokens} of ${receipt.budget} tokens (${receipt.counter})`);
+    const spent = `${grouped(receipt.tokens)} of ${formatCount(receipt.budget, "token")} (${receipt.counter})`;
+    warn(hasAllRelevant(receipt) ? `${spent}; nothing else is relevant enough` : spent);
   }
   if (items.length > 0) return;
   const what = ask.task === undefined ? "none of the resources is readable text" : "nothing found for this task";

@@ -2,6 +2,7 @@
 import { sayFailures } from "../../lib/say-failures.ts";
 import { invalid } from "../../errors.ts";
 import type { Pack, Receipt } from "../../context/pack.ts";
+import { defaultBudget, hasAllRelevant } from "../../lib/pack-budget.ts";
 import { member, type RequestParams } from "../message.ts";
 import { countArgument, neededText, readArguments, textArgument } from "./arguments.ts";
 import type { ReadingTool } from "./reading-tools.ts";
@@ -11,7 +12,7 @@ import { searchStatusSchema } from "./search-resources.ts";
 const maxTaskLength = 20_000;
 const maxUriLength = 16 * 1024;
 const maxInclude = 50;
-export const budgets = { initial: 8000, most: 200_000 };
+export const budgets = { initial: defaultBudget, most: 200_000 };
 
 export const gatherContext: ReadingTool = {
   name: "gather_context",
@@ -83,6 +84,7 @@ export const gatherContext: ReadingTool = {
         },
       },
       moreLeftOut: { type: "integer" },
+      belowFloor: { type: "integer", description: "Number of candidates that are not relevant enough" },
     },
     required: ["budget", "tokens", "counter", "included", "leftOut", "moreLeftOut"],
   },
@@ -117,11 +119,8 @@ function urisArgument(args: RequestParams): readonly string[] {
 }
 
 /** A short summary of what is included and what is not. */
-export function sayReceipt({
-  items,
-  tokens,
-  receipt: { budget, leftOut, moreLeftOut, ready, failures = [], included },
-}: Pack): string {
+export function sayReceipt({ items, tokens, receipt }: Pack): string {
+  const { budget, leftOut, moreLeftOut, ready, failures = [], included } = receipt;
   const resources = new Set(items.map(({ uri }) => uri)).size;
   const left = leftOut.length + moreLeftOut;
   const hidden = included.reduce((sum, { removed = 0 }) => sum + removed, 0);
@@ -130,6 +129,7 @@ export function sayReceipt({
     items.length === 0
       ? "Nothing was found for this task, or nothing fits into the budget."
       : `${count(items.length, "passage")} of ${count(resources, "resource")}, ${tokens} of ${budget} tokens.`,
+    ...(items.length > 0 && hasAllRelevant(receipt) ? ["Nothing else is relevant enough."] : []),
     ...(left > 0 ? [`${count(left, "candidate")} ${left === 1 ? "was" : "were"} left out.`] : []),
     ...(secrets > 0 ? [`${count(secrets, "secret")} masked.`] : []),
     ...(hidden > 0 ? [`${count(hidden, "invisible character")} removed.`] : []),
