@@ -17,6 +17,8 @@ export interface Flag<Value = unknown> {
   readonly summary: string;
   /** Placeholder for the value in the help. Absent for a switch, which takes no value. */
   readonly value?: string;
+  /** True if the flag may stand alone; a value is then written with an equals sign. */
+  readonly isValueOptional?: boolean;
   readonly short?: string;
   readonly offer?: ShellCompletion;
   /** Value passed to `run` when the flag is absent. */
@@ -131,6 +133,11 @@ export function valueFlag<Value>(
 /** A flag with any text. */
 export function textFlag(value: string, summary: string, offer?: ShellCompletion): Flag<string | undefined> {
   return valueFlag(value, summary, { offer, parse: (text) => text });
+}
+
+/** A flag that may stand alone, or have a text: `--name` or `--name=text`. Alone, its value is true. */
+export function optionalTextFlag(value: string, summary: string): Flag<string | true | undefined> {
+  return { summary, value, isValueOptional: true, initial: undefined, take: (text) => (text === "" ? true : text) };
 }
 
 /** A flag with a text that must not be empty. */

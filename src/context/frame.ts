@@ -10,14 +10,14 @@ export interface PackFrame {
   render(items: readonly PackItem[]): string;
   /** The text that a resource adds, and each of its items in addition to its own text; used for counting. */
   header(uri: string): string;
-  item(item: Pick<PackItem, "uri" | "lines" | "columns" | "text">): string;
+  item(item: Pick<PackItem, "uri" | "mimeType" | "lines" | "columns" | "text">): string;
 }
 
 /** The parts of a format. `header` and `footer` are those of one resource. */
 interface Format {
   start(base: string | undefined): string;
   header(path: string): string;
-  item(item: Pick<PackItem, "uri" | "lines" | "columns" | "text">): string;
+  item(item: Pick<PackItem, "uri" | "mimeType" | "lines" | "columns" | "text">): string;
   readonly betweenItems: string;
   readonly footer: string;
   readonly betweenResources: string;
@@ -30,7 +30,7 @@ const formats: Readonly<Record<PackFormat, Format>> = {
     header: (path) => `\n## ${path}\n`,
     item(item) {
       const fence = "`".repeat(Math.max(3, longestRun(item.text) + 1));
-      return `\nLines ${formatLines(item)}:\n\n${fence}${languageOf(item.uri)}\n${item.text}\n${fence}\n`;
+      return `\nLines ${formatLines(item)}:\n\n${fence}${languageOf(item)}\n${item.text}\n${fence}\n`;
     },
     betweenItems: "",
     footer: "",
@@ -84,7 +84,8 @@ function longestRun(text: string): number {
   return (text.match(/`+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 0);
 }
 
-function languageOf(uri: string): string {
+function languageOf({ uri, mimeType }: Pick<PackItem, "uri" | "mimeType">): string {
+  if (mimeType === "text/x-diff") return "diff";
   return /\.([a-z0-9]{1,10})(?:[?#]|$)/i.exec(uri)?.[1]?.toLowerCase() ?? "";
 }
 

@@ -1,5 +1,6 @@
 /** Gathering for a task, and its receipt line by line: what is included, what is left out, and why. */
 import { useState } from "preact/hooks";
+import { changesTemplate } from "../lib/changes-template.ts";
 import { hasAllRelevant } from "../lib/pack-budget.ts";
 import type { Resource } from "../resources.ts";
 import type { Shared } from "./app.tsx";
@@ -12,12 +13,14 @@ import { visibleUri } from "../lib/visible-uri.ts";
 export function GatherPane({ picker, language }: Shared) {
   const { texts, code } = language;
   const { gather } = texts;
-  const { gathering, tools, tray, budget } = picker.state;
+  const { gathering, tools, tray, budget, templates } = picker.state;
   const [task, setTask] = useState("");
   const [withChosen, setWithChosen] = useState(true);
   const number = new Intl.NumberFormat(code);
   const { status, receipt, problem, text } = gathering;
   if (!tools.has("gather_context")) return <p class="state">{gather.unsupported}</p>;
+
+  const hasBranch = templates.items.some(({ uriTemplate }) => uriTemplate.endsWith(changesTemplate));
 
   function submit(event: Event): void {
     event.preventDefault();
@@ -51,10 +54,21 @@ export function GatherPane({ picker, language }: Shared) {
         <button type="submit" disabled={task.trim() === "" || status === "loading"}>
           {gather.go(number.format(budget))}
         </button>
+        {hasBranch && (
+          <button
+            type="button"
+            title={gather.branchHint}
+            disabled={status === "loading"}
+            onClick={() => picker.gather(task.trim(), withChosen, true)}
+          >
+            {gather.branch}
+          </button>
+        )}
       </form>
       <p class="count" role="status">
         {status === "loading" && gather.working}
         {status === "failed" && `${texts.failed}: ${problem}`}
+        {receipt?.changed && `${gather.changedSince(receipt.changed.files, receipt.changed.base)} · `}
         {receipt &&
           (receipt.included.length === 0
             ? gather.nothing

@@ -3,6 +3,7 @@ import { toReceipt } from "./receipt.ts";
 
 it("the valid parts of a receipt are parsed", () => {
   const structured = {
+    changed: { base: "main", files: 6 },
     budget: 100,
     tokens: 40,
     counter: "estimate",
@@ -15,6 +16,7 @@ it("the valid parts of a receipt are parsed", () => {
   };
   const links = [{ uri: "file:///a/b.md", name: "b.md", title: "B" }];
   expect(toReceipt({ texts: [], links, structured })).toEqual({
+    changed: { base: "main", files: 6 },
     budget: 100,
     tokens: 40,
     ready: 1,

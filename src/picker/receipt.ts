@@ -2,7 +2,7 @@
 import type { ToolSaid } from "../client/tool-fallback.ts";
 import { nameIn } from "../client/tree-of.ts";
 import type { Resource } from "../resources.ts";
-import { numberOf, optionalNumber, recordsIn, textOf, textsIn } from "./loose.ts";
+import { isRecord, numberOf, optionalNumber, recordsIn, textOf, textsIn } from "./loose.ts";
 
 export type ReceiptView = NonNullable<ReturnType<typeof toReceipt>>;
 
@@ -14,7 +14,10 @@ export function toReceipt({ structured, links }: ToolSaid) {
     const uri = textOf(given);
     return known.get(uri) ?? { uri, name: nameIn(uri) };
   }
+  const changed = structured["changed"];
   return {
+    /** With the changes of a branch: what they were compared with, and the number of files. */
+    changed: isRecord(changed) ? { base: textOf(changed["base"]), files: numberOf(changed["files"]) } : undefined,
     budget: numberOf(structured["budget"]),
     tokens: numberOf(structured["tokens"]),
     /** Share of the searchable content that was searched, from 0 to 1. */

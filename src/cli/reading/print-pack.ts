@@ -38,6 +38,8 @@ export async function printPack(
   if (format === "json") await print(jsonLine({ passages: items, receipt }));
   else {
     await print(text);
+    if (receipt.changed)
+      warn(plain(`${formatCount(receipt.changed.files, "file")} changed since ${receipt.changed.base}`));
     for (const item of receipt.included) warn(sayIncluded(item, pathOf(item.uri)));
     for (const { uri, why } of receipt.leftOut.slice(0, shownLeftOut)) warn(plain(`left out: ${pathOf(uri)} ${why}`));
     const more = receipt.leftOut.length - Math.min(shownLeftOut, receipt.leftOut.length) + receipt.moreLeftOut;

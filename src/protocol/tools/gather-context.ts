@@ -11,6 +11,7 @@ import { searchStatusSchema } from "./search-resources.ts";
 
 const maxTaskLength = 20_000;
 const maxUriLength = 16 * 1024;
+const maxBaseLength = 300;
 const maxInclude = 50;
 export const budgets = { initial: defaultBudget, most: 200_000 };
 
@@ -31,7 +32,12 @@ export const gatherContext: ReadingTool = {
   inputSchema: {
     type: "object",
     properties: {
-      task: { type: "string", description: "The task, in full sentences" },
+      task: { type: "string", description: 'The task, in full sentences. May be absent only with "changed"' },
+      changed: {
+        type: "string",
+        description:
+          'For a review: gathers what the checkout has changed since it left this branch, tag or commit, as in "main", committed or not, and what that touches; "default" for origin/HEAD, main or master',
+      },
       budget: {
         type: "integer",
         minimum: 1,
@@ -46,13 +52,18 @@ export const gatherContext: ReadingTool = {
       },
       within: { type: "string", description: "URI of a directory to search in" },
     },
-    required: ["task"],
     additionalProperties: false,
   },
 
   outputSchema: {
     type: "object",
     properties: {
+      changed: {
+        type: "object",
+        description: "Number of files that changed since the base",
+        properties: { base: { type: "string" }, files: { type: "integer" } },
+        required: ["base", "files"],
+      },
       budget: { type: "integer" },
       tokens: { type: "integer", description: "Tokens of all passages" },
       counter: { type: "string", description: "Name of the token counter" },
@@ -90,15 +101,18 @@ export const gatherContext: ReadingTool = {
   },
 
   async call(args, { resources, mounts }, call) {
-    const { task, budget, include, within } = readArguments({
-      task: () => neededText(args, "task", maxTaskLength),
+    const hasChanged = (member(args, "changed") ?? undefined) !== undefined;
+    const { task, changed, budget, include, within } = readArguments({
+      task: () => (hasChanged ? textArgument : neededText)(args, "task", maxTaskLength),
+      changed: () => textArgument(args, "changed", maxBaseLength)?.trim(),
       budget: () => countArgument(args, "budget", budgets),
       include: () => urisArgument(args),
       within: () => trimSlash(textArgument(args, "within", maxUriLength), mounts),
     });
     const { gather } = await import("../../context/gather.ts");
     const roots = mounts.map(({ base }) => base);
-    const pack = await gather(resources, { task, budget, include, within, roots, counter: "best" }, call);
+    const ask = { task, changed: baseOf(changed), budget, include, within, roots, counter: "best" as const };
+    const pack = await gather(resources, ask, call);
     return {
       content: [
         { type: "text", text: `${sayReceipt(pack)}\n` },
@@ -110,6 +124,11 @@ export const gatherContext: ReadingTool = {
   },
 };
 
+/** The base that a caller names: "default" for the one where work usually begins. */
+export function baseOf(changed: string | undefined): string | true | undefined {
+  return changed === "default" ? true : changed;
+}
+
 function urisArgument(args: RequestParams): readonly string[] {
   const value = member(args, "include") ?? [];
   const uris = typeof value === "string" ? [value] : value;
@@ -120,12 +139,13 @@ function urisArgument(args: RequestParams): readonly string[] {
 
 /** A short summary of what is included and what is not. */
 export function sayReceipt({ items, tokens, receipt }: Pack): string {
-  const { budget, leftOut, moreLeftOut, ready, failures = [], included } = receipt;
+  const { budget, leftOut, moreLeftOut, ready, failures = [], included, changed } = receipt;
   const resources = new Set(items.map(({ uri }) => uri)).size;
   const left = leftOut.length + moreLeftOut;
   const hidden = included.reduce((sum, { removed = 0 }) => sum + removed, 0);
   const secrets = included.reduce((sum, { masked = 0 }) => sum + masked, 0);
   return [
+    ...(changed ? [`${count(changed.files, "file")} changed since ${changed.base}.`] : []),
     items.length === 0
       ? "Nothing was found for this task, or nothing fits into the budget."
       : `${count(items.length, "passage")} of ${count(resources, "resource")}, ${tokens} of ${budget} tokens.`,

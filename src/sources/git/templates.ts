@@ -1,9 +1,9 @@
 /** The listed resources of a repository, and the templates for all others. */
+import { changesTemplate } from "../../lib/changes-template.ts";
 import type { Entry, SourceTemplate } from "../../source.ts";
 
 const logTemplate = "log{?ref,max,since,until,path,follow,author,grep,pickaxe,after,as}";
 export const diffTemplate = "diff/{base}/{head}{?path}";
-export const changesTemplate = "changes{?base,path,as}";
 export const blobTemplate = "blob/{ref}{/path*}{?lines,bytes}";
 export const blameTemplate = "blame/{ref}{/path*}{?lines}";
 
