@@ -115,10 +115,12 @@ export function compareCommand(
   head: string | WorkTree,
   paths: readonly string[],
 ): { readonly args: readonly string[]; readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } {
-  if (typeof head === "string") return { args: ["diff-tree", "-r", ...how, base, head, "--", ...paths] };
+  // Names of files in any script, and not in octal digits.
+  const readable = ["-c", "core.quotePath=false"];
+  if (typeof head === "string") return { args: [...readable, "diff-tree", "-r", ...how, base, head, "--", ...paths] };
   return {
     // Git would run in a submodule to find out whether its files have changed.
-    args: ["diff", ...how, "--ignore-submodules=dirty", base, "--", ...paths],
+    args: [...readable, "diff", ...how, "--ignore-submodules=dirty", base, "--", ...paths],
     cwd: head.root,
     env: { GIT_WORK_TREE: head.root, GIT_INDEX_FILE: head.index },
   };

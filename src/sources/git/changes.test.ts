@@ -59,7 +59,9 @@ describe("changes of the checkout", () => {
 
   it("have patches of files and folders, which show renames", async () => {
     const source = await branchRepository().repository.open();
-    expect(await readText(source, "changes", { path: "設計" })).toContain("\n+三回まで再試行する。\n");
+    const patch = await readText(source, "changes", { path: "設計" });
+    expect(patch).toContain("diff --git a/設計/決済.md b/設計/決済.md\n");
+    expect(patch).toContain("\n+三回まで再試行する。\n");
     expect(await readText(source, "changes", { path: "renamed.txt" })).toContain(
       "rename from old.txt\nrename to renamed.txt",
     );

@@ -308,6 +308,7 @@ export function createGitReader(options: GitReaderOptions): GitReader {
           if (request.base !== undefined) await side(request.base);
           return {
             ...entryBase,
+            title: request.path === undefined ? "Changes" : `Changes of ${request.path}`,
             mimeType: request.as === "patch" ? "text/x-diff" : formType({ asText: request.as === "text" }),
           };
         case "log":
