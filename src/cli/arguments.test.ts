@@ -34,7 +34,7 @@ const gather = defineCommand({
   name: "gather",
   summary: "Gather",
   takes: { thing: many("things") },
-  flags: { since: optionalTextFlag("[REF]", "since a commit") },
+  flags: { since: optionalTextFlag("REF", "since a commit") },
   run: async () => {},
 });
 const choose = defineCommand({
@@ -77,7 +77,7 @@ describe("the words after a command", () => {
     expect(parsed("a")).toMatchObject({ given: { thing: ["a"], flags: { since: undefined } } });
     expect(parsed("--since", "a")).toMatchObject({ given: { thing: ["a"], flags: { since: true } } });
     expect(parsed("--since=main", "a")).toMatchObject({ given: { thing: ["a"], flags: { since: "main" } } });
-    expect(complaint(gather, "--since=")).toBe("--since needs a value: --since [REF]");
+    expect(complaint(gather, "--since=")).toBe("--since needs a value: --since[=REF]");
   });
 
   it("set switches and lists wherever they stand", () => {

@@ -193,6 +193,12 @@ export function listFlag(value: string, summary: string, offer?: ShellCompletion
   return { summary, value, initial: [], take: (text, before) => [...before, text], offer };
 }
 
+/** The value of a flag behind its name, as shown in the help: ` BASE`, or `[=BASE]` if it is optional. */
+export function shownValue({ value, isValueOptional }: Pick<Flag, "value" | "isValueOptional">): string {
+  if (value === undefined) return "";
+  return isValueOptional ? `[=${value}]` : ` ${value}`;
+}
+
 /** Invalid usage: exit code 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";

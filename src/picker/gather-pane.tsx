@@ -51,19 +51,21 @@ export function GatherPane({ picker, language }: Shared) {
           />
           {gather.withChosen(tray.length)}
         </label>
-        <button type="submit" disabled={task.trim() === "" || status === "loading"}>
-          {gather.go(number.format(budget))}
-        </button>
-        {hasBranch && (
-          <button
-            type="button"
-            title={gather.branchHint}
-            disabled={status === "loading"}
-            onClick={() => picker.gather(task.trim(), withChosen, true)}
-          >
-            {gather.branch}
+        <div class="actions">
+          <button type="submit" disabled={task.trim() === "" || status === "loading"}>
+            {gather.go(number.format(budget))}
           </button>
-        )}
+          {hasBranch && (
+            <button
+              type="button"
+              title={gather.branchHint}
+              disabled={status === "loading"}
+              onClick={() => picker.gather(task.trim(), withChosen, true)}
+            >
+              {gather.branch}
+            </button>
+          )}
+        </div>
       </form>
       <p class="count" role="status">
         {status === "loading" && gather.working}

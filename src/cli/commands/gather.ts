@@ -8,7 +8,7 @@ import { budgetFlag, printPack } from "../reading/print-pack.ts";
 export default defineCommand({
   name: "gather",
   summary: "Gather the passages that a task needs, within a token budget",
-  more: `Finds the passages that a task needs, in any language, and prints them as one text for a model: each with its URI and lines, within the token budget. The receipt on standard error lists what was included and why, and what was left out. Secrets are masked and invisible characters removed. With --changed it gathers what a branch has changed and what that touches, for a review; a single word that names a branch, tag or commit is then the base. With --json passages and receipt are one object. The exit code is 3 if nothing is found, or nothing has changed.`,
+  more: `Finds the passages that a task needs, in any language, and prints them as one text for a model: each with its path and lines, within the token budget. The receipt on standard error lists what was included and why, and what was left out. Secrets are masked and invisible characters removed. With --changed it gathers what a branch has changed and what that touches, for a review; a single word that names a branch, tag or commit is then the base. With --json passages and receipt are one object. The exit code is 3 if nothing is found, or nothing has changed.`,
   examples: [
     'pressmark gather "retry with backoff when the index is locked"',
     "pressmark gather 検索の並び順を直す --within src > context.md",
@@ -21,7 +21,7 @@ export default defineCommand({
   takes: { task: many("Task, in your own words") },
   flags: {
     changed: optionalTextFlag(
-      "[BASE]",
+      "BASE",
       "Gather what the checkout has changed since it left BASE, committed or not, and what that touches; the task is optional. Default of BASE: origin/HEAD, main or master",
     ),
     budget: budgetFlag,
