@@ -247,7 +247,9 @@ function namesIn(patch: string): readonly string[] {
     const format = textFormatOf(path);
     const lines = section.slice(Math.max(0, section.search(/^@@/m))).split("\n");
     const changed = lines.filter((line) => /^[+-]/.test(line)).map((line) => line.slice(1));
-    const around = lines.flatMap((line) => /^@@ [^@]*@@ (.*)$/.exec(line)?.[1] ?? []);
+    const around = lines.flatMap((line) =>
+      line.startsWith(" ") ? [line.slice(1)] : (/^@@ [^@]*@@ (.*)$/.exec(line)?.[1] ?? []),
+    );
     for (const [text, weight] of [
       [changed, 2],
       [around, 1],

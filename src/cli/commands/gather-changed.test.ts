@@ -21,9 +21,9 @@ beforeAll(() => {
       'import { boilKettle } from "./kettle.ts";\n\nexport function makeTea(): void {\n  boilKettle();\n}\n',
     "src/cups.md": long,
     "src/gone.ts": "export const formerlyHere = 1;\n",
-    "src/unrelated.ts": "export const spoon = 1;\n",
     "設計/決済.md": "# 決済\n\n再試行は二回まで。\n",
   });
+  repository.commit("something else", { "src/unrelated.ts": "export const spoon = 1;\n" });
   repository.git("checkout", "--quiet", "-b", "feature");
   repository.commit("boil less", { "src/kettle.ts": boil(95) });
   repository.git("mv", "src/cups.md", "src/mugs.md");
@@ -51,6 +51,7 @@ describe("gather --changed", () => {
       expect.arrayContaining(["設計/返金.md", "src/kettle.ts", "src/kettle.test.ts", "src/tea.ts"]),
     );
     expect(headings).not.toContain("src/unrelated.ts");
+    expect(err).toMatch(/src\/tea\.ts:1-5 .*contains "boilKettle"/);
     expect(err).toContain("pressmark: 5 files changed since main\n");
     expect(err).toMatch(
       /changes\?base=main&path=src\/kettle\.ts:1-\d+ \(\d+ tokens\): is the patch of a file that was modified: \+1 -1/,

@@ -104,6 +104,15 @@ describe("gather_context", () => {
   });
 });
 
+describe("gather_context with changed", () => {
+  it("needs no task, but a base that is not empty, and the history of a checkout", async () => {
+    await expect(gatherContext({ changed: "default" })).rejects.toThrow("no history of a checkout is mounted");
+    await expect(gatherContext({ changed: "" })).rejects.toThrow('"changed" is empty');
+    await expect(gatherContext({ changed: "main", task: " " })).rejects.toThrow('"task" is empty');
+    await expect(gatherContext({ changed: null })).rejects.toThrow('"task" is missing');
+  });
+});
+
 describe("the summary", () => {
   const item = { uri: `${base}a.md`, name: "a.md", lines: [1, 2], text: "tea" } as const;
   const receipt = { budget: 16_000, tokens: 400, counter: "none", included: [], leftOut: [], moreLeftOut: 0 };
