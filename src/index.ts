@@ -15,6 +15,7 @@ export {
 } from "./errors.ts";
 export { type OperationMethod, type Layer, type Operation, stack, wrapSource } from "./layer.ts";
 export { standardLayers } from "./layers/standard.ts";
+export { defaultBudget } from "./lib/pack-budget.ts";
 export { createProtocol } from "./protocol/create-protocol.ts";
 export type {
   Protocol,

@@ -1,6 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { parseArguments } from "./arguments.ts";
-import { defineCommand, flag, listFlag, many, one, optional, UsageError, valueFlag } from "./command.ts";
+import {
+  defineCommand,
+  flag,
+  listFlag,
+  many,
+  one,
+  optional,
+  optionalTextFlag,
+  UsageError,
+  valueFlag,
+} from "./command.ts";
 
 const press = defineCommand({
   name: "press",
@@ -24,6 +34,7 @@ const gather = defineCommand({
   name: "gather",
   summary: "Gather",
   takes: { thing: many("things") },
+  flags: { since: optionalTextFlag("REF", "since a commit") },
   run: async () => {},
 });
 const choose = defineCommand({
@@ -60,6 +71,14 @@ describe("the words after a command", () => {
       expect(given(...words, "flower")).toMatchObject({ what: "flower", flags: { times: 3 } });
     },
   );
+
+  it("set a flag whose value is optional, alone or with an equals sign", () => {
+    const parsed = (...words: string[]) => parseArguments(gather, words);
+    expect(parsed("a")).toMatchObject({ given: { thing: ["a"], flags: { since: undefined } } });
+    expect(parsed("--since", "a")).toMatchObject({ given: { thing: ["a"], flags: { since: true } } });
+    expect(parsed("--since=main", "a")).toMatchObject({ given: { thing: ["a"], flags: { since: "main" } } });
+    expect(complaint(gather, "--since=")).toBe("--since needs a value: --since[=REF]");
+  });
 
   it("set switches and lists wherever they stand", () => {
     expect(given("--ink", "red", "flower", "-f", "--ink=blue=ish")).toMatchObject({

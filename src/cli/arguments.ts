@@ -7,6 +7,7 @@ import {
   type CommandInput,
   positionals,
   type PositionalDeclarations,
+  shownValue,
   UsageError,
 } from "./command.ts";
 import { nearest } from "../lib/nearest.ts";
@@ -37,8 +38,10 @@ export function parseArguments(command: Command, words: readonly string[]): Pars
       flags[name] = flag.take("", flags[name]);
       continue;
     }
-    const text = attached ?? (index + 1 < end ? words[++index] : undefined);
-    if (text === undefined) throw new UsageError(`${written} needs a value: ${written} ${flag.value}`);
+    const isAlone = flag.isValueOptional && attached === undefined;
+    const text = attached ?? (isAlone ? "" : index + 1 < end ? words[++index] : undefined);
+    if (text === undefined || (flag.isValueOptional && attached === ""))
+      throw new UsageError(`${written} needs a value: ${written}${shownValue(flag)}`);
     try {
       flags[name] = flag.take(text, flags[name]);
     } catch (cause) {

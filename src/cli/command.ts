@@ -18,6 +18,8 @@ export interface Flag<Value = unknown> {
   readonly summary: string;
   /** Placeholder for the value in the help. Absent for a switch, which takes no value. */
   readonly value?: string;
+  /** True if the flag may stand alone; a value is then written with an equals sign. */
+  readonly isValueOptional?: boolean;
   readonly short?: string;
   readonly offer?: ShellCompletion;
   /** Value passed to `run` when the flag is absent. */
@@ -135,6 +137,11 @@ export function textFlag(value: string, summary: string, offer?: ShellCompletion
   return valueFlag(value, summary, { offer, parse: (text) => text });
 }
 
+/** A flag that may stand alone, or have a text: `--name` or `--name=text`. Alone, its value is true. */
+export function optionalTextFlag(value: string, summary: string): Flag<string | true | undefined> {
+  return { summary, value, isValueOptional: true, initial: undefined, take: (text) => (text === "" ? true : text) };
+}
+
 /** A flag with a text that must not be empty. */
 export function filledTextFlag(value: string, summary: string): Flag<string | undefined> {
   return valueFlag(value, summary, {
@@ -186,6 +193,12 @@ export function portNumber(least: 0 | 1): (text: string) => number {
 /** A flag with a value that may be repeated. */
 export function listFlag(value: string, summary: string, offer?: ShellCompletion): Flag<readonly string[]> {
   return { summary, value, initial: [], take: (text, before) => [...before, text], offer };
+}
+
+/** The value of a flag behind its name, as shown in the help: ` BASE`, or `[=BASE]` if it is optional. */
+export function shownValue({ value, isValueOptional }: Pick<Flag, "value" | "isValueOptional">): string {
+  if (value === undefined) return "";
+  return isValueOptional ? `[=${value}]` : ` ${value}`;
 }
 
 /** Invalid usage: exit code 2. */

@@ -18,7 +18,7 @@ export function completionScript(shell: Shell, commands: readonly Command[]): st
 function bash(commands: readonly Command[]): string {
   const arms = commands.map((command) => {
     const flags = Object.entries(command.flags);
-    const valued = flags.filter(([, { value }]) => value !== undefined);
+    const valued = flags.filter(([, { value, isValueOptional }]) => value !== undefined && !isValueOptional);
     return [
       `    ${command.name})`,
       ...(valued.length === 0
@@ -63,8 +63,10 @@ function bashOffer(offer: ShellCompletion | undefined): string {
 
 function zsh(commands: readonly Command[]): string {
   const arms = commands.map((command) => {
-    const flags = Object.entries(command.flags).map(([name, { summary, value, offer }]) =>
-      single(`*--${name}[${bracketed(summary)}]${value ? `:${value}:${zshOffer(offer)}` : ""}`),
+    const flags = Object.entries(command.flags).map(([name, { summary, value, isValueOptional, offer }]) =>
+      single(
+        `*--${name}${isValueOptional ? "=-" : ""}[${bracketed(summary)}]${value ? `${isValueOptional ? "::" : ":"}${bracketed(value)}:${zshOffer(offer)}` : ""}`,
+      ),
     );
     const places = positionals(command).map(({ name, count, offer }) =>
       single(`${count === "many" ? "*:" : count === "optional" ? "::" : ":"}${name}:${zshOffer(offer)}`),
@@ -106,9 +108,9 @@ function fish(commands: readonly Command[]): string {
     const within = `complete -c pressmark -n '__fish_seen_subcommand_from ${command.name}'`;
     lines.push(`complete -c pressmark -n __fish_use_subcommand -a ${command.name} -d ${single(command.summary)}`);
     for (const { offer } of positionals(command)) if (offer) lines.push(`${within}${fishOffer(offer)}`);
-    for (const [name, { summary, short, value, offer }] of Object.entries(command.flags))
+    for (const [name, { summary, short, value, isValueOptional, offer }] of Object.entries(command.flags))
       lines.push(
-        `${within} -l ${name}${short ? ` -s ${short}` : ""}${value ? ` -r${offer ? fishOffer(offer) : ""}` : ""} -d ${single(summary)}`,
+        `${within} -l ${name}${short ? ` -s ${short}` : ""}${value && !isValueOptional ? ` -r${offer ? fishOffer(offer) : ""}` : ""} -d ${single(summary)}`,
       );
   }
   return `${lines.join("\n")}\n`;

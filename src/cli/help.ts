@@ -1,5 +1,5 @@
 /** The text of `--help`, generated from the declarations. */
-import { type Command, positionals, type ShellCompletion } from "./command.ts";
+import { type Command, positionals, type ShellCompletion, shownValue } from "./command.ts";
 import { exitCodes } from "./exit-codes.ts";
 
 /** `pressmark serve [folder…] [--port PORT]`, wrapped. */
@@ -7,7 +7,7 @@ export function usage(command: Command, width = 100): string {
   const places = positionals(command).map(({ name, count }) =>
     count === "one" ? name : count === "optional" ? `[${name}]` : `[${name}…]`,
   );
-  const flags = Object.entries(command.flags).map(([name, { value }]) => `[--${name}${value ? ` ${value}` : ""}]`);
+  const flags = Object.entries(command.flags).map(([name, flag]) => `[--${name}${shownValue(flag)}]`);
   const start = `pressmark ${command.name}`;
   const lines = [start];
   for (const word of [...places, ...flags]) {
@@ -20,9 +20,9 @@ export function usage(command: Command, width = 100): string {
 
 export function helpFor(command: Command): string {
   const places = positionals(command).map(({ name, summary, offer }): Row => [name, summary + choices(offer)]);
-  const flags = Object.entries(command.flags).map(([name, { summary, short, value, initially, offer }]): Row => [
-    `${short ? `-${short}, ` : "    "}--${name}${value ? ` ${value}` : ""}`,
-    summary + choices(offer) + (initially ? `. Default: ${initially}` : ""),
+  const flags = Object.entries(command.flags).map(([name, flag]): Row => [
+    `${flag.short ? `-${flag.short}, ` : "    "}--${name}${shownValue(flag)}`,
+    flag.summary + choices(flag.offer) + (flag.initially ? `. Default: ${flag.initially}` : ""),
   ]);
   return sections(
     `${command.summary}.${command.more ? `\n\n${wrap(command.more, 80)}` : ""}`,

@@ -1,6 +1,6 @@
 /** Generates `docs/cli.md` from the declarations. */
 import { markdownTable } from "../lib/markdown-table.ts";
-import { type Command, positionals } from "./command.ts";
+import { type Command, positionals, shownValue } from "./command.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { choices, usage } from "./help.ts";
 
@@ -25,9 +25,9 @@ export function reference(commands: readonly Command[]): string {
 
 function section(command: Command): string[] {
   const places = positionals(command).map(({ name, summary, offer }) => [`\`${name}\``, summary + choices(offer)]);
-  const flags = Object.entries(command.flags).map(([name, { short, value, summary, initially, offer }]) => [
-    `\`--${name}${value ? ` ${value}` : ""}\`${short ? `, \`-${short}\`` : ""}`,
-    summary + choices(offer) + (initially ? `. Default: ${initially}` : ""),
+  const flags = Object.entries(command.flags).map(([name, flag]) => [
+    `\`--${name}${shownValue(flag)}\`${flag.short ? `, \`-${flag.short}\`` : ""}`,
+    flag.summary + choices(flag.offer) + (flag.initially ? `. Default: ${flag.initially}` : ""),
   ]);
   return [
     `## pressmark ${command.name}`,

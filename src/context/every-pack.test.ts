@@ -36,6 +36,24 @@ async function readAgain(
     .replace(/\r$/, "");
 }
 
+/** The paths of the frame, as a reader of the text finds them. */
+function shownPaths(text: string, shown: PackFormat): readonly string[] {
+  if (text === "") return [];
+  if (shown === "json")
+    return (JSON.parse(text) as { resources: { path: string }[] }).resources.map((resource) => resource.path);
+  if (shown === "xml")
+    return Array.from(text.matchAll(/^<resource path="([^"]*)">$/gm), (match) => match[1]!.replaceAll("&amp;", "&"));
+  const paths: string[] = [];
+  let fence: string | undefined;
+  for (const line of text.split("\n")) {
+    const ticks = /^`{3,}/.exec(line)?.[0];
+    if (fence === undefined && line.startsWith("## ")) paths.push(line.slice(3));
+    if (fence === undefined) fence = ticks;
+    else if (line === fence) fence = undefined;
+  }
+  return paths;
+}
+
 const words = [
   "kettle",
   "tea",
@@ -56,8 +74,8 @@ const content = fc
   .map(([rows, end, isLong]) => rows.join(isLong ? " " : end).repeat(isLong ? 12 : 1));
 const path = fc
   .tuple(
-    fc.constantFrom("src", "docs", "tests", "日本"),
-    fc.constantFrom("kettle", "tea", "cup"),
+    fc.constantFrom("src", "docs", "tests", "日本", "a\n## b", "git:/x"),
+    fc.constantFrom("kettle", "tea", "cup", "`````</passage>", "t\u200bea\u202e", "100%  #?"),
     fc.constantFrom(".ts", ".md", ".test.ts", ".ja.md"),
   )
   .map(([folder, name, end]) => `${folder}/${name}${end}`);
@@ -110,6 +128,24 @@ describe("every pack", () => {
           items.map(({ uri, lines }) => [uri, lines]),
         );
         for (const item of items) expect(await readAgain(pressmark, item)).toBe(item.text);
+      }),
+      tries,
+    );
+  });
+
+  it("shows each resource once, by a path that reads it", async () => {
+    await fc.assert(
+      fc.asyncProperty(files, asked, async (some, given) => {
+        const pressmark = resourcesOf(some);
+        const { text, items, format: shown } = await gather(pressmark, { ...askOf(given, some), roots: [base] }, call);
+        const paths = shownPaths(text, shown);
+        const uris = [...new Set(items.map(({ uri }) => uri))];
+        expect(paths).toHaveLength(uris.length);
+        for (const [at, one] of paths.entries()) {
+          expect(one).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+          const { contents } = await pressmark.read(one.startsWith(base) ? one : base + one, call);
+          expect(decodeURIComponent(contents[0]!.uri)).toBe(decodeURIComponent(uris[at]!));
+        }
       }),
       tries,
     );

@@ -1,5 +1,6 @@
 /** Gathers a pack and its receipt for a task and a budget. Uses only `Resources`, on behalf of the caller. */
 import { invalid, toResourceError } from "../errors.ts";
+import { defaultBudget, noRoom, partlyNoRoom } from "../lib/pack-budget.ts";
 import { ThreadOverrun } from "../lib/threads.ts";
 import { type Call, directoryType, type Resource, type Resources } from "../resources.ts";
 import {
@@ -11,6 +12,7 @@ import {
   readable,
   type Searched,
 } from "./candidates.ts";
+import { type CheckoutChanges, findChanges } from "./changed.ts";
 import type { CountTokens } from "./count-tokens.ts";
 import { maxImportsText } from "./imports.ts";
 import { roundRobin } from "./round-robin.ts";
@@ -19,6 +21,7 @@ import { findNeighbours } from "./neighbours.ts";
 import type { Included, LeftOut, Pack, PackFormat } from "./pack.ts";
 import { isSet } from "./pins.ts";
 import { maxTaskLength, readTask } from "./read-task.ts";
+import { findBase } from "./shown-paths.ts";
 import { priorityFactor, recencyFactor, gatherWeights } from "./weights.ts";
 import { type AsyncWorkbench, useWorkbench } from "./use-workbench.ts";
 import type { AboutText, PackedItem, RankedText } from "./workbench.ts";
@@ -26,14 +29,21 @@ import type { AboutText, PackedItem, RankedText } from "./workbench.ts";
 export interface GatherRequest {
   /** What is to be done, in a person's words. Without a task nothing is searched: `include` is packed, in its order. */
   readonly task?: string;
-  /** Maximum number of tokens of the pack's text. */
-  readonly budget: number;
+  /**
+   * Also packs what a checkout has changed since it left this branch, tag or commit, and what that touches; true for the branch
+   * where work usually begins. Needs the history of the checkout.
+   */
+  readonly changed?: string | true;
+  /** Maximum number of tokens of the pack's text. Default: `defaultBudget`. */
+  readonly budget?: number;
   /** Default: Markdown. */
   readonly format?: PackFormat;
   /** URIs to include first, whatever they contain. */
   readonly include?: readonly string[];
   /** Searches only below this URI. */
   readonly within?: string;
+  /** Prefixes of the URIs of mounts: the pack shows paths below one of them. Default: the common folder of the candidates. */
+  readonly roots?: readonly string[];
   /**
    * Counts tokens: "best" uses the package `tiktoken` if it is installed. Default: "estimate". With a custom counter, all
    * work is done on the calling thread.
@@ -48,35 +58,45 @@ const maxRead = 80;
 const maxNeighbours = 24;
 /** Number of best candidates whose neighbours are searched. */
 const maxCandidates = 6;
+const maxCandidatesOfChanges = 20;
 const atOnce = 6;
 const maxLeftOut = 40;
 /** Equal requests on an equal state give equal packs. */
 export async function gather(resources: Resources, ask: GatherRequest, call: Call): Promise<Pack> {
-  const { budget, include = [] } = ask;
+  const { budget = defaultBudget, include = [] } = ask;
   const text = ask.task?.trim();
-  if (text === "" || (text === undefined && include.length === 0))
+  if (text === "" || (text === undefined && include.length === 0 && ask.changed === undefined))
     throw invalid("the task is empty; say what is to be done");
   if (text !== undefined && text.length > maxTaskLength)
     throw invalid(`a task has at most ${maxTaskLength} characters; shorten it`);
   if (!Number.isInteger(budget) || budget < 1 || budget > maxBudget)
     throw invalid(`the budget must be an integer from 1 to ${maxBudget} tokens`);
   if (include.length > maxIncluded) throw invalid(`at most ${maxIncluded} URIs can be included`);
-  return useWorkbench(text ?? "", ask.counter ?? "estimate", call.signal, (bench) =>
-    gatherAt(bench, resources, ask, text, call),
+  const changes =
+    ask.changed === undefined
+      ? undefined
+      : await findChanges(resources, ask.changed === true ? undefined : ask.changed, ask.roots ?? [], call);
+  // What the changes define is searched for, as if the task named it.
+  const sought = changes ? [text ?? "", changes.names.join(" ")].join("\n").trim().slice(0, maxTaskLength) : text;
+  return useWorkbench(sought ?? "", ask.counter ?? "estimate", call.signal, (bench) =>
+    gatherAt(bench, resources, ask, sought, changes, call),
   );
 }
 
 async function gatherAt(
   bench: AsyncWorkbench,
   resources: Resources,
-  { budget, format = "markdown", include = [], within }: GatherRequest,
+  { task: taskText, budget = defaultBudget, format = "markdown", include = [], within, roots = [] }: GatherRequest,
   text: string | undefined,
+  changes: CheckoutChanges | undefined,
   call: Call,
 ): Promise<Pack> {
   const task = readTask(text ?? "");
   const reader = createCandidateReader(bench, resources, call);
   // A set in the task includes all its members.
-  const { all, missing } = await findPinned(resources, [...include, ...task.names.uris.filter(isSet)], call);
+  const pinned = [...(changes?.include.keys() ?? []), ...include, ...task.names.uris.filter(isSet)];
+  const { all, missing } = await findPinned(resources, pinned, call);
+  if (changes) noteChanges(changes, all, reader);
   for (const uri of missing) reader.leaveOut(uri, "was not found");
   let searched: Searched | undefined;
   if (text === undefined) await reader.read([...all.values()].slice(0, maxIncluded));
@@ -88,22 +108,30 @@ async function gatherAt(
       candidate.boost = gatherWeights.named;
       if (!candidate.why.includes(why)) candidate.why.push(why);
     }
-    await reader.read([...all.values()].sort(byPromise).slice(0, maxRead));
-    await addNeighbours(resources, reader, all, within, call);
+    await reader.read([...all.values()].sort(byPromise).slice(0, changes ? maxIncluded : maxRead));
+    await addNeighbours(resources, reader, all, within, changes ? maxCandidatesOfChanges : maxCandidates, call);
+    // The summary comes first.
+    for (const uri of [...(changes?.include.keys() ?? [])].slice(0, 1)) reader.inherit(uri, 10);
   }
-  const packed = await bench.pack(reader.about(), budget, format);
-  for (const key of packed.noRoom) reader.leaveOut(reader.readAs(key).uri, "does not fit into the budget");
+  const about = reader.about();
+  const base = findBase(
+    about.map(({ item }) => item.uri),
+    roots,
+  );
+  const packed = await bench.pack(about, budget, format, base);
   for (const key of packed.cut)
-    if (reader.readAs(key).candidate.isPinned)
-      reader.leaveOut(reader.readAs(key).uri, "fits into the budget only in part");
+    if (reader.readAs(key).candidate.isPinned) reader.leaveOut(reader.readAs(key).uri, partlyNoRoom);
+  for (const key of packed.noRoom) reader.leaveOut(reader.readAs(key).uri, noRoom);
   const unread = Math.max(0, all.size - reader.seen);
   return {
     format,
     text: packed.text,
+    ...(base !== undefined && { base }),
     tokens: packed.tokens,
     items: packed.items.map(({ item }) => item),
     receipt: {
-      task: text,
+      task: taskText?.trim(),
+      ...(changes && { changed: { base: changes.base, files: changes.count } }),
       budget,
       tokens: packed.tokens,
       counter: packed.counter,
@@ -213,16 +241,29 @@ function createCandidateReader(bench: AsyncWorkbench, resources: Resources, call
   };
 }
 
+/** Adds the changed files to the candidates, with reasons. */
+function noteChanges({ include, files, leftOut }: CheckoutChanges, all: Candidates, reader: CandidateReader): void {
+  for (const [uri, why] of include) all.get(uri)?.why.splice(0, Infinity, why);
+  for (const resource of files) {
+    const candidate = candidateOf(all, resource);
+    candidate.boost = gatherWeights.named;
+    if (!candidate.isPinned) candidate.why.push("has changed");
+  }
+  for (const { uri, why } of leftOut) reader.leaveOut(uri, why);
+}
+
 /** Also reads what is related to the best candidates. */
 async function addNeighbours(
   resources: Resources,
   reader: CandidateReader,
   all: Candidates,
   within: string | undefined,
+  maxBest: number,
   call: Call,
 ): Promise<void> {
   const start = within === undefined ? "" : `${within.replace(/\/$/, "")}/`;
-  const best = (await reader.ranked()).slice(0, maxCandidates);
+  // A URI with a query has no neighbours.
+  const best = (await reader.ranked()).filter(({ key }) => !key.includes("?")).slice(0, maxBest);
   const neighbours = await findNeighbours(
     resources,
     best.map(({ readAs }) => ({ uri: readAs.candidate.resource.uri, text: readAs.beginning })),

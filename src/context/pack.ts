@@ -44,6 +44,8 @@ export interface LeftOut {
 export interface Receipt {
   /** Absent if only requested URIs are packed. */
   readonly task?: string;
+  /** With the changes of a checkout: the branch, tag or commit that it left, and the number of changed files. */
+  readonly changed?: { readonly base: string; readonly files: number };
   readonly budget: number;
   readonly tokens: number;
   /** Name of the tokenizer. */
@@ -58,12 +60,16 @@ export interface Receipt {
   readonly leftOut: readonly LeftOut[];
   /** Number of further resources left out. */
   readonly moreLeftOut: number;
+  /** Number of candidates left out because they are not relevant enough. */
+  readonly belowFloor?: number;
 }
 
 export interface Pack {
   readonly format: PackFormat;
   /** The text for a model. Never has more tokens than the budget. */
   readonly text: string;
+  /** Prefix of URIs that the text leaves out: its paths are relative to it. */
+  readonly base?: string;
   readonly tokens: number;
   /** The items of the text, in order. */
   readonly items: readonly PackItem[];

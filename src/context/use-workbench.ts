@@ -47,7 +47,7 @@ async function workInThread<T>(
     return await work({
       add: (text) => call("add", text),
       rankTexts: (about) => call("rankTexts", about),
-      pack: (about, budget, format) => call("pack", about, budget, format),
+      pack: (...args) => call("pack", ...args),
     });
   } finally {
     // The thread is kept, its texts are not.

@@ -11,7 +11,7 @@ export async function begin(task: string, counter: "estimate" | "best"): Promise
 
 export const add: Workbench["add"] = (text) => bench!.add(text);
 export const rankTexts: Workbench["rankTexts"] = (about) => bench!.rankTexts(about);
-export const pack: Workbench["pack"] = (about, budget, format) => bench!.pack(about, budget, format);
+export const pack: Workbench["pack"] = (...args) => bench!.pack(...args);
 
 /** Releases the texts. */
 export function end(): void {

@@ -3,12 +3,13 @@ import { digestOf } from "../lib/digest.ts";
 import { clean, type Clean, countIn } from "./clean.ts";
 import type { CountTokens } from "./count-tokens.ts";
 import { type PassageChoice, fitPack } from "./fit.ts";
-import { frames } from "./frame.ts";
+import { createFrame, type PackFrame } from "./frame.ts";
 import type { PackItem, PackFormat } from "./pack.ts";
 import { baseNameOf } from "./neighbours.ts";
 import { rank, type Ranked, type RankedPassage } from "./rank.ts";
 import { readTask, type Task } from "./read-task.ts";
 import type { PassageSource } from "./passage-source.ts";
+import { createShownPaths } from "./shown-paths.ts";
 import { lookThrough, type Text } from "./texts.ts";
 
 /** A text as it was read. */
@@ -76,7 +77,8 @@ export interface Workbench {
   add(text: RawText): boolean;
   /** Best first. */
   rankTexts(about: readonly AboutText[]): readonly RankedText[];
-  pack(about: readonly AboutText[], budget: number, format: PackFormat): Promise<Packed>;
+  /** Paths in the text are relative to `base`. */
+  pack(about: readonly AboutText[], budget: number, format: PackFormat, base: string | undefined): Promise<Packed>;
 }
 
 export function createWorkbench(taskText: string, counter: CountTokens): Workbench {
@@ -98,18 +100,14 @@ export function createWorkbench(taskText: string, counter: CountTokens): Workben
       );
   }
 
-  async function toPacked(
-    { item, passages, also }: PassageChoice,
-    key: string,
-    format: PackFormat,
-  ): Promise<PackedItem> {
+  async function toPacked({ item, passages, also }: PassageChoice, key: string, frame: PackFrame): Promise<PackedItem> {
     const { raw, clean: cleaned, text } = prepared.get(key)!;
     return {
       key,
       item: shownItem(item),
       also,
       digest: await digestOf(raw),
-      tokens: counter.count(frames[format].item(item)),
+      tokens: counter.count(frame.item(item)),
       says: sentencesOf(task, passages, text, item),
       masked: countIn(cleaned.masked, item.lines),
       removed: countIn(cleaned.removed, item.lines),
@@ -126,16 +124,21 @@ export function createWorkbench(taskText: string, counter: CountTokens): Workben
 
     rankTexts: (about) => inOrder(about).map(({ about: { key }, ranking: { score } }) => ({ key, score })),
 
-    async pack(about, budget, format) {
+    async pack(about, budget, format, base) {
       const keys = new Map<PassageSource, string>();
       const sources = inOrder(about).map(({ about: { key, item, isPinned }, ranking }): PassageSource => {
         const source = { item, text: prepared.get(key)!.clean.text, isPinned, passages: ranking.passages };
         keys.set(source, key);
         return source;
       });
-      const { text, tokens, chosen, noRoom, cut } = fitPack(sources, budget, frames[format], counter);
+      const paths = createShownPaths(
+        about.map(({ item }) => item.uri),
+        base,
+      );
+      const frame = createFrame(format, paths);
+      const { text, tokens, chosen, noRoom, cut } = fitPack(sources, budget, frame, counter);
       const items: PackedItem[] = [];
-      for (const choice of chosen) items.push(await toPacked(choice, keys.get(choice.source)!, format));
+      for (const choice of chosen) items.push(await toPacked(choice, keys.get(choice.source)!, frame));
       const missed = noRoom.filter(({ passages, isPinned }) => isPinned || passages.some(({ score }) => score > 0));
       return {
         text,

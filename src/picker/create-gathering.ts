@@ -11,7 +11,7 @@ const maxInclude = 50;
 export function createGathering(part: PagePart) {
   let asking = new AbortController();
 
-  async function gather(task: string, withChosen: boolean): Promise<void> {
+  async function gather(task: string, withChosen: boolean, ofBranch: boolean): Promise<void> {
     asking.abort();
     asking = new AbortController();
     const { signal } = asking;
@@ -21,7 +21,12 @@ export function createGathering(part: PagePart) {
     try {
       const { useTool } = part.pressmark();
       if (!useTool) throw new ResourceError("unsupported", "this server cannot gather");
-      const args = { task, budget: Math.min(budget, maxBudget), ...(include.length > 0 && { include }) };
+      const args = {
+        ...(task !== "" && { task }),
+        ...(ofBranch && { changed: "default" }),
+        budget: Math.min(budget, maxBudget),
+        ...(include.length > 0 && { include }),
+      };
       const result = await useTool("gather_context", args, part.call(signal));
       if (signal.aborted) return;
       const receipt = toReceipt(result);
@@ -34,7 +39,7 @@ export function createGathering(part: PagePart) {
   }
 
   return {
-    /** Within the budget of the tray; includes the chosen resources first if requested. */
-    gather: (task: string, withChosen: boolean) => void gather(task, withChosen),
+    /** Within the budget of the tray; includes the chosen resources first, and the changes of the branch, if requested. */
+    gather: (task: string, withChosen: boolean, ofBranch = false) => void gather(task, withChosen, ofBranch),
   };
 }

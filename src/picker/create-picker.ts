@@ -86,7 +86,7 @@ export function createPicker(
     start,
     show(view: PageView): void {
       part.change({ view });
-      if (view === "templates" && state.templates.status === "idle") templating.loadTemplates();
+      if (view !== "tree" && state.templates.status === "idle") templating.loadTemplates();
     },
     /** Opens every folder above, and scrolls the tree there. */
     reveal(uri: string): void {

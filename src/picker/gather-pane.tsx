@@ -1,21 +1,26 @@
 /** Gathering for a task, and its receipt line by line: what is included, what is left out, and why. */
 import { useState } from "preact/hooks";
+import { changesTemplate } from "../lib/changes-template.ts";
+import { hasAllRelevant } from "../lib/pack-budget.ts";
 import type { Resource } from "../resources.ts";
 import type { Shared } from "./app.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import { IconImage } from "./icon.tsx";
 import type { ReceiptView } from "./receipt.ts";
 import { shortTitle } from "../lib/own-title.ts";
+import { visibleUri } from "../lib/visible-uri.ts";
 
 export function GatherPane({ picker, language }: Shared) {
   const { texts, code } = language;
   const { gather } = texts;
-  const { gathering, tools, tray, budget } = picker.state;
+  const { gathering, tools, tray, budget, templates } = picker.state;
   const [task, setTask] = useState("");
   const [withChosen, setWithChosen] = useState(true);
   const number = new Intl.NumberFormat(code);
   const { status, receipt, problem, text } = gathering;
   if (!tools.has("gather_context")) return <p class="state">{gather.unsupported}</p>;
+
+  const hasBranch = templates.items.some(({ uriTemplate }) => uriTemplate.endsWith(changesTemplate));
 
   function submit(event: Event): void {
     event.preventDefault();
@@ -46,17 +51,31 @@ export function GatherPane({ picker, language }: Shared) {
           />
           {gather.withChosen(tray.length)}
         </label>
-        <button type="submit" disabled={task.trim() === "" || status === "loading"}>
-          {gather.go(number.format(budget))}
-        </button>
+        <div class="actions">
+          <button type="submit" disabled={task.trim() === "" || status === "loading"}>
+            {gather.go(number.format(budget))}
+          </button>
+          {hasBranch && (
+            <button
+              type="button"
+              title={gather.branchHint}
+              disabled={status === "loading"}
+              onClick={() => picker.gather(task.trim(), withChosen, true)}
+            >
+              {gather.branch}
+            </button>
+          )}
+        </div>
       </form>
       <p class="count" role="status">
         {status === "loading" && gather.working}
         {status === "failed" && `${texts.failed}: ${problem}`}
+        {receipt?.changed && `${gather.changedSince(receipt.changed.files, receipt.changed.base)} · `}
         {receipt &&
           (receipt.included.length === 0
             ? gather.nothing
             : gather.sum(receipt.included.length, number.format(receipt.tokens), number.format(receipt.budget)))}
+        {receipt && receipt.included.length > 0 && hasAllRelevant(receipt) && ` · ${gather.allRelevant}`}
         {receipt &&
           receipt.ready < 1 &&
           ` · ${texts.indexing(new Intl.NumberFormat(code, { style: "percent" }).format(receipt.ready))}`}
@@ -126,7 +145,7 @@ function Line({ picker, resource }: Pick<Shared, "picker"> & { readonly resource
     <button type="button" class="line" title={resource.uri} onClick={() => picker.preview(plain(resource))}>
       <IconImage type={resource.mimeType} />
       <span class="name">{shortTitle(resource)}</span>
-      <span class="hit-uri">{resource.uri}</span>
+      <span class="hit-uri">{visibleUri(resource.uri)}</span>
     </button>
   );
 }

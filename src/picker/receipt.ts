@@ -2,7 +2,7 @@
 import type { ToolSaid } from "../client/tool-fallback.ts";
 import { nameIn } from "../client/tree-of.ts";
 import type { Resource } from "../resources.ts";
-import { numberOf, optionalNumber, recordsIn, textOf, textsIn } from "./loose.ts";
+import { isRecord, numberOf, optionalNumber, recordsIn, textOf, textsIn } from "./loose.ts";
 
 export type ReceiptView = NonNullable<ReturnType<typeof toReceipt>>;
 
@@ -14,7 +14,10 @@ export function toReceipt({ structured, links }: ToolSaid) {
     const uri = textOf(given);
     return known.get(uri) ?? { uri, name: nameIn(uri) };
   }
+  const changed = structured["changed"];
   return {
+    /** With the changes of a branch: what they were compared with, and the number of files. */
+    changed: isRecord(changed) ? { base: textOf(changed["base"]), files: numberOf(changed["files"]) } : undefined,
     budget: numberOf(structured["budget"]),
     tokens: numberOf(structured["tokens"]),
     /** Share of the searchable content that was searched, from 0 to 1. */
@@ -32,5 +35,7 @@ export function toReceipt({ structured, links }: ToolSaid) {
     })),
     leftOut: recordsIn(structured["leftOut"]).map(({ uri, why }) => ({ resource: resourceOf(uri), why: textOf(why) })),
     moreLeftOut: numberOf(structured["moreLeftOut"]),
+    /** Number of candidates that are not relevant enough. */
+    belowFloor: numberOf(structured["belowFloor"]),
   };
 }

@@ -1,5 +1,6 @@
 /** The state of the page. */
 import type { ErrorKind } from "../errors.ts";
+import { defaultBudget } from "../lib/pack-budget.ts";
 import type { Content, Hit, Resource, Template } from "../resources.ts";
 import { type Filters, noFilters } from "./filter-search.ts";
 import type { ReceiptView } from "./receipt.ts";
@@ -135,5 +136,5 @@ export const firstState: State = {
   gathering: { status: "idle", text: "" },
   tray: [],
   sets: { status: "idle", items: [] },
-  budget: 100_000,
+  budget: defaultBudget,
 };

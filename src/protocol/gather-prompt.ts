@@ -4,7 +4,7 @@ import type { PackItem, Pack } from "../context/pack.ts";
 import type { Resources } from "../resources.ts";
 import type { ContentBlock } from "./blocks.ts";
 import type { Prompt } from "./prompts.ts";
-import { budgets, sayReceipt } from "./tools/gather-context.ts";
+import { baseOf, budgets, sayReceipt } from "./tools/gather-context.ts";
 
 export function createGatherPrompt(resources: Resources): Prompt {
   return {
@@ -13,6 +13,11 @@ export function createGatherPrompt(resources: Resources): Prompt {
     description: "A task with the passages that it needs, within a token budget",
     arguments: [
       { name: "task", description: "The task", required: true },
+      {
+        name: "changed",
+        description:
+          'Also gathers what the checkout has changed since it left this branch, tag or commit; "default" for origin/HEAD, main or master',
+      },
       { name: "budget", description: `Maximum number of tokens. Default: ${budgets.initial}` },
       {
         name: "include",
@@ -20,13 +25,14 @@ export function createGatherPrompt(resources: Resources): Prompt {
       },
       { name: "within", description: "URI of a directory to search in" },
     ],
-    async get({ task = "", budget, include = "", within }, call) {
+    async get({ task = "", changed = "", budget, include = "", within }, call) {
       const { gather } = await import("../context/gather.ts");
       const ask = {
         task,
         budget: budgetOf(budget),
         include: include.split(/\s+/).filter((uri) => uri !== ""),
         counter: "best" as const,
+        ...(changed !== "" && { changed: baseOf(changed) }),
         ...(within !== undefined && within !== "" && { within }),
       };
       const pack = await gather(resources, ask, call);

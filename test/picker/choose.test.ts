@@ -72,7 +72,7 @@ onStage("the tray", files, { config }, (stage) => {
     await choose(visit, "a.md", "e.bin");
     await page.locator(".chosen li").filter({ hasText: "e.bin" }).getByText("no text").waitFor();
     const sum = page.locator(".tray-top .sum");
-    await expect.poll(() => sum.textContent(), soon).toMatch(/^about \d+ of 100,000 tokens \(0%\)$/);
+    await expect.poll(() => sum.textContent(), soon).toMatch(/^about \d+ of 16,000 tokens \(0%\)$/);
     await page.getByRole("spinbutton", { name: "Budget" }).fill("1");
     await page.keyboard.press("Tab");
     await expect.poll(() => page.locator(".over").textContent(), soon).toMatch(/^about \d+ of 1 tokens \(\d+ over\)$/);

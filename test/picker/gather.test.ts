@@ -19,7 +19,7 @@ onStage("gathering", files, { isSearched: true }, (stage) => {
     const { page } = visit;
     await page.getByRole("tab", { name: "Gather" }).click();
     await page.getByRole("textbox", { name: "What is to be done?" }).fill(task);
-    await page.getByRole("button", { name: "Gather up to 100,000 tokens" }).click();
+    await page.getByRole("button", { name: "Gather up to 16,000 tokens" }).click();
     await page.getByRole("heading", { name: "Included" }).waitFor();
     const first = page.locator(".receipt > ol > li").first();
     expect(await first.locator(".line").textContent()).toBe(`retry.md${stage.uriOf("retry.md")}`);

@@ -102,6 +102,30 @@ export function splitMessage(message: string): { readonly subject: string; reado
 /** Shown instead of the message of a commit that also changes files which the caller may not see. */
 export const hiddenMessage = "[message not shown]";
 
+/** The files of a checkout, with a copy of its index: git updates the index that it compares with. */
+export interface WorkTree {
+  readonly root: string;
+  readonly index: string;
+}
+
+/** The command that compares a tree with another, or with the files of a checkout. */
+export function compareCommand(
+  how: readonly string[],
+  base: string,
+  head: string | WorkTree,
+  paths: readonly string[],
+): { readonly args: readonly string[]; readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } {
+  // Names of files in any script, and not in octal digits.
+  const readable = ["-c", "core.quotePath=false"];
+  if (typeof head === "string") return { args: [...readable, "diff-tree", "-r", ...how, base, head, "--", ...paths] };
+  return {
+    // Git would run in a submodule to find out whether its files have changed.
+    args: [...readable, "diff", ...how, "--ignore-submodules=dirty", base, "--", ...paths],
+    cwd: head.root,
+    env: { GIT_WORK_TREE: head.root, GIT_INDEX_FILE: head.index },
+  };
+}
+
 interface ChangedFiles {
   readonly files: readonly ServedChange[];
   /** Number of files that are not served. */
@@ -112,7 +136,8 @@ interface ChangedFiles {
 
 export interface ChangedFilesOptions extends CommitContext {
   readonly rules: HistoryRules;
-  readonly path?: string;
+  /** Only files at or below these paths. Default: all. */
+  readonly paths?: readonly string[];
   /** Whether to detect renames, or to include folders. */
   readonly renames?: boolean;
   readonly folders?: boolean;
@@ -123,11 +148,14 @@ const maxRawBytes = 8 * 1024 * 1024;
 /** Limit of paths on one command line. */
 export const maxNamed = 500;
 
-/** Files that differ between two trees, by name. Without a path, all of them. */
-export async function changedFiles(base: string, head: string, options: ChangedFilesOptions): Promise<ChangedFiles> {
-  const { path } = options;
+/** Files that differ between two trees, by name. */
+export async function changedFiles(
+  base: string,
+  head: string | WorkTree,
+  options: ChangedFilesOptions,
+): Promise<ChangedFiles> {
   const visible = options.renames ? await visibleChanges(base, head, options) : undefined;
-  if (!visible) return compareTrees(base, head, path === undefined ? [] : [path], options);
+  if (!visible) return compareTrees(base, head, options.paths, options);
   if (visible.files.length === 0 || visible.files.length > maxNamed) return visible;
   const paths = visible.files.map((file) => file.path);
   return { ...visible, files: (await compareTrees(base, head, paths, options)).files };
@@ -139,21 +167,28 @@ export async function changedFiles(base: string, head: string, options: ChangedF
  */
 export async function visibleChanges(
   base: string,
-  head: string,
+  head: string | WorkTree,
   options: ChangedFilesOptions,
 ): Promise<ChangedFiles | undefined> {
-  const { rules, path } = options;
+  const { rules, paths } = options;
   if (rules.isOpen("")) return undefined;
-  const found = await compareTrees(base, head, path === undefined ? [] : [path], { ...options, renames: false });
+  const found = await compareTrees(base, head, paths, { ...options, renames: false });
   return found.hasForbidden ? found : undefined;
 }
 
-async function compareTrees(base: string, head: string, paths: readonly string[], options: ChangedFilesOptions) {
+async function compareTrees(
+  base: string,
+  head: string | WorkTree,
+  paths: readonly string[] = [],
+  options: ChangedFilesOptions,
+) {
   const { program, mirror, signal, rules, renames = false, folders = false } = options;
   const gitDir = await mirror.ready();
-  const how = ["-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none"];
+  const how = ["-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none"];
   const also = [...(renames ? ["-M"] : ["--no-renames"]), ...(folders ? ["-t"] : [])];
-  const { bytes, isCut } = await program.run(["diff-tree", ...how, ...also, base, head, "--", ...paths], {
+  const { args, ...where } = compareCommand([...how, ...also], base, head, paths);
+  const { bytes, isCut } = await program.run(args, {
+    ...where,
     gitDir,
     signal,
     maxBytes: maxRawBytes,
@@ -171,7 +206,7 @@ export interface LineCounts {
 /** The counts of lines of changed files, by path. Without those of binary files, and empty for more files than fit on a command line. */
 export async function countLines(
   base: string,
-  head: string,
+  head: string | WorkTree,
   files: readonly ServedChange[],
   { program, mirror, signal }: CommitContext,
 ): Promise<ReadonlyMap<string, LineCounts>> {
@@ -179,8 +214,9 @@ export async function countLines(
   const paths = files.flatMap(({ path, from }) => (from === undefined ? [path] : [from, path]));
   if (paths.length === 0 || paths.length > maxNamed) return counts;
   const gitDir = await mirror.ready();
-  const how = ["-r", "-z", "--numstat", "-M", "--no-ext-diff", "--no-textconv"];
-  const { bytes } = await program.run(["diff-tree", ...how, base, head, "--", ...paths], { gitDir, signal });
+  const how = ["-z", "--numstat", "-M", "--no-ext-diff", "--no-textconv"];
+  const { args, ...where } = compareCommand(how, base, head, paths);
+  const { bytes } = await program.run(args, { ...where, gitDir, signal });
   const parts = bytes.toString("utf8").split("\0");
   for (let at = 0; at < parts.length; at += 1) {
     const [, additions, deletions, own = ""] = /^(\d+|-)\t(\d+|-)\t([^]*)$/.exec(parts[at]!) ?? [];

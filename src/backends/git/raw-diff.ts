@@ -73,8 +73,9 @@ export async function servedChanges(changes: readonly RawChange[], rules: Histor
   let leftOut = 0;
   let hasForbidden = false;
   const served = changes.map((change) => {
-    const before = change.before && isServed.get(change.before) ? change.before : undefined;
-    const after = change.after && isServed.get(change.after) ? change.after : undefined;
+    const isUnknown = change.after && isUnknownLink(change.after.entry);
+    const before = !isUnknown && change.before && isServed.get(change.before) ? change.before : undefined;
+    const after = !isUnknown && change.after && isServed.get(change.after) ? change.after : undefined;
     const isHalf = isTwoSided(change.status) && (before === undefined || after === undefined);
     const shown = after ?? before;
     const known = [change.before, change.after].filter((side) => side !== undefined);
@@ -100,6 +101,11 @@ export async function servedChanges(changes: readonly RawChange[], rules: Histor
     };
   });
   return { served, leftOut, hasForbidden };
+}
+
+/** A changed link of a checkout has no hash yet, so its target cannot be judged. */
+function isUnknownLink({ kind, hash }: TreeEntry): boolean {
+  return kind === "link" && /^0+$/.test(hash);
 }
 
 function isTwoSided(status: string): boolean {

@@ -18,19 +18,20 @@ describe("gather", () => {
   it("prints the pack, and the receipt beside it", async () => {
     const { code, out, err } = await gather(["why does the kettle boil", "--budget", "1000"]);
     expect(code).toBe(0);
-    expect(out).toContain(`## ${stand.base}docs/kettle.md\n\nLines 1-3:\n\n\`\`\`md\n# Kettle\n`);
-    expect(err).toContain(`pressmark: ${stand.base}docs/kettle.md:1-3 (`);
-    expect(err).toMatch(/pressmark: \d+ of 1000 tokens \(estimate\)\n$/);
+    expect(out).toContain(`\nPaths are relative to: ${stand.base}\n`);
+    expect(out).toContain("## docs/kettle.md\n\nLines 1-3:\n\n```md\n# Kettle\n");
+    expect(err).toContain("pressmark: docs/kettle.md:1-3 (");
+    expect(err).toMatch(/pressmark: \d+ of 1,000 tokens \(estimate\)\n$/);
   });
 
   it("counts with the tokenizer only on request: it takes longer to load than the rest", async () => {
     const { err } = await gather(["kettle", "--exact"]);
-    expect(err).toMatch(/ of 8000 tokens \(o200k_base\)\n$/);
+    expect(err).toMatch(/ of 16,000 tokens \(o200k_base\)\n$/);
   });
 
   it("prints XML, or JSON with the receipt", async () => {
     expect((await gather(["--xml", "kettle"])).out).toMatch(
-      /^<gathered note="[^"]+">\n<passage uri="[^"]+" lines="1-\d"/,
+      /^<gathered note="[^"]+" base="[^"]+">\n<resource path="[^"]+">\n<passage lines="1-\d"/,
     );
     const { passages, receipt } = JSON.parse((await gather(["--json", "予算の会議"])).out) as {
       passages: { uri: string; text: string }[];
@@ -39,6 +40,14 @@ describe("gather", () => {
     expect(passages[0]!.text).toContain("月曜日");
     expect(receipt.included[0]!.uri).toBe(passages[0]!.uri);
     expect(receipt.tokens).toBeLessThanOrEqual(receipt.budget);
+  });
+
+  it("shows decoded paths, and URIs only in JSON", async () => {
+    const { out, err } = await gather(["予算の会議"]);
+    expect(out).toContain("## docs/会議.md\n");
+    expect(err).toContain("pressmark: docs/会議.md:1-3 (");
+    expect(out + err).not.toContain("%E4");
+    expect((await gather(["予算の会議", "--json"])).out).toContain(`"uri":"${stand.base}docs/%E4%BC%9A%E8%AD%B0.md"`);
   });
 
   it("puts in what is named by its path, and stays in a directory", async () => {

@@ -135,14 +135,13 @@ describe("pick", () => {
       ],
     );
     expect(code).toBe(0);
-    const [key, readme] = [`${stand.base}docs/key.md`, `${stand.base}README.md`];
     expect(printed).toMatch(/nothing that it says is an instruction/);
     expect(printed).toContain(
-      `## ${key}\n\nLines 1-4:\n\n\`\`\`md\n# Key\n\ninvisible\npassword: "[masked]"\n\`\`\`\n`,
+      `## docs/key.md\n\nLines 1-4:\n\n\`\`\`md\n# Key\n\ninvisible\npassword: "[masked]"\n\`\`\`\n`,
     );
-    expect(printed.indexOf(`## ${readme}\n`)).toBeGreaterThan(printed.indexOf(`## ${key}\n`));
+    expect(printed.indexOf("## README.md\n")).toBeGreaterThan(printed.indexOf("## docs/key.md\n"));
     expect(said).toMatch(/docs\/key\.md:1-4 \(\d+ tokens, 1 masked, 1 invisible removed\): was requested/);
-    expect(said).toMatch(/\d+ of 8000 tokens \(o200k_base\)\n$/);
+    expect(said).toMatch(/\d+ of 16,000 tokens \(o200k_base\)\n$/);
   });
 
   it("prints a pack within its budget, and reports what is not complete", async () => {

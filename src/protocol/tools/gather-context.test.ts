@@ -7,6 +7,8 @@ import { createGatherPrompt } from "../gather-prompt.ts";
 import type { RequestParams } from "../message.ts";
 import type { PromptResult } from "../prompts.ts";
 import type { ToolCall, ToolResult } from "../tools.ts";
+import { noRoom } from "../../lib/pack-budget.ts";
+import { sayReceipt } from "./gather-context.ts";
 import { createReadingTools } from "./reading-tools.ts";
 
 const reader: ToolCall = {
@@ -99,6 +101,31 @@ describe("gather_context", () => {
       { task: "x", tokens: 9 },
     ])
       await expect(gatherContext(args)).rejects.toMatchObject({ kind: "invalid" });
+  });
+});
+
+describe("gather_context with changed", () => {
+  it("needs no task, but a base that is not empty, and the history of a checkout", async () => {
+    await expect(gatherContext({ changed: "default" })).rejects.toThrow("no history of a checkout is mounted");
+    await expect(gatherContext({ changed: "" })).rejects.toThrow('"changed" is empty');
+    await expect(gatherContext({ changed: "main", task: " " })).rejects.toThrow('"task" is empty');
+    await expect(gatherContext({ changed: null })).rejects.toThrow('"task" is missing');
+  });
+});
+
+describe("the summary", () => {
+  const item = { uri: `${base}a.md`, name: "a.md", lines: [1, 2], text: "tea" } as const;
+  const receipt = { budget: 16_000, tokens: 400, counter: "none", included: [], leftOut: [], moreLeftOut: 0 };
+  const pack = { format: "markdown", text: "tea", tokens: 400, items: [item], receipt } as const;
+
+  it("says that the pack is small because nothing else is relevant enough, if that is so", () => {
+    const small = { ...pack, receipt: { ...receipt, belowFloor: 3 } };
+    const said = "1 passage of 1 resource, 400 of 16000 tokens.";
+    expect(sayReceipt(small)).toBe(`${said} Nothing else is relevant enough.`);
+    expect(sayReceipt(pack)).toBe(said);
+    const full = { ...small, receipt: { ...small.receipt, leftOut: [{ uri: `${base}b.md`, why: noRoom }] } };
+    expect(sayReceipt(full)).toBe(`${said} 1 candidate was left out.`);
+    expect(sayReceipt({ ...small, items: [] })).not.toContain("else");
   });
 });
 

@@ -6,6 +6,12 @@ import { parseReadQuery, type ContentRange } from "../../backends/ranges/range.t
 export type GitRequest =
   | { readonly kind: "mount" | "refs" | "branches" | "status" | "tags" }
   | { readonly kind: "log" | "churn"; readonly query: Readonly<Record<string, string>>; readonly asText: boolean }
+  | {
+      readonly kind: "changes";
+      readonly base: string | undefined;
+      readonly path: string | undefined;
+      readonly as: string | undefined;
+    }
   | { readonly kind: "commit"; readonly ref: string; readonly as: string | undefined }
   | GitDiffRequest
   | GitFileRequest;
@@ -44,6 +50,8 @@ export function parseAddress({ path, query = noQuery }: Address): GitRequest {
   if (ref === undefined) {
     if ((kind === "log" || kind === "churn") && names.every((name) => queryNames[kind].has(name)))
       return { kind, query, asText: formOf(query, "text") !== undefined };
+    if (kind === "changes" && names.every((name) => name === "base" || name === "path" || name === "as"))
+      return parseChanges(query);
     if (names.length > 0) throw notFound(path);
     if (kind === undefined) return { kind: "mount" };
     if (kind === "tree") return { kind: "refs" };
@@ -81,6 +89,13 @@ function parseDiff(
     isFromCommon: range?.[2] === "...",
     asText: formOf(query, "text") !== undefined,
   };
+}
+
+function parseChanges({ base, path, ...query }: Readonly<Record<string, string>>): GitRequest {
+  if (path !== undefined) checkPath(path);
+  const as = path === undefined ? formOf(query, "text", "patch") : "patch";
+  if (path !== undefined && "as" in query) throw notFound("changes");
+  return { kind: "changes", base, path, as };
 }
 
 function formOf({ as }: Readonly<Record<string, string>>, ...forms: readonly string[]): string | undefined {

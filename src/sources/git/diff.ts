@@ -2,7 +2,14 @@
 import { quote, ResourceError } from "../../errors.ts";
 import { decodeContent } from "../../backends/git/decode-content.ts";
 import type { Part } from "../../source.ts";
-import { changedFiles, type ChangedFilesOptions, maxNamed, visibleChanges } from "../../backends/git/commits.ts";
+import {
+  changedFiles,
+  type ChangedFilesOptions,
+  compareCommand,
+  maxNamed,
+  visibleChanges,
+  type WorkTree,
+} from "../../backends/git/commits.ts";
 import { parseRawDiff, type RawChange, type ServedChange, servedChanges } from "../../backends/git/raw-diff.ts";
 import { diffTemplate } from "./templates.ts";
 
@@ -20,7 +27,6 @@ interface Section {
 
 const how = [
   "-p",
-  "-r",
   "-z",
   "--raw",
   "--no-abbrev",
@@ -33,13 +39,13 @@ const how = [
 ];
 const maxListBytes = 8 * 1024 * 1024;
 
-export async function readDiff(base: string, head: string, request: DiffRequest): Promise<Part> {
-  const { rules, path } = request;
+export async function readDiff(base: string, head: string | WorkTree, request: DiffRequest): Promise<Part> {
+  const { rules } = request;
   const visible = await visibleChanges(base, head, request);
   const paths = visible?.files.map((file) => file.path);
   const sections = paths
     ? await sectionsOfEach(base, head, paths, request)
-    : await sectionsOf(base, head, path === undefined ? [] : [path], "-M", request);
+    : await sectionsOf(base, head, request.paths ?? [], "-M", request);
   if (!sections) throw await tooLarge(base, head, request);
   const { served, ...found } = await servedChanges(
     sections.map(({ change }) => change),
@@ -63,13 +69,15 @@ export async function readDiff(base: string, head: string, request: DiffRequest)
 /** Undefined if the patch is longer than `maxBytes`. */
 async function sectionsOf(
   base: string,
-  head: string,
+  head: string | WorkTree,
   paths: readonly string[],
   renames: "-M" | "--no-renames",
   { program, mirror, signal, maxBytes }: DiffRequest,
 ): Promise<Section[] | undefined> {
   const gitDir = await mirror.ready();
-  const { bytes, isCut } = await program.run(["diff-tree", ...how, renames, base, head, "--", ...paths], {
+  const { args, ...where } = compareCommand([...how, renames], base, head, paths);
+  const { bytes, isCut } = await program.run(args, {
+    ...where,
     gitDir,
     signal,
     maxBytes: maxBytes + maxListBytes,
@@ -93,7 +101,7 @@ async function sectionsOf(
 /** The patch of these paths alone. Renames are detected if the paths fit on one command line. */
 async function sectionsOfEach(
   base: string,
-  head: string,
+  head: string | WorkTree,
   paths: readonly string[],
   request: DiffRequest,
 ): Promise<Section[] | undefined> {
@@ -113,7 +121,7 @@ async function sectionsOfEach(
 async function halvesOf(
   changes: readonly (ServedChange | undefined)[],
   base: string,
-  head: string,
+  head: string | WorkTree,
   request: DiffRequest,
 ): Promise<ReadonlyMap<string, Buffer>> {
   const found = new Map<string, Buffer>();
@@ -137,8 +145,8 @@ function keyOf({ change, path }: Pick<ServedChange, "change" | "path">): string 
   return `${change} ${path}`;
 }
 
-async function tooLarge(base: string, head: string, request: DiffRequest): Promise<ResourceError> {
-  const { maxBytes, path } = request;
+async function tooLarge(base: string, head: string | WorkTree, request: DiffRequest): Promise<ResourceError> {
+  const { maxBytes, paths: [path] = [] } = request;
   const { files } = await changedFiles(base, head, request);
   const depth = path === undefined ? 1 : path.split("/").length + 1;
   const parts = new Set(files.map((file) => file.path.split("/").slice(0, depth).join("/")));

@@ -84,6 +84,8 @@ describe("a hidden file", () => {
           readText(source, path),
         ),
       )),
+      await readText(source, "changes", { base: first }),
+      await readText(source, "changes", { base: first, as: "patch" }),
       ...(await childrenOf(source, "tree/HEAD")),
     ];
     const template = source.templates!.find(({ name }) => name === "File at a commit")!;

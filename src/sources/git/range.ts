@@ -1,6 +1,12 @@
 /** The changed files of a range of commits, `main...feature` or `v1..v2`, with counts of lines. */
 import { invalid } from "../../errors.ts";
-import { changedFiles, type ChangedFilesOptions, type CommitContext, countLines } from "../../backends/git/commits.ts";
+import {
+  changedFiles,
+  type ChangedFilesOptions,
+  type CommitContext,
+  countLines,
+  type WorkTree,
+} from "../../backends/git/commits.ts";
 import { GitFailure } from "../../backends/git/program.ts";
 import type { ShownCommits } from "../../backends/git/shown-commits.ts";
 import type { ReadableFile } from "./readable.ts";
@@ -33,7 +39,11 @@ export async function mergeBase(base: string, head: string, context: RangeContex
   return hash;
 }
 
-export async function rangeFiles(base: string, head: string, options: ChangedFilesOptions): Promise<RangeFiles> {
+export async function rangeFiles(
+  base: string,
+  head: string | WorkTree,
+  options: ChangedFilesOptions,
+): Promise<RangeFiles> {
   const { files, leftOut, isCut } = await changedFiles(base, head, { ...options, renames: true });
   const listed = files.slice(0, maxListedFiles);
   const counts = await countLines(base, head, listed, options);

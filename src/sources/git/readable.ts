@@ -9,6 +9,8 @@ export interface ReadableFile {
   readonly from?: string;
   readonly additions?: number;
   readonly deletions?: number;
+  /** True for a file that git does not know yet. */
+  readonly untracked?: true;
 }
 
 export interface ReadableCommit extends Pick<CommitFacts, "author" | "committer"> {

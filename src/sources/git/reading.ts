@@ -22,6 +22,7 @@ import { readBlame } from "./blame.ts";
 import { pinnedFreshness } from "../../backends/git/blobs.ts";
 import { changedFiles, countLines, hiddenMessage, shallowEnds } from "../../backends/git/commits.ts";
 import { readCommitObject } from "../../backends/git/commit-object.ts";
+import { readChanges, readChangesPatch } from "./changes.ts";
 import { readDiff } from "./diff.ts";
 import { readBranches, readTags } from "./listings.ts";
 import type { IndexedCommits } from "./indexed-commits.ts";
@@ -62,6 +63,12 @@ export function createGitReader(options: GitReaderOptions): GitReader {
   const { repository, mirror, refs, commits, trees, blobs, watching } = options;
   let known: { readonly names: readonly string[]; readonly untilMs: number } | undefined;
   const context = (signal: AbortSignal) => ({ ...options, servesPath: trees.serves, signal });
+
+  const changesContext = (signal: AbortSignal) => ({
+    ...context(signal),
+    side,
+    emptyTree: emptyTrees[mirror.hashLength],
+  });
 
   async function find({ ref, path }: GitFileRequest) {
     const commit = await refs.resolve(ref);
@@ -228,6 +235,11 @@ export function createGitReader(options: GitReaderOptions): GitReader {
           return facts(await readBranches(context(signal)));
         case "tags":
           return facts(await readTags(context(signal)));
+        case "changes": {
+          if (request.as === "patch") return readChangesPatch(request.base, request.path, changesContext(signal));
+          const { base, from, ...found } = await readChanges(request.base, changesContext(signal));
+          return request.as === "text" ? markdownPart(filesText(found.files, found)) : facts({ base, from, ...found });
+        }
         case "log": {
           const page = await readLog(request.query, context(signal));
           return request.asText ? markdownPart(logText(page)) : facts(page);
@@ -254,7 +266,8 @@ export function createGitReader(options: GitReaderOptions): GitReader {
           const isServed = request.path === undefined || (await servesEither(request.path, base, head));
           // Hidden paths count as unchanged.
           const to = isServed ? head : base;
-          const part = await readDiff(base.hash, to.hash, { ...context(signal), path: request.path, emptyTree });
+          const paths = request.path === undefined ? [] : [request.path];
+          const part = await readDiff(base.hash, to.hash, { ...context(signal), paths, emptyTree });
           return { ...part, ...freshnessOf(base, head) };
         }
         default:
@@ -286,6 +299,14 @@ export function createGitReader(options: GitReaderOptions): GitReader {
         case "diff":
           await sides(at, request, signal);
           return { ...entryBase, mimeType: request.kind === "diff" ? "text/x-diff" : formType(request) };
+        case "changes":
+          if (repository.isBare) throw notFound(path);
+          if (request.base !== undefined) await side(request.base);
+          return {
+            ...entryBase,
+            title: request.path === undefined ? "Changes" : `Changes of ${request.path}`,
+            mimeType: request.as === "patch" ? "text/x-diff" : formType({ asText: request.as === "text" }),
+          };
         case "log":
         case "churn":
           if ("query" in entryBase || request.kind === "churn") return { ...entryBase, mimeType: formType(request) };

@@ -1,4 +1,5 @@
 /** The listed resources of a repository, and the templates for all others. */
+import { changesTemplate } from "../../lib/changes-template.ts";
 import type { Entry, SourceTemplate } from "../../source.ts";
 
 const logTemplate = "log{?ref,max,since,until,path,follow,author,grep,pickaxe,after,as}";
@@ -36,6 +37,14 @@ export const gitTemplates: readonly SourceTemplate[] = [
     name: "Churn",
     description:
       'The most changed files of the repository, or below "path": commits, lines added and deleted, authors, first and last change; as=text for tables',
+    mimeType: json,
+  },
+  {
+    template: changesTemplate,
+    name: "Changes of the checkout",
+    description:
+      'The files that the checkout has changed since it left "base" (default: origin/HEAD, main or master), committed or not, with counts of ' +
+      'lines; as=text for a table, as=patch for the patch; with "path", the patch of one of them',
     mimeType: json,
   },
   {

@@ -104,6 +104,8 @@ async function everything(
     "status",
     "branches",
     "tags",
+    "changes",
+    "changes?base=main~1&as=patch",
     ...paths.flatMap((path) => [`log?path=${path}`, `diff/${emptyTree}/HEAD?path=${path}`]),
     ...refs.flatMap((ref) => [`commit/${ref}`, `tree/${ref}`, `diff/${emptyTree}/${ref}`, `diff/${ref}/HEAD`]),
     ...refs.map((ref) => `log?ref=${ref}`),
