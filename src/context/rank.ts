@@ -11,6 +11,8 @@ interface Rankable {
   readonly found: number;
   /** Share of the score of the candidate that it is related to. */
   readonly inherited: number;
+  /** How much similar past commits speak for it, from 0 to 1. */
+  readonly history: number;
   /** Priority × recency × whether it was named. */
   readonly factor: number;
 }
@@ -36,7 +38,7 @@ export function rank(read: readonly Rankable[], task: Task): Ranked[] {
   const mean = Math.max(1, passages.reduce((sum, { length }) => sum + length, 0) / Math.max(1, passages.length));
   const places = placesOf(read, task);
   const most = [...rarity.values()].reduce((sum, one) => sum + one, 0) || 1;
-  return read.map(({ text, found, inherited, factor }) => {
+  return read.map(({ text, found, inherited, history, factor }) => {
     const best = new Map<string, number>();
     const own = text.counted.map((counted) => {
       const norm = lengthNorm(gatherWeights, counted.length, mean);
@@ -62,11 +64,12 @@ export function rank(read: readonly Rankable[], task: Task): Ranked[] {
         gatherWeights.place * place +
         gatherWeights.document * whole +
         gatherWeights.found * found +
+        gatherWeights.history * history +
         inherited) *
       factor;
     // A passage is weighed against the best of its text, and the text against other texts. If only the name or a relation
     // speaks for a text, its beginning counts most.
-    const speaksAt = (at: number): number => (inherited > 0 || path > 0 || place > 0 ? 0.7 ** at : 0);
+    const speaksAt = (at: number): number => (inherited > 0 || history > 0 || path > 0 || place > 0 ? 0.7 ** at : 0);
     const share = (counted: number, at: number): number => (top > 0 ? counted / top : speaksAt(at));
     return { score, passages: own.map((one, at) => ({ ...one, score: share(one.score, at) * score ** 2 })) };
   });

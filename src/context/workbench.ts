@@ -27,6 +27,8 @@ export interface AboutText {
   /** Search score, from 0 to 1. */
   readonly found: number;
   readonly inherited: number;
+  /** How much similar past commits speak for it, from 0 to 1. */
+  readonly history: number;
   readonly factor: number;
   readonly isPinned: boolean;
   readonly item: PassageSource["item"];
@@ -85,7 +87,7 @@ export function createWorkbench(taskText: string, counter: CountTokens): Workben
 
   function inOrder(about: readonly AboutText[]): readonly { readonly about: AboutText; readonly ranking: Ranked }[] {
     const rankings = rank(
-      about.map(({ key, found, inherited, factor }) => ({ text: prepared.get(key)!.text, found, inherited, factor })),
+      about.map((one) => ({ ...one, text: prepared.get(one.key)!.text })),
       task,
     );
     return about
