@@ -1,5 +1,6 @@
 /** Real commits as questions: what was asked for, on which tree, and which lines of it were changed. */
 import { execFileSync } from "node:child_process";
+import type { MeasuredRepository } from "./repositories.ts";
 
 export interface Commit {
   readonly hash: string;
@@ -17,14 +18,14 @@ const maxLines = 400;
 const spread = 10;
 
 /** Oldest first, so that a history that ends before each of them only grows. */
-export function readHistory(repository: string, until: string, count: number): readonly Commit[] {
-  const found = [...askable(repository, until, count * spread)];
+export function readHistory({ folder, until, below }: MeasuredRepository, count: number): readonly Commit[] {
+  const found = [...askable(folder, until, below, count * spread)];
   const step = found.length / Math.min(count, found.length);
   return Array.from({ length: Math.min(count, found.length) }, (_, at) => found[Math.floor(at * step)]!).toReversed();
 }
 
 /** Newest first. */
-function* askable(repository: string, until: string, count: number): Generator<Commit> {
+function* askable(repository: string, until: string, below: string | undefined, count: number): Generator<Commit> {
   const log = git(repository, [
     "log",
     "--first-parent",
@@ -38,6 +39,7 @@ function* askable(repository: string, until: string, count: number): Generator<C
     "--format=%x00%H %P%n%B%x00",
     until,
     "--",
+    ...(below === undefined ? [] : [below]),
   ]);
   const [, ...pieces] = log.toString().split("\0");
   let left = count;

@@ -29,11 +29,11 @@ export interface MeasureOptions {
 }
 
 export async function measure(
-  { name: repositoryName, folder, until }: MeasuredRepository,
+  repository: MeasuredRepository,
   { commits: count, budgets, products, withBaselines }: MeasureOptions,
 ): Promise<Report> {
   const servers = new Map<string, TreeServer>();
-  for (const [row, product] of products) servers.set(row, await openTreeServer(folder, repositoryName, product));
+  for (const [row, product] of products) servers.set(row, await openTreeServer(repository, product));
   const baselines = withBaselines ? createBaselines() : [];
   const rows = new Map<string, Shares[]>();
   for (const name of [...products.keys(), ...baselines.map((one) => one.name)])
@@ -43,7 +43,7 @@ export async function measure(
     );
   const packMs = new Map(Array.from(products.keys(), (row) => [row, 0]));
   let commits = 0;
-  for (const commit of readHistory(folder, until, count)) {
+  for (const commit of readHistory(repository, count)) {
     let changed: Commit["changed"] = new Map();
     for (const [at, server] of [...servers.values()].entries()) {
       const { added, gone } = await server.goTo(commit.parent);

@@ -9,6 +9,8 @@ export interface MeasuredRepository {
   readonly folder: string;
   /** Newest commit that may be asked for. */
   readonly until: string;
+  /** Folder whose files are served, with a slash at its end; default: all. */
+  readonly below?: string;
   readonly group?: "tuning" | "held-out";
 }
 

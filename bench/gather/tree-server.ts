@@ -11,6 +11,7 @@ import type { Entry } from "../../src/source.ts";
 import { readBlobs, readTree } from "./history.ts";
 import { createPastClone } from "./past-clone.ts";
 import type { Product } from "./product.ts";
+import type { MeasuredRepository } from "./repositories.ts";
 
 export interface TreeServer {
   readonly resources: Resources;
@@ -28,7 +29,10 @@ const files = "files";
 const commits = "history";
 const signal = new AbortController().signal;
 
-export async function openTreeServer(repository: string, name: string, product: Product): Promise<TreeServer> {
+export async function openTreeServer(
+  { name, folder: repository, below = "" }: MeasuredRepository,
+  product: Product,
+): Promise<TreeServer> {
   const folder = mkdtempSync(join(tmpdir(), "pressmark-gather-"));
   const store = product.openStore(join(folder, "index.db"));
   const runtime = product.createRuntime(process.stderr);
@@ -107,7 +111,11 @@ export async function openTreeServer(repository: string, name: string, product: 
     texts,
     async goTo(commit) {
       await indexCommits(commit);
-      const tree = new Map(readTree(repository, commit).map(({ path, blob }) => [path, blob]));
+      const tree = new Map(
+        readTree(repository, commit)
+          .filter(({ path }) => path.startsWith(below))
+          .map(({ path, blob }) => [path, blob]),
+      );
       const gone = [...blobs.keys()].filter((path) => tree.get(path) !== blobs.get(path));
       const wanted = [...tree].filter(([path, blob]) => blobs.get(path) !== blob);
       const read = readBlobs(repository, [...new Set(wanted.map(([, blob]) => blob))]);
