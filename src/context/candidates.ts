@@ -3,6 +3,7 @@ import { ResourceError } from "../errors.ts";
 import { createCursorGuard } from "../lib/cursor-guard.ts";
 import { createTimeSlices } from "../lib/time-slices.ts";
 import { type Call, directoryType, type MountFailure, type Hit, type Resource, type Resources } from "../resources.ts";
+import type { ChangedLines } from "./changed-lines.ts";
 import type { Task } from "./read-task.ts";
 import { roundRobin } from "./round-robin.ts";
 import { findPins } from "./pins.ts";
@@ -20,6 +21,8 @@ export interface Candidate {
   boost: number;
   /** How much similar past commits speak for it, from 0 to 1. */
   history: number;
+  /** Lines that similar commits left behind, and their weights. */
+  changed?: ChangedLines;
 }
 
 /** By URI, in the order in which they were added. */

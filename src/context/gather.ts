@@ -11,6 +11,7 @@ import {
   readable,
   type Searched,
 } from "./candidates.ts";
+import { linesChangedBy } from "./changed-lines.ts";
 import type { CountTokens } from "./count-tokens.ts";
 import { maxImportsText } from "./imports.ts";
 import { roundRobin } from "./round-robin.ts";
@@ -184,10 +185,10 @@ function createCandidateReader(bench: AsyncWorkbench, resources: Resources, call
     const times = all.map(([, { candidate }]) => Date.parse(candidate.resource.annotations?.lastModified ?? ""));
     const newest = times.reduce((most, time) => (time > most ? time : most), 0);
     return all.map(([key, { candidate, uri, inherited }]) => {
-      const { resource, found, history, boost, isPinned } = candidate;
+      const { resource, found, history, changed, boost, isPinned } = candidate;
       const { priority, lastModified } = resource.annotations ?? {};
       const factor = priorityFactor(priority) * recencyFactor(lastModified, newest) * boost;
-      return { key, found, inherited, history, factor, isPinned, item: toItem(resource, uri) };
+      return { key, found, inherited, history, changed, factor, isPinned, item: toItem(resource, uri) };
     });
   }
 
@@ -235,6 +236,10 @@ async function addChangedFiles(
     const candidate = candidateOf(all, resource);
     candidate.history = evidence;
     candidate.why.push(why);
+  }
+  for (const [uri, changed] of await linesChangedBy(resources, commits, roots, call)) {
+    const candidate = all.get(uri);
+    if (candidate) candidate.changed = changed;
   }
   if (within !== undefined) return;
   for (const { resource, history, weight } of commits)

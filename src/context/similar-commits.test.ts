@@ -7,9 +7,12 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Call, Resources } from "../resources.ts";
 import { openServer } from "../server/open-server.ts";
 import { testRepository } from "../sources/git/test-repository.ts";
+import { type ChangedLines, linesChangedBy } from "./changed-lines.ts";
 import { gather } from "./gather.ts";
+import { rank } from "./rank.ts";
 import { readTask } from "./read-task.ts";
 import { findRoots, findSimilarCommits, type SimilarCommit } from "./similar-commits.ts";
+import { lookThrough } from "./texts.ts";
 
 const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`;
 const known = (...uris: readonly string[]) => uris.map((uri) => ({ uri, name: "" }));
@@ -149,6 +152,32 @@ describe("similar commits", () => {
     const [found, plain] = [resources, without].map((one) => gather(one, { task, budget: 4000 }, callOf("aki")));
     expect(await found).toEqual(await plain);
     expect(JSON.stringify(await found)).not.toMatch(/similar commit|tray|private/);
+  });
+
+  it("tell which lines they left behind, in which file", async () => {
+    for (const [task, path] of [
+      ["Heat the kettle sooner", "lib/stove.txt"],
+      ["在庫の計算が遅い", "設計/倉庫.txt"],
+    ] as const) {
+      const commits = await findSimilarCommits(resources, readTask(task), ["git://long/"], owner);
+      const roots = new Map([["git://long/", "file:///here/"]]);
+      const lines = await linesChangedBy(resources, commits, roots, owner);
+      const at = changes.findIndex(([, paths]) => paths.includes(path));
+      expect(lines.get(encodeURI(`file:///here/${path}`))?.get(`content ${520 + at}`)).toBeGreaterThan(0);
+    }
+  });
+
+  it("raise the passage that they changed", () => {
+    const task = readTask("Heat the kettle sooner");
+    const text = lookThrough("# One\n\nkettle\n\n# Two\n\nkettle\n\nvalve = 2\n", "a.md", "", task)!;
+    const scores = (changed?: ChangedLines) =>
+      rank([{ text, found: 0, inherited: 0, history: 0, factor: 1, changed }], task)[0]!.passages.map(
+        ({ score }) => score,
+      );
+    const [one, two] = scores();
+    const [, raised] = scores(new Map([["valve = 2", 0.1]]));
+    expect(two).toBeLessThanOrEqual(one!);
+    expect(raised).toBeGreaterThan(one!);
   });
 
   it("belong to the files with whose URIs their paths end, whatever the history is called", () => {

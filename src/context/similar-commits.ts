@@ -74,9 +74,14 @@ export async function findSimilarCommits(
   call: Call,
 ): Promise<readonly SimilarCommit[]> {
   if (histories.length === 0) return [];
-  const find = ({ signal }: { readonly signal: AbortSignal }) =>
-    findCommits(resources, task, histories, withMembers(call, { signal }));
-  return tryRequest(() => withDeadline(patienceMs, call.signal, () => cancelled(), find), [], call);
+  return unlessSlow((limited) => findCommits(resources, task, histories, limited), [], call);
+}
+
+/** The result of reading a history, or the fallback if that fails or takes too long. */
+export function unlessSlow<T>(work: (call: Call) => Promise<T>, fallback: T, call: Call): Promise<T> {
+  const limited = () =>
+    withDeadline(patienceMs, call.signal, cancelled, ({ signal }) => work(withMembers(call, { signal })));
+  return tryRequest(limited, fallback, call);
 }
 
 async function findCommits(
@@ -201,11 +206,11 @@ function rootByPaths(paths: ReadonlySet<string>, uris: readonly string[]): strin
   return best && best[1] > 1 ? best[0] : undefined;
 }
 
-function encodePath(path: string): string {
+export function encodePath(path: string): string {
   return path.split("/").map(encodeURIComponent).join("/");
 }
 
-async function readText(resources: Resources, uri: string, call: Call): Promise<string> {
+export async function readText(resources: Resources, uri: string, call: Call): Promise<string> {
   const { contents } = await resources.read(uri, call);
   const body = contents[0]?.body;
   return body && "text" in body ? body.text : "";

@@ -19,6 +19,8 @@ export const gatherWeights = {
   found: 0.3,
   /** Weight of similar commits that changed the text. */
   history: 0.7,
+  /** Weight of a passage that similar commits changed, relative to the best passage of its text. */
+  changed: 0.3,
   /** Share of the score that a neighbour gets. */
   neighbour: 0.25,
   /** Factor for each further passage of one text. */

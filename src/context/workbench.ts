@@ -1,5 +1,6 @@
 /** Cleans, ranks and packs the texts of one gathering. All arguments and results can be cloned. */
 import { digestOf } from "../lib/digest.ts";
+import type { ChangedLines } from "./changed-lines.ts";
 import { clean, type Clean, countIn } from "./clean.ts";
 import type { CountTokens } from "./count-tokens.ts";
 import { type PassageChoice, fitPack } from "./fit.ts";
@@ -29,6 +30,8 @@ export interface AboutText {
   readonly inherited: number;
   /** How much similar past commits speak for it, from 0 to 1. */
   readonly history: number;
+  /** Lines that similar commits left behind, and their weights. */
+  readonly changed?: ChangedLines;
   readonly factor: number;
   readonly isPinned: boolean;
   readonly item: PassageSource["item"];
