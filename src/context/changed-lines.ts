@@ -1,7 +1,7 @@
 /** Finds the lines that the most similar commits left behind, as evidence for the place within a file. */
 import type { Call, Resources } from "../resources.ts";
 import { roundRobin } from "./round-robin.ts";
-import { encodePath, readText, type SimilarCommit, unlessSlow } from "./similar-commits.ts";
+import { encodePath, maxPaths, readText, type SimilarCommit, unlessSlow } from "./similar-commits.ts";
 
 /** Text of a line without its indentation → weight. */
 export type ChangedLines = ReadonlyMap<string, number>;
@@ -22,7 +22,7 @@ export async function linesChangedBy(
   call: Call,
 ): Promise<ReadonlyMap<string, ChangedLines>> {
   const best = commits
-    .filter(({ history, fade }) => fade > 0 && roots.get(history) !== undefined)
+    .filter(({ history, paths, fade }) => fade > 0 && paths.length <= maxPaths && roots.get(history) !== undefined)
     .toSorted((left, right) => right.weight - left.weight)
     .slice(0, maxPatches);
   const patches = await roundRobin(best, maxPatches, ({ history, resource }) => {
@@ -43,7 +43,7 @@ export async function linesChangedBy(
 }
 
 /** Path → the lines of each hunk as they are after the change, each hunk with the line of its function. */
-function hunksOf(patch: string): ReadonlyMap<string, readonly (readonly string[])[]> {
+export function hunksOf(patch: string): ReadonlyMap<string, readonly (readonly string[])[]> {
   const files = new Map<string, string[][]>();
   let hunks: string[][] | undefined;
   const take = (text: string, times: number): void => {
@@ -63,13 +63,11 @@ function hunksOf(patch: string): ReadonlyMap<string, readonly (readonly string[]
 
 /** Git writes `b/path`, with a tab after a path with spaces, or `"b/\\346\\227\\245"`, in which each byte beyond ASCII is octal. */
 function pathOf(name: string): string {
-  const bytes = name.startsWith('"')
-    ? name
-        .slice(1, -1)
-        .replaceAll(/\\([0-7]{3}|.)/g, (_, escaped: string) =>
-          escaped.length === 3 ? String.fromCharCode(Number.parseInt(escaped, 8)) : escaped,
-        )
-    : name.replace(/\t$/, "");
-  const path = name.startsWith('"') ? Buffer.from(bytes, "latin1").toString("utf8") : bytes;
-  return path.slice("b/".length);
+  if (!name.startsWith('"')) return name.slice("b/".length).replace(/\t$/, "");
+  const bytes = name
+    .slice('"b/'.length, -1)
+    .replaceAll(/\\([0-7]{3}|.)/g, (_, escaped: string) =>
+      escaped.length === 3 ? String.fromCharCode(Number.parseInt(escaped, 8)) : escaped,
+    );
+  return Buffer.from(bytes, "latin1").toString("utf8");
 }

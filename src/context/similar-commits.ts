@@ -36,7 +36,7 @@ export interface ChangedFile {
 const maxHistories = 8;
 const maxCommits = 24;
 /** A commit of more files says little about each of them. */
-const maxPaths = 20;
+export const maxPaths = 20;
 /** Maximum number of files that no search found. */
 const maxNew = 24;
 const atOnce = 6;
@@ -92,12 +92,14 @@ async function findCommits(
 ): Promise<readonly SimilarCommit[]> {
   const { hits } = await resources.search({ text: `${task.queries[0] ?? ""} path:commit/*`, limit: maxCommits }, call);
   const fades = new Map<string, number>();
-  await roundRobin(histories, atOnce, async (base) => fades.set(base, await fadeOf(resources, base, call)));
+  await roundRobin(histories, atOnce, async (base) =>
+    fades.set(base, await tryRequest(() => fadeOf(resources, base, call), 0, call)),
+  );
   const newestMs = Math.max(...hits.map(({ resource }) => timeOf(resource)));
   const found = await roundRobin(hits, atOnce, async ({ resource }, rank): Promise<readonly SimilarCommit[]> => {
     const history = historyOf(resource.uri, histories);
     if (history === undefined) return [];
-    const summary = await readText(resources, `${resource.uri}?as=summary`, call);
+    const summary = await tryRequest(() => readText(resources, `${resource.uri}?as=summary`, call), "", call);
     // Subject, body, author, files; a commit may have neither body nor files.
     const [subject = "", ...rest] = summary.split("\n\n");
     const paths = rest.length < 2 ? [] : rest.at(-1)!.split("\n");
