@@ -100,8 +100,9 @@ export async function openTreeServer(
     if (isIndexed) crawl.hear(hashes.map((hash) => ({ kind: "appeared", path: `commit/${hash}` })));
     isIndexed = true;
     await crawl.run(signal);
-    const { phase, lastError } = crawl.state;
-    if (phase !== "complete") throw new Error(`the commits of ${name} could not be indexed: ${phase}, ${lastError}`);
+    const { phase, total, lastError } = crawl.state;
+    if (phase !== "complete" || total === 0)
+      throw new Error(`the commits of ${name} could not be indexed: ${phase}, ${lastError}`);
   }
 
   return {
