@@ -1,5 +1,6 @@
 /** Real commits as questions: what was asked for, on which tree, and which lines of it were changed. */
 import { execFileSync } from "node:child_process";
+import type { MeasuredRepository } from "./repositories.ts";
 
 export interface Commit {
   readonly hash: string;
@@ -10,31 +11,50 @@ export interface Commit {
   readonly changed: ReadonlyMap<string, ReadonlySet<number>>;
 }
 
-export interface HistoryLimits {
-  /** At most so many commits, the newest. */
-  readonly commits: number;
-  /** What changes more than this is no single task. */
-  readonly maxFiles: number;
-  readonly maxLines: number;
+/** What changes more than this is no single task. */
+const maxFiles = 12;
+const maxLines = 400;
+/** The questions are spread evenly over so many times as many of the newest commits that could be asked for. */
+const spread = 10;
+
+/** Oldest first, so that a history that ends before each of them only grows. */
+export function readHistory({ folder, until, below }: MeasuredRepository, count: number): readonly Commit[] {
+  const found = [...askable(folder, until, below, count * spread)];
+  const step = found.length / Math.min(count, found.length);
+  return Array.from({ length: Math.min(count, found.length) }, (_, at) => found[Math.floor(at * step)]!).toReversed();
 }
 
-export const usualLimits: HistoryLimits = { commits: 60, maxFiles: 12, maxLines: 400 };
-
-export function readHistory(repository: string, { commits, maxFiles, maxLines }: HistoryLimits): readonly Commit[] {
-  const log = git(repository, ["log", "--no-merges", "--first-parent", "--format=%H %P"]).toString();
-  const found: Commit[] = [];
-  for (const line of log.split("\n")) {
-    const [hash, parent] = line.split(" ");
+/** Newest first. */
+function* askable(repository: string, until: string, below: string | undefined, count: number): Generator<Commit> {
+  const log = git(repository, [
+    "log",
+    "--first-parent",
+    "--no-merges",
+    "--unified=0",
+    "--no-color",
+    "--no-renames",
+    "--diff-filter=MD",
+    "--no-ext-diff",
+    // Neither a message nor a patch of text contains this character.
+    "--format=%x00%H %P%n%B%x00",
+    until,
+    "--",
+    ...(below === undefined ? [] : [below]),
+  ]);
+  const [, ...pieces] = log.toString().split("\0");
+  let left = count;
+  for (let at = 0; at + 1 < pieces.length && left > 0; at += 2) {
+    const [ids = "", ...message] = pieces[at]!.split("\n");
+    const [hash, parent] = ids.split(" ");
     if (!hash || !parent) continue;
-    const task = asTask(git(repository, ["show", "-s", "--format=%B", hash]).toString());
+    const task = asTask(message.join("\n"));
     if ((task.match(/[\p{L}]{3,}/gu)?.length ?? 0) < 3) continue;
-    const changed = changesOf(repository, parent, hash);
+    const changed = changesOf(pieces[at + 1]!);
     const lines = [...changed.values()].reduce((sum, one) => sum + one.size, 0);
     if (changed.size === 0 || changed.size > maxFiles || lines > maxLines) continue;
-    found.push({ hash, parent, task, changed });
-    if (found.length === commits) break;
+    left -= 1;
+    yield { hash, parent, task, changed };
   }
-  return found.toReversed();
 }
 
 /** What would give the answer away, or be in no real question, is taken out. */
@@ -52,20 +72,10 @@ export function asTask(message: string): string {
     .trim();
 }
 
-function changesOf(repository: string, parent: string, hash: string): Commit["changed"] {
-  const patch = git(repository, [
-    "diff",
-    "--unified=0",
-    "--no-color",
-    "--no-renames",
-    "--diff-filter=MD",
-    "--no-ext-diff",
-    parent,
-    hash,
-  ]);
+function changesOf(patch: string): Commit["changed"] {
   const changed = new Map<string, Set<number>>();
   let lines: Set<number> | undefined;
-  for (const line of patch.toString().split("\n")) {
+  for (const line of patch.split("\n")) {
     if (line.startsWith("diff --git ")) lines = undefined;
     else if (line.startsWith("--- a/")) changed.set(line.slice(6), (lines = new Set()));
     const hunk = lines && /^@@ -(\d+)(?:,(\d+))? /.exec(line);

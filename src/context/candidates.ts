@@ -3,9 +3,11 @@ import { ResourceError } from "../errors.ts";
 import { createCursorGuard } from "../lib/cursor-guard.ts";
 import { createTimeSlices } from "../lib/time-slices.ts";
 import { type Call, directoryType, type MountFailure, type Hit, type Resource, type Resources } from "../resources.ts";
+import type { ChangedLines } from "./changed-lines.ts";
 import type { Task } from "./read-task.ts";
 import { roundRobin } from "./round-robin.ts";
 import { findPins } from "./pins.ts";
+import { historyOf } from "./similar-commits.ts";
 
 export interface Candidate {
   readonly resource: Resource;
@@ -17,6 +19,10 @@ export interface Candidate {
   isPinned: boolean;
   /** Factor in addition to the score of its words. */
   boost: number;
+  /** How much similar past commits speak for it, from 0 to 1. */
+  history: number;
+  /** Lines that similar commits left behind, and their weights. */
+  changed?: ChangedLines;
 }
 
 /** By URI, in the order in which they were added. */
@@ -48,15 +54,16 @@ export interface Searched {
   readonly failures: readonly MountFailure[];
 }
 
-/** Adds search hits. Undefined if nothing can be searched. */
+/** Adds search hits, without commits of these histories. Undefined if nothing can be searched. */
 export async function findCandidates(
   resources: Resources,
   task: Task,
   within: string | undefined,
+  histories: readonly string[],
   all: Candidates,
   call: Call,
 ): Promise<Searched | undefined> {
-  const searched = await search(resources, task, within, all, call);
+  const searched = await search(resources, task, within, histories, all, call);
   if (searched === undefined) await lookThroughNames(resources, task, within, all, call);
   return searched;
 }
@@ -65,7 +72,7 @@ export async function findCandidates(
 export function candidateOf(all: Candidates, resource: Resource): Candidate {
   let known = all.get(resource.uri);
   if (!known) {
-    known = { resource, found: 0, why: [], isPinned: false, boost: 1 };
+    known = { resource, found: 0, why: [], isPinned: false, boost: 1, history: 0 };
     all.set(resource.uri, known);
   }
   return known;
@@ -75,9 +82,11 @@ async function search(
   resources: Resources,
   { queries }: Task,
   within: string | undefined,
+  histories: readonly string[],
   all: Candidates,
   call: Call,
 ): Promise<Searched | undefined> {
+  const isCommit = ({ resource }: Hit): boolean => historyOf(resource.uri, histories) !== undefined;
   let ready: number | undefined;
   const failures = new Map<string, MountFailure>();
   const answers = await roundRobin(queries, atOnce, async (text, at): Promise<readonly Hit[]> => {
@@ -86,7 +95,12 @@ async function search(
       const answer = await resources.search({ text, limit, within }, call);
       ready = Math.min(ready ?? 1, answer.ready);
       for (const failure of answer.failures ?? []) failures.set(failure.mount, failure);
-      return answer.hits;
+      const files = answer.hits.filter((hit) => !isCommit(hit));
+      if (answer.hits.length < limit || files.length === limit) return files;
+      // Messages resemble the task more than files do, so that commits took the place of files.
+      const others = await resources.search({ text: `${text} -path:commit/*`, limit, within }, call);
+      const seen = new Set(others.hits.map(({ resource }) => resource.uri));
+      return [...others.hits, ...files.filter(({ resource }) => !seen.has(resource.uri))];
     } catch (cause) {
       if (call.signal.aborted) throw cause;
       if (!(cause instanceof ResourceError) || (cause.kind !== "unsupported" && cause.kind !== "invalid")) throw cause;

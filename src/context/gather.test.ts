@@ -146,44 +146,6 @@ describe("gathering", () => {
     expect([...why.keys()]).not.toContain("src/unrelated.ts");
   });
 
-  it("finds what changed in the same commits, if the history is mounted too", async () => {
-    const memory = createMemory({
-      "stove.ts": "/** The kettle that boils. */\n",
-      "far/away.ts": "export const nothing = 1;\n",
-      "far/off.ts": "export const nothing = 2;\n",
-    });
-    const files = ["stove.ts", "far/away.ts", "far/gone.ts"].map((changed) => ({ path: changed }));
-    const history = createMemory(
-      {},
-      {
-        templates: [
-          {
-            template: "log{?ref,max,path}",
-            name: "log",
-            read: ({ path: asked }) => [
-              { body: { text: JSON.stringify({ commits: asked === "stove.ts" ? [{ hash: "abc1" }] : [] }) } },
-            ],
-          },
-          { template: "commit/{sha}", name: "commit", read: () => [{ body: { text: JSON.stringify({ files }) } }] },
-        ],
-      },
-    );
-    const pressmark = createResources({
-      mounts: [
-        { name: "files", base: "memory://home/project/", source: memory.source },
-        { name: "history", base: "git://project/", source: history.source },
-      ],
-      policy: open,
-      runtime: createClock().runtime,
-      cursorKey: new Uint8Array(32),
-    });
-    const { receipt } = await gather(pressmark, { task: "the kettle boils", budget: 1000 }, call);
-    expect(receipt.included.map(({ uri, why }) => [uri, why[0]])).toEqual([
-      ["memory://home/project/stove.ts", expect.stringContaining("contains")],
-      ["memory://home/project/far/away.ts", "changed in the same commit as stove.ts"],
-    ]);
-  });
-
   it("finds commits and tables that the task names through templates", async () => {
     const pressmark = resourcesOf({ "a.txt": "nothing" }, open, [
       {

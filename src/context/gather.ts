@@ -13,6 +13,7 @@ import {
   type Searched,
 } from "./candidates.ts";
 import { type CheckoutChanges, findChanges } from "./changed.ts";
+import { linesChangedBy } from "./changed-lines.ts";
 import type { CountTokens } from "./count-tokens.ts";
 import { maxImportsText } from "./imports.ts";
 import { roundRobin } from "./round-robin.ts";
@@ -23,6 +24,7 @@ import { isSet } from "./pins.ts";
 import { maxTaskLength, readTask } from "./read-task.ts";
 import { findBase } from "./shown-paths.ts";
 import { priorityFactor, recencyFactor, gatherWeights } from "./weights.ts";
+import { filesChangedBy, findHistories, findRoots, findSimilarCommits, type SimilarCommit } from "./similar-commits.ts";
 import { type AsyncWorkbench, useWorkbench } from "./use-workbench.ts";
 import type { AboutText, PackedItem, RankedText } from "./workbench.ts";
 
@@ -101,7 +103,13 @@ async function gatherAt(
   let searched: Searched | undefined;
   if (text === undefined) await reader.read([...all.values()].slice(0, maxIncluded));
   else {
-    searched = await findCandidates(resources, task, within, all, call);
+    const histories = (await findHistories(resources, call)).filter((base) => !within?.startsWith(base));
+    const [answered, similar] = await Promise.all([
+      findCandidates(resources, task, within, histories, all, call),
+      findSimilarCommits(resources, task, histories, call),
+    ]);
+    searched = answered;
+    await addChangedFiles(resources, similar, within, all, call);
     const met = Array.from(all.values(), ({ resource }) => resource);
     for (const { resource, why } of await findNamed(resources, task, met, within, call)) {
       const candidate = candidateOf(all, resource);
@@ -205,10 +213,10 @@ function createCandidateReader(bench: AsyncWorkbench, resources: Resources, call
     const times = all.map(([, { candidate }]) => Date.parse(candidate.resource.annotations?.lastModified ?? ""));
     const newest = times.reduce((most, time) => (time > most ? time : most), 0);
     return all.map(([key, { candidate, uri, inherited }]) => {
-      const { resource, found, boost, isPinned } = candidate;
+      const { resource, found, history, changed, boost, isPinned } = candidate;
       const { priority, lastModified } = resource.annotations ?? {};
       const factor = priorityFactor(priority) * recencyFactor(lastModified, newest) * boost;
-      return { key, found, inherited, factor, isPinned, item: toItem(resource, uri) };
+      return { key, found, inherited, history, changed, factor, isPinned, item: toItem(resource, uri) };
     });
   }
 
@@ -252,6 +260,31 @@ function noteChanges({ include, files, leftOut }: CheckoutChanges, all: Candidat
   for (const { uri, why } of leftOut) reader.leaveOut(uri, why);
 }
 
+/** Adds what similar commits changed. A commit itself is a candidate only if its files are not. */
+async function addChangedFiles(
+  resources: Resources,
+  commits: readonly SimilarCommit[],
+  within: string | undefined,
+  all: Candidates,
+  call: Call,
+): Promise<void> {
+  const known = Array.from(all.values(), ({ resource }) => resource);
+  const roots = findRoots(commits, known);
+  for (const { resource, evidence, why } of await filesChangedBy(resources, commits, roots, known, call)) {
+    if (!resource.uri.startsWith(startOf(within))) continue;
+    const candidate = candidateOf(all, resource);
+    candidate.history = evidence;
+    candidate.why.push(why);
+  }
+  for (const [uri, changed] of await linesChangedBy(resources, commits, roots, call)) {
+    const candidate = all.get(uri);
+    if (candidate) candidate.changed = changed;
+  }
+  if (within !== undefined) return;
+  for (const { resource, history, weight } of commits)
+    if (roots.get(history) === undefined) candidateOf(all, resource).found = weight;
+}
+
 /** Also reads what is related to the best candidates. */
 async function addNeighbours(
   resources: Resources,
@@ -261,7 +294,7 @@ async function addNeighbours(
   maxBest: number,
   call: Call,
 ): Promise<void> {
-  const start = within === undefined ? "" : `${within.replace(/\/$/, "")}/`;
+  const start = startOf(within);
   // A URI with a query has no neighbours.
   const best = (await reader.ranked()).filter(({ key }) => !key.includes("?")).slice(0, maxBest);
   const neighbours = await findNeighbours(
@@ -289,12 +322,16 @@ async function addNeighbours(
   for (const [uri, share] of taken) reader.inherit(uri, share);
 }
 
-/** Pinned first, then those that the task names, then by search score. */
+function startOf(within: string | undefined): string {
+  return within === undefined ? "" : `${within.replace(/\/$/, "")}/`;
+}
+
+/** Pinned first, then those that the task names, then by search score and past commits. */
 function byPromise(left: Candidate, right: Candidate): number {
   return (
     Number(right.isPinned) - Number(left.isPinned) ||
     right.boost - left.boost ||
-    right.found - left.found ||
+    right.found + right.history - (left.found + left.history) ||
     compare(left.resource.uri, right.resource.uri)
   );
 }

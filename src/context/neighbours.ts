@@ -1,9 +1,8 @@
-/** Finds what is related to the best candidates without sharing their words: tests, headers, imports, files that changed with them. */
+/** Finds what is related to the best candidates without sharing their words: tests, headers, imports, translations. */
 import { type Call, directoryType, type Resource, type Resources } from "../resources.ts";
 import { readable } from "./candidates.ts";
 import { importsOf } from "./imports.ts";
 import { roundRobin, tryRequest } from "./round-robin.ts";
-import { changedTogether } from "./same-commit.ts";
 import { isLanguage, kinship } from "./related-names.ts";
 
 /** A candidate whose neighbours are searched. */
@@ -57,8 +56,7 @@ export async function findNeighbours(
     });
     return [...twins, ...(await translated(candidate.uri, of, look)), ...(await imported(candidate, of, known, look))];
   });
-  const together = await changedTogether(resources, candidates, call);
-  return [...found.flat(), ...together];
+  return found.flat();
 }
 
 const nearnessOf = { test: 1, tested: 1, half: 1, translation: 0.7 } as const;

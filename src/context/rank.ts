@@ -1,5 +1,6 @@
 /** Scores the passages of each candidate for the task. */
 import { bm25, inverseFrequency, lengthNorm } from "../search/bm25.ts";
+import type { ChangedLines } from "./changed-lines.ts";
 import type { Task } from "./read-task.ts";
 import type { CountedPassage, Text } from "./texts.ts";
 import { gatherWeights } from "./weights.ts";
@@ -11,6 +12,10 @@ interface Rankable {
   readonly found: number;
   /** Share of the score of the candidate that it is related to. */
   readonly inherited: number;
+  /** How much similar past commits speak for it, from 0 to 1. */
+  readonly history: number;
+  /** Lines that similar commits left behind, and their weights. */
+  readonly changed?: ChangedLines;
   /** Priority × recency × whether it was named. */
   readonly factor: number;
 }
@@ -36,7 +41,7 @@ export function rank(read: readonly Rankable[], task: Task): Ranked[] {
   const mean = Math.max(1, passages.reduce((sum, { length }) => sum + length, 0) / Math.max(1, passages.length));
   const places = placesOf(read, task);
   const most = [...rarity.values()].reduce((sum, one) => sum + one, 0) || 1;
-  return read.map(({ text, found, inherited, factor }) => {
+  return read.map(({ text, found, inherited, history, changed, factor }) => {
     const best = new Map<string, number>();
     const own = text.counted.map((counted) => {
       const norm = lengthNorm(gatherWeights, counted.length, mean);
@@ -62,12 +67,15 @@ export function rank(read: readonly Rankable[], task: Task): Ranked[] {
         gatherWeights.place * place +
         gatherWeights.document * whole +
         gatherWeights.found * found +
+        gatherWeights.history * history +
         inherited) *
       factor;
     // A passage is weighed against the best of its text, and the text against other texts. If only the name or a relation
     // speaks for a text, its beginning counts most.
-    const speaksAt = (at: number): number => (inherited > 0 || path > 0 || place > 0 ? 0.7 ** at : 0);
-    const share = (counted: number, at: number): number => (top > 0 ? counted / top : speaksAt(at));
+    const speaksAt = (at: number): number => (inherited > 0 || history > 0 || path > 0 || place > 0 ? 0.7 ** at : 0);
+    const touched = changed ? placesOfChanges(text, changed) : [];
+    const share = (counted: number, at: number): number =>
+      (top > 0 ? counted / top : speaksAt(at)) + gatherWeights.changed * (touched[at] ?? 0);
     return { score, passages: own.map((one, at) => ({ ...one, score: share(one.score, at) * score ** 2 })) };
   });
 }
@@ -81,6 +89,24 @@ function placesOf(read: readonly Rankable[], task: Task): ReadonlyMap<string, nu
   });
   const all = rarity.reduce((sum, one) => sum + one, 0) || 1;
   return new Map(terms.map(({ term }, at) => [term, rarity[at]! / all]));
+}
+
+/** For each passage, how much of what similar commits left behind is in it: 1 for the most. */
+function placesOfChanges({ text, counted }: Text, changed: ChangedLines): readonly number[] {
+  const times = new Map<string, number>();
+  for (const line of trimmedLines(text)) times.set(line, (times.get(line) ?? 0) + 1);
+  const weights = counted.map(({ from, to }) =>
+    trimmedLines(text.slice(from, to)).reduce(
+      (sum, line) => sum + (changed.get(line) ?? 0) / (times.get(line) ?? 1),
+      0,
+    ),
+  );
+  const most = Math.max(...weights) || 1;
+  return weights.map((weight) => weight / most);
+}
+
+function trimmedLines(text: string): readonly string[] {
+  return text.split("\n").map((line) => line.trim());
 }
 
 /** Weight of each term by rarity: a term that occurs nearly everywhere counts nothing. */

@@ -17,6 +17,10 @@ export const gatherWeights = {
   document: 0.1,
   /** Weight of the search score. */
   found: 0.3,
+  /** Weight of similar commits that changed the text. */
+  history: 0.7,
+  /** Weight of a passage that similar commits changed, relative to the best passage of its text. */
+  changed: 0.3,
   /** Share of the score that a neighbour gets. */
   neighbour: 0.25,
   /** Factor for each further passage of one text. */

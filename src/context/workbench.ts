@@ -1,5 +1,6 @@
 /** Cleans, ranks and packs the texts of one gathering. All arguments and results can be cloned. */
 import { digestOf } from "../lib/digest.ts";
+import type { ChangedLines } from "./changed-lines.ts";
 import { clean, type Clean, countIn } from "./clean.ts";
 import type { CountTokens } from "./count-tokens.ts";
 import { type PassageChoice, fitPack } from "./fit.ts";
@@ -28,6 +29,10 @@ export interface AboutText {
   /** Search score, from 0 to 1. */
   readonly found: number;
   readonly inherited: number;
+  /** How much similar past commits speak for it, from 0 to 1. */
+  readonly history: number;
+  /** Lines that similar commits left behind, and their weights. */
+  readonly changed?: ChangedLines;
   readonly factor: number;
   readonly isPinned: boolean;
   readonly item: PassageSource["item"];
@@ -87,7 +92,7 @@ export function createWorkbench(taskText: string, counter: CountTokens): Workben
 
   function inOrder(about: readonly AboutText[]): readonly { readonly about: AboutText; readonly ranking: Ranked }[] {
     const rankings = rank(
-      about.map(({ key, found, inherited, factor }) => ({ text: prepared.get(key)!.text, found, inherited, factor })),
+      about.map((one) => ({ ...one, text: prepared.get(one.key)!.text })),
       task,
     );
     return about

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { readYaml } from "../../src/config/parse-text.ts";
 import { parseTomlText } from "../../src/config/hosts/toml-text.ts";
+import { hunksOf } from "../../src/context/changed-lines.ts";
 import { clean } from "../../src/context/clean.ts";
 import { bestCounter } from "../../src/context/count-tokens.ts";
 import { importsOf } from "../../src/context/imports.ts";
@@ -222,6 +223,12 @@ const gathering: readonly Parser[] = [
     maxLength: 20_000,
     run: readTask,
     kept: [{ unit: "./" }, { unit: "!", before: "a://", behind: "x" }],
+  },
+  {
+    name: "patches of similar commits",
+    tokens: ["diff --git ", "+++ ", '+++ "b/', "\\346", "\\", '"', "@@ ", " @@", "+", " ", "\t", "\n"],
+    maxLength: 256 * kib,
+    run: hunksOf,
   },
   {
     name: "texts that are cleaned",
