@@ -56,6 +56,8 @@ export interface Receipt {
   readonly included: readonly Included[];
   /** Resources left out, the best first; may be incomplete. */
   readonly leftOut: readonly LeftOut[];
+  /** Number of candidates left out, in whole or in part, because they are not relevant enough. */
+  readonly belowFloor?: number;
   /** Number of further resources left out. */
   readonly moreLeftOut: number;
 }
