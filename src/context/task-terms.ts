@@ -34,7 +34,8 @@ function collect(text: string, weightOf: typeof weigh): ReadonlyMap<string, Task
   const tokens = tokenize(text);
   tokens.forEach((token, at) => {
     if (token.kind === "single" && tokens[at - 1]?.kind === "pair") return;
-    const word = words.find(({ from, to }) => token.from >= from && token.to <= to);
+    const found = words.get(token.from);
+    const word = found && token.to <= found.to ? found.text : undefined;
     const written = text.slice(token.from, token.to);
     const weight = weightOf(token, written, word !== undefined) * (token.from < firstLine ? 1.5 : 1);
     const known = terms.get(token.term);
@@ -42,7 +43,7 @@ function collect(text: string, weightOf: typeof weigh): ReadonlyMap<string, Task
     const isPair = token.kind === "pair" || token.kind === "single";
     terms.set(token.term, {
       term: token.term,
-      surface: (isPair && word?.text) || written,
+      surface: (isPair && word) || written,
       weight,
       isName: token.kind === "whole",
       isPlace: token.to <= place,
@@ -80,11 +81,19 @@ const short = /^(?:\p{L}|\d{1,2})$/u;
 const kana = /^[\u3041-\u309f\u30fc]+$/u;
 const denseRun = /[\p{Script=Han}々]{1,12}|[\p{Script=Katakana}ー]{2,20}/gu;
 
-/** Runs of Han characters or katakana, and words in hiragana that are not the ending of one in Han characters. */
-function denseWordsOf(text: string): readonly { readonly from: number; readonly to: number; readonly text: string }[] {
+interface DenseWord {
+  readonly text: string;
+  readonly to: number;
+}
+
+/** By each position: runs of Han characters or katakana, and words in hiragana that are not the ending of one in Han characters. */
+function denseWordsOf(text: string): ReadonlyMap<number, DenseWord> {
   const runs = Array.from(text.matchAll(denseRun), ({ 0: run, index }) => ({ from: index, text: run }));
   const kanaWords = kanaWordsOf(text).filter(({ from }) => !/\p{Script=Han}/u.test(text[from - 1] ?? ""));
-  return [...runs, ...kanaWords].map(({ from, text: word }) => ({ from, to: from + word.length, text: word }));
+  const words = new Map<number, DenseWord>();
+  for (const { from, text: word } of [...kanaWords, ...runs])
+    for (let at = from; at < from + word.length; at += 1) words.set(at, { text: word, to: from + word.length });
+  return words;
 }
 
 /** Words of nearly every task: they do not help to find a location. */
