@@ -124,7 +124,8 @@ export function pick(
       }
       if (!best) return;
       // A test gets no more than its implementation, until that is complete.
-      const tested = tests.get(best);
+      const isFirst = best.source.isPinned || isExact(best.waiting[0]!);
+      const tested = isFirst ? undefined : tests.get(best);
       if (tested && tested.waiting.length > 0 && best.spent >= tested.spent) best = tested;
       const [passage, ...rest] = best.waiting;
       best.waiting = rest;

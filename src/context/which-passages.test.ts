@@ -69,6 +69,14 @@ describe("the implementation and its test", () => {
     }
   });
 
+  it("come in the order of the request if the test was requested", async () => {
+    const files = { "src/request-helper.ts": helper, "src/request-helper.test.ts": testCases("case") };
+    const ask = { task: "The timeout in the request helper", include: [`${base}src/request-helper.test.ts`] };
+    const found = await gather(resourcesOf(files), { ...ask, budget: 2000 }, call);
+    expect(pathsIn(found)[0]).toBe("src/request-helper.test.ts");
+    expect(tokensOf(found, "src/request-helper.test.ts")).toBeGreaterThan(tokensOf(found, "src/request-helper.ts"));
+  });
+
   it("a test of which only a few lines are included is shown by its name", async () => {
     const files = {
       "src/request-helper.ts": `${helper}\n${functions(60, "timeout")}`,
