@@ -1,7 +1,7 @@
 /** Selects the few lines of a passage that match the task best: enough to decide whether the rest is worth reading. */
 import type { RankedPassage } from "./rank.ts";
 
-const maxLines = 8;
+const maxLines = 4;
 
 interface Line {
   readonly from: number;

@@ -2,7 +2,7 @@
 import type { CountTokens } from "./count-tokens.ts";
 import type { PackFrame } from "./frame.ts";
 import type { PackItem } from "./pack.ts";
-import { pick, type Pick, type Picked } from "./pick.ts";
+import { maxGap, pick, type Pick, type Picked } from "./pick.ts";
 import type { RankedPassage } from "./rank.ts";
 import { itemOf, type PassageSource } from "./passage-source.ts";
 
@@ -21,12 +21,11 @@ interface Fitted {
   readonly tokens: number;
   /** Texts of which nothing fits, and whose content no other text covers. */
   readonly noRoom: readonly PassageSource[];
+  /** Number of texts of which something is not relevant enough. */
+  readonly belowFloor: number;
   /** Texts of which only a part is included. */
   readonly cut: readonly PassageSource[];
 }
-
-/** Lines between two passages that cost less than a second frame. */
-const maxGap = 3;
 
 /** Texts must be given best first. */
 export function fitPack(
@@ -35,7 +34,7 @@ export function fitPack(
   frame: PackFrame,
   counter: CountTokens,
 ): Fitted {
-  const { picks: all, also, merged, cut: short } = pick(sources, budget, frame, counter);
+  const { picks: all, also, merged, cut: short, irrelevant, belowFloor } = pick(sources, budget, frame, counter);
   const picks = [...all];
   const cut = new Set(short);
   // The cost of the whole differs from the sum of its pieces: the whole decides, and the last pick is dropped first.
@@ -45,8 +44,15 @@ export function fitPack(
     const tokens = text === "" ? 0 : counter.count(text);
     if (tokens <= budget) {
       const held = new Set(chosen.map(({ source }) => source));
-      const noRoom = sources.filter((source) => !held.has(source) && !merged.has(source));
-      return { chosen, text, tokens, noRoom, cut: sources.filter((source) => held.has(source) && cut.has(source)) };
+      const noRoom = sources.filter((source) => [held, merged, irrelevant].every((some) => !some.has(source)));
+      return {
+        chosen,
+        text,
+        tokens,
+        noRoom,
+        belowFloor,
+        cut: sources.filter((source) => held.has(source) && cut.has(source)),
+      };
     }
     for (let over = tokens - budget; over > 0 && picks.length > 0;) {
       const { source, cost } = picks.pop()!;

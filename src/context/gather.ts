@@ -147,6 +147,7 @@ async function gatherAt(
       ...(searched && searched.failures.length > 0 && { failures: searched.failures }),
       included: packed.items.map((one) => toIncluded(one, reader.readAs(one.key))),
       leftOut: reader.leftOut.slice(0, maxLeftOut),
+      ...(packed.belowFloor > 0 && { belowFloor: packed.belowFloor }),
       moreLeftOut: Math.max(0, reader.leftOut.length - maxLeftOut) + unread,
     },
   };
@@ -361,7 +362,7 @@ function toIncluded(packed: PackedItem, { candidate }: ReadCandidate): Included 
     lastModified,
     digest,
     tokens,
-    why: [...candidate.why, ...says],
+    why: candidate.why.length + says.length > 0 ? [...candidate.why, ...says] : ["was found by search"],
     ...(also.length > 0 && { also }),
     ...(masked > 0 && { masked }),
     ...(removed > 0 && { removed }),

@@ -58,10 +58,10 @@ export interface Receipt {
   readonly included: readonly Included[];
   /** Resources left out, the best first; may be incomplete. */
   readonly leftOut: readonly LeftOut[];
+  /** Number of candidates left out, in whole or in part, because they are not relevant enough. */
+  readonly belowFloor?: number;
   /** Number of further resources left out. */
   readonly moreLeftOut: number;
-  /** Number of candidates left out because they are not relevant enough. */
-  readonly belowFloor?: number;
 }
 
 export interface Pack {

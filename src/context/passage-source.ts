@@ -6,6 +6,9 @@ export interface PassageSource {
   readonly item: Omit<PackItem, "lines" | "columns" | "text" | "heading">;
   readonly text: string;
   readonly isPinned: boolean;
+  readonly isTest: boolean;
+  /** URI of what it tests, if that comes first. */
+  readonly implementation?: string;
   /** In the order of the text. */
   readonly passages: readonly RankedPassage[];
 }

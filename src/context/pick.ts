@@ -21,8 +21,13 @@ export interface Picked {
   readonly merged: ReadonlySet<PassageSource>;
   /** Texts of which something did not fit. */
   readonly cut: ReadonlySet<PassageSource>;
+  /** Texts of which no passage is relevant enough, and number of texts of which some are not. */
+  readonly irrelevant: ReadonlySet<PassageSource>;
+  readonly belowFloor: number;
 }
 
+/** Lines between two passages that cost less than a second frame. */
+export const maxGap = 3;
 /** Shorter passages are not compared with earlier ones. */
 const minSame = 60;
 /** Stops after so many in a row that do not fit. */
@@ -37,6 +42,9 @@ interface Queue {
   /** Tried, and did not fit. */
   misfits: RankedPassage[];
   taken: number;
+  spent: number;
+  /** Lines of the passages that were taken. */
+  readonly ranges: (readonly [first: number, last: number])[];
 }
 
 export function pick(
@@ -50,7 +58,23 @@ export function pick(
   const merged = new Set<PassageSource>();
   const cut = new Set<PassageSource>();
   const firstUris = new Map<string, string>();
-  const queues = sources.map((source): Queue => ({ source, waiting: orderOf(source), misfits: [], taken: 0 }));
+  const queues = sources.map((source): Queue => ({
+    source,
+    waiting: neededOf(source),
+    misfits: [],
+    taken: 0,
+    spent: 0,
+    ranges: [],
+  }));
+  const irrelevant = new Set(queues.filter(({ waiting }) => waiting.length === 0).map(({ source }) => source));
+  const belowFloor = queues.filter(({ source, waiting }) => waiting.length < source.passages.length).length;
+  const tests = new Map(
+    queues.flatMap((queue) => {
+      const { implementation } = queue.source;
+      const tested = implementation && queues.find(({ source }) => source.item.uri === implementation);
+      return tested ? [[queue, tested] as const] : [];
+    }),
+  );
   let spent = 0;
   let misfits = 0;
 
@@ -68,7 +92,9 @@ export function pick(
     const isTooLong = item.text.trim().length > room * maxTokenLength;
     const cost = isTooLong
       ? Infinity
-      : count(frame.item(item)) + (queue.taken === 0 ? count(frame.header(item.uri)) : 0);
+      : isBeside(queue, passage)
+        ? count(`${item.text}\n`)
+        : count(frame.item(item)) + (queue.taken === 0 ? count(frame.header(item.uri)) : 0);
     if (spent + cost > room) {
       misfits += 1;
       queue.misfits.push(passage);
@@ -77,6 +103,8 @@ export function pick(
     misfits = 0;
     spent += cost;
     queue.taken += 1;
+    queue.spent += cost;
+    if (!passage.counted.isPartOfLine) queue.ranges.push(passage.counted.lines);
     if (key !== undefined) firstUris.set(key, source.item.uri);
     picks.push({ source, passage, cost });
     return true;
@@ -95,6 +123,10 @@ export function pick(
         }
       }
       if (!best) return;
+      // A test gets no more than its implementation, until that is complete.
+      const isFirst = best.source.isPinned || isExact(best.waiting[0]!);
+      const tested = isFirst ? undefined : tests.get(best);
+      if (tested && tested.waiting.length > 0 && best.spent >= tested.spent) best = tested;
       const [passage, ...rest] = best.waiting;
       best.waiting = rest;
       if (offer(best, passage!, room) || passage!.score > 0) continue;
@@ -113,7 +145,9 @@ export function pick(
   for (const queue of queues) {
     const [first] = queue.waiting;
     if (queue.taken > 0 || !first || first.score === 0 || misfits >= maxMisfits) continue;
-    offer(queue, excerptOf(queue.source.text, first), budget);
+    const { text, isTest } = queue.source;
+    // The name of a test says more than the lines that match.
+    offer(queue, isTest ? slicesOf(text, first)[0]! : excerptOf(text, first), budget);
     // A text that is included in part is not included again.
     if (queue.taken === 0) continue;
     queue.waiting = [];
@@ -121,14 +155,38 @@ export function pick(
   }
   takeBest(budget);
   for (const { source, waiting, misfits: left } of queues) if (waiting.length + left.length > 0) cut.add(source);
-  return { picks, also, merged, cut };
+  return { picks, also, merged, cut, irrelevant, belowFloor };
 }
 
-/** The best first; if it is pinned and nothing matches, from its beginning. */
-function orderOf({ passages }: PassageSource): readonly RankedPassage[] {
-  return passages.toSorted((left, right) => right.score - left.score);
+/** True if it will be joined with a passage that is taken already. */
+function isBeside(
+  { ranges }: Queue,
+  {
+    counted: {
+      lines: [first, last],
+      isPartOfLine,
+    },
+  }: RankedPassage,
+): boolean {
+  return !isPartOfLine && ranges.some(([from, to]) => first - to <= maxGap + 1 && from - last <= maxGap + 1);
 }
 
-function valueOf({ source: { isPinned }, taken }: Queue, { score }: RankedPassage): number {
-  return score * gatherWeights.again ** taken + (isPinned ? 1e6 - taken : 0);
+function isExact({ exact }: RankedPassage): boolean {
+  return exact.length > 0;
+}
+
+/**
+ * The best first; if it is pinned and nothing matches, from its beginning. Without those that are hardly needed: the best passage of
+ * a text is worth a look sooner than a further one.
+ */
+function neededOf({ passages, isPinned }: PassageSource): readonly RankedPassage[] {
+  const { floor, firstFloor } = gatherWeights;
+  return passages
+    .toSorted((left, right) => Number(isExact(right)) - Number(isExact(left)) || right.score - left.score)
+    .filter((one, at) => isPinned || isExact(one) || one.chance >= (at === 0 ? firstFloor : floor));
+}
+
+/** Pinned texts come before what the task quotes exactly, and that before all others. */
+function valueOf({ source: { isPinned }, taken }: Queue, { score, exact }: RankedPassage): number {
+  return score * gatherWeights.again ** taken + (exact.length > 0 ? 1e3 : 0) + (isPinned ? 1e6 - taken : 0);
 }

@@ -1,7 +1,11 @@
 /** Scores the passages of each candidate for the task. */
 import { bm25, inverseFrequency, lengthNorm } from "../search/bm25.ts";
 import type { ChangedLines } from "./changed-lines.ts";
+import type { ExactMatch } from "./exact-matches.ts";
+import type { FileKind } from "./file-kind.ts";
+import { parseName } from "./related-names.ts";
 import type { Task } from "./read-task.ts";
+import { spread } from "./spread.ts";
 import type { CountedPassage, Text } from "./texts.ts";
 import { gatherWeights } from "./weights.ts";
 
@@ -23,16 +27,25 @@ interface Rankable {
 export interface Ranked {
   /** Score of the whole text. */
   readonly score: number;
+  /** For a test, the index of the text that it tests, unless the task is about tests. */
+  readonly implementation: number | undefined;
   /** In the order of the text. */
   readonly passages: readonly RankedPassage[];
 }
 
 export interface RankedPassage {
   readonly counted: CountedPassage;
+  /** How probably it is needed, relative to all other passages. */
+  readonly chance: number;
+  /** The same, relative to what it costs. */
   readonly score: number;
   /** Terms of the task in it, the most important first. */
   readonly terms: readonly string[];
+  /** Why it comes first, as sentences without a subject, if the task quotes it exactly. */
+  readonly exact: readonly string[];
 }
+
+const maxExact = 4;
 
 /** One result for each text, in the given order. */
 export function rank(read: readonly Rankable[], task: Task): Ranked[] {
@@ -40,10 +53,12 @@ export function rank(read: readonly Rankable[], task: Task): Ranked[] {
   const rarity = rarities(passages, task);
   const mean = Math.max(1, passages.reduce((sum, { length }) => sum + length, 0) / Math.max(1, passages.length));
   const places = placesOf(read, task);
+  const exact = closest(read);
   const most = [...rarity.values()].reduce((sum, one) => sum + one, 0) || 1;
-  return read.map(({ text, found, inherited, history, changed, factor }) => {
+  const texts = read.map(({ text, found, inherited, history, changed, factor }) => {
     const best = new Map<string, number>();
-    const own = text.counted.map((counted) => {
+    const quoted = exact.filter((match) => text.exact.includes(match));
+    const own = text.counted.map((counted, at) => {
       const norm = lengthNorm(gatherWeights, counted.length, mean);
       const worths = Array.from(counted.times, ([term, times]) => {
         const worth = bm25(rarity.get(term)!, times, norm, gatherWeights.k1) / most;
@@ -55,7 +70,8 @@ export function rank(read: readonly Rankable[], task: Task): Ranked[] {
         score +=
           (rarity.get(term)! * (task.terms.get(term)!.isName ? gatherWeights.definition : gatherWeights.heading)) /
           most;
-      return { counted, score, terms: worths.map(({ term }) => term) };
+      const why = quoted.filter(({ passage }) => passage === at).map((match) => match.why);
+      return { counted, score, terms: worths.map(({ term }) => term), exact: [...new Set(why)] };
     });
     const path = [...text.pathTerms].reduce((sum, term) => sum + rarity.get(term)!, 0) / most;
     const whole = [...best.values()].reduce((sum, worth) => sum + worth, 0);
@@ -69,15 +85,74 @@ export function rank(read: readonly Rankable[], task: Task): Ranked[] {
         gatherWeights.found * found +
         gatherWeights.history * history +
         inherited) *
-      factor;
-    // A passage is weighed against the best of its text, and the text against other texts. If only the name or a relation
-    // speaks for a text, its beginning counts most.
-    const speaksAt = (at: number): number => (inherited > 0 || history > 0 || path > 0 || place > 0 ? 0.7 ** at : 0);
+      factor *
+      (quoted.length > 0 ? gatherWeights.exact : factorOf(text.kind, task));
     const touched = changed ? placesOfChanges(text, changed) : [];
-    const share = (counted: number, at: number): number =>
-      (top > 0 ? counted / top : speaksAt(at)) + gatherWeights.changed * (touched[at] ?? 0);
-    return { score, passages: own.map((one, at) => ({ ...one, score: share(one.score, at) * score ** 2 })) };
+    return { text, score, own, touched };
   });
+  // The implementation comes before its test.
+  const tested = task.isAboutTests ? [] : implementationsOf(texts);
+  const scores = texts.map(({ score }, at) => {
+    const implementation = tested[at];
+    return implementation === undefined ? score : Math.min(score, texts[implementation]!.score * gatherWeights.tested);
+  });
+  const highest = scores.reduce((top, one) => Math.max(top, one), 0) || 1;
+  return texts.map(({ text, own, touched }, index) => {
+    const score = scores[index]!;
+    const shares = spread(
+      own.map((one, at) => ({ score: one.score, length: one.counted.length, changed: touched[at] ?? 0 })),
+      text.kind,
+      score > 0,
+    );
+    return {
+      score,
+      implementation: tested[index],
+      passages: own.map((one, at) => {
+        const chance = shares[at]! * (score / highest) ** gatherWeights.focus;
+        return { ...one, chance, score: chance / (one.counted.length + gatherWeights.cost) ** gatherWeights.thrift };
+      }),
+    };
+  });
+}
+
+/** What the task quotes is in few places: a phrase of many passages, and all but the closest files of a name, do not count. */
+function closest(read: readonly Rankable[]): readonly ExactMatch[] {
+  const all = Map.groupBy(
+    read.flatMap(({ text }) => text.exact),
+    ({ key }) => key,
+  );
+  return [...all.values()].flatMap((matches) => {
+    const most = Math.max(...matches.map(({ closeness }) => closeness));
+    const best = matches.filter(({ closeness }) => closeness === most);
+    return best.length > maxExact ? [] : best;
+  });
+}
+
+/** A changelog mentions everything; a test mentions what it tests more often than its implementation does. */
+function factorOf(kind: FileKind, { isAboutTests }: Task): number {
+  if (kind === "changelog") return gatherWeights.changelog;
+  return kind === "test" && !isAboutTests ? gatherWeights.test : 1;
+}
+
+interface Scored {
+  readonly text: Text;
+  readonly score: number;
+}
+
+/** Equal for a test and what it tests. */
+function keyOf({ name }: Text): string {
+  const { root, ending } = parseName(name);
+  return `${root}.${ending}`;
+}
+
+/** For each test, the index of the text that it tests: the best of this name. */
+function implementationsOf(texts: readonly Scored[]): readonly (number | undefined)[] {
+  const tested = new Map<string, number>();
+  texts.forEach(({ text, score }, at) => {
+    const known = tested.get(keyOf(text));
+    if (text.kind === "other" && (known === undefined || texts[known]!.score < score)) tested.set(keyOf(text), at);
+  });
+  return texts.map(({ text }) => (text.kind === "test" ? tested.get(keyOf(text)) : undefined));
 }
 
 /** Weights of the words of the location that the task begins with: together one, the rare ones most. */

@@ -1,18 +1,6 @@
 /** Parses a task in a person's words: its terms, the names in it, and the queries to search for. */
-import { isFunctionWord } from "../search/function-words.ts";
-import { tokenize, type Token } from "../search/tokens.ts";
-
-/** An index term of the task, and its weight. */
-interface TaskTerm {
-  readonly term: string;
-  /** As written in the task. */
-  readonly surface: string;
-  readonly weight: number;
-  /** True for a whole identifier: `getUserName`, `max_bytes`. */
-  readonly isName: boolean;
-  /** True before the first colon, where many tasks name a location: `router: respond sooner`. */
-  readonly isPlace: boolean;
-}
+import { locationsIn, phrasesIn, type TaskLocation } from "./exact-names.ts";
+import { endOfFirstLine, termsOf, type TaskTerm } from "./task-terms.ts";
 
 interface TaskNames {
   readonly uris: readonly string[];
@@ -22,6 +10,9 @@ interface TaskNames {
   readonly hashes: readonly string[];
   /** Names in program style. */
   readonly symbols: readonly string[];
+  readonly locations: readonly TaskLocation[];
+  /** Quoted texts, and texts of errors. */
+  readonly phrases: readonly string[];
 }
 
 export interface Task {
@@ -29,88 +20,29 @@ export interface Task {
   /** Each term once. */
   readonly terms: ReadonlyMap<string, TaskTerm>;
   readonly names: TaskNames;
-  /** Search queries: the whole task first, then its most important terms. Without query syntax. */
+  /** True if the task speaks of tests. */
+  readonly isAboutTests: boolean;
+  /**
+   * Search queries: the whole task first, then its most important terms. Without query syntax, except that
+   * phrases are quoted.
+   */
   readonly queries: readonly string[];
 }
 
 /** Longer tasks are rejected. */
 export const maxTaskLength = 20_000;
-const maxTerms = 200;
 const maxQueryLength = 2000;
 const maxWords = 12;
 const maxNamed = 16;
-const maxPlaceLength = 60;
 
 export function readTask(text: string): Task {
   const terms = termsOf(text);
   const names = namesOf(text);
-  return { text, terms, names, queries: queriesOf(text, terms, names) };
+  return { text, terms, names, isAboutTests: tests.test(text), queries: queriesOf(text, terms, names) };
 }
 
-function termsOf(text: string): ReadonlyMap<string, TaskTerm> {
-  const terms = new Map<string, TaskTerm>();
-  const firstLine = endOfFirstLine(text);
-  const place = endOfPlace(text);
-  const tokens = tokenize(text);
-  tokens.forEach((token, at) => {
-    if (token.kind === "single" && tokens[at - 1]?.kind === "pair") return;
-    const surface = text.slice(token.from, token.to);
-    const weight = weigh(token, surface) * (token.from < firstLine ? 1.5 : 1);
-    const known = terms.get(token.term);
-    if (known ? known.weight >= weight : terms.size >= maxTerms) return;
-    terms.set(token.term, {
-      term: token.term,
-      surface,
-      weight,
-      isName: token.kind === "whole",
-      isPlace: token.to <= place,
-    });
-  });
-  return terms;
-}
-
-function weigh({ kind, term }: Token, surface: string): number {
-  switch (kind) {
-    case "whole":
-      return 1.6;
-    case "part":
-      return isFunctionWord(term) ? 0.15 : 0.7;
-    case "pair":
-      return kana.test(surface) ? 0.3 : 1;
-    case "single":
-      return kana.test(surface) ? 0.1 : 0.5;
-    case "word":
-      return isFunctionWord(surface.toLowerCase()) ? 0.1 : routine.has(surface.toLowerCase()) ? 0.5 : 1;
-  }
-}
-
-const kana = /^[\u3041-\u309f\u30fc]+$/u;
-
-/** Words of nearly every task: they do not help to find a location. */
-const routine = new Set(
-  "fix fixes fixed add adds added remove removes removed change changes changed update updates make implement support handle allow avoid ensure improve move rename refactor bug issue code file function method class line patch problem case new".split(
-    " ",
-  ),
-);
-
-function endOfFirstLine(text: string): number {
-  const start = text.search(/\S/);
-  const end = text.indexOf("\n", start);
-  return end === -1 ? 0 : end;
-}
-
-/** Position of the colon of `web, s3: …` and `fix(router): …`; 0 if a whole clause stands before it. */
-function endOfPlace(text: string): number {
-  const start = text.search(/\S/);
-  const before = text.slice(start, start + maxPlaceLength);
-  const colon = before.search(/:\s|：/u);
-  const words = before
-    .slice(0, Math.max(0, colon))
-    .split(/[ ,()/+&、]+/u)
-    .filter((word) => word !== "");
-  const isPlace = words.length > 0 && words.length <= 4 && words.every((word) => /^[\p{L}\p{N}_$.-]+$/u.test(word));
-  return isPlace ? start + colon : 0;
-}
+/** A word for tests, not `latest` or `test_` within a name. */
+const tests = /(?<![\p{L}\p{N}_])(?:unit)?(?:tests?|testing|specs?)(?![\p{L}\p{N}_])|テスト|試験/iu;
 
 function namesOf(text: string): TaskNames {
   const uris = found(text, /\b[a-z][a-z0-9+.-]{1,30}:\/\/[^\s<>"'`\u3000-\u3002（）「」]+/giu, (uri) =>
@@ -122,6 +54,8 @@ function namesOf(text: string): TaskNames {
     paths: take(pathsIn(rest), trimDots).filter(isPath),
     hashes: found(rest, /\b[0-9a-f]{7,40}\b/g).filter((hash) => /\d/.test(hash) && /[a-f]/.test(hash)),
     symbols: found(rest, /[\p{L}_$][\p{L}\p{N}_$]*/gu).filter(isSymbol),
+    locations: locationsIn(text),
+    phrases: phrasesIn(text),
   };
 }
 
@@ -169,7 +103,11 @@ function isSymbol(name: string): boolean {
   return name.length > 2 && (/[\p{Ll}\p{N}]\p{Lu}/u.test(name) || /[^_]_+[^_]/.test(name) || /^_+\p{L}/u.test(name));
 }
 
-function queriesOf(text: string, terms: Task["terms"], { paths, symbols }: TaskNames): readonly string[] {
+function queriesOf(
+  text: string,
+  terms: Task["terms"],
+  { paths, symbols, locations, phrases }: TaskNames,
+): readonly string[] {
   const first = text.slice(0, endOfFirstLine(text));
   const words = [...terms.values()]
     .filter(({ weight, term }) => weight >= 0.7 && term.length > 1)
@@ -177,8 +115,10 @@ function queriesOf(text: string, terms: Task["terms"], { paths, symbols }: TaskN
     .map(({ surface }) => surface);
   const runs = text.match(/[\p{Script=Han}々]{2,12}|[\p{Script=Katakana}ー]{2,20}/gu) ?? [];
   const isDense = /[\u3041-\u9fff]/u;
-  const single = [...paths, ...symbols, ...runs, ...words.filter((word) => !isDense.test(word))];
-  const queries = new Set([asWords(text), asWords(first), ...single.map(asWords).slice(0, maxWords)]);
+  const files = locations.map(({ path }) => path.slice(path.lastIndexOf("/") + 1));
+  const single = [...files, ...paths, ...symbols, ...runs, ...words.filter((word) => !isDense.test(word))];
+  const exact = phrases.map((phrase) => `"${asWords(phrase)}"`);
+  const queries = new Set([asWords(text), asWords(first), ...exact, ...single.map(asWords).slice(0, maxWords)]);
   queries.delete("");
   return [...queries];
 }

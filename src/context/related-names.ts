@@ -17,7 +17,7 @@ const languages = new Set(
   "ar bn cs da de el en es fa fi fr he hi hu id it ja ko nl no pl pt ro ru sv th tr uk vi zh".split(" "),
 );
 
-function parseName(name: string): ParsedName {
+export function parseName(name: string): ParsedName {
   const dot = name.lastIndexOf(".");
   const ending = dot > 0 ? name.slice(dot + 1).toLowerCase() : "";
   let root = dot > 0 ? name.slice(0, dot) : name;

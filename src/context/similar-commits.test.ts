@@ -175,9 +175,10 @@ describe("similar commits", () => {
         ({ score }) => score,
       );
     const [one, two] = scores();
-    const [, raised] = scores(new Map([["valve = 2", 0.1]]));
+    const [other, raised] = scores(new Map([["valve = 2", 0.1]]));
     expect(two).toBeLessThanOrEqual(one!);
-    expect(raised).toBeGreaterThan(one!);
+    expect(raised).toBeGreaterThan(two!);
+    expect(raised! / other!).toBeGreaterThan(two! / one!);
   });
 
   it("belong to the files with whose URIs their paths end, whatever the history is called", () => {

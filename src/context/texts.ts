@@ -2,6 +2,8 @@
 import { textFormatOf, isGarbled } from "../search/format.ts";
 import { passagesOf, type Passage } from "../search/passages.ts";
 import { tokenize } from "../search/tokens.ts";
+import { exactMatches, type ExactMatch } from "./exact-matches.ts";
+import { fileKindOf, type FileKind } from "./file-kind.ts";
 import type { Task } from "./read-task.ts";
 
 /** A passage, and how often each term of the task occurs in it. */
@@ -18,7 +20,11 @@ export interface CountedPassage extends Passage {
 
 export interface Text {
   readonly text: string;
+  /** The last segment of its path. */
+  readonly name: string;
+  readonly kind: FileKind;
   readonly counted: readonly CountedPassage[];
+  readonly exact: readonly ExactMatch[];
   /** Terms of the task in the path and the title. */
   readonly pathTerms: ReadonlySet<string>;
 }
@@ -32,7 +38,8 @@ export function lookThrough(
   mimeType?: string,
 ): Text | undefined {
   if (text.includes("\0") || isGarbled(text)) return undefined;
-  const passages = passagesOf(text, textFormatOf(path, mimeType));
+  const format = textFormatOf(path, mimeType);
+  const passages = passagesOf(text, format);
   const times = passages.map(() => new Map<string, number>());
   const places = passages.map((): { term: string; at: number }[] => []);
   const lengths = new Float64Array(passages.length);
@@ -45,18 +52,22 @@ export function lookThrough(
     counted.set(term, (counted.get(term) ?? 0) + 1);
     places[at]!.push({ term, at: from });
   }
+  const counted = passages.map((passage, index) => ({
+    ...passage,
+    times: times[index]!,
+    places: places[index]!,
+    headingTerms: termsIn(passage.heading, task),
+    isPartOfLine: [passages[index - 1], passages[index + 1]].some(
+      (other) => passage.lines[0] === passage.lines[1] && other?.lines.includes(passage.lines[0]),
+    ),
+    length: lengths[index]!,
+  }));
   return {
     text,
-    counted: passages.map((passage, index) => ({
-      ...passage,
-      times: times[index]!,
-      places: places[index]!,
-      headingTerms: termsIn(passage.heading, task),
-      isPartOfLine: [passages[index - 1], passages[index + 1]].some(
-        (other) => passage.lines[0] === passage.lines[1] && other?.lines.includes(passage.lines[0]),
-      ),
-      length: lengths[index]!,
-    })),
+    name: path.slice(path.lastIndexOf("/") + 1),
+    kind: fileKindOf(path),
+    counted,
+    exact: exactMatches(text, path, format, counted, task),
     pathTerms: termsIn(`${path} ${title}`, task),
   };
 }

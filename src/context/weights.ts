@@ -7,7 +7,7 @@ export const gatherWeights = {
   /** Exponent of the rarity of terms. */
   rarity: 1.3,
   /** A term of the task in the heading of a passage; an identifier there, which is probably its definition. */
-  heading: 0.3,
+  heading: 0.35,
   definition: 1.5,
   /** A term in the path or the title. */
   path: 0.8,
@@ -23,12 +23,36 @@ export const gatherWeights = {
   changed: 0.3,
   /** Share of the score that a neighbour gets. */
   neighbour: 0.25,
-  /** Factor for each further passage of one text. */
-  again: 0.98,
-  /** Share of the budget for a few lines each of texts that are not included yet. */
-  breadth: 0.2,
   /** Factor for what the task names. */
   named: 2,
+  /** Factor for a text that the task quotes exactly. */
+  exact: 1.5,
+  /** Factor for a test, if the task is not about tests, and for a changelog. */
+  test: 0.9,
+  changelog: 0.8,
+  /** Maximum score of a test, relative to its implementation. */
+  tested: 0.7,
+  /** Exponent of the score of a text: how much of the budget the best texts get. */
+  focus: 3.3,
+  /** Exponent of the score of a passage, relative to the best of its text. */
+  contrast: 1.9,
+  /** Shares of the score of a text: for a passage beside a matching one, for all in proportion to their length. */
+  beside: 0.08,
+  anywhere: 0.25,
+  /** The same for the first passage of a text, the newest entries of a changelog and the last passage of a test. */
+  beginning: 0.02,
+  newest: 0.5,
+  lastTest: 0.15,
+  /** Words that a passage costs in addition to its own, and exponent of its cost: how much short passages are preferred. */
+  cost: 10,
+  thrift: 0.68,
+  /** Factor for each further passage of one text. */
+  again: 0.986,
+  /** Share of the budget for a few lines each of texts that are not included yet. */
+  breadth: 0.17,
+  /** Less probable passages are left out, even if there is room; the same for the best passage of a text. */
+  floor: 3e-4,
+  firstFloor: 2e-6,
 };
 
 /** From 0.5 for the lowest priority to 1.5 for the highest; 1 without a priority. */

@@ -62,6 +62,8 @@ interface Packed {
   /** Name of the tokenizer. */
   readonly counter: string;
   readonly items: readonly PackedItem[];
+  /** Number of texts of which something is not relevant enough. */
+  readonly belowFloor: number;
   /** Texts of which nothing fits, and those of which only a part does. */
   readonly noRoom: readonly string[];
   readonly cut: readonly string[];
@@ -132,7 +134,16 @@ export function createWorkbench(taskText: string, counter: CountTokens): Workben
     async pack(about, budget, format, base) {
       const keys = new Map<PassageSource, string>();
       const sources = inOrder(about).map(({ about: { key, item, isPinned }, ranking }): PassageSource => {
-        const source = { item, text: prepared.get(key)!.clean.text, isPinned, passages: ranking.passages };
+        const { text, kind } = prepared.get(key)!.text;
+        const { passages, implementation } = ranking;
+        const source = {
+          item,
+          text,
+          isPinned,
+          isTest: kind === "test",
+          ...(implementation !== undefined && { implementation: about[implementation]!.item.uri }),
+          passages,
+        };
         keys.set(source, key);
         return source;
       });
@@ -141,16 +152,16 @@ export function createWorkbench(taskText: string, counter: CountTokens): Workben
         base,
       );
       const frame = createFrame(format, paths);
-      const { text, tokens, chosen, noRoom, cut } = fitPack(sources, budget, frame, counter);
+      const { text, tokens, chosen, noRoom, cut, belowFloor } = fitPack(sources, budget, frame, counter);
       const items: PackedItem[] = [];
       for (const choice of chosen) items.push(await toPacked(choice, keys.get(choice.source)!, frame));
-      const missed = noRoom.filter(({ passages, isPinned }) => isPinned || passages.some(({ score }) => score > 0));
       return {
         text,
         tokens,
         counter: counter.name,
         items,
-        noRoom: missed.map((source) => keys.get(source)!),
+        belowFloor,
+        noRoom: noRoom.map((source) => keys.get(source)!),
         cut: cut.map((source) => keys.get(source)!),
       };
     },
@@ -172,9 +183,11 @@ function sentencesOf(
       .slice(0, maxWords)
       .map((word) => `"${word}"`)
       .join(", ");
-  const words = quoted(passages.flatMap(({ terms }) => terms.slice(0, maxWords)));
-  const inPath = quoted([...pathTerms].filter((term) => task.terms.get(term)!.weight >= 0.5));
+  const isContent = (term: string): boolean => task.terms.get(term)!.isContent;
+  const words = quoted(passages.flatMap(({ terms }) => terms.filter(isContent).slice(0, maxWords)));
+  const inPath = quoted([...pathTerms].filter(isContent));
   return [
+    ...new Set(passages.flatMap(({ exact }) => exact)),
     ...(words === "" ? [] : [`contains ${words}`]),
     ...(inPath === "" ? [] : [`${shown(baseNameOf(uri))} has a matching name: ${inPath}`]),
   ];

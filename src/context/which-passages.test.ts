@@ -1,0 +1,210 @@
+import { describe, expect, it } from "vitest";
+import { openPolicy } from "../access/policy.ts";
+import type { Call, Resources } from "../resources.ts";
+import { createResources } from "../router/create-resources.ts";
+import { createMemory } from "../sources/memory.ts";
+import { createClock } from "../testing/clock.ts";
+import { gather } from "./gather.ts";
+import type { Pack } from "./pack.ts";
+
+const call: Call = { caller: { id: "reader" }, signal: new AbortController().signal };
+const base = "memory://shelf/";
+
+type Files = Readonly<Record<string, string>>;
+
+function resourcesOf(files: Files): Resources {
+  const mount = { name: "shelf", base, source: createMemory(files).source };
+  const runtime = createClock().runtime;
+  return createResources({ mounts: [mount], policy: openPolicy, runtime, cursorKey: new Uint8Array(32) });
+}
+
+const pack = (files: Files, task: string, budget = 2000): Promise<Pack> =>
+  gather(resourcesOf(files), { task, budget }, call);
+
+const pathOf = (uri: string): string => decodeURIComponent(uri.slice(base.length));
+const pathsIn = ({ items }: Pack): readonly string[] => [...new Set(items.map(({ uri }) => pathOf(uri)))];
+const textOf = ({ items }: Pack, path: string): string =>
+  items
+    .filter(({ uri }) => pathOf(uri) === path)
+    .map(({ text }) => text)
+    .join("\n");
+const tokensOf = ({ receipt }: Pack, path: string): number =>
+  receipt.included.filter(({ uri }) => pathOf(uri) === path).reduce((sum, { tokens }) => sum + tokens, 0);
+
+const reasonsIn = ({ receipt }: Pack): string => receipt.included.flatMap(({ why }) => why).join("; ");
+
+/** Functions of about 60 tokens each, none of which speaks of anything else. */
+const functions = (count: number, name: string): string =>
+  Array.from(
+    { length: count },
+    (_, at) =>
+      `/** Prepares the ${name} number ${at} for whoever needs it. */\nexport function ${name}${at}(value: number): number {\n  const doubled = value * ${at};\n  return doubled + ${at};\n}\n`,
+  ).join("\n");
+
+const testCases = (name: string): string =>
+  Array.from(
+    { length: 24 },
+    (_, at) =>
+      `it("${name} ${at}: the timeout of the request helper ends the request", async () => {\n  const timeout = ${at};\n  await expect(request(helper, { timeout })).rejects.toThrow("timeout of the request");\n});\n`,
+  ).join("\n");
+
+describe("the implementation and its test", () => {
+  const helper = `${functions(24, "wrap")}\n/** Ends the request after a timeout. */\nexport function withTimeout(ms: number): void {\n  const timer = setTimeout(stop, ms);\n  timer.unref();\n}\n\n${functions(24, "pass")}`;
+  it.each([
+    ["The timeout in the request helper is never cleared"],
+    ["request-helper.ts のタイムアウト (timeout) が解除されない"],
+  ])("come in this order: %s", async (task) => {
+    const files = { "src/request-helper.ts": helper, "src/request-helper.test.ts": testCases("case") };
+    const found = await pack(files, task);
+    expect(pathsIn(found)[0]).toBe("src/request-helper.ts");
+    expect(textOf(found, "src/request-helper.ts")).toContain("export function withTimeout(ms: number): void {");
+    expect(tokensOf(found, "src/request-helper.ts")).toBeGreaterThan(tokensOf(found, "src/request-helper.test.ts"));
+  });
+
+  it("share the budget the other way round if the task is about tests", async () => {
+    const files = { "src/request-helper.ts": helper, "src/request-helper.test.ts": testCases("case") };
+    for (const task of ["The tests of the request timeout are flaky", "request の timeout のテストが不安定"]) {
+      const found = await pack(files, task);
+      expect(tokensOf(found, "src/request-helper.test.ts")).toBeGreaterThan(tokensOf(found, "src/request-helper.ts"));
+    }
+  });
+
+  it("come in the order of the request if the test was requested", async () => {
+    const files = { "src/request-helper.ts": helper, "src/request-helper.test.ts": testCases("case") };
+    const ask = { task: "The timeout in the request helper", include: [`${base}src/request-helper.test.ts`] };
+    const found = await gather(resourcesOf(files), { ...ask, budget: 2000 }, call);
+    expect(pathsIn(found)[0]).toBe("src/request-helper.test.ts");
+    expect(tokensOf(found, "src/request-helper.test.ts")).toBeGreaterThan(tokensOf(found, "src/request-helper.ts"));
+  });
+
+  it("a test of which only a few lines are included is shown by its name", async () => {
+    const files = {
+      "src/request-helper.ts": `${helper}\n${functions(60, "timeout")}`,
+      "src/request-helper.test.ts": testCases("case"),
+    };
+    const shown = textOf(
+      await pack(files, "The timeout in the request helper is never cleared", 700),
+      "src/request-helper.test.ts",
+    );
+    expect(shown).toMatch(/^it\("case/);
+  });
+});
+
+describe("what the task quotes", () => {
+  const long = `${functions(20, "first")}\n/** Reads it. */\nexport function readConfig(path: string): string {\n  if (path === "") throw new Error(\`cannot open the settings of \${path}\`);\n  return path;\n}\n\n${functions(20, "second")}`;
+  const line = long.split("\n").findIndex((one) => one.includes("cannot open")) + 1;
+  const files = {
+    "src/config.ts": long,
+    "lib/config.ts": functions(40, "other"),
+    "src/report.ts": `${functions(10, "report")}\nexport const failed = "設定を読み込めませんでした";\n`,
+    "docs/first.md": "# first\n\nfirst1 first2 first3 value number doubled whoever needs it\n",
+  };
+
+  it.each([
+    [`TypeError: x is not a function\n    at first1 (/app/src/config.ts:${line}:9)`],
+    [`Traceback\n  File "src/config.ts", line ${line}, in first1`],
+    [`panic: first\n\tsrc/config.ts:${line} +0x1d`],
+    [`at first.Value.doubled(src/config.ts:${line})`],
+    [`in C:\\app\\src\\config.ts:line ${line}`],
+    [`src/config.ts の ${line} 行目で落ちる`],
+  ])("as a line of a file comes first, with the function around it: %j", async (task) => {
+    const found = await pack(files, task, 400);
+    expect(pathsIn(found)[0]).toBe("src/config.ts");
+    expect(textOf(found, "src/config.ts")).toContain("/** Reads it. */\nexport function readConfig");
+    expect(reasonsIn(found)).toContain(`has line ${line}, which the task names`);
+  });
+
+  it.each([
+    ['Users see "cannot open the settings of /etc/first1.json" for the first number', "src/config.ts", "cannot open"],
+    ["Error: cannot open the settings of /etc/first1.json, whoever needs it", "src/config.ts", "cannot open"],
+    ["「設定を読み込めませんでした」と表示される", "src/report.ts", "設定を読み込めませんでした"],
+  ])("as a text comes first: %s", async (task, path, text) => {
+    const found = await pack(files, task, 400);
+    expect(pathsIn(found)[0]).toBe(path);
+    expect(textOf(found, path)).toContain(text);
+    expect(reasonsIn(found)).toMatch(/contains the text "[^"]+"/);
+  });
+
+  it("as a name comes first where it is defined", async () => {
+    const uses = Array.from({ length: 12 }, (_, at) => [
+      `src/use${at}.ts`,
+      `readConfig(readConfig("${at}"));\n`.repeat(3),
+    ]);
+    const found = await pack({ ...files, ...Object.fromEntries(uses) }, "readConfig is slow", 400);
+    expect(pathsIn(found)[0]).toBe("src/config.ts");
+    expect(textOf(found, "src/config.ts")).toContain("export function readConfig");
+    expect(reasonsIn(found)).toContain('defines "readConfig"');
+  });
+});
+
+describe("words that carry grammar only", () => {
+  it("are neither reasons nor scores", async () => {
+    const files = {
+      "a.md": "# Notes\n\nThe kettle.\n",
+      "b.md": `# Notes\n\n${"It is the one to be used, and this is how to do it. ".repeat(9)}\n`,
+    };
+    const found = await pack(files, "how to fix the noise that a kettle is making");
+    expect(pathsIn(found)[0]).toBe("a.md");
+    const reasons = reasonsIn(found);
+    expect(reasons).toContain('"kettle"');
+    expect(reasons).not.toMatch(/"(?:the|to|a|is|that|how|fix)"/i);
+  });
+
+  it("are neither reasons nor scores in Japanese", async () => {
+    const files = {
+      "a.md": "# 覚書\n\n決済の再試行。\n",
+      "b.md": `# 覚書\n\n${"これはそのようにすることができますので、そうしてください。".repeat(9)}\n`,
+    };
+    const found = await pack(files, "決済をするときに再試行してください");
+    expect(pathsIn(found)[0]).toBe("a.md");
+    const reasons = reasonsIn(found);
+    expect(reasons).toContain('"決済"');
+    expect(reasons).toContain('"再試行"');
+    expect(reasons).not.toMatch(/"(?:する|して|くだ|ださ|さい|をす|とき)"/);
+  });
+
+  it("are searched if there are no others", async () => {
+    expect(pathsIn(await pack({ "a.md": "# What\n\nWhat is this?\n" }, "what is this"))).toEqual(["a.md"]);
+  });
+});
+
+describe("the budget", () => {
+  it("is spent on whole short files before parts of long ones", async () => {
+    const requirements = Array.from({ length: 25 }, (_, at) => `dependency-${at}==1.${at}`).join("\n");
+    const lock = Array.from({ length: 3000 }, (_, at) => `"dependency-${at}": "1.${at}"`).join("\n");
+    const found = await pack(
+      { "requirements.txt": requirements, "any.lock": lock },
+      "update each dependency of requirements.txt",
+    );
+    expect(textOf(found, "requirements.txt")).toBe(requirements);
+  });
+
+  it("includes the newest entries of a changelog", async () => {
+    const entries = Array.from(
+      { length: 90 },
+      (_, at) => `## 1.${90 - at}\n\n- The kettle of release ${at} boils ${"slowly ".repeat(40)}.\n`,
+    );
+    const found = await pack(
+      { "CHANGELOG.md": `# Changes\n\n${entries.join("\n")}`, "kettle.md": "# Kettle\n\nThe kettle boils.\n" },
+      "the kettle boils",
+    );
+    expect(textOf(found, "CHANGELOG.md")).toContain("## 1.90");
+  });
+
+  it("is not spent on what is hardly relevant, and the receipt says so", async () => {
+    const others = Array.from({ length: 79 }, (_, at) => [`other/${at}.md`, `# Other ${at}\n\nA lid.\n`]);
+    const long = Array.from({ length: 3000 }, (_, at) => `Entry ${at} of a list.\n`).join("\n");
+    const found = await pack(
+      {
+        ...Object.fromEntries(others),
+        "list.md": `# List\n\nA lid.\n\n${long}`,
+        "kettle.md": "# Kettle\n\nThe kettle boils over: its thermostat switches too late, and the lid is loose.\n",
+      },
+      "kettle.md: the kettle thermostat switches late, and boils over its loose lid",
+      16_000,
+    );
+    expect(pathsIn(found)[0]).toBe("kettle.md");
+    expect(found.tokens).toBeLessThan(8000);
+    expect(found.receipt).toMatchObject({ belowFloor: 1, leftOut: [] });
+  });
+});
