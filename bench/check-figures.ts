@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { compareFigures, keep, measureFigures, readKept } from "./kept-figures.ts";
 
 const { values } = parseArgs({ options: { update: { type: "boolean", default: false } } });
-const measured = measureFigures();
+const measured = await measureFigures();
 for (const [name, figure] of Object.entries(measured)) console.log(`${name}: ${figure.toFixed(4)}`);
 if (values.update) keep(measured);
 else {
