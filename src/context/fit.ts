@@ -82,6 +82,8 @@ function runsOf(passages: readonly RankedPassage[]): RankedPassage[][] {
   for (const passage of passages) {
     const run = runs.at(-1);
     const before = run?.at(-1);
+    // A signature may have become part of a passage that was taken later.
+    if (before && passage.counted.to <= before.counted.to) continue;
     const isNear = before && passage.counted.lines[0] - before.counted.lines[1] <= maxGap + 1;
     if (isNear && !passage.counted.isPartOfLine && !before.counted.isPartOfLine) run!.push(passage);
     else runs.push([passage]);

@@ -101,13 +101,22 @@ export function pick(
       return false;
     }
     misfits = 0;
-    spent += cost;
+    if (key !== undefined) firstUris.set(key, source.item.uri);
+    take(queue, passage, cost);
     queue.taken += 1;
+    for (const signature of signaturesOf(queue, passage)) {
+      const line = itemOf(source, [signature]);
+      const more = count(isBeside(queue, signature) ? `${line.text}\n` : frame.item(line));
+      if (spent + more <= room) take(queue, signature, more);
+    }
+    return true;
+  }
+
+  function take(queue: Queue, passage: RankedPassage, cost: number): void {
+    spent += cost;
     queue.spent += cost;
     if (!passage.counted.isPartOfLine) queue.ranges.push(passage.counted.lines);
-    if (key !== undefined) firstUris.set(key, source.item.uri);
-    picks.push({ source, passage, cost });
-    return true;
+    picks.push({ source: queue.source, passage, cost });
   }
 
   function takeBest(room: number): void {
@@ -124,9 +133,10 @@ export function pick(
       }
       if (!best) return;
       // A test gets no more than its implementation, until that is complete.
-      const isFirst = best.source.isPinned || isExact(best.waiting[0]!);
+      const [next] = best.waiting;
+      const isFirst = best.source.isPinned || isExact(next!);
       const tested = isFirst ? undefined : tests.get(best);
-      if (tested && tested.waiting.length > 0 && best.spent >= tested.spent) best = tested;
+      if (tested && tested.waiting.length > 0 && best.spent + next!.counted.length > tested.spent) best = tested;
       const [passage, ...rest] = best.waiting;
       best.waiting = rest;
       if (offer(best, passage!, room) || passage!.score > 0) continue;
@@ -169,6 +179,18 @@ function isBeside(
   }: RankedPassage,
 ): boolean {
   return !isPartOfLine && ranges.some(([from, to]) => first - to <= maxGap + 1 && from - last <= maxGap + 1);
+}
+
+/** First lines of the definitions around a passage, such as that of its class, which are not taken yet. */
+function signaturesOf({ ranges }: Queue, passage: RankedPassage): readonly RankedPassage[] {
+  const { counted } = passage;
+  const missing = counted.within.filter(({ line }) => !ranges.some(([first, last]) => first <= line && line <= last));
+  return missing.map(({ line, from, to }) => ({
+    ...passage,
+    counted: { ...counted, from, to, lines: [line, line], heading: "", within: [], isPartOfLine: false },
+    terms: [],
+    exact: ["begins the definition that contains a passage"],
+  }));
 }
 
 function isExact({ exact }: RankedPassage): boolean {

@@ -1,13 +1,13 @@
 /** Prepares the texts of candidates: cleans them, cuts them into passages, and counts the terms of the task. */
 import { textFormatOf, isGarbled } from "../search/format.ts";
-import { passagesOf, type Passage } from "../search/passages.ts";
+import { type CutPassage, passagesOf } from "../search/passages.ts";
 import { tokenize } from "../search/tokens.ts";
 import { exactMatches, type ExactMatch } from "./exact-matches.ts";
 import { fileKindOf, type FileKind } from "./file-kind.ts";
 import type { Task } from "./read-task.ts";
 
 /** A passage, and how often each term of the task occurs in it. */
-export interface CountedPassage extends Passage {
+export interface CountedPassage extends CutPassage {
   readonly times: ReadonlyMap<string, number>;
   /** Positions of the terms in the text, in order. */
   readonly places: readonly { readonly term: string; readonly at: number }[];

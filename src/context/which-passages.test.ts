@@ -90,6 +90,26 @@ describe("the implementation and its test", () => {
   });
 });
 
+describe("a passage inside a definition", () => {
+  const method = (name: string, word: string): string =>
+    `  /** Handles the ${word} of the queue with care, and tells nobody about it until it is done. */\n  ${name}(): void {\n    this.${word} = "${word} of the queue";\n    this.count += 1;\n  }\n`;
+  const words = ["apples", "pears", "plums", "grapes", "cherries", "figs", "dates", "limes", "在庫"];
+  const text = `export class Warehouse extends Building {\n${words.map((word, at) => method(`handle${at}`, word)).join("\n")}}\n`;
+
+  it.each(["limes", "在庫"])("comes with the first line of its class: %s", async (word) => {
+    const found = await pack({ "src/warehouse.ts": text }, word, 200);
+    const [signature, ...rest] = found.items;
+    expect(signature).toMatchObject({ lines: [1, 1], text: "export class Warehouse extends Building {" });
+    expect(rest.map((item) => item.text).join("\n")).toContain(`this.${word}`);
+    expect(found.receipt.included[0]!.why).toContain("begins the definition that contains a passage");
+  });
+
+  it("shows that line once", async () => {
+    const found = await pack({ "src/warehouse.ts": text }, "apples pears figs limes 在庫", 1500);
+    expect(found.text.split("class Warehouse")).toHaveLength(2);
+  });
+});
+
 describe("what the task quotes", () => {
   const long = `${functions(20, "first")}\n/** Reads it. */\nexport function readConfig(path: string): string {\n  if (path === "") throw new Error(\`cannot open the settings of \${path}\`);\n  return path;\n}\n\n${functions(20, "second")}`;
   const line = long.split("\n").findIndex((one) => one.includes("cannot open")) + 1;
