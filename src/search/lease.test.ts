@@ -34,7 +34,9 @@ describe("a lease", () => {
     writeFileSync(
       script,
       `import { takeLease } from ${JSON.stringify(module)};
-       process.send(takeLease(${JSON.stringify(file)}) ? "taken" : "busy");
+       // Kept in a variable: the collection of garbage would release it.
+       globalThis.lease = takeLease(${JSON.stringify(file)});
+       process.send(globalThis.lease ? "taken" : "busy");
        setInterval(() => {}, 1000);`,
     );
     const child = fork(script, { execArgv: [], stdio: "ignore" });
