@@ -37,9 +37,10 @@ async function search(
   sources: Readonly<Record<string, Source>>,
   pages: readonly StoreHit[] = [],
   policy: Policy = openPolicy,
+  ready = 1,
 ) {
   const index: SearchIndex = {
-    ready: (mount) => (mount === "pages" ? 1 : undefined),
+    ready: (mount) => (mount === "pages" ? ready : undefined),
     problem: () => undefined,
     search: async () => pages,
   };
@@ -99,6 +100,29 @@ describe("the hits of all searchers", () => {
     const pages = finding([own("both", {}, { snippet: "tea" })]);
     const hits = await search("tea", { pages }, [indexed("first", 0), indexed("both", 0)]);
     expect(inShort(hits)).toEqual(["pages://both true", "pages://first false"]);
+  });
+
+  it("of a text that has changed match by the name, and stay similar if they were", async () => {
+    const pages: Source = {
+      list: async () => ({ items: [] }),
+      read: async () => [],
+      stat: async ({ path }) => ({ path, version: "2" }),
+    };
+    const found = [indexed("old", 1), indexed("far", 0, true), indexed("tea", 0), indexed("similar", 0)];
+    expect(inShort(await search("tea", { pages }, found, openPolicy, 0.5))).toEqual([
+      "pages://tea true",
+      "pages://old undefined",
+      "pages://far undefined",
+      "pages://similar false",
+    ]);
+    const filtered: Source = { ...pages, filterFiles: () => {}, filesOf: () => [{ path: "x" }] };
+    const policy: Policy = { maySee: () => true, filesFor: () => ({ maySee: () => false, mayHold: () => false }) };
+    expect(inShort(await search("tea", { pages: filtered }, found, policy))).toEqual([
+      "pages://tea true",
+      "pages://old false",
+      "pages://far false",
+      "pages://similar false",
+    ]);
   });
 
   it("do not match a filter that a source may not have applied", async () => {

@@ -150,11 +150,11 @@ export function createSearch(
     const isFiltered = known.filtered.has(mount);
     if (!isFiltered && (known.ready.get(mount) === 1 || !mount.source.stat)) return hit;
     const { path, query, version } = indexed;
-    // Of a text that may have changed, only the name is known to match. In a filtered mount, the order may not tell more than that.
+    // Of a text that may have changed, only the name is known to match. In a filtered mount, nothing may tell more than that.
     const bare = (resource: Hit["resource"]): RankedHit => {
-      const { score } = hit;
+      const { score, tier } = hit;
       const shown = withTier({ resource, score }, path, wanted);
-      return shown.isMatch ? shown : { resource, score, tier: isFiltered ? shown.tier : hit.tier };
+      return shown.isMatch || isFiltered || !hit.isMatch ? shown : { resource, score, tier };
     };
     const unsure = isFiltered ? undefined : bare(hit.resource);
     if (state === "slow") return unsure;
