@@ -50,6 +50,13 @@ export function isNamed(whole: string, { path, name, title }: Pick<HitTexts, "pa
   );
 }
 
+/** The words and phrases that each match contains. Undefined if the query says more than that, or cannot be understood. */
+export function requiredWordsOf(text: string): readonly string[] | undefined {
+  const query = parsed(text, false);
+  if (!query?.content || query.isFiltered || query.nots.length > 0) return undefined;
+  return query.content.map(({ phrase }) => phrase.map(({ surface }) => surface).join(" "));
+}
+
 /** Undefined if the query is invalid: each searcher has its own rules. */
 function parsed(text: string, typing: boolean): ParsedQuery | undefined {
   try {
