@@ -2,6 +2,7 @@
 import { cancelled, invalid, notFound, ResourceError, toResourceError, unsupported } from "../errors.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 import {
+  directoryType,
   serverCaller,
   type Call,
   type MountFailure,
@@ -9,10 +10,11 @@ import {
   type Resources,
   type SearchRequest,
 } from "../resources.ts";
-import { createQueryMatcher, matching, similar, type Tier } from "../search/query-match.ts";
+import { createQueryMatcher, matching, named, similar, type Tier } from "../search/query-match.ts";
 import { type SourceHit, toSourceHits } from "../source.ts";
 import type { Access } from "./access.ts";
 import type { FairIndex } from "./fair-index.ts";
+import { namedUris } from "./named-uris.ts";
 import type { ResourceReader } from "./read-resource.ts";
 import type { RoutedMount, Location } from "./route.ts";
 
@@ -255,10 +257,35 @@ export function createSearch(
   /** A mount that fails here, or is slow, shows no hits whose files it does not know. */
   async function learnFiles(filtered: ReadonlySet<RoutedMount>, call: Call): Promise<void> {
     const learning = [...filtered].filter(({ source }) => source.learnFiles);
-    if (learning.length === 0) return;
+    await settledSoon(learning.map(async ({ source }) => source.learnFiles?.(call)));
+  }
+
+  /** The hits of the query as a location. A mount that fails here, or is slow, has none. */
+  async function searchLocations(
+    mounts: readonly RoutedMount[],
+    { text, within }: ValidSearch,
+    call: Call,
+  ): Promise<SearcherResult> {
+    const hits: RankedHit[] = [];
+    const looks = namedUris(text, mounts, access.routes).map(async (uri) => {
+      const { mount, at } = access.place(uri, call);
+      const { source } = mount;
+      if (!mounts.includes(mount) || at.query || (within && !isBelow(at.path, within.at.path))) return;
+      if (!source.stat || source.lists?.(at) === false) return;
+      const entry = await findEntry({ mount, at }, uri, call);
+      const resource = entry.mimeType === directoryType ? undefined : access.show(entry, mount, call);
+      if (resource) hits.push({ resource, score: 1, tier: named, isMatch: true });
+    });
+    await settledSoon(looks);
+    return { hits: [...hits], ready: new Map(), failures: new Map() };
+  }
+
+  /** Resolves when all are settled, or after a short wait. */
+  async function settledSoon(all: readonly Promise<void>[]): Promise<void> {
+    if (all.length === 0) return;
     const over = new AbortController();
     const late = access.runtime.wait(patienceMs, over.signal).catch(() => undefined);
-    await Promise.race([Promise.allSettled(learning.map(async ({ source }) => source.learnFiles?.(call))), late]);
+    await Promise.race([Promise.allSettled(all), late]);
     over.abort();
   }
 
@@ -294,6 +321,7 @@ export function createSearch(
       const results = await Promise.all([
         ...(indexed.length > 0 ? [searchIndex(indexed, wanted, call)] : []),
         ...searched.map((mount) => searchMount(mount, wanted, call)),
+        searchLocations(indexed, wanted, call),
       ]);
       const share = (mount: RoutedMount): number => {
         const shares = results.flatMap(({ ready }) => ready.get(mount) ?? []);
