@@ -115,6 +115,8 @@ describe("the hits of all searchers", () => {
       "pages://far undefined",
       "pages://similar false",
     ]);
+    const located = await search("old.md:7", { pages }, [indexed("x/old.md", 0)], openPolicy, 0.5);
+    expect(inShort(located)).toContain("pages://x/old.md true");
     const filtered: Source = { ...pages, filterFiles: () => {}, filesOf: () => [{ path: "x" }] };
     const policy: Policy = { maySee: () => true, filesFor: () => ({ maySee: () => false, mayHold: () => false }) };
     expect(inShort(await search("tea", { pages: filtered }, found, policy))).toEqual([
@@ -124,6 +126,18 @@ describe("the hits of all searchers", () => {
       "pages://similar false",
     ]);
   });
+
+  it.each(["config.yaml:42", "deep/config.yaml:42:7"])(
+    "match %s, which is the end of their path with a line",
+    async (text) => {
+      const pages = [indexed("other", 0), indexed("very/deep/config.yaml", 0), indexed("my-config.yaml", 0)];
+      expect(inShort(await search(text, {}, pages))).toEqual([
+        "pages://very/deep/config.yaml true",
+        "pages://other false",
+        "pages://my-config.yaml false",
+      ]);
+    },
+  );
 
   it("do not match a filter that a source may not have applied", async () => {
     expect(inShort(await search("tea path:docs", { own: finding([own("x", {}, { snippet: "tea" })]) }))).toEqual([

@@ -10,7 +10,14 @@ import {
   type Resources,
   type SearchRequest,
 } from "../resources.ts";
-import { createQueryMatcher, matching, named, similar, type Tier } from "../search/query-match.ts";
+import {
+  createLocationMatcher,
+  createQueryMatcher,
+  matching,
+  named,
+  similar,
+  type Tier,
+} from "../search/query-match.ts";
 import { type SourceHit, toSourceHits } from "../source.ts";
 import type { Access } from "./access.ts";
 import type { FairIndex } from "./fair-index.ts";
@@ -37,6 +44,7 @@ interface ValidSearch extends Pick<SearchRequest, "text" | "typing"> {
   readonly within: Location | undefined;
   /** The tier of a hit, by what is shown of it. */
   readonly tierOf: ReturnType<typeof createQueryMatcher>;
+  readonly isLocation: ReturnType<typeof createLocationMatcher>;
 }
 
 interface Found extends SourceHit {
@@ -85,9 +93,9 @@ export function createSearch(
     const { within } = wanted;
     if (within && !isBelow(entry.path, within.at.path)) return undefined;
     const resource = access.show(entry, mount, call);
-    return (
-      resource && (tier === undefined ? withTier({ ...hit, resource }, entry.path, wanted) : { ...hit, resource, tier })
-    );
+    if (resource === undefined) return undefined;
+    const isKnown = tier !== undefined && !wanted.isLocation(entry);
+    return isKnown ? { ...hit, resource, tier } : withTier({ ...hit, resource }, entry.path, wanted);
   }
 
   const reached = new WeakMap<RoutedMount, { freshUntilMs: number; readonly reach: Promise<Reach> }>();
@@ -307,6 +315,7 @@ export function createSearch(
         within,
         typing,
         tierOf: createQueryMatcher(text, typing),
+        isLocation: createLocationMatcher(text),
       };
       const entered = access.routes.mounts.filter((mount) =>
         within ? mount === within.mount : access.mayEnter(call, mount),
@@ -346,7 +355,8 @@ export function createSearch(
 }
 
 /** What a source does not say about its own hits is decided by what the caller is shown of them. */
-function withTier(hit: Hit, path: string, { tierOf }: ValidSearch): RankedHit {
+function withTier(hit: Hit, path: string, { tierOf, isLocation }: ValidSearch): RankedHit {
+  if (isLocation({ path })) return { ...hit, tier: named, isMatch: true };
   const { resource, snippet, isMatch } = hit;
   const { name, title, description, mimeType } = resource;
   const tier = isMatch === false ? similar : tierOf({ path, name, title, description, mimeType, snippet });
