@@ -264,6 +264,21 @@ describe("other output", () => {
     expect(toSourceHits(found).hits.map(({ isMatch }) => isMatch)).toEqual([undefined, true]);
   });
 
+  it.each([
+    ["its description", { description: `scrape ${token} daily` }],
+    ["its title", { title: `scrape ${token} daily` }],
+    ["a text that has changed, or that was never there", {}],
+  ])("of a hit in a plain text holds no secret of %s", async (_, more) => {
+    const { source } = createMemory({ "a.txt": "numbers to scrape" });
+    const hit = { entry: { path: "a.txt", ...more }, score: 1, snippet: `scrape ${token} daily`, isMatch: true };
+    const masked = mask({ ...source, search: async () => [hit] });
+    const found = async (text: string) => toSourceHits(await masked.search!({ text, limit: 10 }, call())).hits;
+    const shown = Object.fromEntries(Object.keys(more).map((name) => [name, "scrape [masked] daily"]));
+    expect(await found("scrape")).toEqual([{ entry: { path: "a.txt", ...shown }, score: 1 }]);
+    expect(await found(token)).toEqual([]);
+    expect(await found(token.slice(0, 12))).toEqual([]);
+  });
+
   it("of a hit holds no offset into a text other than the one that is read", async () => {
     const text = `token = "${token}"\n\nthe harbour\n`;
     const { source } = createMemory({ "a.txt": text, "b.txt": "the harbour" });

@@ -126,7 +126,9 @@ export function redact({ cut, maxBytes = 32 * 1024 * 1024 }: RedactOptions): Lay
       const texts = parts.flatMap(({ body }) => ("text" in body ? [body.text] : []));
       const clean = await Promise.all(texts.map((text) => maskText(text)));
       const isPlain = texts.length > 0 && clean.every((text, at) => text === texts[at]);
-      if (isPlain) return { ...hit, entry };
+      // The snippet may be of the description, or of a text other than the one that was read.
+      const isShown = hit.snippet === undefined || (await maskText(hit.snippet)) === hit.snippet;
+      if (isPlain && isShown && isDeepStrictEqual(entry, hit.entry)) return hit;
       const visible = [path, entry.title, entry.name, entry.description, ...clean].join("\n").toLowerCase();
       // The backend may match other forms of a plain word, so a prefix is enough; any other word must occur as it is.
       const occurs = (word: string) =>

@@ -37,9 +37,10 @@ async function search(
   sources: Readonly<Record<string, Source>>,
   pages: readonly StoreHit[] = [],
   policy: Policy = openPolicy,
+  ready = 1,
 ) {
   const index: SearchIndex = {
-    ready: (mount) => (mount === "pages" ? 1 : undefined),
+    ready: (mount) => (mount === "pages" ? ready : undefined),
     problem: () => undefined,
     search: async () => pages,
   };
@@ -100,6 +101,43 @@ describe("the hits of all searchers", () => {
     const hits = await search("tea", { pages }, [indexed("first", 0), indexed("both", 0)]);
     expect(inShort(hits)).toEqual(["pages://both true", "pages://first false"]);
   });
+
+  it("of a text that has changed match by the name, and stay similar if they were", async () => {
+    const pages: Source = {
+      list: async () => ({ items: [] }),
+      read: async () => [],
+      stat: async ({ path }) => ({ path, version: "2" }),
+    };
+    const found = [indexed("old", 1), indexed("far", 0, true), indexed("tea", 0), indexed("similar", 0)];
+    expect(inShort(await search("tea", { pages }, found, openPolicy, 0.5))).toEqual([
+      "pages://tea true",
+      "pages://old undefined",
+      "pages://far undefined",
+      "pages://similar false",
+    ]);
+    const located = await search("old.md:7", { pages }, [indexed("x/old.md", 0)], openPolicy, 0.5);
+    expect(inShort(located)).toContain("pages://x/old.md true");
+    const filtered: Source = { ...pages, filterFiles: () => {}, filesOf: () => [{ path: "x" }] };
+    const policy: Policy = { maySee: () => true, filesFor: () => ({ maySee: () => false, mayHold: () => false }) };
+    expect(inShort(await search("tea", { pages: filtered }, found, policy))).toEqual([
+      "pages://tea true",
+      "pages://old false",
+      "pages://far false",
+      "pages://similar false",
+    ]);
+  });
+
+  it.each(["config.yaml:42", "deep/config.yaml:42:7"])(
+    "match %s, which is the end of their path with a line",
+    async (text) => {
+      const pages = [indexed("other", 0), indexed("very/deep/config.yaml", 0), indexed("my-config.yaml", 0)];
+      expect(inShort(await search(text, {}, pages))).toEqual([
+        "pages://very/deep/config.yaml true",
+        "pages://other false",
+        "pages://my-config.yaml false",
+      ]);
+    },
+  );
 
   it("do not match a filter that a source may not have applied", async () => {
     expect(inShort(await search("tea path:docs", { own: finding([own("x", {}, { snippet: "tea" })]) }))).toEqual([

@@ -2,6 +2,7 @@
 import { cancelled, invalid, notFound, ResourceError, toResourceError, unsupported } from "../errors.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 import {
+  directoryType,
   serverCaller,
   type Call,
   type MountFailure,
@@ -9,10 +10,18 @@ import {
   type Resources,
   type SearchRequest,
 } from "../resources.ts";
-import { createQueryMatcher, matching, similar, type Tier } from "../search/query-match.ts";
+import {
+  createLocationMatcher,
+  createQueryMatcher,
+  matching,
+  named,
+  similar,
+  type Tier,
+} from "../search/query-match.ts";
 import { type SourceHit, toSourceHits } from "../source.ts";
 import type { Access } from "./access.ts";
 import type { FairIndex } from "./fair-index.ts";
+import { namedUris } from "./named-uris.ts";
 import type { ResourceReader } from "./read-resource.ts";
 import type { RoutedMount, Location } from "./route.ts";
 
@@ -35,6 +44,7 @@ interface ValidSearch extends Pick<SearchRequest, "text" | "typing"> {
   readonly within: Location | undefined;
   /** The tier of a hit, by what is shown of it. */
   readonly tierOf: ReturnType<typeof createQueryMatcher>;
+  readonly isLocation: ReturnType<typeof createLocationMatcher>;
 }
 
 interface Found extends SourceHit {
@@ -83,9 +93,9 @@ export function createSearch(
     const { within } = wanted;
     if (within && !isBelow(entry.path, within.at.path)) return undefined;
     const resource = access.show(entry, mount, call);
-    return (
-      resource && (tier === undefined ? withTier({ ...hit, resource }, entry.path, wanted) : { ...hit, resource, tier })
-    );
+    if (resource === undefined) return undefined;
+    const isKnown = tier !== undefined && !wanted.isLocation(entry);
+    return isKnown ? { ...hit, resource, tier } : withTier({ ...hit, resource }, entry.path, wanted);
   }
 
   const reached = new WeakMap<RoutedMount, { freshUntilMs: number; readonly reach: Promise<Reach> }>();
@@ -150,11 +160,11 @@ export function createSearch(
     const isFiltered = known.filtered.has(mount);
     if (!isFiltered && (known.ready.get(mount) === 1 || !mount.source.stat)) return hit;
     const { path, query, version } = indexed;
-    // Of a text that may have changed, only the name is known to match. In a filtered mount, the order may not tell more than that.
+    // Of a text that may have changed, only the name is known to match. In a filtered mount, nothing may tell more than that.
     const bare = (resource: Hit["resource"]): RankedHit => {
-      const { score } = hit;
+      const { score, tier } = hit;
       const shown = withTier({ resource, score }, path, wanted);
-      return shown.isMatch ? shown : { resource, score, tier: isFiltered ? shown.tier : hit.tier };
+      return shown.isMatch || isFiltered || !hit.isMatch ? shown : { resource, score, tier };
     };
     const unsure = isFiltered ? undefined : bare(hit.resource);
     if (state === "slow") return unsure;
@@ -255,10 +265,35 @@ export function createSearch(
   /** A mount that fails here, or is slow, shows no hits whose files it does not know. */
   async function learnFiles(filtered: ReadonlySet<RoutedMount>, call: Call): Promise<void> {
     const learning = [...filtered].filter(({ source }) => source.learnFiles);
-    if (learning.length === 0) return;
+    await settledSoon(learning.map(async ({ source }) => source.learnFiles?.(call)));
+  }
+
+  /** The hits of the query as a location. A mount that fails here, or is slow, has none. */
+  async function searchLocations(
+    mounts: readonly RoutedMount[],
+    { text, within }: ValidSearch,
+    call: Call,
+  ): Promise<SearcherResult> {
+    const hits: RankedHit[] = [];
+    const looks = namedUris(text, mounts, access.routes).map(async (uri) => {
+      const { mount, at } = access.place(uri, call);
+      const { source } = mount;
+      if (!mounts.includes(mount) || at.query || (within && !isBelow(at.path, within.at.path))) return;
+      if (!source.stat || source.lists?.(at) === false) return;
+      const entry = await findEntry({ mount, at }, uri, call);
+      const resource = entry.mimeType === directoryType ? undefined : access.show(entry, mount, call);
+      if (resource) hits.push({ resource, score: 1, tier: named, isMatch: true });
+    });
+    await settledSoon(looks);
+    return { hits: [...hits], ready: new Map(), failures: new Map() };
+  }
+
+  /** Resolves when all are settled, or after a short wait. */
+  async function settledSoon(all: readonly Promise<void>[]): Promise<void> {
+    if (all.length === 0) return;
     const over = new AbortController();
     const late = access.runtime.wait(patienceMs, over.signal).catch(() => undefined);
-    await Promise.race([Promise.allSettled(learning.map(async ({ source }) => source.learnFiles?.(call))), late]);
+    await Promise.race([Promise.allSettled(all), late]);
     over.abort();
   }
 
@@ -280,6 +315,7 @@ export function createSearch(
         within,
         typing,
         tierOf: createQueryMatcher(text, typing),
+        isLocation: createLocationMatcher(text),
       };
       const entered = access.routes.mounts.filter((mount) =>
         within ? mount === within.mount : access.mayEnter(call, mount),
@@ -294,6 +330,7 @@ export function createSearch(
       const results = await Promise.all([
         ...(indexed.length > 0 ? [searchIndex(indexed, wanted, call)] : []),
         ...searched.map((mount) => searchMount(mount, wanted, call)),
+        searchLocations(indexed, wanted, call),
       ]);
       const share = (mount: RoutedMount): number => {
         const shares = results.flatMap(({ ready }) => ready.get(mount) ?? []);
@@ -318,7 +355,8 @@ export function createSearch(
 }
 
 /** What a source does not say about its own hits is decided by what the caller is shown of them. */
-function withTier(hit: Hit, path: string, { tierOf }: ValidSearch): RankedHit {
+function withTier(hit: Hit, path: string, { tierOf, isLocation }: ValidSearch): RankedHit {
+  if (isLocation({ path })) return { ...hit, tier: named, isMatch: true };
   const { resource, snippet, isMatch } = hit;
   const { name, title, description, mimeType } = resource;
   const tier = isMatch === false ? similar : tierOf({ path, name, title, description, mimeType, snippet });

@@ -605,4 +605,22 @@ describe("a source that knows what has changed since the index was complete", ()
     await once(unknown.source);
     expect([unknown.asked, unknown.lists(), found("kettle")]).toEqual([[undefined], 1, ["a.md"]]);
   });
+
+  it("is listed again if the process stopped in the pass that its answer required", async () => {
+    const memory = createMemory({ "a.md": "kettle" });
+    await once(changing(memory, [{ state: "one" }]).source);
+    memory.set("a.md", "teapot");
+    const lost = changing(memory, [{ state: "two", changes: [{ kind: "lost" }] }, { state: "two" }]);
+    await once({
+      ...lost.source,
+      async list() {
+        stop.abort();
+        throw new Error("stopped");
+      },
+    });
+    stop = new AbortController();
+    const next = changing(memory, [{ state: "two", changes: [] }]);
+    await once(next.source);
+    expect([lost.asked[0], next.asked, found("teapot")]).toEqual(["one", [undefined], ["a.md"]]);
+  });
 });

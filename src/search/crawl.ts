@@ -235,7 +235,8 @@ export function createCrawl(options: CrawlOptions) {
     else await compareAll(call);
     isFirst = false;
     if (phase === "large") return;
-    remember(stateNote(mount), unread.size === 0 && !isCut ? (state ?? "") : "");
+    // If another pass is wanted, the process may stop before its end.
+    remember(stateNote(mount), !isPassWanted && unread.size === 0 && !isCut ? (state ?? "") : "");
     forgetErrors();
     move(isPassWanted ? "indexing" : "complete");
   }

@@ -50,6 +50,23 @@ export function isNamed(whole: string, { path, name, title }: Pick<HitTexts, "pa
   );
 }
 
+/** The words and phrases that each match contains. Undefined if the query says more than that, or cannot be understood. */
+export function requiredWordsOf(text: string): readonly string[] | undefined {
+  const query = parsed(text, false);
+  if (!query?.content || query.isFiltered || query.nots.length > 0) return undefined;
+  return query.content.map(({ phrase }) => phrase.map(({ surface }) => surface).join(" "));
+}
+
+/** A line, and maybe a column, after a path. */
+export const lineSuffix = /(?::\d{1,9}){1,2}:?$/u;
+
+/** Returns a function that says whether the query is the path of a hit, or the end of its path, with a line. */
+export function createLocationMatcher(text: string) {
+  const typed = text.trim();
+  const path = lineSuffix.test(typed) ? nameKey(typed.replace(lineSuffix, "")) : "";
+  return (hit: Pick<HitTexts, "path">): boolean => /[./]/u.test(path) && isNamed(path, { path: hit.path });
+}
+
 /** Undefined if the query is invalid: each searcher has its own rules. */
 function parsed(text: string, typing: boolean): ParsedQuery | undefined {
   try {

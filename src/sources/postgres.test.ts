@@ -537,7 +537,8 @@ GRANT SELECT ON TABLE public.orders TO reader;
 
       it("are searched by the database itself in the configured columns", async () => {
         const url = await fresh(`CREATE TABLE notes (id int PRIMARY KEY, title text, body text, secret text);
-          INSERT INTO notes VALUES (1, 'Gardens', 'Many gardens are <b>walled</b>.', 'zebra'), (2, 'Walls', NULL, 'zebra')`);
+          INSERT INTO notes VALUES (1, 'Gardens', 'Many gardens are <b>walled</b>.', 'zebra'), (2, 'Walls', NULL, 'zebra'),
+            (3, 'A payment by post', '${"filler ".repeat(200)} 返金 invoice', 'zebra')`);
         const source = open({
           url,
           rows: true,
@@ -554,6 +555,20 @@ GRANT SELECT ON TABLE public.orders TO reader;
         expect(() => open({ url, rows: ["other"], fullText: [{ table: "notes", columns: ["title"] }] })).toThrow(
           /"rows"/,
         );
+        // The third row has all words, too far apart for a snippet.
+        const isMatch = async (text: string) =>
+          toSourceHits(await source.search!({ text, limit: 1 }, call())).hits.map((hit) => hit.isMatch);
+        for (const text of ["payment invoice", "the payments of invoices", '"by post" invoice', "返金 payment"])
+          expect([text, await isMatch(text)]).toEqual([text, [true]]);
+        // The database ignores a word, or reads the text in another way.
+        for (const text of [
+          "down payment",
+          "payment or zebra",
+          "payment -zebra",
+          "payment - zebra",
+          'post "by invoice',
+        ])
+          expect([text, await isMatch(text)]).toEqual([text, [undefined]]);
       });
     });
 

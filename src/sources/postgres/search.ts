@@ -1,6 +1,7 @@
 /** The database's own full-text search, in the configured tables and columns. */
 import { randomBytes } from "node:crypto";
 import { invalid, quote } from "../../errors.ts";
+import { requiredWordsOf } from "../../search/query-match.ts";
 import type { SourceHit } from "../../source.ts";
 import type { TableRef } from "../../backends/sql/allow-list.ts";
 import { formatKey } from "../../backends/sql/rows.ts";
@@ -48,7 +49,8 @@ export function searchQuery(
   const keys = key.map(({ expression }) => expression);
   return {
     text: `
-      SELECT key, score, left(ts_headline($1::text::regconfig, left(words, 100000), query, $3), ${maxSnippet}) AS snippet
+      SELECT key, score, left(ts_headline($1::text::regconfig, left(words, 100000), query, $3), ${maxSnippet}) AS snippet,
+        (SELECT bool_and(numnode(plainto_tsquery($1::text::regconfig, word)) > 0) FROM unnest($4::text[]) word) AS "hasAll"
       FROM (
         SELECT ARRAY[${keys.map((each) => `${each}::text`).join(", ")}] AS key, ${words} AS words, query,
           ts_rank_cd(to_tsvector($1::text::regconfig, ${words}), query, 32) AS score
@@ -60,15 +62,27 @@ export function searchQuery(
       searched.config,
       text,
       `StartSel="${marks.start}", StopSel="${marks.end}", MaxWords=40, MinWords=15, MaxFragments=0, HighlightAll=false`,
+      foundWordsOf(text),
     ],
   };
 }
 
+/**
+ * The words that each row of the result contains, except those that the configuration ignores. None if the database understands the
+ * text as something other than words and phrases that must all occur, or understands it in another way than the rest of the search.
+ */
+function foundWordsOf(text: string): readonly string[] {
+  const isOther = /\bor\b|(?<![\p{L}\p{N}_])-|[“„＂－]/iu.test(text) || text.split('"').length % 2 === 0;
+  return isOther ? [] : (requiredWordsOf(text) ?? []);
+}
+
 export function toHit(row: PostgresRow, { schema, table }: TableRef, marks: MatchMarks): SourceHit {
-  const { key, score, snippet } = row as {
+  const { key, score, snippet, hasAll } = row as {
     readonly key: readonly string[];
     readonly score: number;
     readonly snippet: string;
+    /** Null if nothing is known of the words. */
+    readonly hasAll: boolean | null;
   };
   const written = formatKey(key);
   return {
@@ -80,6 +94,8 @@ export function toHit(row: PostgresRow, { schema, table }: TableRef, marks: Matc
     },
     score,
     ...unmark(snippet, marks),
+    // The snippet may be too short for all words.
+    ...(hasAll && { isMatch: true }),
   };
 }
 
