@@ -1,4 +1,5 @@
 /** Tells which lines of code begin within a comment or a string that was opened on an earlier line. */
+import { inAnyScript } from "./any-script.ts";
 import type { CodeFormat } from "./format.ts";
 
 export interface CodeScanner {
@@ -14,7 +15,7 @@ interface Syntax {
   readonly spans: Readonly<Record<string, string>>;
   /** Marks of strings that end on their line. */
   readonly quotes: string;
-  readonly hereDocument?: RegExp;
+  readonly hereDocument?: () => RegExp;
   readonly hasRegex?: boolean;
 }
 
@@ -32,10 +33,15 @@ const syntaxes: Readonly<Partial<Record<CodeFormat, Syntax>>> = {
   kotlin: tripleQuotes,
   swift: { ...tripleQuotes, quotes: '"' },
   c: cLike,
-  php: { lineComment: ["//", "#"], spans: cComments, quotes: "\"'", hereDocument: /<<<[ \t]?["']?(\w+)/ },
+  php: { lineComment: ["//", "#"], spans: cComments, quotes: "\"'", hereDocument: inAnyScript(/<<<[ \t]?["']?(\w+)/) },
   python: { lineComment: ["#"], spans: { '"""': '"""', "'''": "'''" }, quotes: "\"'" },
-  ruby: { lineComment: ["#"], spans: {}, quotes: "\"'", hereDocument: /<<[~-]["'`]?(\w+)/ },
-  shell: { lineComment: [" #", "\t#"], spans: {}, quotes: "", hereDocument: /<<-?[ \t]?["'\\]?([A-Za-z_]\w*)/ },
+  ruby: { lineComment: ["#"], spans: {}, quotes: "\"'", hereDocument: inAnyScript(/<<[~-]["'`]?(\w+)/) },
+  shell: {
+    lineComment: [" #", "\t#"],
+    spans: {},
+    quotes: "",
+    hereDocument: inAnyScript(/<<-?[ \t]?["'\\]?((?!\d)\w+)/),
+  },
   sql: { lineComment: ["--"], spans: cComments, quotes: "" },
   braces: cLike,
 };
@@ -71,7 +77,7 @@ export function createCodeScanner(format: CodeFormat): CodeScanner {
         }
         at = readCode(syntax, line, at);
       }
-      const tag = end === "" ? syntax.hereDocument?.exec(line)?.[1] : undefined;
+      const tag = end === "" ? syntax.hereDocument?.().exec(line)?.[1] : undefined;
       if (tag === undefined) return;
       isHereDocument = true;
       end = tag;

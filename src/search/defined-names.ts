@@ -1,4 +1,5 @@
 /** Finds the names that a text defines: functions, classes, types, constants, tables, headings. */
+import { inAnyScript } from "./any-script.ts";
 import { isCode, type TextFormat } from "./format.ts";
 import { headingReader, indentOf } from "./headings.ts";
 
@@ -28,12 +29,16 @@ function withFirstIndent(text: string): string {
   return " ".repeat(indents.reduce((least, one) => Math.min(least, one), 300) % 300) + text;
 }
 
+const keyStart = inAnyScript(
+  /^(?:"([^"]{1,120})"\s*[:=]|'([^']{1,120})'\s*[:=]|\[{1,2}([\w."-]+)\]|([\w.$/-]+)\s*(?::(?:\s|$)|=))/,
+);
+
 /** Keys of YAML, TOML and JSON that are not below another one in the text. */
 function outermostKeys(text: string): readonly string[] {
   const keys = withFirstIndent(text)
     .split("\n")
     .flatMap((line) => {
-      const key = /^(?:"([^"]{1,120})"\s*:|\[{1,2}([\w."-]+)\]|([\w.$/-]+)\s*(?::(?:\s|$)|=))/.exec(line.trim());
+      const key = keyStart().exec(line.trim());
       return key ? { name: key.slice(1).find(Boolean)!, indent: indentOf(line) } : [];
     });
   const least = keys.reduce((lowest, { indent }) => Math.min(lowest, indent), 300);
