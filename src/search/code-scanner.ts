@@ -51,6 +51,9 @@ const maxLineLength = 10_000;
 
 export function createCodeScanner(format: CodeFormat): CodeScanner {
   const syntax = syntaxes[format];
+  const spans = Object.entries(syntax?.spans ?? {});
+  /** First characters of all marks: most characters need no further look. */
+  const starts = startsOf(syntax);
   /** Mark that ends the open comment or string; "" in code. */
   let end = "";
   let isHereDocument = false;
@@ -84,10 +87,12 @@ export function createCodeScanner(format: CodeFormat): CodeScanner {
     },
   };
 
-  /** Returns the position after what begins at `at`; sets `end` if that continues. */
-  function readCode({ lineComment, spans, quotes, hasRegex }: Syntax, line: string, at: number): number {
-    if (lineComment.some((mark) => line.startsWith(mark, at))) return line.length;
-    for (const [open, close] of Object.entries(spans))
+  /** Returns the position after the first mark from `from` on, and what it encloses; sets `end` if that continues. */
+  function readCode({ lineComment, quotes, hasRegex }: Syntax, line: string, from: number): number {
+    let at = from;
+    while (at < line.length && starts[line.charCodeAt(at)] !== 1) at += 1;
+    if (at === line.length || lineComment.some((mark) => line.startsWith(mark, at))) return line.length;
+    for (const [open, close] of spans)
       if (line.startsWith(open, at)) {
         end = close;
         return at + open.length;
@@ -97,6 +102,16 @@ export function createCodeScanner(format: CodeFormat): CodeScanner {
     if (hasRegex && character === "/" && isRegexAfter(line, at)) return closingQuote(line, at, character) + 1;
     return at + 1;
   }
+}
+
+/** By character: 1 if a mark begins with it. */
+function startsOf(syntax: Syntax | undefined): Uint8Array {
+  const starts = new Uint8Array(128);
+  if (!syntax) return starts;
+  const { lineComment, spans, quotes, hasRegex } = syntax;
+  for (const mark of [...lineComment, ...Object.keys(spans), ...quotes, ...(hasRegex ? "/" : "")])
+    starts[mark.charCodeAt(0)] = 1;
+  return starts;
 }
 
 /** Position of the closing quote, or the end of the line. */

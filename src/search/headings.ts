@@ -201,5 +201,7 @@ function withoutAnnotations(code: string): string {
 
 /** Width of the white space before the text. */
 export function indentOf(line: string): number {
-  return /^[ \t]*/.exec(line)![0].replaceAll("\t", "    ").length;
+  let width = 0;
+  for (let at = 0; line[at] === " " || line[at] === "\t"; at += 1) width += line[at] === "\t" ? 4 : 1;
+  return width;
 }

@@ -39,6 +39,7 @@ const minWeight = 90;
 export function passagesOf(text: string, format: TextFormat): CutPassage[] {
   const passages: CutPassage[] = [];
   const reader = headingReader(format);
+  const isOfCode = isCode(format);
   /** Number of the first line of each definition, by its position. */
   const lineAt = new Map<number, number>();
   let begun: Begun[] = [];
@@ -96,7 +97,7 @@ export function passagesOf(text: string, format: TextFormat): CutPassage[] {
     }
     const began = reader.read(text, start, to, newline === -1 ? "" : peekLine(text, next));
     const within = reader.containers();
-    const heading = isCode(format) ? within.flatMap(({ title }) => title || []).join(" > ") : section;
+    const heading = isOfCode ? within.flatMap(({ title }) => title || []).join(" > ") : section;
     const cut: Cut | undefined = open && {
       to: open.to,
       lastLine: open.lastLine,
@@ -114,7 +115,7 @@ export function passagesOf(text: string, format: TextFormat): CutPassage[] {
     if (began && "heading" in began) {
       const at = remarks ?? cut;
       // A heading alone stays with the text below it, and so does a short text before the first heading.
-      const isEnough = at && (at.weight >= minWeight || (!isCode(format) && open?.hasText && open.heading !== ""));
+      const isEnough = at && (at.weight >= minWeight || (!isOfCode && open?.hasText && open.heading !== ""));
       if (start >= wholeUntil && began.definition?.kind !== "value") {
         if (open && isEnough) {
           if (remarks) closeAt({ ...remarks, heading, within });
