@@ -1,4 +1,5 @@
 /** Tells which lines of code begin within a comment or a string that was opened on an earlier line. */
+import { inAnyScript } from "./any-script.ts";
 import type { CodeFormat } from "./format.ts";
 
 export interface CodeScanner {
@@ -14,7 +15,7 @@ interface Syntax {
   readonly spans: Readonly<Record<string, string>>;
   /** Marks of strings that end on their line. */
   readonly quotes: string;
-  readonly hereDocument?: RegExp;
+  readonly hereDocument?: () => RegExp;
   readonly hasRegex?: boolean;
 }
 
@@ -32,10 +33,15 @@ const syntaxes: Readonly<Partial<Record<CodeFormat, Syntax>>> = {
   kotlin: tripleQuotes,
   swift: { ...tripleQuotes, quotes: '"' },
   c: cLike,
-  php: { lineComment: ["//", "#"], spans: cComments, quotes: "\"'", hereDocument: /<<<[ \t]?["']?(\w+)/ },
+  php: { lineComment: ["//", "#"], spans: cComments, quotes: "\"'", hereDocument: inAnyScript(/<<<[ \t]?["']?(\w+)/) },
   python: { lineComment: ["#"], spans: { '"""': '"""', "'''": "'''" }, quotes: "\"'" },
-  ruby: { lineComment: ["#"], spans: {}, quotes: "\"'", hereDocument: /<<[~-]["'`]?(\w+)/ },
-  shell: { lineComment: [" #", "\t#"], spans: {}, quotes: "", hereDocument: /<<-?[ \t]?["'\\]?([A-Za-z_]\w*)/ },
+  ruby: { lineComment: ["#"], spans: {}, quotes: "\"'", hereDocument: inAnyScript(/<<[~-]["'`]?(\w+)/) },
+  shell: {
+    lineComment: [" #", "\t#"],
+    spans: {},
+    quotes: "",
+    hereDocument: inAnyScript(/<<-?[ \t]?["'\\]?((?!\d)\w+)/),
+  },
   sql: { lineComment: ["--"], spans: cComments, quotes: "" },
   braces: cLike,
 };
@@ -45,6 +51,9 @@ const maxLineLength = 10_000;
 
 export function createCodeScanner(format: CodeFormat): CodeScanner {
   const syntax = syntaxes[format];
+  const spans = Object.entries(syntax?.spans ?? {});
+  /** First characters of all marks: most characters need no further look. */
+  const starts = startsOf(syntax);
   /** Mark that ends the open comment or string; "" in code. */
   let end = "";
   let isHereDocument = false;
@@ -71,17 +80,19 @@ export function createCodeScanner(format: CodeFormat): CodeScanner {
         }
         at = readCode(syntax, line, at);
       }
-      const tag = end === "" ? syntax.hereDocument?.exec(line)?.[1] : undefined;
+      const tag = end === "" ? syntax.hereDocument?.().exec(line)?.[1] : undefined;
       if (tag === undefined) return;
       isHereDocument = true;
       end = tag;
     },
   };
 
-  /** Returns the position after what begins at `at`; sets `end` if that continues. */
-  function readCode({ lineComment, spans, quotes, hasRegex }: Syntax, line: string, at: number): number {
-    if (lineComment.some((mark) => line.startsWith(mark, at))) return line.length;
-    for (const [open, close] of Object.entries(spans))
+  /** Returns the position after the first mark from `from` on, and what it encloses; sets `end` if that continues. */
+  function readCode({ lineComment, quotes, hasRegex }: Syntax, line: string, from: number): number {
+    let at = from;
+    while (at < line.length && starts[line.charCodeAt(at)] !== 1) at += 1;
+    if (at === line.length || lineComment.some((mark) => line.startsWith(mark, at))) return line.length;
+    for (const [open, close] of spans)
       if (line.startsWith(open, at)) {
         end = close;
         return at + open.length;
@@ -91,6 +102,16 @@ export function createCodeScanner(format: CodeFormat): CodeScanner {
     if (hasRegex && character === "/" && isRegexAfter(line, at)) return closingQuote(line, at, character) + 1;
     return at + 1;
   }
+}
+
+/** By character: 1 if a mark begins with it. */
+function startsOf(syntax: Syntax | undefined): Uint8Array {
+  const starts = new Uint8Array(128);
+  if (!syntax) return starts;
+  const { lineComment, spans, quotes, hasRegex } = syntax;
+  for (const mark of [...lineComment, ...Object.keys(spans), ...quotes, ...(hasRegex ? "/" : "")])
+    starts[mark.charCodeAt(0)] = 1;
+  return starts;
 }
 
 /** Position of the closing quote, or the end of the line. */

@@ -300,7 +300,71 @@ alter table app.users add column age int;
   "設計.md": ["# 設計\n\n本文\n\n```sh\n# 注釈\n```\n\n決済\n----\n", "設計 決済"],
 };
 
-it.each(Object.entries(cases))("names the definitions in %s", (path, [text, names]) => {
+const inOtherScripts: Readonly<Record<string, readonly [text: string, names: string]>> = {
+  "calc.ts": [
+    `export const 合計 = (値: 数) => 値;
+class Größe<型> {
+  計算する(値: 数): 数 {
+    return 値;
+  }
+}
+interface 顧客 { 名前: string }
+type Café = 顧客;
+function e\u0301tat() {}
+const 𠮷野 = 1;
+`,
+    "合計 Größe 計算する 顧客 Café e\u0301tat 𠮷野",
+  ],
+  "calc.py": [
+    "上限: int = 3\nclass 顧客:\n    def 計算する(self, 値): ...\ndef café_total(): ...\n",
+    "上限 顧客 計算する café_total",
+  ],
+  "calc.go": [
+    "type 顧客 struct {\n}\nconst (\n\t上限 = 1\n)\nfunc (c *顧客) 計算(値 int) int {\n}\nvar größe = 1\n",
+    "顧客 上限 計算 größe",
+  ],
+  "calc.rs": [
+    "pub struct 顧客;\nimpl 顧客 {\n    fn 計算(&self) {}\n}\nconst 上限: usize = 3;\nfn café() {}\n",
+    "顧客 計算 上限 café",
+  ],
+  "Calc.java": [
+    "class 顧客 {\n  顧客(int 値) {\n  }\n  private 数<値> 計算する(数 値) {\n  }\n  int größe();\n}\n",
+    "顧客 顧客 計算する größe",
+  ],
+  "calc.cpp": ["struct 顧客 {\n  int größe() const;\n};\n数 顧客::計算(数 値)\n{\n}\n", "顧客 größe 計算"],
+  "Calc.cs": [
+    "class 顧客\n{\n    public 数 合計 { get; }\n    public string Größe => 名;\n    public 数 計算する(数 値)\n    {\n    }\n}\n",
+    "顧客 合計 Größe 計算する",
+  ],
+  "calc.kt": [
+    "class 顧客\nval größe = 1\nfun 顧客.計算する(値: 数) = 値\ntypealias 合計 = 数\n",
+    "顧客 größe 計算する 合計",
+  ],
+  "calc.php": [
+    "<?php\nclass 顧客 {\n  const 上限 = 3;\n  function 計算する($値) {}\n}\nfunction café() {}\n",
+    "顧客 上限 計算する café",
+  ],
+  "calc.rb": ["class 顧客\n  Élan = 1\n  def 計算する?(値)\n  end\n  def +(値)\n  end\nend\n", "顧客 Élan 計算する? +"],
+  "calc.swift": [
+    "class 顧客 {\n  func 計算して返す(値: Int) {}\n  static func == (a: A) {}\n}\n",
+    "顧客 計算して返す ==",
+  ],
+  "calc.sh": [
+    "計算() {\n  cat <<終わり\nnot_this() {\n終わり\n}\nfunction café_total {\n  計算\n}\n",
+    "計算 café_total",
+  ],
+  "calc.sql": [
+    "create table 顧客 (番号 int);\ncreate view 会社.合計 as select 1;\ncreate index größe on 顧客 (番号);\n",
+    "顧客 合計 größe",
+  ],
+  "calc.yaml": ["顧客:\n  名前: a\nGröße: 1\n'合計': 2\n", "顧客 Größe 合計"],
+  "calc.toml": ['"合計" = 1\n[顧客.名前]\n', "合計 顧客.名前"],
+  "calc.scala": ["class 顧客 {\n}\ndef 計算(値: 数) = 値\nval größe = 1\n", "顧客 計算 größe"],
+  "calc.lua": ["function 顧客.計算(値)\nend\n", "顧客.計算"],
+  "calc.tf": ['variable "合計" {\n}\n', "合計"],
+};
+
+it.each(Object.entries({ ...cases, ...inOtherScripts }))("names the definitions in %s", (path, [text, names]) => {
   expect(definedNames(text, textFormatOf(path))).toEqual(names.split(names.includes("|") ? "|" : " "));
 });
 

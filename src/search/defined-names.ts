@@ -1,10 +1,11 @@
 /** Finds the names that a text defines: functions, classes, types, constants, tables, headings. */
 import { isCode, type TextFormat } from "./format.ts";
 import { headingReader, indentOf } from "./headings.ts";
+import { outermostKeys } from "./outermost-keys.ts";
 
 /** Each name as written, without those of its containers, in the order of the text. */
 export function definedNames(text: string, format: TextFormat): readonly string[] {
-  if (format === "keys") return outermostKeys(text);
+  if (format === "keys") return outermostKeys(withFirstIndent(text)).map(({ name }) => name);
   const reader = headingReader(format);
   const names: string[] = [];
   const whole = isCode(format) ? withFirstIndent(text) : text;
@@ -26,16 +27,4 @@ export function definedNames(text: string, format: TextFormat): readonly string[
 function withFirstIndent(text: string): string {
   const indents = text.split("\n").flatMap((line, at) => (at === 0 || line.trim() === "" ? [] : indentOf(line)));
   return " ".repeat(indents.reduce((least, one) => Math.min(least, one), 300) % 300) + text;
-}
-
-/** Keys of YAML, TOML and JSON that are not below another one in the text. */
-function outermostKeys(text: string): readonly string[] {
-  const keys = withFirstIndent(text)
-    .split("\n")
-    .flatMap((line) => {
-      const key = /^(?:"([^"]{1,120})"\s*:|\[{1,2}([\w."-]+)\]|([\w.$/-]+)\s*(?::(?:\s|$)|=))/.exec(line.trim());
-      return key ? { name: key.slice(1).find(Boolean)!, indent: indentOf(line) } : [];
-    });
-  const least = keys.reduce((lowest, { indent }) => Math.min(lowest, indent), 300);
-  return keys.filter(({ indent }) => indent === least).map(({ name }) => name);
 }

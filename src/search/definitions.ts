@@ -1,4 +1,5 @@
 /** Recognizes the first line of a definition in code, by language. Compared with tree-sitter in docs/decisions/036-definitions.md. */
+import { inAnyScript } from "./any-script.ts";
 import type { CodeFormat } from "./format.ts";
 import { signatureIn } from "./signatures.ts";
 
@@ -39,11 +40,12 @@ export function definitionIn(format: CodeFormat, line: CodeLine): Definition | u
 
 type Rule = (line: CodeLine) => Definition | undefined;
 
-/** The first group that matched is the name. */
+/** The first group that matched is the name. `\w` stands for letters of every script. */
 function match(kind: DefinitionKind, pattern: RegExp, isAllowed: (line: CodeLine) => boolean = () => true): Rule {
+  const inScripts = inAnyScript(pattern);
   return (line) => {
     if (!isAllowed(line)) return undefined;
-    const groups = pattern.exec(line.code);
+    const groups = inScripts().exec(line.code);
     const name = groups?.slice(1).find((group) => group !== undefined);
     return name === undefined ? undefined : { kind, title: name, name };
   };
@@ -51,8 +53,9 @@ function match(kind: DefinitionKind, pattern: RegExp, isAllowed: (line: CodeLine
 
 /** Contains members of a type that is defined elsewhere. */
 function scope(pattern: RegExp): Rule {
+  const inScripts = inAnyScript(pattern);
   return ({ code }) => {
-    const groups = pattern.exec(code);
+    const groups = inScripts().exec(code);
     return groups ? { kind: "type", title: groups.slice(1).find(Boolean) ?? "" } : undefined;
   };
 }
@@ -61,22 +64,28 @@ const isOutsideFunctions = ({ within }: CodeLine): boolean => within?.kind !== "
 const isAtTop = ({ indent }: CodeLine): boolean => indent === 0;
 const isInType = ({ within }: CodeLine): boolean => within?.kind === "type";
 
+const functionValue = inAnyScript(/^(?:async\s*)?(?:function\b|[\w$]+\s*=>)/);
+
 /** Of a value that is bound to a name: true if it is a function. */
 function isFunctionBound({ code, text, at }: CodeLine, from: number): boolean {
   const value = code.slice(from);
-  if (/^(?:async\s*)?(?:function\b|[\w$]+\s*=>)/.test(value)) return true;
+  if (functionValue().test(value)) return true;
   const open = code.indexOf("(", from);
   if (open === -1 || !/^(?:async\s*)?(?:<[^()]{1,80}>)?\(/.test(value)) return false;
   return /^(?:=>|:[^;]{0,120}=>)/.test(signatureIn.after(text, at + open));
 }
 
+const declaration = inAnyScript(/^(?:export\s+)?(?:default\s+)?(?:declare\s+)?(?:const|let|var)\s+([\w$]+)/);
+const assignment = inAnyScript(/^(?:[\w$]+\.){1,4}([\w$]+)(?=\s*=)/);
+const member = inAnyScript(
+  /^(?:(?:public|private|protected|static|override|readonly)\s+)*(#?[\w$]+\??)(?=\s*[=:][^=])/,
+);
+
 const bound: Rule = (line) => {
-  const declared = /^(?:export\s+)?(?:default\s+)?(?:declare\s+)?(?:const|let|var)\s+([\w$]+)/.exec(line.code);
+  const declared = declaration().exec(line.code);
   const [start, name] = declared ??
-    /^(?:[\w$]+\.){1,4}([\w$]+)(?=\s*=)/.exec(line.code) ??
-    (isInType(line)
-      ? /^(?:(?:public|private|protected|static|override|readonly)\s+)*(#?[\w$]+\??)(?=\s*[=:][^=])/.exec(line.code)
-      : undefined) ?? [""];
+    assignment().exec(line.code) ??
+    (isInType(line) ? member().exec(line.code) : undefined) ?? [""];
   if (name === undefined) return undefined;
   const rest = line.code.slice(start.length);
   const value = /^\s*(?::[^=]{0,160})?=(?![=>])\s*/.exec(rest)?.[0] ?? (declared ? undefined : /^:\s*/.exec(rest)?.[0]);
@@ -85,11 +94,12 @@ const bound: Rule = (line) => {
   return declared && line.indent === 0 ? { kind: "value", title: name, name } : undefined;
 };
 
+const methodStart = inAnyScript(
+  /^(?:(?:public|private|protected|static|abstract|override|readonly|async|get|set|declare)\s+)*(?:\*\s*)?(#?[\w$]+|\[[\w$.]+\]|"[^"]{1,60}"|'[^']{1,60}')\??(?:<[^()]{1,120}>)?\s?\(/,
+);
+
 const method: Rule = ({ code, text, at, indent, within }) => {
-  const start =
-    /^(?:(?:public|private|protected|static|abstract|override|readonly|async|get|set|declare)\s+)*(?:\*\s*)?(#?[\w$]+|\[[\w$.]+\]|"[^"]{1,60}"|'[^']{1,60}')\??(?:<[^()]{1,120}>)?\s?\(/.exec(
-      code,
-    );
+  const start = methodStart().exec(code);
   if (!start || /^(?:if|for|while|switch|catch|return|with)$/.test(start[1]!)) return undefined;
   if (signatureIn.isStatement(start[1]!) && within?.kind !== "type") return undefined;
   const after = signatureIn.after(text, at + start[0].length - 1);
@@ -126,7 +136,7 @@ const rules: Readonly<Record<CodeFormat, readonly Rule[]>> = {
     match("function", /^(?:async\s+)?def\s+(\w+)/),
     match("type", /^class\s+(\w+)/),
     match("value", /^type\s+(\w+)\s*[=[]/),
-    match("value", /^([A-Za-z_]\w*)(?:\s*:[^=]{1,120}|\s*)=(?!=)/, isAtTop),
+    match("value", /^((?!\d)\w+)(?:\s*:[^=]{1,120}|\s*)=(?!=)/, isAtTop),
   ],
   go: [
     match("function", /^func\s+(?:\([^()]{0,120}\)\s*)?(\w+)/),
@@ -134,7 +144,7 @@ const rules: Readonly<Record<CodeFormat, readonly Rule[]>> = {
     ({ code }) => (/^(?:const|var|type)\s*\($/.test(code) ? { kind: "group", title: "" } : undefined),
     match("value", /^(?:var|const)\s+(\w+)/, isAtTop),
     match("type", /^(\w+)\s+(?:struct|interface)\s*\{/, ({ within }) => within?.kind === "group"),
-    match("value", /^([A-Za-z_]\w*)(?=\s|,|$)/, ({ within }) => within?.kind === "group"),
+    match("value", /^((?!\d)\w+)(?=\s|,|$)/, ({ within }) => within?.kind === "group"),
     match("function", /^(\w+)\(/, isInType),
   ],
   rust: [
@@ -191,7 +201,7 @@ const rules: Readonly<Record<CodeFormat, readonly Rule[]>> = {
     scope(/^class\s*<<\s*(\w+)/),
     match("type", /^(?:class|module)\s+(?:\w+::)*(\w+)/),
     match("function", /^define_method[( ]+:(\w+[?!]?)/),
-    match("value", /^([A-Z]\w*)\s*=(?![=~])/, isOutsideFunctions),
+    match("value", /^(\p{Lu}\w*)\s*=(?![=~])/u, isOutsideFunctions),
   ],
   php: [
     match("function", /^(?:(?:public|private|protected|static|abstract|final)\s+)*function\s+(?:&\s*)?(\w+)/i),
@@ -260,9 +270,11 @@ const rules: Readonly<Record<CodeFormat, readonly Rule[]>> = {
   ],
 };
 
+const namePart = inAnyScript(/^(?:"([^"]{1,120})"|`([^`]{1,120})`|\[([^\]]{1,120})\]|([\w$]+))(\s*\.\s*)?/);
+
 /** The last part of a name with a schema, without quotes. */
 function lastPart(text: string): string | undefined {
-  const part = /^(?:"([^"]{1,120})"|`([^`]{1,120})`|\[([^\]]{1,120})\]|([\w$]+))(\s*\.\s*)?/.exec(text);
+  const part = namePart().exec(text);
   if (!part) return undefined;
   return part[5] === undefined ? part.slice(1, 5).find(Boolean) : lastPart(text.slice(part[0].length));
 }

@@ -1,4 +1,5 @@
 /** Detects where a new section begins: a heading of a document, a definition in code. */
+import { inAnyScript } from "./any-script.ts";
 import { createCodeScanner } from "./code-scanner.ts";
 import { definitionIn, type Definition } from "./definitions.ts";
 import { isCode, type CodeFormat, type TextFormat } from "./format.ts";
@@ -136,16 +137,20 @@ function readRst(): ReadLine {
 const comment = /^(?:\/\*|\*(?:$|[\s/*])|\/\/|--|;;)/;
 const hashComment = /^#/;
 /** What may stand before a definition, or on lines of its own above it. */
-const annotation =
-  /^(?:@(?!interface\b)[\w.]+(?:\([^()]*\))?|\[[\w.:]+(?:\([^()]*\))?\]|#\[[^\]]*\]|template\s*<[^()]*>|\/\*[^*]*\*\/)\s*/;
+const annotation = inAnyScript(
+  /^(?:@(?!interface\b)[\w.]+(?:\([^()]*\))?|\[[\w.:]+(?:\([^()]*\))?\]|#\[[^\]]*\]|template\s*<[^()]*>|\/\*[^*]*\*\/)\s*/,
+);
+const annotatedType = inAnyScript(/^((?:[a-z]+ )+)@\w+\s+/);
 const continued = /^(?:[)\]{]|where\b)/;
 /** Labels and preprocessor directives, which stand at the margin within functions and classes. */
-const atMargin = /^(?:#|[\w ]{1,40}:$)/;
+const atMargin = inAnyScript(/^(?:#|[\w ]{1,40}:$)/);
+/** In C: a return type on a line of its own. */
+const typeAlone = inAnyScript(/^[\w*][\w\s*]*$/);
 const closed = /^(?:\}|end\b)/i;
 
 /** True if the line is part of a definition that begins with the same indent. */
 export function isContinued(code: string, format: TextFormat): boolean {
-  return closed.test(code) || continued.test(code) || ((format === "c" || format === "go") && atMargin.test(code));
+  return closed.test(code) || continued.test(code) || ((format === "c" || format === "go") && atMargin().test(code));
 }
 
 const hasHashComments: ReadonlySet<TextFormat> = new Set(["python", "ruby", "shell", "indents"]);
@@ -176,7 +181,7 @@ function readCode(format: CodeFormat): HeadingReader {
       within: open.findLast((one) => one.indent < indent || (isClosed && one.indent === indent)),
     });
     if (isClosed || !isContinued(code, format)) while (open.length > 0 && open.at(-1)!.indent >= indent) open.pop();
-    if (!definition) return format === "c" && /^[\w*][\w\s*]*$/.test(code) ? { isRemark: true } : undefined;
+    if (!definition) return format === "c" && typeAlone().test(code) ? { isRemark: true } : undefined;
     const titles = [...open, definition].flatMap(({ title }) => title || []);
     if (definition.kind !== "value") open.push({ ...definition, indent, from, to });
     else if (/[[({]$/.test(code)) open.push({ ...definition, kind: "type", indent, from, to });
@@ -188,13 +193,15 @@ function readCode(format: CodeFormat): HeadingReader {
 
 function withoutAnnotations(code: string): string {
   let rest = code;
-  for (let found = annotation.exec(rest)?.[0]; found; found = annotation.exec(rest)?.[0])
+  for (let found = annotation().exec(rest)?.[0]; found; found = annotation().exec(rest)?.[0])
     rest = rest.slice(found.length);
   // Java writes annotations of a return type after the modifiers.
-  return /^[a-z]+ @(?!interface)/.test(rest) ? rest.replace(/^((?:[a-z]+ )+)@\w+\s+/, "$1") : rest;
+  return /^[a-z]+ @(?!interface)/.test(rest) ? rest.replace(annotatedType(), "$1") : rest;
 }
 
 /** Width of the white space before the text. */
 export function indentOf(line: string): number {
-  return /^[ \t]*/.exec(line)![0].replaceAll("\t", "    ").length;
+  let width = 0;
+  for (let at = 0; line[at] === " " || line[at] === "\t"; at += 1) width += line[at] === "\t" ? 4 : 1;
+  return width;
 }

@@ -105,6 +105,19 @@ describe("the order", () => {
   beforeEach(open);
   afterEach(close);
 
+  it.each([
+    ["config.yaml", "port: 1\n\ntimeoutSeconds: 3\n", "timeoutSeconds"],
+    ["config.json", '{\n  "port": 1,\n  "timeoutSeconds": { "a": 3 }\n}\n', "timeoutSeconds"],
+    ["config.toml", "[待ち時間]\nport = 1\n", "待ち時間"],
+  ])("puts a key of %s before many texts that mention it", (path, text, key) => {
+    const filler = "other: values of no interest\n".repeat(20);
+    store.put([
+      ...Array.from({ length: 150 }, (_, at) => document(`notes/${at}.md`, `${key} ${key} ${key}`)),
+      document(path, path.endsWith("yaml") ? text + filler : text),
+    ]);
+    expect(search(key, { limit: 30 })[0]!.entry.path).toBe(path);
+  });
+
   it("puts matches first, also those that the score alone would not put among the best", () => {
     const many = Array.from({ length: 60 }, (_, at) => document(`many/${at}`, "rotate rotate rotate"));
     const filler = "nothing of interest here ".repeat(200);

@@ -118,6 +118,20 @@ describe("other text is cut between paragraphs", () => {
   });
 });
 
+describe("keys are the headings of YAML, TOML and JSON", () => {
+  it("the outermost ones, in the passage where they begin", () => {
+    const text = `services:\n  web:\n    image: ${long}\nvolumes: {}\n${"\n  inner: 1".repeat(400)}\n\n設定: 3\n設定: 4\n`;
+    const passages = passagesOf(text, "keys");
+    expect(passages.map(({ heading }) => heading)).toEqual(["services, volumes", "", "設定"]);
+    const withoutHeading = passages.map((passage) => ({ ...passage, heading: "", defines: [] }));
+    expect(withoutHeading).toEqual(passagesOf(text, "plain"));
+  });
+  it("not more than fit in a heading", () => {
+    const text = Array.from({ length: 20_000 }, (_, at) => `key${at}: 1\n${"k".repeat(at % 500)}: 2\n`).join("");
+    for (const { heading } of passagesOf(text, "keys")) expect(heading.length).toBeLessThan(600);
+  });
+});
+
 it("a text without content has one empty passage", () => {
   for (const text of ["", " \r\n\t\n"])
     expect(passagesOf(text, "plain")).toEqual([
@@ -133,6 +147,7 @@ it("passages are in order and hold all non-space text, with their lines, whateve
     "braces",
     "indents",
     "statements",
+    "keys",
     "plain",
   );
   const piece = fc.oneof(

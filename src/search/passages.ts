@@ -1,6 +1,7 @@
 /** Cuts a text at headings, definitions and paragraphs. */
 import { headingReader, indentOf, isContinued, type OpenDefinition } from "./headings.ts";
 import { isCode, type TextFormat } from "./format.ts";
+import { outermostKeys } from "./outermost-keys.ts";
 import { wholeCharacterAt } from "./whole-character.ts";
 
 export interface Passage {
@@ -38,6 +39,7 @@ const minWeight = 90;
 export function passagesOf(text: string, format: TextFormat): CutPassage[] {
   const passages: CutPassage[] = [];
   const reader = headingReader(format);
+  const isOfCode = isCode(format);
   /** Number of the first line of each definition, by its position. */
   const lineAt = new Map<number, number>();
   let begun: Begun[] = [];
@@ -95,7 +97,7 @@ export function passagesOf(text: string, format: TextFormat): CutPassage[] {
     }
     const began = reader.read(text, start, to, newline === -1 ? "" : peekLine(text, next));
     const within = reader.containers();
-    const heading = isCode(format) ? within.flatMap(({ title }) => title || []).join(" > ") : section;
+    const heading = isOfCode ? within.flatMap(({ title }) => title || []).join(" > ") : section;
     const cut: Cut | undefined = open && {
       to: open.to,
       lastLine: open.lastLine,
@@ -113,7 +115,7 @@ export function passagesOf(text: string, format: TextFormat): CutPassage[] {
     if (began && "heading" in began) {
       const at = remarks ?? cut;
       // A heading alone stays with the text below it, and so does a short text before the first heading.
-      const isEnough = at && (at.weight >= minWeight || (!isCode(format) && open?.hasText && open.heading !== ""));
+      const isEnough = at && (at.weight >= minWeight || (!isOfCode && open?.hasText && open.heading !== ""));
       if (start >= wholeUntil && began.definition?.kind !== "value") {
         if (open && isEnough) {
           if (remarks) closeAt({ ...remarks, heading, within });
@@ -174,7 +176,8 @@ export function passagesOf(text: string, format: TextFormat): CutPassage[] {
     }
   }
   close();
-  return passages.length === 0 ? [{ from: 0, to: 0, lines: [1, 1], heading: "", defines: [], within: [] }] : passages;
+  if (passages.length === 0) return [{ from: 0, to: 0, lines: [1, 1], heading: "", defines: [], within: [] }];
+  return format === "keys" ? withKeys(text, passages) : passages;
 }
 
 /** A definition that begins in the open passage or after it. */
@@ -231,6 +234,18 @@ function headingOf(begun: readonly Begun[]): string {
     above = path.slice(0, end);
   });
   return heading;
+}
+
+/** Keys are headings of the passage where they begin, but no place to cut. */
+function withKeys(text: string, passages: readonly CutPassage[]): CutPassage[] {
+  const keys = outermostKeys(text);
+  let next = 0;
+  return passages.map((passage) => {
+    const defines = new Set<string>();
+    for (; next < keys.length && keys[next]!.from < passage.to; next += 1) defines.add(keys[next]!.name);
+    const begun = Array.from(defines, (name) => ({ from: passage.from, heading: name, name }));
+    return { ...passage, heading: headingOf(begun), defines: [...defines] };
+  });
 }
 
 /** Where the definition ends whose first line is [start, next); undefined if it weighs more than `most`. */

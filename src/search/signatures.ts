@@ -1,4 +1,5 @@
 /** Recognizes signatures without a keyword: `int main(void) {`, `Pool::close()`, `public int Size { get; }`. */
+import { inAnyScript } from "./any-script.ts";
 import type { DefinitionKind } from "./definitions.ts";
 
 /** Maximum length of the parameters. */
@@ -46,6 +47,15 @@ function isStatement(word: string): boolean {
   return statements.has(word);
 }
 
+const macroName = inAnyScript(/^(?!\d)\w{2,41}\s?$/);
+const macroRest = inAnyScript(/^\)[\w\s*]{1,80}$/);
+const nameStart = inAnyScript(/^(?!\d)[\w*]/);
+const functionName = inAnyScript(/^~?(?!\d)[\w$]+$/);
+const interfaceName = inAnyScript(/\s[\w<>,.\s]{1,120}\.$/);
+const typesBefore = inAnyScript(/^(?:[\w$<~:][\w\s<>,[\]*&:?.$~]*)?$/);
+const firstWord = inAnyScript(/^\w*/);
+const declarationRest = inAnyScript(/^(?:[;:=[]|->|(?!\d)\w)/);
+
 /** A function with its types before its name. `kind` and `title` are those of the definition that contains it. */
 function typed(
   code: string,
@@ -60,10 +70,10 @@ function typed(
   let rest = after(text, at + open);
   let first = 0;
   // A macro around the type: `API(int) parse(const char *text);`
-  if (isCpp && kind !== "function" && /^[A-Z_]\w{1,40}\s?$/i.test(code.slice(0, open)) && /^[A-Za-z_*]/.test(rest)) {
+  if (isCpp && kind !== "function" && macroName().test(code.slice(0, open)) && nameStart().test(rest)) {
     const typeEnd = code.indexOf(")", open);
     const next = code.indexOf("(", typeEnd);
-    if (typeEnd !== -1 && next !== -1 && /^\)[\w\s*]{1,80}$/.test(code.slice(typeEnd, next))) {
+    if (typeEnd !== -1 && next !== -1 && macroRest().test(code.slice(typeEnd, next))) {
       first = typeEnd + 1;
       open = next;
       rest = after(text, at + open);
@@ -74,22 +84,22 @@ function typed(
   const before = (first > 0 ? "type " : "") + head.slice(0, start).trimEnd();
   const full = head.slice(start);
   const name = full.slice(full.lastIndexOf(":") + 1);
-  if (!/^~?[A-Za-z_$][\w$]*$/.test(name)) return undefined;
+  if (!functionName().test(name)) return undefined;
   if (/^(?:__attribute__|static|public|private|protected|internal)$/.test(name)) return undefined;
   // An interface's name stands before that of a method that implements it: `void IDisposable.Dispose()`
-  const types = kind === "type" ? before.replace(/\s[\w<>,.\s]{1,120}\.$/, "") : before;
+  const types = kind === "type" ? before.replace(interfaceName(), "") : before;
   if (
-    !/^(?:[\w$<~:][\w\s<>,[\]*&:?.$~]*)?$/.test(types) ||
+    !typesBefore().test(types) ||
     /^:(?!:)|\b(?:operator|new)$|\b(?:throw|return|instanceof)\b/.test(types) ||
     /[.?,]$|(?<!:):$/.test(types)
   )
     return undefined;
-  if (isStatement(types === "" ? name : /^\w*/.exec(types)![0])) return undefined;
+  if (isStatement(types === "" ? name : firstWord().exec(types)![0])) return undefined;
   const hasBody = /^(?:\{|=>)/.test(rest);
   const found = { title: full, name };
   if (hasBody && types !== "") return found;
   if (kind === "function") return undefined;
-  if (types !== "") return /^(?:[;:=[]|->|[A-Za-z_])/.test(rest) ? found : undefined;
+  if (types !== "") return declarationRest().test(rest) ? found : undefined;
   // A constructor, or a type on the line before.
   if (name === title || name.startsWith("~")) return /^[{:;=a-z]/.test(rest) ? found : undefined;
   return isCpp && (hasBody ? kind === undefined : full.includes("::") && /^(?::|=|[a-z])/.test(rest))
@@ -109,25 +119,31 @@ function withoutGenerics(head: string): string {
   return head;
 }
 
+/** Half a surrogate pair is part of a letter. */
+const inName = inAnyScript(/[\w$~:\ud800-\udfff]/);
+
 function startOfName(head: string): number {
   let at = head.length;
-  while (at > 0 && /[\w$~:]/.test(head[at - 1]!)) at -= 1;
+  while (at > 0 && inName().test(head[at - 1]!)) at -= 1;
   return at;
 }
 
+const accessors = inAnyScript(/^\w[\w<>,[\].?]{0,120}\s+(\w+)\s*\{\s*(?:get|set|init)\b/);
+const propertyStart = inAnyScript(
+  /^(?:public|private|protected|internal|static|override|virtual|abstract)\s[\w\s<>,[\].?]{1,160}?(?=\s*(?:\{|=>|$))/,
+);
+const word = inAnyScript(/^\w+$/);
+
 /** `public int Size { get; }`, `public string Name => name;` */
 function property(code: string, text: string, at: number): string | undefined {
-  const declared = /^\w[\w<>,[\].?]{0,120}\s+(\w+)\s*\{\s*(?:get|set|init)\b/.exec(code)?.[1];
+  const declared = accessors().exec(code)?.[1];
   if (declared !== undefined) return declared;
-  const start =
-    /^(?:public|private|protected|internal|static|override|virtual|abstract)\s[\w\s<>,[\].?]{1,160}?(?=\s*(?:\{|=>|$))/.exec(
-      code,
-    )?.[0];
+  const start = propertyStart().exec(code)?.[0];
   if (start === undefined) return undefined;
   if (start.length === code.length && !/^\s*\{/.test(text.slice(at + start.length, at + start.length + 40)))
     return undefined;
   const words = start.split(/\s+/);
-  return words.length < 3 ? undefined : /^\w+$/.exec(words.at(-1)!)?.[0];
+  return words.length < 3 ? undefined : word().exec(words.at(-1)!)?.[0];
 }
 
 export const signatureIn = { after, isStatement, typed, property };

@@ -597,7 +597,20 @@ const search: readonly Parser[] = [
     run: tokenize,
   },
   ...(
-    ["markdown", "asciidoc", "rst", "plain", "script", "python", "c", "csharp", "shell", "sql", "statements"] as const
+    [
+      "markdown",
+      "asciidoc",
+      "rst",
+      "keys",
+      "plain",
+      "script",
+      "python",
+      "c",
+      "csharp",
+      "shell",
+      "sql",
+      "statements",
+    ] as const
   ).map((format): Parser => ({
     name: `passages of ${format}`,
     tokens: [
