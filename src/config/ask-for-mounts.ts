@@ -12,11 +12,11 @@ import { realPath } from "../lib/real-path.ts";
 import { type Facts, holds, sha256 } from "./trust.ts";
 
 /** Paths that options name, by part, each with the name shown when it changes. */
-export type Places = Map<string | undefined, (readonly [name: string, path: string])[]>;
+export type AskedPlaces = Map<string | undefined, (readonly [name: string, path: string])[]>;
 
 interface MountsAsking {
   readonly asking: Asking;
-  readonly places: Places;
+  readonly places: AskedPlaces;
   /** The parsed config, with references. */
   readonly raw: unknown;
   readonly resolved: ResolvedReferences;

@@ -3,7 +3,7 @@ import { basename, dirname, extname, relative, resolve } from "node:path";
 import { sources } from "../sources/index.ts";
 import { checkAccess, checkQuotas } from "./access.ts";
 import { checkAuth } from "./auth.ts";
-import { askForMounts, mayRun, type Places, referredFact } from "./ask-for-mounts.ts";
+import { askForMounts, mayRun, type AskedPlaces, referredFact } from "./ask-for-mounts.ts";
 import { createAsking, partOf, type Standing } from "./asking.ts";
 import { check, type CheckOptions } from "./check.ts";
 import { checkMounts, takeChecked } from "./check-mounts.ts";
@@ -92,7 +92,7 @@ export async function loadWith(
   }
 
   const { z: zod } = await import("zod");
-  const places: Places = new Map();
+  const places: AskedPlaces = new Map();
   const checking: CheckOptions = {
     zod,
     folder,

@@ -90,9 +90,10 @@ describe("the implementation and its test", () => {
   });
 });
 
+const method = (name: string, word: string): string =>
+  `  /** Handles the ${word} of the queue with care, and tells nobody about it until it is done. */\n  ${name}(): void {\n    this.${word} = "${word} of the queue";\n    this.count += 1;\n  }\n`;
+
 describe("a passage inside a definition", () => {
-  const method = (name: string, word: string): string =>
-    `  /** Handles the ${word} of the queue with care, and tells nobody about it until it is done. */\n  ${name}(): void {\n    this.${word} = "${word} of the queue";\n    this.count += 1;\n  }\n`;
   const words = ["apples", "pears", "plums", "grapes", "cherries", "figs", "dates", "limes", "在庫"];
   const text = `export class Warehouse extends Building {\n${words.map((word, at) => method(`handle${at}`, word)).join("\n")}}\n`;
 
