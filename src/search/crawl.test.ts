@@ -570,6 +570,8 @@ function changing(memory: Memory, answers: IndexedChanges[]) {
   return { source, asked, lists: () => lists };
 }
 
+const unchanged: IndexedChanges = { changes: [] };
+
 describe("a source that knows what has changed since the index was complete", () => {
   it("is not listed again, and only what has changed is read", async () => {
     const memory = createMemory({ "a.md": "kettle", "b.md": "whistle" });
@@ -577,9 +579,9 @@ describe("a source that knows what has changed since the index was complete", ()
       { kind: "changed", path: "a.md" },
       { kind: "gone", path: "b.md" },
     ];
-    const first = changing(memory, [{ state: "one" }]);
+    const first = changing(memory, [{ state: "one" }, unchanged]);
     await once(first.source);
-    expect([first.asked, first.lists()]).toEqual([[undefined], 2]);
+    expect([first.asked, first.lists()]).toEqual([[undefined, "one"], 2]);
     memory.set("a.md", "teapot");
     const next = changing(memory, [{ state: "two", changes }]);
     await once(next.source);
@@ -604,5 +606,44 @@ describe("a source that knows what has changed since the index was complete", ()
     const unknown = changing(memory, [{}]);
     await once(unknown.source);
     expect([unknown.asked, unknown.lists(), found("kettle")]).toEqual([[undefined], 1, ["a.md"]]);
+  });
+
+  it("is listed again if it changed while it was listed, or if a pass over its changes was stopped", async () => {
+    const memory = createMemory({ "a.md": "kettle" });
+    await once(
+      changing(memory, [{ state: "one" }, { state: "two", changes: [{ kind: "changed", path: "a.md" }] }]).source,
+    );
+    const again = changing(memory, [{ state: "two" }, unchanged]);
+    await once(again.source);
+    expect([again.asked, again.lists()]).toEqual([[undefined, "two"], 1]);
+    memory.set("b.md", "quokka");
+    const stopped = changing(memory, [{ state: "three", changes: [{ kind: "appeared", path: "b.md" }] }]);
+    const mayGrow = () => {
+      stop.abort();
+      return true;
+    };
+    await once(stopped.source, { mayGrow });
+    expect(found("quokka")).toEqual(["b.md"]);
+    stop = new AbortController();
+    memory.delete("b.md");
+    const last = changing(memory, [{ state: "two" }, unchanged]);
+    await once(last.source);
+    expect([last.asked, found("quokka")]).toEqual([[undefined, "two"], []]);
+  });
+
+  it("is listed by the next process after one that followed its changes", async () => {
+    const memory = createMemory({ "a.md": "kettle" });
+    await once(changing(memory, [{ state: "one" }, unchanged]).source);
+    const { crawl, until } = begin(changing(memory, [{ state: "one", changes: [] }]).source);
+    await until(isComplete);
+    memory.set("b.md", "quokka");
+    crawl.hear([{ kind: "appeared", path: "b.md" }]);
+    await until((now) => isComplete(now) && found("quokka").length > 0);
+    stop.abort();
+    stop = new AbortController();
+    memory.delete("b.md");
+    const next = changing(memory, [{ state: "one", changes: [] }, unchanged]);
+    await once(next.source);
+    expect([next.asked[0], found("quokka")]).toEqual([undefined, []]);
   });
 });

@@ -229,15 +229,24 @@ export function createCrawl(options: CrawlOptions) {
     call.signal.throwIfAborted();
     move("indexing");
     const before = store.note(stateNote(mount)) || undefined;
-    const { state, changes: since } = (await source.indexedSince?.(before, call)) ?? {};
-    // Whoever follows changes lists everything, so that the source knows what to watch.
-    if (before !== undefined && since && isFirst && once) await resume(since, call);
+    // Whoever follows changes lists everything, so that the source knows what to watch, and its index soon differs from any state.
+    const { state, changes: since } = (once ? await source.indexedSince?.(before, call) : undefined) ?? {};
+    const resumed = isFirst && before !== undefined ? since : undefined;
+    // Cleared first: the index may be closed before the pass is complete.
+    if (resumed?.length !== 0) remember(stateNote(mount), "");
+    if (resumed) await resume(resumed, call);
     else await compareAll(call);
     isFirst = false;
     if (phase === "large") return;
-    remember(stateNote(mount), unread.size === 0 && !isCut ? (state ?? "") : "");
+    const isStored = unread.size === 0 && !isCut && (resumed !== undefined || (await isStill(state, call)));
+    remember(stateNote(mount), isStored ? (state ?? "") : "");
     forgetErrors();
     move(isPassWanted ? "indexing" : "complete");
+  }
+
+  /** False if the source has changed while it was listed: the index may then contain what neither this state nor the next has. */
+  async function isStill(state: string | undefined, call: Call): Promise<boolean> {
+    return state !== undefined && (await source.indexedSince?.(state, call))?.changes?.length === 0;
   }
 
   const isFresh = ({ path }: { readonly path: string }) => !touched.has(path);

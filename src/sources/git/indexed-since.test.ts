@@ -1,7 +1,9 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { findRepository } from "../../backends/git/repository.ts";
 import type { Source, SourceChange } from "../../source.ts";
+import { indexedSince } from "./indexed-since.ts";
 import { call, clear, testRepository, type TestRepository } from "./test-repository.ts";
 
 let repository: TestRepository;
@@ -91,5 +93,15 @@ describe("what has changed of the indexed commits", () => {
       await stateNow();
       expect((await source.indexedSince!(state, call)).changes, String(change)).toBeUndefined();
     }
+  });
+
+  it("is unknown if a ref moves while git runs", async () => {
+    const state = await stateNow();
+    repository.commit("Leak the password", { "leak.md": "one" });
+    const answer = await indexedSince(findRepository(repository.folder)!, { chosen: {}, env: {} }, state, async () => {
+      repository.git("commit", "-q", "--amend", "-m", "Another");
+      return { present: { tips: [], ruleFiles: {} }, changes: [] };
+    });
+    expect(answer).toEqual({});
   });
 });
