@@ -104,4 +104,21 @@ describe("what has changed of the indexed commits", () => {
     });
     expect(answer).toEqual({});
   });
+
+  it("is unknown if there were more commits than are indexed: others take the places of those that are gone", async () => {
+    const { git, gitBytes, open } = repository;
+    const commits = Array.from(
+      { length: 1003 },
+      (_, at) => `commit refs/heads/long\ncommitter Ada <ada@example.org> ${1_760_000_000 + at} +0000\ndata 1\n.\n`,
+    );
+    gitBytes(["fast-import", "--quiet"], commits.join("\n"));
+    source = await open({ indexedCommits: 1001 });
+    const counts: (number | undefined)[] = [];
+    for (let round = 0; round < 2; round += 1) {
+      const state = await stateNow();
+      git("update-ref", "refs/heads/long", "long~5");
+      counts.push((await source.indexedSince!(state, call)).changes?.length);
+    }
+    expect(counts).toEqual([undefined, 6]);
+  });
 });
