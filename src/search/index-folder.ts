@@ -1,9 +1,10 @@
 /** The files of an index on disk: the database, the lease of its writer, and the status. */
-import { mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, truncateSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, truncateSync, utimesSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { fileClockMs } from "../lib/file-clock-ms.ts";
 import { fileIdentity, statOf } from "../lib/file-identity.ts";
 import { writeFileAtomically } from "../lib/write-file-atomically.ts";
-import type { IndexStatus } from "./status.ts";
+import { type IndexStatus, statusAfter } from "./status.ts";
 
 export type IndexFolder = ReturnType<typeof indexFolder>;
 
@@ -42,10 +43,11 @@ export function indexFolder(folder: string) {
     /** Size on disk of all files together. */
     bytes: (): number => files.reduce((sum, file) => sum + Number(statOf(file)?.size ?? 0), 0),
 
-    /** The last status that the writer of the index stored. */
+    /** The last status that the writer of the index stored: incomplete if it has not confirmed it for some seconds. */
     readStatus(): IndexStatus | undefined {
       try {
-        return JSON.parse(readFileSync(status, "utf8")) as IndexStatus;
+        const ageMs = fileClockMs() - statSync(status).mtimeMs;
+        return statusAfter(JSON.parse(readFileSync(status, "utf8")) as IndexStatus, ageMs);
       } catch {
         return undefined;
       }
@@ -59,6 +61,16 @@ export function indexFolder(folder: string) {
         // No status is better than an outdated one.
         rmSync(status, { force: true });
         throw cause;
+      }
+    },
+
+    /** Confirms the stored status, if there is one. */
+    confirmStatus(): void {
+      try {
+        const seconds = fileClockMs() / 1000;
+        utimesSync(status, seconds, seconds);
+      } catch {
+        // An old status counts as incomplete.
       }
     },
 

@@ -356,7 +356,9 @@ export function createIndexer(options: IndexerOptions) {
   async function checkOn({ check }: GuardedStore, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await rest(checkMs, signal);
-      if (!signal.aborted) check();
+      if (signal.aborted) return;
+      check();
+      files.confirmStatus();
     }
   }
 
