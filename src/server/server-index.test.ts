@@ -10,7 +10,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Call, SearchResult } from "../resources.ts";
@@ -258,5 +259,25 @@ describe("a command beside a process that keeps the index", () => {
     expect({ uris: uris.length, ready, role: next.index.role }).toEqual({ uris: 2, ready: 0.99, role: "reader" });
     expect(failures).toMatchObject([{ mount: "docs" }, { mount: "notes" }]);
     expect(failures![0]!.message).toMatch(/^the index was last updated 2\d s ago by another process$/);
+  });
+
+  it("does not wait for a mount that it has with other settings", async () => {
+    const file = await keepIndex();
+    writeFileSync(file, readFileSync(file, "utf8").replaceAll(/"key":"[^"]*"/g, '"key":"other"'));
+    const command = await open(undefined, { live: false });
+    await command.index.caughtUp(call);
+    const message = "another Pressmark process keeps this index with other settings; stop or restart it";
+    expect(await search(command, "tea")).toMatchObject({ ready: 0, failures: [{ message }, { message }] });
+  });
+
+  it("says that it should be restarted if it has another version", async () => {
+    const file = await keepIndex();
+    const database = new DatabaseSync(join(dirname(file), "index.db"));
+    database.exec("update made_by set version = '0'");
+    database.close();
+    const command = await open(undefined, { live: false });
+    await command.index.caughtUp(call);
+    const message = expect.stringContaining("if a server of that version is running, restart it") as string;
+    expect(await search(command, "tea")).toMatchObject({ ready: 0, failures: [{ message }, { message }] });
   });
 });

@@ -90,6 +90,10 @@ const crawlVersion = 1;
 /** States in which nothing more will happen. */
 const endedStates: ReadonlySet<MountStatus["state"]> = new Set(["partial", "failing", "full", "large", "unavailable"]);
 
+/** A process that makes a single pass ends soon, and this one makes its own. */
+const otherSettings = "another Pressmark process keeps this index with other settings; stop or restart it";
+const unindexed = { documents: 0, passages: 0, looked: 0, total: 0, pending: 0, unread: 0, ready: 0 };
+
 interface Threads {
   readonly indexer: IndexerClient;
   readonly searcher: SearcherClient;
@@ -215,6 +219,8 @@ export function createServerIndex({ cacheFolder, project, runtime, live, leaseMs
   function statusOf(mount: string): MountStatus | undefined {
     const key = served.find(({ name }) => name === mount)?.key;
     const reported = status?.mounts.find((each) => each.name === mount && each.key === key);
+    if (!reported && key !== undefined && role === "reader" && status && !status.isSinglePass)
+      return { ...unindexed, name: mount, key, state: "unavailable", lastError: otherSettings };
     if (reported && ownProblem) return { ...reported, state: "unavailable", ready: 0, lastError: ownProblem.message };
     // Another process has its own numbers for changes.
     const waiting = (role === "writer" && reported && threads?.indexer.waiting(mount, reported.heard ?? 0)) || 0;
