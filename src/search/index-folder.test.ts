@@ -48,6 +48,13 @@ describe("the folder of an index", () => {
     files.markClosed();
     expect([files.takeClosed(), files.takeClosed()]).toEqual([true, false]);
     files.markClosed();
+    // As a reader leaves it.
+    writeFileSync(`${files.database}-wal`, "");
+    expect(files.takeClosed()).toBe(true);
+    files.markClosed();
+    files.forgetClosed();
+    expect(files.takeClosed()).toBe(false);
+    files.markClosed();
     writeFileSync(files.database, "three");
     expect(files.takeClosed()).toBe(false);
   });
@@ -92,7 +99,7 @@ describe("the folder of an index", () => {
       [files.database, "a"],
       [files.database, "ab"],
       [`${files.database}-wal`, "a"],
-      [`${files.database}-wal`, ""],
+      [`${files.database}-wal`, "ab"],
     ] as const) {
       writeFileSync(path, text);
       stamps.add(files.stamp());

@@ -91,6 +91,11 @@ export function indexFolder(folder: string) {
       }
     },
 
+    /** The next to open the database checks it. For anyone. */
+    forgetClosed(): void {
+      rmSync(closed, { force: true });
+    },
+
     removeDatabase(): void {
       for (const file of [...files, status]) rmSync(file, { force: true });
     },
@@ -123,9 +128,10 @@ export function makeFolder(path: string): void {
   }
 }
 
+/** Whoever reads the database leaves an empty log, which has nothing written. */
 function writtenAt(path: string): string {
   const stats = statOf(path);
-  return stats ? `${stats.size}-${stats.mtimeNs}` : "none";
+  return stats && stats.size > 0n ? `${stats.size}-${stats.mtimeNs}` : "none";
 }
 
 /** True if something of another kind has this path. */

@@ -409,6 +409,7 @@ export function createIndexer(options: IndexerOptions) {
     },
     /** A search failed or found the index damaged: checks immediately whether it is still intact. */
     check(found?: "damaged"): void {
+      if (found === "damaged") files.forgetClosed();
       if (found === "damaged") guard?.condemn();
       else guard?.check();
       publish();

@@ -15,6 +15,7 @@ import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Call, SearchResult } from "../resources.ts";
+import { indexFolder } from "../search/index-folder.ts";
 import { takeLease } from "../search/lease.ts";
 import type { IndexStatus } from "../search/status.ts";
 import { collectChanges } from "../testing/listen.ts";
@@ -230,6 +231,23 @@ it("a command that is still open holds up no other: each makes its own pass, and
   await second.index.caughtUp(call);
   expect([second.index.role, (await search(second, "oolong")).uris]).toEqual(["writer", [uri("docs/b.md")]]);
   expect(await search(first, "green")).toMatchObject({ uris: [uri("docs/a.md")], ready: 1 });
+});
+
+it("an index that a search finds damaged is checked when it is opened again", async () => {
+  const first = await open(both, { live: false });
+  await first.index.caughtUp(call);
+  await search(first, "tea");
+  await first.close();
+  const closed = join(first.index.place, "closed");
+  const { takeClosed, markClosed, database } = indexFolder(first.index.place);
+  expect(takeClosed()).toBe(true);
+  markClosed();
+  const second = await open(undefined, { live: false });
+  await second.index.caughtUp(call);
+  await expect.poll(() => existsSync(closed)).toBe(true);
+  writeFileSync(database, Buffer.alloc(8192, 1));
+  expect((await search(second, "tea")).ready).toBe(0);
+  expect(existsSync(closed)).toBe(false);
 });
 
 /** Keeps the index as a server does that has stopped responding. Returns the file of its status. */
