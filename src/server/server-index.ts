@@ -302,6 +302,8 @@ export function createServerIndex({ cacheFolder, project, runtime, live, leaseMs
       return known && known.state !== "large" ? known.ready : 0;
     },
 
+    hasJustRead: (mount) => !live && role === "writer" && statusOf(mount)?.ready === 1,
+
     problem(mount) {
       if (!isSearched(mount)) return undefined;
       const problem = ownProblem ?? status?.problem;
