@@ -71,6 +71,12 @@ async function once(source: Source, more: Partial<CrawlOptions> = {}): Promise<v
   await begin(source, { isWatched: false, once: true, ...more }).ran;
 }
 
+/** Stops the crawl after the first batch. */
+function stopThenGrow(): boolean {
+  stop.abort();
+  return true;
+}
+
 function stored(): string[] {
   return store.stored("m", { limit: 100_000 }).map(({ path }) => path);
 }
@@ -463,6 +469,14 @@ describe("a crawl", () => {
     expect(found("tea")).toEqual(["a"]);
   });
 
+  it("stores batches of a given size, between which it can be stopped", async () => {
+    const texts = Array.from({ length: 40 }, (_, at) => [`${at}.md`, "tea ".repeat(250)] as const);
+    const { source } = createMemory(Object.fromEntries(texts));
+    await once(source, { batchChars: 5000, mayGrow: stopThenGrow });
+    expect(stored().length).toBeGreaterThan(0);
+    expect(stored().length).toBeLessThan(10);
+  });
+
   it("adds nothing if the index may not grow, and removes what is gone", async () => {
     const memory = createMemory({ a: "tea", b: "tea" });
     await once(memory.source);
@@ -618,11 +632,7 @@ describe("a source that knows what has changed since the index was complete", ()
     expect([again.asked, again.lists()]).toEqual([[undefined, "two"], 1]);
     memory.set("b.md", "quokka");
     const stopped = changing(memory, [{ state: "three", changes: [{ kind: "appeared", path: "b.md" }] }]);
-    const mayGrow = () => {
-      stop.abort();
-      return true;
-    };
-    await once(stopped.source, { mayGrow });
+    await once(stopped.source, { mayGrow: stopThenGrow });
     expect(found("quokka")).toEqual(["b.md"]);
     stop = new AbortController();
     memory.delete("b.md");

@@ -22,6 +22,8 @@ export interface CrawlOptions extends TextLimits {
   /** True for a single pass. */
   readonly once?: boolean;
   readonly everyMs?: number;
+  /** Size of a batch; nothing else runs on the thread while it is stored. */
+  readonly batchChars?: number | undefined;
   /** A larger mount is not indexed at all: searching a part of it would mislead. */
   readonly maxFiles?: number;
   /** Called once, before anything is read. Resolves when all later changes will be reported. */
@@ -51,7 +53,7 @@ export interface CrawlState {
 
 /** Size of a batch: changes are handled between batches, and a kill loses at most one. */
 const batchDocuments = 256;
-const batchChars = 1024 * 1024;
+const defaultBatchChars = 1024 * 1024;
 const readsAtOnce = 4;
 const statsAtOnce = 16;
 const pageSize = 1000;
@@ -74,7 +76,7 @@ export type Crawl = ReturnType<typeof createCrawl>;
 
 export function createCrawl(options: CrawlOptions) {
   const { mount, source, store, runtime, isWatched, once = false, everyMs = 300_000, mayGrow, moved } = options;
-  const { maxFiles = Infinity } = options;
+  const { maxFiles = Infinity, batchChars = defaultBatchChars } = options;
   const changes = new Map<string, "gone" | "there" | "unlisted">();
   /** Paths that were read again because they changed during a pass: they are newer than what the pass knows. */
   const touched = new Set<string>();

@@ -35,6 +35,8 @@ export interface IndexerOptions {
   readonly leaseMs?: number;
   /** True for a single pass. */
   readonly once?: boolean;
+  /** Size of a batch; nothing else runs on the thread while it is stored. */
+  readonly batchChars?: number;
   readonly embeddings?: { readonly model: string; readonly client: Embeddings } | undefined;
   /** Polled during long work, when no message can be received: true to stop everything. */
   readonly isStopped?: () => boolean;
@@ -175,6 +177,7 @@ export function createIndexer(options: IndexerOptions) {
         isWatched: mount.isWatched,
         once,
         maxFileBytes: options.maxFileBytes,
+        batchChars: options.batchChars,
         maxFiles: options.maxFiles,
         ...(mount.isWatched && { follow: (stopped) => options.follow(mount.name, stopped) }),
         mayGrow() {

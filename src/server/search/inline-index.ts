@@ -14,6 +14,9 @@ type Hear = Parameters<typeof createIndexer>[0]["tell"];
 /** How soon another command that holds the lease may have finished. */
 const leaseMs = 25;
 
+/** An interrupt is handled between batches. */
+const batchChars = 128 * 1024;
+
 /** Indexes the mounts once. */
 export function createInlineIndexer(
   { project, embeddings, folder, maxFileBytes, maxBytes, maxFiles }: Omit<IndexerData, "stop">,
@@ -22,7 +25,6 @@ export function createInlineIndexer(
   { runtime, hear }: { readonly runtime: Runtime; readonly hear: Hear },
 ): IndexerClient {
   let served = mounts;
-  let isStopped = false;
   const indexer = createIndexer({
     folder,
     maxFileBytes,
@@ -36,7 +38,7 @@ export function createInlineIndexer(
     open: async (name) => borrowed(served.find((mount) => mount.name === name)!.source),
     follow: async () => undefined,
     tell: hear,
-    isStopped: () => isStopped,
+    batchChars,
     prepare: () => markUsed(folder, project),
   });
   const serve: IndexerClient["serve"] = (next, stored) => {
@@ -51,10 +53,7 @@ export function createInlineIndexer(
     serve,
     check: (found) => indexer.check(found === "damaged" ? found : undefined),
     waiting: () => 0,
-    async close() {
-      isStopped = true;
-      await indexer.close();
-    },
+    close: () => indexer.close(),
   };
 }
 
