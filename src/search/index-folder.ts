@@ -24,6 +24,15 @@ export function indexFolder(folder: string) {
     return [identity, ...[database, log].map(writtenAt)].join(" ");
   }
 
+  function storedStatus(): { readonly status: IndexStatus; readonly ageMs: number } | undefined {
+    try {
+      const ageMs = fileClockMs() - statSync(status).mtimeMs;
+      return { status: JSON.parse(readFileSync(status, "utf8")) as IndexStatus, ageMs };
+    } catch {
+      return undefined;
+    }
+  }
+
   return {
     database,
     lock,
@@ -45,13 +54,12 @@ export function indexFolder(folder: string) {
 
     /** The last status that the writer of the index stored: incomplete if it has not confirmed it for some seconds. */
     readStatus(): IndexStatus | undefined {
-      try {
-        const ageMs = fileClockMs() - statSync(status).mtimeMs;
-        return statusAfter(JSON.parse(readFileSync(status, "utf8")) as IndexStatus, ageMs);
-      } catch {
-        return undefined;
-      }
+      const stored = storedStatus();
+      return stored && statusAfter(stored.status, stored.ageMs);
     },
+
+    /** The same when no process writes the index, as it was then. */
+    storedStatus,
 
     writeStatus(now: IndexStatus | undefined): void {
       if (now === undefined) return rmSync(status, { force: true });

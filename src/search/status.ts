@@ -40,6 +40,8 @@ export interface IndexStatus {
   /** The database that this is about, from `fileIdentity`; absent if none is open. */
   readonly file?: string;
   readonly embeddings?: EmbeddingStatus;
+  /** Present if no process updates the index: how old it is. */
+  readonly ageMs?: number;
   /** Present if its process makes a single pass and does not follow changes. */
   readonly isSinglePass?: true;
 }

@@ -61,6 +61,8 @@ export interface ServerIndex extends SearchIndex {
    * when all embeddings are done.
    */
   caughtUp(call: Pick<Call, "signal" | "progress">, more?: CaughtUpOptions): Promise<void>;
+  /** For a single command, before anything else: searches the index as it is. Returns its age, unless another process updates it. */
+  useAsIs(): Promise<number | undefined>;
   /** Stops everything and releases all resources. */
   close(): Promise<void>;
 }
@@ -114,6 +116,7 @@ export function createServerIndex({ cacheFolder, project, runtime, live, leaseMs
   let status: IndexStatus | undefined;
   /** Why there is no index, if found here: a thread failed, or another file is in its place. It is retried. */
   let ownProblem: IndexProblem | undefined;
+  let isAsIs = false;
   let retryMs = firstRetryMs;
   /** Until when searches wait for the first pass; undefined before the first search. */
   let awaitedUntilMs: number | undefined;
@@ -146,7 +149,7 @@ export function createServerIndex({ cacheFolder, project, runtime, live, leaseMs
 
   async function start(): Promise<Threads | undefined> {
     // Loaded on demand, to keep the start fast.
-    const { createIndexer, createSearcher } = await (live ? loadThreads() : loadInline());
+    const { createIndexer, createSearcher } = await (live ? loadThreads() : loadInline(isAsIs));
     if (closing.signal.aborted) return undefined;
     const { embeddings, maxFileBytes = defaultFileBytes, maxBytes = defaultBytes, maxFiles = defaultFiles } = settings;
     const location = { folder: place(), embeddings };
@@ -342,6 +345,12 @@ export function createServerIndex({ cacheFolder, project, runtime, live, leaseMs
 
     caughtUp,
 
+    async useAsIs() {
+      isAsIs = true;
+      await open();
+      return status?.ageMs;
+    },
+
     async awaitFirstPass(names, signal) {
       // A single command waits by itself, for as long as it takes.
       if (!live) return;
@@ -376,9 +385,10 @@ async function loadThreads() {
 }
 
 /** For a single command. */
-async function loadInline() {
-  const { createInlineIndexer, createInlineSearcher } = await import("./search/inline-index.ts");
-  return { createIndexer: createInlineIndexer, createSearcher: createInlineSearcher };
+async function loadInline(isAsIs: boolean) {
+  const inline = await import("./search/inline-index.ts");
+  const createIndexer = isAsIs ? inline.createIdleIndexer : inline.createInlineIndexer;
+  return { createIndexer, createSearcher: inline.createInlineSearcher };
 }
 
 /** Decides about documents that were added since these callers searched last. */

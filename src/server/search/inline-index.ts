@@ -1,5 +1,7 @@
 /** The index of a single command, on its own thread: starting two threads takes longer than what is usually left to index. */
+import { indexFolder } from "../../search/index-folder.ts";
 import { createIndexer } from "../../search/indexer.ts";
+import { takeLease } from "../../search/lease.ts";
 import { createSearcher } from "../../search/searcher.ts";
 import { openStore } from "../../search/sqlite-store.ts";
 import type { Runtime, Source } from "../../source.ts";
@@ -55,6 +57,32 @@ export function createInlineIndexer(
     waiting: () => 0,
     close: () => indexer.close(),
   };
+}
+
+/** For the index as it is: writes nothing. */
+export function createIdleIndexer(
+  { folder }: IndexLocation,
+  _mounts: unknown,
+  _leftOut: unknown,
+  { hear }: { readonly hear: Hear },
+): IndexerClient {
+  const files = indexFolder(folder);
+  const stored = files.storedStatus();
+  if (stored && isKept(files.lock)) hear("reader", files.readStatus());
+  else if (stored) {
+    const { file: _file, mounts, ...status } = stored.status;
+    // What has changed since is unknown.
+    const aged = mounts.map((mount) => ({ ...mount, ready: Math.min(mount.ready, 0.99) }));
+    hear("writer", { ...status, mounts: aged, ageMs: Math.max(0, stored.ageMs) });
+  }
+  return { serve: () => undefined, check: () => undefined, waiting: () => 0, close: async () => undefined };
+}
+
+/** Whether another process keeps the index up to date. */
+function isKept(lock: string): boolean {
+  const lease = takeLease(lock);
+  lease?.release();
+  return lease === undefined;
 }
 
 export function createInlineSearcher({ folder, embeddings }: IndexLocation, runtime: Runtime): SearcherClient {
