@@ -5,7 +5,7 @@ import type { Call } from "../resources.ts";
 import type { IndexQuery, SearchIndex } from "../search/search-index.ts";
 import type { Access } from "./access.ts";
 
-export interface FairIndex extends Pick<SearchIndex, "problem" | "ready" | "awaitFirstPass"> {
+export interface FairIndex extends Pick<SearchIndex, "problem" | "ready" | "hasJustRead" | "awaitFirstPass"> {
   /** Throws "busy" with a retry time if too many searches wait. */
   search(query: Omit<IndexQuery, "viewer">, call: Call): ReturnType<SearchIndex["search"]>;
 }
@@ -20,6 +20,7 @@ export function createFairIndex(index: SearchIndex, { viewerOf }: Pick<Access, "
   return {
     problem: (mount) => index.problem(mount),
     ready: (mount) => index.ready(mount),
+    hasJustRead: (mount) => index.hasJustRead?.(mount) ?? false,
     awaitFirstPass: async (mounts, signal) => index.awaitFirstPass?.(mounts, signal),
     search: (query, call) =>
       queue.run(call.client ?? call.caller, call, async () =>

@@ -282,6 +282,15 @@ describe("a search through an index", () => {
     expect(answer.hits[0]?.snippet).toBeUndefined();
   });
 
+  it("does not check whether a mount responds that was read for this search", async () => {
+    const { source } = silent({ a: "tea" });
+    const slow: Source = { ...source, stat: () => new Promise(() => {}) };
+    const index: SearchIndex = { ...(await indexOf({ m: source })), hasJustRead: () => true };
+    const answer = await open({ m: slow }, openPolicy, index).pressmark.search({ text: "tea", limit: 5 }, call);
+    expect(answer).toMatchObject({ hits: [{ resource: { uri: "m://a" } }], ready: 1 });
+    expect(answer.failures).toBeUndefined();
+  });
+
   it("names the mounts that the index has a problem with, including those not in it", async () => {
     const [m, large] = [silent({ a: "tea" }).source, silent({ b: "tea" }).source];
     const own = createMemory({ c: "tea" }).source;

@@ -101,7 +101,8 @@ export function createSearch(
   const reached = new WeakMap<RoutedMount, { freshUntilMs: number; readonly reach: Promise<Reach> }>();
 
   /** Checks one hit, or lists one entry, to learn whether the mount can be read. */
-  function reachOf({ mount, entry }: Found): Promise<Reach> {
+  async function reachOf({ mount, entry }: Found): Promise<Reach> {
+    if (index?.hasJustRead?.(mount.name)) return { state: "ok" };
     const begunMs = monotonicMs();
     const known = reached.get(mount);
     if (known && begunMs < known.freshUntilMs) return known.reach;

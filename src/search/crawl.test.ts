@@ -71,6 +71,12 @@ async function once(source: Source, more: Partial<CrawlOptions> = {}): Promise<v
   await begin(source, { isWatched: false, once: true, ...more }).ran;
 }
 
+/** Stops the crawl after the first batch. */
+function stopThenGrow(): boolean {
+  stop.abort();
+  return true;
+}
+
 function stored(): string[] {
   return store.stored("m", { limit: 100_000 }).map(({ path }) => path);
 }
@@ -463,6 +469,14 @@ describe("a crawl", () => {
     expect(found("tea")).toEqual(["a"]);
   });
 
+  it("stores batches of a given size, between which it can be stopped", async () => {
+    const texts = Array.from({ length: 40 }, (_, at) => [`${at}.md`, "tea ".repeat(250)] as const);
+    const { source } = createMemory(Object.fromEntries(texts));
+    await once(source, { batchChars: 5000, mayGrow: stopThenGrow });
+    expect(stored().length).toBeGreaterThan(0);
+    expect(stored().length).toBeLessThan(10);
+  });
+
   it("adds nothing if the index may not grow, and removes what is gone", async () => {
     const memory = createMemory({ a: "tea", b: "tea" });
     await once(memory.source);
@@ -570,6 +584,8 @@ function changing(memory: Memory, answers: IndexedChanges[]) {
   return { source, asked, lists: () => lists };
 }
 
+const unchanged: IndexedChanges = { changes: [] };
+
 describe("a source that knows what has changed since the index was complete", () => {
   it("is not listed again, and only what has changed is read", async () => {
     const memory = createMemory({ "a.md": "kettle", "b.md": "whistle" });
@@ -577,9 +593,9 @@ describe("a source that knows what has changed since the index was complete", ()
       { kind: "changed", path: "a.md" },
       { kind: "gone", path: "b.md" },
     ];
-    const first = changing(memory, [{ state: "one" }]);
+    const first = changing(memory, [{ state: "one" }, unchanged]);
     await once(first.source);
-    expect([first.asked, first.lists()]).toEqual([[undefined], 2]);
+    expect([first.asked, first.lists()]).toEqual([[undefined, "one"], 2]);
     memory.set("a.md", "teapot");
     const next = changing(memory, [{ state: "two", changes }]);
     await once(next.source);
@@ -622,5 +638,40 @@ describe("a source that knows what has changed since the index was complete", ()
     const next = changing(memory, [{ state: "two", changes: [] }]);
     await once(next.source);
     expect([lost.asked[0], next.asked, found("teapot")]).toEqual(["one", [undefined], ["a.md"]]);
+  });
+
+  it("is listed again if it changed while it was listed, or if a pass over its changes was stopped", async () => {
+    const memory = createMemory({ "a.md": "kettle" });
+    await once(
+      changing(memory, [{ state: "one" }, { state: "two", changes: [{ kind: "changed", path: "a.md" }] }]).source,
+    );
+    const again = changing(memory, [{ state: "two" }, unchanged]);
+    await once(again.source);
+    expect([again.asked, again.lists()]).toEqual([[undefined, "two"], 1]);
+    memory.set("b.md", "quokka");
+    const stopped = changing(memory, [{ state: "three", changes: [{ kind: "appeared", path: "b.md" }] }]);
+    await once(stopped.source, { mayGrow: stopThenGrow });
+    expect(found("quokka")).toEqual(["b.md"]);
+    stop = new AbortController();
+    memory.delete("b.md");
+    const last = changing(memory, [{ state: "two" }, unchanged]);
+    await once(last.source);
+    expect([last.asked, found("quokka")]).toEqual([[undefined, "two"], []]);
+  });
+
+  it("is listed by the next process after one that followed its changes", async () => {
+    const memory = createMemory({ "a.md": "kettle" });
+    await once(changing(memory, [{ state: "one" }, unchanged]).source);
+    const { crawl, until } = begin(changing(memory, [{ state: "one", changes: [] }]).source);
+    await until(isComplete);
+    memory.set("b.md", "quokka");
+    crawl.hear([{ kind: "appeared", path: "b.md" }]);
+    await until((now) => isComplete(now) && found("quokka").length > 0);
+    stop.abort();
+    stop = new AbortController();
+    memory.delete("b.md");
+    const next = changing(memory, [{ state: "one", changes: [] }, unchanged]);
+    await once(next.source);
+    expect([next.asked[0], found("quokka")]).toEqual([undefined, []]);
   });
 });

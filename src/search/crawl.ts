@@ -22,6 +22,8 @@ export interface CrawlOptions extends TextLimits {
   /** True for a single pass. */
   readonly once?: boolean;
   readonly everyMs?: number;
+  /** Size of a batch; nothing else runs on the thread while it is stored. */
+  readonly batchChars?: number | undefined;
   /** A larger mount is not indexed at all: searching a part of it would mislead. */
   readonly maxFiles?: number;
   /** Called once, before anything is read. Resolves when all later changes will be reported. */
@@ -51,7 +53,7 @@ export interface CrawlState {
 
 /** Size of a batch: changes are handled between batches, and a kill loses at most one. */
 const batchDocuments = 256;
-const batchChars = 1024 * 1024;
+const defaultBatchChars = 1024 * 1024;
 const readsAtOnce = 4;
 const statsAtOnce = 16;
 const pageSize = 1000;
@@ -74,7 +76,7 @@ export type Crawl = ReturnType<typeof createCrawl>;
 
 export function createCrawl(options: CrawlOptions) {
   const { mount, source, store, runtime, isWatched, once = false, everyMs = 300_000, mayGrow, moved } = options;
-  const { maxFiles = Infinity } = options;
+  const { maxFiles = Infinity, batchChars = defaultBatchChars } = options;
   const changes = new Map<string, "gone" | "there" | "unlisted">();
   /** Paths that were read again because they changed during a pass: they are newer than what the pass knows. */
   const touched = new Set<string>();
@@ -229,16 +231,26 @@ export function createCrawl(options: CrawlOptions) {
     call.signal.throwIfAborted();
     move("indexing");
     const before = store.note(stateNote(mount)) || undefined;
-    const { state, changes: since } = (await source.indexedSince?.(before, call)) ?? {};
-    // Whoever follows changes lists everything, so that the source knows what to watch.
-    if (before !== undefined && since && isFirst && once) await resume(since, call);
+    // Whoever follows changes lists everything, so that the source knows what to watch, and its index soon differs from any state.
+    const { state, changes: since } = (once ? await source.indexedSince?.(before, call) : undefined) ?? {};
+    const resumed = isFirst && before !== undefined ? since : undefined;
+    // Cleared first: the index may be closed before the pass is complete.
+    if (resumed?.length !== 0) remember(stateNote(mount), "");
+    if (resumed) await resume(resumed, call);
     else await compareAll(call);
     isFirst = false;
     if (phase === "large") return;
     // If another pass is wanted, the process may stop before its end.
-    remember(stateNote(mount), !isPassWanted && unread.size === 0 && !isCut ? (state ?? "") : "");
+    const isStored =
+      !isPassWanted && unread.size === 0 && !isCut && (resumed !== undefined || (await isStill(state, call)));
+    remember(stateNote(mount), isStored ? (state ?? "") : "");
     forgetErrors();
     move(isPassWanted ? "indexing" : "complete");
+  }
+
+  /** False if the source has changed while it was listed: the index may then contain what neither this state nor the next has. */
+  async function isStill(state: string | undefined, call: Call): Promise<boolean> {
+    return state !== undefined && (await source.indexedSince?.(state, call))?.changes?.length === 0;
   }
 
   const isFresh = ({ path }: { readonly path: string }) => !touched.has(path);

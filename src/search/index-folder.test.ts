@@ -6,12 +6,14 @@ import {
   rmSync,
   statSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { indexFolder } from "./index-folder.ts";
+import type { MountStatus } from "./status.ts";
 
 let root: string;
 let folder: string;
@@ -45,6 +47,13 @@ describe("the folder of an index", () => {
     writeFileSync(files.database, "one");
     files.markClosed();
     expect([files.takeClosed(), files.takeClosed()]).toEqual([true, false]);
+    files.markClosed();
+    // As a reader leaves it.
+    writeFileSync(`${files.database}-wal`, "");
+    expect(files.takeClosed()).toBe(true);
+    files.markClosed();
+    files.forgetClosed();
+    expect(files.takeClosed()).toBe(false);
     files.markClosed();
     writeFileSync(files.database, "three");
     expect(files.takeClosed()).toBe(false);
@@ -90,7 +99,7 @@ describe("the folder of an index", () => {
       [files.database, "a"],
       [files.database, "ab"],
       [`${files.database}-wal`, "a"],
-      [`${files.database}-wal`, ""],
+      [`${files.database}-wal`, "ab"],
     ] as const) {
       writeFileSync(path, text);
       stamps.add(files.stamp());
@@ -106,6 +115,20 @@ describe("the folder of an index", () => {
     // A value that JSON cannot hold represents any failure.
     expect(() => files.writeStatus({ mounts: [], bytes: 2n as unknown as number })).toThrow(TypeError);
     expect(files.readStatus()).toBeUndefined();
+  });
+
+  it("counts a status as incomplete that its writer has not confirmed for some seconds", () => {
+    const files = indexFolder(folder);
+    files.prepare();
+    const mount = { name: "docs", key: "k", state: "complete", ready: 1 } as MountStatus;
+    files.writeStatus({ mounts: [mount], bytes: 1 });
+    const seconds = Date.now() / 1000 - 20;
+    utimesSync(join(folder, "status.json"), seconds, seconds);
+    expect(files.readStatus()?.mounts).toMatchObject([
+      { state: "failing", ready: 0.99, lastError: expect.stringMatching(/last updated 2\d s ago by another process/) },
+    ]);
+    files.confirmStatus();
+    expect(files.readStatus()?.mounts).toEqual([mount]);
   });
 
   it("restores the length of SQLite's shared memory after another program has truncated it", () => {

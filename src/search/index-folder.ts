@@ -1,9 +1,10 @@
 /** The files of an index on disk: the database, the lease of its writer, and the status. */
-import { mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, truncateSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, truncateSync, utimesSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { fileClockMs } from "../lib/file-clock-ms.ts";
 import { fileIdentity, statOf } from "../lib/file-identity.ts";
 import { writeFileAtomically } from "../lib/write-file-atomically.ts";
-import type { IndexStatus } from "./status.ts";
+import { type IndexStatus, statusAfter } from "./status.ts";
 
 export type IndexFolder = ReturnType<typeof indexFolder>;
 
@@ -21,6 +22,15 @@ export function indexFolder(folder: string) {
     const identity = fileIdentity(database);
     if (identity === undefined) return undefined;
     return [identity, ...[database, log].map(writtenAt)].join(" ");
+  }
+
+  function storedStatus(): { readonly status: IndexStatus; readonly ageMs: number } | undefined {
+    try {
+      const ageMs = fileClockMs() - statSync(status).mtimeMs;
+      return { status: JSON.parse(readFileSync(status, "utf8")) as IndexStatus, ageMs };
+    } catch {
+      return undefined;
+    }
   }
 
   return {
@@ -42,14 +52,14 @@ export function indexFolder(folder: string) {
     /** Size on disk of all files together. */
     bytes: (): number => files.reduce((sum, file) => sum + Number(statOf(file)?.size ?? 0), 0),
 
-    /** The last status that the writer of the index stored. */
+    /** The last status that the writer of the index stored: incomplete if it has not confirmed it for some seconds. */
     readStatus(): IndexStatus | undefined {
-      try {
-        return JSON.parse(readFileSync(status, "utf8")) as IndexStatus;
-      } catch {
-        return undefined;
-      }
+      const stored = storedStatus();
+      return stored && statusAfter(stored.status, stored.ageMs);
     },
+
+    /** The same when no process writes the index, as it was then. */
+    storedStatus,
 
     writeStatus(now: IndexStatus | undefined): void {
       if (now === undefined) return rmSync(status, { force: true });
@@ -59,6 +69,16 @@ export function indexFolder(folder: string) {
         // No status is better than an outdated one.
         rmSync(status, { force: true });
         throw cause;
+      }
+    },
+
+    /** Confirms the stored status, if there is one. */
+    confirmStatus(): void {
+      try {
+        const seconds = fileClockMs() / 1000;
+        utimesSync(status, seconds, seconds);
+      } catch {
+        // An old status counts as incomplete.
       }
     },
 
@@ -77,6 +97,11 @@ export function indexFolder(folder: string) {
       } finally {
         rmSync(closed, { force: true });
       }
+    },
+
+    /** The next to open the database checks it. For anyone. */
+    forgetClosed(): void {
+      rmSync(closed, { force: true });
     },
 
     removeDatabase(): void {
@@ -111,9 +136,10 @@ export function makeFolder(path: string): void {
   }
 }
 
+/** Whoever reads the database leaves an empty log, which has nothing written. */
 function writtenAt(path: string): string {
   const stats = statOf(path);
-  return stats ? `${stats.size}-${stats.mtimeNs}` : "none";
+  return stats && stats.size > 0n ? `${stats.size}-${stats.mtimeNs}` : "none";
 }
 
 /** True if something of another kind has this path. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ResourceError } from "../errors.ts";
-import { IndexLostError, isLoss, toIndexProblem } from "./index-problem.ts";
+import { IndexLostError, IndexVersionError, isLoss, toIndexProblem } from "./index-problem.ts";
 
 const system = (code: string) => Object.assign(new Error(`${code}: /home/me/.cache`), { code });
 const sqlite = (errcode: number) => Object.assign(new Error("failed"), { code: "ERR_SQLITE_ERROR", errcode });
@@ -24,6 +24,7 @@ describe("a problem of the index", () => {
     [sqlite(14), "failed"],
     [new IndexLostError("replaced"), "replaced"],
     [new ResourceError("unavailable", "…", { cause: sqlite(13) }), "disk-full"],
+    [new ResourceError("unavailable", "…", { cause: new IndexVersionError() }), "other-version"],
     [undefined, "failed"],
   ])("from %s is %s, with a message without a path", (cause, reason) => {
     const problem = toIndexProblem(cause);

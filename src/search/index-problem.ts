@@ -8,6 +8,7 @@ export type ProblemReason =
   | "replaced"
   | "blocked"
   | "too-many-files"
+  | "other-version"
   | "failed";
 
 export interface IndexProblem {
@@ -28,6 +29,11 @@ export class IndexLostError extends Error {
   }
 }
 
+/** The index was made by another version of this program. */
+export class IndexVersionError extends Error {
+  override readonly name = "IndexVersionError";
+}
+
 const sentences: Readonly<Record<ProblemReason, string>> = {
   "read-only": "the folder of the search index is read-only",
   "no-permission": "no permission to write to the folder of the search index",
@@ -36,6 +42,8 @@ const sentences: Readonly<Record<ProblemReason, string>> = {
   replaced: "the search index was removed or replaced; it is being rebuilt",
   blocked: "the path of the search index is not a folder",
   "too-many-files": "this process has too many files open to open the search index",
+  "other-version":
+    "the search index was made by another version of Pressmark; if a server of that version is running, restart it",
   failed: "the search index cannot be opened",
 };
 
@@ -46,6 +54,7 @@ export function toIndexProblem(cause: unknown): IndexProblem {
 
 function reasonOf(cause: unknown): ProblemReason {
   if (cause instanceof IndexLostError) return cause.reason;
+  if (cause instanceof IndexVersionError) return "other-version";
   const { code, errcode, cause: inner } = (cause ?? {}) as NodeJS.ErrnoException & { errcode?: number };
   if (errcode === readOnlyMoved) return "replaced";
   if (isLoss(cause)) return "damaged";

@@ -35,6 +35,8 @@ export interface IndexerOptions {
   readonly leaseMs?: number;
   /** True for a single pass. */
   readonly once?: boolean;
+  /** Size of a batch; nothing else runs on the thread while it is stored. */
+  readonly batchChars?: number;
   readonly embeddings?: { readonly model: string; readonly client: Embeddings } | undefined;
   /** Polled during long work, when no message can be received: true to stop everything. */
   readonly isStopped?: () => boolean;
@@ -175,6 +177,7 @@ export function createIndexer(options: IndexerOptions) {
         isWatched: mount.isWatched,
         once,
         maxFileBytes: options.maxFileBytes,
+        batchChars: options.batchChars,
         maxFiles: options.maxFiles,
         ...(mount.isWatched && { follow: (stopped) => options.follow(mount.name, stopped) }),
         mayGrow() {
@@ -356,7 +359,9 @@ export function createIndexer(options: IndexerOptions) {
   async function checkOn({ check }: GuardedStore, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await rest(checkMs, signal);
-      if (!signal.aborted) check();
+      if (signal.aborted) return;
+      check();
+      files.confirmStatus();
     }
   }
 
@@ -407,6 +412,7 @@ export function createIndexer(options: IndexerOptions) {
     },
     /** A search failed or found the index damaged: checks immediately whether it is still intact. */
     check(found?: "damaged"): void {
+      if (found === "damaged") files.forgetClosed();
       if (found === "damaged") guard?.condemn();
       else guard?.check();
       publish();

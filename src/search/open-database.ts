@@ -2,7 +2,7 @@
 import { rmSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { ResourceError } from "../errors.ts";
-import { isLoss } from "./index-problem.ts";
+import { IndexVersionError, isLoss } from "./index-problem.ts";
 import { segmentTables } from "./segments.ts";
 import { textTables } from "./texts.ts";
 import { tokenizerVersion } from "./tokens.ts";
@@ -45,7 +45,9 @@ export function openToRead(file: string): DatabaseSync {
     throw new ResourceError("unavailable", "the search index cannot be read yet", { cause });
   }
   database.close();
-  throw new ResourceError("unavailable", "the search index was made by another version and will be rebuilt");
+  throw new ResourceError("unavailable", "the search index was made by another version", {
+    cause: new IndexVersionError(),
+  });
 }
 
 /** Returns whether everything on disk can be read, whoever wrote it. */

@@ -13,6 +13,8 @@ export interface SearchIndex {
   ready(mount: string): number | undefined;
   /** Why a mount is not, or not completely, indexed, as a message for callers; undefined if nothing went wrong. */
   problem(mount: string): string | undefined;
+  /** True if this process has just compared the mount with the index, for this search: it need not be checked whether it responds. */
+  hasJustRead?(mount: string): boolean;
   /**
    * Resolves when the first pass over these mounts is done, if that is a matter of moments: waits at most for the first second after the
    * first search, and not for a large or failing mount, or when the signal is aborted. Never rejects. If absent, nothing is waited for.

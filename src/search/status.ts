@@ -40,8 +40,26 @@ export interface IndexStatus {
   /** The database that this is about, from `fileIdentity`; absent if none is open. */
   readonly file?: string;
   readonly embeddings?: EmbeddingStatus;
+  /** Present if no process updates the index: how old it is. */
+  readonly ageMs?: number;
   /** Present if its process makes a single pass and does not follow changes. */
   readonly isSinglePass?: true;
+}
+
+/** The writer confirms its status more often than this, unless it is suspended or hangs. */
+const maxAgeMs = 5000;
+
+/** A status of another process that was confirmed so long ago. What has changed since an old one is unknown. */
+export function statusAfter(status: IndexStatus, ageMs: number): IndexStatus {
+  // The clock may have been set back.
+  const age = Math.abs(ageMs);
+  if (age <= maxAgeMs) return status;
+  const lastError = `the index was last updated ${Math.round(age / 1000)} s ago by another process`;
+  const aged = (mount: MountStatus): MountStatus => {
+    return { ...mount, state: "failing", ready: Math.min(mount.ready, 0.99), lastError };
+  };
+  const { isSinglePass: _isSinglePass, ...rest } = status;
+  return { ...rest, mounts: status.mounts.map(aged) };
 }
 
 /** Whether this process or another one writes the index. */

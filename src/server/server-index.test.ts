@@ -1,9 +1,23 @@
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Call, SearchResult } from "../resources.ts";
+import { indexFolder } from "../search/index-folder.ts";
+import { takeLease } from "../search/lease.ts";
+import type { IndexStatus } from "../search/status.ts";
 import { collectChanges } from "../testing/listen.ts";
 import { type Server, type OpenServerOptions, openServer } from "./open-server.ts";
 
@@ -217,4 +231,71 @@ it("a command that is still open holds up no other: each makes its own pass, and
   await second.index.caughtUp(call);
   expect([second.index.role, (await search(second, "oolong")).uris]).toEqual(["writer", [uri("docs/b.md")]]);
   expect(await search(first, "green")).toMatchObject({ uris: [uri("docs/a.md")], ready: 1 });
+});
+
+it("an index that a search finds damaged is checked when it is opened again", async () => {
+  const first = await open(both, { live: false });
+  await first.index.caughtUp(call);
+  await search(first, "tea");
+  await first.close();
+  const closed = join(first.index.place, "closed");
+  const { takeClosed, markClosed, database } = indexFolder(first.index.place);
+  expect(takeClosed()).toBe(true);
+  markClosed();
+  const second = await open(undefined, { live: false });
+  await second.index.caughtUp(call);
+  await expect.poll(() => existsSync(closed)).toBe(true);
+  writeFileSync(database, Buffer.alloc(8192, 1));
+  expect((await search(second, "tea")).ready).toBe(0);
+  expect(existsSync(closed)).toBe(false);
+});
+
+/** Keeps the index as a server does that has stopped responding. Returns the file of its status. */
+async function keepIndex(): Promise<string> {
+  const first = await open(both, { live: false });
+  await first.index.caughtUp(call);
+  await first.close();
+  const file = join(first.index.place, "status.json");
+  const { isSinglePass: _isSinglePass, ...shown } = JSON.parse(readFileSync(file, "utf8")) as IndexStatus;
+  writeFileSync(file, JSON.stringify(shown));
+  const lease = takeLease(join(first.index.place, "lock.db"))!;
+  servers.push({ close: async () => lease.release() } as Server);
+  return file;
+}
+
+describe("a command beside a process that keeps the index", () => {
+  it("uses that, and says if it may be out of date", async () => {
+    const file = await keepIndex();
+    const command = await open(undefined, { live: false });
+    await command.index.caughtUp(call);
+    expect([command.index.role, (await search(command, "tea")).ready]).toEqual(["reader", 1]);
+    const seconds = Date.now() / 1000 - 20;
+    utimesSync(file, seconds, seconds);
+    const next = await open(undefined, { live: false });
+    await next.index.caughtUp(call);
+    const { uris, ready, failures } = await search(next, "tea");
+    expect({ uris: uris.length, ready, role: next.index.role }).toEqual({ uris: 2, ready: 0.99, role: "reader" });
+    expect(failures).toMatchObject([{ mount: "docs" }, { mount: "notes" }]);
+    expect(failures![0]!.message).toMatch(/^the index was last updated 2\d s ago by another process$/);
+  });
+
+  it("does not wait for a mount that it has with other settings", async () => {
+    const file = await keepIndex();
+    writeFileSync(file, readFileSync(file, "utf8").replaceAll(/"key":"[^"]*"/g, '"key":"other"'));
+    const command = await open(undefined, { live: false });
+    await command.index.caughtUp(call);
+    const message = "another Pressmark process keeps this index with other settings; stop or restart it";
+    expect(await search(command, "tea")).toMatchObject({ ready: 0, failures: [{ message }, { message }] });
+  });
+
+  it("says that it should be restarted if it has another version", async () => {
+    const file = await keepIndex();
+    const database = new DatabaseSync(join(dirname(file), "index.db"));
+    database.exec("update made_by set version = '0'");
+    database.close();
+    const command = await open(undefined, { live: false });
+    await command.index.caughtUp(call);
+    const message = expect.stringContaining("if a server of that version is running, restart it") as string;
+    expect(await search(command, "tea")).toMatchObject({ ready: 0, failures: [{ message }, { message }] });
+  });
 });

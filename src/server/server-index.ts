@@ -61,6 +61,8 @@ export interface ServerIndex extends SearchIndex {
    * when all embeddings are done.
    */
   caughtUp(call: Pick<Call, "signal" | "progress">, more?: CaughtUpOptions): Promise<void>;
+  /** For a single command, before anything else: searches the index as it is. Returns its age, unless another process updates it. */
+  useAsIs(): Promise<number | undefined>;
   /** Stops everything and releases all resources. */
   close(): Promise<void>;
 }
@@ -90,6 +92,10 @@ const crawlVersion = 1;
 /** States in which nothing more will happen. */
 const endedStates: ReadonlySet<MountStatus["state"]> = new Set(["partial", "failing", "full", "large", "unavailable"]);
 
+/** A process that makes a single pass ends soon, and this one makes its own. */
+const otherSettings = "another Pressmark process keeps this index with other settings; stop or restart it";
+const unindexed = { documents: 0, passages: 0, looked: 0, total: 0, pending: 0, unread: 0, ready: 0 };
+
 interface Threads {
   readonly indexer: IndexerClient;
   readonly searcher: SearcherClient;
@@ -110,6 +116,7 @@ export function createServerIndex({ cacheFolder, project, runtime, live, leaseMs
   let status: IndexStatus | undefined;
   /** Why there is no index, if found here: a thread failed, or another file is in its place. It is retried. */
   let ownProblem: IndexProblem | undefined;
+  let isAsIs = false;
   let retryMs = firstRetryMs;
   /** Until when searches wait for the first pass; undefined before the first search. */
   let awaitedUntilMs: number | undefined;
@@ -142,7 +149,7 @@ export function createServerIndex({ cacheFolder, project, runtime, live, leaseMs
 
   async function start(): Promise<Threads | undefined> {
     // Loaded on demand, to keep the start fast.
-    const { createIndexer, createSearcher } = await (live ? loadThreads() : loadInline());
+    const { createIndexer, createSearcher } = await (live ? loadThreads() : loadInline(isAsIs));
     if (closing.signal.aborted) return undefined;
     const { embeddings, maxFileBytes = defaultFileBytes, maxBytes = defaultBytes, maxFiles = defaultFiles } = settings;
     const location = { folder: place(), embeddings };
@@ -215,6 +222,8 @@ export function createServerIndex({ cacheFolder, project, runtime, live, leaseMs
   function statusOf(mount: string): MountStatus | undefined {
     const key = served.find(({ name }) => name === mount)?.key;
     const reported = status?.mounts.find((each) => each.name === mount && each.key === key);
+    if (!reported && key !== undefined && role === "reader" && status && !status.isSinglePass)
+      return { ...unindexed, name: mount, key, state: "unavailable", lastError: otherSettings };
     if (reported && ownProblem) return { ...reported, state: "unavailable", ready: 0, lastError: ownProblem.message };
     // Another process has its own numbers for changes.
     const waiting = (role === "writer" && reported && threads?.indexer.waiting(mount, reported.heard ?? 0)) || 0;
@@ -296,6 +305,8 @@ export function createServerIndex({ cacheFolder, project, runtime, live, leaseMs
       return known && known.state !== "large" ? known.ready : 0;
     },
 
+    hasJustRead: (mount) => !live && role === "writer" && statusOf(mount)?.ready === 1,
+
     problem(mount) {
       if (!isSearched(mount)) return undefined;
       const problem = ownProblem ?? status?.problem;
@@ -334,6 +345,12 @@ export function createServerIndex({ cacheFolder, project, runtime, live, leaseMs
 
     caughtUp,
 
+    async useAsIs() {
+      isAsIs = true;
+      await open();
+      return status?.ageMs;
+    },
+
     async awaitFirstPass(names, signal) {
       // A single command waits by itself, for as long as it takes.
       if (!live) return;
@@ -368,9 +385,10 @@ async function loadThreads() {
 }
 
 /** For a single command. */
-async function loadInline() {
-  const { createInlineIndexer, createInlineSearcher } = await import("./search/inline-index.ts");
-  return { createIndexer: createInlineIndexer, createSearcher: createInlineSearcher };
+async function loadInline(isAsIs: boolean) {
+  const inline = await import("./search/inline-index.ts");
+  const createIndexer = isAsIs ? inline.createIdleIndexer : inline.createInlineIndexer;
+  return { createIndexer, createSearcher: inline.createInlineSearcher };
 }
 
 /** Decides about documents that were added since these callers searched last. */

@@ -2,7 +2,7 @@
 import type { PackFormat } from "../../context/pack.ts";
 import { defineCommand, flag, listFlag, many, optionalTextFlag, textFlag, UsageError } from "../command.ts";
 import { type ReadingContext, withReadingContext, readingFlags } from "../reading/reading-context.ts";
-import { bringUpToDate } from "../reading/indexing.ts";
+import { bringUpToDate, useAsIs } from "../reading/indexing.ts";
 import { budgetFlag, printPack } from "../reading/print-pack.ts";
 
 export default defineCommand({
@@ -46,7 +46,7 @@ export default defineCommand({
       const within = flags.within === undefined ? undefined : await context.locate(flags.within);
       const include: string[] = [];
       for (const where of flags.include) include.push(await context.locate(where));
-      if (!flags["no-wait"]) await bringUpToDate(context);
+      await (flags["no-wait"] ? useAsIs : bringUpToDate)(context);
       const isOnlyBase = flags.changed === true && words.length === 1 && (await mayBeBase(task, context));
       const asked = isOnlyBase ? { changed: task } : { changed: flags.changed, task: task === "" ? undefined : task };
       const counter = flags.exact ? "best" : "estimate";

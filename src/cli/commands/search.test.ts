@@ -64,7 +64,8 @@ describe("search", () => {
     stand.write("new.md", "A fresh zebra.\n");
     const early = await search(["--no-wait", "zebra"]);
     expect(early.code).toBe(3);
-    expect(early.err).toMatch(/% of the resources are indexed/);
+    expect(early.err).toMatch(/the index was last updated \d+ s ago\n.*99 % of the resources are indexed/);
+    expect((await search(["--no-wait", "getUserName"])).out).toContain("src/user.ts:1:");
     expect((await search(["zebra"])).out).toContain("new.md:1:");
   });
 

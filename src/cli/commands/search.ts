@@ -8,7 +8,7 @@ import { defineCommand, flag, many, textFlag, UsageError, valueFlag, wholeNumber
 import type { ExitCode } from "../exit-codes.ts";
 import { jsonLine, plain } from "../print.ts";
 import { withReadingContext, type ReadingContext, readingFlags } from "../reading/reading-context.ts";
-import { bringUpToDate, formatPercent } from "../reading/indexing.ts";
+import { bringUpToDate, formatPercent, useAsIs } from "../reading/indexing.ts";
 import { locationOf } from "../reading/location-of.ts";
 import { snippetLines } from "../reading/snippet.ts";
 
@@ -41,7 +41,7 @@ export default defineCommand({
     let exitCode: ExitCode = 0;
     await withReadingContext(flags, world, async (context) => {
       const within = flags.within === undefined ? undefined : await context.locate(flags.within);
-      const reported = flags["no-wait"] ? new Set<string>() : await bringUpToDate(context);
+      const reported = await (flags["no-wait"] ? useAsIs : bringUpToDate)(context);
       const ask = { text, limit: flags.limit, within };
       const { hits, ready, failures = [] } = await context.resources.search(ask, context.call);
       for (const problem of sayFailures(failures.filter(({ mount }) => !reported.has(mount))))

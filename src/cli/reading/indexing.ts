@@ -35,6 +35,19 @@ export async function bringUpToDate(
   return reported;
 }
 
+/** For a search of the index as it is. Says how old that is. */
+export async function useAsIs({ index, warn }: Pick<ReadingContext, "index" | "warn">): Promise<ReadonlySet<string>> {
+  const ageMs = await index?.useAsIs();
+  if (ageMs !== undefined) warn(`the index was last updated ${formatAge(ageMs / 1000)} ago`);
+  return new Set();
+}
+
+function formatAge(seconds: number): string {
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`;
+}
+
 /** `indexing ██████░░░░░░ 25 %, 1,200 of 4,800` */
 function bar(done: number, total = 0): string {
   if (total === 0) return "indexing…";

@@ -109,6 +109,9 @@ export function createIndexedCommits(opened: OpenRepository, max: number): Index
     if (max <= maxSince || tips.length === 0) return undefined;
     const limit = `--max-count=${maxSince + 1}`;
     try {
+      // Beyond the maximum, older commits take the place of those that are gone, and new ones push others out.
+      const [count] = await revList(["--count", `--max-count=${max + 1}`], signal, { before: tips });
+      if (!(Number(count) <= max)) return undefined;
       const appeared = await revList([limit], signal, { after: ["--not", ...tips] });
       const gone = await revList([limit], signal, { before: [...tips, "--not"] });
       if (Math.max(appeared.length, gone.length) > maxSince) return undefined;

@@ -1,7 +1,9 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { findRepository } from "../../backends/git/repository.ts";
 import type { Source, SourceChange } from "../../source.ts";
+import { indexedSince } from "./indexed-since.ts";
 import { call, clear, testRepository, type TestRepository } from "./test-repository.ts";
 
 let repository: TestRepository;
@@ -91,5 +93,32 @@ describe("what has changed of the indexed commits", () => {
       await stateNow();
       expect((await source.indexedSince!(state, call)).changes, String(change)).toBeUndefined();
     }
+  });
+
+  it("is unknown if a ref moves while git runs", async () => {
+    const state = await stateNow();
+    repository.commit("Leak the password", { "leak.md": "one" });
+    const answer = await indexedSince(findRepository(repository.folder)!, { chosen: {}, env: {} }, state, async () => {
+      repository.git("commit", "-q", "--amend", "-m", "Another");
+      return { present: { tips: [], ruleFiles: {} }, changes: [] };
+    });
+    expect(answer).toEqual({});
+  });
+
+  it("is unknown if there were more commits than are indexed: others take the places of those that are gone", async () => {
+    const { git, gitBytes, open } = repository;
+    const commits = Array.from(
+      { length: 1003 },
+      (_, at) => `commit refs/heads/long\ncommitter Ada <ada@example.org> ${1_760_000_000 + at} +0000\ndata 1\n.\n`,
+    );
+    gitBytes(["fast-import", "--quiet"], commits.join("\n"));
+    source = await open({ indexedCommits: 1001 });
+    const counts: (number | undefined)[] = [];
+    for (let round = 0; round < 2; round += 1) {
+      const state = await stateNow();
+      git("update-ref", "refs/heads/long", "long~5");
+      counts.push((await source.indexedSince!(state, call)).changes?.length);
+    }
+    expect(counts).toEqual([undefined, 6]);
   });
 });
