@@ -5,10 +5,10 @@ import { isFunctionWord } from "./function-words.ts";
 import { createPassageFilter, type PassageFilter, type PassageOrdinal } from "./passage-filter.ts";
 import type { OpenIndex } from "./index-documents.ts";
 import { openLookup, type FoundTerm, type Lookup } from "./lookup.ts";
-import { createDocumentMatcher, type DocumentMatcher } from "./match-documents.ts";
+import { createDocumentMatcher, type DocumentMatcher, type Judged } from "./match-documents.ts";
 import { createTermMatcher, type TermMatch } from "./matches.ts";
 import { findOtherKana, pairWeight } from "./other-kana.ts";
-import { named, type Tier } from "./query-match.ts";
+import { firstWithMatch, named, type Tier } from "./query-match.ts";
 import { parseQuery, type ParsedQuery } from "./query.ts";
 import { termKey, type QueryTerm } from "./query-terms.ts";
 import { createReranker } from "./rerank.ts";
@@ -61,8 +61,8 @@ export function findPassages(
   const count = Math.max(secondLooks, request.limit);
   const placesOf = (ids: readonly number[]): Ranked[] => ids.map((id) => placeOf(lookup, id));
   const isVisible = (id: number): boolean => request.visibility?.has(id) ?? true;
-  const choose = (rank: Rank, wanted: number): Candidate[] =>
-    chooseBest(rank, admission, gate, matcher, wanted, isVisible);
+  const choose = (rank: Rank, wanted: number, accepts?: (judged: Judged) => boolean): Candidate[] =>
+    chooseBest(rank, admission, gate, matcher, wanted, isVisible, accepts);
   const rank = score(lookup, found, worth, gate.isOut);
   const first =
     query.wanted.length === 0
@@ -75,6 +75,15 @@ export function findPassages(
     secondLooks,
   );
   first.push(...called.filter(({ tier, document }) => tier === named && !chosen.has(document.id)));
+  // Similar documents may have higher scores: one match must remain nevertheless.
+  if (matcher.hasAny && !first.some(({ isMatch }) => isMatch))
+    first.push(
+      ...choose(
+        (take) => rank(take, (at, document) => (matcher.mayHaveAll(at, document) ? 0 : -1)),
+        1,
+        ({ isMatch }) => isMatch,
+      ),
+    );
   const matchTerms = createTermMatcher(found, vocabularyOfTexts());
   const look = (candidate: Candidate): Looked => {
     const stored = index.texts.passage(candidate.passage)!;
@@ -92,7 +101,7 @@ export function findPassages(
     const near = choose((take) => placesOf(index.vectors.nearest(vector, take)), count);
     looked = fuse(looked, near).map((one) => ("stored" in one ? one : look(one)));
   }
-  return looked.slice(0, request.limit).map(({ document, tier, isMatch, score: total, stored, matches }) => {
+  return firstWithMatch(looked, request.limit).map(({ document, tier, isMatch, score: total, stored, matches }) => {
     const { from, to, marks } = snippetOf(stored.text, matches);
     return {
       mount: document.mount,
@@ -162,7 +171,7 @@ function worth({ wanted: { kind, surface }, isGuess, idf, weight: given }: Found
 type Rank = (count: number) => readonly Ranked[];
 type Ranked = (PassageOrdinal & { readonly score: number }) | undefined;
 
-/** The best documents that may be shown; checks as many as necessary. */
+/** The best documents that may be shown and are accepted; checks as many as necessary. */
 function chooseBest(
   rank: Rank,
   admission: Admission,
@@ -170,6 +179,7 @@ function chooseBest(
   matcher: DocumentMatcher,
   count: number,
   isVisible: (id: number) => boolean,
+  accepts: (judged: Judged) => boolean = () => true,
 ): Candidate[] {
   for (let take = count * 2; ; take *= 8) {
     const ranked = rank(take);
@@ -182,7 +192,9 @@ function chooseBest(
       if (!document || chosen.has(document.id) || !isVisible(document.id)) continue;
       const passage = gate.pass(place, document);
       if (passage === undefined) continue;
-      const { tier, isMatch, passage: defining = passage } = matcher.judge({ ...place, passage });
+      const judged = matcher.judge({ ...place, passage });
+      if (!accepts(judged)) continue;
+      const { tier, isMatch, passage: defining = passage } = judged;
       const at = document.id + defining - place.segment.starts[place.document]!;
       chosen.set(document.id, { document, passage: at, tier, isMatch, score: place.score });
       if (chosen.size === count) break;

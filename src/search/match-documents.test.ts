@@ -113,6 +113,25 @@ describe("the order", () => {
     expect(search("rotate keys", { limit: 3 }).map(({ isMatch }) => isMatch)).toEqual([true, false, false]);
   });
 
+  it("keeps a match in the result, however many similar documents score higher", () => {
+    const words = ["invoice", "refund", "deadline"];
+    const notes = Array.from({ length: 120 }, (_, at) =>
+      document(`notes/${at}`, words.filter((_word, index) => index !== at % 3).join(" ")),
+    );
+    const filler = "nothing of interest here ".repeat(80);
+    store.put([...notes, document("guide.md", words.map((word) => `# About\n\n${filler} ${word}`).join("\n\n"))]);
+    for (const limit of [1, 5, 30, 110]) {
+      expect(matches(words.join(" "), { limit })).toEqual(["guide.md"]);
+      expect(paths(words.join(" "), { limit })).toHaveLength(limit);
+    }
+  });
+
+  it("keeps a match in the result if many documents have its characters in another order", () => {
+    const others = Array.from({ length: 60 }, (_, at) => document(`others/${at}`, "設定、再設"));
+    store.put([...others, document("match", `${"何もない話。".repeat(100)}再設定${"何もない話。".repeat(100)}`)]);
+    expect(matches("再設定", { limit: 5 })).toEqual(["match"]);
+  });
+
   it.each([
     ["createSearcher", "lib/a.ts", "export function createSearcher() {\n  return 1;\n}\n"],
     ["create_searcher", "lib/a.py", "def create_searcher():\n    return 1\n"],
@@ -200,6 +219,7 @@ describe("for any texts and queries", () => {
         );
         expect(before).toEqual(expect.arrayContaining(matches([...asked, another].join(" "))));
         expect(before).toEqual(expect.arrayContaining(matches([another, ...asked].join(" "))));
+        for (const limit of [1, 2, 3]) expect(matches(asked.join(" "), { limit }).length > 0).toBe(before.length > 0);
         const tiers = search(asked.join(" ")).map(({ tier }) => tier);
         expect(tiers).toEqual(tiers.toSorted((left, right) => right - left));
       }),

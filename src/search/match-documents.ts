@@ -20,7 +20,7 @@ const maxReadings = 4096;
 /** Maximum number of passages to read for one query to look for a definition. */
 const maxDefinitionReadings = 128;
 
-interface Judged {
+export interface Judged {
   /** For the order. */
   readonly tier: Tier;
   readonly isMatch: boolean;
@@ -72,10 +72,15 @@ export function createDocumentMatcher(
     return { words, places };
   }
 
-  /** The tier of a document by the index alone, without names. `at` is the position of its segment in the lookup. */
+  /** Whether a document has all words, by the index alone. `at` is the position of its segment in the lookup. */
+  function mayHaveAll(at: number, document: number): boolean {
+    return marked[at]?.words[document] === required.length;
+  }
+
+  /** The tier of a document by the index alone, without names. */
   function mayMatch(at: number, document: number): Tier {
     const here = marked[at];
-    if (here?.words[document] !== required.length) return similar;
+    if (!here || !mayHaveAll(at, document)) return similar;
     if (required.length <= maxScattered) return matching;
     const { starts } = segments[at]!;
     for (let passage = starts[document]!; passage < starts[document + 1]!; passage += 1)
@@ -151,6 +156,9 @@ export function createDocumentMatcher(
   }
 
   return {
+    /** False if no document has all words. */
+    hasAny: marked.some((here) => here !== undefined),
+    mayHaveAll,
     mayMatch,
     mayBeNamed,
     /** Decides by the text, once for each document. Includes the passage with the definition if it defines the name that the query is. */
