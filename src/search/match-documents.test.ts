@@ -152,6 +152,18 @@ describe("the order", () => {
     expect(second!.isMatch).toBe(true);
   });
 
+  it("finds the definition although other files have many passages with the name", () => {
+    const test = `it("works", () => {\n${"  frobnicate(1);\n".repeat(50)}});\n\n`;
+    const filler = "// Nothing of interest here.\n".repeat(50);
+    store.put([
+      document("test/frobnicate.test.ts", test.repeat(140)),
+      document("lib/impl.ts", `${filler}\nexport function frobnicate() {\n  return 1;\n}\n\n${filler}`),
+    ]);
+    const [first] = search("frobnicate", { limit: 5 });
+    expect(first!.entry.path).toBe("lib/impl.ts");
+    expect(first!.snippet).toContain("export function");
+  });
+
   it("puts what has the query as its name, title or path first", () => {
     const said = "docs/auth.md and README, quarterly report; ".repeat(10);
     store.put([

@@ -17,8 +17,9 @@ const maxScattered = 2;
 const maxTerms = 32;
 /** Maximum number of passages to read for one query to check for words. */
 const maxReadings = 4096;
-/** Maximum number of passages to read for one query to look for a definition. */
-const maxDefinitionReadings = 128;
+/** Maximum number of passages to read for one query to look for a definition, and of one document: a long one must not use up all. */
+const maxDefinitionReadings = 256;
+const maxReadingsOfOne = 8;
 
 export interface Judged {
   /** For the order. */
@@ -107,17 +108,20 @@ export function createDocumentMatcher(
     const id = segment.documents[document]!;
     const { path, mimeType } = texts.entry(id);
     const format = textFormatOf(path, mimeType);
+    if (format === "plain") return undefined;
     const start = segment.starts[document]!;
-    const defines = (passage: number): boolean => {
-      if (!places.every((ways) => isInPassage(ways, passage)) || definitionReadings++ >= maxDefinitionReadings)
-        return false;
+    const order = [best];
+    for (let passage = start; passage < segment.starts[document + 1]!; passage += 1)
+      if (passage !== best) order.push(passage);
+    // Headings name what a passage defines, except long headings and those of data.
+    const candidates = [isInHeading, isInPassage].flatMap((isIn) =>
+      order.filter((passage) => places.every((ways) => isIn(ways, passage))),
+    );
+    return [...new Set(candidates)].slice(0, maxReadingsOfOne).find((passage) => {
+      if (definitionReadings++ >= maxDefinitionReadings) return false;
       const { text } = texts.passage(id + passage - start)!;
       return definedNames(text, format).some((name) => nameKey(name) === whole);
-    };
-    if (defines(best)) return best;
-    for (let passage = start; passage < segment.starts[document + 1]!; passage += 1)
-      if (passage !== best && defines(passage)) return passage;
-    return undefined;
+    });
   }
 
   /** Reads what the index cannot know: whether the terms of a word follow one another. */
