@@ -8,7 +8,7 @@ import { openLookup, type FoundTerm, type Lookup } from "./lookup.ts";
 import { createDocumentMatcher, type DocumentMatcher, type Judged } from "./match-documents.ts";
 import { createTermMatcher, type TermMatch } from "./matches.ts";
 import { findOtherKana, pairWeight } from "./other-kana.ts";
-import { firstWithMatch, named, type Tier } from "./query-match.ts";
+import { firstWithMatch, isNamed, named, type Tier } from "./query-match.ts";
 import { parseQuery, type ParsedQuery } from "./query.ts";
 import { termKey, type QueryTerm } from "./query-terms.ts";
 import { createReranker } from "./rerank.ts";
@@ -36,6 +36,8 @@ interface Looked extends Candidate {
 
 /** Number of candidates to rerank, and to take from each ranking that is fused. */
 const secondLooks = 24;
+/** Maximum number of paths with the words of the query to compare with it. */
+const maxPaths = 4096;
 /** Of a long query, the rarest terms are enough. */
 const maxTerms = 64;
 /** Maximum number of remembered terms of texts. */
@@ -70,10 +72,14 @@ export function findPassages(
       : choose((take) => rank(take, matcher.mayMatch), count);
   // Many documents may have the query in their paths: those that it names must not displace others.
   const chosen = new Set(first.map(({ document }) => document.id));
-  const called = choose(
-    (take) => rank(take, (at, document) => (matcher.mayBeNamed(at, document) ? 0 : -1)),
-    secondLooks,
+  const atNamedPath = namedPaths(query, admission, (take) =>
+    rank(take, (at, document) => (matcher.mayHaveName(at, document) ? 0 : -1)),
   );
+  const nameTier = (at: number, document: number): number => {
+    if (!matcher.mayBeNamed(at, document)) return -1;
+    return atNamedPath.has(lookup.segments[at]!.documents[document]!) ? 1 : 0;
+  };
+  const called = choose((take) => rank(take, nameTier), secondLooks);
   first.push(...called.filter(({ tier, document }) => tier === named && !chosen.has(document.id)));
   // Similar documents may have higher scores: one match must remain nevertheless.
   if (matcher.hasAny && !first.some(({ isMatch }) => isMatch))
@@ -165,6 +171,14 @@ function worth({ wanted: { kind, surface }, isGuess, idf, weight: given }: Found
   if (kind === "pair") weight *= pairWeight(surface);
   else if (isFunctionWord(surface)) weight *= searchWeights.functionWord;
   return weight;
+}
+
+/** Ids of the documents whose path the query is, among those that `rank` finds. */
+function namedPaths({ whole }: ParsedQuery, { pathsOf }: Admission, rank: Rank): ReadonlySet<number> {
+  if (whole === undefined) return new Set();
+  const ids = rank(maxPaths).flatMap((place) => (place ? place.segment.documents[place.document]! : []));
+  const paths = ids.length === 0 ? [] : [...pathsOf(ids)];
+  return new Set(paths.filter(([, path]) => isNamed(whole, { path })).map(([id]) => id));
 }
 
 /** Returns up to `count` results, best first; fewer only if there are no more. Documents that do not exist any more have no rank. */

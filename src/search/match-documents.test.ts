@@ -186,6 +186,17 @@ describe("the order", () => {
     expect(paths("auth", { limit: 3 })[0]).toBe("x/auth.md");
   });
 
+  it("finds the document with the name among many with higher scores", () => {
+    store.put([
+      ...Array.from({ length: 100 }, (_, at) => document(`config/config-${at}.md`, "config config")),
+      ...Array.from({ length: 100 }, (_, at) => document(`設定/設定-${at}.md`, "設定と設定")),
+      document("lib/config.ts", "nothing of interest ".repeat(50)),
+      document("lib/設定.ts", "nothing of interest ".repeat(50)),
+    ]);
+    expect(paths("config", { limit: 3 })[0]).toBe("lib/config.ts");
+    expect(paths("設定", { limit: 3 })[0]).toBe("lib/設定.ts");
+  });
+
   it("reads a long phrase of repeated characters", () => {
     store.put([document("a", "あ".repeat(400)), document("b", "ああ")]);
     expect(matches(`"${"あ".repeat(300)}"`)).toEqual(["a"]);

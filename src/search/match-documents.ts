@@ -52,6 +52,7 @@ export function createDocumentMatcher(
   required.sort((left, right) => rarity(right.ways) - rarity(left.ways));
   const isPossible = content !== undefined && required.every(({ ways }) => ways.length > 0);
   const marked = segments.map((segment, at) => (isPossible ? mark(segment, at) : undefined));
+  const hasName = whole !== undefined && required.length > 0;
   const judged = new Map<number, Judged>();
   let readings = 0;
   let definitionReadings = 0;
@@ -89,14 +90,18 @@ export function createDocumentMatcher(
     return similar;
   }
 
+  /** Whether all words are in the title and the path. */
+  function mayHaveName(at: number, document: number): boolean {
+    return hasName && mayHaveAll(at, document) && marked[at]!.places.every((ways) => isInName(ways, document));
+  }
+
   /** Whether all words are in the title and the path, or in one heading. */
   function mayBeNamed(at: number, document: number): boolean {
-    const here = marked[at];
-    if (whole === undefined || required.length === 0 || here?.words[document] !== required.length) return false;
-    if (here.places.every((ways) => isInName(ways, document))) return true;
+    if (!hasName || !mayHaveAll(at, document)) return false;
+    if (mayHaveName(at, document)) return true;
     const { starts } = segments[at]!;
     for (let passage = starts[document]!; passage < starts[document + 1]!; passage += 1)
-      if (here.places.every((ways) => isInHeading(ways, passage))) return true;
+      if (marked[at]!.places.every((ways) => isInHeading(ways, passage))) return true;
     return false;
   }
 
@@ -153,7 +158,7 @@ export function createDocumentMatcher(
       required.every(({ word }, index) => isSingle(word) || has(word, here.places[index]!, place));
     if (!isMatch) return { tier: similar, isMatch };
     const tier = mayMatch(at, place.document);
-    if (whole === undefined || required.length === 0) return { tier, isMatch };
+    if (!hasName) return { tier, isMatch };
     const passage = definingPassage(place, here);
     if (passage !== undefined) return { tier: named, isMatch, passage };
     return { tier: isNamed(whole, texts.entry(id)) ? named : tier, isMatch };
@@ -164,6 +169,7 @@ export function createDocumentMatcher(
     hasAny: marked.some((here) => here !== undefined),
     mayHaveAll,
     mayMatch,
+    mayHaveName,
     mayBeNamed,
     /** Decides by the text, once for each document. Includes the passage with the definition if it defines the name that the query is. */
     judge(place: PassageOrdinal): Judged {
