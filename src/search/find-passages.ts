@@ -36,8 +36,8 @@ interface Looked extends Candidate {
 
 /** Number of candidates to rerank, and to take from each ranking that is fused. */
 const secondLooks = 24;
-/** Maximum number of paths with the words of the query to compare with it. */
-const maxPaths = 4096;
+/** Maximum number of documents with the words of the query in their names or headings to compare with it. */
+const maxNames = 4096;
 /** Of a long query, the rarest terms are enough. */
 const maxTerms = 64;
 /** Maximum number of remembered terms of texts. */
@@ -72,14 +72,13 @@ export function findPassages(
       : choose((take) => rank(take, matcher.mayMatch), count);
   // Many documents may have the query in their paths: those that it names must not displace others.
   const chosen = new Set(first.map(({ document }) => document.id));
-  const atNamedPath = namedPaths(query, admission, (take) =>
-    rank(take, (at, document) => (matcher.mayHaveName(at, document) ? 0 : -1)),
+  const maybe = matcher.hasAny ? rank(maxNames, (at, document) => (matcher.mayBeNamed(at, document) ? 0 : -1)) : [];
+  const withName = maybe.filter(({ segment, document }) =>
+    matcher.mayHaveName(lookup.segments.indexOf(segment), document),
   );
-  const nameTier = (at: number, document: number): number => {
-    if (!matcher.mayBeNamed(at, document)) return -1;
-    return atNamedPath.has(lookup.segments[at]!.documents[document]!) ? 1 : 0;
-  };
-  const called = choose((take) => rank(take, nameTier), secondLooks);
+  const exact = new Set(withExactPath(query, admission, withName));
+  const exactFirst = [...exact, ...maybe.filter((place) => !exact.has(place))];
+  const called = choose((take) => exactFirst.slice(0, take), secondLooks);
   first.push(...called.filter(({ tier, document }) => tier === named && !chosen.has(document.id)));
   // Similar documents may have higher scores: one match must remain nevertheless.
   if (matcher.hasAny && !first.some(({ isMatch }) => isMatch))
@@ -173,12 +172,19 @@ function worth({ wanted: { kind, surface }, isGuess, idf, weight: given }: Found
   return weight;
 }
 
-/** Ids of the documents whose path the query is, among those that `rank` finds. */
-function namedPaths({ whole }: ParsedQuery, { pathsOf }: Admission, rank: Rank): ReadonlySet<number> {
-  if (whole === undefined) return new Set();
-  const ids = rank(maxPaths).flatMap((place) => (place ? place.segment.documents[place.document]! : []));
-  const paths = ids.length === 0 ? [] : [...pathsOf(ids)];
-  return new Set(paths.filter(([, path]) => isNamed(whole, { path })).map(([id]) => id));
+/** Those documents whose path the query is. */
+function withExactPath<Place extends PassageOrdinal>(
+  { whole }: ParsedQuery,
+  { pathsOf }: Admission,
+  places: readonly Place[],
+): readonly Place[] {
+  if (whole === undefined || places.length === 0) return [];
+  const idOf = ({ segment, document }: Place): number => segment.documents[document]!;
+  const paths = pathsOf(places.map(idOf));
+  return places.filter((place) => {
+    const path = paths.get(idOf(place));
+    return path !== undefined && isNamed(whole, { path });
+  });
 }
 
 /** Returns up to `count` results, best first; fewer only if there are no more. Documents that do not exist any more have no rank. */
@@ -197,6 +203,7 @@ function chooseBest(
 ): Candidate[] {
   for (let take = count * 2; ; take *= 8) {
     const ranked = rank(take);
+    if (ranked.length === 0) return [];
     const chosen = new Map<number, Candidate>();
     const admitted = admission.admit(
       ranked.flatMap((place) => (place ? place.segment.documents[place.document]! : [])),

@@ -35,6 +35,8 @@ export type DocumentMatcher = ReturnType<typeof createDocumentMatcher>;
 interface Marked {
   /** Number of words in each document, counted as long as none is missing. */
   readonly words: Uint8Array;
+  /** The same for words in headings. */
+  readonly headingWords: Uint8Array;
   /** By word: as typed, and in the other kana. */
   readonly places: readonly (readonly Places[])[];
 }
@@ -60,10 +62,12 @@ export function createDocumentMatcher(
   /** Undefined if no document of the segment has all words. */
   function mark(segment: Segment, at: number): Marked | undefined {
     const words = new Uint8Array(segment.documents.length);
+    const headingWords = new Uint8Array(segment.documents.length);
     const places: (readonly Places[])[] = [];
     for (const [step, { ways }] of required.entries()) {
       let count = 0;
-      const take = (document: number): void => {
+      const take = (document: number, isOfHeading: boolean): void => {
+        if (isOfHeading && headingWords[document] === step) headingWords[document] = step + 1;
         if (words[document] !== step) return;
         words[document] = step + 1;
         count += 1;
@@ -71,7 +75,7 @@ export function createDocumentMatcher(
       places.push(ways.map((way) => placesIn(segment, at, way, take)));
       if (count === 0) return undefined;
     }
-    return { words, places };
+    return { words, headingWords, places };
   }
 
   /** Whether a document has all words, by the index alone. `at` is the position of its segment in the lookup. */
@@ -99,6 +103,7 @@ export function createDocumentMatcher(
   function mayBeNamed(at: number, document: number): boolean {
     if (!hasName || !mayHaveAll(at, document)) return false;
     if (mayHaveName(at, document)) return true;
+    if (marked[at]!.headingWords[document] !== required.length) return false;
     const { starts } = segments[at]!;
     for (let passage = starts[document]!; passage < starts[document + 1]!; passage += 1)
       if (marked[at]!.places.every((ways) => isInHeading(ways, passage))) return true;
