@@ -11,6 +11,7 @@ import {
   type SearchRequest,
 } from "../resources.ts";
 import {
+  firstWithMatch,
   createLocationMatcher,
   createQueryMatcher,
   matching,
@@ -347,7 +348,7 @@ export function createSearch(
       for (const mount of leftOut) fail(mount, mount.leftOut);
       for (const mount of unindexed) fail(mount, index?.problem(mount.name));
       return {
-        hits: fuse(results.map(({ hits }) => hits)).slice(0, wanted.limit),
+        hits: firstWithMatch(fuse(results.map(({ hits }) => hits)), wanted.limit),
         ready: all.size === 0 ? 0 : [...all].reduce((sum, mount) => sum + share(mount), 0) / all.size,
         ...(failures.length > 0 && { failures }),
       };
@@ -378,7 +379,7 @@ async function visible(
       const shown = await Promise.all(found.slice(at, at + lookups).map(show));
       hits.push(...shown.filter((hit) => hit !== undefined));
     }
-    if (hits.length >= limit || found.length < wanted || wanted >= deepestLook) return hits.slice(0, limit);
+    if (hits.length >= limit || found.length < wanted || wanted >= deepestLook) return firstWithMatch(hits, limit);
     if (call.signal.aborted) throw cancelled();
   }
 }

@@ -42,6 +42,13 @@ export function createAdmission(database: DatabaseSync, { sql, values, keeps }: 
         .all(JSON.stringify(ids), ...values);
       return new Map(rows.map((row) => [row["id"] as number, toAdmitted(row)]));
     },
+    /** The path of each of these ids that exists. */
+    pathsOf(ids: readonly number[]): ReadonlyMap<number, string> {
+      const rows = database
+        .prepare("select id, key from documents where id in (select value from json_each(?))")
+        .all(JSON.stringify(ids));
+      return new Map(rows.map((row) => [row["id"] as number, fromKey(row["key"] as Uint8Array)]));
+    },
     /** All that meet the condition, if there is one and they are few. */
     ifFew(): ReadonlySet<number> | undefined {
       if (sql === "") return undefined;

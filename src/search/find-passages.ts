@@ -5,10 +5,10 @@ import { isFunctionWord } from "./function-words.ts";
 import { createPassageFilter, type PassageFilter, type PassageOrdinal } from "./passage-filter.ts";
 import type { OpenIndex } from "./index-documents.ts";
 import { openLookup, type FoundTerm, type Lookup } from "./lookup.ts";
-import { createDocumentMatcher, type DocumentMatcher } from "./match-documents.ts";
+import { createDocumentMatcher, type DocumentMatcher, type Judged } from "./match-documents.ts";
 import { createTermMatcher, type TermMatch } from "./matches.ts";
 import { findOtherKana, pairWeight } from "./other-kana.ts";
-import { named, type Tier } from "./query-match.ts";
+import { firstWithMatch, isNamed, named, type Tier } from "./query-match.ts";
 import { parseQuery, type ParsedQuery } from "./query.ts";
 import { termKey, type QueryTerm } from "./query-terms.ts";
 import { createReranker } from "./rerank.ts";
@@ -36,6 +36,8 @@ interface Looked extends Candidate {
 
 /** Number of candidates to rerank, and to take from each ranking that is fused. */
 const secondLooks = 24;
+/** Maximum number of documents with the words of the query in their names or headings to compare with it. */
+const maxNames = 4096;
 /** Of a long query, the rarest terms are enough. */
 const maxTerms = 64;
 /** Maximum number of remembered terms of texts. */
@@ -61,8 +63,8 @@ export function findPassages(
   const count = Math.max(secondLooks, request.limit);
   const placesOf = (ids: readonly number[]): Ranked[] => ids.map((id) => placeOf(lookup, id));
   const isVisible = (id: number): boolean => request.visibility?.has(id) ?? true;
-  const choose = (rank: Rank, wanted: number): Candidate[] =>
-    chooseBest(rank, admission, gate, matcher, wanted, isVisible);
+  const choose = (rank: Rank, wanted: number, accepts?: (judged: Judged) => boolean): Candidate[] =>
+    chooseBest(rank, admission, gate, matcher, wanted, isVisible, accepts);
   const rank = score(lookup, found, worth, gate.isOut);
   const first =
     query.wanted.length === 0
@@ -70,11 +72,23 @@ export function findPassages(
       : choose((take) => rank(take, matcher.mayMatch), count);
   // Many documents may have the query in their paths: those that it names must not displace others.
   const chosen = new Set(first.map(({ document }) => document.id));
-  const called = choose(
-    (take) => rank(take, (at, document) => (matcher.mayBeNamed(at, document) ? 0 : -1)),
-    secondLooks,
+  const maybe = matcher.hasAny ? rank(maxNames, (at, document) => (matcher.mayBeNamed(at, document) ? 0 : -1)) : [];
+  const withName = maybe.filter(({ segment, document }) =>
+    matcher.mayHaveName(lookup.segments.indexOf(segment), document),
   );
+  const exact = new Set(withExactPath(query, admission, withName));
+  const exactFirst = [...exact, ...maybe.filter((place) => !exact.has(place))];
+  const called = choose((take) => exactFirst.slice(0, take), secondLooks);
   first.push(...called.filter(({ tier, document }) => tier === named && !chosen.has(document.id)));
+  // Similar documents may have higher scores: one match must remain nevertheless.
+  if (matcher.hasAny && !first.some(({ isMatch }) => isMatch))
+    first.push(
+      ...choose(
+        (take) => rank(take, (at, document) => (matcher.mayHaveAll(at, document) ? 0 : -1)),
+        1,
+        ({ isMatch }) => isMatch,
+      ),
+    );
   const matchTerms = createTermMatcher(found, vocabularyOfTexts());
   const look = (candidate: Candidate): Looked => {
     const stored = index.texts.passage(candidate.passage)!;
@@ -92,7 +106,7 @@ export function findPassages(
     const near = choose((take) => placesOf(index.vectors.nearest(vector, take)), count);
     looked = fuse(looked, near).map((one) => ("stored" in one ? one : look(one)));
   }
-  return looked.slice(0, request.limit).map(({ document, tier, isMatch, score: total, stored, matches }) => {
+  return firstWithMatch(looked, request.limit).map(({ document, tier, isMatch, score: total, stored, matches }) => {
     const { from, to, marks } = snippetOf(stored.text, matches);
     return {
       mount: document.mount,
@@ -158,11 +172,26 @@ function worth({ wanted: { kind, surface }, isGuess, idf, weight: given }: Found
   return weight;
 }
 
+/** Those documents whose path the query is. */
+function withExactPath<Place extends PassageOrdinal>(
+  { whole }: ParsedQuery,
+  { pathsOf }: Admission,
+  places: readonly Place[],
+): readonly Place[] {
+  if (whole === undefined || places.length === 0) return [];
+  const idOf = ({ segment, document }: Place): number => segment.documents[document]!;
+  const paths = pathsOf(places.map(idOf));
+  return places.filter((place) => {
+    const path = paths.get(idOf(place));
+    return path !== undefined && isNamed(whole, { path });
+  });
+}
+
 /** Returns up to `count` results, best first; fewer only if there are no more. Documents that do not exist any more have no rank. */
 type Rank = (count: number) => readonly Ranked[];
 type Ranked = (PassageOrdinal & { readonly score: number }) | undefined;
 
-/** The best documents that may be shown; checks as many as necessary. */
+/** The best documents that may be shown and are accepted; checks as many as necessary. */
 function chooseBest(
   rank: Rank,
   admission: Admission,
@@ -170,9 +199,11 @@ function chooseBest(
   matcher: DocumentMatcher,
   count: number,
   isVisible: (id: number) => boolean,
+  accepts: (judged: Judged) => boolean = () => true,
 ): Candidate[] {
   for (let take = count * 2; ; take *= 8) {
     const ranked = rank(take);
+    if (ranked.length === 0) return [];
     const chosen = new Map<number, Candidate>();
     const admitted = admission.admit(
       ranked.flatMap((place) => (place ? place.segment.documents[place.document]! : [])),
@@ -182,7 +213,9 @@ function chooseBest(
       if (!document || chosen.has(document.id) || !isVisible(document.id)) continue;
       const passage = gate.pass(place, document);
       if (passage === undefined) continue;
-      const { tier, isMatch, passage: defining = passage } = matcher.judge({ ...place, passage });
+      const judged = matcher.judge({ ...place, passage });
+      if (!accepts(judged)) continue;
+      const { tier, isMatch, passage: defining = passage } = judged;
       const at = document.id + defining - place.segment.starts[place.document]!;
       chosen.set(document.id, { document, passage: at, tier, isMatch, score: place.score });
       if (chosen.size === count) break;

@@ -91,7 +91,7 @@ describe("a hit", () => {
 
 describe("the content words of a query", () => {
   it.each([
-    ["how do I rotate the keys", ["rotat", "kei"]],
+    ["how do I rotate the keys", ["rotat", "key"]],
     ["don't what's it", []],
     ["std::vector v1.2 2026-01-31", ["std vector", "v 1 2", "2026 01 31"]],
     ["西暦何年に誰が東京タワーを建てたか", ["西暦", "東京", "タワ ワー", "建"]],
@@ -126,6 +126,25 @@ describe("the order", () => {
     expect(search("rotate keys", { limit: 3 }).map(({ isMatch }) => isMatch)).toEqual([true, false, false]);
   });
 
+  it("keeps a match in the result, however many similar documents score higher", () => {
+    const words = ["invoice", "refund", "deadline"];
+    const notes = Array.from({ length: 120 }, (_, at) =>
+      document(`notes/${at}`, words.filter((_word, index) => index !== at % 3).join(" ")),
+    );
+    const filler = "nothing of interest here ".repeat(80);
+    store.put([...notes, document("guide.md", words.map((word) => `# About\n\n${filler} ${word}`).join("\n\n"))]);
+    for (const limit of [1, 5, 30, 110]) {
+      expect(matches(words.join(" "), { limit })).toEqual(["guide.md"]);
+      expect(paths(words.join(" "), { limit })).toHaveLength(limit);
+    }
+  });
+
+  it("keeps a match in the result if many documents have its characters in another order", () => {
+    const others = Array.from({ length: 60 }, (_, at) => document(`others/${at}`, "設定、再設"));
+    store.put([...others, document("match", `${"何もない話。".repeat(100)}再設定${"何もない話。".repeat(100)}`)]);
+    expect(matches("再設定", { limit: 5 })).toEqual(["match"]);
+  });
+
   it.each([
     ["createSearcher", "lib/a.ts", "export function createSearcher() {\n  return 1;\n}\n"],
     ["create_searcher", "lib/a.py", "def create_searcher():\n    return 1\n"],
@@ -144,6 +163,18 @@ describe("the order", () => {
     expect(first!.entry.path).toBe(path);
     expect(first!.snippet).toContain(name);
     expect(second!.isMatch).toBe(true);
+  });
+
+  it("finds the definition although other files have many passages with the name", () => {
+    const test = `it("works", () => {\n${"  frobnicate(1);\n".repeat(50)}});\n\n`;
+    const filler = "// Nothing of interest here.\n".repeat(50);
+    store.put([
+      document("test/frobnicate.test.ts", test.repeat(140)),
+      document("lib/impl.ts", `${filler}\nexport function frobnicate() {\n  return 1;\n}\n\n${filler}`),
+    ]);
+    const [first] = search("frobnicate", { limit: 5 });
+    expect(first!.entry.path).toBe("lib/impl.ts");
+    expect(first!.snippet).toContain("export function");
   });
 
   it("puts what has the query as its name, title or path first", () => {
@@ -166,6 +197,17 @@ describe("the order", () => {
       document("x/auth.md", "nothing of interest ".repeat(20)),
     ]);
     expect(paths("auth", { limit: 3 })[0]).toBe("x/auth.md");
+  });
+
+  it("finds the document with the name among many with higher scores", () => {
+    store.put([
+      ...Array.from({ length: 100 }, (_, at) => document(`config/config-${at}.md`, "config config")),
+      ...Array.from({ length: 100 }, (_, at) => document(`設定/設定-${at}.md`, "設定と設定")),
+      document("lib/config.ts", "nothing of interest ".repeat(50)),
+      document("lib/設定.ts", "nothing of interest ".repeat(50)),
+    ]);
+    expect(paths("config", { limit: 3 })[0]).toBe("lib/config.ts");
+    expect(paths("設定", { limit: 3 })[0]).toBe("lib/設定.ts");
   });
 
   it("reads a long phrase of repeated characters", () => {
@@ -213,6 +255,7 @@ describe("for any texts and queries", () => {
         );
         expect(before).toEqual(expect.arrayContaining(matches([...asked, another].join(" "))));
         expect(before).toEqual(expect.arrayContaining(matches([another, ...asked].join(" "))));
+        for (const limit of [1, 2, 3]) expect(matches(asked.join(" "), { limit }).length > 0).toBe(before.length > 0);
         const tiers = search(asked.join(" ")).map(({ tier }) => tier);
         expect(tiers).toEqual(tiers.toSorted((left, right) => right - left));
       }),

@@ -17,10 +17,11 @@ const maxScattered = 2;
 const maxTerms = 32;
 /** Maximum number of passages to read for one query to check for words. */
 const maxReadings = 4096;
-/** Maximum number of passages to read for one query to look for a definition. */
-const maxDefinitionReadings = 128;
+/** Maximum number of passages to read for one query to look for a definition, and of one document: a long one must not use up all. */
+const maxDefinitionReadings = 256;
+const maxReadingsOfOne = 8;
 
-interface Judged {
+export interface Judged {
   /** For the order. */
   readonly tier: Tier;
   readonly isMatch: boolean;
@@ -34,6 +35,8 @@ export type DocumentMatcher = ReturnType<typeof createDocumentMatcher>;
 interface Marked {
   /** Number of words in each document, counted as long as none is missing. */
   readonly words: Uint8Array;
+  /** The same for words in headings. */
+  readonly headingWords: Uint8Array;
   /** By word: as typed, and in the other kana. */
   readonly places: readonly (readonly Places[])[];
 }
@@ -51,6 +54,7 @@ export function createDocumentMatcher(
   required.sort((left, right) => rarity(right.ways) - rarity(left.ways));
   const isPossible = content !== undefined && required.every(({ ways }) => ways.length > 0);
   const marked = segments.map((segment, at) => (isPossible ? mark(segment, at) : undefined));
+  const hasName = whole !== undefined && required.length > 0;
   const judged = new Map<number, Judged>();
   let readings = 0;
   let definitionReadings = 0;
@@ -58,10 +62,12 @@ export function createDocumentMatcher(
   /** Undefined if no document of the segment has all words. */
   function mark(segment: Segment, at: number): Marked | undefined {
     const words = new Uint8Array(segment.documents.length);
+    const headingWords = new Uint8Array(segment.documents.length);
     const places: (readonly Places[])[] = [];
     for (const [step, { ways }] of required.entries()) {
       let count = 0;
-      const take = (document: number): void => {
+      const take = (document: number, isOfHeading: boolean): void => {
+        if (isOfHeading && headingWords[document] === step) headingWords[document] = step + 1;
         if (words[document] !== step) return;
         words[document] = step + 1;
         count += 1;
@@ -69,13 +75,18 @@ export function createDocumentMatcher(
       places.push(ways.map((way) => placesIn(segment, at, way, take)));
       if (count === 0) return undefined;
     }
-    return { words, places };
+    return { words, headingWords, places };
   }
 
-  /** The tier of a document by the index alone, without names. `at` is the position of its segment in the lookup. */
+  /** Whether a document has all words, by the index alone. `at` is the position of its segment in the lookup. */
+  function mayHaveAll(at: number, document: number): boolean {
+    return marked[at]?.words[document] === required.length;
+  }
+
+  /** The tier of a document by the index alone, without names. */
   function mayMatch(at: number, document: number): Tier {
     const here = marked[at];
-    if (here?.words[document] !== required.length) return similar;
+    if (!here || !mayHaveAll(at, document)) return similar;
     if (required.length <= maxScattered) return matching;
     const { starts } = segments[at]!;
     for (let passage = starts[document]!; passage < starts[document + 1]!; passage += 1)
@@ -83,14 +94,19 @@ export function createDocumentMatcher(
     return similar;
   }
 
+  /** Whether all words are in the title and the path. */
+  function mayHaveName(at: number, document: number): boolean {
+    return hasName && mayHaveAll(at, document) && marked[at]!.places.every((ways) => isInName(ways, document));
+  }
+
   /** Whether all words are in the title and the path, or in one heading. */
   function mayBeNamed(at: number, document: number): boolean {
-    const here = marked[at];
-    if (whole === undefined || required.length === 0 || here?.words[document] !== required.length) return false;
-    if (here.places.every((ways) => isInName(ways, document))) return true;
+    if (!hasName || !mayHaveAll(at, document)) return false;
+    if (mayHaveName(at, document)) return true;
+    if (marked[at]!.headingWords[document] !== required.length) return false;
     const { starts } = segments[at]!;
     for (let passage = starts[document]!; passage < starts[document + 1]!; passage += 1)
-      if (here.places.every((ways) => isInHeading(ways, passage))) return true;
+      if (marked[at]!.places.every((ways) => isInHeading(ways, passage))) return true;
     return false;
   }
 
@@ -102,17 +118,20 @@ export function createDocumentMatcher(
     const id = segment.documents[document]!;
     const { path, mimeType } = texts.entry(id);
     const format = textFormatOf(path, mimeType);
+    if (format === "plain") return undefined;
     const start = segment.starts[document]!;
-    const defines = (passage: number): boolean => {
-      if (!places.every((ways) => isInPassage(ways, passage)) || definitionReadings++ >= maxDefinitionReadings)
-        return false;
+    const order = [best];
+    for (let passage = start; passage < segment.starts[document + 1]!; passage += 1)
+      if (passage !== best) order.push(passage);
+    // Headings name what a passage defines, except long headings and those of data.
+    const candidates = [isInHeading, isInPassage].flatMap((isIn) =>
+      order.filter((passage) => places.every((ways) => isIn(ways, passage))),
+    );
+    return [...new Set(candidates)].slice(0, maxReadingsOfOne).find((passage) => {
+      if (definitionReadings++ >= maxDefinitionReadings) return false;
       const { text } = texts.passage(id + passage - start)!;
       return definedNames(text, format).some((name) => nameKey(name) === whole);
-    };
-    if (defines(best)) return best;
-    for (let passage = start; passage < segment.starts[document + 1]!; passage += 1)
-      if (passage !== best && defines(passage)) return passage;
-    return undefined;
+    });
   }
 
   /** Reads what the index cannot know: whether the terms of a word follow one another. */
@@ -144,14 +163,18 @@ export function createDocumentMatcher(
       required.every(({ word }, index) => isSingle(word) || has(word, here.places[index]!, place));
     if (!isMatch) return { tier: similar, isMatch };
     const tier = mayMatch(at, place.document);
-    if (whole === undefined || required.length === 0) return { tier, isMatch };
+    if (!hasName) return { tier, isMatch };
     const passage = definingPassage(place, here);
     if (passage !== undefined) return { tier: named, isMatch, passage };
     return { tier: isNamed(whole, texts.entry(id)) ? named : tier, isMatch };
   }
 
   return {
+    /** False if no document has all words. */
+    hasAny: marked.some((here) => here !== undefined),
+    mayHaveAll,
     mayMatch,
+    mayHaveName,
     mayBeNamed,
     /** Decides by the text, once for each document. Includes the passage with the definition if it defines the name that the query is. */
     judge(place: PassageOrdinal): Judged {

@@ -116,16 +116,21 @@ function placesOf({ segments, find }: Lookup, phrase: Phrase): readonly Places[]
   return segments.map((segment, at) => placesIn(segment, at, found));
 }
 
+/** In place of an array without any number. */
+const none = new Uint8Array(0);
+
 /** A term that is undefined occurs nowhere. `take` gets each document with all terms in one place, possibly several times. */
 export function placesIn(
   { documents, lengths, owners }: Segment,
   at: number,
   found: readonly (FoundTerm | undefined)[],
-  take?: (document: number) => void,
+  take?: (document: number, isOfHeading: boolean) => void,
 ): Places {
-  const inPassages = new Uint8Array(lengths.length);
-  const inHeadings = new Uint8Array(lengths.length);
-  const inDocuments = new Uint8Array(documents.length);
+  const has = (isWanted: (field: number) => boolean): boolean =>
+    found.every((one) => one?.lists[at]!.some(({ field }) => isWanted(field)));
+  const inPassages = has((field) => field === body) ? new Uint8Array(lengths.length) : none;
+  const inHeadings = has((field) => field === headingField) ? new Uint8Array(lengths.length) : none;
+  const inDocuments = has((field) => field > headingField) ? new Uint8Array(documents.length) : none;
   found.forEach((one, step) => {
     if (!one || one.isGuess) return;
     const isLast = step === found.length - 1;
@@ -133,10 +138,11 @@ export function placesIn(
     for (const list of one.lists[at]!) {
       const isOfPassage = list.field <= headingField;
       const into = list.field === body ? inPassages : isOfPassage ? inHeadings : inDocuments;
+      if (into === none) continue;
       eachPosting(list, (ordinal) => {
         if (into[ordinal] !== step) return;
         into[ordinal] = step + 1;
-        if (isLast) take?.(isOfPassage ? owners[ordinal]! : ordinal);
+        if (isLast) take?.(isOfPassage ? owners[ordinal]! : ordinal, list.field === headingField);
       });
     }
   });

@@ -67,6 +67,16 @@ export function createLocationMatcher(text: string) {
   return (hit: Pick<HitTexts, "path">): boolean => /[./]/u.test(path) && isNamed(path, { path: hit.path });
 }
 
+/** The first hits. If none of them matches, the best match takes the last place. */
+export function firstWithMatch<T extends { readonly isMatch?: boolean | undefined }>(
+  hits: readonly T[],
+  limit: number,
+): T[] {
+  const first = hits.slice(0, limit);
+  const match = hits.find(({ isMatch }) => isMatch);
+  return match === undefined || first.includes(match) ? first : [...first.slice(0, -1), match];
+}
+
 /** Undefined if the query is invalid: each searcher has its own rules. */
 function parsed(text: string, typing: boolean): ParsedQuery | undefined {
   try {

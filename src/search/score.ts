@@ -60,7 +60,9 @@ export function score(
     parts.forEach(({ ofDocument, ofBest }, part) => {
       let least = heap.length === count ? heap[0]!.score : 0;
       for (let document = 0; document < ofDocument.length; document += 1) {
-        const total = ofDocument[document]! + ofBest[document]! + tierOf(part, document) * tierScore;
+        const own = ofDocument[document]! + ofBest[document]!;
+        if (own === 0) continue;
+        const total = own + tierOf(part, document) * tierScore;
         if (total <= least || isOut(part, document)) continue;
         keepLargest(heap, count, { part, document, score: total });
         if (heap.length === count) least = heap[0]!.score;

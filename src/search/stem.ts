@@ -1,10 +1,14 @@
-/** Removes endings of English words, after M. F. Porter, "An algorithm for suffix stripping" (1980). */
+/**
+ * Removes endings of English words, after M. F. Porter, "An algorithm for suffix stripping" (1980). The rules for short words and for the last y
+ * are those of his later stemmer: https://snowballstem.org/algorithms/english/stemmer.html
+ */
+import { isFunctionWord } from "./function-words.ts";
 
 const cache = new Map<string, string>();
 
 /** For lowercase words of a to z; others are returned unchanged. */
 export function stem(word: string): string {
-  if (word.length < 4 || word.length > 32) return word;
+  if (word.length < 3 || word.length > 32) return word;
   let known = cache.get(word);
   if (known === undefined) {
     known = /^[a-z]+$/.test(word) ? strip(word) : word;
@@ -15,27 +19,38 @@ export function stem(word: string): string {
 }
 
 function strip(word: string): string {
+  if (unchanged.has(word)) return word;
+  if (word.length === 3) return isFunctionWord(word) ? word : replaceY(word.replace(/([aeiou][^aeious])s$/, "$1"));
   let at = dropPlural(word);
   at = dropPast(at);
-  if (at.endsWith("y") && hasVowel(at.slice(0, -1))) at = `${at.slice(0, -1)}i`;
+  at = replaceY(at);
   at = swap(at, seconds, 0);
   at = swap(at, thirds, 0);
   at = swap(at, fourths, 1);
   return dropEnd(at);
 }
 
+const unchanged: ReadonlySet<string> = new Set(["news", "this"]);
+
+/** "try" and "tries" have one stem; "key" and "by" keep their y. */
+function replaceY(word: string): string {
+  return word.replace(/(.[^aeiou])y$/, "$1i");
+}
+
 function dropPlural(word: string): string {
+  if (/^.ies$/.test(word)) return word.slice(0, -1);
   if (word.endsWith("sses") || word.endsWith("ies")) return word.slice(0, -2);
   return word.endsWith("s") && !word.endsWith("ss") ? word.slice(0, -1) : word;
 }
 
 function dropPast(word: string): string {
+  if (/^.ied$/.test(word)) return word.slice(0, -1);
   if (word.endsWith("eed")) return measure(word.slice(0, -3)) > 0 ? word.slice(0, -1) : word;
   const ending = word.endsWith("ed") ? 2 : word.endsWith("ing") ? 3 : 0;
   const base = word.slice(0, word.length - ending);
   if (ending === 0 || !hasVowel(base)) return word;
   if (/(?:at|bl|iz)$/.test(base)) return `${base}e`;
-  if (/([^aeiou])\1$/.test(base) && !/[lsz]$/.test(base)) return base.slice(0, -1);
+  if (/([^aeiou])\1$/.test(base) && !/[lsz]$|^[aeo]..$/.test(base)) return base.slice(0, -1);
   return measure(base) === 1 && endsShort(base) ? `${base}e` : base;
 }
 
@@ -83,9 +98,10 @@ function hasVowel(word: string): boolean {
   return false;
 }
 
-/** Ends in consonant, vowel, consonant other than w, x or y. */
+/** Ends in consonant, vowel, consonant other than w, x or y; or is a vowel and a consonant. */
 function endsShort(word: string): boolean {
   const last = word.length - 1;
+  if (last === 1) return isVowel(word, 0) && !isVowel(word, 1);
   return (
     last >= 2 && !isVowel(word, last) && isVowel(word, last - 1) && !isVowel(word, last - 2) && !/[wxy]$/.test(word)
   );

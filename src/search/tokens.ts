@@ -19,7 +19,7 @@ import {
 import { stem } from "./stem.ts";
 
 /** Changes whenever the same text gives other terms. Stored with an index, with the version of ICU, which decides what a letter is. */
-export const tokenizerVersion = `2/${process.versions["icu"] ?? ""}`;
+export const tokenizerVersion = `3/${process.versions["icu"] ?? ""}`;
 
 /** A word of letters and digits; a whole identifier; one of its parts; two characters; one character with no other after it. */
 export type TokenKind = "word" | "whole" | "part" | "pair" | "single";
