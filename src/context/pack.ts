@@ -60,6 +60,8 @@ export interface Receipt {
   readonly leftOut: readonly LeftOut[];
   /** Number of candidates left out, in whole or in part, because they are not relevant enough. */
   readonly belowFloor?: number;
+  /** True if the pack is smaller than its budget because nothing else is relevant enough: no limit kept anything out. */
+  readonly hasAllRelevant: boolean;
   /** Number of further resources left out. */
   readonly moreLeftOut: number;
 }

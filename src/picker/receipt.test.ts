@@ -25,7 +25,7 @@ it("the valid parts of a receipt are parsed", () => {
     ],
     leftOut: [{ resource: { uri: "file:///a/%E4%BA%88.md", name: "予.md" }, why: "is too large" }],
     moreLeftOut: 3,
-    belowFloor: 0,
+    hasAllRelevant: false,
   });
   expect(toReceipt({ texts: ["no"], links: [] })).toBeUndefined();
   expect(toReceipt({ texts: ["no"], links: [], structured: { included: "all" } })).toBeUndefined();

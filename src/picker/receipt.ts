@@ -35,7 +35,7 @@ export function toReceipt({ structured, links }: ToolSaid) {
     })),
     leftOut: recordsIn(structured["leftOut"]).map(({ uri, why }) => ({ resource: resourceOf(uri), why: textOf(why) })),
     moreLeftOut: numberOf(structured["moreLeftOut"]),
-    /** Number of candidates that are not relevant enough. */
-    belowFloor: numberOf(structured["belowFloor"]),
+    /** Whether nothing else is relevant enough. */
+    hasAllRelevant: structured["hasAllRelevant"] === true,
   };
 }

@@ -3,7 +3,7 @@ import { ResourceError } from "../../errors.ts";
 import type { GatherRequest } from "../../context/gather.ts";
 import type { Included, Pack } from "../../context/pack.ts";
 import { createShownPaths } from "../../context/shown-paths.ts";
-import { defaultBudget, hasAllRelevant } from "../../lib/pack-budget.ts";
+import { defaultBudget } from "../../lib/pack-budget.ts";
 import { sayFailures } from "../../lib/say-failures.ts";
 import { valueFlag, wholeNumber } from "../command.ts";
 import { jsonLine, plain } from "../print.ts";
@@ -44,7 +44,7 @@ export async function printPack(
     const more = receipt.leftOut.length - Math.min(shownLeftOut, receipt.leftOut.length) + receipt.moreLeftOut;
     if (more > 0) warn(`${more} more left out`);
     const spent = `${grouped(receipt.tokens)} of ${formatCount(receipt.budget, "token")} (${receipt.counter})`;
-    warn(hasAllRelevant(receipt) ? `${spent}; nothing else is relevant enough` : spent);
+    warn(receipt.hasAllRelevant ? `${spent}; nothing else is relevant enough` : spent);
   }
   if (items.length > 0) return;
   const what = ask.task === undefined ? "none of the resources is readable text" : "nothing found for this task";
