@@ -1,12 +1,29 @@
-import { afterAll, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { createRulesPolicy } from "../access/rules.ts";
 import type { Call } from "../resources.ts";
 import { createResources } from "../router/create-resources.ts";
 import { createRuntime } from "../server/runtime.ts";
-import { clear, testRepository } from "../sources/git/test-repository.ts";
+import { clear, type TestRepository, testRepository } from "../sources/git/test-repository.ts";
+import { createMemory } from "../sources/memory.ts";
 import { gather } from "./gather.ts";
 
 afterAll(clear);
+
+const roots = ["memory://files/"];
+
+/** The histories, and files as they are in the checkout. */
+async function resourcesOf(repositories: readonly TestRepository[], files: Readonly<Record<string, string>> = {}) {
+  const histories = await Promise.all(repositories.map((repository) => repository.open()));
+  return createResources({
+    mounts: [
+      ...histories.map((source, at) => ({ name: `history${at}`, base: `git://project${at}/`, source })),
+      { name: "files", base: "memory://files/", source: createMemory(files).source },
+    ],
+    policy: { maySee: () => true },
+    runtime: createRuntime({ write: () => true }),
+    cursorKey: new Uint8Array(32),
+  });
+}
 
 const callOf = (id: string): Call => ({ caller: { id }, signal: new AbortController().signal });
 
@@ -42,5 +59,36 @@ it("changes of hidden files show neither content, name nor count", async () => {
     leftOut: expect.arrayContaining([
       { uri: "git://project/changes?base=main&path=private/burrow-new.md", why: "is new, and its file is not served" },
     ]) as unknown,
+  });
+});
+
+describe("changes without a task", () => {
+  const list = (changed: string) =>
+    Array.from({ length: 300 }, (_, at) => (at === 200 ? changed : `Entry ${at} of a long list of stock.\n`)).join(
+      "\n",
+    );
+  const pump = (litres: number) => `export function fillTank(): number {\n  return ${litres};\n}\n`;
+  const json = (version: number) => `{\n  "dependencies": {\n    "left": "${version}"\n  }\n}\n`;
+  const after = {
+    "stock.txt": list("The shelf is empty."),
+    "pump.ts": pump(2),
+    "settings.json": json(2),
+    "valve.ts": "export function closeValve(): void {}\n",
+  };
+
+  async function changed() {
+    const repository = testRepository();
+    repository.commit("begin", {
+      "stock.txt": list("The shelf is full."),
+      "pump.ts": pump(1),
+      "settings.json": json(1),
+    });
+    for (const [path, text] of Object.entries(after)) repository.write(path, text);
+    return resourcesOf([repository], after);
+  }
+
+  it("begin with the summary, also if a patch defines what is searched for", async () => {
+    const { items } = await gather(await changed(), { changed: true, roots }, callOf("aki"));
+    expect(items[0]!.uri).toBe("git://project0/changes?base=main&as=text");
   });
 });

@@ -118,8 +118,6 @@ async function gatherAt(
     }
     await reader.read([...all.values()].sort(byPromise).slice(0, changes ? maxIncluded : maxRead));
     await addNeighbours(resources, reader, all, within, changes ? maxCandidatesOfChanges : maxCandidates, call);
-    // The summary comes first.
-    for (const uri of [...(changes?.include.keys() ?? [])].slice(0, 1)) reader.inherit(uri, 10);
   }
   const about = reader.about();
   const base = findBase(
@@ -216,10 +214,10 @@ function createCandidateReader(bench: AsyncWorkbench, resources: Resources, call
     const times = all.map(([, { candidate }]) => Date.parse(candidate.resource.annotations?.lastModified ?? ""));
     const newest = times.reduce((most, time) => (time > most ? time : most), 0);
     return all.map(([key, { candidate, uri, inherited }]) => {
-      const { resource, found, history, changed, boost, isPinned } = candidate;
+      const { resource, found, history, changed, boost, isPinned, role } = candidate;
       const { priority, lastModified } = resource.annotations ?? {};
       const factor = priorityFactor(priority) * recencyFactor(lastModified, newest) * boost;
-      return { key, found, inherited, history, changed, factor, isPinned, item: toItem(resource, uri) };
+      return { key, found, inherited, history, changed, factor, isPinned, role, item: toItem(resource, uri) };
     });
   }
 
@@ -255,6 +253,7 @@ function createCandidateReader(bench: AsyncWorkbench, resources: Resources, call
 /** Adds the changed files to the candidates, with reasons. */
 function noteChanges({ include, files, leftOut }: CheckoutChanges, all: Candidates, reader: CandidateReader): void {
   for (const [uri, why] of include) all.get(uri)?.why.splice(0, Infinity, why);
+  for (const uri of [...include.keys()].slice(0, 1)) Object.assign(all.get(uri) ?? {}, { role: "summary" });
   for (const resource of files) {
     const candidate = candidateOf(all, resource);
     candidate.boost = gatherWeights.named;

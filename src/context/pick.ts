@@ -208,7 +208,8 @@ function neededOf({ passages, isPinned }: PassageSource): readonly RankedPassage
     .filter((one, at) => isPinned || isExact(one) || one.chance >= (at === 0 ? firstFloor : floor));
 }
 
-/** Pinned texts come before what the task quotes exactly, and that before all others. */
-function valueOf({ source: { isPinned }, taken }: Queue, { score, exact }: RankedPassage): number {
-  return score * gatherWeights.again ** taken + (exact.length > 0 ? 1e3 : 0) + (isPinned ? 1e6 - taken : 0);
+/** The summary of changes comes first, then pinned texts, what the task quotes exactly, and all others. */
+function valueOf({ source: { isPinned, role }, taken }: Queue, passage: RankedPassage): number {
+  const first = role === "summary" ? 1e7 : isPinned ? 1e6 - taken : 0;
+  return passage.score * gatherWeights.again ** taken + (isExact(passage) ? 1e3 : 0) + first;
 }
