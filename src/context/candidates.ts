@@ -23,7 +23,7 @@ export interface Candidate {
   boost: number;
   /** How much similar past commits speak for it, from 0 to 1. */
   history: number;
-  /** Lines that similar commits left behind, and their weights. */
+  /** Lines that similar commits, or the changes of the checkout, left behind, and their weights. */
   changed?: ChangedLines;
 }
 

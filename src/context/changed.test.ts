@@ -5,6 +5,7 @@ import { createResources } from "../router/create-resources.ts";
 import { createRuntime } from "../server/runtime.ts";
 import { clear, type TestRepository, testRepository } from "../sources/git/test-repository.ts";
 import { createMemory } from "../sources/memory.ts";
+import { findChanges } from "./changed.ts";
 import { gather } from "./gather.ts";
 
 afterAll(clear);
@@ -62,33 +63,34 @@ it("changes of hidden files show neither content, name nor count", async () => {
   });
 });
 
+const list = (changed: string) =>
+  Array.from({ length: 1500 }, (_, at) => (at === 1000 ? changed : `Entry ${at} of a long list.\n`)).join("\n");
+const pump = (litres: number) => `export function fillTank(): number {\n  return ${litres};\n}\n`;
+const json = (version: number) => `{\n  "dependencies": {\n    "left": "${version}"\n  }\n}\n`;
+const after = {
+  "stock.txt": list("The shelf is empty."),
+  "pump.ts": pump(2),
+  "settings.json": json(2),
+  "valve.ts": "export function closeValve(): void {}\n",
+};
+
+async function changedResources() {
+  const repository = testRepository();
+  repository.commit("begin", { "stock.txt": list("The shelf is full."), "pump.ts": pump(1), "settings.json": json(1) });
+  for (const [path, text] of Object.entries(after)) repository.write(path, text);
+  return resourcesOf([repository], after);
+}
+
 describe("changes without a task", () => {
-  const list = (changed: string) =>
-    Array.from({ length: 300 }, (_, at) => (at === 200 ? changed : `Entry ${at} of a long list of stock.\n`)).join(
-      "\n",
-    );
-  const pump = (litres: number) => `export function fillTank(): number {\n  return ${litres};\n}\n`;
-  const json = (version: number) => `{\n  "dependencies": {\n    "left": "${version}"\n  }\n}\n`;
-  const after = {
-    "stock.txt": list("The shelf is empty."),
-    "pump.ts": pump(2),
-    "settings.json": json(2),
-    "valve.ts": "export function closeValve(): void {}\n",
-  };
-
-  async function changed() {
-    const repository = testRepository();
-    repository.commit("begin", {
-      "stock.txt": list("The shelf is full."),
-      "pump.ts": pump(1),
-      "settings.json": json(1),
-    });
-    for (const [path, text] of Object.entries(after)) repository.write(path, text);
-    return resourcesOf([repository], after);
-  }
-
-  it("begin with the summary, also if a patch defines what is searched for", async () => {
-    const { items } = await gather(await changed(), { changed: true, roots }, callOf("aki"));
+  it("include the changed passage of each file, also if nothing else speaks for it, behind the summary", async () => {
+    const { items } = await gather(await changedResources(), { changed: true, roots }, callOf("aki"));
     expect(items[0]!.uri).toBe("git://project0/changes?base=main&as=text");
+    const stock = items.filter(({ uri }) => uri === "memory://files/stock.txt").map(({ text }) => text);
+    expect(stock.join("\n")).toContain("The shelf is empty.");
+  });
+
+  it("are searched for by what code defines, also in untracked files, not by keys of data", async () => {
+    const { names } = await findChanges(await changedResources(), undefined, roots, callOf("aki"));
+    expect(names.toSorted()).toEqual(["closeValve", "fillTank", "pump", "settings", "stock", "valve"]);
   });
 });

@@ -5,6 +5,7 @@ import { nearest } from "../lib/nearest.ts";
 import { type Call, directoryType, type Resource, type Resources } from "../resources.ts";
 import { definedNames } from "../search/defined-names.ts";
 import { textFormatOf } from "../search/format.ts";
+import { type ChangedLines, hunksOf } from "./changed-lines.ts";
 import type { LeftOut } from "./pack.ts";
 import { findPinned } from "./pins.ts";
 import { roundRobin, tryRequest } from "./round-robin.ts";
@@ -18,6 +19,8 @@ export interface CheckoutChanges {
   readonly include: ReadonlyMap<string, string>;
   /** Changed files as they are now. */
   readonly files: readonly Resource[];
+  /** By the URI of a changed file: its changed lines and those beside them. */
+  readonly lines: ReadonlyMap<string, ChangedLines>;
   /** Names that the changed lines define or are in, the most changed first, then names of files. */
   readonly names: readonly string[];
   readonly leftOut: readonly LeftOut[];
@@ -34,6 +37,8 @@ interface ChangedFile {
 /** Maximum number of files whose changes are included. */
 const maxFiles = 80;
 const maxNames = 14;
+/** Maximum number of untracked files whose names are searched for. */
+const maxUntrackedRead = 20;
 const maxPatchLength = 1024 * 1024;
 const atOnce = 4;
 
@@ -63,6 +68,7 @@ export async function findChanges(
     count: all.reduce((sum, { count }) => sum + count, 0),
     include: new Map(all.flatMap(({ include }) => [...include])),
     files: all.flatMap(({ files }) => files),
+    lines: new Map(all.flatMap(({ lines }) => [...lines])),
     names: all.flatMap(({ names }) => names).slice(0, maxNames),
     leftOut: all.flatMap(({ leftOut }) => leftOut),
   };
@@ -165,12 +171,24 @@ async function includeChanges(
   }
   for (const { path } of changed.slice(maxFiles))
     leftOut.push({ uri: addressOf(history, { base, path }), why: `is after the first ${maxFiles} changed files` });
-  const patch = await tryRequest(() => readText(resources, addressOf(history, { base, as: "patch" }), call), "", call);
+  const patch = await readPart(resources, addressOf(history, { base, as: "patch" }), call);
+  const fresh = some.flatMap(({ path, untracked: isNew }, at) => (isNew && now[at] ? { path, uri: now[at].uri } : []));
+  const untracked = await roundRobin(fresh.slice(0, maxUntrackedRead), atOnce, async ({ path, uri }) => ({
+    path,
+    changed: await readPart(resources, uri, call),
+    around: "",
+  }));
   return {
     count: changed.length,
     include,
     files: now.filter((one) => one !== undefined),
-    names: [...new Set([...namesIn(patch), ...stemsOf(some)])],
+    lines: new Map(
+      Array.from(hunksOf(folder === undefined ? "" : patch), ([path, hunks]) => [
+        `${folder}${encodePath(path)}`,
+        new Map(hunks.flatMap((hunk) => hunk.map((line) => [line, 1 / hunk.length]))),
+      ]),
+    ),
+    names: [...new Set([...namesIn([...sectionsOf(patch), ...untracked]), ...stemsOf(some)])],
     leftOut,
   };
 }
@@ -238,26 +256,49 @@ function isTelling(name: string): boolean {
 
 const testName = /(?:^|[/._-])(?:tests?|specs?|__tests__)(?:[/._-]|$)/i;
 
-/** Names that changed lines define, then names of the functions around them; the most frequent first. Tests define nothing. */
-function namesIn(patch: string): readonly string[] {
-  const counts = new Map<string, number>();
-  for (const section of patch.slice(0, maxPatchLength).split(/^(?=diff --git )/m)) {
+interface ChangedText {
+  readonly path: string;
+  /** Changed lines, and lines beside them. */
+  readonly changed: string;
+  readonly around: string;
+}
+
+function sectionsOf(patch: string): readonly ChangedText[] {
+  return patch.split(/^(?=diff --git )/m).map((section) => {
     const path = /^(?:\+\+\+|---) "?[ab]\/(.*?)"?$/m.exec(section.replace(/^\+\+\+ \/dev\/null$/m, ""))?.[1] ?? "";
-    if (testName.test(path)) continue;
-    const format = textFormatOf(path);
     const lines = section.slice(Math.max(0, section.search(/^@@/m))).split("\n");
     const changed = lines.filter((line) => /^[+-]/.test(line)).map((line) => line.slice(1));
     const around = lines.flatMap((line) =>
       line.startsWith(" ") ? [line.slice(1)] : (/^@@ [^@]*@@ (.*)$/.exec(line)?.[1] ?? []),
     );
+    return { path, changed: changed.join("\n"), around: around.join("\n") };
+  });
+}
+
+const lockName = /(?:^|[._-])lock(?:[._-]|$)|(?:^|\/)go\.sum$/i;
+
+/**
+ * Names that changed lines define, then names of the functions around them; the most frequent first. Tests define nothing, and keys of
+ * data are everywhere.
+ */
+function namesIn(texts: readonly ChangedText[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { path, changed, around } of texts) {
+    const format = textFormatOf(path);
+    if (testName.test(path) || lockName.test(path) || format === "keys") continue;
     for (const [text, weight] of [
       [changed, 2],
       [around, 1],
     ] as const)
-      for (const name of definedNames(text.join("\n"), format))
+      for (const name of definedNames(text, format))
         if (isTelling(name) && /^[\p{L}\p{N}_$]+$/u.test(name)) counts.set(name, (counts.get(name) ?? 0) + weight);
   }
   return [...counts].sort((left, right) => right[1] - left[1]).map(([name]) => name);
+}
+
+/** The beginning of a text; empty if it cannot be read. */
+async function readPart(resources: Resources, uri: string, call: Call): Promise<string> {
+  return (await tryRequest(() => readText(resources, uri, call), "", call)).slice(0, maxPatchLength);
 }
 
 async function readText(resources: Resources, uri: string, call: Call): Promise<string> {

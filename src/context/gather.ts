@@ -106,7 +106,8 @@ async function gatherAt(
     const histories = (await findHistories(resources, call)).filter((base) => !within?.startsWith(base));
     const [answered, similar] = await Promise.all([
       findCandidates(resources, task, within, histories, all, call),
-      findSimilarCommits(resources, task, histories, call),
+      // Names alone resemble any commit that mentions them.
+      taskText === undefined ? [] : findSimilarCommits(resources, task, histories, call),
     ]);
     searched = answered;
     await addChangedFiles(resources, similar, within, all, call);
@@ -117,6 +118,7 @@ async function gatherAt(
       if (!candidate.why.includes(why)) candidate.why.push(why);
     }
     await reader.read([...all.values()].sort(byPromise).slice(0, changes ? maxIncluded : maxRead));
+    for (const { uri } of changes?.files ?? []) reader.inherit(uri, gatherWeights.changedFile);
     await addNeighbours(resources, reader, all, within, changes ? maxCandidatesOfChanges : maxCandidates, call);
   }
   const about = reader.about();
@@ -251,12 +253,16 @@ function createCandidateReader(bench: AsyncWorkbench, resources: Resources, call
 }
 
 /** Adds the changed files to the candidates, with reasons. */
-function noteChanges({ include, files, leftOut }: CheckoutChanges, all: Candidates, reader: CandidateReader): void {
+function noteChanges(
+  { include, files, lines, leftOut }: CheckoutChanges,
+  all: Candidates,
+  reader: CandidateReader,
+): void {
   for (const [uri, why] of include) all.get(uri)?.why.splice(0, Infinity, why);
   for (const uri of [...include.keys()].slice(0, 1)) Object.assign(all.get(uri) ?? {}, { role: "summary" });
   for (const resource of files) {
     const candidate = candidateOf(all, resource);
-    candidate.boost = gatherWeights.named;
+    Object.assign(candidate, { role: "changed", boost: gatherWeights.named, changed: lines.get(resource.uri) });
     if (!candidate.isPinned) candidate.why.push("has changed");
   }
   for (const { uri, why } of leftOut) reader.leaveOut(uri, why);
@@ -280,7 +286,7 @@ async function addChangedFiles(
   }
   for (const [uri, changed] of await linesChangedBy(resources, commits, roots, call)) {
     const candidate = all.get(uri);
-    if (candidate) candidate.changed = changed;
+    if (candidate) candidate.changed ??= changed;
   }
   if (within !== undefined) return;
   for (const { resource, history, weight } of commits)

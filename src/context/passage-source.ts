@@ -2,8 +2,8 @@
 import type { PackItem } from "./pack.ts";
 import type { RankedPassage } from "./rank.ts";
 
-/** In a pack of changes: the list of them, which comes first. */
-export type Role = "summary";
+/** In a pack of changes: the list of them, which comes first, or a changed file, whose changed passages are needed. */
+export type Role = "summary" | "changed";
 
 export interface PassageSource {
   readonly item: Omit<PackItem, "lines" | "columns" | "text" | "heading">;

@@ -199,13 +199,19 @@ function isExact({ exact }: RankedPassage): boolean {
 
 /**
  * The best first; if it is pinned and nothing matches, from its beginning. Without those that are hardly needed: the best passage of
- * a text is worth a look sooner than a further one.
+ * a text is worth a look sooner than a further one. Of a changed file, the changed passages are needed.
  */
-function neededOf({ passages, isPinned }: PassageSource): readonly RankedPassage[] {
+function neededOf({ passages, isPinned, role }: PassageSource): readonly RankedPassage[] {
   const { floor, firstFloor } = gatherWeights;
   return passages
     .toSorted((left, right) => Number(isExact(right)) - Number(isExact(left)) || right.score - left.score)
-    .filter((one, at) => isPinned || isExact(one) || one.chance >= (at === 0 ? firstFloor : floor));
+    .filter(
+      (one, at) =>
+        isPinned ||
+        isExact(one) ||
+        (role === "changed" && one.isTouched) ||
+        one.chance >= (at === 0 ? firstFloor : floor),
+    );
 }
 
 /** The summary of changes comes first, then pinned texts, what the task quotes exactly, and all others. */
