@@ -134,6 +134,33 @@ describe("changes of the checkout", () => {
     });
   });
 
+  it("are compared with the files of a base that has no commit in common", async () => {
+    const { repository } = branchRepository();
+    repository.git("checkout", "--quiet", "--force", "--orphan", "apart");
+    repository.commit("apart", { "a.txt": "apart\n" });
+    const source = await repository.open();
+    const { files, ...found } = await readFacts<Changes>(source, "changes", { base: "main" });
+    expect(found).toMatchObject({ base: "main", from: repository.git("rev-parse", "main"), isUnrelated: true });
+    expect(files).toContainEqual({ path: "a.txt", change: "modified", additions: 1, deletions: 1 });
+    expect(files).toContainEqual({ path: "other.txt", change: "deleted", additions: 0, deletions: 1 });
+    expect(await readText(source, "changes", { base: "main", as: "text" })).toContain(
+      "No commit in common with main: compared with its files.",
+    );
+    expect(await readText(source, "changes", { base: "main", path: "a.txt" })).toContain("\n-one\n+apart\n");
+  });
+
+  it("accept HEAD before the first commit", async () => {
+    const empty = testRepository();
+    empty.write("first.txt", "one\n");
+    const source = await empty.open();
+    expect(await readFacts(source, "changes", { base: "HEAD" })).toMatchObject({ base: "HEAD", from: null });
+    const address = { path: "changes", query: { base: "HEAD", as: "text" } };
+    await expect(source.stat!(address, call)).resolves.toMatchObject({ mimeType: "text/markdown" });
+    await expect(source.read({ path: "changes", query: { base: "main" } }, call)).rejects.toMatchObject({
+      kind: "not-found",
+    });
+  });
+
   it("do not exist for an unknown base, or without a checkout", async () => {
     const source = await branchRepository().repository.open();
     const queries: readonly Record<string, string>[] = [
