@@ -1,3 +1,5 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { createRulesPolicy } from "../access/rules.ts";
 import type { Call } from "../resources.ts";
@@ -80,6 +82,19 @@ async function changedResources() {
   for (const [path, text] of Object.entries(after)) repository.write(path, text);
   return resourcesOf([repository], after);
 }
+
+it("changes of one history are gathered while another fails, which the receipt says", async () => {
+  const [good, bad] = [testRepository(), testRepository()];
+  for (const repository of [good, bad]) repository.commit("begin", { "a.txt": "one\n" });
+  good.write("a.txt", "two\n");
+  const resources = await resourcesOf([bad, good]);
+  rmSync(join(bad.folder, ".git"), { recursive: true });
+  const { text, receipt } = await gather(resources, { changed: true }, callOf("aki"));
+  expect(text).toContain("-one\n+two\n");
+  expect(receipt.leftOut).toContainEqual({ uri: "git://project0/changes", why: "could not be read" });
+  rmSync(join(good.folder, ".git"), { recursive: true });
+  await expect(gather(resources, { changed: true }, callOf("aki"))).rejects.toMatchObject({ kind: "unavailable" });
+});
 
 describe("changes without a task", () => {
   it("include the changed passage of each file, also if nothing else speaks for it, behind the summary", async () => {

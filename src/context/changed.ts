@@ -55,13 +55,17 @@ export async function findChanges(
       "unsupported",
       "no history of a checkout is mounted, so its changes are not known; serve the folder of a git checkout",
     );
-  const found = (await roundRobin(histories, 2, (history) => changesIn(resources, history, base, call))).filter(
-    (one) => one !== undefined,
-  );
-  const [first] = found;
-  if (!first) throw await unknownBase(resources, histories, base, call);
+  const answers = await roundRobin(histories, 2, (history) => changesIn(resources, history, base, call));
+  const found = answers.flatMap((one) => (one === undefined || one instanceof ResourceError ? [] : [one]));
   const changed = found.filter(({ files }) => files.length > 0);
-  if (changed.length === 0) throw new ResourceError("not-found", `nothing changed since ${first.base}`);
+  const [first] = changed;
+  if (!first) {
+    const failure = answers.find((one) => one instanceof ResourceError);
+    if (failure) throw failure;
+    if (!found[0]) throw await unknownBase(resources, histories, base, call);
+    throw new ResourceError("not-found", `nothing changed since ${found[0].base}`);
+  }
+  const failed = histories.filter((_, at) => answers[at] instanceof ResourceError);
   const all = await roundRobin(changed, 1, (one) => includeChanges(resources, one, roots, call));
   return {
     base: first.base,
@@ -70,7 +74,10 @@ export async function findChanges(
     files: all.flatMap(({ files }) => files),
     lines: new Map(all.flatMap(({ lines }) => [...lines])),
     names: all.flatMap(({ names }) => names).slice(0, maxNames),
-    leftOut: all.flatMap(({ leftOut }) => leftOut),
+    leftOut: [
+      ...failed.map((history) => ({ uri: addressOf(history, { base }), why: "could not be read" })),
+      ...all.flatMap(({ leftOut }) => leftOut),
+    ],
   };
 }
 
@@ -103,21 +110,22 @@ interface HistoryChanges {
   readonly files: readonly ChangedFile[];
 }
 
-/** Undefined if the base is unknown there, or there is no checkout. */
+/** Undefined if the base is unknown there, or there is no checkout. Returns other errors: another history may have changes. */
 async function changesIn(
   resources: Resources,
   history: string,
   base: string | undefined,
   call: Call,
-): Promise<HistoryChanges | undefined> {
+): Promise<HistoryChanges | ResourceError | undefined> {
   try {
     const text = await readText(resources, addressOf(history, { base }), call);
     const { base: used, files } = JSON.parse(text) as { base?: unknown; files?: unknown };
     if (typeof used !== "string" || !Array.isArray(files)) return undefined;
     return { history, base: used, files: files.filter(isChangedFile) };
   } catch (cause) {
-    if (call.signal.aborted || !["not-found", "denied"].includes(toResourceError(cause).kind)) throw cause;
-    return undefined;
+    if (call.signal.aborted) throw cause;
+    const error = toResourceError(cause);
+    return error.kind === "not-found" || error.kind === "denied" ? undefined : error;
   }
 }
 
