@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { sayReceipt } from "../protocol/tools/gather-context.ts";
 import { createRulesPolicy } from "../access/rules.ts";
 import type { Call } from "../resources.ts";
 import { createResources } from "../router/create-resources.ts";
@@ -94,6 +95,19 @@ it("changes of one history are gathered while another fails, which the receipt s
   expect(receipt.leftOut).toContainEqual({ uri: "git://project0/changes", why: "could not be read" });
   rmSync(join(good.folder, ".git"), { recursive: true });
   await expect(gather(resources, { changed: true }, callOf("aki"))).rejects.toMatchObject({ kind: "unavailable" });
+});
+
+it("changes of very many files leave room for their content, and are not said to be fewer, or all", async () => {
+  const repository = testRepository();
+  repository.commit("begin", { "a.txt": "one\n" });
+  repository.write("a.txt", "two\n");
+  for (let at = 0; at < 1010; at++) repository.write(`generated/group-${at % 60}/entry-${at}.txt`, "x\n");
+  const resources = await resourcesOf([repository]);
+  const pack = await gather(resources, { changed: true, budget: 100_000 }, callOf("aki"));
+  expect(pack.receipt).toMatchObject({ changed: { base: "main", files: 1000, isMore: true }, hasAllRelevant: false });
+  expect(sayReceipt(pack)).toMatch(/^More than 1000 files changed since main\./);
+  expect(pack.text).toMatch(/\| other folders +\| \d+/);
+  expect(pack.tokens).toBeLessThan(6000);
 });
 
 describe("changes without a task", () => {

@@ -15,6 +15,8 @@ export interface CheckoutChanges {
   readonly base: string;
   /** Number of changed files. */
   readonly count: number;
+  /** True if more files have changed than a history lists. */
+  readonly isMore: boolean;
   /** URIs to include, each with the reason: the summary first, then patches and new files. */
   readonly include: ReadonlyMap<string, string>;
   /** Changed files as they are now. */
@@ -70,6 +72,7 @@ export async function findChanges(
   return {
     base: first.base,
     count: all.reduce((sum, { count }) => sum + count, 0),
+    isMore: all.some(({ isMore }) => isMore),
     include: new Map(all.flatMap(({ include }) => [...include])),
     files: all.flatMap(({ files }) => files),
     lines: new Map(all.flatMap(({ lines }) => [...lines])),
@@ -108,6 +111,8 @@ interface HistoryChanges {
   readonly history: string;
   readonly base: string;
   readonly files: readonly ChangedFile[];
+  /** True if the list is incomplete. */
+  readonly isMore: boolean;
 }
 
 /** Undefined if the base is unknown there, or there is no checkout. Returns other errors: another history may have changes. */
@@ -119,9 +124,9 @@ async function changesIn(
 ): Promise<HistoryChanges | ResourceError | undefined> {
   try {
     const text = await readText(resources, addressOf(history, { base }), call);
-    const { base: used, files } = JSON.parse(text) as { base?: unknown; files?: unknown };
+    const { base: used, files, truncated } = JSON.parse(text) as Readonly<Record<string, unknown>>;
     if (typeof used !== "string" || !Array.isArray(files)) return undefined;
-    return { history, base: used, files: files.filter(isChangedFile) };
+    return { history, base: used, files: files.filter(isChangedFile), isMore: truncated === true };
   } catch (cause) {
     if (call.signal.aborted) throw cause;
     const error = toResourceError(cause);
@@ -158,7 +163,7 @@ async function unknownBase(
 
 async function includeChanges(
   resources: Resources,
-  { history, base, files: changed }: HistoryChanges,
+  { history, base, files: changed, isMore }: HistoryChanges,
   roots: readonly string[],
   call: Call,
 ): Promise<Omit<CheckoutChanges, "base">> {
@@ -188,6 +193,7 @@ async function includeChanges(
   }));
   return {
     count: changed.length,
+    isMore,
     include,
     files: now.filter((one) => one !== undefined),
     lines: new Map(

@@ -140,7 +140,9 @@ async function gatherAt(
     items: packed.items.map(({ item }) => item),
     receipt: {
       task: taskText?.trim(),
-      ...(changes && { changed: { base: changes.base, files: changes.count } }),
+      ...(changes && {
+        changed: { base: changes.base, files: changes.count, ...(changes.isMore && { isMore: true as const }) },
+      }),
       budget,
       tokens: packed.tokens,
       counter: packed.counter,

@@ -44,8 +44,11 @@ export interface LeftOut {
 export interface Receipt {
   /** Absent if only requested URIs are packed. */
   readonly task?: string;
-  /** With the changes of a checkout: the branch, tag or commit that it left, and the number of changed files. */
-  readonly changed?: { readonly base: string; readonly files: number };
+  /**
+   * With the changes of a checkout: the branch, tag or commit that it left, and the number of changed files; with `isMore`, more than
+   * this number have changed.
+   */
+  readonly changed?: { readonly base: string; readonly files: number; readonly isMore?: true };
   readonly budget: number;
   readonly tokens: number;
   /** Name of the tokenizer. */

@@ -69,7 +69,7 @@ export function GatherPane({ picker, language }: Shared) {
       <p class="count" role="status">
         {status === "loading" && gather.working}
         {status === "failed" && `${texts.failed}: ${problem}`}
-        {receipt?.changed && `${gather.changedSince(receipt.changed.files, receipt.changed.base)} · `}
+        {receipt?.changed && `${gather.changedSince(receipt.changed)} · `}
         {receipt &&
           (receipt.included.length === 0
             ? gather.nothing

@@ -16,7 +16,7 @@ it("the valid parts of a receipt are parsed", () => {
   };
   const links = [{ uri: "file:///a/b.md", name: "b.md", title: "B" }];
   expect(toReceipt({ texts: [], links, structured })).toEqual({
-    changed: { base: "main", files: 6 },
+    changed: { base: "main", files: 6, isMore: false },
     budget: 100,
     tokens: 40,
     ready: 1,

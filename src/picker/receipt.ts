@@ -17,7 +17,9 @@ export function toReceipt({ structured, links }: ToolSaid) {
   const changed = structured["changed"];
   return {
     /** With the changes of a branch: what they were compared with, and the number of files. */
-    changed: isRecord(changed) ? { base: textOf(changed["base"]), files: numberOf(changed["files"]) } : undefined,
+    changed: isRecord(changed)
+      ? { base: textOf(changed["base"]), files: numberOf(changed["files"]), isMore: changed["isMore"] === true }
+      : undefined,
     budget: numberOf(structured["budget"]),
     tokens: numberOf(structured["tokens"]),
     /** Share of the searchable content that was searched, from 0 to 1. */

@@ -37,8 +37,10 @@ export async function printPack(
   if (format === "json") await print(jsonLine({ passages: items, receipt }));
   else {
     await print(text);
-    if (receipt.changed)
-      warn(plain(`${formatCount(receipt.changed.files, "file")} changed since ${receipt.changed.base}`));
+    if (receipt.changed) {
+      const { files, isMore, base } = receipt.changed;
+      warn(plain(`${isMore ? "more than " : ""}${formatCount(files, "file")} changed since ${base}`));
+    }
     for (const item of receipt.included) warn(sayIncluded(item, pathOf(item.uri)));
     for (const { uri, why } of receipt.leftOut.slice(0, shownLeftOut)) warn(plain(`left out: ${pathOf(uri)} ${why}`));
     const more = receipt.leftOut.length - Math.min(shownLeftOut, receipt.leftOut.length) + receipt.moreLeftOut;

@@ -61,7 +61,11 @@ export const gatherContext: ReadingTool = {
       changed: {
         type: "object",
         description: "Number of files that changed since the base",
-        properties: { base: { type: "string" }, files: { type: "integer" } },
+        properties: {
+          base: { type: "string" },
+          files: { type: "integer" },
+          isMore: { type: "boolean", description: "True if more files have changed" },
+        },
         required: ["base", "files"],
       },
       budget: { type: "integer" },
@@ -146,7 +150,9 @@ export function sayReceipt({ items, tokens, receipt }: Pack): string {
   const hidden = included.reduce((sum, { removed = 0 }) => sum + removed, 0);
   const secrets = included.reduce((sum, { masked = 0 }) => sum + masked, 0);
   return [
-    ...(changed ? [`${count(changed.files, "file")} changed since ${changed.base}.`] : []),
+    ...(changed
+      ? [`${changed.isMore ? "More than " : ""}${count(changed.files, "file")} changed since ${changed.base}.`]
+      : []),
     items.length === 0
       ? "Nothing was found for this task, or nothing fits into the budget."
       : `${count(items.length, "passage")} of ${count(resources, "resource")}, ${tokens} of ${budget} tokens.`,

@@ -28,7 +28,7 @@ import { readBranches, readTags } from "./listings.ts";
 import type { IndexedCommits } from "./indexed-commits.ts";
 import { readLog } from "./log.ts";
 import { mergeBase, rangeFiles } from "./range.ts";
-import { commitText, filesText, logText, markdownPart, type ReadableCommit } from "./readable.ts";
+import { changesText, commitText, filesText, logText, markdownPart, type ReadableCommit } from "./readable.ts";
 import { mayMeanAnother, meantPath } from "./meant-path.ts";
 import { type Commit, listedNames } from "../../backends/git/refs.ts";
 import { readCheckoutStatus } from "./status.ts";
@@ -240,7 +240,7 @@ export function createGitReader(options: GitReaderOptions): GitReader {
           const found = await readChanges(request.base, changesContext(signal));
           if (request.as !== "text") return facts(found);
           const note = found.isUnrelated ? `No commit in common with ${found.base}: compared with its files.\n\n` : "";
-          return markdownPart(note + filesText(found.files, found));
+          return markdownPart(note + changesText(found.files, found));
         }
         case "log": {
           const page = await readLog(request.query, context(signal));
