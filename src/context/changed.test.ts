@@ -1,6 +1,8 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { createGatherPrompt } from "../protocol/gather-prompt.ts";
+import type { PromptResult } from "../protocol/prompts.ts";
 import { sayReceipt } from "../protocol/tools/gather-context.ts";
 import { createRulesPolicy } from "../access/rules.ts";
 import type { Call } from "../resources.ts";
@@ -116,6 +118,19 @@ describe("changes without a task", () => {
     expect(items[0]!.uri).toBe("git://project0/changes?base=main&as=text");
     const stock = items.filter(({ uri }) => uri === "memory://files/stock.txt").map(({ text }) => text);
     expect(stock.join("\n")).toContain("The shelf is empty.");
+  });
+
+  it("are given by the prompt, relative to the mounts of the caller", async () => {
+    const prompt = createGatherPrompt(await changedResources(), () => roots.map((base) => ({ base })));
+    expect(prompt.arguments!.filter(({ required }) => required)).toEqual([]);
+    const call = { ...callOf("aki"), inputResponses: undefined, requestState: undefined, clientCapabilities: {} };
+    const { messages } = (await prompt.get({ changed: "default" }, call)) as PromptResult;
+    expect(messages[0]!.content).toMatchObject({
+      text: expect.stringMatching(/^What follows was gathered to review what changed since main\./) as string,
+    });
+    expect(messages.every(({ content }, at) => at === 0 || content.type === "embedded")).toBe(true);
+    expect(JSON.stringify(messages)).toContain("memory://files/valve.ts");
+    await expect(prompt.get({}, call)).rejects.toThrow("the task is empty");
   });
 
   it("are searched for by what code defines, also in untracked files, not by keys of data", async () => {
