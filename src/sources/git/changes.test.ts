@@ -149,6 +149,12 @@ describe("changes of the checkout", () => {
     expect(await readText(source, "changes", { base: "main", path: "a.txt" })).toContain("\n-one\n+apart\n");
   });
 
+  it("have one row for a file name with a line break", async () => {
+    const repository = testRepository();
+    repository.write("a\n| b.txt", "one\n");
+    expect(await readText(await repository.open(), "changes", { as: "text" })).toMatch(/^\| a%0A\\\| b\.txt \| added/m);
+  });
+
   it("accept HEAD before the first commit", async () => {
     const empty = testRepository();
     empty.write("first.txt", "one\n");
