@@ -55,7 +55,7 @@ export async function findChanges(
   if (histories.length === 0)
     throw new ResourceError(
       "unsupported",
-      "no history of a checkout is mounted, so its changes are not known; serve the folder of a git checkout",
+      "no history of a checkout is mounted, so its changes are not known; serve the top folder of a git checkout, and mount a linked worktree or a submodule with the source git in a trusted config",
     );
   const answers = await roundRobin(histories, 2, (history) => changesIn(resources, history, base, call));
   const found = answers.flatMap((one) => (one === undefined || one instanceof ResourceError ? [] : [one]));

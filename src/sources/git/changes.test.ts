@@ -1,7 +1,7 @@
-import { existsSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { call, clear, readFacts, readText, testRepository } from "./test-repository.ts";
+import { call, clear, readFacts, readText, scratchFolder, testRepository } from "./test-repository.ts";
 
 interface Changes {
   readonly base: string;
@@ -153,6 +153,15 @@ describe("changes of the checkout", () => {
     const repository = testRepository();
     repository.write("a\n| b.txt", "one\n");
     expect(await readText(await repository.open(), "changes", { as: "text" })).toMatch(/^\| a%0A\\\| b\.txt \| added/m);
+  });
+
+  it("are those of a linked worktree, if that is mounted", async () => {
+    const { repository } = branchRepository();
+    const worktree = join(scratchFolder(), "linked");
+    repository.git("worktree", "add", "--quiet", "-b", "linked", worktree, "main");
+    writeFileSync(join(worktree, "a.txt"), "linked\n");
+    const source = await repository.open({ root: worktree });
+    expect(await readFacts(source, "changes")).toMatchObject({ base: "main", files: [{ path: "a.txt" }] });
   });
 
   it("accept HEAD before the first commit", async () => {
