@@ -7,6 +7,7 @@ import type { ChangedLines } from "./changed-lines.ts";
 import type { Task } from "./read-task.ts";
 import { roundRobin } from "./round-robin.ts";
 import { findPins } from "./pins.ts";
+import type { Role } from "./passage-source.ts";
 import { historyOf } from "./similar-commits.ts";
 
 export interface Candidate {
@@ -17,11 +18,12 @@ export interface Candidate {
   readonly why: string[];
   /** True if the caller requested it, whatever it contains. */
   isPinned: boolean;
+  role?: Role;
   /** Factor in addition to the score of its words. */
   boost: number;
   /** How much similar past commits speak for it, from 0 to 1. */
   history: number;
-  /** Lines that similar commits left behind, and their weights. */
+  /** Lines that similar commits, or the changes of the checkout, left behind, and their weights. */
   changed?: ChangedLines;
 }
 

@@ -5,6 +5,7 @@ import { nearest } from "../lib/nearest.ts";
 import { type Call, directoryType, type Resource, type Resources } from "../resources.ts";
 import { definedNames } from "../search/defined-names.ts";
 import { textFormatOf } from "../search/format.ts";
+import { type ChangedLines, hunksOf } from "./changed-lines.ts";
 import type { LeftOut } from "./pack.ts";
 import { findPinned } from "./pins.ts";
 import { roundRobin, tryRequest } from "./round-robin.ts";
@@ -14,10 +15,14 @@ export interface CheckoutChanges {
   readonly base: string;
   /** Number of changed files. */
   readonly count: number;
+  /** True if more files have changed than a history lists. */
+  readonly isMore: boolean;
   /** URIs to include, each with the reason: the summary first, then patches and new files. */
   readonly include: ReadonlyMap<string, string>;
   /** Changed files as they are now. */
   readonly files: readonly Resource[];
+  /** By the URI of a changed file: its changed lines and those beside them. */
+  readonly lines: ReadonlyMap<string, ChangedLines>;
   /** Names that the changed lines define or are in, the most changed first, then names of files. */
   readonly names: readonly string[];
   readonly leftOut: readonly LeftOut[];
@@ -34,6 +39,8 @@ interface ChangedFile {
 /** Maximum number of files whose changes are included. */
 const maxFiles = 80;
 const maxNames = 14;
+/** Maximum number of untracked files whose names are searched for. */
+const maxUntrackedRead = 20;
 const maxPatchLength = 1024 * 1024;
 const atOnce = 4;
 
@@ -48,23 +55,32 @@ export async function findChanges(
   if (histories.length === 0)
     throw new ResourceError(
       "unsupported",
-      "no history of a checkout is mounted, so its changes are not known; serve the folder of a git checkout",
+      "no history of a checkout is mounted, so its changes are not known; serve the top folder of a git checkout, and mount a linked worktree or a submodule with the source git in a trusted config",
     );
-  const found = (await roundRobin(histories, 2, (history) => changesIn(resources, history, base, call))).filter(
-    (one) => one !== undefined,
-  );
-  const [first] = found;
-  if (!first) throw await unknownBase(resources, histories, base, call);
+  const answers = await roundRobin(histories, 2, (history) => changesIn(resources, history, base, call));
+  const found = answers.flatMap((one) => (one === undefined || one instanceof ResourceError ? [] : [one]));
   const changed = found.filter(({ files }) => files.length > 0);
-  if (changed.length === 0) throw new ResourceError("not-found", `nothing changed since ${first.base}`);
+  const [first] = changed;
+  if (!first) {
+    const failure = answers.find((one) => one instanceof ResourceError);
+    if (failure) throw failure;
+    if (!found[0]) throw await unknownBase(resources, histories, base, call);
+    throw new ResourceError("not-found", `nothing changed since ${found[0].base}`);
+  }
+  const failed = histories.filter((_, at) => answers[at] instanceof ResourceError);
   const all = await roundRobin(changed, 1, (one) => includeChanges(resources, one, roots, call));
   return {
     base: first.base,
     count: all.reduce((sum, { count }) => sum + count, 0),
+    isMore: all.some(({ isMore }) => isMore),
     include: new Map(all.flatMap(({ include }) => [...include])),
     files: all.flatMap(({ files }) => files),
+    lines: new Map(all.flatMap(({ lines }) => [...lines])),
     names: all.flatMap(({ names }) => names).slice(0, maxNames),
-    leftOut: all.flatMap(({ leftOut }) => leftOut),
+    leftOut: [
+      ...failed.map((history) => ({ uri: addressOf(history, { base }), why: "could not be read" })),
+      ...all.flatMap(({ leftOut }) => leftOut),
+    ],
   };
 }
 
@@ -95,23 +111,26 @@ interface HistoryChanges {
   readonly history: string;
   readonly base: string;
   readonly files: readonly ChangedFile[];
+  /** True if the list is incomplete. */
+  readonly isMore: boolean;
 }
 
-/** Undefined if the base is unknown there, or there is no checkout. */
+/** Undefined if the base is unknown there, or there is no checkout. Returns other errors: another history may have changes. */
 async function changesIn(
   resources: Resources,
   history: string,
   base: string | undefined,
   call: Call,
-): Promise<HistoryChanges | undefined> {
+): Promise<HistoryChanges | ResourceError | undefined> {
   try {
     const text = await readText(resources, addressOf(history, { base }), call);
-    const { base: used, files } = JSON.parse(text) as { base?: unknown; files?: unknown };
+    const { base: used, files, truncated } = JSON.parse(text) as Readonly<Record<string, unknown>>;
     if (typeof used !== "string" || !Array.isArray(files)) return undefined;
-    return { history, base: used, files: files.filter(isChangedFile) };
+    return { history, base: used, files: files.filter(isChangedFile), isMore: truncated === true };
   } catch (cause) {
-    if (call.signal.aborted || !["not-found", "denied"].includes(toResourceError(cause).kind)) throw cause;
-    return undefined;
+    if (call.signal.aborted) throw cause;
+    const error = toResourceError(cause);
+    return error.kind === "not-found" || error.kind === "denied" ? undefined : error;
   }
 }
 
@@ -144,7 +163,7 @@ async function unknownBase(
 
 async function includeChanges(
   resources: Resources,
-  { history, base, files: changed }: HistoryChanges,
+  { history, base, files: changed, isMore }: HistoryChanges,
   roots: readonly string[],
   call: Call,
 ): Promise<Omit<CheckoutChanges, "base">> {
@@ -165,12 +184,25 @@ async function includeChanges(
   }
   for (const { path } of changed.slice(maxFiles))
     leftOut.push({ uri: addressOf(history, { base, path }), why: `is after the first ${maxFiles} changed files` });
-  const patch = await tryRequest(() => readText(resources, addressOf(history, { base, as: "patch" }), call), "", call);
+  const patch = await readPart(resources, addressOf(history, { base, as: "patch" }), call);
+  const fresh = some.flatMap(({ path, untracked: isNew }, at) => (isNew && now[at] ? { path, uri: now[at].uri } : []));
+  const untracked = await roundRobin(fresh.slice(0, maxUntrackedRead), atOnce, async ({ path, uri }) => ({
+    path,
+    changed: await readPart(resources, uri, call),
+    around: "",
+  }));
   return {
     count: changed.length,
+    isMore,
     include,
     files: now.filter((one) => one !== undefined),
-    names: [...new Set([...namesIn(patch), ...stemsOf(some)])],
+    lines: new Map(
+      Array.from(hunksOf(folder === undefined ? "" : patch), ([path, hunks]) => [
+        `${folder}${encodePath(path)}`,
+        new Map(hunks.flatMap((hunk) => hunk.map((line) => [line, 1 / hunk.length]))),
+      ]),
+    ),
+    names: [...new Set([...namesIn([...sectionsOf(patch), ...untracked]), ...stemsOf(some)])],
     leftOut,
   };
 }
@@ -238,26 +270,49 @@ function isTelling(name: string): boolean {
 
 const testName = /(?:^|[/._-])(?:tests?|specs?|__tests__)(?:[/._-]|$)/i;
 
-/** Names that changed lines define, then names of the functions around them; the most frequent first. Tests define nothing. */
-function namesIn(patch: string): readonly string[] {
-  const counts = new Map<string, number>();
-  for (const section of patch.slice(0, maxPatchLength).split(/^(?=diff --git )/m)) {
+interface ChangedText {
+  readonly path: string;
+  /** Changed lines, and lines beside them. */
+  readonly changed: string;
+  readonly around: string;
+}
+
+function sectionsOf(patch: string): readonly ChangedText[] {
+  return patch.split(/^(?=diff --git )/m).map((section) => {
     const path = /^(?:\+\+\+|---) "?[ab]\/(.*?)"?$/m.exec(section.replace(/^\+\+\+ \/dev\/null$/m, ""))?.[1] ?? "";
-    if (testName.test(path)) continue;
-    const format = textFormatOf(path);
     const lines = section.slice(Math.max(0, section.search(/^@@/m))).split("\n");
     const changed = lines.filter((line) => /^[+-]/.test(line)).map((line) => line.slice(1));
     const around = lines.flatMap((line) =>
       line.startsWith(" ") ? [line.slice(1)] : (/^@@ [^@]*@@ (.*)$/.exec(line)?.[1] ?? []),
     );
+    return { path, changed: changed.join("\n"), around: around.join("\n") };
+  });
+}
+
+const lockName = /(?:^|[._-])lock(?:[._-]|$)|(?:^|\/)go\.sum$/i;
+
+/**
+ * Names that changed lines define, then names of the functions around them; the most frequent first. Tests define nothing, and keys of
+ * data are everywhere.
+ */
+function namesIn(texts: readonly ChangedText[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { path, changed, around } of texts) {
+    const format = textFormatOf(path);
+    if (testName.test(path) || lockName.test(path) || format === "keys") continue;
     for (const [text, weight] of [
       [changed, 2],
       [around, 1],
     ] as const)
-      for (const name of definedNames(text.join("\n"), format))
+      for (const name of definedNames(text, format))
         if (isTelling(name) && /^[\p{L}\p{N}_$]+$/u.test(name)) counts.set(name, (counts.get(name) ?? 0) + weight);
   }
   return [...counts].sort((left, right) => right[1] - left[1]).map(([name]) => name);
+}
+
+/** The beginning of a text; empty if it cannot be read. */
+async function readPart(resources: Resources, uri: string, call: Call): Promise<string> {
+  return (await tryRequest(() => readText(resources, uri, call), "", call)).slice(0, maxPatchLength);
 }
 
 async function readText(resources: Resources, uri: string, call: Call): Promise<string> {

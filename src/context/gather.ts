@@ -106,7 +106,8 @@ async function gatherAt(
     const histories = (await findHistories(resources, call)).filter((base) => !within?.startsWith(base));
     const [answered, similar] = await Promise.all([
       findCandidates(resources, task, within, histories, all, call),
-      findSimilarCommits(resources, task, histories, call),
+      // Names alone resemble any commit that mentions them.
+      taskText === undefined ? [] : findSimilarCommits(resources, task, histories, call),
     ]);
     searched = answered;
     await addChangedFiles(resources, similar, within, all, call);
@@ -117,9 +118,8 @@ async function gatherAt(
       if (!candidate.why.includes(why)) candidate.why.push(why);
     }
     await reader.read([...all.values()].sort(byPromise).slice(0, changes ? maxIncluded : maxRead));
+    for (const { uri } of changes?.files ?? []) reader.inherit(uri, gatherWeights.changedFile);
     await addNeighbours(resources, reader, all, within, changes ? maxCandidatesOfChanges : maxCandidates, call);
-    // The summary comes first.
-    for (const uri of [...(changes?.include.keys() ?? [])].slice(0, 1)) reader.inherit(uri, 10);
   }
   const about = reader.about();
   const base = findBase(
@@ -131,6 +131,7 @@ async function gatherAt(
     if (reader.readAs(key).candidate.isPinned) reader.leaveOut(reader.readAs(key).uri, partlyNoRoom);
   for (const key of packed.noRoom) reader.leaveOut(reader.readAs(key).uri, noRoom);
   const unread = Math.max(0, all.size - reader.seen);
+  const isSearched = (searched?.ready ?? 1) === 1 && (searched?.failures ?? []).length === 0;
   return {
     format,
     text: packed.text,
@@ -139,7 +140,9 @@ async function gatherAt(
     items: packed.items.map(({ item }) => item),
     receipt: {
       task: taskText?.trim(),
-      ...(changes && { changed: { base: changes.base, files: changes.count } }),
+      ...(changes && {
+        changed: { base: changes.base, files: changes.count, ...(changes.isMore && { isMore: true as const }) },
+      }),
       budget,
       tokens: packed.tokens,
       counter: packed.counter,
@@ -148,6 +151,7 @@ async function gatherAt(
       included: packed.items.map((one) => toIncluded(one, reader.readAs(one.key))),
       leftOut: reader.leftOut.slice(0, maxLeftOut),
       ...(packed.belowFloor > 0 && { belowFloor: packed.belowFloor }),
+      hasAllRelevant: packed.belowFloor > 0 && isSearched && packed.cut.length + reader.leftOut.length + unread === 0,
       moreLeftOut: Math.max(0, reader.leftOut.length - maxLeftOut) + unread,
     },
   };
@@ -214,10 +218,10 @@ function createCandidateReader(bench: AsyncWorkbench, resources: Resources, call
     const times = all.map(([, { candidate }]) => Date.parse(candidate.resource.annotations?.lastModified ?? ""));
     const newest = times.reduce((most, time) => (time > most ? time : most), 0);
     return all.map(([key, { candidate, uri, inherited }]) => {
-      const { resource, found, history, changed, boost, isPinned } = candidate;
+      const { resource, found, history, changed, boost, isPinned, role } = candidate;
       const { priority, lastModified } = resource.annotations ?? {};
       const factor = priorityFactor(priority) * recencyFactor(lastModified, newest) * boost;
-      return { key, found, inherited, history, changed, factor, isPinned, item: toItem(resource, uri) };
+      return { key, found, inherited, history, changed, factor, isPinned, role, item: toItem(resource, uri) };
     });
   }
 
@@ -251,11 +255,16 @@ function createCandidateReader(bench: AsyncWorkbench, resources: Resources, call
 }
 
 /** Adds the changed files to the candidates, with reasons. */
-function noteChanges({ include, files, leftOut }: CheckoutChanges, all: Candidates, reader: CandidateReader): void {
+function noteChanges(
+  { include, files, lines, leftOut }: CheckoutChanges,
+  all: Candidates,
+  reader: CandidateReader,
+): void {
   for (const [uri, why] of include) all.get(uri)?.why.splice(0, Infinity, why);
+  for (const uri of [...include.keys()].slice(0, 1)) Object.assign(all.get(uri) ?? {}, { role: "summary" });
   for (const resource of files) {
     const candidate = candidateOf(all, resource);
-    candidate.boost = gatherWeights.named;
+    Object.assign(candidate, { role: "changed", boost: gatherWeights.named, changed: lines.get(resource.uri) });
     if (!candidate.isPinned) candidate.why.push("has changed");
   }
   for (const { uri, why } of leftOut) reader.leaveOut(uri, why);
@@ -279,7 +288,7 @@ async function addChangedFiles(
   }
   for (const [uri, changed] of await linesChangedBy(resources, commits, roots, call)) {
     const candidate = all.get(uri);
-    if (candidate) candidate.changed = changed;
+    if (candidate) candidate.changed ??= changed;
   }
   if (within !== undefined) return;
   for (const { resource, history, weight } of commits)

@@ -44,8 +44,11 @@ export interface LeftOut {
 export interface Receipt {
   /** Absent if only requested URIs are packed. */
   readonly task?: string;
-  /** With the changes of a checkout: the branch, tag or commit that it left, and the number of changed files. */
-  readonly changed?: { readonly base: string; readonly files: number };
+  /**
+   * With the changes of a checkout: the branch, tag or commit that it left, and the number of changed files; with `isMore`, more than
+   * this number have changed.
+   */
+  readonly changed?: { readonly base: string; readonly files: number; readonly isMore?: true };
   readonly budget: number;
   readonly tokens: number;
   /** Name of the tokenizer. */
@@ -60,6 +63,8 @@ export interface Receipt {
   readonly leftOut: readonly LeftOut[];
   /** Number of candidates left out, in whole or in part, because they are not relevant enough. */
   readonly belowFloor?: number;
+  /** True if the pack is smaller than its budget because nothing else is relevant enough: no limit kept anything out. */
+  readonly hasAllRelevant: boolean;
   /** Number of further resources left out. */
   readonly moreLeftOut: number;
 }

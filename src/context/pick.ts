@@ -199,16 +199,23 @@ function isExact({ exact }: RankedPassage): boolean {
 
 /**
  * The best first; if it is pinned and nothing matches, from its beginning. Without those that are hardly needed: the best passage of
- * a text is worth a look sooner than a further one.
+ * a text is worth a look sooner than a further one. Of a changed file, the changed passages are needed.
  */
-function neededOf({ passages, isPinned }: PassageSource): readonly RankedPassage[] {
+function neededOf({ passages, isPinned, role }: PassageSource): readonly RankedPassage[] {
   const { floor, firstFloor } = gatherWeights;
   return passages
     .toSorted((left, right) => Number(isExact(right)) - Number(isExact(left)) || right.score - left.score)
-    .filter((one, at) => isPinned || isExact(one) || one.chance >= (at === 0 ? firstFloor : floor));
+    .filter(
+      (one, at) =>
+        isPinned ||
+        isExact(one) ||
+        (role === "changed" && one.isTouched) ||
+        one.chance >= (at === 0 ? firstFloor : floor),
+    );
 }
 
-/** Pinned texts come before what the task quotes exactly, and that before all others. */
-function valueOf({ source: { isPinned }, taken }: Queue, { score, exact }: RankedPassage): number {
-  return score * gatherWeights.again ** taken + (exact.length > 0 ? 1e3 : 0) + (isPinned ? 1e6 - taken : 0);
+/** The summary of changes comes first, then pinned texts, what the task quotes exactly, and all others. */
+function valueOf({ source: { isPinned, role }, taken }: Queue, passage: RankedPassage): number {
+  const first = role === "summary" ? 1e7 : isPinned ? 1e6 - taken : 0;
+  return passage.score * gatherWeights.again ** taken + (isExact(passage) ? 1e3 : 0) + first;
 }

@@ -43,6 +43,8 @@ export interface RankedPassage {
   readonly terms: readonly string[];
   /** Why it comes first, as sentences without a subject, if the task quotes it exactly. */
   readonly exact: readonly string[];
+  /** True if it holds much of what commits, or the changes of the checkout, left behind in its text. */
+  readonly isTouched: boolean;
 }
 
 const maxExact = 4;
@@ -109,7 +111,8 @@ export function rank(read: readonly Rankable[], task: Task): Ranked[] {
       implementation: tested[index],
       passages: own.map((one, at) => {
         const chance = shares[at]! * (score / highest) ** gatherWeights.focus;
-        return { ...one, chance, score: chance / (one.counted.length + gatherWeights.cost) ** gatherWeights.thrift };
+        const worth = chance / (one.counted.length + gatherWeights.cost) ** gatherWeights.thrift;
+        return { ...one, chance, score: worth, isTouched: (touched[at] ?? 0) >= 0.5 };
       }),
     };
   });

@@ -21,6 +21,8 @@ export const gatherWeights = {
   history: 0.7,
   /** Weight of a passage that similar commits changed, relative to the best passage of its text. */
   changed: 0.3,
+  /** Score of a file for being changed in the checkout. */
+  changedFile: 0.2,
   /** Share of the score that a neighbour gets. */
   neighbour: 0.25,
   /** Factor for what the task names. */

@@ -212,20 +212,28 @@ describe("the budget", () => {
     expect(textOf(found, "CHANGELOG.md")).toContain("## 1.90");
   });
 
+  const kettleTask = "kettle.md: the kettle thermostat switches late, and boils over its loose lid";
+  const kettle = "# Kettle\n\nThe kettle boils over: its thermostat switches too late, and the lid is loose.\n";
+  const withOthers = (count: number, more = 0) => ({
+    ...Object.fromEntries(
+      Array.from({ length: count }, (_, at) => [
+        `other/${at}.md`,
+        `# Other ${at}\n\nA lid.\n${`The kettle ${at} boils over.\n`.repeat(more)}`,
+      ]),
+    ),
+    "list.md": `# List\n\nA lid.\n\n${Array.from({ length: 3000 }, (_, at) => `Entry ${at} of a list.\n`).join("\n")}`,
+    "kettle.md": kettle,
+  });
+
   it("is not spent on what is hardly relevant, and the receipt says so", async () => {
-    const others = Array.from({ length: 79 }, (_, at) => [`other/${at}.md`, `# Other ${at}\n\nA lid.\n`]);
-    const long = Array.from({ length: 3000 }, (_, at) => `Entry ${at} of a list.\n`).join("\n");
-    const found = await pack(
-      {
-        ...Object.fromEntries(others),
-        "list.md": `# List\n\nA lid.\n\n${long}`,
-        "kettle.md": "# Kettle\n\nThe kettle boils over: its thermostat switches too late, and the lid is loose.\n",
-      },
-      "kettle.md: the kettle thermostat switches late, and boils over its loose lid",
-      16_000,
-    );
+    const found = await pack(withOthers(60), kettleTask, 16_000);
     expect(pathsIn(found)[0]).toBe("kettle.md");
     expect(found.tokens).toBeLessThan(8000);
-    expect(found.receipt).toMatchObject({ belowFloor: 1, leftOut: [] });
+    expect(found.receipt).toMatchObject({ belowFloor: 1, leftOut: [], moreLeftOut: 0, hasAllRelevant: true });
+  });
+
+  it("is not said to hold all that is relevant if texts are shortened", async () => {
+    const { receipt } = await pack(withOthers(8, 40), kettleTask, 1500);
+    expect(receipt).toMatchObject({ belowFloor: 1, leftOut: [], moreLeftOut: 0, hasAllRelevant: false });
   });
 });

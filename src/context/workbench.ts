@@ -9,7 +9,7 @@ import type { PackItem, PackFormat } from "./pack.ts";
 import { baseNameOf } from "./neighbours.ts";
 import { rank, type Ranked, type RankedPassage } from "./rank.ts";
 import { readTask, type Task } from "./read-task.ts";
-import type { PassageSource } from "./passage-source.ts";
+import type { PassageSource, Role } from "./passage-source.ts";
 import { createShownPaths } from "./shown-paths.ts";
 import { lookThrough, type Text } from "./texts.ts";
 
@@ -35,6 +35,7 @@ export interface AboutText {
   readonly changed?: ChangedLines;
   readonly factor: number;
   readonly isPinned: boolean;
+  readonly role?: Role;
   readonly item: PassageSource["item"];
 }
 
@@ -133,13 +134,14 @@ export function createWorkbench(taskText: string, counter: CountTokens): Workben
 
     async pack(about, budget, format, base) {
       const keys = new Map<PassageSource, string>();
-      const sources = inOrder(about).map(({ about: { key, item, isPinned }, ranking }): PassageSource => {
+      const sources = inOrder(about).map(({ about: { key, item, isPinned, role }, ranking }): PassageSource => {
         const { text, kind } = prepared.get(key)!.text;
         const { passages, implementation } = ranking;
         const source = {
           item,
           text,
           isPinned,
+          role,
           isTest: kind === "test",
           ...(implementation !== undefined && { implementation: about[implementation]!.item.uri }),
           passages,

@@ -70,7 +70,15 @@ export const choosingInEnglish = {
     go: (budget: string) => `Gather up to ${budget} tokens`,
     branch: "What this branch changed",
     branchHint: "For a review: what changed since origin/HEAD, main or master, committed or not, and what that touches",
-    changedSince: (files: number, base: string) => `${files === 1 ? "1 file" : `${files} files`} changed since ${base}`,
+    changedSince: ({
+      files,
+      isMore,
+      base,
+    }: {
+      readonly files: number;
+      readonly isMore: boolean;
+      readonly base: string;
+    }) => `${isMore ? "more than " : ""}${files === 1 ? "1 file" : `${files} files`} changed since ${base}`,
     working: "Gathering…",
     nothing: "Nothing was found for this task, or nothing fits into the budget",
     sum: (count: number, tokens: string, budget: string) =>
@@ -172,7 +180,8 @@ export const choosingInJapanese: typeof choosingInEnglish = {
     go: (budget) => `${budget}トークンまで収集`,
     branch: "このブランチの変更",
     branchHint: "レビュー用：origin/HEAD・main・master からの変更（未コミットを含む）と、その影響を受けるもの",
-    changedSince: (files, base) => `${base} から${files}件のファイルが変更されています`,
+    changedSince: ({ files, isMore, base }) =>
+      `${base} から${files}件${isMore ? "を超える" : "の"}ファイルが変更されています`,
     working: "収集中…",
     nothing: "この作業に合うものが見つからないか、上限に収まりません",
     sum: (count, tokens, budget) => `${count}か所、${tokens} / ${budget}トークン`,

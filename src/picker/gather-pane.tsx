@@ -1,7 +1,6 @@
 /** Gathering for a task, and its receipt line by line: what is included, what is left out, and why. */
 import { useState } from "preact/hooks";
 import { changesTemplate } from "../lib/changes-template.ts";
-import { hasAllRelevant } from "../lib/pack-budget.ts";
 import type { Resource } from "../resources.ts";
 import type { Shared } from "./app.tsx";
 import { CopyButton } from "./copy-button.tsx";
@@ -70,12 +69,12 @@ export function GatherPane({ picker, language }: Shared) {
       <p class="count" role="status">
         {status === "loading" && gather.working}
         {status === "failed" && `${texts.failed}: ${problem}`}
-        {receipt?.changed && `${gather.changedSince(receipt.changed.files, receipt.changed.base)} · `}
+        {receipt?.changed && `${gather.changedSince(receipt.changed)} · `}
         {receipt &&
           (receipt.included.length === 0
             ? gather.nothing
             : gather.sum(receipt.included.length, number.format(receipt.tokens), number.format(receipt.budget)))}
-        {receipt && receipt.included.length > 0 && hasAllRelevant(receipt) && ` · ${gather.allRelevant}`}
+        {receipt && receipt.included.length > 0 && receipt.hasAllRelevant && ` · ${gather.allRelevant}`}
         {receipt &&
           receipt.ready < 1 &&
           ` · ${texts.indexing(new Intl.NumberFormat(code, { style: "percent" }).format(receipt.ready))}`}

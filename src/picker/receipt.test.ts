@@ -16,7 +16,7 @@ it("the valid parts of a receipt are parsed", () => {
   };
   const links = [{ uri: "file:///a/b.md", name: "b.md", title: "B" }];
   expect(toReceipt({ texts: [], links, structured })).toEqual({
-    changed: { base: "main", files: 6 },
+    changed: { base: "main", files: 6, isMore: false },
     budget: 100,
     tokens: 40,
     ready: 1,
@@ -25,7 +25,7 @@ it("the valid parts of a receipt are parsed", () => {
     ],
     leftOut: [{ resource: { uri: "file:///a/%E4%BA%88.md", name: "予.md" }, why: "is too large" }],
     moreLeftOut: 3,
-    belowFloor: 0,
+    hasAllRelevant: false,
   });
   expect(toReceipt({ texts: ["no"], links: [] })).toBeUndefined();
   expect(toReceipt({ texts: ["no"], links: [], structured: { included: "all" } })).toBeUndefined();

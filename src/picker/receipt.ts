@@ -17,7 +17,9 @@ export function toReceipt({ structured, links }: ToolSaid) {
   const changed = structured["changed"];
   return {
     /** With the changes of a branch: what they were compared with, and the number of files. */
-    changed: isRecord(changed) ? { base: textOf(changed["base"]), files: numberOf(changed["files"]) } : undefined,
+    changed: isRecord(changed)
+      ? { base: textOf(changed["base"]), files: numberOf(changed["files"]), isMore: changed["isMore"] === true }
+      : undefined,
     budget: numberOf(structured["budget"]),
     tokens: numberOf(structured["tokens"]),
     /** Share of the searchable content that was searched, from 0 to 1. */
@@ -35,7 +37,7 @@ export function toReceipt({ structured, links }: ToolSaid) {
     })),
     leftOut: recordsIn(structured["leftOut"]).map(({ uri, why }) => ({ resource: resourceOf(uri), why: textOf(why) })),
     moreLeftOut: numberOf(structured["moreLeftOut"]),
-    /** Number of candidates that are not relevant enough. */
-    belowFloor: numberOf(structured["belowFloor"]),
+    /** Whether nothing else is relevant enough. */
+    hasAllRelevant: structured["hasAllRelevant"] === true,
   };
 }

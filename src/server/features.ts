@@ -84,7 +84,7 @@ export function createFeatures({ pressmark, tools }: FeaturesOptions): Features 
     ...(tools !== false && maySave(pressmark.settings.tools) ? [createSaveSet(pressmark)] : []),
   ];
   const actions = tools !== false && isNamed("actions", pressmark.settings.tools);
-  const prompts = createSetPrompts({ ...pressmark, resources, others: [createGatherPrompt(resources)] });
+  const prompts = createSetPrompts({ ...pressmark, resources, others: [createGatherPrompt(resources, mounts)] });
   return {
     resources,
     server,

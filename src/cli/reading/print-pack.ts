@@ -3,7 +3,7 @@ import { ResourceError } from "../../errors.ts";
 import type { GatherRequest } from "../../context/gather.ts";
 import type { Included, Pack } from "../../context/pack.ts";
 import { createShownPaths } from "../../context/shown-paths.ts";
-import { defaultBudget, hasAllRelevant } from "../../lib/pack-budget.ts";
+import { defaultBudget } from "../../lib/pack-budget.ts";
 import { sayFailures } from "../../lib/say-failures.ts";
 import { valueFlag, wholeNumber } from "../command.ts";
 import { jsonLine, plain } from "../print.ts";
@@ -37,14 +37,16 @@ export async function printPack(
   if (format === "json") await print(jsonLine({ passages: items, receipt }));
   else {
     await print(text);
-    if (receipt.changed)
-      warn(plain(`${formatCount(receipt.changed.files, "file")} changed since ${receipt.changed.base}`));
+    if (receipt.changed) {
+      const { files, isMore, base } = receipt.changed;
+      warn(plain(`${isMore ? "more than " : ""}${formatCount(files, "file")} changed since ${base}`));
+    }
     for (const item of receipt.included) warn(sayIncluded(item, pathOf(item.uri)));
     for (const { uri, why } of receipt.leftOut.slice(0, shownLeftOut)) warn(plain(`left out: ${pathOf(uri)} ${why}`));
     const more = receipt.leftOut.length - Math.min(shownLeftOut, receipt.leftOut.length) + receipt.moreLeftOut;
     if (more > 0) warn(`${more} more left out`);
     const spent = `${grouped(receipt.tokens)} of ${formatCount(receipt.budget, "token")} (${receipt.counter})`;
-    warn(hasAllRelevant(receipt) ? `${spent}; nothing else is relevant enough` : spent);
+    warn(receipt.hasAllRelevant ? `${spent}; nothing else is relevant enough` : spent);
   }
   if (items.length > 0) return;
   const what = ask.task === undefined ? "none of the resources is readable text" : "nothing found for this task";

@@ -7,7 +7,6 @@ import { createGatherPrompt } from "../gather-prompt.ts";
 import type { RequestParams } from "../message.ts";
 import type { PromptResult } from "../prompts.ts";
 import type { ToolCall, ToolResult } from "../tools.ts";
-import { noRoom } from "../../lib/pack-budget.ts";
 import { sayReceipt } from "./gather-context.ts";
 import { createReadingTools } from "./reading-tools.ts";
 
@@ -115,16 +114,22 @@ describe("gather_context with changed", () => {
 
 describe("the summary", () => {
   const item = { uri: `${base}a.md`, name: "a.md", lines: [1, 2], text: "tea" } as const;
-  const receipt = { budget: 16_000, tokens: 400, counter: "none", included: [], leftOut: [], moreLeftOut: 0 };
+  const receipt = {
+    budget: 16_000,
+    tokens: 400,
+    counter: "none",
+    included: [],
+    leftOut: [],
+    moreLeftOut: 0,
+    hasAllRelevant: false,
+  };
   const pack = { format: "markdown", text: "tea", tokens: 400, items: [item], receipt } as const;
 
   it("says that the pack is small because nothing else is relevant enough, if that is so", () => {
-    const small = { ...pack, receipt: { ...receipt, belowFloor: 3 } };
+    const small = { ...pack, receipt: { ...receipt, hasAllRelevant: true } };
     const said = "1 passage of 1 resource, 400 of 16000 tokens.";
     expect(sayReceipt(small)).toBe(`${said} Nothing else is relevant enough.`);
     expect(sayReceipt(pack)).toBe(said);
-    const full = { ...small, receipt: { ...small.receipt, leftOut: [{ uri: `${base}b.md`, why: noRoom }] } };
-    expect(sayReceipt(full)).toBe(`${said} 1 candidate was left out.`);
     expect(sayReceipt({ ...small, items: [] })).not.toContain("else");
   });
 });

@@ -2,7 +2,7 @@
 import { sayFailures } from "../../lib/say-failures.ts";
 import { invalid } from "../../errors.ts";
 import type { Pack, Receipt } from "../../context/pack.ts";
-import { defaultBudget, hasAllRelevant } from "../../lib/pack-budget.ts";
+import { defaultBudget } from "../../lib/pack-budget.ts";
 import { member, type RequestParams } from "../message.ts";
 import { countArgument, neededText, readArguments, textArgument } from "./arguments.ts";
 import type { ReadingTool } from "./reading-tools.ts";
@@ -61,7 +61,11 @@ export const gatherContext: ReadingTool = {
       changed: {
         type: "object",
         description: "Number of files that changed since the base",
-        properties: { base: { type: "string" }, files: { type: "integer" } },
+        properties: {
+          base: { type: "string" },
+          files: { type: "integer" },
+          isMore: { type: "boolean", description: "True if more files have changed" },
+        },
         required: ["base", "files"],
       },
       budget: { type: "integer" },
@@ -96,8 +100,9 @@ export const gatherContext: ReadingTool = {
       },
       moreLeftOut: { type: "integer" },
       belowFloor: { type: "integer", description: "Number of candidates that are not relevant enough" },
+      hasAllRelevant: { type: "boolean", description: "True if nothing else is relevant enough" },
     },
-    required: ["budget", "tokens", "counter", "included", "leftOut", "moreLeftOut"],
+    required: ["budget", "tokens", "counter", "included", "leftOut", "moreLeftOut", "hasAllRelevant"],
   },
 
   async call(args, { resources, mounts }, call) {
@@ -145,11 +150,13 @@ export function sayReceipt({ items, tokens, receipt }: Pack): string {
   const hidden = included.reduce((sum, { removed = 0 }) => sum + removed, 0);
   const secrets = included.reduce((sum, { masked = 0 }) => sum + masked, 0);
   return [
-    ...(changed ? [`${count(changed.files, "file")} changed since ${changed.base}.`] : []),
+    ...(changed
+      ? [`${changed.isMore ? "More than " : ""}${count(changed.files, "file")} changed since ${changed.base}.`]
+      : []),
     items.length === 0
       ? "Nothing was found for this task, or nothing fits into the budget."
       : `${count(items.length, "passage")} of ${count(resources, "resource")}, ${tokens} of ${budget} tokens.`,
-    ...(items.length > 0 && hasAllRelevant(receipt) ? ["Nothing else is relevant enough."] : []),
+    ...(items.length > 0 && receipt.hasAllRelevant ? ["Nothing else is relevant enough."] : []),
     ...(left > 0 ? [`${count(left, "candidate")} ${left === 1 ? "was" : "were"} left out.`] : []),
     ...(secrets > 0 ? [`${count(secrets, "secret")} masked.`] : []),
     ...(hidden > 0 ? [`${count(hidden, "invisible character")} removed.`] : []),

@@ -1,7 +1,7 @@
-import { existsSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { call, clear, readFacts, readText, testRepository } from "./test-repository.ts";
+import { call, clear, readFacts, readText, scratchFolder, testRepository } from "./test-repository.ts";
 
 interface Changes {
   readonly base: string;
@@ -131,6 +131,48 @@ describe("changes of the checkout", () => {
       base: "HEAD",
       from: null,
       files: [{ path: "first.txt", change: "added", untracked: true }],
+    });
+  });
+
+  it("are compared with the files of a base that has no commit in common", async () => {
+    const { repository } = branchRepository();
+    repository.git("checkout", "--quiet", "--force", "--orphan", "apart");
+    repository.commit("apart", { "a.txt": "apart\n" });
+    const source = await repository.open();
+    const { files, ...found } = await readFacts<Changes>(source, "changes", { base: "main" });
+    expect(found).toMatchObject({ base: "main", from: repository.git("rev-parse", "main"), isUnrelated: true });
+    expect(files).toContainEqual({ path: "a.txt", change: "modified", additions: 1, deletions: 1 });
+    expect(files).toContainEqual({ path: "other.txt", change: "deleted", additions: 0, deletions: 1 });
+    expect(await readText(source, "changes", { base: "main", as: "text" })).toContain(
+      "No commit in common with main: compared with its files.",
+    );
+    expect(await readText(source, "changes", { base: "main", path: "a.txt" })).toContain("\n-one\n+apart\n");
+  });
+
+  it("have one row for a file name with a line break", async () => {
+    const repository = testRepository();
+    repository.write("a\n| b.txt", "one\n");
+    expect(await readText(await repository.open(), "changes", { as: "text" })).toMatch(/^\| a%0A\\\| b\.txt \| added/m);
+  });
+
+  it("are those of a linked worktree, if that is mounted", async () => {
+    const { repository } = branchRepository();
+    const worktree = join(scratchFolder(), "linked");
+    repository.git("worktree", "add", "--quiet", "-b", "linked", worktree, "main");
+    writeFileSync(join(worktree, "a.txt"), "linked\n");
+    const source = await repository.open({ root: worktree });
+    expect(await readFacts(source, "changes")).toMatchObject({ base: "main", files: [{ path: "a.txt" }] });
+  });
+
+  it("accept HEAD before the first commit", async () => {
+    const empty = testRepository();
+    empty.write("first.txt", "one\n");
+    const source = await empty.open();
+    expect(await readFacts(source, "changes", { base: "HEAD" })).toMatchObject({ base: "HEAD", from: null });
+    const address = { path: "changes", query: { base: "HEAD", as: "text" } };
+    await expect(source.stat!(address, call)).resolves.toMatchObject({ mimeType: "text/markdown" });
+    await expect(source.read({ path: "changes", query: { base: "main" } }, call)).rejects.toMatchObject({
+      kind: "not-found",
     });
   });
 

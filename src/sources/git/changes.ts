@@ -9,7 +9,7 @@ import type { OpenRepository } from "../../backends/git/open-repository.ts";
 import type { Commit } from "../../backends/git/refs.ts";
 import type { Part } from "../../source.ts";
 import { readDiff } from "./diff.ts";
-import { maxListedFiles, mergeBase, type RangeFiles, rangeFiles } from "./range.ts";
+import { commonCommit, maxListedFiles, type RangeFiles, rangeFiles } from "./range.ts";
 
 interface ChangesContext extends OpenRepository {
   readonly signal: AbortSignal;
@@ -24,6 +24,8 @@ interface Changes extends RangeFiles {
   readonly base: string;
   /** The commit at which the two parted; null before the first commit. */
   readonly from: string | null;
+  /** True if they have no commit in common, as in a shallow clone: `from` is the commit of the base. */
+  readonly isUnrelated?: true;
 }
 
 /** Where work usually begins, best first. HEAD leaves what is not committed. */
@@ -71,16 +73,28 @@ async function findBase(wanted: string | undefined, context: ChangesContext) {
   const { repository, side } = context;
   if (repository.isBare) throw notFound("changes");
   const head = await side("HEAD").catch(undefinedIfMissing);
-  if (wanted !== undefined) return { base: wanted, commit: await common((await side(wanted)).hash, head, context) };
-  for (const base of usualBases) {
+  if (wanted !== undefined && (head || wanted !== "HEAD"))
+    return { base: wanted, ...(await parting((await side(wanted)).hash, head, context)) };
+  for (const base of wanted === undefined ? usualBases : []) {
     const commit = await side(base).catch(undefinedIfMissing);
-    if (commit) return { base, commit: await common(commit.hash, head, context) };
+    if (commit) return { base, ...(await parting(commit.hash, head, context)) };
   }
   return { base: "HEAD", commit: undefined };
 }
 
-async function common(base: string, head: Commit | undefined, context: ChangesContext): Promise<string | undefined> {
-  return head && (base === context.emptyTree ? base : mergeBase(base, head.hash, context));
+/** Throws "not-found" for an unknown base. Before the first commit, HEAD is one. */
+export async function checkBase(base: string, { side }: Pick<ChangesContext, "side">): Promise<void> {
+  if (base !== "HEAD") await side(base);
+}
+
+/** Where the two parted; if nowhere, the base itself. */
+async function parting(base: string, head: Commit | undefined, context: ChangesContext) {
+  if (!head) return { commit: undefined };
+  if (base === context.emptyTree) return { commit: base };
+  const commit = await commonCommit(base, head.hash, context);
+  return commit === undefined
+    ? { commit: await context.commits.nearest(base), isUnrelated: true as const }
+    : { commit };
 }
 
 function undefinedIfMissing(cause: unknown): undefined {

@@ -25,6 +25,14 @@ interface RangeContext extends CommitContext {
 
 /** The nearest shown commit that both contain. Throws "invalid" if there is none. */
 export async function mergeBase(base: string, head: string, context: RangeContext): Promise<string> {
+  const hash = await commonCommit(base, head, context);
+  if (hash === undefined)
+    throw invalid('the two have no commit in common; compare their files with two dots instead, as in "main..feature"');
+  return hash;
+}
+
+/** The same; undefined if there is none. */
+export async function commonCommit(base: string, head: string, context: RangeContext): Promise<string | undefined> {
   const { program, mirror, commits, signal } = context;
   const gitDir = await mirror.ready();
   const { bytes } = await program.run(["merge-base", base, head], { gitDir, signal }).catch((cause: unknown) => {
@@ -33,10 +41,7 @@ export async function mergeBase(base: string, head: string, context: RangeContex
     throw cause;
   });
   const common = bytes.toString("latin1").trim();
-  const hash = common === "" ? undefined : await commits.nearest(common);
-  if (hash === undefined)
-    throw invalid('the two have no commit in common; compare their files with two dots instead, as in "main..feature"');
-  return hash;
+  return common === "" ? undefined : commits.nearest(common);
 }
 
 export async function rangeFiles(

@@ -64,6 +64,28 @@ export function filesText(
   ].join("\n\n");
 }
 
+/** Maximum number of files, and of folders of further files, in a readable list of changes. */
+const maxShownFiles = 80;
+const maxShownFolders = 40;
+
+/** The changed files; of many, the first ones, and how many are in which folder. */
+export function changesText(
+  files: readonly ReadableFile[],
+  rest: Pick<ReadableCommit, "leftOut" | "truncated">,
+): string {
+  const more = files.slice(maxShownFiles);
+  if (more.length === 0) return filesText(files, rest);
+  const folders = [...Map.groupBy(more, ({ path }) => path.slice(0, path.lastIndexOf("/") + 1) || "./")]
+    .map(([folder, { length }]) => [folder, length] as const)
+    .sort((one, other) => other[1] - one[1]);
+  const rows = folders.slice(0, maxShownFolders).map(([folder, count]) => [folder, String(count)]);
+  const others = folders.slice(maxShownFolders).reduce((sum, [, count]) => sum + count, 0);
+  return [
+    markdownTable(["Folder", "Further files"], others > 0 ? [...rows, ["other folders", String(others)]] : rows),
+    filesText(files.slice(0, maxShownFiles), rest),
+  ].join("\n\n");
+}
+
 interface ReadableLog {
   readonly commits: readonly {
     readonly hash: string;

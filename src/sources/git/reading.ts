@@ -22,13 +22,13 @@ import { readBlame } from "./blame.ts";
 import { pinnedFreshness } from "../../backends/git/blobs.ts";
 import { changedFiles, countLines, hiddenMessage, shallowEnds } from "../../backends/git/commits.ts";
 import { readCommitObject } from "../../backends/git/commit-object.ts";
-import { readChanges, readChangesPatch } from "./changes.ts";
+import { checkBase, readChanges, readChangesPatch } from "./changes.ts";
 import { readDiff } from "./diff.ts";
 import { readBranches, readTags } from "./listings.ts";
 import type { IndexedCommits } from "./indexed-commits.ts";
 import { readLog } from "./log.ts";
 import { mergeBase, rangeFiles } from "./range.ts";
-import { commitText, filesText, logText, markdownPart, type ReadableCommit } from "./readable.ts";
+import { changesText, commitText, filesText, logText, markdownPart, type ReadableCommit } from "./readable.ts";
 import { mayMeanAnother, meantPath } from "./meant-path.ts";
 import { type Commit, listedNames } from "../../backends/git/refs.ts";
 import { readCheckoutStatus } from "./status.ts";
@@ -237,8 +237,10 @@ export function createGitReader(options: GitReaderOptions): GitReader {
           return facts(await readTags(context(signal)));
         case "changes": {
           if (request.as === "patch") return readChangesPatch(request.base, request.path, changesContext(signal));
-          const { base, from, ...found } = await readChanges(request.base, changesContext(signal));
-          return request.as === "text" ? markdownPart(filesText(found.files, found)) : facts({ base, from, ...found });
+          const found = await readChanges(request.base, changesContext(signal));
+          if (request.as !== "text") return facts(found);
+          const note = found.isUnrelated ? `No commit in common with ${found.base}: compared with its files.\n\n` : "";
+          return markdownPart(note + changesText(found.files, found));
         }
         case "log": {
           const page = await readLog(request.query, context(signal));
@@ -301,7 +303,7 @@ export function createGitReader(options: GitReaderOptions): GitReader {
           return { ...entryBase, mimeType: request.kind === "diff" ? "text/x-diff" : formType(request) };
         case "changes":
           if (repository.isBare) throw notFound(path);
-          if (request.base !== undefined) await side(request.base);
+          if (request.base !== undefined) await checkBase(request.base, { side });
           return {
             ...entryBase,
             title: request.path === undefined ? "Changes" : `Changes of ${request.path}`,
