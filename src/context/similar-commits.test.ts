@@ -24,6 +24,7 @@ const changes: readonly (readonly [message: string, paths: readonly string[]])[]
   ["在庫の計算を速くする", ["設計/倉庫.txt"]],
   ["Rotate the turbine backwards", names("bulk/", 21)],
   ["Polish the secret samovar", ["private/samovar.txt", "lib/tray.txt"]],
+  ["Steam the espresso longer", ["src/routes/[id]/+page.ts", "@scope/a&b,c;d=e$.txt"]],
   ["Grind the coffee \u202e finer with sk-ant-api03-0123456789abcdefghijklmnopqrstuvwxyzABCD", ["lib/mill.txt"]],
 ];
 
@@ -52,7 +53,7 @@ beforeAll(async () => {
     repository.gitBytes(["fast-import", "--quiet"], historyOf(before));
     repository.git("checkout", "--quiet", "--force", "main");
     // What the words of a task find, and what tells where the files are.
-    for (const name of ["kettle", "在庫", "turbine", "samovar", "coffee"])
+    for (const name of ["kettle", "在庫", "turbine", "samovar", "coffee", "espresso"])
       repository.write(`notes/${name}.txt`, `${name}\n`);
   }
   writeFileSync(
@@ -107,8 +108,17 @@ describe("similar commits", () => {
   it.each([
     ["The kettle heats too late", "lib/stove.txt", 'changed in a similar commit: "Heat the kettle sooner"'],
     ["在庫の計算が遅い", "設計/倉庫.txt", 'changed in a similar commit: "在庫の計算を速くする"'],
+    ["Steam the espresso", "src/routes/[id]/+page.ts", 'changed in a similar commit: "Steam the espresso longer"'],
+    ["Steam the espresso", "@scope/a&b,c;d=e$.txt", 'changed in a similar commit: "Steam the espresso longer"'],
   ])("bring in the files that they changed: %s", async (task, path, why) => {
     expect((await whyOf(task))[path]).toContain(why);
+  });
+
+  it("give their files the URIs by which search finds them", async () => {
+    const { receipt } = await gather(resources, { task: "Steam the espresso: content 525", budget: 4000 }, owner);
+    const uris = receipt.included.map(({ uri }) => uri);
+    const start = `${pathToFileURL(long).href}/src/`;
+    expect(uris.filter((uri) => uri.startsWith(start))).toEqual([`${start}routes/%5Bid%5D/+page.ts`]);
   });
 
   it("of many files say nothing about them", async () => {

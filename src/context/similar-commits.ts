@@ -1,4 +1,5 @@
 /** Finds the files that past commits with a similar message changed, if the git history is mounted as well. */
+import { encodePath } from "../lib/encode-path.ts";
 import { shortLine } from "../lib/on-one-line.ts";
 import { parseJson } from "../lib/parse-json.ts";
 import { withDeadline } from "../lib/with-deadline.ts";
@@ -206,10 +207,6 @@ function rootByPaths(paths: ReadonlySet<string>, uris: readonly string[]): strin
   const [best] = [...times].sort(([one, left], [other, right]) => right - left || (one < other ? -1 : 1));
   // One path may be equal by chance.
   return best && best[1] > 1 ? best[0] : undefined;
-}
-
-export function encodePath(path: string): string {
-  return path.split("/").map(encodeURIComponent).join("/");
 }
 
 export async function readText(resources: Resources, uri: string, call: Call): Promise<string> {
