@@ -179,7 +179,7 @@ describe("similar commits", () => {
 
   it("raise the passage that they changed", () => {
     const task = readTask("Heat the kettle sooner");
-    const text = lookThrough("# One\n\nkettle\n\n# Two\n\nkettle\n\nvalve = 2\n", "a.md", "", task)!;
+    const text = lookThrough("# One\n\nkettle\n\n# Two\n\nkettle\n\nvalve = 2\n", { path: "a.md" }, task)!;
     const scores = (changed?: ChangedLines) =>
       rank([{ text, found: 0, inherited: 0, history: 0, factor: 1, changed }], task)[0]!.passages.map(
         ({ score }) => score,

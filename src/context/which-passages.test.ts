@@ -12,8 +12,8 @@ const base = "memory://shelf/";
 
 type Files = Readonly<Record<string, string>>;
 
-function resourcesOf(files: Files): Resources {
-  const mount = { name: "shelf", base, source: createMemory(files).source };
+function resourcesOf(files: Files, at = base): Resources {
+  const mount = { name: "shelf", base: at, source: createMemory(files).source };
   const runtime = createClock().runtime;
   return createResources({ mounts: [mount], policy: openPolicy, runtime, cursorKey: new Uint8Array(32) });
 }
@@ -90,9 +90,10 @@ describe("the implementation and its test", () => {
   });
 });
 
+const method = (name: string, word: string): string =>
+  `  /** Handles the ${word} of the queue with care, and tells nobody about it until it is done. */\n  ${name}(): void {\n    this.${word} = "${word} of the queue";\n    this.count += 1;\n  }\n`;
+
 describe("a passage inside a definition", () => {
-  const method = (name: string, word: string): string =>
-    `  /** Handles the ${word} of the queue with care, and tells nobody about it until it is done. */\n  ${name}(): void {\n    this.${word} = "${word} of the queue";\n    this.count += 1;\n  }\n`;
   const words = ["apples", "pears", "plums", "grapes", "cherries", "figs", "dates", "limes", "在庫"];
   const text = `export class Warehouse extends Building {\n${words.map((word, at) => method(`handle${at}`, word)).join("\n")}}\n`;
 
@@ -155,6 +156,29 @@ describe("what the task quotes", () => {
     expect(textOf(found, "src/config.ts")).toContain("export function readConfig");
     expect(reasonsIn(found)).toContain('defines "readConfig"');
   });
+});
+
+describe("the path", () => {
+  const above = "file:///srv/tests/kettle/";
+  const files = {
+    "src/stove.py": `def heat():\n    """Heats the kettle."""\n    return "stove.py"\n`,
+    "src/lid.py": `def close():\n    """Closes the kettle."""\n`,
+    "scripts/install": "install the stove\n",
+    "tests/test_stove.py": "def test_heat():\n    assert heat\n",
+  };
+
+  it.each([["roots", [above]] as const, ["their common folder", []] as const])(
+    "begins below the root of the mount, known by %s",
+    async (_, roots) => {
+      const task = 'the kettle stove fails\n  File "/app/kettle/src/stove.py", line 2, in heat';
+      const { receipt } = await gather(resourcesOf(files, above), { task, budget: 2000, roots }, call);
+      const why = new Map(receipt.included.map((one) => [one.uri.slice(above.length), one.why.join("; ")]));
+      expect([...why.keys()][0]).toBe("src/stove.py");
+      expect(why.get("src/stove.py")).toContain('stove.py has a matching name: "stove"');
+      expect(why.get("scripts/install")).toBe('contains "stove"');
+      expect([...why.values()].join("; ")).not.toMatch(/"(?:py|src)"|name: [^;]*"kettle"/);
+    },
+  );
 });
 
 describe("words that carry grammar only", () => {
