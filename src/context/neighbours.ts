@@ -67,7 +67,7 @@ const sayKin = {
   half: "is the counterpart of",
   translation: "is a translation of",
 };
-const testFolder = /^(?:__tests__|tests?|specs?)$/i;
+const testFolder = /^(?:__tests__|tests?|specs?|テスト|試験)$/i;
 
 /** Separate test folders: `src/a` and `tests/a`. */
 function mirrored(folder: string): readonly string[] {

@@ -87,6 +87,7 @@ describe("related names", () => {
     ["rank.py", "test_rank.py", "test"],
     ["rank.go", "rank_test.go", "test"],
     ["Rank.java", "RankTest.java", "test"],
+    ["決済.md", "決済テスト.md", "test"],
     ["rank.c", "rank.h", "half"],
     ["guide.md", "guide.ja.md", "translation"],
     ["README.en.md", "README.ja.md", "translation"],

@@ -10,7 +10,7 @@ interface ParsedName {
 }
 
 const testBefore = /^(?:test[_-]|spec[_-])/i;
-const testBehind = /(?:[._-](?:tests?|specs?)|(?<=[a-z0-9])(?:Tests?|Spec|IT))$/;
+const testBehind = /(?:[._-](?:tests?|specs?)|(?<=[a-z0-9])(?:Tests?|Spec|IT)|(?<=.)(?:テスト|試験))$/;
 const documents = new Set(["md", "mdx", "markdown", "rst", "adoc", "txt", "html", "htm"]);
 const code = /[._-]([a-z]{2})(?:[-_](?:[a-z]{2}|[a-z]{4}))?$/i;
 const languages = new Set(
