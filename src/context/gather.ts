@@ -306,7 +306,7 @@ async function addChangedFiles(
   call: Call,
 ): Promise<void> {
   const known = Array.from(all.values(), ({ resource }) => resource);
-  const roots = findRoots(commits, known);
+  const roots = await findRoots(resources, commits, known, call);
   for (const { resource, evidence, why } of await filesChangedBy(resources, commits, roots, known, call)) {
     if (!resource.uri.startsWith(startOf(within))) continue;
     const candidate = candidateOf(all, resource);
