@@ -146,6 +146,26 @@ describe("what the task quotes", () => {
     expect(reasonsIn(found)).toMatch(/contains the text "[^"]+"/);
   });
 
+  it.each([
+    [
+      "as a text of tests only comes after a named line",
+      "src/config.ts の 3 行目でエラー：「unknown shorthand flag」",
+      3,
+    ],
+    ["as a text of tests only comes after a named line", 'src/config.ts:3: it says "unknown shorthand flag"', 3],
+    ["as a text of a test comes after the same text elsewhere", 'it says "cannot open the settings of /etc/x"', line],
+  ])("%s: %s", async (_, task, first) => {
+    const cases = ["unknown shorthand flag", "cannot open the settings of"].map((text) =>
+      Array.from({ length: 4 }, (__, at) => `it("${at} says ${text}", () => {\n  expect(run(${at})).toThrow();\n});\n`),
+    );
+    const tested = { ...files, "src/config.test.ts": cases.flat().join("\n") };
+    const found = await pack(tested, task, 400);
+    expect(pathsIn(found)[0]).toBe("src/config.ts");
+    const lines = found.items.filter(({ uri }) => pathOf(uri) === "src/config.ts").map((item) => item.lines);
+    expect(lines.some(([from, to]) => from <= first && first <= to)).toBe(true);
+    expect(reasonsIn(found)).toMatch(/has line 3|contains the text "cannot/);
+  });
+
   it("as a name comes first where it is defined", async () => {
     const uses = Array.from({ length: 12 }, (_, at) => [
       `src/use${at}.ts`,
