@@ -23,6 +23,7 @@ import type { Included, LeftOut, Pack, PackFormat } from "./pack.ts";
 import { isSet } from "./pins.ts";
 import { maxTaskLength, readTask } from "./read-task.ts";
 import { findBase } from "./shown-paths.ts";
+import { termsOf } from "./task-terms.ts";
 import { withoutExtension } from "./texts.ts";
 import { priorityFactor, recencyFactor, gatherWeights } from "./weights.ts";
 import { filesChangedBy, findHistories, findRoots, findSimilarCommits, type SimilarCommit } from "./similar-commits.ts";
@@ -80,7 +81,9 @@ export async function gather(resources: Resources, ask: GatherRequest, call: Cal
       ? undefined
       : await findChanges(resources, ask.changed === true ? undefined : ask.changed, ask.roots ?? [], call);
   // What the changes define is searched for, as if the task named it.
-  const sought = changes ? [text ?? "", changes.names.join(" ")].join("\n").trim().slice(0, maxTaskLength) : text;
+  const words = changes ? [text ?? "", changes.names.join(" ")].join("\n").trim().slice(0, maxTaskLength) : text;
+  // Words that carry grammar only are everywhere: nothing is searched for them.
+  const sought = words === undefined || termsOf(words).size > 0 ? words : changes && "";
   return useWorkbench(sought ?? "", ask.counter ?? "estimate", call.signal, (bench) =>
     gatherAt(bench, resources, ask, sought, changes, call),
   );

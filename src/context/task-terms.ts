@@ -21,13 +21,8 @@ export interface TaskTerm {
 const maxTerms = 200;
 const maxPlaceLength = 60;
 
-/** Each term once. Words that carry grammar only are left out, unless there are no others. */
+/** Each term once. Words that carry grammar only are left out. */
 export function termsOf(text: string): ReadonlyMap<string, TaskTerm> {
-  const terms = collect(text, weigh);
-  return terms.size > 0 ? terms : collect(text, () => 0.1);
-}
-
-function collect(text: string, weightOf: typeof weigh): ReadonlyMap<string, TaskTerm> {
   const terms = new Map<string, TaskTerm>();
   const firstLine = endOfFirstLine(text);
   const place = endOfPlace(text);
@@ -38,7 +33,7 @@ function collect(text: string, weightOf: typeof weigh): ReadonlyMap<string, Task
     const found = words.get(token.from);
     const word = found && token.to <= found.to ? found.text : undefined;
     const written = text.slice(token.from, token.to);
-    const weight = weightOf(token, written, word !== undefined) * (token.from < firstLine ? 1.5 : 1);
+    const weight = weigh(token, written, word !== undefined) * (token.from < firstLine ? 1.5 : 1);
     const known = terms.get(token.term);
     if (weight === 0 || (known ? known.weight >= weight : terms.size >= maxTerms)) return;
     const isPair = token.kind === "pair" || token.kind === "single";

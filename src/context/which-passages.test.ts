@@ -227,8 +227,17 @@ describe("words that carry grammar only", () => {
     expect(reasons).not.toMatch(/"(?:する|して|くだ|ださ|さい|をす|とき)"/);
   });
 
-  it("are searched if there are no others", async () => {
-    expect(pathsIn(await pack({ "a.md": "# What\n\nWhat is this?\n" }, "what is this"))).toEqual(["a.md"]);
+  it.each(["the", "what is this", "これ", "してください", "???"])("are not searched alone: %s", async (task) => {
+    const files = { "a.md": `# What\n\nWhat is this? The one. ${task}\n`, "b.md": "# Other\n" };
+    expect(await pack(files, task)).toMatchObject({ text: "", items: [] });
+    const found = await gather(resourcesOf(files), { task, include: [`${base}b.md`] }, call);
+    expect(pathsIn(found)).toEqual(["b.md"]);
+  });
+
+  it.each(["fix", "を直す"])("are not all words of every task: %s", async (task) => {
+    expect(pathsIn(await pack({ "a.md": "# Fix\n\nFix 不具合を直す。\n", "b.md": "# Other\n" }, task))).toEqual([
+      "a.md",
+    ]);
   });
 });
 
