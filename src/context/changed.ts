@@ -1,6 +1,7 @@
 /** Finds what a checkout has changed since it left a branch: a summary, the patches, and the names to search for what they touch. */
 import { quote, ResourceError, toResourceError } from "../errors.ts";
 import { changesTemplate } from "../lib/changes-template.ts";
+import { encodePath } from "../lib/encode-path.ts";
 import { nearest } from "../lib/nearest.ts";
 import { type Call, directoryType, type Resource, type Resources } from "../resources.ts";
 import { definedNames } from "../search/defined-names.ts";
@@ -102,7 +103,7 @@ async function checkouts(resources: Resources, call: Call): Promise<readonly str
 
 function addressOf(history: string, query: Readonly<Record<string, string | undefined>>): string {
   const pairs = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name}=${encodePath(value)}`],
+    value === undefined ? [] : [`${name}=${encodeQueryValue(value)}`],
   );
   return `${history}changes${pairs.length === 0 ? "" : `?${pairs.join("&")}`}`;
 }
@@ -241,11 +242,9 @@ async function fileAt(resources: Resources, uri: string, call: Call): Promise<Re
   return found?.mimeType === directoryType ? undefined : found;
 }
 
-function encodePath(path: string): string {
-  return path
-    .split("/")
-    .map((name) => encodeURIComponent(name.toWellFormed()))
-    .join("/");
+/** Slashes need no escape in a query, but `&`, `+` and `=` do. */
+function encodeQueryValue(value: string): string {
+  return encodeURIComponent(value.toWellFormed()).replaceAll("%2F", "/");
 }
 
 function stemOf(path: string): string {

@@ -11,6 +11,8 @@ export interface ExactMatch {
   readonly key: string;
   /** Only the closest matches of a key count. */
   readonly closeness: number;
+  /** True for a line that the task names, which comes before texts and names that it quotes. */
+  readonly isLine: boolean;
   /** A sentence without a subject. */
   readonly why: string;
 }
@@ -32,14 +34,21 @@ export function exactMatches(
     // White space after a passage belongs to it.
     const passage = passages.findLastIndex(({ lines: [first] }) => first <= line);
     if (closeness > 0 && passage >= 0 && line <= passages.at(-1)!.lines[1])
-      found.push({ passage, key: `${named}:${line}`, closeness, why: `has line ${line}, which the task names` });
+      found.push({
+        passage,
+        key: `${named}:${line}`,
+        closeness,
+        isLine: true,
+        why: `has line ${line}, which the task names`,
+      });
   }
   for (const phrase of phrases) {
     const words = phrase.split(" ").map((word) => word.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`));
     const expression = new RegExp(words.join(String.raw`\s{1,40}`), "giu");
     for (const { index } of [...text.matchAll(expression)].slice(0, maxMatches)) {
       const passage = passages.findLastIndex(({ from }) => from <= index);
-      if (passage >= 0) found.push({ passage, key: phrase, closeness: 1, why: `contains the text "${phrase}"` });
+      if (passage >= 0)
+        found.push({ passage, key: phrase, closeness: 1, isLine: false, why: `contains the text "${phrase}"` });
     }
   }
   const wanted = new Set(symbols);
@@ -49,7 +58,8 @@ export function exactMatches(
     if (here.length === 0) return;
     const defined = new Set(definedNames(text.slice(from, to), format));
     for (const { surface } of here)
-      if (defined.has(surface)) found.push({ passage, key: surface, closeness: 1, why: `defines "${surface}"` });
+      if (defined.has(surface))
+        found.push({ passage, key: surface, closeness: 1, isLine: false, why: `defines "${surface}"` });
   });
   return found;
 }

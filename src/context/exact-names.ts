@@ -8,11 +8,13 @@ export interface TaskLocation {
   readonly line: number;
 }
 
+/** Part of a path of routes: `[id]`, `[[...slug]]`, `(group)`. Not `a.cs(12)`, which names a line, nor `[a.ts](src/a.ts)`. */
+export const folderInBrackets = String.raw`\[{1,2}[\p{L}\p{N}_.=-]{1,60}\]{1,2}(?=[/\\.])|(?<![^\s/\\"'\x60])\([\p{L}\p{N}_.-]{1,60}\)(?=[/\\])`;
 const maxLocations = 16;
 const maxPhrases = 8;
 const maxPhraseLength = 300;
 const maxLines = 200;
-const name = /[\p{L}\p{N}_@.~+/\\-]+/gu;
+const name = new RegExp(String.raw`(?:[\p{L}\p{N}_@.~+/\\-]|${folderInBrackets})+`, "gu");
 const lineAfter = /^(?:(?::line |:|#L|["'`)]?,? (?:on )?line |\()(\d{1,7})|[ 　]?の?[ 　]?(\d{1,7})[ 　]?行)/u;
 
 /** In the order of the text: a stack trace begins with the innermost call, or ends with it in Python. */

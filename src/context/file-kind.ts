@@ -4,11 +4,13 @@
 export type FileKind = "test" | "changelog" | "other";
 
 const changelog = /^(?:changelog|changes|history|news|releases?|変更履歴|更新履歴)(?:[._-]|$)/i;
-const testName = /^test[_-]|[._-](?:tests?|specs?)\.|[a-z0-9](?:Tests?|Spec|IT)\.[a-z]+$/;
-const testFolder = /(?:^|\/)(?:tests?|specs?|__tests__)\//i;
+/** `history.ts` is code. */
+const extensionOfCode = /\.(?!(?:md|mdx|markdown|rst|txt|adoc|asciidoc|\d+)$)[^.]*$/i;
+const testName = /^test[_-]|[._-](?:tests?|specs?)\.|[a-z0-9](?:Tests?|Spec|IT)\.[a-z]+$|(?:テスト|試験)(?:\.|$)/;
+const testFolder = /(?:^|\/)(?:tests?|specs?|__tests__|テスト|試験)\//i;
 
 export function fileKindOf(path: string): FileKind {
   const name = path.slice(path.lastIndexOf("/") + 1);
-  if (changelog.test(name)) return "changelog";
+  if (changelog.test(name) && !extensionOfCode.test(name)) return "changelog";
   return testName.test(name) || testFolder.test(path) ? "test" : "other";
 }

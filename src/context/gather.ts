@@ -23,6 +23,8 @@ import type { Included, LeftOut, Pack, PackFormat } from "./pack.ts";
 import { isSet } from "./pins.ts";
 import { maxTaskLength, readTask } from "./read-task.ts";
 import { findBase } from "./shown-paths.ts";
+import { termsOf } from "./task-terms.ts";
+import { withoutExtension } from "./texts.ts";
 import { priorityFactor, recencyFactor, gatherWeights } from "./weights.ts";
 import { filesChangedBy, findHistories, findRoots, findSimilarCommits, type SimilarCommit } from "./similar-commits.ts";
 import { type AsyncWorkbench, useWorkbench } from "./use-workbench.ts";
@@ -79,7 +81,9 @@ export async function gather(resources: Resources, ask: GatherRequest, call: Cal
       ? undefined
       : await findChanges(resources, ask.changed === true ? undefined : ask.changed, ask.roots ?? [], call);
   // What the changes define is searched for, as if the task named it.
-  const sought = changes ? [text ?? "", changes.names.join(" ")].join("\n").trim().slice(0, maxTaskLength) : text;
+  const words = changes ? [text ?? "", changes.names.join(" ")].join("\n").trim().slice(0, maxTaskLength) : text;
+  // Words that carry grammar only are everywhere: nothing is searched for them.
+  const sought = words === undefined || termsOf(words).size > 0 ? words : changes && "";
   return useWorkbench(sought ?? "", ask.counter ?? "estimate", call.signal, (bench) =>
     gatherAt(bench, resources, ask, sought, changes, call),
   );
@@ -94,7 +98,7 @@ async function gatherAt(
   call: Call,
 ): Promise<Pack> {
   const task = readTask(text ?? "");
-  const reader = createCandidateReader(bench, resources, call);
+  const reader = createCandidateReader(bench, resources, roots, call);
   // A set in the task includes all its members.
   const pinned = [...(changes?.include.keys() ?? []), ...include, ...task.names.uris.filter(isSet)];
   const { all, missing } = await findPinned(resources, pinned, call);
@@ -183,10 +187,16 @@ interface CandidateReader {
   ranked(): Promise<readonly (RankedText & { readonly readAs: ReadCandidate })[]>;
 }
 
-function createCandidateReader(bench: AsyncWorkbench, resources: Resources, call: Call): CandidateReader {
+function createCandidateReader(
+  bench: AsyncWorkbench,
+  resources: Resources,
+  roots: readonly string[],
+  call: Call,
+): CandidateReader {
   const byUri = new Map<string, ReadCandidate>();
   const seen = new Set<string>();
   const leftOut: LeftOut[] = [];
+  let bases: readonly string[] | undefined;
 
   async function readOne(candidate: Candidate): Promise<ReadCandidate | string | undefined> {
     const { resource, isPinned } = candidate;
@@ -200,8 +210,18 @@ function createCandidateReader(bench: AsyncWorkbench, resources: Resources, call
       if (!body || !("text" in body)) return "is not text";
       const raw = body.text;
       const path = readable(uri.replace(/^[a-z][a-z0-9+.-]*:\/*/i, ""));
+      const pathBelowRoot = readable(uri.slice(rootOf(uri, bases ?? roots).length));
       const { uri: key, name, title = "", description = "", mimeType } = resource;
-      if (!(await bench.add({ key, raw, path, title: `${name} ${title} ${description}`, mimeType })))
+      if (
+        !(await bench.add({
+          key,
+          raw,
+          path,
+          pathBelowRoot,
+          title: `${withoutExtension(name)} ${title} ${description}`,
+          mimeType,
+        }))
+      )
         return "is not text";
       return { candidate, uri, beginning: raw.slice(0, maxImportsText), inherited: 0 };
     } catch (cause) {
@@ -234,6 +254,7 @@ function createCandidateReader(bench: AsyncWorkbench, resources: Resources, call
     async read(candidates) {
       const fresh = candidates.filter(({ resource }) => !seen.has(resource.uri));
       for (const { resource } of fresh) seen.add(resource.uri);
+      bases ??= basesOf(candidates, roots);
       const answers = await roundRobin(fresh, atOnce, readOne);
       answers.forEach((answer, at) => {
         const { uri } = fresh[at]!.resource;
@@ -252,6 +273,24 @@ function createCandidateReader(bench: AsyncWorkbench, resources: Resources, call
       return ranked.map((one) => ({ ...one, readAs: byUri.get(one.key)! }));
     },
   };
+}
+
+/** The roots, and the common folder of files that are below none of them. */
+function basesOf(candidates: readonly Candidate[], roots: readonly string[]): readonly string[] {
+  const uris = candidates.map(({ resource }) => resource.uri);
+  const base = findBase(
+    uris.filter((uri) => uri.startsWith("file:///") && rootOf(uri, roots) === "file:///"),
+    [],
+  );
+  return base === undefined ? roots : [...roots, base];
+}
+
+/** The longest of the roots that the URI begins with, or else its scheme and authority. */
+function rootOf(uri: string, roots: readonly string[]): string {
+  const start = /^[a-z][a-z0-9+.-]*:(?:\/\/[^/?#]*\/?)?/i.exec(uri)?.[0] ?? "";
+  return roots
+    .filter((one) => uri.startsWith(one))
+    .reduce((most, one) => (one.length > most.length ? one : most), start);
 }
 
 /** Adds the changed files to the candidates, with reasons. */
@@ -279,7 +318,7 @@ async function addChangedFiles(
   call: Call,
 ): Promise<void> {
   const known = Array.from(all.values(), ({ resource }) => resource);
-  const roots = findRoots(commits, known);
+  const roots = await findRoots(resources, commits, known, call);
   for (const { resource, evidence, why } of await filesChangedBy(resources, commits, roots, known, call)) {
     if (!resource.uri.startsWith(startOf(within))) continue;
     const candidate = candidateOf(all, resource);

@@ -1,4 +1,5 @@
 /** Finds what the task names: URIs, paths by their ends, commits and tables through templates. */
+import { encodePath } from "../lib/encode-path.ts";
 import { parseTemplate } from "../lib/uri-template.ts";
 import { type Call, directoryType, type Resource, type Resources } from "../resources.ts";
 import { readable } from "./candidates.ts";
@@ -35,7 +36,7 @@ export async function findNamed(
   const start = within === undefined ? undefined : `${within.replace(/\/$/, "")}/`;
   const wanted = [
     ...uris.filter((uri) => !isSet(uri)).map((uri) => ({ uri, name: uri })),
-    ...(start === undefined ? [] : paths.map((path) => ({ uri: start + encodePath(path), name: path }))),
+    ...(start === undefined ? [] : paths.map((path) => ({ uri: start + encodePath(withoutDots(path)), name: path }))),
     ...(await filled(resources, task, hashes, call)),
   ];
   const found = await roundRobin(wanted, atOnce, async ({ uri, name }): Promise<readonly Named[]> => {
@@ -51,11 +52,10 @@ function endsWithPath(uri: string, path: string): boolean {
   return whole === path || whole.endsWith(`/${path.replace(/^\/+/, "")}`);
 }
 
-function encodePath(path: string): string {
+function withoutDots(path: string): string {
   return path
     .split("/")
     .filter((segment) => segment !== "" && segment !== "." && segment !== "..")
-    .map((segment) => encodeURIComponent(segment.toWellFormed()))
     .join("/");
 }
 

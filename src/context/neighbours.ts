@@ -1,4 +1,5 @@
 /** Finds what is related to the best candidates without sharing their words: tests, headers, imports, translations. */
+import { encodeSegment } from "../lib/encode-path.ts";
 import { type Call, directoryType, type Resource, type Resources } from "../resources.ts";
 import { readable } from "./candidates.ts";
 import { importsOf } from "./imports.ts";
@@ -66,7 +67,7 @@ const sayKin = {
   half: "is the counterpart of",
   translation: "is a translation of",
 };
-const testFolder = /^(?:__tests__|tests?|specs?)$/i;
+const testFolder = /^(?:__tests__|tests?|specs?|テスト|試験)$/i;
 
 /** Separate test folders: `src/a` and `tests/a`. */
 function mirrored(folder: string): readonly string[] {
@@ -159,7 +160,7 @@ function joinPath(uri: string, path: string): string | undefined {
   for (const segment of path.split("/")) {
     if (segment === "" || segment === ".") continue;
     if (segment === "..") segments.pop();
-    else segments.push(encodeURIComponent(readable(segment).toWellFormed()));
+    else segments.push(encodeSegment(readable(segment).toWellFormed()));
     if (segments.length < 3) return undefined;
   }
   return segments.join("/");

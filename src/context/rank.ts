@@ -55,7 +55,7 @@ export function rank(read: readonly Rankable[], task: Task): Ranked[] {
   const rarity = rarities(passages, task);
   const mean = Math.max(1, passages.reduce((sum, { length }) => sum + length, 0) / Math.max(1, passages.length));
   const places = placesOf(read, task);
-  const exact = closest(read);
+  const exact = closest(read, task);
   const most = [...rarity.values()].reduce((sum, one) => sum + one, 0) || 1;
   const texts = read.map(({ text, found, inherited, history, changed, factor }) => {
     const best = new Map<string, number>();
@@ -72,8 +72,14 @@ export function rank(read: readonly Rankable[], task: Task): Ranked[] {
         score +=
           (rarity.get(term)! * (task.terms.get(term)!.isName ? gatherWeights.definition : gatherWeights.heading)) /
           most;
-      const why = quoted.filter(({ passage }) => passage === at).map((match) => match.why);
-      return { counted, score, terms: worths.map(({ term }) => term), exact: [...new Set(why)] };
+      const here = quoted.filter(({ passage }) => passage === at);
+      return {
+        counted,
+        score,
+        terms: worths.map(({ term }) => term),
+        exact: [...new Set(here.map(({ why }) => why))],
+        isNamedLine: here.some(({ isLine }) => isLine),
+      };
     });
     const path = [...text.pathTerms].reduce((sum, term) => sum + rarity.get(term)!, 0) / most;
     const whole = [...best.values()].reduce((sum, worth) => sum + worth, 0);
@@ -109,22 +115,29 @@ export function rank(read: readonly Rankable[], task: Task): Ranked[] {
     return {
       score,
       implementation: tested[index],
-      passages: own.map((one, at) => {
+      passages: own.map(({ isNamedLine, ...one }, at) => {
         const chance = shares[at]! * (score / highest) ** gatherWeights.focus;
-        const worth = chance / (one.counted.length + gatherWeights.cost) ** gatherWeights.thrift;
+        const perCost = chance / (one.counted.length + gatherWeights.cost) ** gatherWeights.thrift;
+        // No other passage has more than 1.
+        const worth = perCost + (isNamedLine ? 1 : 0);
         return { ...one, chance, score: worth, isTouched: (touched[at] ?? 0) >= 0.5 };
       }),
     };
   });
 }
 
-/** What the task quotes is in few places: a phrase of many passages, and all but the closest files of a name, do not count. */
-function closest(read: readonly Rankable[]): readonly ExactMatch[] {
+/**
+ * What the task quotes is in few places: a phrase of many passages, and all but the closest files of a name, do not count. Nor does
+ * what a test repeats of its implementation.
+ */
+function closest(read: readonly Rankable[], { isAboutTests }: Task): readonly ExactMatch[] {
   const all = Map.groupBy(
-    read.flatMap(({ text }) => text.exact),
-    ({ key }) => key,
+    read.flatMap(({ text }) => text.exact.map((match) => ({ match, isTest: text.kind === "test" }))),
+    ({ match }) => match.key,
   );
-  return [...all.values()].flatMap((matches) => {
+  return [...all.values()].flatMap((some) => {
+    const others = some.filter(({ match, isTest }) => match.isLine || !isTest || isAboutTests);
+    const matches = (others.length > 0 ? others : some).map(({ match }) => match);
     const most = Math.max(...matches.map(({ closeness }) => closeness));
     const best = matches.filter(({ closeness }) => closeness === most);
     return best.length > maxExact ? [] : best;

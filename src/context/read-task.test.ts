@@ -28,8 +28,23 @@ describe("a task", () => {
     ["in /var/www/a.php on line 8", "/var/www/a.php", 8],
     ["see a.ts#L20", "a.ts", 20],
     ["設定.ts の 12 行目", "設定.ts", 12],
+    ["src/[id]/page.tsx:12", "src/[id]/page.tsx", 12],
+    ["at run (src/[[...slug]].tsx:12:3)", "src/[[...slug]].tsx", 12],
+    ["src/(group)/page.tsx の 12 行目", "src/(group)/page.tsx", 12],
+    ["in app\\(経理)\\[番号]\\page.tsx:12", "app/(経理)/[番号]/page.tsx", 12],
+    ["in (group)/page.tsx:12", "(group)/page.tsx", 12],
+    ["error in Foo.cs(12,3)", "Foo.cs", 12],
+    ["see [a.ts](src/a.ts#L7)", "src/a.ts", 7],
   ])("names a line of a file: %s", (text, path, line) => {
     expect(readTask(text).names.locations).toEqual([{ path, line }]);
+  });
+
+  it.each([
+    ["fix src/routes/[id]/+page.ts now", ["src/routes/[id]/+page.ts"]],
+    ["src/(経理)/page.tsx を直す", ["src/(経理)/page.tsx"]],
+    ["see [one.ts](src/one.ts), (two.ts) and f(x).y", ["one.ts", "src/one.ts", "two.ts"]],
+  ])("names files in folders with brackets: %s", (text, paths) => {
+    expect(readTask(text).names.paths).toEqual(paths);
   });
 
   it.each([
@@ -87,9 +102,13 @@ describe("related names", () => {
     ["rank.py", "test_rank.py", "test"],
     ["rank.go", "rank_test.go", "test"],
     ["Rank.java", "RankTest.java", "test"],
+    ["決済.md", "決済テスト.md", "test"],
     ["rank.c", "rank.h", "half"],
     ["guide.md", "guide.ja.md", "translation"],
     ["README.en.md", "README.ja.md", "translation"],
+    ["go.mod", "go.sum", undefined],
+    ["Cargo.lock", "Cargo.toml", undefined],
+    ["Pipfile", "Pipfile.lock", undefined],
     ["rank.ts", "score.ts", undefined],
     ["latest.ts", "la.ts", undefined],
     ["guide.md", "guide.ts", undefined],

@@ -1,5 +1,5 @@
 /** Parses a task in a person's words: its terms, the names in it, and the queries to search for. */
-import { locationsIn, phrasesIn, type TaskLocation } from "./exact-names.ts";
+import { folderInBrackets, locationsIn, phrasesIn, type TaskLocation } from "./exact-names.ts";
 import { endOfFirstLine, termsOf, type TaskTerm } from "./task-terms.ts";
 
 interface TaskNames {
@@ -59,9 +59,12 @@ function namesOf(text: string): TaskNames {
   };
 }
 
+const pathSegment = String.raw`(?:[\p{L}\p{N}_@.~+-]|${folderInBrackets})+`;
+const pathRun = new RegExp(String.raw`${pathSegment}(?:/${pathSegment})*`, "gu");
+
 /** Names with slashes between them, whose last does not begin with a dot; trailing dots are removed. */
 function* pathsIn(text: string): Generator<string> {
-  for (const [run] of text.matchAll(/[\p{L}\p{N}_@.~+-]+(?:\/[\p{L}\p{N}_@.~+-]+)*/gu)) {
+  for (const [run] of text.matchAll(pathRun)) {
     const names = run.split("/");
     const last = names.findLastIndex((name) => !name.startsWith("."));
     if (last >= 0) yield names.slice(0, last + 1).join("/");

@@ -10,8 +10,10 @@ interface ParsedName {
 }
 
 const testBefore = /^(?:test[_-]|spec[_-])/i;
-const testBehind = /(?:[._-](?:tests?|specs?)|(?<=[a-z0-9])(?:Tests?|Spec|IT))$/;
+const testBehind = /(?:[._-](?:tests?|specs?)|(?<=[a-z0-9])(?:Tests?|Spec|IT)|(?<=.)(?:テスト|試験))$/;
 const documents = new Set(["md", "mdx", "markdown", "rst", "adoc", "txt", "html", "htm"]);
+/** Written by tools from the other file, and of no use beside it. */
+const generated = new Set(["lock", "lockb", "sum", "map"]);
 const code = /[._-]([a-z]{2})(?:[-_](?:[a-z]{2}|[a-z]{4}))?$/i;
 const languages = new Set(
   "ar bn cs da de el en es fa fi fr he hi hu id it ja ko nl no pl pt ro ru sv th tr uk vi zh".split(" "),
@@ -36,7 +38,8 @@ export function kinship(one: string, other: string): "test" | "tested" | "transl
   if (one === other || left.root !== right.root || left.root === "") return undefined;
   if (left.isTest !== right.isTest) return right.isTest ? "test" : "tested";
   if (left.language !== right.language) return left.ending === right.ending ? "translation" : undefined;
-  return left.ending !== right.ending && !documents.has(left.ending) && !left.isTest ? "half" : undefined;
+  if (left.ending === right.ending || left.isTest) return undefined;
+  return [left, right].some(({ ending }) => generated.has(ending)) || documents.has(left.ending) ? undefined : "half";
 }
 
 export function isLanguage(segment: string): boolean {

@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { ResourceError } from "../errors.ts";
+import { encodePath } from "../lib/encode-path.ts";
 import type { Call, Resources } from "../resources.ts";
 import { openServer } from "../server/open-server.ts";
 import { testRepository } from "../sources/git/test-repository.ts";
@@ -24,6 +26,7 @@ const changes: readonly (readonly [message: string, paths: readonly string[]])[]
   ["在庫の計算を速くする", ["設計/倉庫.txt"]],
   ["Rotate the turbine backwards", names("bulk/", 21)],
   ["Polish the secret samovar", ["private/samovar.txt", "lib/tray.txt"]],
+  ["Steam the espresso longer", ["src/routes/[id]/+page.ts", "@scope/a&b,c;d=e$.txt"]],
   ["Grind the coffee \u202e finer with sk-ant-api03-0123456789abcdefghijklmnopqrstuvwxyzABCD", ["lib/mill.txt"]],
 ];
 
@@ -52,7 +55,7 @@ beforeAll(async () => {
     repository.gitBytes(["fast-import", "--quiet"], historyOf(before));
     repository.git("checkout", "--quiet", "--force", "main");
     // What the words of a task find, and what tells where the files are.
-    for (const name of ["kettle", "在庫", "turbine", "samovar", "coffee"])
+    for (const name of ["kettle", "在庫", "turbine", "samovar", "coffee", "espresso"])
       repository.write(`notes/${name}.txt`, `${name}\n`);
   }
   writeFileSync(
@@ -103,12 +106,39 @@ async function whyOf(task: string, folder = long, call = owner): Promise<Record<
   );
 }
 
+const commitsOf = (history: string, ...paths: readonly string[]): readonly SimilarCommit[] =>
+  paths.map((path) => {
+    const resource = { uri: `${history}commit/1`, name: "1" };
+    return { history, resource, subject: "", paths: [path], weight: 1, fade: 1 };
+  });
+
+/** Searches know `uris`, and `there` exist. */
+const rootOf = async (history: string, paths: readonly string[], uris: readonly string[], there = uris) => {
+  const served: Resources = {
+    ...resources,
+    stat: async (uri) => {
+      if (!there.includes(uri)) throw new ResourceError("not-found", "no");
+      return { uri, name: "" };
+    },
+  };
+  return (await findRoots(served, commitsOf(history, ...paths), known(...uris), owner)).get(history);
+};
+
 describe("similar commits", () => {
   it.each([
     ["The kettle heats too late", "lib/stove.txt", 'changed in a similar commit: "Heat the kettle sooner"'],
     ["在庫の計算が遅い", "設計/倉庫.txt", 'changed in a similar commit: "在庫の計算を速くする"'],
+    ["Steam the espresso", "src/routes/[id]/+page.ts", 'changed in a similar commit: "Steam the espresso longer"'],
+    ["Steam the espresso", "@scope/a&b,c;d=e$.txt", 'changed in a similar commit: "Steam the espresso longer"'],
   ])("bring in the files that they changed: %s", async (task, path, why) => {
     expect((await whyOf(task))[path]).toContain(why);
+  });
+
+  it("give their files the URIs by which search finds them", async () => {
+    const { receipt } = await gather(resources, { task: "Steam the espresso: content 525", budget: 4000 }, owner);
+    const uris = receipt.included.map(({ uri }) => uri);
+    const start = `${pathToFileURL(long).href}/src/`;
+    expect(uris.filter((uri) => uri.startsWith(start))).toEqual([`${start}routes/%5Bid%5D/+page.ts`]);
   });
 
   it("of many files say nothing about them", async () => {
@@ -169,7 +199,7 @@ describe("similar commits", () => {
 
   it("raise the passage that they changed", () => {
     const task = readTask("Heat the kettle sooner");
-    const text = lookThrough("# One\n\nkettle\n\n# Two\n\nkettle\n\nvalve = 2\n", "a.md", "", task)!;
+    const text = lookThrough("# One\n\nkettle\n\n# Two\n\nkettle\n\nvalve = 2\n", { path: "a.md" }, task)!;
     const scores = (changed?: ChangedLines) =>
       rank([{ text, found: 0, inherited: 0, history: 0, factor: 1, changed }], task)[0]!.passages.map(
         ({ score }) => score,
@@ -181,17 +211,34 @@ describe("similar commits", () => {
     expect(raised! / other!).toBeGreaterThan(two! / one!);
   });
 
-  it("belong to the files with whose URIs their paths end, whatever the history is called", () => {
-    const resource = { uri: "git://past/commit/1", name: "1" };
-    const commitOf = (...paths: readonly string[]): SimilarCommit => {
-      return { history: "git://past/", resource, subject: "", paths, weight: 1, fade: 1 };
-    };
-    const commits = [commitOf("a b.ts", "lib/c.ts"), commitOf("d.ts")];
-    const [here, other] = ["file:///work/here/", "file:///work/other/"];
-    expect(findRoots(commits, known(`${other}d.ts`, `${here}a%20b.ts`, `${here}lib/c.ts`)).get("git://past/")).toBe(
-      here,
-    );
-    expect(findRoots(commits, known(`${other}d.ts`, "git://past/blob/HEAD/d.ts")).get("git://past/")).toBeUndefined();
+  describe("belong to the files", () => {
+    it("with whose URIs their paths end, whatever the history is called", async () => {
+      const [here, other] = ["file:///work/here/", "file:///work/other/"];
+      const paths = ["a b.ts", "lib/c.ts", "d.ts"];
+      expect(await rootOf("git://past/", paths, [`${other}d.ts`, `${here}a%20b.ts`, `${here}lib/c.ts`])).toBe(here);
+      expect(await rootOf("git://past/", paths, [`${other}d.ts`, "git://past/blob/HEAD/d.ts"])).toBeUndefined();
+    });
+
+    it.each([
+      ["/home/flask/flask/", "flask", ["src/flask/app.py", "README.md"]],
+      ["/x/cobra/src/cobra/", "cobra", ["command.go", "doc/cobra/a.go"]],
+      ["/home/%E6%B1%BA%E6%B8%88/%E6%B1%BA%E6%B8%88/", "%E6%B1%BA%E6%B8%88", ["設計.md"]],
+    ])("below %s, also if other folders have the name of the history", async (path, name, paths) => {
+      const root = `file://${path}`;
+      const all = paths.map((one) => root + encodePath(one));
+      expect(await rootOf(`git://${name}/`, paths, all)).toBe(root);
+      // None of the commits' files is known: they are looked up.
+      expect(await rootOf(`git://${name}/`, paths, [`${root}src/${name}/other.txt`], all)).toBe(root);
+    });
+
+    it("of the folder with their name rather than of another with equal paths", async () => {
+      const [here, other] = ["file:///work/past/", "file:///work/fork/"];
+      const paths = ["a.ts", "b.ts"];
+      const there = [here, other].flatMap((root) => paths.map((path) => root + path));
+      expect(await rootOf("git://past/", paths, there)).toBe(here);
+      const found = [`${here}other.ts`, `${other}a.ts`, `${other}b.ts`];
+      expect(await rootOf("git://past/", paths, found, there)).toBe(here);
+    });
   });
 
   it("are not waited for if the history is slow, and stop with the call", async () => {

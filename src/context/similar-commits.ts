@@ -1,4 +1,5 @@
 /** Finds the files that past commits with a similar message changed, if the git history is mounted as well. */
+import { encodePath } from "../lib/encode-path.ts";
 import { shortLine } from "../lib/on-one-line.ts";
 import { parseJson } from "../lib/parse-json.ts";
 import { withDeadline } from "../lib/with-deadline.ts";
@@ -40,6 +41,9 @@ export const maxPaths = 20;
 /** Maximum number of files that no search found. */
 const maxNew = 24;
 const atOnce = 6;
+/** Maximum number of folders among which the root of a history is looked for, and of paths looked up in each. */
+const maxRoots = 6;
+const maxProofs = 8;
 /** A slower history is not waited for. */
 const patienceMs = 10_000;
 const halfLifeMs = 3 * 365 * 86_400_000;
@@ -171,45 +175,83 @@ export async function filesChangedBy(
 }
 
 /** For each history, the URI prefix of its files, if some of them are known. */
-export function findRoots(
+export async function findRoots(
+  resources: Resources,
   commits: readonly SimilarCommit[],
   known: readonly Resource[],
-): ReadonlyMap<string, string | undefined> {
+  call: Call,
+): Promise<ReadonlyMap<string, string | undefined>> {
   const uris = known.map(({ uri }) => uri).filter((uri) => !uri.includes("?"));
   const paths = new Map<string, Set<string>>();
   for (const commit of commits)
     paths.set(commit.history, new Set([...(paths.get(commit.history) ?? []), ...commit.paths.map(encodePath)]));
-  return new Map(
-    Array.from(paths, ([history, changed]) => {
-      const others = uris.filter((uri) => !uri.startsWith(history));
-      return [history, rootByName(history, others) ?? rootByPaths(changed, others)];
-    }),
-  );
+  const roots = await roundRobin([...paths], atOnce, async ([history, changed]) => {
+    const others = uris.filter((uri) => !uri.startsWith(history));
+    return [history, await findRoot(resources, history, changed, others, call)] as const;
+  });
+  return new Map(roots);
 }
 
-/** Without a config, a folder and its history have one name: `file:///home/me/project/a.ts` and `git://project/`. */
-function rootByName(history: string, uris: readonly string[]): string | undefined {
+/** The prefix under which most of these paths are known. Folders with the name of the history come first, and need not be proved. */
+async function findRoot(
+  resources: Resources,
+  history: string,
+  paths: ReadonlySet<string>,
+  uris: readonly string[],
+  call: Call,
+): Promise<string | undefined> {
+  const named = foldersNamedAs(history, uris);
+  const counts = countPrefixes(paths, uris);
+  const best = mostCounted(counts, named);
+  if (best && named.has(best[0])) return best[0];
+  // One path may be equal by chance.
+  const candidates = [...named, ...(best && best[1] > 1 ? [best[0]] : [])].slice(0, maxRoots);
+  if (candidates.length < 2) return candidates[0];
+  const some = [...paths].slice(0, maxProofs);
+  const proved = await roundRobin(candidates, 1, async (root): Promise<[string, number]> => {
+    const found = await roundRobin(some, atOnce, (path) => findPinned(resources, root + path, call));
+    return [root, found.filter((one) => one !== undefined).length];
+  });
+  return mostCounted(new Map(proved), named)?.[0];
+}
+
+/**
+ * Without a config, a folder and its history have one name: `file:///home/me/project/a.ts` and `git://project/`. Folders above
+ * and below may have it, too.
+ */
+function foldersNamedAs(history: string, uris: readonly string[]): ReadonlySet<string> {
   const name = /\/\/([^/]+)\/$/.exec(history)?.[1];
-  const uri = name === undefined ? undefined : uris.find((one) => one.includes(`/${name}/`));
-  return uri?.slice(0, uri.indexOf(`/${name}/`) + name!.length + 2);
+  const found = new Set<string>();
+  if (name === undefined) return found;
+  for (const uri of uris)
+    for (let at = uri.indexOf(`/${name}/`); at >= 0; at = uri.indexOf(`/${name}/`, at + 1))
+      found.add(uri.slice(0, at + name.length + 2));
+  return found;
 }
 
-/** The prefix with which most of these paths are known. */
-function rootByPaths(paths: ReadonlySet<string>, uris: readonly string[]): string | undefined {
-  const times = new Map<string, number>();
+/** How many of the paths are known with each prefix. */
+function countPrefixes(paths: ReadonlySet<string>, uris: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
   for (const path of paths)
     for (const uri of uris) {
       if (!uri.endsWith(`/${path}`)) continue;
       const root = uri.slice(0, -path.length);
-      times.set(root, (times.get(root) ?? 0) + 1);
+      counts.set(root, (counts.get(root) ?? 0) + 1);
     }
-  const [best] = [...times].sort(([one, left], [other, right]) => right - left || (one < other ? -1 : 1));
-  // One path may be equal by chance.
-  return best && best[1] > 1 ? best[0] : undefined;
+  return counts;
 }
 
-export function encodePath(path: string): string {
-  return path.split("/").map(encodeURIComponent).join("/");
+function mostCounted(
+  counts: ReadonlyMap<string, number>,
+  named: ReadonlySet<string>,
+): readonly [root: string, count: number] | undefined {
+  return [...counts].sort(
+    ([one, left], [other, right]) =>
+      right - left ||
+      Number(named.has(other)) - Number(named.has(one)) ||
+      one.length - other.length ||
+      (one < other ? -1 : 1),
+  )[0];
 }
 
 export async function readText(resources: Resources, uri: string, call: Call): Promise<string> {

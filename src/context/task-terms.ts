@@ -1,4 +1,5 @@
 /** The words of a task, and how much each says about what is needed. */
+import { textFormatOf } from "../search/format.ts";
 import { isFunctionKana, isFunctionPair, isFunctionWord } from "../search/function-words.ts";
 import { kanaWordsOf } from "../search/kana-words.ts";
 import { tokenize, type Token } from "../search/tokens.ts";
@@ -13,20 +14,15 @@ export interface TaskTerm {
   readonly isName: boolean;
   /** True before the first colon, where many tasks name a location: `router: respond sooner`. */
   readonly isPlace: boolean;
-  /** True if it can be a reason by itself: not for "fix" and "add", nor for two characters on the border of two words. */
+  /** True if it can be a reason by itself: not for "fix" and "add", `src` and `.ts` in a path, nor for two characters on the border of two words. */
   readonly isContent: boolean;
 }
 
 const maxTerms = 200;
 const maxPlaceLength = 60;
 
-/** Each term once. Words that carry grammar only are left out, unless there are no others. */
+/** Each term once. Words that carry grammar only are left out. */
 export function termsOf(text: string): ReadonlyMap<string, TaskTerm> {
-  const terms = collect(text, weigh);
-  return terms.size > 0 ? terms : collect(text, () => 0.1);
-}
-
-function collect(text: string, weightOf: typeof weigh): ReadonlyMap<string, TaskTerm> {
   const terms = new Map<string, TaskTerm>();
   const firstLine = endOfFirstLine(text);
   const place = endOfPlace(text);
@@ -37,7 +33,7 @@ function collect(text: string, weightOf: typeof weigh): ReadonlyMap<string, Task
     const found = words.get(token.from);
     const word = found && token.to <= found.to ? found.text : undefined;
     const written = text.slice(token.from, token.to);
-    const weight = weightOf(token, written, word !== undefined) * (token.from < firstLine ? 1.5 : 1);
+    const weight = weigh(token, written, word !== undefined) * (token.from < firstLine ? 1.5 : 1);
     const known = terms.get(token.term);
     if (weight === 0 || (known ? known.weight >= weight : terms.size >= maxTerms)) return;
     const isPair = token.kind === "pair" || token.kind === "single";
@@ -47,7 +43,7 @@ function collect(text: string, weightOf: typeof weigh): ReadonlyMap<string, Task
       weight,
       isName: token.kind === "whole",
       isPlace: token.to <= place,
-      isContent: isPair ? word !== undefined : isContentWord(written),
+      isContent: isPair ? word !== undefined : isContentWord(written) && !isExtension(text, token),
     });
   });
   return terms;
@@ -55,7 +51,13 @@ function collect(text: string, weightOf: typeof weigh): ReadonlyMap<string, Task
 
 function isContentWord(written: string): boolean {
   const word = written.toLowerCase();
-  return !short.test(word) && !routine.has(word) && !isFunctionWord(word);
+  return word !== "src" && !short.test(word) && !routine.has(word) && !isFunctionWord(word);
+}
+
+/** True for the last part of `a.py`. */
+function isExtension(text: string, { from, to }: Token): boolean {
+  if (text[from - 1] !== "." || !/[\p{L}\p{N}_\])]/u.test(text[from - 2] ?? "")) return false;
+  return /^(?:txt|html?|xml|csv)$/i.test(text.slice(from, to)) || textFormatOf(text.slice(from - 2, to)) !== "plain";
 }
 
 function weigh({ kind, term }: Token, surface: string, isInWord: boolean): number {

@@ -29,13 +29,22 @@ export interface Text {
   readonly pathTerms: ReadonlySet<string>;
 }
 
+/** How a text is named. */
+export interface TextNames {
+  /** Without a scheme. A stack trace may name folders above the root. */
+  readonly path: string;
+  /** Folders above the root of the mount say nothing about the text. Default: `path`. */
+  readonly pathBelowRoot?: string;
+  /** Its name, title and description. */
+  readonly title?: string;
+  readonly mimeType?: string;
+}
+
 /** Undefined for content that is not text, whatever its label. */
 export function lookThrough(
   text: string,
-  path: string,
-  title: string,
+  { path, pathBelowRoot = path, title = "", mimeType }: TextNames,
   task: Task,
-  mimeType?: string,
 ): Text | undefined {
   if (text.includes("\0") || isGarbled(text)) return undefined;
   const format = textFormatOf(path, mimeType);
@@ -65,11 +74,16 @@ export function lookThrough(
   return {
     text,
     name: path.slice(path.lastIndexOf("/") + 1),
-    kind: fileKindOf(path),
+    kind: fileKindOf(pathBelowRoot),
     counted,
     exact: exactMatches(text, path, format, counted, task),
-    pathTerms: termsIn(`${path} ${title}`, task),
+    pathTerms: termsIn(`${withoutExtension(pathBelowRoot)} ${title}`, task),
   };
+}
+
+/** Files with the extension that a task names are everywhere. */
+export function withoutExtension(path: string): string {
+  return path.replace(/(?<=[^/])\.[^./]*$/, "");
 }
 
 function termsIn(text: string, { terms }: Task): ReadonlySet<string> {

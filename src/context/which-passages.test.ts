@@ -12,8 +12,8 @@ const base = "memory://shelf/";
 
 type Files = Readonly<Record<string, string>>;
 
-function resourcesOf(files: Files): Resources {
-  const mount = { name: "shelf", base, source: createMemory(files).source };
+function resourcesOf(files: Files, at = base): Resources {
+  const mount = { name: "shelf", base: at, source: createMemory(files).source };
   const runtime = createClock().runtime;
   return createResources({ mounts: [mount], policy: openPolicy, runtime, cursorKey: new Uint8Array(32) });
 }
@@ -146,6 +146,26 @@ describe("what the task quotes", () => {
     expect(reasonsIn(found)).toMatch(/contains the text "[^"]+"/);
   });
 
+  it.each([
+    [
+      "as a text of tests only comes after a named line",
+      "src/config.ts の 3 行目でエラー：「unknown shorthand flag」",
+      3,
+    ],
+    ["as a text of tests only comes after a named line", 'src/config.ts:3: it says "unknown shorthand flag"', 3],
+    ["as a text of a test comes after the same text elsewhere", 'it says "cannot open the settings of /etc/x"', line],
+  ])("%s: %s", async (_, task, first) => {
+    const cases = ["unknown shorthand flag", "cannot open the settings of"].map((text) =>
+      Array.from({ length: 4 }, (__, at) => `it("${at} says ${text}", () => {\n  expect(run(${at})).toThrow();\n});\n`),
+    );
+    const tested = { ...files, "src/config.test.ts": cases.flat().join("\n") };
+    const found = await pack(tested, task, 400);
+    expect(pathsIn(found)[0]).toBe("src/config.ts");
+    const lines = found.items.filter(({ uri }) => pathOf(uri) === "src/config.ts").map((item) => item.lines);
+    expect(lines.some(([from, to]) => from <= first && first <= to)).toBe(true);
+    expect(reasonsIn(found)).toMatch(/has line 3|contains the text "cannot/);
+  });
+
   it("as a name comes first where it is defined", async () => {
     const uses = Array.from({ length: 12 }, (_, at) => [
       `src/use${at}.ts`,
@@ -156,6 +176,29 @@ describe("what the task quotes", () => {
     expect(textOf(found, "src/config.ts")).toContain("export function readConfig");
     expect(reasonsIn(found)).toContain('defines "readConfig"');
   });
+});
+
+describe("the path", () => {
+  const above = "file:///srv/tests/kettle/";
+  const files = {
+    "src/stove.py": `def heat():\n    """Heats the kettle."""\n    return "stove.py"\n`,
+    "src/lid.py": `def close():\n    """Closes the kettle."""\n`,
+    "scripts/install": "install the stove\n",
+    "tests/test_stove.py": "def test_heat():\n    assert heat\n",
+  };
+
+  it.each([["roots", [above]] as const, ["their common folder", []] as const])(
+    "begins below the root of the mount, known by %s",
+    async (_, roots) => {
+      const task = 'the kettle stove fails\n  File "/app/kettle/src/stove.py", line 2, in heat';
+      const { receipt } = await gather(resourcesOf(files, above), { task, budget: 2000, roots }, call);
+      const why = new Map(receipt.included.map((one) => [one.uri.slice(above.length), one.why.join("; ")]));
+      expect([...why.keys()][0]).toBe("src/stove.py");
+      expect(why.get("src/stove.py")).toContain('stove.py has a matching name: "stove"');
+      expect(why.get("scripts/install")).toBe('contains "stove"');
+      expect([...why.values()].join("; ")).not.toMatch(/"(?:py|src)"|name: [^;]*"kettle"/);
+    },
+  );
 });
 
 describe("words that carry grammar only", () => {
@@ -184,8 +227,17 @@ describe("words that carry grammar only", () => {
     expect(reasons).not.toMatch(/"(?:する|して|くだ|ださ|さい|をす|とき)"/);
   });
 
-  it("are searched if there are no others", async () => {
-    expect(pathsIn(await pack({ "a.md": "# What\n\nWhat is this?\n" }, "what is this"))).toEqual(["a.md"]);
+  it.each(["the", "what is this", "これ", "してください", "???"])("are not searched alone: %s", async (task) => {
+    const files = { "a.md": `# What\n\nWhat is this? The one. ${task}\n`, "b.md": "# Other\n" };
+    expect(await pack(files, task)).toMatchObject({ text: "", items: [] });
+    const found = await gather(resourcesOf(files), { task, include: [`${base}b.md`] }, call);
+    expect(pathsIn(found)).toEqual(["b.md"]);
+  });
+
+  it.each(["fix", "を直す"])("are not all words of every task: %s", async (task) => {
+    expect(pathsIn(await pack({ "a.md": "# Fix\n\nFix 不具合を直す。\n", "b.md": "# Other\n" }, task))).toEqual([
+      "a.md",
+    ]);
   });
 });
 

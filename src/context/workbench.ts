@@ -11,16 +11,12 @@ import { rank, type Ranked, type RankedPassage } from "./rank.ts";
 import { readTask, type Task } from "./read-task.ts";
 import type { PassageSource, Role } from "./passage-source.ts";
 import { createShownPaths } from "./shown-paths.ts";
-import { lookThrough, type Text } from "./texts.ts";
+import { lookThrough, type Text, type TextNames } from "./texts.ts";
 
 /** A text as it was read. */
-interface RawText {
+interface RawText extends TextNames {
   readonly key: string;
   readonly raw: string;
-  readonly path: string;
-  /** Its name, title and description. */
-  readonly title: string;
-  readonly mimeType?: string;
 }
 
 /** Metadata of a text. */
@@ -123,9 +119,9 @@ export function createWorkbench(taskText: string, counter: CountTokens): Workben
   }
 
   return {
-    add({ key, raw, path, title, mimeType }) {
+    add({ key, raw, ...names }) {
       const cleaned = clean(raw.slice(0, maxTextLength));
-      const text = lookThrough(cleaned.text, path, title, task, mimeType);
+      const text = lookThrough(cleaned.text, names, task);
       if (text) prepared.set(key, { raw, clean: cleaned, text });
       return text !== undefined;
     },

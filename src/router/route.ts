@@ -1,6 +1,7 @@
 /** Resolves a URI to a mount and an address, without loss, and formats addresses as URIs. */
 import { invalid, quote } from "../errors.ts";
 import type { Freshness } from "../resources.ts";
+import { encodeSegment } from "../lib/encode-path.ts";
 import { innerSlash } from "../source.ts";
 import type { Address, Source } from "../source.ts";
 
@@ -120,7 +121,7 @@ function parseBase({ name, base: given, verbatim }: Mount): Base {
 }
 
 function formatBase(segment: string, at: number, { mark }: Base): string {
-  const formatted = encodeSegment(segment);
+  const formatted = encodePathSegment(segment);
   // An IPv6 host may stand in brackets, in this position only.
   return `${at === 0 && mark === "://" ? formatted.replaceAll("%5B", "[").replaceAll("%5D", "]") : formatted}/`;
 }
@@ -272,7 +273,7 @@ function formatPath(base: string, path: string): string | undefined {
   const authority = base.endsWith("://");
   if (isPlain(path, authority)) return hasDotSegment(path) ? undefined : base + path;
   if (!path.isWellFormed() || hasDotSegment(path)) return undefined;
-  const segments = path.split("/").map(encodeSegment);
+  const segments = path.split("/").map(encodePathSegment);
   // In the authority, a colon would start a port, and an at sign would end a user name.
   if (authority) segments[0] = segments[0]?.replaceAll(":", "%3A").replaceAll("@", "%40") ?? "";
   return base + segments.join("/");
@@ -318,20 +319,6 @@ function hasDotSegment(path: string): boolean {
   return false;
 }
 
-const keptEscapes: Readonly<Record<string, string>> = {
-  "%24": "$",
-  "%26": "&",
-  "%2B": "+",
-  "%2C": ",",
-  "%3A": ":",
-  "%3B": ";",
-  "%3D": "=",
-  "%40": "@",
-};
-
-function encodeSegment(segment: string): string {
-  return encodeURIComponent(segment.replaceAll(innerSlash, "/")).replace(
-    /%(?:24|26|2B|2C|3A|3B|3D|40)/g,
-    (escape) => keptEscapes[escape] ?? escape,
-  );
+function encodePathSegment(segment: string): string {
+  return encodeSegment(segment.replaceAll(innerSlash, "/"));
 }

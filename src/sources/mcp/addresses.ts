@@ -1,4 +1,5 @@
 /** Translates URIs of another server to addresses and back: `notes://all/a%20b?x=1` has the address `notes:%2F%2Fall/a%20b?x=1`. */
+import { encodeSegment } from "../../lib/encode-path.ts";
 import { Lru } from "../../lib/lru.ts";
 import { pathOf, segmentsOf } from "../../source.ts";
 import type { Address } from "../../source.ts";
@@ -115,9 +116,4 @@ function format({ path: decoded, query }: Address): string | undefined {
     ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`,
   );
   return pairs.length > 0 ? `${uri}?${pairs.join("&")}` : uri;
-}
-
-/** Leaves characters unencoded that are allowed in a path. */
-export function encodeSegment(segment: string): string {
-  return encodeURIComponent(segment).replace(/%(?:24|26|2B|2C|3A|3B|3D|40)/g, decodeURIComponent);
 }

@@ -1,7 +1,8 @@
 /** Translates templates of another server, so that their expansions can be translated back. */
+import { encodeSegment } from "../../lib/encode-path.ts";
 import type { Template } from "../../resources.ts";
 import type { SourceTemplate } from "../../source.ts";
-import { encodeSegment, skillHead } from "./addresses.ts";
+import { skillHead } from "./addresses.ts";
 
 /** The scheme and host, which may contain only simple variables. */
 const headOf = /^[a-z][a-z0-9+.-]*:(?:\/\/)?(?:[^/{?#]|\{[a-z0-9_%.]+\})*/i;
