@@ -9,6 +9,7 @@ import type { ExitCode } from "../exit-codes.ts";
 import { jsonLine, plain } from "../print.ts";
 import { withReadingContext, type ReadingContext, readingFlags } from "../reading/reading-context.ts";
 import { bringUpToDate, formatPercent } from "../reading/indexing.ts";
+import { lineOf } from "../reading/line-of.ts";
 import { locationOf } from "../reading/location-of.ts";
 import { snippetLines } from "../reading/snippet.ts";
 
@@ -54,7 +55,8 @@ export default defineCommand({
       const { matches, similar } = splitHits(hits);
       const show = context.isTerminal ? createPassages(context) : createLines(context);
       const printAll = async (some: readonly Hit[]): Promise<void> => {
-        for (const hit of some) await context.print(flags.json ? jsonLine(hit) : show(hit, await lineOf(hit, context)));
+        for (const hit of some)
+          await context.print(flags.json ? jsonLine(hit) : show(hit, await lineAfter(hit, context)));
       };
       await printAll(matches);
       if (matches.length === 0) {
@@ -93,16 +95,8 @@ function createLines({ paint, roots }: ReadingContext): Show {
   };
 }
 
-/** Line of the first match as `:12`, or of the passage's beginning if unknown. */
-async function lineOf(
-  { resource, lines, offset, snippet, marks }: Hit,
-  { resources, call }: ReadingContext,
-): Promise<string> {
-  if (!lines) return "";
-  const [mark] = marks ?? [];
-  if (offset === undefined || snippet === undefined || !mark) return `:${lines[0]}`;
-  const answer = await resources.read(resource.uri, call).catch(() => undefined);
-  const body = answer?.contents[0]?.body;
-  if (!body || !("text" in body) || !body.text.startsWith(snippet, offset)) return `:${lines[0]}`;
-  return `:${body.text.slice(0, offset + mark[0]).split("\n").length}`;
+/** The line as `:12`; empty if it is unknown. */
+async function lineAfter(hit: Hit, { resources, call }: ReadingContext): Promise<string> {
+  const line = await lineOf(hit, resources, call);
+  return line === undefined ? "" : `:${line}`;
 }
