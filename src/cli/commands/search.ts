@@ -16,7 +16,7 @@ import { snippetLines } from "../reading/snippet.ts";
 export default defineCommand({
   name: "search",
   summary: "Search resources by their text",
-  more: `Prints matches first, the best at the top, each with its passage and line; then, after "similar:", results that contain only a part of what was searched for. "A phrase" in quotes must occur exactly, -word must not occur; path:, mime:, source:, lang:, after:, priority: and audience: filter the results. Updates the index first. Into a pipe it prints one line per result: path, line, text. "pressmark read" accepts the printed paths. The exit code is 0 if something matches. Without a match it is 3, also if similar results are printed, and 1 if some mounts could not be searched.`,
+  more: `Prints matches first, the best at the top, each with its passage and line; then, after "similar:", results that contain only a part of what was searched for. Into a pipe it prints one line per match: path, line, text; similar results only if nothing matches, or with --similar. "A phrase" in quotes must occur exactly, -word must not occur; path:, mime:, source:, lang:, after:, priority: and audience: filter the results. Updates the index first. "pressmark read" accepts the printed paths. The exit code is 0 if something matches. Without a match it is 3, also if similar results are printed, and 1 if some mounts could not be searched.`,
   examples: [
     "pressmark search retry backoff",
     "pressmark search パスワード 再設定 --limit 3",
@@ -33,7 +33,8 @@ export default defineCommand({
     }),
     within: textFlag("WHERE", "Search only in this directory (URI or path)", "folders"),
     "no-wait": flag("Use the index as it is, without updating it first"),
-    json: flag("Print one JSON object per line"),
+    similar: flag("Print similar results after the matches into a pipe, too"),
+    json: flag("Print one JSON object per line, also for similar results"),
     ...readingFlags,
   },
   async run({ words, flags }, world) {
@@ -63,9 +64,10 @@ export default defineCommand({
         context.warn(`no match for ${quote(text)}${but}; similar:`);
         exitCode = isPartial ? 1 : 3;
       } else if (similar.length > 0 && !flags.json) {
-        // A pipe gets results only.
         if (context.isTerminal) await context.print("similar:\n\n");
-        else context.warn("similar:");
+        else if (flags.similar) context.warn("similar:");
+        // Lines in a pipe do not say whether they match.
+        else return;
       }
       await printAll(similar);
     });
