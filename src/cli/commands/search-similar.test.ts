@@ -54,6 +54,12 @@ describe("search", () => {
     },
   );
 
+  it("repeats a long query up to a whole character, and shows what it hides", async () => {
+    const { err } = await find(["beta", "𠮷".repeat(100)]);
+    expect(err).toBe(`pressmark: no match for "beta ${"𠮷".repeat(57)}…"; similar:\n`);
+    expect((await find(["beta", "\u202e決済\u009b"])).err).toContain(String.raw`"beta \u202e決済\x9b"; similar:`);
+  });
+
   it("gives JSON that says of each result whether it matches, with its URI", async () => {
     const { code, out, err } = await find(["alpha", "beta", "--json"]);
     expect({ code, err }).toEqual({ code: 0, err: "" });

@@ -61,7 +61,7 @@ export default defineCommand({
       };
       await printAll(matches);
       if (matches.length === 0) {
-        context.warn(`no match for ${quote(text)}${but}; similar:`);
+        context.warn(`no match for ${plain(quote(text))}${but}; similar:`);
         exitCode = isPartial ? 1 : 3;
       } else if (similar.length > 0 && !flags.json) {
         if (context.isTerminal) await context.print("similar:\n\n");
