@@ -105,7 +105,8 @@ export function retryAfterOf(cause: unknown): number | undefined {
 
 /** Formats a value for a message: quoted, on one line, shortened. */
 export function quote(value: string, maxLength = 120): string {
-  const short = value.length > maxLength ? `${value.slice(0, maxLength)}…` : value;
+  // Without the first half of a character that does not fit.
+  const short = value.length > maxLength ? `${value.slice(0, maxLength).replace(/[\ud800-\udbff]$/, "")}…` : value;
   return JSON.stringify(short);
 }
 

@@ -103,7 +103,7 @@ export async function useTool(
 }
 
 function toHit(hit: Loose, score: number): Hit | undefined {
-  const { uri, name, title, mimeType, lines, snippet, isMatch } = hit;
+  const { uri, name, title, mimeType, lines, snippet, marks, offset, isMatch } = hit;
   if (typeof uri !== "string") return undefined;
   const range = typeof lines === "string" ? /^(\d+)-(\d+)$/.exec(lines) : undefined;
   return {
@@ -114,14 +114,36 @@ function toHit(hit: Loose, score: number): Hit | undefined {
       ...(typeof mimeType === "string" && { mimeType }),
     },
     score,
-    ...(typeof snippet === "string" && unmark(snippet)),
+    ...(typeof snippet === "string" && (toPassage(snippet, marks, offset) ?? unmark(snippet))),
     ...(range && { lines: [Number(range[1]), Number(range[2])] as const }),
     ...(typeof isMatch === "boolean" && { isMatch }),
   };
 }
 
-/** In text for models, matches stand between « and ». */
-function unmark(marked: string): Pick<Hit, "snippet" | "marks"> {
+type Passage = Pick<Hit, "snippet" | "marks" | "offset">;
+
+/** Removes the « and » that the server added at the marks. Undefined if they are not there. */
+function toPassage(marked: string, marks: unknown, offset: unknown): Passage | undefined {
+  if (!Array.isArray(marks)) return undefined;
+  const valid: [number, number][] = [];
+  let snippet = "";
+  let at = 0;
+  for (const mark of marks as readonly unknown[]) {
+    const [from, to] = Array.isArray(mark) ? (mark as readonly unknown[]) : [];
+    if (typeof from !== "number" || typeof to !== "number" || from < snippet.length || to <= from) return undefined;
+    const opening = at + from - snippet.length;
+    const closing = opening + 1 + to - from;
+    if (marked[opening] !== "«" || marked[closing] !== "»") return undefined;
+    snippet += marked.slice(at, opening) + marked.slice(opening + 1, closing);
+    at = closing + 1;
+    valid.push([from, to]);
+  }
+  const isPosition = typeof offset === "number" && Number.isSafeInteger(offset) && offset >= 0;
+  return { snippet: snippet + marked.slice(at), marks: valid, ...(isPosition && { offset }) };
+}
+
+/** For servers that send no marks: there, « and » of the text itself cannot be told from those that were added. */
+function unmark(marked: string): Passage {
   const marks: [number, number][] = [];
   let snippet = "";
   let from: number | undefined;

@@ -39,7 +39,7 @@ it("at the terminal, with exit code 3 if nothing matches", async () => {
     lines: ["both.md:1: beta alpha", "設計/決済.md:1: alpha beta"],
     err: 'pressmark: no match for "beta gamma"; similar:\n',
   });
-  expect(await run("search", "alpha", "beta", "--config", "config.yaml")).toEqual({
+  expect(await run("search", "alpha", "beta", "--similar", "--config", "config.yaml")).toEqual({
     code: 0,
     lines: [
       "mcp://far/memory:%2F%2Ffar/both.md:1: beta alpha",

@@ -37,8 +37,8 @@ describe("a notebook", () => {
 
   it("is found by its text, code and outputs, at the lines of its cells", async () => {
     const at = "analysis/sales.ipynb";
-    expect((await stand.run(["search", "四半期"])).out).toContain(`${at}:1: 四半期ごとに集計する。`);
-    expect((await stand.run(["search", "合計金額", "quarterly", "totals"])).out).toContain(`${at}:1: quarterly_totals`);
+    expect((await stand.run(["search", "四半期"])).out).toContain(`${at}:3: 四半期ごとに集計する。`);
+    expect((await stand.run(["search", "合計金額", "quarterly", "totals"])).out).toContain(`${at}:6: quarterly_totals`);
     expect((await stand.run(["search", "iVBORw0KGgo"])).out).toBe("");
   });
 

@@ -81,7 +81,8 @@ describe("read", () => {
   it("names the nearest URI for a URI, and nothing for a hidden file or a pattern", async () => {
     stand.write(".secret.md", "x");
     stand.write("設計/決済.md", "x");
-    expect((await read([`${stand.base}設計/決済.md:12`])).err).toContain(`nearest: "${stand.base}設計/決済.md"`);
+    const { err } = await stand.run(["stat", `${stand.base}設計/決済.md:12`]);
+    expect(err).toContain(`nearest: "${stand.base}設計/決済.md"`);
     expect(await read([`${stand.base}REDME.md`])).toMatchObject({
       code: 3,
       err: `pressmark: no resource at "${stand.base}REDME.md"; nearest: "${stand.base}README.md"\n`,
@@ -93,6 +94,24 @@ describe("read", () => {
 });
 
 describe("a part", () => {
+  it("is named as search prints it, unless a resource has that name", async () => {
+    for (const where of ["ten.txt", `${stand.base}ten.txt`]) {
+      expect(await read([`${where}:9`])).toMatchObject({ code: 0, out: "line 9\nline 10\n", err: "" });
+      expect(await read([`${where}:2-3`, "-n"])).toMatchObject({ out: "     2  line 2\n     3  line 3\n" });
+      for (const wrong of [":0", ":3-2", ":2:1", ":"])
+        expect(await read([where + wrong])).toMatchObject({ code: 3, out: "" });
+      expect(await read([`${where}:9`, "--lines", "1"])).toMatchObject({ code: 3, out: "" });
+    }
+    expect(await read(["tin.txt:9"])).toMatchObject({
+      code: 3,
+      err: 'pressmark: no resource at "tin.txt:9"; nearest: "ten.txt"\n',
+    });
+    stand.write("設計/ten.txt", "whole\n");
+    stand.write("設計/ten.txt:9", "named\n");
+    expect(await read(["設計/ten.txt:9"])).toMatchObject({ code: 0, out: "named\n" });
+    expect(await read(["設計/ten.txt:1"])).toMatchObject({ code: 0, out: "whole\n" });
+  });
+
   it.each([
     [["--lines", "2-3"], "line 2\nline 3\n"],
     [["--lines", "9-"], "line 9\nline 10\n"],

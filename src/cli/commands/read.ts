@@ -9,10 +9,11 @@ import { isNotFound } from "../reading/find.ts";
 export default defineCommand({
   name: "read",
   summary: "Print a resource, or a part of it",
-  more: "Prints text unchanged. On a terminal, bytes are refused and control characters are escaped; --raw writes everything.",
+  more: "PATH:12 reads from line 12 on, PATH:12-20 these lines, unless a resource has that name. Prints text unchanged. On a terminal, bytes are refused and control characters are escaped; --raw writes everything.",
   examples: [
     "pressmark read README.md",
     "pressmark read src/index.ts --lines 10-40 --number",
+    "pressmark read docs/setup.md:12",
     "pressmark read report.pdf --as text",
     "pressmark read logo.png > copy.png",
   ],
@@ -33,9 +34,10 @@ export default defineCommand({
     if (lines && bytes) throw new UsageError("choose --lines or --bytes, not both");
     if (bytes && flags.number)
       throw new UsageError("only whole lines can be numbered: leave out --number, or use --lines");
-    const range = lines ?? bytes;
+    const wanted = lines ?? bytes;
     await withReadingContext(flags, world, async (context) => {
-      const uri = await context.locate(where);
+      const part = wanted ? undefined : await locatePart(where, context);
+      const { uri, range } = part ?? { uri: await context.locate(where), range: wanted };
       const show = createShow(flags, range, context);
       let isEnded = true;
       for await (const content of contentsOf(uri, { range, as }, context)) {
@@ -67,6 +69,26 @@ function toRange(text: string, unit: Range["unit"], from: number): Range {
       `takes two numbers of at least ${from}, the smaller first, as in ${unit === "lines" ? "10-40" : "0-1023"}, not ${quote(text, 40)}`,
     );
   return { unit, first, last };
+}
+
+/** `PATH:LINE`, from this line on, or `PATH:FIRST-LAST`. Undefined if the whole is a name, or the path is none. */
+async function locatePart(where: string, context: ReadingContext): Promise<{ uri: string; range: Range } | undefined> {
+  const [, path, before, behind] = /^(.+):([1-9]\d{0,14})(?:-(\d{1,15}))?$/.exec(where) ?? [];
+  const first = Number(before);
+  const last = behind === undefined ? Infinity : Number(behind);
+  if (path === undefined || last < first || !(await isMissing(where, context))) return undefined;
+  if (await isMissing(path, context)) return undefined;
+  return { uri: await context.locate(path), range: { unit: "lines", first, last } };
+}
+
+/** False also if that cannot be known: reading it then reports why. */
+async function isMissing(where: string, { locate, resources, call }: ReadingContext): Promise<boolean> {
+  try {
+    await resources.stat(await locate(where), call);
+    return false;
+  } catch (cause) {
+    return isNotFound(cause);
+  }
 }
 
 interface Part {

@@ -19,12 +19,17 @@ const find = (words: readonly string[], options?: RunOptions) =>
   stand.run(["search", ...words, "--server", far.url], options);
 
 describe("search", () => {
-  it("prints matches first, then the similar ones", async () => {
+  it("prints only matches into a pipe", async () => {
     const { code, out, err } = await find(["alpha", "beta"]);
-    expect(code).toBe(0);
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(out.trimEnd().split("\n").toSorted()).toEqual(["both.md:1: beta alpha", "設計/決済.md:1: alpha beta"]);
+  });
+
+  it("prints the similar ones after them, if that is wanted", async () => {
+    const { code, out, err } = await find(["alpha", "beta", "--similar"]);
+    expect({ code, err }).toEqual({ code: 0, err: "pressmark: similar:\n" });
     expect(out.split("\n").slice(0, 2).toSorted()).toEqual(["both.md:1: beta alpha", "設計/決済.md:1: alpha beta"]);
     expect(out).toMatch(/\none\.md:1: alpha\n$/);
-    expect(err).toBe("pressmark: similar:\n");
   });
 
   it("shows them on a terminal under a heading", async () => {
@@ -48,6 +53,12 @@ describe("search", () => {
       expect(out).not.toContain("similar");
     },
   );
+
+  it("repeats a long query up to a whole character, and shows what it hides", async () => {
+    const { err } = await find(["beta", "𠮷".repeat(100)]);
+    expect(err).toBe(`pressmark: no match for "beta ${"𠮷".repeat(57)}…"; similar:\n`);
+    expect((await find(["beta", "\u202e決済\u009b"])).err).toContain(String.raw`"beta \u202e決済\x9b"; similar:`);
+  });
 
   it("gives JSON that says of each result whether it matches, with its URI", async () => {
     const { code, out, err } = await find(["alpha", "beta", "--json"]);

@@ -9,13 +9,14 @@ import type { ExitCode } from "../exit-codes.ts";
 import { jsonLine, plain } from "../print.ts";
 import { withReadingContext, type ReadingContext, readingFlags } from "../reading/reading-context.ts";
 import { bringUpToDate, formatPercent, useAsIs } from "../reading/indexing.ts";
+import { lineOf } from "../reading/line-of.ts";
 import { locationOf } from "../reading/location-of.ts";
 import { snippetLines } from "../reading/snippet.ts";
 
 export default defineCommand({
   name: "search",
   summary: "Search resources by their text",
-  more: `Prints matches first, the best at the top, each with its passage and line; then, after "similar:", results that contain only a part of what was searched for. "A phrase" in quotes must occur exactly, -word must not occur; path:, mime:, source:, lang:, after:, priority: and audience: filter the results. Updates the index first. Into a pipe it prints one line per result: path, line, text. "pressmark read" accepts the printed paths. The exit code is 0 if something matches. Without a match it is 3, also if similar results are printed, and 1 if some mounts could not be searched.`,
+  more: `Prints matches first, the best at the top, each with its passage and line; then, after "similar:", results that contain only a part of what was searched for. Into a pipe it prints one line per match: path, line, text; similar results only if nothing matches, or with --similar. "A phrase" in quotes must occur exactly, -word must not occur; path:, mime:, source:, lang:, after:, priority: and audience: filter the results. Updates the index first. "pressmark read" accepts the printed paths. The exit code is 0 if something matches. Without a match it is 3, also if similar results are printed, and 1 if some mounts could not be searched.`,
   examples: [
     "pressmark search retry backoff",
     "pressmark search パスワード 再設定 --limit 3",
@@ -32,7 +33,8 @@ export default defineCommand({
     }),
     within: textFlag("WHERE", "Search only in this directory (URI or path)", "folders"),
     "no-wait": flag("Use the index as it is, without updating it first"),
-    json: flag("Print one JSON object per line"),
+    similar: flag("Print similar results after the matches into a pipe, too"),
+    json: flag("Print one JSON object per line, also for similar results"),
     ...readingFlags,
   },
   async run({ words, flags }, world) {
@@ -54,16 +56,18 @@ export default defineCommand({
       const { matches, similar } = splitHits(hits);
       const show = context.isTerminal ? createPassages(context) : createLines(context);
       const printAll = async (some: readonly Hit[]): Promise<void> => {
-        for (const hit of some) await context.print(flags.json ? jsonLine(hit) : show(hit, await lineOf(hit, context)));
+        for (const hit of some)
+          await context.print(flags.json ? jsonLine(hit) : show(hit, await lineAfter(hit, context)));
       };
       await printAll(matches);
       if (matches.length === 0) {
-        context.warn(`no match for ${quote(text)}${but}; similar:`);
+        context.warn(`no match for ${plain(quote(text))}${but}; similar:`);
         exitCode = isPartial ? 1 : 3;
       } else if (similar.length > 0 && !flags.json) {
-        // A pipe gets results only.
         if (context.isTerminal) await context.print("similar:\n\n");
-        else context.warn("similar:");
+        else if (flags.similar) context.warn("similar:");
+        // Lines in a pipe do not say whether they match.
+        else return;
       }
       await printAll(similar);
     });
@@ -93,16 +97,8 @@ function createLines({ paint, roots }: ReadingContext): Show {
   };
 }
 
-/** Line of the first match as `:12`, or of the passage's beginning if unknown. */
-async function lineOf(
-  { resource, lines, offset, snippet, marks }: Hit,
-  { resources, call }: ReadingContext,
-): Promise<string> {
-  if (!lines) return "";
-  const [mark] = marks ?? [];
-  if (offset === undefined || snippet === undefined || !mark) return `:${lines[0]}`;
-  const answer = await resources.read(resource.uri, call).catch(() => undefined);
-  const body = answer?.contents[0]?.body;
-  if (!body || !("text" in body) || !body.text.startsWith(snippet, offset)) return `:${lines[0]}`;
-  return `:${body.text.slice(0, offset + mark[0]).split("\n").length}`;
+/** The line as `:12`; empty if it is unknown. */
+async function lineAfter(hit: Hit, { resources, call }: ReadingContext): Promise<string> {
+  const line = await lineOf(hit, resources, call);
+  return line === undefined ? "" : `:${line}`;
 }

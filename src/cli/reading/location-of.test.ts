@@ -35,9 +35,12 @@ describe("the location of a resource", () => {
     ["its URI, if a path would lead to another one", "wiki://a/b:c", "wiki://a/b:c"],
     ["its URI, if a path would be shortened", "wiki://a/b//c", "wiki://a/b//c"],
     ["its URI with its own escapes", "wiki://a/%e8%a8%ad:12", "wiki://a/%e8%a8%ad:12"],
+    ["a path, if that leads to the same file", "file:///p/@a/b%20c+d", "@a/b c+d"],
     ["its URI outside of all roots", "data:%E8%A8%AD", "data:設"],
   ])("at another server is %s", (_, uri, location) =>
-    expect(locationOf([{ ...root("wiki://a/"), ...other }], uri)).toBe(location),
+    expect(locationOf([{ ...root(uri.startsWith("file:") ? "file:///p/" : "wiki://a/"), ...other }], uri)).toBe(
+      location,
+    ),
   );
 });
 

@@ -2,6 +2,7 @@
 import { readableUri } from "../../lib/readable-uri.ts";
 import { plain } from "../print.ts";
 import { pathBelowRoot, type ReachRoot } from "./resource-access.ts";
+import { urisOfPath } from "./uris-of-path.ts";
 
 /** In front of what looks like a line number. */
 const lineColon = /:(?=\d+(?::|$))/g;
@@ -26,9 +27,8 @@ function isClear(path: string): boolean {
   return plain(path) === path && path.trim() === path && path.search(lineColon) < 0;
 }
 
-/** Another server may distinguish URIs that differ only in their escapes. */
 function leadsTo(uri: string, path: string, root: ReachRoot): boolean {
-  return !isOfOtherServer(root) || uri === root.base + path.split("/").map(encodeURIComponent).join("/");
+  return !isOfOtherServer(root) || urisOfPath(root.base, path).includes(uri);
 }
 
 function isOfOtherServer({ name }: ReachRoot): boolean {

@@ -8,6 +8,7 @@ import { UsageError, type CommandContext } from "../command.ts";
 import { readHeaders } from "./headers.ts";
 import type { ResourceAccess, ReachRoot } from "./resource-access.ts";
 import { splitCommand } from "./split-command.ts";
+import { urisOfPath } from "./uris-of-path.ts";
 
 const neededPackage = "@modelcontextprotocol/client";
 /** Time limit for connecting and the first lists. */
@@ -65,7 +66,7 @@ async function connectTo(
   }
 }
 
-/** Common URI prefixes, as far as the first pages show. */
+/** Common URI prefixes, as far as the first pages show. Paths mean files, if there are any. */
 async function findRoots(pressmark: Resources): Promise<readonly ReachRoot[]> {
   const call: Call = { caller: { id: "local" }, signal: AbortSignal.timeout(openingMs) };
   const { items, next } = await pressmark.list({}, call).catch(orNothing<Resource>);
@@ -78,13 +79,18 @@ async function findRoots(pressmark: Resources): Promise<readonly ReachRoot[]> {
     const known = places.get(place) ?? uri.slice(0, uri.lastIndexOf("/") + 1);
     places.set(place, inCommon(known, uri));
   }
+  const hasFiles = [...places.keys()].some(isOfFiles);
   return [...places].map(([place, common]) => {
     const matching = starts.filter((start) => start.startsWith(place) && common.startsWith(start));
     // URIs on later pages may be anywhere below `place`.
     const base =
       matching.toSorted((one, other) => one.length - other.length)[0] ?? (next === undefined ? common : place);
-    return { base, uri: base.replace(/(?<=[^:/])\/$/, ""), acceptsPaths: true };
+    return { base, uri: base.replace(/(?<=[^:/])\/$/, ""), acceptsPaths: isOfFiles(place) || !hasFiles };
   });
+}
+
+function isOfFiles(uri: string): boolean {
+  return uri.startsWith("file:");
 }
 
 function orNothing<T>(cause: unknown): Page<T> {
@@ -104,7 +110,7 @@ function inCommon(directory: string, uri: string): string {
   return directory.slice(0, end);
 }
 
-/** Resolves a URI, or a path below one of the roots, to a URI. */
+/** Resolves a URI, or a path below one of the roots, to a URI. Paths are looked for in all roots, last in those that accept none. */
 async function locate(where: string, roots: readonly ReachRoot[], pressmark: Resources, call: Call): Promise<string> {
   if (/^[a-z][a-z0-9+.-]*:/i.test(where)) {
     const encoded = encodeReadableUri(where);
@@ -113,9 +119,10 @@ async function locate(where: string, roots: readonly ReachRoot[], pressmark: Res
     return withoutSlash(uri, (each) => isThere(each, pressmark, call));
   }
   const path = where.split("/").filter((name) => name !== "" && name !== ".");
-  for (const { base, uri: root } of roots) {
-    const uri = path.length === 0 ? root : base + path.map(encodeURIComponent).join("/");
-    if (await isThere(uri, pressmark, call)) return uri;
+  const preferred = roots.toSorted((one, other) => Number(other.acceptsPaths) - Number(one.acceptsPaths));
+  for (const { base, uri: root } of preferred) {
+    for (const uri of path.length === 0 ? [root] : urisOfPath(base, path.join("/")))
+      if (await isThere(uri, pressmark, call)) return uri;
   }
   throw notFound(where);
 }

@@ -23,7 +23,7 @@ export interface ReachRoot {
   readonly uri: string;
   /** Prefix of all its URIs. */
   readonly base: string;
-  /** Whether `locate` looks for paths in it. */
+  /** Whether paths are meant to be in it: `locate` looks for them here first. */
   readonly acceptsPaths: boolean;
 }
 

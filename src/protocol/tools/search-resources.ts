@@ -73,6 +73,12 @@ export const searchResources: ReadingTool = {
             mimeType: { type: "string" },
             lines: { type: "string", description: "Range for read_resource" },
             snippet: { type: "string", description: "Text with matches between « and »" },
+            marks: {
+              type: "array",
+              description: "Matches as [from, to) in the snippet without the « and » that were added",
+              items: { type: "array", items: { type: "integer" } },
+            },
+            offset: { type: "integer", description: "Position of that snippet in the text, in UTF-16 code units" },
             isMatch: {
               type: "boolean",
               description: "False if it is only similar to the query. Absent if that is not known",
@@ -128,10 +134,16 @@ export const searchResources: ReadingTool = {
   },
 };
 
-interface Shown {
+interface Shown extends Partial<Marked> {
   readonly hit: Hit;
+}
+
+interface Marked {
   /** Matches are between « and ». */
-  readonly snippet: string | undefined;
+  readonly snippet: string;
+  /** In the snippet without what was added to it. */
+  readonly marks: Marks;
+  readonly offset?: number;
 }
 
 /** The best results, as many as fit. */
@@ -139,11 +151,12 @@ function bounded(hits: readonly Hit[]): readonly Shown[] {
   const shown: Shown[] = [];
   let room = maxTextBytes;
   for (const hit of hits) {
-    const snippet = hit.snippet === undefined ? undefined : mark(clip(hit.snippet, hit.marks ?? []));
+    const marked = hit.snippet === undefined ? undefined : mark(clip(hit.snippet, hit));
     const { uri, name, title = "", description = "" } = hit.resource;
-    room -= Buffer.byteLength(`${uri}${name}${title}${description}${snippet ?? ""}`) + 64;
+    const said = `${uri}${name}${title}${description}${marked ? marked.snippet + JSON.stringify(marked.marks) : ""}`;
+    room -= Buffer.byteLength(said) + 64;
     if (room < 0 && shown.length > 0) break;
-    shown.push({ hit, snippet });
+    shown.push({ hit, ...marked });
   }
   return shown;
 }
@@ -169,9 +182,9 @@ function sayMissing(ready: number, failures: readonly MountFailure[] = []): stri
   return ` Only ${Math.max(0, Math.floor(ready * 100))}% of the index is ready, so there may be more: search again in a moment.`;
 }
 
-function toResult({ hit: { resource, lines, isMatch }, snippet }: Shown): Record<string, unknown> {
+function toResult({ hit: { resource, lines, isMatch }, ...marked }: Shown): Record<string, unknown> {
   const { uri, name, title, mimeType } = resource;
-  return { uri, name, title, mimeType, lines: lines && `${lines[0]}-${lines[1]}`, snippet, isMatch };
+  return { uri, name, title, mimeType, lines: lines && `${lines[0]}-${lines[1]}`, ...marked, isMatch };
 }
 
 type Marks = NonNullable<Hit["marks"]>;
@@ -179,11 +192,12 @@ type Marks = NonNullable<Hit["marks"]>;
 interface Clipped {
   readonly text: string;
   readonly marks: Marks;
+  readonly offset: number | undefined;
 }
 
 /** The piece of a long snippet that begins shortly before the first match. */
-function clip(text: string, marks: Marks, maxLength = maxSnippetLength): Clipped {
-  if (text.length <= maxLength) return { text, marks };
+function clip(text: string, { marks = [], offset }: Hit, maxLength = maxSnippetLength): Clipped {
+  if (text.length <= maxLength) return { text, marks, offset };
   const wanted = Math.max(0, Math.min((marks[0]?.[0] ?? 0) - Math.floor(maxLength / 4), text.length - maxLength));
   const from = wanted + (isSecondHalf(text, wanted) ? 1 : 0);
   const end = from + maxLength;
@@ -191,7 +205,7 @@ function clip(text: string, marks: Marks, maxLength = maxSnippetLength): Clipped
   const inside = marks
     .filter(([first, last]) => last > from && first < to)
     .map(([first, last]) => [Math.max(first, from) - from, Math.min(last, to) - from] as const);
-  return { text: text.slice(from, to), marks: inside };
+  return { text: text.slice(from, to), marks: inside, offset: offset === undefined ? undefined : offset + from };
 }
 
 function isSecondHalf(text: string, at: number): boolean {
@@ -199,15 +213,17 @@ function isSecondHalf(text: string, at: number): boolean {
   return code >= 0xdc00 && code <= 0xdfff;
 }
 
-function mark({ text, marks }: Clipped): string {
-  let marked = "";
+function mark({ text, marks, offset }: Clipped): Marked {
+  const shown: Marks[number][] = [];
+  let snippet = "";
   let at = 0;
   for (const [from, to] of marks) {
     if (from < at || to <= from || to > text.length) continue;
-    marked += `${text.slice(at, from)}«${text.slice(from, to)}»`;
+    snippet += `${text.slice(at, from)}«${text.slice(from, to)}»`;
+    shown.push([from, to]);
     at = to;
   }
-  return marked + text.slice(at);
+  return { snippet: snippet + text.slice(at), marks: shown, ...(offset !== undefined && { offset }) };
 }
 
 function oneLine(text: string): string {
