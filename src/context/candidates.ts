@@ -54,6 +54,8 @@ export async function findPinned(
 export interface Searched {
   readonly ready: number;
   readonly failures: readonly MountFailure[];
+  /** True if there may be more hits than were requested. */
+  readonly isCut: boolean;
 }
 
 /** Adds search hits, without commits of these histories. Undefined if nothing can be searched. */
@@ -116,7 +118,10 @@ async function search(
       candidate.found = Math.min(1, candidate.found + (at === 0 ? 0.7 : 0.15) * (10 / (10 + rank)));
     }
   });
-  return ready === undefined ? undefined : { ready, failures: [...failures.values()] };
+  // A searcher that requires all words finds more for one of them than for the whole task.
+  const whole = answers[0]?.length ?? 0;
+  const isCut = whole >= wholeHits || answers.some((hits) => hits.length >= wordHits && hits.length > whole);
+  return ready === undefined ? undefined : { ready, failures: [...failures.values()], isCut };
 }
 
 /** Finds the names that match the task best, if nothing can be searched. */

@@ -135,7 +135,7 @@ async function gatherAt(
     if (reader.readAs(key).candidate.isPinned) reader.leaveOut(reader.readAs(key).uri, partlyNoRoom);
   for (const key of packed.noRoom) reader.leaveOut(reader.readAs(key).uri, noRoom);
   const unread = Math.max(0, all.size - reader.seen);
-  const isSearched = (searched?.ready ?? 1) === 1 && (searched?.failures ?? []).length === 0;
+  const isAllSearched = searched?.ready === 1 && searched.failures.length === 0 && !searched.isCut;
   return {
     format,
     text: packed.text,
@@ -155,7 +155,7 @@ async function gatherAt(
       included: packed.items.map((one) => toIncluded(one, reader.readAs(one.key))),
       leftOut: reader.leftOut.slice(0, maxLeftOut),
       ...(packed.belowFloor > 0 && { belowFloor: packed.belowFloor }),
-      hasAllRelevant: packed.belowFloor > 0 && isSearched && packed.cut.length + reader.leftOut.length + unread === 0,
+      hasAllRelevant: isAllSearched && packed.cut.length + reader.leftOut.length + unread === 0,
       moreLeftOut: Math.max(0, reader.leftOut.length - maxLeftOut) + unread,
     },
   };

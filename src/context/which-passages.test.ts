@@ -278,10 +278,15 @@ describe("the budget", () => {
   });
 
   it("is not spent on what is hardly relevant, and the receipt says so", async () => {
-    const found = await pack(withOthers(60), kettleTask, 16_000);
+    const found = await pack(withOthers(10), kettleTask, 16_000);
     expect(pathsIn(found)[0]).toBe("kettle.md");
     expect(found.tokens).toBeLessThan(8000);
     expect(found.receipt).toMatchObject({ belowFloor: 1, leftOut: [], moreLeftOut: 0, hasAllRelevant: true });
+  });
+
+  it("is not said to hold all that is relevant if there are more hits than are read", async () => {
+    const { receipt } = await pack(withOthers(120), kettleTask, 16_000);
+    expect(receipt.hasAllRelevant).toBe(false);
   });
 
   it("is not said to hold all that is relevant if texts are shortened", async () => {
