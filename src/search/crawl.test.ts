@@ -624,7 +624,7 @@ describe("a source that knows what has changed since the index was complete", ()
 
   it("is listed again if the process stopped in the pass that its answer required", async () => {
     const memory = createMemory({ "a.md": "kettle" });
-    await once(changing(memory, [{ state: "one" }]).source);
+    await once(changing(memory, [{ state: "one" }, unchanged]).source);
     memory.set("a.md", "teapot");
     const lost = changing(memory, [{ state: "two", changes: [{ kind: "lost" }] }, { state: "two" }]);
     await once({
@@ -635,9 +635,9 @@ describe("a source that knows what has changed since the index was complete", ()
       },
     });
     stop = new AbortController();
-    const next = changing(memory, [{ state: "two", changes: [] }]);
+    const next = changing(memory, [{ state: "two" }, unchanged]);
     await once(next.source);
-    expect([lost.asked[0], next.asked, found("teapot")]).toEqual(["one", [undefined], ["a.md"]]);
+    expect([lost.asked[0], next.asked, found("teapot")]).toEqual(["one", [undefined, "two"], ["a.md"]]);
   });
 
   it("is listed again if it changed while it was listed, or if a pass over its changes was stopped", async () => {
