@@ -7,7 +7,7 @@ import type { ChangedLines } from "./changed-lines.ts";
 import type { Task } from "./read-task.ts";
 import { roundRobin } from "./round-robin.ts";
 import { findPins } from "./pins.ts";
-import type { Role } from "./passage-source.ts";
+import type { PackRole } from "./passage-source.ts";
 import { historyOf } from "./similar-commits.ts";
 
 export interface Candidate {
@@ -18,7 +18,7 @@ export interface Candidate {
   readonly why: string[];
   /** True if the caller requested it, whatever it contains. */
   isPinned: boolean;
-  role?: Role;
+  role?: PackRole;
   /** Factor in addition to the score of its words. */
   boost: number;
   /** How much similar past commits speak for it, from 0 to 1. */

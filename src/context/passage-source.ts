@@ -3,13 +3,13 @@ import type { PackItem } from "./pack.ts";
 import type { RankedPassage } from "./rank.ts";
 
 /** In a pack of changes: the list of them, which comes first, or a changed file, whose changed passages are needed. */
-export type Role = "summary" | "changed";
+export type PackRole = "summary" | "changed";
 
 export interface PassageSource {
   readonly item: Omit<PackItem, "lines" | "columns" | "text" | "heading">;
   readonly text: string;
   readonly isPinned: boolean;
-  readonly role?: Role;
+  readonly role?: PackRole;
   readonly isTest: boolean;
   /** URI of what it tests, if that comes first. */
   readonly implementation?: string;

@@ -9,7 +9,7 @@ import type { PackItem, PackFormat } from "./pack.ts";
 import { baseNameOf } from "./neighbours.ts";
 import { rank, type Ranked, type RankedPassage } from "./rank.ts";
 import { readTask, type Task } from "./read-task.ts";
-import type { PassageSource, Role } from "./passage-source.ts";
+import type { PassageSource, PackRole } from "./passage-source.ts";
 import { createShownPaths } from "./shown-paths.ts";
 import { lookThrough, type Text, type TextNames } from "./texts.ts";
 
@@ -31,7 +31,7 @@ export interface AboutText {
   readonly changed?: ChangedLines;
   readonly factor: number;
   readonly isPinned: boolean;
-  readonly role?: Role;
+  readonly role?: PackRole;
   readonly item: PassageSource["item"];
 }
 
