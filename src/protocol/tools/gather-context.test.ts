@@ -53,7 +53,9 @@ describe("gather_context", () => {
     const { content, structuredContent } = await gatherContext({ task: "the kettle boils", budget: 500 });
     expect(content[0]).toMatchObject({
       type: "text",
-      text: expect.stringMatching(/^2 passages of 2 resources, \d+ of 500 tokens\. Nothing else is relevant enough\.\n$/) as string,
+      text: expect.stringMatching(
+        /^2 passages of 2 resources, \d+ of 500 tokens\. Nothing else is relevant enough\.\n$/,
+      ) as string,
     });
     expect(content[1]).toMatchObject({ type: "text", text: expect.stringContaining("It boils.") as string });
     expect(content.slice(2)).toMatchObject([
