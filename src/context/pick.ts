@@ -43,8 +43,8 @@ interface Queue {
   misfits: RankedPassage[];
   taken: number;
   spent: number;
-  /** Lines of the passages that were taken. */
-  readonly ranges: (readonly [first: number, last: number])[];
+  /** The passages that were taken, without parts of lines. */
+  readonly ranges: RankedPassage["counted"][];
 }
 
 export function pick(
@@ -93,7 +93,7 @@ export function pick(
     const cost = isTooLong
       ? Infinity
       : isBeside(queue, passage)
-        ? count(`${item.text}\n`)
+        ? count(`${gapOf(queue, passage)}${item.text}\n`)
         : count(frame.item(item)) + (queue.taken === 0 ? count(frame.header(item.uri)) : 0);
     if (spent + cost > room) {
       misfits += 1;
@@ -106,7 +106,7 @@ export function pick(
     queue.taken += 1;
     for (const signature of signaturesOf(queue, passage)) {
       const line = itemOf(source, [signature]);
-      const more = count(isBeside(queue, signature) ? `${line.text}\n` : frame.item(line));
+      const more = count(isBeside(queue, signature) ? `${gapOf(queue, signature)}${line.text}\n` : frame.item(line));
       if (spent + more <= room) take(queue, signature, more);
     }
     return true;
@@ -115,7 +115,7 @@ export function pick(
   function take(queue: Queue, passage: RankedPassage, cost: number): void {
     spent += cost;
     queue.spent += cost;
-    if (!passage.counted.isPartOfLine) queue.ranges.push(passage.counted.lines);
+    if (!passage.counted.isPartOfLine) queue.ranges.push(passage.counted);
     picks.push({ source: queue.source, passage, cost });
   }
 
@@ -169,22 +169,29 @@ export function pick(
 }
 
 /** True if it will be joined with a passage that is taken already. */
-function isBeside(
-  { ranges }: Queue,
-  {
-    counted: {
-      lines: [first, last],
-      isPartOfLine,
-    },
-  }: RankedPassage,
-): boolean {
-  return !isPartOfLine && ranges.some(([from, to]) => first - to <= maxGap + 1 && from - last <= maxGap + 1);
+function isBeside(queue: Queue, passage: RankedPassage): boolean {
+  return besideOf(queue, passage) !== undefined;
+}
+
+function besideOf({ ranges }: Queue, { counted }: RankedPassage): RankedPassage["counted"] | undefined {
+  const [first, last] = counted.lines;
+  if (counted.isPartOfLine) return undefined;
+  return ranges.find(({ lines: [from, to] }) => first - to <= maxGap + 1 && from - last <= maxGap + 1);
+}
+
+/** The text between a passage and the one that it will be joined with. */
+function gapOf(queue: Queue, passage: RankedPassage): string {
+  const { from, to } = passage.counted;
+  const beside = besideOf(queue, passage)!;
+  return beside.to <= from ? queue.source.text.slice(beside.to, from) : queue.source.text.slice(to, beside.from);
 }
 
 /** First lines of the definitions around a passage, such as that of its class, which are not taken yet. */
 function signaturesOf({ ranges }: Queue, passage: RankedPassage): readonly RankedPassage[] {
   const { counted } = passage;
-  const missing = counted.within.filter(({ line }) => !ranges.some(([first, last]) => first <= line && line <= last));
+  const missing = counted.within.filter(
+    ({ line }) => !ranges.some(({ lines: [first, last] }) => first <= line && line <= last),
+  );
   return missing.map(({ line, from, to }) => ({
     ...passage,
     counted: { ...counted, from, to, lines: [line, line], heading: "", within: [], isPartOfLine: false },
