@@ -58,7 +58,7 @@ function* askable(repository: string, until: string, below: string | undefined, 
 }
 
 /** What would give the answer away, or be in no real question, is taken out. */
-export function asTask(message: string): string {
+function asTask(message: string): string {
   return message
     .replaceAll(/^[A-Z][A-Za-z-]+(?:-[Bb]y|-[Ii]d|-upstream)?: .*$/gm, (line) =>
       /^[\w-]+: \S+@|^(?:Signed|Co-auth|Change|Bug|Origin|Fixes|Closes|Resolves)/.test(line) ? " " : line,

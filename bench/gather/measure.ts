@@ -20,7 +20,7 @@ export interface Report {
   readonly packMs: ReadonlyMap<string, number>;
 }
 
-export interface MeasureOptions {
+interface MeasureOptions {
   readonly commits: number;
   readonly budgets: readonly number[];
   /** Row name → the product that it measures. */

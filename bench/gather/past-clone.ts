@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 
-export interface PastClone {
+interface PastClone {
   readonly folder: string;
   /** Moves the only branch to a commit that includes the one before; returns the hashes that are new. */
   goTo(commit: string): readonly string[];

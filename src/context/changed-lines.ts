@@ -1,8 +1,9 @@
 /** Finds the lines that the most similar commits left behind, as evidence for the place within a file. */
 import { encodePath } from "../lib/encode-path.ts";
 import type { Call, Resources } from "../resources.ts";
+import { readText } from "./read-text.ts";
 import { roundRobin } from "./round-robin.ts";
-import { maxPaths, readText, type SimilarCommit, unlessSlow } from "./similar-commits.ts";
+import { maxPaths, type SimilarCommit, unlessSlow } from "./similar-commits.ts";
 
 /** Text of a line without its indentation → weight. */
 export type ChangedLines = ReadonlyMap<string, number>;

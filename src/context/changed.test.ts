@@ -73,15 +73,21 @@ const list = (changed: string) =>
 const pump = (litres: number) => `export function fillTank(): number {\n  return ${litres};\n}\n`;
 const json = (version: number) => `{\n  "dependencies": {\n    "left": "${version}"\n  }\n}\n`;
 const after = {
-  "stock.txt": list("The shelf is empty."),
+  "stock.txt": list("The cupboard is empty."),
   "pump.ts": pump(2),
   "settings.json": json(2),
+  "shop/tests.py": "def checks_the_shop():\n    pass\n",
+  "PumpTest.java": "class PumpTest {\n  void runs() {\n  }\n}\n",
   "valve.ts": "export function closeValve(): void {}\n",
 };
 
 async function changedResources() {
   const repository = testRepository();
-  repository.commit("begin", { "stock.txt": list("The shelf is full."), "pump.ts": pump(1), "settings.json": json(1) });
+  repository.commit("begin", {
+    "stock.txt": list("The cupboard is full."),
+    "pump.ts": pump(1),
+    "settings.json": json(1),
+  });
   for (const [path, text] of Object.entries(after)) repository.write(path, text);
   return resourcesOf([repository], after);
 }
@@ -117,7 +123,7 @@ describe("changes without a task", () => {
     const { items } = await gather(await changedResources(), { changed: true, roots }, callOf("aki"));
     expect(items[0]!.uri).toBe("git://project0/changes?base=main&as=text");
     const stock = items.filter(({ uri }) => uri === "memory://files/stock.txt").map(({ text }) => text);
-    expect(stock.join("\n")).toContain("The shelf is empty.");
+    expect(stock.join("\n")).toContain("The cupboard is empty.");
   });
 
   it("are given by the prompt, relative to the mounts of the caller", async () => {
@@ -133,7 +139,7 @@ describe("changes without a task", () => {
     await expect(prompt.get({}, call)).rejects.toThrow("the task is empty");
   });
 
-  it("are searched for by what code defines, also in untracked files, not by keys of data", async () => {
+  it("are searched for by what code defines, also in untracked files, not by tests or keys of data", async () => {
     const { names } = await findChanges(await changedResources(), undefined, roots, callOf("aki"));
     expect(names.toSorted()).toEqual(["closeValve", "fillTank", "pump", "settings", "stock", "valve"]);
   });

@@ -7,8 +7,10 @@ import { type Call, directoryType, type Resource, type Resources } from "../reso
 import { definedNames } from "../search/defined-names.ts";
 import { textFormatOf } from "../search/format.ts";
 import { type ChangedLines, hunksOf } from "./changed-lines.ts";
+import { fileKindOf } from "./file-kind.ts";
 import type { LeftOut } from "./pack.ts";
 import { findPinned } from "./pins.ts";
+import { readText } from "./read-text.ts";
 import { roundRobin, tryRequest } from "./round-robin.ts";
 
 export interface CheckoutChanges {
@@ -258,7 +260,7 @@ const commonStem = /^(?:index|main|mod|lib|__init__|readme|changelog|package|pac
 function stemsOf(files: readonly ChangedFile[]): readonly string[] {
   return files.flatMap(({ path }) => {
     const stem = stemOf(path);
-    return testName.test(path) || commonStem.test(stem) || !isTelling(stem) ? [] : [stem];
+    return fileKindOf(path) === "test" || commonStem.test(stem) || !isTelling(stem) ? [] : [stem];
   });
 }
 
@@ -266,8 +268,6 @@ function stemsOf(files: readonly ChangedFile[]): readonly string[] {
 function isTelling(name: string): boolean {
   return name.length >= (/\p{Script=Han}/u.test(name) ? 2 : 3) && name.length <= 60;
 }
-
-const testName = /(?:^|[/._-])(?:tests?|specs?|__tests__)(?:[/._-]|$)/i;
 
 interface ChangedText {
   readonly path: string;
@@ -298,7 +298,7 @@ function namesIn(texts: readonly ChangedText[]): readonly string[] {
   const counts = new Map<string, number>();
   for (const { path, changed, around } of texts) {
     const format = textFormatOf(path);
-    if (testName.test(path) || lockName.test(path) || format === "keys") continue;
+    if (fileKindOf(path) === "test" || lockName.test(path) || format === "keys") continue;
     for (const [text, weight] of [
       [changed, 2],
       [around, 1],
@@ -312,10 +312,4 @@ function namesIn(texts: readonly ChangedText[]): readonly string[] {
 /** The beginning of a text; empty if it cannot be read. */
 async function readPart(resources: Resources, uri: string, call: Call): Promise<string> {
   return (await tryRequest(() => readText(resources, uri, call), "", call)).slice(0, maxPatchLength);
-}
-
-async function readText(resources: Resources, uri: string, call: Call): Promise<string> {
-  const { contents } = await resources.read(uri, call);
-  const body = contents[0]?.body;
-  return body && "text" in body ? body.text : "";
 }

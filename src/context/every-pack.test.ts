@@ -12,12 +12,12 @@ import { gather, type GatherRequest } from "./gather.ts";
 import type { PackItem, PackFormat } from "./pack.ts";
 
 const call: Call = { caller: { id: "reader" }, signal: new AbortController().signal };
-const base = "memory://shelf/";
+const base = "memory://notes/";
 
 type Files = Readonly<Record<string, string>>;
 
 function resourcesOf(some: Files, policy: Policy = openPolicy): Resources {
-  const mount = { name: "shelf", base, source: createMemory(some).source };
+  const mount = { name: "notes", base, source: createMemory(some).source };
   return createResources({ mounts: [mount], policy, runtime: createClock().runtime, cursorKey: new Uint8Array(32) });
 }
 
@@ -81,7 +81,7 @@ const path = fc
   .map(([folder, name, end]) => `${folder}/${name}${end}`);
 const files = fc.dictionary(path, content, { maxKeys: 8, noNullPrototype: true });
 const task = fc
-  .array(fc.constantFrom(...words, "tea.ts", "memory://shelf/src/cup.ts"), { minLength: 1, maxLength: 6 })
+  .array(fc.constantFrom(...words, "tea.ts", "memory://notes/src/cup.ts"), { minLength: 1, maxLength: 6 })
   .map((some) => some.join(" "));
 const format = fc.constantFrom<PackFormat>("markdown", "xml", "json");
 const counter = fc.constantFrom<CountTokens>(

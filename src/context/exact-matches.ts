@@ -7,7 +7,7 @@ import type { Task } from "./read-task.ts";
 export interface ExactMatch {
   /** Index of the passage. */
   readonly passage: number;
-  /** What is matched: matches of the same in several texts compete. */
+  /** The location, phrase or name that is matched. Matches of one key in several texts compete. */
   readonly key: string;
   /** Only the closest matches of a key count. */
   readonly closeness: number;

@@ -6,7 +6,8 @@ export type FileKind = "test" | "changelog" | "other";
 const changelog = /^(?:changelog|changes|history|news|releases?|変更履歴|更新履歴)(?:[._-]|$)/i;
 /** `history.ts` is code. */
 const extensionOfCode = /\.(?!(?:md|mdx|markdown|rst|txt|adoc|asciidoc|\d+)$)[^.]*$/i;
-const testName = /^test[_-]|[._-](?:tests?|specs?)\.|[a-z0-9](?:Tests?|Spec|IT)\.[a-z]+$|(?:テスト|試験)(?:\.|$)/;
+const testName =
+  /^test[_-]|^tests?\.|[._-](?:tests?|specs?)\.|[a-z0-9](?:Tests?|Spec|IT)\.[a-z]+$|(?:テスト|試験)(?:\.|$)/;
 const testFolder = /(?:^|\/)(?:tests?|specs?|__tests__|テスト|試験)\//i;
 
 export function fileKindOf(path: string): FileKind {

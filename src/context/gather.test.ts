@@ -11,13 +11,13 @@ import type { Pack } from "./pack.ts";
 
 const call: Call = { caller: { id: "reader" }, signal: new AbortController().signal };
 const open: Policy = { maySee: () => true };
-const base = "memory://shelf/";
+const base = "memory://notes/";
 
 type Files = Readonly<Record<string, MemoryValue>>;
 
 function resourcesOf(files: Files, policy: Policy = open, templates: readonly MemoryTemplate[] = []): Resources {
   return createResources({
-    mounts: [{ name: "shelf", base, source: createMemory(files, { templates }).source }],
+    mounts: [{ name: "notes", base, source: createMemory(files, { templates }).source }],
     policy,
     runtime: createClock().runtime,
     cursorKey: new Uint8Array(32),
@@ -87,6 +87,8 @@ describe("gathering", () => {
     ]);
     const long = await pack(files, { task: "kettle", include: [`${base}long.txt`], budget: 1000 });
     expect(long.items[0]).toMatchObject({ uri: `${base}long.txt`, lines: [1, expect.any(Number)] });
+    const lines = await pack(files, { task: "kettle", include: [`${base}long.txt?lines=3-4`] });
+    expect(lines.receipt.included[0]).toMatchObject({ uri: `${base}long.txt`, lines: [3, 4], why: ["was requested"] });
     const missing = await pack(files, { task: "kettle", include: [`${base}gone.txt`] });
     expect(missing.receipt.leftOut).toContainEqual({ uri: `${base}gone.txt`, why: "was not found" });
   });

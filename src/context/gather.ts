@@ -21,9 +21,8 @@ import { findNamed } from "./named-files.ts";
 import { findNeighbours } from "./neighbours.ts";
 import type { Included, LeftOut, Pack, PackFormat } from "./pack.ts";
 import { isSet } from "./pins.ts";
-import { maxTaskLength, readTask } from "./read-task.ts";
+import { maxTaskLength, readTask, type Task } from "./read-task.ts";
 import { findBase } from "./shown-paths.ts";
-import { termsOf } from "./task-terms.ts";
 import { withoutExtension } from "./texts.ts";
 import { priorityFactor, recencyFactor, gatherWeights } from "./weights.ts";
 import { filesChangedBy, findHistories, findRoots, findSimilarCommits, type SimilarCommit } from "./similar-commits.ts";
@@ -31,7 +30,7 @@ import { type AsyncWorkbench, useWorkbench } from "./use-workbench.ts";
 import type { AboutText, PackedItem, RankedText } from "./workbench.ts";
 
 export interface GatherRequest {
-  /** What is to be done, in a person's words. Without a task nothing is searched: `include` is packed, in its order. */
+  /** The task in a person's words. Without a task nothing is searched: `include` is packed, in its order. */
   readonly task?: string;
   /**
    * Also packs what a checkout has changed since it left this branch, tag or commit, and what that touches; true for the branch
@@ -80,12 +79,13 @@ export async function gather(resources: Resources, ask: GatherRequest, call: Cal
     ask.changed === undefined
       ? undefined
       : await findChanges(resources, ask.changed === true ? undefined : ask.changed, ask.roots ?? [], call);
-  // What the changes define is searched for, as if the task named it.
-  const words = changes ? [text ?? "", changes.names.join(" ")].join("\n").trim().slice(0, maxTaskLength) : text;
+  // Names that the changes define are searched for, as if the task contained them.
+  const words = `${text ?? ""}\n${changes?.names.join(" ") ?? ""}`.trim().slice(0, maxTaskLength);
+  const read = readTask(words);
   // Words that carry grammar only are everywhere: nothing is searched for them.
-  const sought = words === undefined || termsOf(words).size > 0 ? words : changes && "";
-  return useWorkbench(sought ?? "", ask.counter ?? "estimate", call.signal, (bench) =>
-    gatherAt(bench, resources, ask, sought, changes, call),
+  const task = read.terms.size > 0 ? read : readTask("");
+  return useWorkbench(task.text, ask.counter ?? "estimate", call.signal, (bench) =>
+    gatherAt(bench, resources, ask, task, changes, call),
   );
 }
 
@@ -93,11 +93,10 @@ async function gatherAt(
   bench: AsyncWorkbench,
   resources: Resources,
   { task: taskText, budget = defaultBudget, format = "markdown", include = [], within, roots = [] }: GatherRequest,
-  text: string | undefined,
+  task: Task,
   changes: CheckoutChanges | undefined,
   call: Call,
 ): Promise<Pack> {
-  const task = readTask(text ?? "");
   const reader = createCandidateReader(bench, resources, roots, call);
   // A set in the task includes all its members.
   const pinned = [...(changes?.include.keys() ?? []), ...include, ...task.names.uris.filter(isSet)];
@@ -105,7 +104,7 @@ async function gatherAt(
   if (changes) noteChanges(changes, all, reader);
   for (const uri of missing) reader.leaveOut(uri, "was not found");
   let searched: Searched | undefined;
-  if (text === undefined) await reader.read([...all.values()].slice(0, maxIncluded));
+  if (task.terms.size === 0 && !changes) await reader.read([...all.values()].slice(0, maxIncluded));
   else {
     const histories = (await findHistories(resources, call)).filter((base) => !within?.startsWith(base));
     const [answered, similar] = await Promise.all([

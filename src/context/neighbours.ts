@@ -7,12 +7,12 @@ import { roundRobin, tryRequest } from "./round-robin.ts";
 import { isLanguage, kinship } from "./related-names.ts";
 
 /** A candidate whose neighbours are searched. */
-export interface RelatedTo {
+interface RelatedTo {
   readonly uri: string;
   readonly text: string;
 }
 
-export interface Neighbour {
+interface Neighbour {
   readonly resource: Resource;
   /** Index of the candidate that it is related to. */
   readonly of: number;

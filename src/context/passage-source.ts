@@ -1,4 +1,5 @@
 /** A text to choose passages from, and its items in the pack. */
+import { linesOf, withoutLines } from "../lib/line-range-uri.ts";
 import type { PackItem } from "./pack.ts";
 import type { RankedPassage } from "./rank.ts";
 
@@ -24,9 +25,12 @@ export function itemOf({ item, text }: PassageSource, passages: readonly RankedP
   const start = text.lastIndexOf("\n", from - 1) + 1;
   const feed = text.indexOf("\n", to);
   const end = feed === -1 ? text.length : feed;
+  // Of lines that were requested: their numbers in the whole resource, where they can be read again.
+  const before = (linesOf(item.uri)?.[0] ?? 1) - 1;
   return {
     ...item,
-    lines: [lines[0], lastLines[1]],
+    uri: withoutLines(item.uri),
+    lines: [lines[0] + before, lastLines[1] + before],
     ...(isPartOfLine && { columns: [from - start, to - start] as const }),
     ...(heading !== "" && { heading }),
     text: isPartOfLine ? text.slice(from, to) : text.slice(start, end).replace(/\r$/, ""),

@@ -92,9 +92,7 @@ export function pick(
     const isTooLong = item.text.trim().length > room * maxTokenLength;
     const cost = isTooLong
       ? Infinity
-      : isBeside(queue, passage)
-        ? count(`${gapOf(queue, passage)}${item.text}\n`)
-        : count(frame.item(item)) + (queue.taken === 0 ? count(frame.header(item.uri)) : 0);
+      : costOf(queue, passage) + (queue.taken === 0 ? count(frame.header(item.uri)) : 0);
     if (spent + cost > room) {
       misfits += 1;
       queue.misfits.push(passage);
@@ -105,11 +103,17 @@ export function pick(
     take(queue, passage, cost);
     queue.taken += 1;
     for (const signature of signaturesOf(queue, passage)) {
-      const line = itemOf(source, [signature]);
-      const more = count(isBeside(queue, signature) ? `${gapOf(queue, signature)}${line.text}\n` : frame.item(line));
+      const more = costOf(queue, signature);
       if (spent + more <= room) take(queue, signature, more);
     }
     return true;
+  }
+
+  /** Tokens of the passage: with a frame, or with the text between it and a passage that it will be joined with. */
+  function costOf(queue: Queue, passage: RankedPassage): number {
+    const item = itemOf(queue.source, [passage]);
+    const gap = gapOf(queue, passage);
+    return count(gap === undefined ? frame.item(item) : `${gap}${item.text}\n`);
   }
 
   function take(queue: Queue, passage: RankedPassage, cost: number): void {
@@ -134,7 +138,7 @@ export function pick(
       if (!best) return;
       // A test gets no more than its implementation, until that is complete.
       const [next] = best.waiting;
-      const isFirst = best.source.isPinned || isExact(next!);
+      const isFirst = best.source.isPinned || next!.isExact;
       const tested = isFirst ? undefined : tests.get(best);
       if (tested && tested.waiting.length > 0 && best.spent + next!.counted.length > tested.spent) best = tested;
       const [passage, ...rest] = best.waiting;
@@ -168,22 +172,14 @@ export function pick(
   return { picks, also, merged, cut, irrelevant, belowFloor };
 }
 
-/** True if it will be joined with a passage that is taken already. */
-function isBeside(queue: Queue, passage: RankedPassage): boolean {
-  return besideOf(queue, passage) !== undefined;
-}
-
-function besideOf({ ranges }: Queue, { counted }: RankedPassage): RankedPassage["counted"] | undefined {
-  const [first, last] = counted.lines;
-  if (counted.isPartOfLine) return undefined;
-  return ranges.find(({ lines: [from, to] }) => first - to <= maxGap + 1 && from - last <= maxGap + 1);
-}
-
-/** The text between a passage and the one that it will be joined with. */
-function gapOf(queue: Queue, passage: RankedPassage): string {
-  const { from, to } = passage.counted;
-  const beside = besideOf(queue, passage)!;
-  return beside.to <= from ? queue.source.text.slice(beside.to, from) : queue.source.text.slice(to, beside.from);
+/** The text between a passage and one that is taken already, if they will be joined. */
+function gapOf({ source: { text }, ranges }: Queue, { counted }: RankedPassage): string | undefined {
+  const { from, to, lines, isPartOfLine } = counted;
+  if (isPartOfLine) return undefined;
+  const beside = ranges.find(
+    (range) => lines[0] - range.lines[1] <= maxGap + 1 && range.lines[0] - lines[1] <= maxGap + 1,
+  );
+  return beside && (beside.to <= from ? text.slice(beside.to, from) : text.slice(to, beside.from));
 }
 
 /** First lines of the definitions around a passage, such as that of its class, which are not taken yet. */
@@ -196,12 +192,9 @@ function signaturesOf({ ranges }: Queue, passage: RankedPassage): readonly Ranke
     ...passage,
     counted: { ...counted, from, to, lines: [line, line], heading: "", within: [], isPartOfLine: false },
     terms: [],
-    exact: ["begins the definition that contains a passage"],
+    isExact: false,
+    reasons: ["begins the definition that contains a passage"],
   }));
-}
-
-function isExact({ exact }: RankedPassage): boolean {
-  return exact.length > 0;
 }
 
 /**
@@ -211,11 +204,11 @@ function isExact({ exact }: RankedPassage): boolean {
 function neededOf({ passages, isPinned, role }: PassageSource): readonly RankedPassage[] {
   const { floor, firstFloor } = gatherWeights;
   return passages
-    .toSorted((left, right) => Number(isExact(right)) - Number(isExact(left)) || right.score - left.score)
+    .toSorted((left, right) => Number(right.isExact) - Number(left.isExact) || right.score - left.score)
     .filter(
       (one, at) =>
         isPinned ||
-        isExact(one) ||
+        one.isExact ||
         (role === "changed" && one.isTouched) ||
         one.chance >= (at === 0 ? firstFloor : floor),
     );
@@ -224,5 +217,5 @@ function neededOf({ passages, isPinned, role }: PassageSource): readonly RankedP
 /** The summary of changes comes first, then pinned texts, what the task quotes exactly, and all others. */
 function valueOf({ source: { isPinned, role }, taken }: Queue, passage: RankedPassage): number {
   const first = role === "summary" ? 1e7 : isPinned ? 1e6 - taken : 0;
-  return passage.score * gatherWeights.again ** taken + (isExact(passage) ? 1e3 : 0) + first;
+  return passage.score * gatherWeights.again ** taken + (passage.isExact ? 1e3 : 0) + first;
 }

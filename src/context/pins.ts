@@ -47,17 +47,25 @@ async function membersOf(
   { uri, mimeType }: Resource,
   call: Call,
 ): Promise<readonly Resource[] | undefined> {
-  if (mimeType === directoryType) {
-    const { items } = await resources.children(uri, { limit: maxMembers }, call);
-    return items.filter((item) => item.mimeType !== directoryType).slice(0, maxMembers);
-  }
+  if (mimeType === directoryType) return filesIn(resources, uri, call);
   if (!isSet(uri)) return undefined;
   const { contents } = await resources.read(uri, call);
   // A gateway returns the members only, and may leave out some of them.
   const uris = (listed(contents[0]?.body) ?? contents.map((content) => content.uri)).slice(0, maxMembers);
-  return (await roundRobin(uris, atOnce, (member) => findPinned(resources, member, call))).filter(
-    (one) => one !== undefined,
-  );
+  const members = await roundRobin(uris, atOnce, async (member): Promise<readonly Resource[]> => {
+    const found = await findPinned(resources, member, call);
+    if (found?.mimeType !== directoryType) return found ? [found] : [];
+    return filesIn(resources, found.uri, call).catch((cause: unknown) => {
+      if (call.signal.aborted) throw cause;
+      return [];
+    });
+  });
+  return members.flat().slice(0, maxMembers);
+}
+
+async function filesIn(resources: Resources, uri: string, call: Call): Promise<readonly Resource[]> {
+  const { items } = await resources.children(uri, { limit: maxMembers }, call);
+  return items.filter((item) => item.mimeType !== directoryType).slice(0, maxMembers);
 }
 
 /** True for a set of this server, or behind a gateway. */

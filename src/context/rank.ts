@@ -41,8 +41,10 @@ export interface RankedPassage {
   readonly score: number;
   /** Terms of the task in it, the most important first. */
   readonly terms: readonly string[];
-  /** Why it comes first, as sentences without a subject, if the task quotes it exactly. */
-  readonly exact: readonly string[];
+  /** True if the task quotes it exactly: then it comes first. */
+  readonly isExact: boolean;
+  /** Why it is included, besides its terms: sentences without a subject. */
+  readonly reasons: readonly string[];
   /** True if it holds much of what commits, or the changes of the checkout, left behind in its text. */
   readonly isTouched: boolean;
 }
@@ -77,7 +79,8 @@ export function rank(read: readonly Rankable[], task: Task): Ranked[] {
         counted,
         score,
         terms: worths.map(({ term }) => term),
-        exact: [...new Set(here.map(({ why }) => why))],
+        isExact: here.length > 0,
+        reasons: [...new Set(here.map(({ why }) => why))],
         isNamedLine: here.some(({ isLine }) => isLine),
       };
     });
@@ -127,8 +130,8 @@ export function rank(read: readonly Rankable[], task: Task): Ranked[] {
 }
 
 /**
- * What the task quotes is in few places: a phrase of many passages, and all but the closest files of a name, do not count. Nor does
- * what a test repeats of its implementation.
+ * The exact matches that count. A quotation leads to few places: a phrase in many passages does not count, nor do all but the closest
+ * files of a name, nor the test of an implementation that matches as well.
  */
 function closest(read: readonly Rankable[], { isAboutTests }: Task): readonly ExactMatch[] {
   const all = Map.groupBy(

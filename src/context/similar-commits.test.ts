@@ -54,7 +54,7 @@ beforeAll(async () => {
     const repository = testRepository([], folder);
     repository.gitBytes(["fast-import", "--quiet"], historyOf(before));
     repository.git("checkout", "--quiet", "--force", "main");
-    // What the words of a task find, and what tells where the files are.
+    // A search for the words of a task finds these files, and from them the root of the files.
     for (const name of ["kettle", "在庫", "turbine", "samovar", "coffee", "espresso"])
       repository.write(`notes/${name}.txt`, `${name}\n`);
   }

@@ -10,6 +10,7 @@ import { tokenize } from "../search/tokens.ts";
 import { clean } from "./clean.ts";
 import { findPinned } from "./pins.ts";
 import type { Task } from "./read-task.ts";
+import { readText } from "./read-text.ts";
 import { roundRobin, tryRequest } from "./round-robin.ts";
 
 /** A past commit, and how much it resembles the task. */
@@ -252,12 +253,6 @@ function mostCounted(
       one.length - other.length ||
       (one < other ? -1 : 1),
   )[0];
-}
-
-export async function readText(resources: Resources, uri: string, call: Call): Promise<string> {
-  const { contents } = await resources.read(uri, call);
-  const body = contents[0]?.body;
-  return body && "text" in body ? body.text : "";
 }
 
 function timeOf({ annotations }: Resource): number {

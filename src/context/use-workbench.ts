@@ -1,7 +1,12 @@
 /** Runs the workbench of a gathering in a thread, so that cleaning, ranking and counting block nothing else. */
-import { ResourceError } from "../errors.ts";
+import { cancelled, ResourceError } from "../errors.ts";
+import { costAccount } from "../lib/cost-account.ts";
+import { createSlots } from "../lib/create-slots.ts";
+import { monotonicMs } from "../lib/monotonic-ms.ts";
 import { createThreads, type ThreadCall, ThreadOverrun, type Threads } from "../lib/threads.ts";
+import { unlessAborted } from "../lib/unless-aborted.ts";
 import type { CountTokens } from "./count-tokens.ts";
+import type { CountedText } from "./workbench-thread.ts";
 import { createWorkbench, type Workbench } from "./workbench.ts";
 
 export type AsyncWorkbench = {
@@ -13,7 +18,39 @@ export type AsyncWorkbench = {
 /** Loading a tokenizer takes a second: its thread is reused for a while. */
 const idleMs = 600_000;
 const deadlineMs = 30_000;
+const threadModule = new URL("./workbench-thread.ts", import.meta.url);
 let threads: Threads | undefined;
+
+function workbenchThreads(): Threads {
+  return (threads ??= createThreads({ name: "pressmark-gather", max: 2, deadlineMs, maxMiB: 1024, idleMs }));
+}
+
+/** One text at a time, so that counting leaves a thread to gatherings. */
+const takeCountSlot = createSlots(1);
+
+/** Counts a text with the best installed counter, at the caller's cost. Waits while gatherings use all threads, until the signal is aborted. */
+export async function countInThread(text: string, signal: AbortSignal): Promise<CountedText> {
+  const account = costAccount();
+  const free = await takeCountSlot(signal);
+  let isStarted = false;
+  const count = (call: ThreadCall): Promise<CountedText> => {
+    isStarted = true;
+    const startMs = monotonicMs();
+    // An aborted count goes on in its thread.
+    const end = (): void => {
+      account?.charge("processMs", monotonicMs() - startMs);
+      free();
+    };
+    const counted = call<CountedText>("countText", text);
+    counted.then(end, end);
+    return counted;
+  };
+  try {
+    return await unlessAborted(workbenchThreads().use(threadModule, count, signal), signal);
+  } finally {
+    if (!isStarted) free();
+  }
+}
 
 /** A custom counter cannot be passed to a thread: then the workbench runs on this one. */
 export async function useWorkbench<T>(
@@ -23,12 +60,10 @@ export async function useWorkbench<T>(
   work: (bench: AsyncWorkbench) => Promise<T>,
 ): Promise<T> {
   if (typeof counter === "object") return work(createWorkbench(task, counter));
-  threads ??= createThreads({ name: "pressmark-gather", max: 2, deadlineMs, maxMiB: 1024, idleMs });
   try {
-    const module = new URL("./workbench-thread.ts", import.meta.url);
-    return await threads.use(module, (call) => workInThread(call, task, counter, work), signal);
+    return await workbenchThreads().use(threadModule, (call) => workInThread(call, task, counter, work), signal);
   } catch (cause) {
-    if (signal.aborted) throw new ResourceError("cancelled", "cancelled", { cause });
+    if (signal.aborted) throw cancelled(cause);
     if (!(cause instanceof ThreadOverrun)) throw cause;
     throw new ResourceError("too-large", `gathering takes ${cause.message}; request less, or a smaller budget`, {
       cause,

@@ -8,12 +8,12 @@ import { gather } from "./gather.ts";
 import type { Pack } from "./pack.ts";
 
 const call: Call = { caller: { id: "reader" }, signal: new AbortController().signal };
-const base = "memory://shelf/";
+const base = "memory://notes/";
 
 type Files = Readonly<Record<string, string>>;
 
 function resourcesOf(files: Files, at = base): Resources {
-  const mount = { name: "shelf", base: at, source: createMemory(files).source };
+  const mount = { name: "notes", base: at, source: createMemory(files).source };
   const runtime = createClock().runtime;
   return createResources({ mounts: [mount], policy: openPolicy, runtime, cursorKey: new Uint8Array(32) });
 }

@@ -17,3 +17,17 @@ export const pack: Workbench["pack"] = (...args) => bench!.pack(...args);
 export function end(): void {
   bench = undefined;
 }
+
+export interface CountedText {
+  readonly tokens: number;
+  /** False for an estimate. */
+  readonly isExact: boolean;
+}
+
+/** An exact count of a longer text takes seconds. */
+const maxExactLength = 1024 * 1024;
+
+export async function countText(text: string): Promise<CountedText> {
+  const counter = text.length > maxExactLength ? estimate : await bestCounter();
+  return { tokens: counter.count(text), isExact: counter !== estimate };
+}

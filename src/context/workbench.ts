@@ -185,7 +185,7 @@ function sentencesOf(
   const words = quoted(passages.flatMap(({ terms }) => terms.filter(isContent).slice(0, maxWords)));
   const inPath = quoted([...pathTerms].filter(isContent));
   return [
-    ...new Set(passages.flatMap(({ exact }) => exact)),
+    ...new Set(passages.flatMap(({ reasons }) => reasons)),
     ...(words === "" ? [] : [`contains ${words}`]),
     ...(inPath === "" ? [] : [`${shown(baseNameOf(uri))} has a matching name: ${inPath}`]),
   ];

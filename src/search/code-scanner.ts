@@ -2,7 +2,7 @@
 import { inAnyScript } from "./any-script.ts";
 import type { CodeFormat } from "./format.ts";
 
-export interface CodeScanner {
+interface CodeScanner {
   /** Where the next line begins. */
   readonly at: "code" | "comment" | "string";
   /** Takes the lines in order. */

@@ -1,92 +1,13 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { notFound, ResourceError } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
-import type { Entry, IndexedChanges, Source, SourceChange } from "../source.ts";
+import type { Entry, Source } from "../source.ts";
 import { createMemory, type Memory } from "../sources/memory.ts";
-import { createClock } from "../testing/clock.ts";
-import { type Crawl, createCrawl, type CrawlOptions } from "./crawl.ts";
-import { openStore } from "./sqlite-store.ts";
-import type { IndexStore } from "./store.ts";
+import type { Crawl } from "./crawl.ts";
+import { begin, crawls, found, isComplete, once, stopThenGrow, stored, useCrawls } from "./test-crawls.ts";
 
-let folder: string;
-let store: IndexStore;
-let stop: AbortController;
-
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "pressmark-crawl-"));
-  store = openStore(join(folder, "index.db"));
-  stop = new AbortController();
-});
-
-afterEach(() => {
-  stop.abort();
-  store.close();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-interface Stand {
-  readonly crawl: Crawl;
-  readonly clock: ReturnType<typeof createClock>;
-  readonly ran: Promise<void>;
-  /** Resolves once the state of the crawl meets the condition. */
-  until(holds: (crawl: Crawl) => boolean): Promise<void>;
-}
-
-function begin(source: Source, more: Partial<CrawlOptions> = {}): Stand {
-  const clock = createClock();
-  let heard: (() => void)[] = [];
-  const crawl = createCrawl({
-    mount: "m",
-    source,
-    store,
-    runtime: clock.runtime,
-    isWatched: true,
-    maxFileBytes: 10_000,
-    mayGrow: () => true,
-    moved() {
-      const all = heard;
-      heard = [];
-      for (const each of all) each();
-    },
-    ...more,
-  });
-  return {
-    crawl,
-    clock,
-    ran: crawl.run(stop.signal),
-    async until(holds) {
-      while (!holds(crawl)) await new Promise<void>((resolve) => heard.push(resolve));
-    },
-  };
-}
-
-const isComplete = ({ state }: Crawl) => state.phase === "complete" && state.changes === 0;
-
-/** Runs a single pass. */
-async function once(source: Source, more: Partial<CrawlOptions> = {}): Promise<void> {
-  await begin(source, { isWatched: false, once: true, ...more }).ran;
-}
-
-/** Stops the crawl after the first batch. */
-function stopThenGrow(): boolean {
-  stop.abort();
-  return true;
-}
-
-function stored(): string[] {
-  return store.stored("m", { limit: 100_000 }).map(({ path }) => path);
-}
-
-function found(text: string): string[] {
-  return store
-    .search({ text, limit: 100 })
-    .map(({ entry }) => entry.path)
-    .sort();
-}
+useCrawls();
 
 /** Records the reads. */
 function counting(source: Source): { readonly source: Source; readonly reads: string[] } {
@@ -216,8 +137,11 @@ describe("a crawl", () => {
     };
     await once(versionless);
     const puts: string[] = [];
-    const { put } = store;
-    store = { ...store, put: (documents) => (puts.push(...documents.map(({ entry }) => entry.path)), put(documents)) };
+    const { put } = crawls.store;
+    crawls.store = {
+      ...crawls.store,
+      put: (documents) => (puts.push(...documents.map(({ entry }) => entry.path)), put(documents)),
+    };
     await once(versionless);
     expect(puts).toEqual([]);
     memory.set("b", "milk");
@@ -352,9 +276,9 @@ describe("a crawl", () => {
     );
     const stopped = begin(memory.source);
     await stopped.until(({ state }) => state.looked > 300);
-    stop.abort();
+    crawls.stop.abort();
     await stopped.ran;
-    stop = new AbortController();
+    crawls.stop = new AbortController();
     const before = stored().length;
     expect(before).toBeGreaterThan(0);
     expect(before).toBeLessThan(1000);
@@ -430,7 +354,7 @@ describe("a crawl", () => {
     isDown = false;
     await clock.advance(1000);
     await until(isComplete);
-    expect(store.stored("m", { limit: 9 })).toHaveLength(2);
+    expect(crawls.store.stored("m", { limit: 9 })).toHaveLength(2);
   });
 
   it("is not complete while changes wait, and lets messages through while it handles them", async () => {
@@ -449,7 +373,7 @@ describe("a crawl", () => {
     expect(Math.max(...seen)).toBeLessThan(1);
     // At least one turn for each batch.
     expect(seen.length).toBeGreaterThan(3);
-    expect(store.search({ text: "milk", limit: 1000 })).toHaveLength(600);
+    expect(crawls.store.search({ text: "milk", limit: 1000 })).toHaveLength(600);
   });
 
   it("fails and retries with growing delays if a mount cannot be listed", async () => {
@@ -510,10 +434,10 @@ describe("a crawl", () => {
     };
     await once(source);
     expect(found("tea")).toEqual(["t", "u"]);
-    expect(store.stored("m", { limit: 9 })).toHaveLength(3);
+    expect(crawls.store.stored("m", { limit: 9 })).toHaveLength(3);
     entries.splice(1, 1);
     await once(source);
-    expect(store.stored("m", { limit: 9 })).toHaveLength(2);
+    expect(crawls.store.stored("m", { limit: 9 })).toHaveLength(2);
     expect(found("milk")).toEqual([]);
   });
 
@@ -524,8 +448,8 @@ describe("a crawl", () => {
   it("matches its source in the end, whatever happens meanwhile", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.array(step, { maxLength: 6 }), { minLength: 1, maxLength: 5 }), async (rounds) => {
-        store.removeBelow("m", "");
-        store.setNote("total:m", "");
+        crawls.store.removeBelow("m", "");
+        crawls.store.setNote("total:m", "");
         const memory = createMemory();
         const paged: Source = {
           ...memory.source,
@@ -538,14 +462,15 @@ describe("a crawl", () => {
         }
         if (rounds.flat().some((each) => !each.told)) told.crawl.hear([{ kind: "lost" }]);
         await told.until(isComplete);
-        const listed = (await memory.source.list({ limit: 1000 }, { caller: { id: "t" }, signal: stop.signal })).items;
+        const listed = (await memory.source.list({ limit: 1000 }, { caller: { id: "t" }, signal: crawls.stop.signal }))
+          .items;
         expect(stored()).toEqual(listed.map((entry) => entry.path));
         expect(stored()).toEqual(stored().toSorted(compareAddresses));
-        expect(store.stored("m", { limit: 1000 }).map(({ version }) => version)).toEqual(
+        expect(crawls.store.stored("m", { limit: 1000 }).map(({ version }) => version)).toEqual(
           listed.map(({ version }) => version),
         );
-        stop.abort();
-        stop = new AbortController();
+        crawls.stop.abort();
+        crawls.stop = new AbortController();
       }),
       { numRuns: 40 },
     );
@@ -565,113 +490,3 @@ function act(memory: Memory, path: string, text: string | undefined, isTold: boo
   if (memory.has(path)) crawl.hear([{ kind: had ? "changed" : "appeared", path }]);
   else if (had) crawl.hear([{ kind: "gone", path }]);
 }
-
-/** A source that answers so when it is asked what has changed. */
-function changing(memory: Memory, answers: IndexedChanges[]) {
-  const asked: (string | undefined)[] = [];
-  let lists = 0;
-  const source: Source = {
-    ...memory.source,
-    list(ask, call) {
-      lists += 1;
-      return memory.source.list(ask, call);
-    },
-    async indexedSince(state) {
-      asked.push(state);
-      return answers.shift()!;
-    },
-  };
-  return { source, asked, lists: () => lists };
-}
-
-const unchanged: IndexedChanges = { changes: [] };
-
-describe("a source that knows what has changed since the index was complete", () => {
-  it("is not listed again, and only what has changed is read", async () => {
-    const memory = createMemory({ "a.md": "kettle", "b.md": "whistle" });
-    const changes: SourceChange[] = [
-      { kind: "changed", path: "a.md" },
-      { kind: "gone", path: "b.md" },
-    ];
-    const first = changing(memory, [{ state: "one" }, unchanged]);
-    await once(first.source);
-    expect([first.asked, first.lists()]).toEqual([[undefined, "one"], 2]);
-    memory.set("a.md", "teapot");
-    const next = changing(memory, [{ state: "two", changes }]);
-    await once(next.source);
-    expect([next.asked, next.lists()]).toEqual([["one"], 0]);
-    expect([stored(), found("teapot"), found("kettle")]).toEqual([["a.md"], ["a.md"], []]);
-    const last = changing(memory, [{ state: "two", changes: [] }]);
-    await once(last.source);
-    expect([last.asked, last.lists()]).toEqual([["two"], 0]);
-  });
-
-  it("is listed again if it does not know, if a text could not be read, or if the index was full", async () => {
-    const memory = createMemory({ "a.md": "kettle" });
-    await once(changing(memory, [{ state: "one" }]).source, { mayGrow: () => false });
-    const broken = changing(memory, [{ state: "two", changes: [] }]);
-    await once({
-      ...broken.source,
-      read() {
-        throw new ResourceError("unavailable", "down");
-      },
-    });
-    expect([broken.asked, broken.lists()]).toEqual([[undefined], 1]);
-    const unknown = changing(memory, [{}]);
-    await once(unknown.source);
-    expect([unknown.asked, unknown.lists(), found("kettle")]).toEqual([[undefined], 1, ["a.md"]]);
-  });
-
-  it("is listed again if the process stopped in the pass that its answer required", async () => {
-    const memory = createMemory({ "a.md": "kettle" });
-    await once(changing(memory, [{ state: "one" }, unchanged]).source);
-    memory.set("a.md", "teapot");
-    const lost = changing(memory, [{ state: "two", changes: [{ kind: "lost" }] }, { state: "two" }]);
-    await once({
-      ...lost.source,
-      async list() {
-        stop.abort();
-        throw new Error("stopped");
-      },
-    });
-    stop = new AbortController();
-    const next = changing(memory, [{ state: "two" }, unchanged]);
-    await once(next.source);
-    expect([lost.asked[0], next.asked, found("teapot")]).toEqual(["one", [undefined, "two"], ["a.md"]]);
-  });
-
-  it("is listed again if it changed while it was listed, or if a pass over its changes was stopped", async () => {
-    const memory = createMemory({ "a.md": "kettle" });
-    await once(
-      changing(memory, [{ state: "one" }, { state: "two", changes: [{ kind: "changed", path: "a.md" }] }]).source,
-    );
-    const again = changing(memory, [{ state: "two" }, unchanged]);
-    await once(again.source);
-    expect([again.asked, again.lists()]).toEqual([[undefined, "two"], 1]);
-    memory.set("b.md", "quokka");
-    const stopped = changing(memory, [{ state: "three", changes: [{ kind: "appeared", path: "b.md" }] }]);
-    await once(stopped.source, { mayGrow: stopThenGrow });
-    expect(found("quokka")).toEqual(["b.md"]);
-    stop = new AbortController();
-    memory.delete("b.md");
-    const last = changing(memory, [{ state: "two" }, unchanged]);
-    await once(last.source);
-    expect([last.asked, found("quokka")]).toEqual([[undefined, "two"], []]);
-  });
-
-  it("is listed by the next process after one that followed its changes", async () => {
-    const memory = createMemory({ "a.md": "kettle" });
-    await once(changing(memory, [{ state: "one" }, unchanged]).source);
-    const { crawl, until } = begin(changing(memory, [{ state: "one", changes: [] }]).source);
-    await until(isComplete);
-    memory.set("b.md", "quokka");
-    crawl.hear([{ kind: "appeared", path: "b.md" }]);
-    await until((now) => isComplete(now) && found("quokka").length > 0);
-    stop.abort();
-    stop = new AbortController();
-    memory.delete("b.md");
-    const next = changing(memory, [{ state: "one", changes: [] }, unchanged]);
-    await once(next.source);
-    expect([next.asked[0], found("quokka")]).toEqual([undefined, []]);
-  });
-});

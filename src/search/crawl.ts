@@ -231,7 +231,7 @@ export function createCrawl(options: CrawlOptions) {
     call.signal.throwIfAborted();
     move("indexing");
     const before = store.note(stateNote(mount)) || undefined;
-    // Whoever follows changes lists everything, so that the source knows what to watch, and its index soon differs from any state.
+    // A server lists everything, so that the source knows what to watch; its index soon differs from any stored state.
     const { state, changes: since } = (once ? await source.indexedSince?.(before, call) : undefined) ?? {};
     const resumed = isFirst && before !== undefined ? since : undefined;
     // Cleared first: the index may be closed before the pass is complete.

@@ -19,7 +19,7 @@ export interface Definition {
   readonly name?: string;
 }
 
-export interface CodeLine {
+interface CodeLine {
   /** Without white space around it, and without annotations before it. */
   readonly code: string;
   /** The text from the first character of `code`; what follows the line is needed for signatures of several lines. */

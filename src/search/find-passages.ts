@@ -71,15 +71,17 @@ export function findPassages(
       ? choose((take) => placesOf(admission.latest(take)), request.limit)
       : choose((take) => rank(take, matcher.mayMatch), count);
   // Many documents may have the query in their paths: those that it names must not displace others.
-  const chosen = new Set(first.map(({ document }) => document.id));
-  const maybe = matcher.hasAny ? rank(maxNames, (at, document) => (matcher.mayBeNamed(at, document) ? 0 : -1)) : [];
-  const withName = maybe.filter(({ segment, document }) =>
-    matcher.mayHaveName(lookup.segments.indexOf(segment), document),
-  );
-  const exact = new Set(withExactPath(query, admission, withName));
-  const exactFirst = [...exact, ...maybe.filter((place) => !exact.has(place))];
-  const called = choose((take) => exactFirst.slice(0, take), secondLooks);
-  first.push(...called.filter(({ tier, document }) => tier === named && !chosen.has(document.id)));
+  if (matcher.canName) {
+    const chosen = new Set(first.map(({ document }) => document.id));
+    const maybe = rank(maxNames, (at, document) => (matcher.mayBeNamed(at, document) ? 0 : -1));
+    const withName = maybe.filter(({ segment, document }) =>
+      matcher.mayHaveName(lookup.segments.indexOf(segment), document),
+    );
+    const exact = new Set(withExactPath(query, admission, withName));
+    const exactFirst = [...exact, ...maybe.filter((place) => !exact.has(place))];
+    const called = choose((take) => exactFirst.slice(0, take), secondLooks);
+    first.push(...called.filter(({ tier, document }) => tier === named && !chosen.has(document.id)));
+  }
   // Similar documents may have higher scores: one match must remain nevertheless.
   if (matcher.hasAny && !first.some(({ isMatch }) => isMatch))
     first.push(
@@ -95,11 +97,12 @@ export function findPassages(
     return { ...candidate, stored, matches: matchTerms(stored.text) };
   };
   const bonusOf = createReranker(query.wanted, found, worth);
-  let looked = first.map(look).map((one) => {
-    const { title, name = "" } = index.texts.entry(one.document.id);
-    const bonus = Math.max(...[one.matches, matchTerms(one.stored.heading), matchTerms(title ?? name)].map(bonusOf));
-    return { ...one, score: (one.score + bonus) * one.document.boost };
-  });
+  const bonusFor = ({ document, stored, matches }: Looked): number => {
+    if (!bonusOf) return 0;
+    const { title, name = "" } = index.texts.entry(document.id);
+    return Math.max(...[matches, matchTerms(stored.heading), matchTerms(title ?? name)].map(bonusOf));
+  };
+  let looked = first.map(look).map((one) => ({ ...one, score: (one.score + bonusFor(one)) * one.document.boost }));
   if (query.wanted.length > 0) looked.sort(byTierAndScore);
   if (request.vector && query.wanted.length > 0) {
     const { vector } = request;
@@ -172,7 +175,7 @@ function worth({ wanted: { kind, surface }, isGuess, idf, weight: given }: Found
   return weight;
 }
 
-/** Those documents whose path the query is. */
+/** Selects the documents whose path equals the query. */
 function withExactPath<Place extends PassageOrdinal>(
   { whole }: ParsedQuery,
   { pathsOf }: Admission,

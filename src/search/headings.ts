@@ -4,7 +4,7 @@ import { createCodeScanner } from "./code-scanner.ts";
 import { definitionIn, type Definition } from "./definitions.ts";
 import { isCode, type CodeFormat, type TextFormat } from "./format.ts";
 
-export type Began =
+type Began =
   /** The heading with those above it, or the name of the definition and of its containers. */
   | { readonly heading: string; readonly definition?: Definition }
   /** A remark belongs to the definition below it, if there is one. */
@@ -21,7 +21,7 @@ export interface OpenDefinition extends Definition {
   readonly to: number;
 }
 
-export interface HeadingReader {
+interface HeadingReader {
   readonly read: ReadLine;
   /** Definitions that contain the line that was read last. */
   containers(): readonly OpenDefinition[];
@@ -136,7 +136,7 @@ function readRst(): ReadLine {
 /** Comments, which belong to the definition below them. */
 const comment = /^(?:\/\*|\*(?:$|[\s/*])|\/\/|--|;;)/;
 const hashComment = /^#/;
-/** What may stand before a definition, or on lines of its own above it. */
+/** Annotations, attributes and template parameters before a definition, or on lines of their own above it. */
 const annotation = inAnyScript(
   /^(?:@(?!interface\b)[\w.]+(?:\([^()]*\))?|\[[\w.:]+(?:\([^()]*\))?\]|#\[[^\]]*\]|template\s*<[^()]*>|\/\*[^*]*\*\/)\s*/,
 );

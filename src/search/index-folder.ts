@@ -136,7 +136,7 @@ export function makeFolder(path: string): void {
   }
 }
 
-/** Whoever reads the database leaves an empty log, which has nothing written. */
+/** An empty log counts as none: a process that only reads the database leaves one. */
 function writtenAt(path: string): string {
   const stats = statOf(path);
   return stats && stats.size > 0n ? `${stats.size}-${stats.mtimeNs}` : "none";

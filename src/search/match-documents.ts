@@ -54,6 +54,7 @@ export function createDocumentMatcher(
   required.sort((left, right) => rarity(right.ways) - rarity(left.ways));
   const isPossible = content !== undefined && required.every(({ ways }) => ways.length > 0);
   const marked = segments.map((segment, at) => (isPossible ? mark(segment, at) : undefined));
+  const hasAny = marked.some((here) => here !== undefined);
   const hasName = whole !== undefined && required.length > 0;
   const judged = new Map<number, Judged>();
   let readings = 0;
@@ -171,7 +172,9 @@ export function createDocumentMatcher(
 
   return {
     /** False if no document has all words. */
-    hasAny: marked.some((here) => here !== undefined),
+    hasAny,
+    /** False if the query cannot name a document. */
+    canName: hasAny && hasName,
     mayHaveAll,
     mayMatch,
     mayHaveName,

@@ -22,7 +22,7 @@ export interface CutPassage extends Passage {
   readonly within: readonly SignatureLine[];
 }
 
-export interface SignatureLine {
+interface SignatureLine {
   readonly line: number;
   readonly from: number;
   readonly to: number;

@@ -11,8 +11,8 @@ export const matching = 1;
 export const named = 2;
 export type Tier = typeof similar | typeof matching | typeof named;
 
-/** What is known of a hit. */
-export interface HitTexts {
+/** The texts of a hit, as far as they are known. */
+interface HitTexts {
   readonly path: string;
   readonly name?: string | undefined;
   readonly title?: string | undefined;

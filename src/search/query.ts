@@ -7,7 +7,7 @@ import { isStep, termKey, wantedOf, type Phrase, type QueryTerm } from "./query-
 import { tokenize } from "./tokens.ts";
 
 /** A word to search for in the other kana too: サクラ for さくら. */
-export interface OtherKana {
+interface OtherKana {
   readonly word: string;
   /** The terms of the other word, each once: all must occur. */
   readonly terms: readonly string[];
@@ -28,7 +28,7 @@ export interface ParsedQuery {
   readonly wanted: readonly QueryTerm[];
   /** Of words only: phrases and exclusions are taken as typed. */
   readonly otherKana: readonly OtherKana[];
-  /** What a match contains, including the phrases. Undefined if there are too many to check. */
+  /** Words that every match contains, including the phrases. Undefined if there are too many to check. */
   readonly content: readonly ContentWord[] | undefined;
   /** The words or the phrase, folded and in lowercase, if the query has nothing else to search for. */
   readonly whole?: string;

@@ -20,7 +20,7 @@ function bonusFor(query: string, absent: readonly string[] = []): (text: string)
   }));
   const matcher = createTermMatcher(found, createVocabulary());
   const bonusOf = createReranker(wanted, found, () => 1);
-  return (text) => bonusOf(matcher(text));
+  return (text) => bonusOf?.(matcher(text)) ?? 0;
 }
 
 function document(path: string, text: string, title?: string) {
@@ -36,6 +36,18 @@ describe("the bonus for chunks that stand near each other", () => {
     expect(bonus(`boil ${"water ".repeat(20)} kettle`)).toBe(0);
     expect(bonus("boil and boil")).toBe(0);
     expect(bonus(`boil ${"water ".repeat(20)} kettle, boil a kettle`)).toBe(near);
+  });
+
+  it("needs no text if the query has a single chunk", () => {
+    const { wanted } = parseQuery("the kettle");
+    const found = wanted.map((one): FoundTerm => ({
+      wanted: one,
+      isTerm: () => true,
+      isGuess: false,
+      idf: 1,
+      lists: [],
+    }));
+    expect(createReranker(wanted, found, () => 1)).toBeUndefined();
   });
 
   it("compares runs of kanji and of katakana as wholes", () => {

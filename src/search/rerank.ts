@@ -21,16 +21,20 @@ const maxDistance = 80;
 /** Stand for what a question asks for ("what", "who", "which year"), not for its subject. */
 const questionRun = /^[何誰年名人]+$/u;
 
-/** Returns a function from the matches in a passage, in text order, to its bonus. `worth` as for the score itself. */
+/**
+ * Returns a function from the matches in a passage, in text order, to its bonus; undefined if the query has fewer than two chunks,
+ * which gives no bonus. `worth` as for the score itself.
+ */
 export function createReranker(
   wanted: readonly QueryTerm[],
   found: readonly FoundTerm[],
   worth: (found: FoundTerm) => number,
-): (matches: readonly TermMatch[]) => number {
+): ((matches: readonly TermMatch[]) => number) | undefined {
   const chunks = chunksOf(wanted, found, worth);
+  if (chunks.length < 2) return undefined;
   const firsts = new Set(chunks.map(({ terms }) => terms[0]!));
   return (matches) => {
-    if (chunks.length < 2 || matches.length < 2) return 0;
+    if (matches.length < 2) return 0;
     /** By position in the passage: the term there, by index plus one. */
     const termAt = new Int32Array(matches.at(-1)!.token.position + 1);
     const tokensOf = new Map<number, TermMatch["token"][]>();

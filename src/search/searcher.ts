@@ -14,7 +14,7 @@ import type { DocumentAddress, OpenStore, IndexStore, StoreQuery, StoreHit } fro
 import { createVisibility, type Visibility } from "./visibility.ts";
 
 export interface SearchQuestion extends Omit<StoreQuery, "vector" | "mounts" | "visibility"> {
-  /** What was indexed under a name with another key is ignored. */
+  /** Documents that were indexed under the same name with another key are ignored. */
   readonly mounts: readonly Pick<IndexedMount, "name" | "key">[];
   /** Whether to return the status of the process that writes the index. */
   readonly withStatus: boolean;

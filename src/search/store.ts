@@ -12,7 +12,7 @@ export interface IndexedDocument {
   readonly text: string;
 }
 
-/** What is stored of one document. */
+/** Address and version of a document in the index. */
 export interface Stored {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;

@@ -66,7 +66,7 @@ describe("a PDF", () => {
     const missing = Object.assign(new Error("Cannot find package"), { code: "ERR_MODULE_NOT_FOUND" });
     await expect(pdfToText(pdf([["x"]]), () => Promise.reject(missing))).rejects.toMatchObject({
       fault: "missing-package",
-      message: 'PDF files need the package "unpdf"; run: npm install unpdf',
+      message: `PDF files need the package "unpdf"; run in Pressmark's checkout: npm install`,
     });
   });
 });

@@ -1,7 +1,8 @@
 /** A Word document as Markdown: headings, paragraphs, lists, tables, links and notes, in reading order. */
 import { createMarkdownBlocks, markdownHeading, oneLine, table } from "./markdown.ts";
 import { mainPart, readXml, type Relationship, relationshipsOf } from "./package-parts.ts";
-import { fromCode, scanXml } from "./xml.ts";
+import { fromCode } from "../../lib/html-entities.ts";
+import { scanXml } from "./xml.ts";
 import type { Zip } from "./zip.ts";
 
 interface Paragraph {

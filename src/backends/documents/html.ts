@@ -1,6 +1,6 @@
 /** A web page as Markdown: the visible content only. */
 import { findEncoding } from "../../lib/text-encoding.ts";
-import { decodeHtmlEntities } from "./html-entities.ts";
+import { decodeHtmlEntities } from "../../lib/html-entities.ts";
 import { attributeOf, scanHtml, type Tag } from "./html-tags.ts";
 import { createMarkdownBlocks, markdownHeading, oneLine, table } from "./markdown.ts";
 

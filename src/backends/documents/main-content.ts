@@ -8,7 +8,7 @@ const maxSearched = 512 * 1024;
 /** A main element with less text is not trusted if the page has much more: it may be a frame that scripts fill. */
 const maxTinyProse = 500;
 
-export interface PageHead {
+interface PageHead {
   readonly title: string;
   /** URL that links are relative to. */
   readonly base: string;

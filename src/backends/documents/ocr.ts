@@ -8,7 +8,7 @@ import { broken, cancelled, changed, type Outcome, toFailure, tooMuchTime } from
 import type { ExtractJob, ExtractPool } from "./extract-pool.ts";
 import { checkPicture } from "./picture-size.ts";
 
-export interface OcrOptions {
+interface OcrOptions {
   /** Languages in the names of tesseract. Default: Japanese and English, as far as they are installed. */
   readonly languages?: readonly string[] | undefined;
   readonly env: Runtime["env"];

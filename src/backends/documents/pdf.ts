@@ -1,4 +1,5 @@
 /** The text of a PDF, page by page. Needs an optional package. */
+import { packageNeeded } from "../../lib/missing-package.ts";
 import { DocumentError } from "./document-error.ts";
 
 type Unpdf = Pick<typeof import("unpdf"), "getDocumentProxy">;
@@ -41,7 +42,7 @@ async function loadOrSay(load: () => Promise<Unpdf>): Promise<Unpdf> {
     return await load();
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw cause;
-    throw new DocumentError("missing-package", 'PDF files need the package "unpdf"; run: npm install unpdf', cause);
+    throw new DocumentError("missing-package", packageNeeded("PDF files need", "unpdf"), cause);
   }
 }
 

@@ -1,6 +1,7 @@
 /**
  * A tag-by-tag parser for the XML in office documents. Document types are rejected, so there are no custom entities and no entity bombs.
  */
+import { fromCode } from "../../lib/html-entities.ts";
 import { DocumentError } from "./document-error.ts";
 
 export interface XmlHandler {
@@ -117,11 +118,6 @@ function decodeEntities(text: string): string {
         ? fromCode(decimal ? Number(decimal) : Number.parseInt(hex as string, 16))
         : (entities[name] ?? whole),
   );
-}
-
-export function fromCode(code: number): string {
-  const isCharacter = code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff);
-  return isCharacter ? String.fromCodePoint(code) : "\ufffd";
 }
 
 /** Decodes an XML file by its byte order mark, else as UTF-8. */

@@ -3,9 +3,9 @@ import { decodeContent } from "./decode-content.ts";
 import type { CommitFacts } from "./commits.ts";
 import type { Objects } from "./objects.ts";
 
-export type CommitObject = Pick<CommitFacts, "author" | "committer" | "text">;
+type CommitObject = Pick<CommitFacts, "author" | "committer" | "text">;
 
-export interface TagObject {
+interface TagObject {
   /** Absent in tags of old versions of git. */
   readonly tagger: CommitFacts["author"] | undefined;
   readonly text: string;

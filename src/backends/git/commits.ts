@@ -198,7 +198,7 @@ async function compareTrees(
   return { files: served.filter((change) => change !== undefined), leftOut, hasForbidden, isCut };
 }
 
-export interface LineCounts {
+interface LineCounts {
   readonly additions: number;
   readonly deletions: number;
 }

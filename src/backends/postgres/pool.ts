@@ -1,4 +1,5 @@
 /** A small pool of connections, opened on demand: each used by one query at a time, and closed when it breaks. */
+import { packageNeeded } from "../../lib/missing-package.ts";
 import { connect, type Socket } from "node:net";
 import { userInfo } from "node:os";
 import type pg from "pg";
@@ -126,7 +127,7 @@ export function createPool(source: string, options: ConnectionOptions): Pool {
       },
       (cause: unknown) => {
         loaded = undefined;
-        throw unsupported(`the source "${source}" needs the package "pg"; run: npm install pg`, cause);
+        throw unsupported(packageNeeded(`the source "${source}" needs`, "pg"), cause);
       },
     );
     return loaded;
