@@ -59,6 +59,7 @@ export interface Entry extends Address {
   readonly size?: number;
   readonly annotations?: Annotations;
   readonly icons?: readonly Icon[];
+  /** `"pressmark/view": true` marks a directory that shows content again that is elsewhere, such as the files of a tag: a tree does not open it by itself. */
   readonly meta?: Readonly<Record<string, unknown>>;
   /** Equal versions mean equal content. Absent when the source cannot promise that. */
   readonly version?: string;

@@ -12,6 +12,7 @@ import { createReadingTools } from "../protocol/tools/reading-tools.ts";
 import type { ToolCall } from "../protocol/tools.ts";
 import type { Call, Caller, Change, WatchFilter } from "../resources.ts";
 import { createResourcesWithSets } from "../server/sets/test-sets.ts";
+import { createCountTokens } from "../protocol/tools/count-tokens.ts";
 import { createSaveSet } from "../server/sets/save-set.ts";
 import { createSetPrompts } from "../server/sets/set-prompts.ts";
 import { createClock } from "../testing/clock.ts";
@@ -48,8 +49,14 @@ function createTestServer(
   const seenBy = (caller: Caller) => mounts.filter(({ name }) => policy.maySee(caller, name, { path: "" }));
   const tools = [
     ...createReadingTools({ resources: pressmark, server: "pressmark", mounts: seenBy }),
+    createCountTokens(pressmark),
     // Saved sets are not stored in this test.
-    createSaveSet({ policy: openPolicy, resources: pressmark, sets: { ...chosen.sets, save: () => undefined } }),
+    createSaveSet({
+      policy: openPolicy,
+      promptName: (name) => name,
+      resources: pressmark,
+      sets: { ...chosen.sets, save: () => true },
+    }),
   ];
   return { pressmark, clock, trees, tools, prompts, sets };
 }
@@ -73,6 +80,7 @@ async function askTools(
         { task: "tea" },
         { task: "milk in the cup", budget: 200, include: [...sets, ...uris].slice(0, 50) },
       ],
+      count_tokens: [{ uris: uris.flatMap((uri) => [uri, `${uri}?lines=1-1`]).slice(0, 100) }],
       save_set: uris.flatMap((uri) => [
         { name: "mine", uris: [uri] },
         { name: "only-0", uris: [uri] },

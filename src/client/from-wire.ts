@@ -12,7 +12,7 @@ import type {
   Skill,
   Template,
 } from "../resources.ts";
-import { isRemoteObject } from "./remote-error.ts";
+import { isRemoteObject } from "./is-remote-object.ts";
 
 type Loose = Readonly<Record<string, unknown>>;
 

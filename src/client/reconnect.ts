@@ -168,7 +168,10 @@ export function createReconnecting({
       { ...info },
       {
         ...clientOptions,
-        capabilities: { ...clientOptions?.capabilities, extensions: { ...declaredExtensions } },
+        capabilities: {
+          ...clientOptions?.capabilities,
+          extensions: { ...clientOptions?.capabilities?.extensions, ...declaredExtensions },
+        },
         versionNegotiation: { mode, probe: { timeoutMs: Math.min(timeoutMs / 2, probeMs) } },
       },
     );

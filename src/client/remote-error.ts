@@ -9,6 +9,7 @@ import {
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import { notFound, quote, ResourceError } from "../errors.ts";
+import { isRemoteObject } from "./is-remote-object.ts";
 
 /** Codes that meant "not found" in one revision or another; the last has other meanings, too. */
 const missingCodes = new Set([-32001, -32002]);
@@ -178,7 +179,3 @@ function meansMissing(code: number, message: string): boolean {
 
 /** Not a server's code: marks a response that was lost. */
 export const brokeOffCode = -32_099;
-
-export function isRemoteObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}

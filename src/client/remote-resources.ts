@@ -17,7 +17,7 @@ import type {
 } from "../resources.ts";
 import { childrenByTool, searchByTool, type ToolUse, useTool } from "./tool-fallback.ts";
 import { createRemoteTools, type RemoteTools } from "./remote-tools.ts";
-import { isRemoteObject } from "./remote-error.ts";
+import { isRemoteObject } from "./is-remote-object.ts";
 import { restOfPage, toContent, toFreshness, toResource, toResources, toSkill, toTemplate } from "./from-wire.ts";
 import type { AnswerCache, CachedAnswerKey } from "./answer-cache.ts";
 import { conditionalReads, declares, listFilters, skillsExtension } from "./extensions.ts";

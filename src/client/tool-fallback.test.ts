@@ -7,7 +7,7 @@ import { searchByTool } from "./tool-fallback.ts";
 const call = { caller: { id: "reader" }, signal: new AbortController().signal };
 const resource = { uri: "notes://a/t.md", name: "t.md" };
 
-/** What a client makes of these results of a server, and of a change to them on the way. */
+/** Sends results of a search from a server to a client; `change` alters them on the way. */
 async function relay(hits: readonly Hit[], change: (result: Record<string, unknown>) => void = () => {}) {
   const resources = { search: async () => ({ hits, ready: 1 }) } as unknown as Resources;
   const mounts = [{ name: "notes", base: "notes://a/" }];

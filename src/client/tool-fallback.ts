@@ -1,7 +1,8 @@
 /** Uses tools of the server for what the protocol has no method for. */
 import { invalid, notFound, ResourceError } from "../errors.ts";
 import type { Call, Hit, Page, PageRequest, Resource, SearchResult, SearchRequest } from "../resources.ts";
-import { answerIn, isRemoteObject } from "./remote-error.ts";
+import { answerIn } from "./remote-error.ts";
+import { isRemoteObject } from "./is-remote-object.ts";
 import { isFailure, toResources } from "./from-wire.ts";
 import { type CallToolOptions, noTool, type RemoteTools } from "./remote-tools.ts";
 

@@ -86,6 +86,12 @@ export function serverSchema(zod: Zod) {
       ])
       .optional()
       .describe("Whether to record who read what, for pressmark audit; never contains content. Default: false"),
+    activity: zod
+      .boolean()
+      .optional()
+      .describe(
+        "Whether the owner can see what clients were recently given (pressmark://activity, and in the picker); in memory only, without contents. Default: true",
+      ),
     zed: zod
       .boolean()
       .optional()
@@ -100,6 +106,7 @@ export function serverSchema(zod: Zod) {
             "read_resource",
             "gather_context",
             "pick_resources",
+            "count_tokens",
             "save_set",
             "actions",
           ]),
@@ -107,7 +114,7 @@ export function serverSchema(zod: Zod) {
       ])
       .optional()
       .describe(
-        "Whether models may search, list and read with tools, or the list of tools to offer (save_set is offered only if listed; actions are the actions of mounts; tools of other servers are chosen by their mounts, and false excludes them too). Default: true",
+        "Whether models may search, list and read with tools, or the list of tools to offer (models are offered count_tokens and save_set only if listed; actions are the actions of mounts; tools of other servers are chosen by their mounts, and false excludes them too). Default: true",
       ),
   });
 }
@@ -237,7 +244,7 @@ export function quotaSchema(zod: Zod) {
     entriesPerMinute: limit(1).describe("Listed resources, templates and skills, and hits of searches"),
     indexRowsPerMinute: limit(1).describe("Rows that searches read from the index"),
     processMsPerMinute: limit(1).describe(
-      "Milliseconds that child processes work for the caller: git, SQLite, and the extraction of text from documents",
+      "Milliseconds that child processes work for the caller: git, SQLite, and the extraction of text from documents; also those of count_tokens",
     ),
     listens: limit(0).describe(
       "Open listens, streams and subscriptions; a listen counts once for each resource it names",

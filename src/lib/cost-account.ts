@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
 export interface CostAccount {
-  /** Rows that a search read from the index, or milliseconds that a child process worked. */
+  /** Rows that a search read from the index, or milliseconds that a child process, or the thread of `count_tokens`, worked. */
   charge(unit: "indexRows" | "processMs", amount: number): void;
   /** False once the request has ended: what it started for everyone, such as a shared watch, is not charged to it. */
   readonly isOpen: boolean;

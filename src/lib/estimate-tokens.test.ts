@@ -1,10 +1,23 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { get_encoding as openEncoding } from "tiktoken";
 import { afterAll, describe, expect, it } from "vitest";
-import { estimateTokens, estimateTokensOfBytes } from "./estimate-tokens.ts";
+import { orchardFiles } from "../../test/picker/orchard.ts";
+import { estimateTokens, estimateTokensOf, estimateTokensOfBytes } from "./estimate-tokens.ts";
+import { mimeOfName } from "./mime.ts";
 
 const encoding = openEncoding("o200k_base");
 afterAll(() => encoding.free());
 const truth = (text: string) => encoding.encode_ordinary(text).length;
+
+/** A few files of the repository. */
+function files(folder: string, names: RegExp): readonly string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => names.test(name))
+    .toSorted()
+    .filter((_, at) => at % 5 === 0)
+    .map((name) => join(folder, name));
+}
 
 const english = `
 A kettle is not a complicated thing, and yet most houses own one that whistles too late. When the water begins to move,
@@ -76,6 +89,48 @@ describe("the estimate of tokens", () => {
   it("counts unknown character sequences higher than words of the same length", () => {
     const random = "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYz7Qk2";
     expect(estimateTokens(random)).toBeGreaterThan(random.length / 2);
+  });
+
+  it.each([
+    ["code", files("src", /(?<!test)\.ts$/), 0.1],
+    ["Markdown", files("docs", /\.md$/), 0.1],
+    ["JSON", ["package.json", "tsconfig.json"], 0.2],
+    ["locks", ["package-lock.json"], 0.2],
+    ["styles", files("src/picker", /\.css$/), 0.15],
+  ] as const)("estimates files by their size and type: %s", (_kind, paths, mostError) => {
+    let [estimated, counted] = [0, 0];
+    for (const path of paths) {
+      const text = readFileSync(path);
+      const tokens = estimateTokensOf({ size: text.length, mimeType: mimeOfName(path), name: basename(path) });
+      estimated += Number(tokens);
+      counted += truth(text.toString());
+    }
+    expect(paths.length).toBeGreaterThan(0);
+    expect(Math.abs(estimated / counted - 1)).toBeLessThan(mostError);
+  });
+
+  it.each([
+    ["Japanese", "読み方.md", japanese, 0.15],
+    ["a table", "latency.csv", orchardFiles["project/data/latency.csv"] ?? "", 0.3],
+  ] as const)("estimates texts by their size and name: %s", (_kind, name, text, mostError) => {
+    const size = Buffer.byteLength(text);
+    const tokens = estimateTokensOf({ size, mimeType: mimeOfName(name), name });
+    expect(Math.abs(Number(tokens) / truth(text) - 1)).toBeLessThan(mostError);
+  });
+
+  it.each(["a.7z", "a.wasm", "a.sqlite", "a.parquet", "a.jar", "a.png", "a.mp4", "a.zip", "a.woff2"])(
+    "has no tokens for a type without text: %s",
+    (name) => {
+      expect(mimeOfName(name)).toBeDefined();
+      expect(estimateTokensOf({ size: 9000, mimeType: mimeOfName(name), name })).toBe("none");
+    },
+  );
+
+  it("claims nothing about content whose size says nothing about its text", () => {
+    expect(estimateTokensOf({ size: 9000, mimeType: "image/png" })).toBe("none");
+    expect(estimateTokensOf({ size: 9000, mimeType: "application/pdf" })).toBeUndefined();
+    expect(estimateTokensOf({ mimeType: "text/plain" })).toBeUndefined();
+    expect(estimateTokensOf({ mimeType: "inode/directory" })).toBeUndefined();
   });
 
   it("estimates a size as English, within a third", () => {

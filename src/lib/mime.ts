@@ -1,5 +1,7 @@
 /** The type of a file by its name. Registries call `.ts` a video and lack most code, so we have our own table. */
 
+export { isTextType } from "./is-text-type.ts";
+
 /** A Jupyter notebook. */
 export const notebookType = "application/x-ipynb+json";
 
@@ -182,27 +184,4 @@ export function mimeOfName(name: string): string | undefined {
   if (dot < 0) return undefined;
   // Dockerfile.dev, README.ja
   return byEnding.get(folded.slice(dot + 1)) ?? byName.get(folded.slice(0, folded.indexOf(".")));
-}
-
-const textTypes = new Set([
-  "application/json",
-  "application/json5",
-  "application/jsonc",
-  "application/jsonl",
-  "application/yaml",
-  "application/toml",
-  "application/xml",
-  "application/sql",
-  "application/graphql",
-  "application/javascript",
-  "application/x-sh",
-  "application/rtf",
-  "message/rfc822",
-]);
-
-/** Whether content of this type is text. Parameters do not matter. */
-export function isTextType(type: string): boolean {
-  const semicolon = type.indexOf(";");
-  const bare = (semicolon < 0 ? type : type.slice(0, semicolon)).trim().toLowerCase();
-  return bare.startsWith("text/") || textTypes.has(bare) || /\+(?:json|xml|yaml)$/.test(bare);
 }

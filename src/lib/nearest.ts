@@ -1,18 +1,26 @@
-/** The known word that was probably intended. */
+/** The known words that were probably intended. */
 
 /** Undefined if nothing is close: a wrong suggestion is worse than none. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
-  if (word.length > 64) return undefined;
-  let best: string | undefined;
-  let least = Math.max(1, Math.floor(word.length / 3)) + 1;
-  for (const candidate of known) {
-    const distance = candidate.startsWith(word) && word.length > 1 ? 1 : editDistance(word, candidate);
-    if (distance < least) {
-      best = candidate;
-      least = distance;
-    }
-  }
-  return best;
+  return nearestOf(word, known, 1)[0];
+}
+
+/** At most `most`, the closest first, and none that is much less close; of equally close ones, the first known. */
+export function nearestOf(word: string, known: readonly string[], most: number): readonly string[] {
+  if (word.length > 64) return [];
+  const farthest = Math.max(1, Math.floor(word.length / 3));
+  const close = known
+    .map((candidate) => ({
+      candidate,
+      distance: candidate.startsWith(word) && word.length > 1 ? 1 : editDistance(word, candidate),
+    }))
+    .filter(({ distance }) => distance <= farthest)
+    .sort((one, other) => one.distance - other.distance);
+  const least = close[0]?.distance ?? 0;
+  return close
+    .filter(({ distance }) => distance <= least + 1)
+    .slice(0, most)
+    .map(({ candidate }) => candidate);
 }
 
 /** The number of insertions, deletions, replacements and swaps of neighbours between two words. */

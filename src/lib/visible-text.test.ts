@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { visibleText } from "./visible-text.ts";
+import { visibleName, visibleText } from "./visible-text.ts";
 
 it.each([
   ["plain text, 日本語, é and e\u0301", "plain text, 日本語, é and e\u0301"],
@@ -27,4 +27,10 @@ it("leaves nothing that controls a terminal, and loses nothing", () => {
       ).toBe(text.replaceAll(/\\u([0-9a-f]{4})/g, (_, digits: string) => String.fromCharCode(parseInt(digits, 16))));
     }),
   );
+});
+
+it("shows names with wide spaces, accents and joined emoji as they are, and escapes what deceives", () => {
+  for (const name of ["2026年　報告.md", "e\u0301te\u0301", "👩‍💻.txt", "می‌خواهم.txt", "a  b.txt"])
+    expect(visibleName(name)).toBe(name);
+  expect(visibleName("evil\u202egnp.txt\n\u200b\ufeff")).toBe(String.raw`evil\u202egnp.txt\u000a\u200b\ufeff`);
 });

@@ -10,6 +10,15 @@ export function visibleText(text: string): string {
   return text.replaceAll(unseen, escaped).replaceAll(heaped, escaped);
 }
 
+/** Reverses or hides text, also where fonts show wide spaces and joined emoji well. */
+const deceptive =
+  /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\u00ad\u200b\u2060-\u2064\u2800\u3164\uffa0\ufeff\u{e0000}-\u{e007f}]/gu;
+
+/** A name for a page: nothing in it can reverse or hide a part of it. */
+export function visibleName(name: string): string {
+  return name.replaceAll(deceptive, escaped);
+}
+
 function escaped(characters: string): string {
   let written = "";
   for (let at = 0; at < characters.length; at += 1)

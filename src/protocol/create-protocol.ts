@@ -103,7 +103,7 @@ export function createProtocol({
     try {
       ({ revision, clientCapabilities } = openEnvelope(method, params, headers));
       revision = revisions.get(revision) ?? revision;
-      visitor = observer && visitorIn(params, revision.date);
+      visitor = observer && visitorIn(params, revision.date, peer.caller);
       ask = askFor(method, revision, offer);
     } catch (cause) {
       return reply.end(failure(id, cause, revision, params, log));

@@ -5,6 +5,7 @@ import { codes, isJsonObject, member, type RequestParams, ProtocolError } from "
 import type { Revision } from "./revision.ts";
 import { allRevisions, modernRevisions } from "./revisions/index.ts";
 import { type ClientInfo, visitorFrom } from "./request-observer.ts";
+import type { Caller } from "../resources.ts";
 
 const versionKey = "io.modelcontextprotocol/protocolVersion";
 const capabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
@@ -59,8 +60,8 @@ export function openEnvelope(
   return { revision, clientCapabilities };
 }
 
-export function visitorIn(params: RequestParams | undefined, revision: string): ClientInfo {
-  return visitorFrom(member(member(params, "_meta"), clientKey), revision);
+export function visitorIn(params: RequestParams | undefined, revision: string, caller: Caller): ClientInfo {
+  return visitorFrom(member(member(params, "_meta"), clientKey), revision, caller);
 }
 
 function checkHeaders(method: string, params: RequestParams | undefined, headers: HeaderLookup): void {

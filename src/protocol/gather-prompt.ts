@@ -6,13 +6,15 @@ import type { ContentBlock } from "./blocks.ts";
 import type { Prompt } from "./prompts.ts";
 import { baseOf, budgets, sayReceipt } from "./tools/gather-context.ts";
 
+export const gatherPrompt = "gather";
+
 /** `mounts` are those that a caller sees: paths are relative to one of them. */
 export function createGatherPrompt(
   resources: Resources,
   mounts: (caller: Caller) => readonly { readonly base: string }[] = () => [],
 ): Prompt {
   return {
-    name: "gather",
+    name: gatherPrompt,
     title: "Gather context",
     description: "A task with the passages that it needs, within a token budget",
     arguments: [

@@ -86,6 +86,7 @@ export const promptsGet: RequestHandler = {
       question.visitor,
       answer.messages.map(({ content }) => content),
     );
+    if (question.visitor) offer.observer?.gave?.(question.visitor, { prompt: name, messages: answer.messages });
     const result = {
       description: answer.description,
       messages: answer.messages.map(({ role, content }) => ({ role, content: wireBlock(content, revision.has) })),

@@ -1,14 +1,24 @@
 /** Observes clients, what they read, and how their requests end. */
 import type { ContentBlock } from "./blocks.ts";
-import { member } from "./message.ts";
+import { member, type RequestParams } from "./message.ts";
+import type { PromptMessage } from "./prompts.ts";
+import type { ToolResult } from "./tools.ts";
+import type { Caller, Content } from "../resources.ts";
 
-/** A client as it describes itself; not verified. */
+/** A client as it describes itself, which is not verified, and its caller, who is. */
 export interface ClientInfo {
+  readonly caller: Pick<Caller, "id" | "owner">;
   readonly name: string;
   readonly version?: string;
   /** The negotiated revision. */
   readonly revision: string;
 }
+
+/** A result that a client got by a tool, a read, or a prompt. */
+export type Given =
+  | { readonly tool: string; readonly args: RequestParams; readonly result: ToolResult }
+  | { readonly uri: string; readonly contents: readonly Content[] }
+  | { readonly prompt: string; readonly messages: readonly PromptMessage[] };
 
 /** How a request or a batch ended. */
 export interface RequestOutcome {
@@ -26,6 +36,8 @@ export interface RequestObserver {
   came(visitor: ClientInfo, until: AbortSignal): void;
   /** Received the content of this URI. */
   read(visitor: ClientInfo, uri: string): void;
+  /** Successful results only. */
+  gave?(visitor: ClientInfo, given: Given): void;
   /** Called just before the response is sent. Notifications are not reported. */
   answered?(request: RequestOutcome): void;
   /** Listens and watched URIs began, or ended if negative. */
@@ -35,9 +47,10 @@ export interface RequestObserver {
 const maxLength = 100;
 
 /** From the client's own description. */
-export function visitorFrom(info: unknown, revision: string): ClientInfo {
+export function visitorFrom(info: unknown, revision: string, { id, owner }: Caller): ClientInfo {
   const [name, version] = [member(info, "name"), member(info, "version")];
   return {
+    caller: { id, owner },
     name: typeof name === "string" && name !== "" ? name.slice(0, maxLength) : "unknown",
     ...(typeof version === "string" && version !== "" && { version: version.slice(0, maxLength) }),
     revision,

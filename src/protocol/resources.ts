@@ -85,6 +85,7 @@ export const resourcesRead: RequestHandler = {
       _meta: { [validatorKey]: validator, ...(isUnchanged && { "pressmark/unchanged": true }) },
     };
     const rest = JSON.stringify(revision.seal({ ...own }, freshness, offer.server));
+    if (visitor && !isUnchanged) offer.observer?.gave?.(visitor, { uri, contents });
     const pieces = isUnchanged ? ["[]"] : encodeContents(contents, revision.has);
     const tail = rest === "{}" ? rest.slice(1) : `,${rest.slice(1)}`;
     if (pieces.length === 1) return [`{"contents":${pieces[0] as string}${tail}`];

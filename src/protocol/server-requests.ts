@@ -22,7 +22,7 @@ interface Origin {
   readonly signal: AbortSignal;
 }
 
-export interface ServerRequests {
+interface ServerRequests {
   /**
    * Sends requests on the stream of the client's request that is being handled, and resolves with the results under the same keys. Rejects
    * if one of them fails, at the time limit, or when the client has left or cancelled; the client is notified that the others are cancelled.

@@ -115,7 +115,7 @@ export function createSession(
     revision = legacyRevisions.find(({ date }) => date === wanted) ?? legacyRevisions[0];
     clientCapabilities = isJsonObject(declared) ? declared : {};
     if (offer.observer) {
-      visitor = visitorFrom(member(params, "clientInfo"), revision.date);
+      visitor = visitorFrom(member(params, "clientInfo"), revision.date, caller);
       offer.observer.came(visitor, peer.signal);
     }
     const result = {

@@ -39,8 +39,8 @@ export interface Tool {
   readonly annotations?: Readonly<Record<string, unknown>>;
   readonly icons?: readonly Icon[];
   readonly meta?: Readonly<Record<string, unknown>>;
-  /** Whether to offer it to a client with these capabilities. Default: to every client. */
-  isFor?(clientCapabilities: RequestParams): boolean;
+  /** Whether to offer it to this caller, in a client with these capabilities. Default: to everyone. */
+  isFor?(clientCapabilities: RequestParams, caller: Caller): boolean;
   call(args: RequestParams, request: ToolCall): Promise<ToolResult | InputRequired>;
 }
 
@@ -69,13 +69,13 @@ export function toToolCall({ call, params, clientCapabilities }: ClientRequest):
 export const toolsList: RequestHandler = {
   needs: "tools",
   async answer(question) {
-    const { offer, revision, params, call, clientCapabilities, subscriptions } = question;
+    const { offer, revision, params, call, subscriptions } = question;
     const matches = nameFilterOf(question);
     if (cursorOf(params).cursor !== undefined) throw invalid("no such cursor; start again without one");
     await subscriptions?.toolsFollowed();
     const { has } = revision;
     const more = offer.moreTools ? await offer.moreTools.list(new Set(offer.tools.keys()), call) : [];
-    const offered = [...offer.tools.values(), ...more].filter((tool) => isOfferedTo(tool, clientCapabilities));
+    const offered = [...offer.tools.values(), ...more].filter((tool) => isOfferedTo(tool, question));
     const tools = offered.filter(matches).map((tool) => {
       const { name, title, description, inputSchema, outputSchema, annotations, icons, meta } = tool;
       return {
@@ -95,8 +95,11 @@ export const toolsList: RequestHandler = {
   },
 };
 
-function isOfferedTo({ isFor }: Tool, clientCapabilities: RequestParams): boolean {
-  return isFor === undefined || isFor(clientCapabilities);
+function isOfferedTo(
+  { isFor }: Tool,
+  { clientCapabilities, call }: Pick<ClientRequest, "clientCapabilities" | "call">,
+): boolean {
+  return isFor === undefined || isFor(clientCapabilities, call.caller);
 }
 
 async function findMore(name: string, { offer, call }: ClientRequest): Promise<Tool | undefined> {
@@ -110,8 +113,7 @@ export const toolsCall: RequestHandler = {
     const { offer, revision, params } = question;
     const name = nameParam(params);
     const tool = offer.tools.get(name) ?? (await findMore(name, question));
-    if (!tool || !isOfferedTo(tool, question.clientCapabilities))
-      throw new ProtocolError(codes.params, `no tool ${quote(name)}`);
+    if (!tool || !isOfferedTo(tool, question)) throw new ProtocolError(codes.params, `no tool ${quote(name)}`);
     const args = member(params, "arguments") === undefined ? {} : recordOf(params, "arguments");
     if (question.headers) checkParamHeaders(tool.inputSchema, args, question.headers);
     const calling = withInput(question, toToolCall(question), (request) => tool.call(args, request));
@@ -123,6 +125,7 @@ export const toolsCall: RequestHandler = {
     if (isInputRequired(answer)) return wireInputRequired(answer, question);
     const { content, structuredContent, isError, meta } = answer;
     tellEmbedded(offer.observer, question.visitor, content);
+    if (question.visitor && !isError) offer.observer?.gave?.(question.visitor, { tool: name, args, result: answer });
     const result = {
       content: wireBlocks(content, revision.has),
       ...(revision.has.titles && structuredContent && { structuredContent }),

@@ -161,7 +161,7 @@ export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): 
             uri,
             cause,
           });
-          return notFound(uri);
+          return notFound(uri, error);
         case "not-found": {
           const meant = error.details?.["meant"] as Address | undefined;
           const meantUri = meant && maySee(call, mount, meant) ? routes.format(mount, meant) : undefined;

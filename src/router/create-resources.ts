@@ -43,8 +43,8 @@ export function createResources(options: LocalResourcesOptions): LocalResources 
   if (!Number.isInteger(pageSize) || pageSize < 1) throw invalid("the page size must be an integer of at least 1");
   const access = createAccess(createRoutes(mounts), policy, runtime);
   const index = options.index && createFairIndex(options.index, access);
-  const { findEntry, ...reading } = createResourceReader(access);
-  const { close: closeWatching, ...watching } = createResourceWatcher(access, { findEntry });
+  const { findEntry, locate, ...reading } = createResourceReader(access);
+  const { close: closeWatching, ...watching } = createResourceWatcher(access, { findEntry, locate });
   let closing: Promise<void> | undefined;
 
   async function closeAll(): Promise<void> {

@@ -57,12 +57,18 @@ it.each([
   expect(await search(text)).toEqual([uri]);
 });
 
-it.each(["/elsewhere/config.yaml", "config.yaml:x", "c://config.yaml", "../a/config.yaml", "d/", "/home/me/a/d", "."])(
-  "%s locates nothing",
-  async (text) => {
-    expect(await search(text)).toEqual([]);
-  },
-);
+it.each([
+  "/elsewhere/config.yaml",
+  "config.yaml:x",
+  "c://config.yaml",
+  "../a/config.yaml",
+  "d/",
+  "/home/me/a/d",
+  "/\ud800.md",
+  ".",
+])("%s locates nothing", async (text) => {
+  expect(await search(text)).toEqual([]);
+});
 
 it("finds nothing that is hidden, or outside of what is searched", async () => {
   const policy: Policy = { maySee: (_, __, { path }) => path !== "config.yaml" };

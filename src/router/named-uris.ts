@@ -1,4 +1,5 @@
 /** The URIs that a query may mean: it may be a URI, an absolute path or a path in a mount, as results show them, also with a line. */
+import { encodePath } from "../lib/encode-path.ts";
 import { encodeReadableUri } from "../lib/readable-uri.ts";
 import { lineSuffix } from "../search/query-match.ts";
 import type { RoutedMount, Routes } from "./route.ts";
@@ -10,7 +11,7 @@ export function namedUris(text: string, mounts: readonly RoutedMount[], routes: 
   // Other names are found by their words.
   if (typed.length > maxLength || !/[/.:]/u.test(typed)) return [];
   const uris = [typed, typed.replace(lineSuffix, "")].flatMap((location) => {
-    if (location.startsWith("/")) return [`file://${location.split("/").map(encodeURIComponent).join("/")}`];
+    if (location.startsWith("/")) return [`file://${encodePath(location)}`];
     const path = location.replace(/^\.\//u, "");
     return [encodeReadableUri(location), ...mounts.map((mount) => routes.format(mount, { path }))];
   });

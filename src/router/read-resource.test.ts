@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { openPolicy } from "../access/policy.ts";
 import type { Policy } from "../access/policy.ts";
 import { notFound, ResourceError } from "../errors.ts";
-import type { Call, Freshness } from "../resources.ts";
+import { type Call, directoryType, type Freshness } from "../resources.ts";
 import type { Address, Part, Source } from "../source.ts";
 import { createMemory } from "../sources/memory.ts";
 import { createClock } from "../testing/clock.ts";
@@ -57,9 +57,52 @@ describe("a read", () => {
 
   it("gives the source the decoded address", async () => {
     let asked: Address | undefined;
-    const { pressmark } = open(reads((at) => ((asked = at), [{ body: { text: "" } }])));
+    const { pressmark } = open(reads((at) => ((asked ??= at), [{ body: { text: "1\n" } }])));
     await pressmark.read("m://h/a%20b/%E6%97%A5%2F?lines=1-2", call);
     expect(asked).toEqual({ path: "a b/日\0", query: Object.assign(Object.create(null), { lines: "1-2" }) });
+  });
+
+  it("cuts lines out of a text whose source has no ranges, and says where it continues", async () => {
+    const source: Source = {
+      ...reads(({ path, query }) => {
+        if (query || path !== "a") throw path === "d" && !query ? new ResourceError("directory", "d") : notFound(path);
+        return [{ body: { text: "1\n2\n3\n4\n" }, mimeType: "text/plain", meta: { k: 1 } }];
+      }),
+      stat: async ({ path, query }) => {
+        if (query || path === "x") throw notFound(path);
+        return path === "d" ? { path, mimeType: directoryType } : { path, size: 8 };
+      },
+      children: async () => ({ items: [] }),
+    };
+    const { pressmark } = open(source);
+    const uri = "m://h/a?lines=2-3";
+    expect((await pressmark.read(uri, call)).contents).toEqual([
+      {
+        uri,
+        mimeType: "text/plain",
+        body: { text: "2\n3\n" },
+        meta: { k: 1, "pressmark/range": { lines: [2, 3], total: 4, next: "lines=4-5" } },
+      },
+    ]);
+    expect(await pressmark.stat(uri, call)).toEqual({ uri, name: "a", title: "a" });
+    await expect(pressmark.read("m://h/a?lines=5-6", call)).rejects.toMatchObject({
+      kind: "invalid",
+      message: '"m://h/a?lines=5-6" has 4 lines, so there is none at 5',
+    });
+    for (const missing of ["m://h/x?lines=1-2", "m://h/d?lines=1-2", "m://h/a?other=1", "m://h/a?lines=0-1"]) {
+      await expect(pressmark.read(missing, call), missing).rejects.toMatchObject({ kind: "not-found" });
+      await expect(pressmark.stat(missing, call), missing).rejects.toMatchObject({ kind: "not-found" });
+    }
+  });
+
+  it("cuts the whole text if its source ignores the range, and leaves lines of another kind as they are", async () => {
+    const whole = "1\n2\n3\n4\n";
+    const ignoring = open(reads(() => [{ body: { text: whole } }])).pressmark;
+    expect((await ignoring.read("m://h/a?lines=2-3", call)).contents).toMatchObject([{ body: { text: "2\n3\n" } }]);
+    const own = open(reads(({ query }) => [{ body: { text: query ? "lines as colours" : whole } }])).pressmark;
+    expect((await own.read("m://h/a?lines=2-3", call)).contents).toMatchObject([
+      { body: { text: "lines as colours" } },
+    ]);
   });
 
   it("gives parts at other addresses their own URI, and those at the same address the caller's", async () => {

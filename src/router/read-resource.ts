@@ -1,5 +1,7 @@
 /** Reads one resource, or returns its metadata. */
-import { type ErrorKind, notFound, ResourceError } from "../errors.ts";
+import { type ErrorKind, invalid, notFound, quote, ResourceError } from "../errors.ts";
+import { cutLines } from "../lib/cut-lines.ts";
+import { type Lines, linesOf, withLines, withoutLines } from "../lib/line-range-uri.ts";
 import { directoryType } from "../resources.ts";
 import type { Call, Content, Freshness, ReadResult, Resource, Resources } from "../resources.ts";
 import type { Address, Entry, Part } from "../source.ts";
@@ -15,15 +17,49 @@ const countedChildren = 10_000;
 export interface ResourceReader extends Pick<Resources, "read" | "stat"> {
   /** Returns the source's entry for a location that the caller may see. */
   findEntry(place: Location, uri: string, call: Call): Promise<Entry>;
+  /** Finds a resource by its URI. A line range that its source does not know names the whole resource. */
+  locate(uri: string, call: Call): Promise<LocatedEntry>;
+}
+
+interface LocatedEntry {
+  readonly place: Location;
+  readonly entry: Entry;
 }
 
 export function createResourceReader(access: Access): ResourceReader {
   async function read(uri: string, call: Call): Promise<ReadResult> {
+    const lines = linesOf(uri);
+    return lines ? readLines(uri, lines, call) : readExactly(uri, call);
+  }
+
+  /** Cuts the lines out of the whole text if the source does not know line ranges. */
+  async function readLines(uri: string, lines: Lines, call: Call): Promise<ReadResult> {
+    let missing: unknown = notFound(uri);
+    const given = await readExactly(uri, call).catch((cause: unknown) => {
+      if (!isMissing(cause)) throw cause;
+      missing = cause;
+      return undefined;
+    });
+    if (given?.contents.some(({ meta }) => meta?.["pressmark/range"] !== undefined)) return given;
+    const whole = await readExactly(withoutLines(uri), call, { mayBeDirectory: false }).catch((cause: unknown) => {
+      if (!given && !isMissing(cause)) throw cause;
+      return undefined;
+    });
+    const text = onlyText(whole);
+    // A source may have lines of its own: then it returns another text than the whole.
+    if (given && (text === undefined || onlyText(given) !== text)) return given;
+    const [content] = whole?.contents ?? [];
+    if (!whole || !content || text === undefined) throw missing;
+    return { ...whole, contents: [linesOfContent(content, text, lines, uri)] };
+  }
+
+  async function readExactly(uri: string, call: Call, { mayBeDirectory = true } = {}): Promise<ReadResult> {
     const { mount, at } = access.place(uri, call);
     let parts: readonly Part[];
     try {
       parts = await mount.source.read(at, call);
     } catch (cause) {
+      if (isDirectory(cause) && !mayBeDirectory) throw notFound(uri);
       if (isDirectory(cause)) return readDirectory({ mount, at }, uri, call);
       // The error of a link could reveal that its target exists.
       if (!access.isOpen && isTelling(cause)) await findEntry({ mount, at }, uri, call);
@@ -100,14 +136,57 @@ export function createResourceReader(access: Access): ResourceReader {
     }
   }
 
+  async function locate(uri: string, call: Call): Promise<LocatedEntry> {
+    const place = access.place(uri, call);
+    try {
+      return { place, entry: await findEntry(place, uri, call) };
+    } catch (cause) {
+      if (!linesOf(uri) || !isMissing(cause)) throw cause;
+      const wholePlace = access.place(withoutLines(uri), call);
+      const { size: _, ...entry } = await findEntry(wholePlace, uri, call).catch((error: unknown) => {
+        throw isMissing(error) ? cause : error;
+      });
+      if (entry.mimeType === directoryType) throw cause;
+      return { place: wholePlace, entry };
+    }
+  }
+
   return {
     read,
     findEntry,
+    locate,
     async stat(uri, call) {
-      const place = access.place(uri, call);
-      return access.describe(uri, await findEntry(place, uri, call), place.mount, call);
+      const { place, entry } = await locate(uri, call);
+      return access.describe(uri, entry, place.mount, call);
     },
   };
+}
+
+/** Lines of a resource whose source has no ranges. */
+function linesOfContent(content: Content, text: string, [first, wantedLast]: Lines, uri: string): Content {
+  const cut = cutLines(text, first, wantedLast);
+  if (!("text" in cut)) {
+    const { total } = cut;
+    throw invalid(`${quote(uri)} has ${total} ${total === 1 ? "line" : "lines"}, so there is none at ${first}`, {
+      reason: "beyond-end",
+      total,
+    });
+  }
+  const { last, total } = cut;
+  const width = last - first + 1;
+  const next = withLines(uri, [last + 1, last + width]);
+  const range = { lines: [first, last], total, ...(last < total && { next: next.slice(next.indexOf("?") + 1) }) };
+  return { ...content, uri, body: { text: cut.text }, meta: { ...content.meta, "pressmark/range": range } };
+}
+
+/** Undefined if there are several contents, or bytes. */
+function onlyText(result: ReadResult | undefined): string | undefined {
+  const [content, ...others] = result?.contents ?? [];
+  return content && others.length === 0 && "text" in content.body ? content.body.text : undefined;
+}
+
+function isMissing(cause: unknown): boolean {
+  return cause instanceof ResourceError && cause.kind === "not-found";
 }
 
 function isDirectory(cause: unknown): boolean {

@@ -66,7 +66,7 @@ const fewLocations = 8;
 
 export function createResourceWatcher(
   access: Access,
-  { findEntry }: Pick<ResourceReader, "findEntry">,
+  { findEntry, locate }: Pick<ResourceReader, "findEntry" | "locate">,
 ): ResourceWatcher {
   const watchByChannel = new Map<string, SharedWatch>();
   const live = new Set<Listener>();
@@ -118,10 +118,9 @@ export function createResourceWatcher(
   /** Undefined for a URI that is missing, hidden or not watchable. */
   async function findLocation(uri: string, call: Call): Promise<WatchedLocation | undefined> {
     try {
-      const { mount, at } = access.place(uri, call);
-      if (mount.source.watch === undefined) return undefined;
-      const { reveals } = await findEntry({ mount, at }, uri, call);
-      return { mount, at, reveals, change: { kind: "updated", uri } };
+      if (access.place(uri, call).mount.source.watch === undefined) return undefined;
+      const { place, entry } = await locate(uri, call);
+      return { ...place, reveals: entry.reveals, change: { kind: "updated", uri } };
     } catch (cause) {
       // A passing failure does not mean that the entry is gone: the caller should retry.
       const { kind } = toResourceError(cause);

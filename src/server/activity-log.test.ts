@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createClock } from "../testing/clock.ts";
 import { createActivityLog } from "./activity-log.ts";
 
-const visitor = { name: "host", version: "1", revision: "2026-07-28" };
+const visitor = { caller: { id: "local", owner: true }, name: "host", version: "1", revision: "2026-07-28" };
 
 describe("the activity log", () => {
   it("forgets a client without a connection after a while, and keeps one that stays", async () => {
@@ -17,6 +17,10 @@ describe("the activity log", () => {
     expect(register.clients()).toMatchObject([{ name: "other", era: "legacy", connections: 1 }]);
     leave.abort();
     expect(register.clients()).toEqual([]);
+    expect(register.seen()).toMatchObject([
+      { name: "other", connections: 0 },
+      { name: "host", connections: 0 },
+    ]);
   });
 
   it("knows who is there although the wall clock is set back, and shows its time", async () => {
@@ -47,6 +51,16 @@ describe("the activity log", () => {
     expect(register.clients().some(({ name }) => name === "faithful")).toBe(true);
     expect(register.reads()).toHaveLength(100);
     expect(register.reads()[0]?.uri.length).toBe(2048);
+  });
+
+  it("keeps the owner's clients, and tells them from those of others", () => {
+    const register = createActivityLog(createClock().runtime);
+    const guest = { ...visitor, caller: { id: "guest" } };
+    register.requested({ ...visitor, name: "mine" });
+    register.requested(guest);
+    for (let index = 0; index < 1000; index += 1) register.requested({ ...guest, name: `client-${index}` });
+    expect(register.clients()).toHaveLength(200);
+    expect(register.seen().map(({ name }) => name)).toEqual(["mine"]);
   });
 
   it("counts repeated reads, and leaves out the server's own resources", () => {

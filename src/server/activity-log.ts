@@ -1,8 +1,10 @@
 /** Records connected clients and recent reads: bounded, in memory, visible to the owner only. */
+import type { StdioStart } from "../config/hosts/host-setups.ts";
 import type { ClientInfo, RequestObserver } from "../protocol/request-observer.ts";
 import type { Runtime } from "../source.ts";
+import { largestShare } from "./largest-share.ts";
 
-interface ClientStatus extends ClientInfo {
+interface ClientStatus extends Omit<ClientInfo, "caller"> {
   readonly era: "modern" | "legacy";
   readonly since: string;
   readonly lastSeen: string;
@@ -24,11 +26,15 @@ interface ServedAt {
   readonly version: string;
   readonly url?: string;
   readonly tokenVariable?: string;
+  /** How a host on this machine starts a server of its own. */
+  readonly stdio?: StdioStart;
 }
 
 export interface ActivityLog extends RequestObserver {
   /** Connected or recently active clients, most recent first. */
   clients(): readonly ClientStatus[];
+  /** The owner's clients since the server started, also those that are no longer connected. */
+  seen(): readonly ClientStatus[];
   /** Most recent first. */
   reads(): readonly ReadStatus[];
   /** Undefined until the server listens. */
@@ -74,7 +80,7 @@ export function createActivityLog({ now, monotonicMs }: Pick<Runtime, "now" | "m
   }
 
   function meet(visitor: ClientInfo): Known {
-    const key = `${visitor.name}\0${visitor.version ?? ""}\0${visitor.revision}`;
+    const key = [visitor.caller.id, visitor.name, visitor.version, visitor.revision].join("\0");
     const [at, seenMs] = [now(), monotonicMs()];
     const found = known.get(key);
     if (found) return Object.assign(found, { lastSeen: at, seenMs });
@@ -85,9 +91,9 @@ export function createActivityLog({ now, monotonicMs }: Pick<Runtime, "now" | "m
     return met;
   }
 
-  /** Drops the least recently active client, if possible one without a connection. */
+  /** Drops the least recently active client of the caller who has most, if possible one without a connection. */
   function forgetOne(): void {
-    const [first, ...others] = known.entries();
+    const [first, ...others] = largestShare(known.entries(), ([, { visitor }]) => visitor.caller.id);
     let oldest = first;
     for (const each of others) if (oldest && isSooner(each[1], oldest[1])) oldest = each;
     if (oldest) known.delete(oldest[0]);
@@ -125,18 +131,9 @@ export function createActivityLog({ now, monotonicMs }: Pick<Runtime, "now" | "m
 
     clients() {
       const oldest = monotonicMs() - hereMs;
-      return [...known.values()]
-        .filter(({ connections, seenMs }) => connections > 0 || seenMs >= oldest)
-        .toReversed()
-        .sort((one, other) => other.seenMs - one.seenMs)
-        .map(({ visitor, since, lastSeen, connections }) => ({
-          ...visitor,
-          era: visitor.revision >= firstModern ? "modern" : "legacy",
-          since: toIso(since),
-          lastSeen: toIso(lastSeen),
-          connections,
-        }));
+      return inOrder([...known.values()].filter(({ connections, seenMs }) => connections > 0 || seenMs >= oldest));
     },
+    seen: () => inOrder([...known.values()].filter(({ visitor }) => visitor.caller.owner)),
 
     reads: () => [...reads.values()].toReversed().map(({ at, ...read }) => ({ ...read, at: toIso(at) })),
 
@@ -154,6 +151,23 @@ export function createActivityLog({ now, monotonicMs }: Pick<Runtime, "now" | "m
       signal.addEventListener("abort", () => hearers.delete(hear), { once: true });
     },
   };
+}
+
+/** Most recently active first. */
+function inOrder(clients: readonly Known[]): readonly ClientStatus[] {
+  return clients
+    .toReversed()
+    .sort((one, other) => other.seenMs - one.seenMs)
+    .map(({ visitor, since, lastSeen, connections }) => {
+      const { caller: _, ...client } = visitor;
+      return {
+        ...client,
+        era: visitor.revision >= firstModern ? "modern" : "legacy",
+        since: toIso(since),
+        lastSeen: toIso(lastSeen),
+        connections,
+      };
+    });
 }
 
 function isSooner(one: Known, other: Known): boolean {

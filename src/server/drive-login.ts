@@ -1,5 +1,4 @@
 /** Signs in to Drive and out, and lists accounts, for the command. */
-import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { quote, ResourceError, toResourceError } from "../errors.ts";
 import type { Runtime } from "../source.ts";
@@ -54,13 +53,6 @@ export function createDriveLogins({ env, runtime, rootUrl }: DriveLoginOptions):
         }),
       ),
   };
-}
-
-/** Opens a page in the user's browser, if there is one. */
-export function openBrowser(url: string, platform: NodeJS.Platform = process.platform): void {
-  const program = platform === "darwin" ? "open" : platform === "win32" ? "explorer" : "xdg-open";
-  // Otherwise the user opens the printed URL.
-  execFile(program, [url], () => undefined).unref();
 }
 
 async function problemOf(

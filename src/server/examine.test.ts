@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hostFiles } from "../config/hosts/hosts.ts";
-import { ResourceError } from "../errors.ts";
+import { lastingFailure, ResourceError } from "../errors.ts";
 import type { Call } from "../resources.ts";
 import { createMemory } from "../sources/memory.ts";
 import {
@@ -84,6 +84,13 @@ describe("a mount that is examined", () => {
       says: expect.stringContaining("the backend is away"),
       advice: "check that its backend is running and reachable",
     });
+  });
+
+  it("has no advice about its backend if something else must be changed first", async () => {
+    const cause = lastingFailure('the source mcp needs the package "x"; run: npm install x');
+    const found = await examineMount({ name: "m", source: { ...source, list: () => Promise.reject(cause) } }, call);
+    expect(found).toMatchObject({ state: "broken", says: expect.stringContaining("npm install x") });
+    expect(found.advice).toBeUndefined();
   });
 
   it("is not broken for one thing that is too large, or gone since", async () => {

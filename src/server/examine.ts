@@ -34,8 +34,9 @@ export async function examineMount(
 ): Promise<CheckResult> {
   const about = `mount ${mount.name}`;
   const broken = (failure: string, cause: unknown): CheckResult => {
-    const { kind, message } = toResourceError(cause);
-    const advice = adviceFor(kind);
+    const error = toResourceError(cause);
+    const { kind, message } = error;
+    const advice = adviceFor(error);
     const state = kind === "unavailable" && mount.isOptional ? "hint" : "broken";
     return { about, state, says: `${failure}: ${message}`, advice };
   };
@@ -115,8 +116,9 @@ async function arm(source: Source, call: Call): Promise<unknown> {
   }
 }
 
-function adviceFor(kind: ResourceError["kind"]): string | undefined {
-  if (kind === "unavailable") return "check that its backend is running and reachable";
+/** The message of a lasting failure says itself what to change. */
+function adviceFor({ kind, passing }: ResourceError): string | undefined {
+  if (kind === "unavailable" && passing) return "check that its backend is running and reachable";
   return kind === "unexpected" ? "set PRESSMARK_LOG=info for details" : undefined;
 }
 

@@ -4,6 +4,7 @@ import type { Protocol } from "../protocol/protocol.ts";
 import { createGatherPrompt } from "../protocol/gather-prompt.ts";
 import type { PromptSet } from "../protocol/prompts.ts";
 import { withRelayedPrompts } from "../protocol/relayed-prompts.ts";
+import { createCountTokens } from "../protocol/tools/count-tokens.ts";
 import { createActionTools } from "../protocol/tools/action-tools.ts";
 import { createRelayedTools, joinToolSets } from "../protocol/tools/relayed-tools.ts";
 import { createReadingTools, type ReadingToolName } from "../protocol/tools/reading-tools.ts";
@@ -14,9 +15,11 @@ import { createInstructions } from "./instructions.ts";
 import { createMeteredResources } from "./metered-resources.ts";
 import { type Server, mountsFor } from "./open-server.ts";
 import type { ServerMetrics } from "./server-metrics.ts";
+import { createCompleteTemplate } from "./complete-template.ts";
 import { createPickTool } from "./picker-app.ts";
-import { createSaveSet } from "./sets/save-set.ts";
-import { createSetPrompts } from "./sets/set-prompts.ts";
+import { forPicker } from "./picker-tools.ts";
+import { createDeleteSet, createSaveSet } from "./sets/save-set.ts";
+import { createPromptNames, createSetPrompts } from "./sets/set-prompts.ts";
 
 interface FeaturesOptions {
   readonly pressmark: Pick<
@@ -56,10 +59,12 @@ interface ServerProtocolOptions {
 
 /** The protocol of a server with all its features, the same for every transport. */
 export function createServerProtocol(
-  pressmark: Pick<Server, "register" | "runtime" | "quotas">,
+  { register, deliveries, runtime, quotas }: Pick<Server, "register" | "deliveries" | "runtime" | "quotas">,
   { resources, server: name, instructions, tools, moreTools, prompts }: Features,
   { version, isPrivate = false, metrics }: ServerProtocolOptions,
 ): Protocol {
+  // Without a list of deliveries, recent reads are not recorded either.
+  const recording = deliveries ? { gave: deliveries.gave } : { read: () => undefined };
   return createProtocol({
     resources,
     server: { ...name, version },
@@ -67,35 +72,42 @@ export function createServerProtocol(
     tools,
     moreTools,
     prompts,
-    observer: { ...pressmark.register, answered: metrics?.answered, watching: metrics?.watching },
+    observer: { ...register, ...recording, answered: metrics?.answered, watching: metrics?.watching },
     isPrivate,
-    quotas: pressmark.quotas,
-    log: pressmark.runtime.log,
+    quotas,
+    log: runtime.log,
   });
 }
 
 export function createFeatures({ pressmark, tools }: FeaturesOptions): Features {
-  const only = tools === false ? [] : namesOf(pressmark.settings.tools);
+  const setting = tools === false ? false : pressmark.settings.tools;
+  const only = namesOf(setting);
   const instructions = createInstructions({ pressmark, server: server.name, tools: only });
   const mounts = (caller: Caller) => mountsFor(pressmark, caller);
   const resources = createMeteredResources(pressmark.resources, pressmark.quotas);
+  const hasApp = isNamed("pick_resources", setting);
+  const isListed = ({ name }: Tool) => Array.isArray(setting) && (setting as readonly string[]).includes(name);
+  const unlessListed = (tool: Tool, isOwners: boolean) =>
+    isListed(tool) ? tool : forPicker(tool, { hasApp, isOwners });
+  const otherPrompts = [createGatherPrompt(resources, mounts)];
+  const forPeople = [
+    unlessListed(createCountTokens(resources), false),
+    unlessListed(createCompleteTemplate(resources), false),
+    unlessListed(createSaveSet({ ...pressmark, promptName: createPromptNames(otherPrompts) }), true),
+    unlessListed(createDeleteSet(pressmark), true),
+  ];
   const callable = [
     ...createReadingTools({ resources, server: server.name, mounts, only }),
-    ...(tools !== false && maySave(pressmark.settings.tools) ? [createSaveSet(pressmark)] : []),
+    ...(setting === false ? [] : forPeople),
   ];
-  const actions = tools !== false && isNamed("actions", pressmark.settings.tools);
-  const prompts = createSetPrompts({ ...pressmark, resources, others: [createGatherPrompt(resources, mounts)] });
+  const actions = isNamed("actions", setting);
+  const prompts = createSetPrompts({ ...pressmark, resources, others: otherPrompts });
   return {
     resources,
     server,
-    tools: [
-      ...callable,
-      ...(tools !== false && isNamed("pick_resources", pressmark.settings.tools)
-        ? [createPickTool({ mounts, tools: callable.map(({ name }) => name) })]
-        : []),
-    ],
+    tools: [...callable, ...(hasApp ? [createPickTool({ mounts, tools: callable })] : [])],
     actions,
-    ...(tools !== false && pressmark.settings.tools !== false && { moreTools: toolsOfMounts(resources, actions) }),
+    ...(setting !== false && { moreTools: toolsOfMounts(resources, actions) }),
     prompts: resources.relayed ? withRelayedPrompts(prompts, resources.relayed) : prompts,
     // What the server looks up for them is not charged to the caller.
     instructions: (caller) => runCharged(undefined, () => instructions.of(caller)),
@@ -113,11 +125,6 @@ function toolsOfMounts(resources: Resources, withActions: boolean): ToolSet {
 function namesOf(setting: Server["settings"]["tools"]): readonly ReadingToolName[] {
   if (setting === undefined || setting === true) return allNames;
   return setting === false ? [] : allNames.filter((name) => setting.includes(name));
-}
-
-/** Only if listed: it is the only tool that writes. */
-function maySave(setting: Server["settings"]["tools"]): boolean {
-  return Array.isArray(setting) && setting.includes("save_set");
 }
 
 /** Offered unless the config lists tools without it. */

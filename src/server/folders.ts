@@ -1,5 +1,5 @@
 /** Resolves the folders to serve: real paths, no duplicates, each with a name. */
-import { realpathSync, statSync } from "node:fs";
+import { opendirSync, realpathSync, statSync } from "node:fs";
 import { basename, relative, resolve, sep } from "node:path";
 import { invalid, quote } from "../errors.ts";
 
@@ -37,6 +37,9 @@ function realFolder(named: string, from: string): string {
   const path = resolve(from, named);
   try {
     if (!statSync(path).isDirectory()) throw invalid(`${quote(named)} is a file; name its folder`);
+    opendirSync(path).closeSync();
+    // Needs the permission to enter it.
+    statSync(`${path}${sep}.`);
     return realpathSync.native(path);
   } catch (cause) {
     switch ((cause as NodeJS.ErrnoException).code) {

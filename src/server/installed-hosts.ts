@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { findProject } from "../config/find-config.ts";
 import type { HostContext } from "../config/hosts/connection.ts";
 import { type HostFile, hostFiles } from "../config/hosts/hosts.ts";
-import { packageFolder } from "../config/package-folder.ts";
+import { packageFolder } from "../lib/package-folder.ts";
 import type { ServerSettings } from "../config/schema.ts";
 import { stateFolder, systemPathsOf } from "../lib/system-paths.ts";
 import type { Certificate, CertificateFiles } from "./certificate.ts";

@@ -18,9 +18,13 @@ export interface ServedMount extends Mount {
   readonly summary?: string;
 }
 
-/** Resolves a URI, a path within one of the folders, or an absolute path. */
+/**
+ * Resolves a URI, an absolute path, or a path within one of the folders or the current folder `from`. A path that begins with a dot is looked
+ * for in the current folder first; any other, as commands print it, in the mounts first.
+ */
 export async function locate(
   where: string,
+  from: string,
   mounts: readonly ServedMount[],
   resources: Resources,
   call: Call,
@@ -28,11 +32,22 @@ export async function locate(
   const roots = new Set(createRoutes(mounts).mounts.map(({ root }) => root));
   const exists = async (uri: string) =>
     roots.has(uri) || (await resources.stat(uri, call).catch(() => undefined)) !== undefined;
-  for (const uri of urisFor(where, mounts, (folder) => folder)) {
+  const inMounts = () => urisFor(where, mounts, (folder) => folder);
+  const inCurrent = () => urisIn(where, from, mounts);
+  for (const uri of inTurn(isDotted(where) ? [inCurrent, inMounts] : [inMounts, inCurrent])) {
     if (uri === where) return withoutSlash(uri, exists);
     if (await exists(uri)) return uri;
   }
   throw notFound(where);
+}
+
+/** Whether a path is explicitly relative: `.`, `./a`, `../a`. */
+export function isDotted(where: string): boolean {
+  return /^\.{1,2}(?:\/|$)/.test(where);
+}
+
+function* inTurn(lists: readonly (() => Iterable<string>)[]): Generator<string> {
+  for (const list of lists) yield* list();
 }
 
 /**
@@ -47,6 +62,21 @@ export async function withoutSlash(uri: string, exists: (uri: string) => Promise
 /** The URI of a URI or a path relative to `from`, existing or not; undefined if no mount could contain it. */
 export function uriFor(where: string, from: string, mounts: readonly ServedMount[]): string | undefined {
   return urisFor(where, mounts, () => from).next().value;
+}
+
+/** URI of a folder in the innermost mount that contains it, existing or not; undefined if none does. */
+export function uriOfFolder(folder: string, mounts: readonly ServedMount[]): string | undefined {
+  return urisIn(".", folder, mounts).next().value;
+}
+
+/** As `urisFor`, of a path relative to a folder: in the innermost mount first. */
+function urisIn(where: string, from: string, mounts: readonly ServedMount[]): Generator<string, undefined> {
+  const depth = ({ folder = "" }: ServedMount) => folder.length;
+  return urisFor(
+    where,
+    mounts.toSorted((one, other) => depth(other) - depth(one)),
+    () => from,
+  );
 }
 
 /** URIs that a path may mean, by mount; a URI means itself. */

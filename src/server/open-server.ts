@@ -1,4 +1,5 @@
 /** Opens a server from a config file or folders: mounts, index and sets, combined into one Resources. */
+import { realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Writable } from "node:stream";
 import { isDeepStrictEqual } from "node:util";
@@ -16,6 +17,7 @@ import { createResources } from "../router/create-resources.ts";
 import { createRoutes, type Routes } from "../router/route.ts";
 import type { Runtime } from "../source.ts";
 import { type ActivityLog, createActivityLog } from "./activity-log.ts";
+import { createDeliveryLog, type DeliveryLog } from "./delivery-log.ts";
 import { builtInMounts, withBuiltInMounts } from "./built-in-mounts.ts";
 import { cleanUp } from "./clean-up.ts";
 import type { Applied, ConfigFile } from "./config-file.ts";
@@ -70,6 +72,8 @@ export interface Server {
   readonly sets: Sets;
   /** Connected clients and recent reads; written by the transport. */
   readonly register: ActivityLog;
+  /** Absent if the config turns it off. */
+  readonly deliveries?: DeliveryLog;
   /** Server settings of the config at the time of opening. */
   readonly settings: ServerSettings;
   /** How callers sign in, by the current config. */
@@ -81,7 +85,7 @@ export interface Server {
   readonly runtime: Runtime;
   /** Whether a caller may see a URI, and which rule decides. Undefined if no mount serves it. */
   explain(caller: Caller, uri: string): (AccessDecision & { readonly mount: string }) | undefined;
-  /** Resolves a URI, a path within one of the folders, or an absolute path. */
+  /** Resolves a URI, an absolute path, or a path within one of the folders or the current folder. */
   locate(where: string, call: Call): Promise<string>;
   /** Stops everything and releases all resources. */
   close(): Promise<void>;
@@ -131,12 +135,14 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
   let shownPolicy: Policy = policy;
   const index = createServerIndex({ cacheFolder: cacheFolder(systemPaths), project, runtime, live });
   const register = createActivityLog(runtime);
+  const deliveries = config.server.activity === false ? undefined : createDeliveryLog(runtime);
   const quotas = createQuotas(runtime);
   const visitorQuotas = createQuotas(runtime);
   for (const each of [quotas, visitorQuotas]) each.reload(config.quotas);
   const own = builtInMounts({
     index,
     register,
+    deliveries,
     quotas,
     mounts: served,
     faulty: () => faulty,
@@ -251,6 +257,7 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
     index,
     sets,
     register,
+    deliveries,
     settings: first.server,
     withheld: first.withheld.flatMap(({ part, settings }) => (part === "server" ? settings : [])),
     config: first.file,
@@ -265,7 +272,7 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
         mount.source.maySee?.(caller, at) === false || (shown && !policy.maySeeAll(caller, mount.name, shown));
       return { mount: mount.name, ...(isHidden ? { isAllowed: false } : decision) };
     },
-    locate: (where, call) => locate(where, served(), resources, call),
+    locate: (where, call) => locate(where, currentFolder(options), served(), resources, call),
     async close() {
       closing.abort();
       await following;
@@ -275,6 +282,16 @@ export async function openServer(options: OpenServerOptions): Promise<Server> {
       await Promise.all([...retiring, ...open.map((mount) => mount.close())]);
     },
   };
+}
+
+/** Without links, as the folders of mounts are. A single named folder replaces the current one. */
+export function currentFolder({ folders, from }: Pick<OpenServerOptions, "folders" | "from">): string {
+  const folder = folders.length === 1 ? resolve(from, folders[0]!) : from;
+  try {
+    return realpathSync.native(folder);
+  } catch {
+    return folder;
+  }
 }
 
 /**

@@ -54,7 +54,16 @@ describe("pick_resources", () => {
       expect(tool?._meta).toMatchObject({ ui: { resourceUri: uri } });
       expect((await shows.callTool({ name: "pick_resources", arguments: {} })).structuredContent).toMatchObject({
         mounts: [{ uri: expect.stringMatching(/^file:/) as string }],
-        tools: ["search_resources", "list_resources", "read_resource", "gather_context"],
+        tools: [
+          "search_resources",
+          "list_resources",
+          "read_resource",
+          "gather_context",
+          "count_tokens",
+          "complete_template",
+          "save_set",
+          "delete_set",
+        ],
       });
       for (const mimeTypes of [undefined, [], ["text/html"]]) {
         const shy = await visit(server, era, mimeTypes);
@@ -63,6 +72,24 @@ describe("pick_resources", () => {
       }
     },
   );
+
+  it("completes templates for the page, which only clients that show apps are offered", async () => {
+    const server = await serve();
+    const shows = await visit(server, "modern", [type]);
+    const tool = (await shows.listTools()).tools.find(({ name }) => name === "complete_template");
+    expect(tool?._meta).toEqual({ ui: { visibility: ["app"] } });
+    writeFileSync(join(root, "plan.md"), "# Plan\n");
+    const { resourceTemplates } = await shows.listResourceTemplates();
+    const template = resourceTemplates.find(({ uriTemplate }) => uriTemplate.startsWith(`file://${root}`));
+    const [, name] = /\{[+/]?(\w+)/.exec(template!.uriTemplate) ?? [];
+    const args = { uri: template!.uriTemplate, name, value: "pl" };
+    const result = await shows.callTool({ name: "complete_template", arguments: args });
+    expect(result.structuredContent).toEqual({ values: ["plan.md"], hasMore: false });
+    const wrong = await shows.callTool({ name: "complete_template", arguments: { ...args, value: 1 } });
+    expect(wrong.isError).toBe(true);
+    const shy = await visit(server, "modern");
+    expect((await shy.listTools()).tools.map(({ name: each }) => each)).not.toContain("complete_template");
+  });
 
   it("is not offered where there are no tools, or others were chosen", async () => {
     expect((await visit(await serve(false), "modern", [type])).getServerCapabilities()?.tools).toBeUndefined();

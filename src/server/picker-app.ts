@@ -1,16 +1,13 @@
 /** The picker as an MCP App: a page in one file that a host shows, and the tool that opens it. */
 import { notFound, ResourceError } from "../errors.ts";
-import { isJsonObject, member, type RequestParams } from "../protocol/message.ts";
 import { type NamedMount, rootOf } from "../protocol/tools/mounts.ts";
 import type { Tool } from "../protocol/tools.ts";
 import type { Caller } from "../resources.ts";
 import type { Mount } from "../router/route.ts";
 import type { Entry, Source } from "../source.ts";
+import { appType, showsApps } from "./picker-tools.ts";
 
 const pickerAppUri = "ui://pressmark/picker";
-const extension = "io.modelcontextprotocol/ui";
-/** https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx */
-const appType = "text/html;profile=mcp-app";
 
 const entry: Entry = {
   path: "picker",
@@ -51,7 +48,7 @@ async function readPage(file: string | undefined): Promise<string> {
   const [{ readFile }, { join }, { packageFolder }] = await Promise.all([
     import("node:fs/promises"),
     import("node:path"),
-    import("../config/package-folder.ts"),
+    import("../lib/package-folder.ts"),
   ]);
   return readFile(file ?? join(packageFolder(), "dist", "picker-app.html"), "utf8");
 }
@@ -59,8 +56,8 @@ async function readPage(file: string | undefined): Promise<string> {
 interface PickToolOptions {
   /** Mounts that this caller may see. */
   mounts(caller: Caller): readonly NamedMount[];
-  /** Names of the tools that the page may call. */
-  readonly tools: readonly string[];
+  /** Tools that the page may call, if they are offered to the caller. */
+  readonly tools: readonly Tool[];
 }
 
 export function createPickTool({ mounts, tools }: PickToolOptions): Tool {
@@ -89,16 +86,12 @@ export function createPickTool({ mounts, tools }: PickToolOptions): Tool {
     // The second key is for hosts that implement a draft of the extension.
     meta: { ui: { resourceUri: pickerAppUri }, "ui/resourceUri": pickerAppUri },
     isFor: showsApps,
-    call: async (_args, { caller }) => ({
+    call: async (_args, { caller, clientCapabilities }) => ({
       content: [{ type: "text", text: "The picker is shown. The person chooses in it; wait for what they pick." }],
-      structuredContent: { mounts: mounts(caller).map(({ name, base }) => ({ name, uri: rootOf(base) })), tools },
+      structuredContent: {
+        mounts: mounts(caller).map(({ name, base }) => ({ name, uri: rootOf(base) })),
+        tools: tools.filter(({ isFor }) => isFor?.(clientCapabilities, caller) ?? true).map(({ name }) => name),
+      },
     }),
   };
-}
-
-/** Whether this client announced that it can show such pages. */
-function showsApps(clientCapabilities: RequestParams): boolean {
-  const announced = member(member(clientCapabilities, "extensions"), extension);
-  const types = isJsonObject(announced) ? announced["mimeTypes"] : undefined;
-  return Array.isArray(types) && types.includes(appType);
 }

@@ -1,5 +1,6 @@
 /** The real runtime for sources and layers. */
 import type { Writable } from "node:stream";
+import { createPackageNotices } from "../lib/missing-package.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 import { wait } from "../lib/wait.ts";
 import type { Runtime } from "../source.ts";
@@ -9,13 +10,14 @@ type Level = Parameters<Runtime["log"]>[0];
 
 const weight = { info: 0, warn: 1, error: 2 } as const;
 
-/** Drops lines below `level`, and limits repeated lines of a mount. */
+/** Drops lines below `level`, limits repeated lines of a mount, and names a missing package once. */
 export function createRuntime(
   to: Pick<Writable, "write">,
   level: Level = "warn",
   env: Runtime["env"] = process.env,
 ): Runtime {
   const limit = createLineLimit();
+  const isRepeatedNotice = createPackageNotices();
   return {
     now: Date.now,
     monotonicMs,
@@ -23,9 +25,11 @@ export function createRuntime(
     env,
     log(own, message, facts) {
       if (weight[own] < weight[level]) return;
+      const line = logLine(own, message, facts);
+      if (isRepeatedNotice(line)) return;
       const mount = facts?.["mount"];
       const missed = (count: number) => void to.write(logLine(own, message, { mount, "times more": count }));
-      if (limit.admits(`${own} ${String(mount)} ${message}`, missed)) to.write(logLine(own, message, facts));
+      if (limit.admits(`${own} ${String(mount)} ${message}`, missed)) to.write(line);
     },
   };
 }

@@ -39,9 +39,14 @@ export interface Sets {
   find(name: string, call: Call): Promise<FoundSet | undefined>;
   /** URIs of members that the caller may see. Throws "not-found" without any. */
   resolveSet(name: string, call: Call): Promise<readonly string[]>;
-  /** Saves a set for this caller only, replacing their earlier set of this name. */
-  save(set: Pick<SavedSet, "name" | "title" | "description" | "resources">, call: Call): void;
-  /** Sets that this caller saved. */
+  /**
+   * A set of the owner is for everyone who may see its members; it replaces another only with `replace`, else the result is false and
+   * nothing is saved. That of another caller is for this caller only, and replaces the caller's earlier one.
+   */
+  save(set: Pick<SavedSet, "name" | "title" | "description" | "resources">, call: Call, replace?: boolean): boolean;
+  /** Deletes what the caller saved under this name. False if there is nothing. */
+  remove(name: string, call: Call): boolean;
+  /** Sets that this caller may replace. */
   savedBy(call: Call): readonly SavedSet[];
   /** Current sets of the config, regardless of the caller. */
   configured(): readonly SetConfig[];
@@ -157,14 +162,31 @@ export function createSets({ resources, policy, configured, store }: SetsOptions
       return found.members.map(({ uri }) => uri);
     },
 
-    save(set, { caller }) {
-      store.put({ ...set, owner: caller.id });
+    save(set, { caller }, replace = false) {
+      if (caller.owner) {
+        if (replace) store.put(set);
+        // The disk decides: the list in memory may be older than a set of another process.
+        else if (!store.create(set)) {
+          this.changed();
+          return false;
+        }
+        // Else the owner's own set of this name would appear again when this one is deleted.
+        store.remove({ name: set.name, owner: caller.id });
+      } else store.put({ ...set, owner: caller.id });
       this.changed();
+      return true;
+    },
+
+    remove(name, { caller }) {
+      const isOwn = store.remove({ name, owner: caller.id });
+      const isPublic = caller.owner === true && store.remove({ name });
+      if (isOwn || isPublic) this.changed();
+      return isOwn || isPublic;
     },
 
     savedBy({ caller }) {
       saved ??= store.all();
-      return saved.filter(({ owner }) => owner === caller.id);
+      return saved.filter(({ owner }) => owner === caller.id || (owner === undefined && caller.owner === true));
     },
 
     configured,

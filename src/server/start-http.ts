@@ -1,8 +1,9 @@
 /** Starts the HTTP server. */
 import type { AddressInfo } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
-import { join } from "node:path";
-import { packageFolder } from "../config/package-folder.ts";
+import { dirname, join, resolve } from "node:path";
+import type { StdioStart } from "../config/hosts/host-setups.ts";
+import { packageFolder } from "../lib/package-folder.ts";
 import { denied } from "../errors.ts";
 import { realPath } from "../lib/real-path.ts";
 import { withMembers } from "../lib/with-members.ts";
@@ -183,7 +184,11 @@ export async function startHttp(options: HttpServerOptions): Promise<HttpServer>
     const picker = new URL("/", url).href;
     const invited = base ? `${base}/` : picker;
     const forHosts = { url: base ? `${base}/mcp` : url, tokenVariable: settings.auth ? undefined : gate?.variable };
-    pressmark.register.served = { version, ...forHosts };
+    pressmark.register.served = {
+      version,
+      ...forHosts,
+      stdio: loopback && !base ? stdioStart(options, pressmark) : undefined,
+    };
     return {
       url,
       picker,
@@ -233,4 +238,19 @@ function ownNames(): string[] {
 function isLoopback(bound: AddressInfo | string | null): boolean {
   if (bound === null || typeof bound === "string") return true;
   return bound.address === "::1" || bound.address.startsWith("127.") || bound.address.startsWith("::ffff:127.");
+}
+
+/** Serves the same over stdio. */
+function stdioStart({ folders, config, from, env, tools }: HttpServerOptions, server: Server): StdioStart {
+  const words =
+    config !== undefined
+      ? ["--config", resolve(from, config)]
+      : folders.length > 0
+        ? folders.map((folder) => resolve(from, folder))
+        : [server.config === undefined ? from : dirname(server.config)];
+  return {
+    words: tools === false ? [...words, "--no-tools"] : words,
+    env,
+    program: join(packageFolder(), "bin", "pressmark.js"),
+  };
 }

@@ -93,6 +93,12 @@ describe("pressmark://status", () => {
     expect(status.hosts[0]?.text).toContain(server.url);
   });
 
+  it("gives hosts a stdio server without tools if this one has none", async () => {
+    const { hosts } = await statusOf(await visit(await serve({ tools: false })));
+    expect(JSON.stringify(hosts)).toContain("--no-tools");
+    expect(JSON.stringify((await statusOf(await visit(await serve()))).hosts)).not.toContain("--no-tools");
+  });
+
   it("changes when a mount has been looked at, when something is read, and when a client comes or goes", async () => {
     const pressmark = await visit(await serve());
     const watch = await pressmark.watch({ uris: [statusUri] }, call);
@@ -155,6 +161,7 @@ describe("pressmark://status", () => {
     expect((await pressmark.children("pressmark://", {}, call)).items.map(({ uri }) => uri)).toEqual([
       "pressmark://index",
       statusUri,
+      "pressmark://activity",
     ]);
   });
 });

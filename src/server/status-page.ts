@@ -94,7 +94,7 @@ export function statusPage({ index, register, quotas, mounts, faulty, runtime }:
         clients: register.clients(),
         reads: register.reads(),
         refusedByQuota: quotas.refusals(),
-        hosts: await settingsFor(register),
+        hosts: await hostsOf(register),
       };
     },
 
@@ -140,8 +140,16 @@ async function reach(source: Source, call: Call): Promise<void> {
   await source.list({ limit: 1 }, call);
 }
 
-async function settingsFor({ served }: ActivityLog) {
+/** How each host connects, and the client that was most recently active under its name. */
+async function hostsOf({ served, seen }: ActivityLog) {
   if (served?.url === undefined) return [];
-  const { settingsToPaste } = await import("../config/hosts/to-paste.ts");
-  return settingsToPaste({ url: served.url, tokenVariable: served.tokenVariable });
+  const { hostSetups } = await import("../config/hosts/host-setups.ts");
+  const { isClientOf } = await import("../config/hosts/host-clients.ts");
+  const clients = seen();
+  return hostSetups({ ...served, url: served.url }).map(({ host, http, stdio }) => ({
+    host,
+    ...http,
+    stdio,
+    seen: clients.find(({ name }) => isClientOf(host, name)),
+  }));
 }

@@ -84,7 +84,7 @@ export function createTokenGate({ admissions, oauth, pid, monotonicMs, signedIn 
     trim(visits, maxVisitors);
     const secure = isSecure(request) ? "; Secure" : "";
     response.setHeader("Set-Cookie", `${cookieName(request)}=${visit}; HttpOnly; SameSite=Strict; Path=/${secure}`);
-    toPage(response);
+    toPage(request, response);
   }
 
   function turnAway({ headers }: IncomingMessage, response: ServerResponse, why: TurnedAway): void {
@@ -140,7 +140,7 @@ export function createTokenGate({ admissions, oauth, pid, monotonicMs, signedIn 
     } else if (isGood(code)) {
       signedIn?.(admissions.owner, addressOf(request));
       letIn(request, response, admissions.owner);
-    } else if (known) toPage(response);
+    } else if (known) toPage(request, response);
     else turnAway(request, response, "code");
     return "answered";
   }
@@ -163,8 +163,14 @@ function tokenIn({ headers }: IncomingMessage): string | undefined {
 }
 
 /** Redirects without the code, so that it is not stored in the history or sent as a referrer. */
-function toPage(response: ServerResponse): void {
-  response.writeHead(303, { ...unkept, Location: "/" }).end();
+function toPage(request: IncomingMessage, response: ServerResponse): void {
+  const site = request.headers["sec-fetch-site"];
+  if (site === undefined || site === "same-origin" || site === "none")
+    return void response.writeHead(303, { ...unkept, Location: "/" }).end();
+  // After a link on another page, as in a file, a redirect would not carry the cookie (SameSite=Strict); our own page does.
+  response
+    .writeHead(200, { ...unkept, "Content-Type": "text/html; charset=utf-8" })
+    .end('<!doctype html><meta http-equiv="refresh" content="0;url=/"><title>Pressmark</title>');
 }
 
 /** Browsers send cookies with requests from any page and port: they count only for our own pages. */

@@ -2,9 +2,9 @@
 import type { z as Zod } from "zod";
 import { besidesOthers } from "../lib/besides-others.ts";
 import { intOption } from "../lib/int-option.ts";
-import { lastingFailure, notFound, ResourceError, unsupported } from "../errors.ts";
+import { lastingFailure, notFound, ResourceError } from "../errors.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
-import { isPackageMissing } from "../lib/missing-package.ts";
+import { isPackageMissing, packageNeeded } from "../lib/missing-package.ts";
 import { mayHoldSecret } from "../lib/url-secret.ts";
 import { withoutPlaces } from "../lib/without-locations.ts";
 import { directoryType } from "../resources.ts";
@@ -161,10 +161,7 @@ function createUpstream(
       return createRemoteServer([programWay(program)], connectionOptions);
     } catch (cause) {
       if (!isPackageMissing(cause, neededPackage)) throw cause;
-      throw unsupported(
-        `the source mcp needs the package "${neededPackage}"; install it with "npm install ${neededPackage}"`,
-        cause,
-      );
+      throw lastingFailure(packageNeeded("the source mcp needs", neededPackage), cause);
     }
   }
 
@@ -173,7 +170,7 @@ function createUpstream(
       if (isClosed) throw lastingFailure("the source was closed");
       pressmark ??= load().catch((cause: unknown) => {
         pressmark = undefined;
-        runtime.log("error", "the MCP client package cannot be loaded", { cause });
+        runtime.log("error", "the source cannot be used", { cause });
         throw cause;
       });
       return pressmark;

@@ -111,7 +111,10 @@ export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolv
     visit: createVisit({ ...visiting, maxBytes: options.maxBytes, mayVisit, pace }),
     known,
     urlOf(at) {
-      const url = listed.get(keyOf(at))?.url ?? urlOf(at, hosts.schemeOf);
+      const page = listed.get(keyOf(at));
+      // A line range is cut from the page; it is not sent to the site.
+      if (!page && /^\d+-\d*$/.test(at.query?.["lines"] ?? "")) return undefined;
+      const url = page?.url ?? urlOf(at, hosts.schemeOf);
       return url && hosts.allows(url) ? url : undefined;
     },
     versionOf: (key) => listed.get(key)?.entry.version,

@@ -138,6 +138,19 @@ export function resourcesContract(name: string, setup: ResourcesSetup): void {
         }
       });
 
+      it("returns the lines that a query names, of every text", async () => {
+        for (const [path, text] of texts) {
+          const uri = `${uriOf(path)}?lines=2-3`;
+          const lines = text.split(/(?<=\n)/).slice(1, 3);
+          if (lines.length === 0) await refusal(resources.read(uri, call()), ["invalid"], path);
+          else {
+            const { contents } = await resources.read(uri, call());
+            expect(contents, path).toMatchObject([{ uri, body: { text: lines.join("") } }]);
+            expect(await resources.stat(uri, call()), path).toMatchObject({ uri });
+          }
+        }
+      });
+
       it('a missing resource throws "not-found"; it never returns an empty array', async () => {
         for (const path of missing) await refusal(resources.read(uriOf(path), call()), ["not-found"], path);
         for (const uri of ["no-such-scheme://x/y", "relative", `${uriOf(aFile)}?no-such-query=1`])

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ResourceError } from "../errors.ts";
 import { createMemory } from "../sources/memory.ts";
-import type { Source, SourceChange } from "../source.ts";
+import type { Runtime, Source, SourceChange } from "../source.ts";
 import { createClock } from "../testing/clock.ts";
 import { createWatchers } from "./watchers.ts";
 
@@ -191,11 +191,19 @@ describe("watchers", () => {
     expect(heard).toEqual([]);
   });
 
-  it("resolve the join after a first failed attempt, retry with growing delays, and then report lost", async () => {
+  it("resolve the join after a first failed attempt, retry with growing delays, log that once, and then report lost", async () => {
     const clock = createClock();
     const { source, starts, refuse } = scripted();
     refuse.push(...Array.from({ length: 10 }, (_, index) => new Error(`refusal ${index}`)));
-    const watchers = createWatchers(source, { name: "m" }, clock.runtime);
+    const delaysMs: number[] = [];
+    const runtime: Runtime = {
+      ...clock.runtime,
+      wait(ms, signal) {
+        if (starts.length === 0) delaysMs.push(ms);
+        return clock.runtime.wait(ms, signal);
+      },
+    };
+    const watchers = createWatchers(source, { name: "m" }, runtime);
     const heard: SourceChange[] = [];
     await watchers.join((change) => heard.push(change), never);
     expect(clock.logged).toHaveLength(1);
@@ -204,7 +212,10 @@ describe("watchers", () => {
     await watchers.join(() => {}, never);
     while (starts.length === 0) await clock.advance(1000);
     expect(heard).toEqual([{ kind: "lost" }]);
-    const delaysMs = clock.logged.flatMap(({ facts }) => facts?.["delayMs"] ?? []);
+    expect(clock.logged.map(({ message }) => message)).toEqual([
+      "the watch cannot start, trying again",
+      "the watch is running again",
+    ]);
     expect(delaysMs).toHaveLength(10);
     for (const [index, delayMs] of delaysMs.entries()) {
       const longestMs = Math.min(30_000, 250 * 2 ** index);

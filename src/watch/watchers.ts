@@ -17,6 +17,8 @@ export interface Watchers {
   arrive(): Promise<void>;
   /** Number of changes that are not announced yet. Never 0 while the watch is down, because there may be some. */
   readonly pending: number;
+  /** Whether the watch is running now. */
+  readonly isArmed: boolean;
   /** Afterwards no one is notified, and nothing runs. */
   close(): void;
 }
@@ -82,6 +84,8 @@ export function createWatchers(
       steadyMs,
       now: () => runtime.monotonicMs(),
     });
+    // Logged once until it is back: a backend may be away for days.
+    let isReported = false;
     for (let missed = false; ; missed = true) {
       let isArmed = false;
       let cause: unknown;
@@ -91,6 +95,7 @@ export function createWatchers(
         isArmed = true;
         backoff.begun();
         if (run?.ending.signal === signal) run.watch = changes;
+        isReported = false;
         if (missed) {
           runtime.log("info", "the watch is running again", { mount: mount.name });
           coalescer.hear({ kind: "lost" });
@@ -107,7 +112,9 @@ export function createWatchers(
       delete run?.watch;
       const delayMs = retryAfterOf(cause) ?? backoff.ended() * (0.75 + Math.random() / 4);
       const what = isArmed ? "the watch ended" : "the watch cannot start";
-      runtime.log("warn", `${what}, trying again`, { mount: mount.name, delayMs: Math.round(delayMs), cause });
+      if (!isReported)
+        runtime.log("warn", `${what}, trying again`, { mount: mount.name, delayMs: Math.round(delayMs), cause });
+      isReported = true;
       tried();
       try {
         await runtime.wait(delayMs, signal);
@@ -158,6 +165,10 @@ export function createWatchers(
 
     get pending() {
       return run ? run.coalescer.pending + (run.watch ? (run.watch.pending ?? 0) : 1) : 0;
+    },
+
+    get isArmed() {
+      return run?.watch !== undefined;
     },
 
     close() {

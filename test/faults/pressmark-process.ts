@@ -53,9 +53,9 @@ export function startPressmark(
 /** Resolves once the server takes requests. */
 export async function startServe(
   words: readonly string[],
-  options: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
+  { port: wanted = 0, ...options }: { readonly cwd: string; readonly env: NodeJS.ProcessEnv; readonly port?: number },
 ): Promise<Served> {
-  const started = startPressmark(["serve", "--port", "0", ...words], options);
+  const started = startPressmark(["serve", "--port", String(wanted), ...words], options);
   let said = "";
   for await (const chunk of started.child.stdout.setEncoding("utf8").iterator({ destroyOnReturn: false })) {
     said += String(chunk);

@@ -90,7 +90,7 @@ async function everyCommand(folder: FoundFolder): Promise<string> {
     );
     said += out + err;
     const watch = folder.start(["watch"]);
-    await watch.until("watching the list");
+    await watch.until("watching");
     await watch.stop();
     said += watch.said;
   }

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Permit } from "../../backends/web/addresses.ts";
 import type { Resolve } from "../../backends/web/guarded-request.ts";
 import { invalid, quote, unsupported } from "../../errors.ts";
-import { isPackageMissing } from "../../lib/missing-package.ts";
+import { isPackageMissing, packageNeeded } from "../../lib/missing-package.ts";
 import { TokenRefusal, type TokenVerifier, type VerifiedToken, type VerifierContext } from "../token-verifier.ts";
 import { createAttempts } from "./attempts.ts";
 import { createProvider, paths } from "./create-provider.ts";
@@ -40,10 +40,7 @@ export async function openBuiltin(context: BuiltinContext): Promise<TokenVerifie
     throw invalid(`server.auth: builtin needs an https: URL in server.publicUrl, not ${quote(publicUrl)}`);
   const oidc = await import("oidc-provider").catch((cause: unknown) => {
     if (!isPackageMissing(cause, "oidc-provider")) throw cause;
-    throw unsupported(
-      'server.auth: builtin needs the package "oidc-provider"; install it with: npm install oidc-provider',
-      cause,
-    );
+    throw unsupported(packageNeeded("server.auth: builtin needs", "oidc-provider"), cause);
   });
   const { createLocalJWKSet, errors: joseErrors, jwtVerify } = await import("jose");
   const store = createOAuthStore(context.stateFolder, context.config, runtime.now);

@@ -27,12 +27,22 @@ export function stdioConnection(
   { project, env, program }: HostContext,
 ): HostConnection {
   const words = ["stdio", scope === "user" ? project : (projectFolder ?? "--project")];
+  if (scope === "user") return commandOfUser(words, { env, program }, ownPath);
   if (findPressmark(env) && !ownPath) return { kind: "stdio", command: "pressmark", args: words };
-  if (scope === "user") return { kind: "stdio", command: process.execPath, args: [program, ...words] };
   // Not installed there, npx would download whatever has that name.
   if (existsSync(join(project, "node_modules", "pressmark")))
     return { kind: "stdio", command: "npx", args: ["--no", "pressmark", ...words] };
   return { kind: "stdio", command: "pressmark", args: words };
+}
+
+/** Starts Pressmark with these words, for one user of this machine. A host with a PATH of its own may not find the command. */
+export function commandOfUser(
+  words: readonly string[],
+  { env, program }: Pick<HostContext, "env" | "program">,
+  ownPath = false,
+): HostConnection & { readonly kind: "stdio" } {
+  if (findPressmark(env) && !ownPath) return { kind: "stdio", command: "pressmark", args: words };
+  return { kind: "stdio", command: process.execPath, args: [program, ...words] };
 }
 
 /** How to make the command `pressmark` work; undefined if the connection does not need it, or it works. */

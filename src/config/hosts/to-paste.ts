@@ -2,7 +2,7 @@
 import type { HostName } from "./hosts.ts";
 import { askedInput, tokenReference } from "./token-reference.ts";
 
-interface Paste {
+export interface HostPaste {
   /** Name of the host for people. */
   readonly host: string;
   /** A command to run, or a text for the host's settings. */
@@ -18,7 +18,7 @@ export interface PasteOptions {
   readonly tokenVariable?: string;
 }
 
-export function settingsToPaste({ url, tokenVariable: variable }: PasteOptions): readonly Paste[] {
+export function settingsToPaste({ url, tokenVariable: variable }: PasteOptions): readonly HostPaste[] {
   const http = { type: "http", url };
   const tokenFor = (host: HostName) => variable !== undefined && tokenReference(host, variable);
   const withToken = (text: string) => (variable === undefined ? "" : text);

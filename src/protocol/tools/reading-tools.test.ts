@@ -175,7 +175,7 @@ describe("the reading tools", () => {
     ["read_resource", { uri: "memory://files/raw.bin", lines: "1; rm -rf" }, "must be a range"],
     ["read_resource", { uri: "memory://files/raw.bin", lines: "1-2" }, "it has no lines"],
     ["read_resource", { uri: "memory://files/raw.bin", bytes: "100-" }, "there are only 100 bytes"],
-    ["read_resource", { uri: "memory://files/notes/ink.txt", lines: "3-" }, "there are fewer than 3 lines"],
+    ["read_resource", { uri: "memory://files/notes/ink.txt", lines: "3-" }, "has 2 lines, so there is none at 3"],
     ["read_resource", { __proto__: null, constructor: 1 }, "has no argument"],
   ] as const)("%s refuses %j in words that say what to do", async (name, args, message) => {
     expect(await refused(name, args)).toContain(message);

@@ -1,5 +1,6 @@
 /** Suggests URIs for one that does not exist. Suggests only what the caller may list. */
 import { invalid, notFound, quote, ResourceError } from "../../errors.ts";
+import { encodePath } from "../../lib/encode-path.ts";
 import type { Call, Resources } from "../../resources.ts";
 import { decodePath, type NamedMount, rootOf } from "./mounts.ts";
 
@@ -64,8 +65,7 @@ function candidatesOf(uri: string, mounts: readonly NamedMount[]): readonly stri
   if (/^[a-z][a-z0-9+.-]*:/i.test(bare)) return [bare];
   const path = bare.replace(/^(?:\.?\/)+/, "");
   if (path === "") return [];
-  const encoded = path.split("/").map((segment) => encodeURIComponent(segment.toWellFormed()));
-  return mounts.slice(0, maxMounts).map(({ base }) => base + encoded.join("/"));
+  return mounts.slice(0, maxMounts).map(({ base }) => base + encodePath(path));
 }
 
 /** The URI if it exists after all, or the names most similar to the first wrong segment. */

@@ -71,7 +71,7 @@ export function createIdleIndexer(
   if (stored && isKept(files.lock)) hear("reader", files.readStatus());
   else if (stored) {
     const { file: _file, mounts, ...status } = stored.status;
-    // What has changed since is unknown.
+    // Later changes are unknown, so no mount counts as complete.
     const aged = mounts.map((mount) => ({ ...mount, ready: Math.min(mount.ready, 0.99) }));
     hear("writer", { ...status, mounts: aged, ageMs: Math.max(0, stored.ageMs) });
   }

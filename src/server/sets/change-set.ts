@@ -107,8 +107,10 @@ async function placeOf(name: string, pressmark: Server, options: OpenServerOptio
     isConfig: false,
     before: saved,
     async write(after) {
-      if (after) store.put({ ...after, name });
-      else store.remove({ name });
+      if (!after) store.remove({ name });
+      else if (saved) store.put({ ...after, name });
+      // A running server does not take the lock of commands.
+      else if (!store.create({ ...after, name })) throw invalid(`the set ${quote(name)} was just saved; try again`);
     },
   };
   const { config } = pressmark;

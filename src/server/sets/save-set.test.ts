@@ -14,13 +14,21 @@ const readme = `${base}readme.md`;
 
 async function save(pressmark: SetServer, args: Readonly<Record<string, unknown>>, id = "reader"): Promise<ToolResult> {
   const asked = { ...callOf(id), inputResponses: undefined, requestState: undefined, clientCapabilities: {} };
-  return (await createSaveSet({ ...pressmark, policy: openPolicy }).call(args, asked)) as ToolResult;
+  return (await createSaveSet({ ...pressmark, policy: openPolicy, promptName: (name) => name }).call(
+    args,
+    asked,
+  )) as ToolResult;
 }
 
 async function refused(pressmark: SetServer, args: Readonly<Record<string, unknown>>): Promise<string> {
   const error: unknown = await save(pressmark, args).catch((cause: unknown) => cause);
   expect(error, JSON.stringify(args)).toBeInstanceOf(ResourceError);
   return (error as ResourceError).message;
+}
+
+/** 500 URIs of more than this length. */
+function passages(length: number): string[] {
+  return Array.from({ length: 500 }, (_, at) => `${readme}?lines=${at + 1}-${"9".repeat(length)}`);
 }
 
 describe("save_set", () => {
@@ -87,11 +95,20 @@ describe("save_set", () => {
       ["../../etc/passwd"],
       [`${base}%2e%2e`],
     ];
-    for (const each of [...uris, [`${base}${"x".repeat(9000)}`], Array.from({ length: 101 }, () => readme)])
+    const tooMany = Array.from({ length: 501 }, () => readme);
+    for (const each of [...uris, [`${base}${"x".repeat(9000)}`], tooMany])
       await refused(pressmark, { name: "fine", uris: each });
     await refused(pressmark, { name: "fine", uris: [readme], title: "a\u001b[2Jb" });
     await refused(pressmark, { name: "fine", uris: [readme], owner: "someone" });
     expect(pressmark.sets.savedBy(callOf("reader"))).toEqual([]);
+  });
+
+  it("saves 500 resources, if the file of the set can be read again", async () => {
+    await using pressmark = createSetServer({ sampleContents, sets, policy: discreet });
+    expect(await refused(pressmark, { name: "long", uris: passages(2000) })).toBe(
+      '"uris" may be at most 512 KiB together',
+    );
+    await save(pressmark, { name: "pack", uris: passages(4) });
   });
 
   it("keeps so many for one caller and no more", async () => {

@@ -22,6 +22,8 @@ export interface SavedSets {
   all(): readonly SavedSet[];
   /** Replaces the set of the same name and owner. */
   put(set: SavedSet): void;
+  /** Returns false, and writes nothing, if the name and owner have a file, even if another process has just written it. */
+  create(set: SavedSet): boolean;
   /** Returns whether it existed. */
   remove(set: Pick<SavedSet, "name" | "owner">): boolean;
 }
@@ -43,9 +45,17 @@ export function createSavedSets(stateFolder: string, project: Project, { log }: 
     return join(place(), `${key}.json`);
   };
 
-  function write(file: string, text: string): void {
+  /** Returns false if it must be new and is not. */
+  function write(set: SavedSet, isNew: boolean): boolean {
     mkdirSync(place(), { recursive: true, mode: 0o700 });
-    writeFileAtomically(file, text);
+    try {
+      writeFileAtomically(fileOf(set), `${JSON.stringify({ project, ...set }, undefined, 2)}\n`, { isNew });
+    } catch (cause) {
+      if (isNew && (cause as NodeJS.ErrnoException).code === "EEXIST") return false;
+      throw cause;
+    }
+    writeFileAtomically(stamp(), "");
+    return true;
   }
 
   return {
@@ -70,16 +80,14 @@ export function createSavedSets(stateFolder: string, project: Project, { log }: 
       });
     },
 
-    put(set) {
-      write(fileOf(set), `${JSON.stringify({ project, ...set }, undefined, 2)}\n`);
-      write(stamp(), "");
-    },
+    put: (set) => void write(set, false),
+    create: (set) => write(set, true),
 
     remove(set) {
       const file = fileOf(set);
       if (!statSync(file, { throwIfNoEntry: false })) return false;
       rmSync(file, { force: true });
-      write(stamp(), "");
+      writeFileAtomically(stamp(), "");
       return true;
     },
   };

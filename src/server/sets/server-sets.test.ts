@@ -49,7 +49,7 @@ async function toolNames(text: string, tools?: boolean): Promise<readonly string
   const offering = createFeatures({ pressmark: opened, ...(tools !== undefined && { tools }) });
   offering.close();
   await opened.close();
-  return offering.tools.map(({ name }) => name);
+  return offering.tools.filter(({ isFor }) => isFor?.({}, { id: "local" }) ?? true).map(({ name }) => name);
 }
 
 const uriOf = (path: string) => pathToFileURL(join(folder, path)).href;

@@ -1,8 +1,9 @@
 /** Adds sets to a server: those of its config, and saved ones. */
-import { statSync } from "node:fs";
+import { mkdirSync, statSync } from "node:fs";
 import type { Policy } from "../../access/policy.ts";
 import type { Config } from "../../config/config.ts";
 import type { SetConfig } from "../../config/sets.ts";
+import { gatherPrompt } from "../../protocol/gather-prompt.ts";
 import type { Mount } from "../../router/route.ts";
 import type { Runtime } from "../../source.ts";
 import { watchFile } from "../watch-file.ts";
@@ -10,6 +11,7 @@ import { type ServedMount, uriFor } from "../locate.ts";
 import type { Project } from "../search/index-location.ts";
 import { createSets, type Sets } from "../sets.ts";
 import { createSavedSets } from "./saved-sets.ts";
+import { createPromptNames } from "./set-prompts.ts";
 import { setsMount, zedMount } from "./sets-source.ts";
 
 export interface ServerSetsOptions {
@@ -50,6 +52,12 @@ export function createServerSets(options: ServerSetsOptions): ServerSets {
   async function follow(): Promise<void> {
     const openedMs = runtime.now();
     await runtime.wait(startMs, closing.signal);
+    try {
+      // Changes below a folder that does not exist yet would be noticed seconds later.
+      mkdirSync(store.folder, { recursive: true, mode: 0o700 });
+    } catch {
+      // Nothing can be saved here by this user either.
+    }
     const followed = watchFile(store.stamp, async () => sets.changed(), { runtime, signal: closing.signal });
     if ((statSync(store.stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0) >= openedMs - clockLagMs) sets.changed();
     await followed;
@@ -64,7 +72,7 @@ export function createServerSets(options: ServerSetsOptions): ServerSets {
     return given.map((set) => ({ ...set, resources: toUris(set.resources) }));
   }
 
-  const set = setsMount(sets, resources);
+  const set = setsMount(sets, resources, createPromptNames([{ name: gatherPrompt }]));
   const zed = zedMount(sets, resources);
   return {
     sets,

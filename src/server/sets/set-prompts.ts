@@ -18,9 +18,15 @@ interface SetPromptsOptions {
 const maxMemberBytes = 256 * 1024;
 const maxPromptBytes = 1024 * 1024;
 
+/** The name of a set's prompt, also in hosts. */
+export function createPromptNames(others: readonly Pick<Prompt, "name">[]): (set: string) => string {
+  const taken = new Set(others.map(({ name }) => name));
+  return (set) => (taken.has(set) ? `set-${set}` : set);
+}
+
 export function createSetPrompts({ resources, sets, others }: SetPromptsOptions): PromptSet {
   const taken = new Map(others.map((prompt) => [prompt.name, prompt]));
-  const promptName = (set: string) => (taken.has(set) ? `set-${set}` : set);
+  const promptName = createPromptNames(others);
 
   function toPrompt({ name, title, description }: SetInfo): Prompt {
     return {

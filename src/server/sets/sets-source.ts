@@ -31,8 +31,8 @@ const promptLibrary: Entry = {
 type Members = Pick<Resources, "read" | "watch">;
 
 /** First in lists, because people chose them. */
-export function setsMount(sets: Sets, resources: Members): Mount {
-  return { name: setMount, base: setsUri, isFirst: true, source: createSetsSource(sets, resources) };
+export function setsMount(sets: Sets, resources: Members, promptName: (set: string) => string): Mount {
+  return { name: setMount, base: setsUri, isFirst: true, source: createSetsSource(sets, resources, promptName) };
 }
 
 /** The sets in the format of Zed's draft. */
@@ -40,8 +40,14 @@ export function zedMount(sets: Sets, resources: Members): Mount {
   return { name: "zed/", base: "zed://", isFirst: true, source: createZedSource(sets, resources) };
 }
 
-function createSetsSource(sets: Sets, resources: Members): Source {
+function createSetsSource(sets: Sets, resources: Members, promptName: (set: string) => string): Source {
   const children = async (call: Call) => ({ items: (await sets.list(call)).map(toEntry) });
+
+  /** The picker offers to delete only what was saved, and the command of the prompt. */
+  function toEntry({ name, title, description, origin }: SetInfo): Entry {
+    const meta = { "pressmark/origin": origin, "pressmark/prompt": promptName(name) };
+    return { path: name, name, title, description, mimeType: "application/json", meta };
+  }
 
   async function find({ path, query }: Address, call: Call): Promise<FoundSet> {
     const found = query ? undefined : await sets.find(path, call);
@@ -110,10 +116,6 @@ async function lookAtList(sets: Sets, call: Call): Promise<Seen> {
 
 function isRoot({ path, query }: Address): boolean {
   return path === "" && !query;
-}
-
-function toEntry({ name, title, description }: SetInfo): Entry {
-  return { path: name, name, title, description, mimeType: "application/json" };
 }
 
 function json(value: unknown): Part {

@@ -206,7 +206,7 @@ it("TOML needs a package, and the error names the command that installs it", asy
   const missing = Object.assign(new Error("Cannot find package 'smol-toml'"), { code: "ERR_MODULE_NOT_FOUND" });
   await expect(parseToml("a = 1", () => Promise.reject(missing))).rejects.toMatchObject({
     kind: "unsupported",
-    message: 'a TOML file needs the package "smol-toml"; install it with "npm install smol-toml"',
+    message: `a TOML file needs the package "smol-toml"; run in Pressmark's checkout: npm install`,
   });
 });
 

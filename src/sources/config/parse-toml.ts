@@ -1,6 +1,6 @@
 /** Parses TOML: a package reads the values, and a scan of the text locates their lines. */
 import { unsupported } from "../../errors.ts";
-import { isPackageMissing } from "../../lib/missing-package.ts";
+import { isPackageMissing, packageNeeded } from "../../lib/missing-package.ts";
 import { createLeaves, FormatError, type ConfigValue, maxConfigDepth, formatName } from "./leaf.ts";
 
 type Path = readonly (string | number)[];
@@ -40,10 +40,7 @@ export async function parseToml(
 
 function orTellHow(cause: unknown): never {
   if (!isPackageMissing(cause, neededPackage)) throw cause;
-  throw unsupported(
-    `a TOML file needs the package "${neededPackage}"; install it with "npm install ${neededPackage}"`,
-    cause,
-  );
+  throw unsupported(packageNeeded("a TOML file needs", neededPackage), cause);
 }
 
 function toScalar(value: unknown): ConfigValue["value"] {

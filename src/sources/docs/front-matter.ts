@@ -1,5 +1,5 @@
 /** Parses the metadata in the first lines of a document. */
-import { decodeHtmlEntities } from "../../backends/documents/html-entities.ts";
+import { decodeHtmlEntities } from "../../lib/html-entities.ts";
 import { parseJson } from "../../lib/parse-json.ts";
 import { shortLine } from "../../lib/on-one-line.ts";
 import type { Annotations } from "../../resources.ts";

@@ -1,5 +1,5 @@
 /** The headings of a text, their slugs, and the section of each. */
-import { decodeHtmlEntities } from "../../backends/documents/html-entities.ts";
+import { decodeHtmlEntities } from "../../lib/html-entities.ts";
 import { callInThread, ThreadOverrun } from "../../lib/threads.ts";
 import { replaceCodeSpans } from "./code-spans.ts";
 import type { DocumentFormat } from "./formats.ts";

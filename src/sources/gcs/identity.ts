@@ -1,4 +1,5 @@
 /** Credentials for Google: a key file, or the application default credentials of the machine. */
+import { packageNeeded } from "../../lib/missing-package.ts";
 import { isTokenServiceAway, readGoogleKey, refusedKey } from "../../backends/google-credentials.ts";
 import { denied, ResourceError, unavailable, unsupported } from "../../errors.ts";
 
@@ -64,7 +65,7 @@ async function load(keyFile: string | undefined, machineFile: string | undefined
   try {
     library = await import("google-auth-library");
   } catch (cause) {
-    throw unsupported("the source gcs needs a missing package; run: npm install google-auth-library", cause);
+    throw unsupported(packageNeeded("the source gcs needs", "google-auth-library"), cause);
   }
   if (keyFile !== undefined) await readGoogleKey(keyFile);
   else if (machineFile) await readGoogleKey(machineFile, machineKey);

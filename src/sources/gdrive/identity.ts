@@ -2,7 +2,7 @@
 import type { AuthClient, OAuth2Client } from "google-auth-library";
 import { denied, ResourceError, unavailable, unsupported } from "../../errors.ts";
 import { type GoogleKey, isTokenServiceAway, readGoogleKey, refusedKey } from "../../backends/google-credentials.ts";
-import { isPackageMissing } from "../../lib/missing-package.ts";
+import { isPackageMissing, packageNeeded } from "../../lib/missing-package.ts";
 import { textIn } from "./drive-objects.ts";
 import type { StoredLogin } from "./stored-login.ts";
 
@@ -96,7 +96,7 @@ export async function library(): Promise<typeof import("google-auth-library")> {
     return await import("google-auth-library");
   } catch (cause) {
     if (!isPackageMissing(cause, "google-auth-library")) throw cause;
-    throw unsupported("the source gdrive needs a missing package; run: npm install google-auth-library", cause);
+    throw unsupported(packageNeeded("the source gdrive needs", "google-auth-library"), cause);
   }
 }
 

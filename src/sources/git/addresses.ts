@@ -3,7 +3,7 @@ import { invalid, notFound, quote } from "../../errors.ts";
 import { type Address, innerSlash, pathOf, segmentsOf } from "../../source.ts";
 import { parseReadQuery, type ContentRange } from "../../backends/ranges/range.ts";
 
-export type GitRequest =
+type GitRequest =
   | { readonly kind: "mount" | "refs" | "branches" | "status" | "tags" }
   | { readonly kind: "log" | "churn"; readonly query: Readonly<Record<string, string>>; readonly asText: boolean }
   | {

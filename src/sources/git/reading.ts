@@ -48,7 +48,10 @@ interface GitReaderOptions extends OpenRepository {
 
 const json = "application/json";
 
-const refsFolder: Entry = { path: "tree", mimeType: directoryType };
+/** The files of a branch or tag show the same content again. */
+const view = { "pressmark/view": true };
+
+const refsFolder: Entry = { path: "tree", mimeType: directoryType, meta: view };
 
 /** The empty tree, which every repository has. */
 const emptyTrees = {
@@ -194,7 +197,7 @@ export function createGitReader(options: GitReaderOptions): GitReader {
       () => [],
     );
     return [...head, ...names]
-      .map((name) => ({ path: pathOf(["tree", name]), name, mimeType: directoryType }))
+      .map((name) => ({ path: pathOf(["tree", name]), name, mimeType: directoryType, meta: view }))
       .sort((a, b) => compareAddresses(a.path, b.path));
   }
 
@@ -326,7 +329,8 @@ export function createGitReader(options: GitReaderOptions): GitReader {
             throw notFound(path);
           const reveals = request.kind === "blob" ? undefined : { path: blobPath(request) };
           if (request.kind === "blame") return { ...entryBase, mimeType: json, reveals };
-          return blobs.describe(entryBase, entry, reveals);
+          const described = await blobs.describe(entryBase, entry, reveals);
+          return request.kind === "tree" && request.path.length === 0 ? { ...described, meta: view } : described;
         }
         default:
           return listed.find((entry) => entry.path === path) as Entry;

@@ -1,7 +1,7 @@
 /** Converts what another server says of its tools and prompts, and what they return. Its URIs become addresses. */
 import type { ContentBlock as WireBlock, Prompt as WirePrompt, Tool as WireTool } from "@modelcontextprotocol/client";
 import { isShallow, toContent, toResource } from "../../client/from-wire.ts";
-import { isRemoteObject } from "../../client/remote-error.ts";
+import { isRemoteObject } from "../../client/is-remote-object.ts";
 import type { Annotations, Icon, RelayedPrompt, RelayedTool, RelayedToolResult, Resource } from "../../resources.ts";
 import type { Entry, SourceBlock } from "../../source.ts";
 import type { Addresses } from "./addresses.ts";

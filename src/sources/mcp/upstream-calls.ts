@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import type { Client, ClientCapabilities } from "@modelcontextprotocol/client";
 import { cancelled, invalid, quote, ResourceError, toResourceError, unavailable } from "../../errors.ts";
-import { isRemoteObject } from "../../client/remote-error.ts";
+import { isRemoteObject } from "../../client/is-remote-object.ts";
 import { type Call, callerKey, type ClientInput, type RelayedQuestion, serverCaller } from "../../resources.ts";
 import type { Runtime } from "../../source.ts";
 

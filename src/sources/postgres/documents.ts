@@ -26,7 +26,7 @@ import type { PostgresConnection, PostgresQuery, PostgresRow } from "./connectio
 import { compareKey, type KeyColumn, relationOf, type Shape, type ShapeColumn, textOf } from "./rows.ts";
 
 /** `changedAt` is a column whose values grow with each change. */
-export type PostgresDocumentOptions = DocumentOptions & { readonly changedAt?: string };
+type PostgresDocumentOptions = DocumentOptions & { readonly changedAt?: string };
 
 interface PostgresDocumentsOptions {
   readonly ref: TableRef;

@@ -1,4 +1,5 @@
 /** Credentials for the store, in the order of the AWS tools: the config, the environment, the shared files, then the SDK's chain. */
+import { installAdvice } from "../../lib/missing-package.ts";
 import { cutAt } from "../../lib/cut-at.ts";
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
@@ -122,7 +123,7 @@ async function fromPackage(profile: string | undefined): Promise<Credentials> {
   } catch (cause) {
     throw denied(
       "no credentials found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, set a profile, or, for roles and single sign-on, " +
-        `run: npm install ${chainPackage}`,
+        installAdvice(chainPackage),
       cause,
     );
   }

@@ -1,4 +1,5 @@
 /** S3 over HTTP, for AWS and stores with the same API. */
+import { packageNeeded } from "../../lib/missing-package.ts";
 import { denied, quote, ResourceError, unavailable, unsupported } from "../../errors.ts";
 import { scanXml, type XmlHandler } from "../../backends/documents/xml.ts";
 import { skipEmpty, type StorePage } from "../../backends/objects/list-page.ts";
@@ -147,7 +148,7 @@ async function loadSigner(): Promise<typeof import("aws4fetch")> {
   try {
     return await import("aws4fetch");
   } catch (cause) {
-    throw unsupported("the source s3 needs a missing package; run: npm install aws4fetch", cause);
+    throw unsupported(packageNeeded("the source s3 needs", "aws4fetch"), cause);
   }
 }
 

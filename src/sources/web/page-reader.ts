@@ -24,7 +24,7 @@ interface PageReaderOptions {
   changed(at: Address, kind: "appeared" | "changed" | "gone"): void;
 }
 
-export interface PageReader {
+interface PageReader {
   /** Throws "not-found" for a page that does not exist. `reveals` is the address that a redirect led to. */
   fetch(at: Address, turn: Turn): Promise<CachedPage & { readonly reveals?: Address }>;
   /**

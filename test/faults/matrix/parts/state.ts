@@ -25,7 +25,12 @@ export const state: PartDefinition = {
       async put(name, text) {
         const said = await server.pressmark.useTool(
           "save_set",
-          { name: name.replace(".md", ""), uris: [stage.uri("member.md")], description: text.replaceAll("\n", " ") },
+          {
+            replace: true,
+            name: name.replace(".md", ""),
+            uris: [stage.uri("member.md")],
+            description: text.replaceAll("\n", " "),
+          },
           callOf(),
         );
         if (!said.texts.join().startsWith("Saved")) throw new Error(`save_set answered ${said.texts.join()}`);

@@ -1,0 +1,58 @@
+/** Texts of the ways to use a choice in a host, in English and Japanese. */
+
+export type UseLanguage = "en" | "ja";
+
+const english = {
+  mentions: "Mentions",
+  request: "Ask the model to read them",
+  command: "Slash command",
+  markdown: "Contents as Markdown",
+  xml: "Contents as XML",
+  uris: "URIs",
+  anyChat: "Any chat",
+  otherAgents: "Other agents",
+  file: "Save to a file",
+  readThese: (server: string) =>
+    `Read these resources of the MCP server ${JSON.stringify(server)} with its tool read_resource:`,
+  nextMentions: (host: string) => `Paste it into ${host}'s prompt; it attaches them`,
+  nextRequest: (host: string) => `Paste it into ${host}'s prompt; the model reads them`,
+  nextAgents: "Paste it into the chat of VS Code, Cursor, Codex or another agent; the model reads them",
+  nextCommand: (command: string) => `Paste ${command} into the prompt; it adds the set`,
+  nextContents: "Paste the contents into any chat",
+  nextUris: "Paste them where URIs are accepted",
+  nextFile: "Attach the downloaded file to any chat",
+  noFolders: "A folder cannot be mentioned: choose the files in it",
+  noParts: "Lines cannot be mentioned, only whole resources: ask the model to read them",
+  noUnlisted: "Only what the server lists can be mentioned: ask the model to read the others",
+  noSuchEnd: "A URI that does not end in a letter or a digit cannot be mentioned: ask the model to read it",
+};
+
+type UseTexts = typeof english;
+
+const japanese: UseTexts = {
+  mentions: "メンション",
+  request: "モデルに読み取りを依頼",
+  command: "スラッシュコマンド",
+  markdown: "内容（Markdown）",
+  xml: "内容（XML）",
+  uris: "URI",
+  anyChat: "どのチャットでも",
+  otherAgents: "その他のエージェント",
+  file: "ファイルに保存",
+  readThese: (server) => `MCPサーバー「${server}」の read_resource で次のリソースを読んでください：`,
+  nextMentions: (host) => `${host}のプロンプトに貼り付けると添付されます`,
+  nextRequest: (host) => `${host}のプロンプトに貼り付けると、モデルが読み取ります`,
+  nextAgents: "VS Code、Cursor、Codexなどのチャットに貼り付けると、モデルが読み取ります",
+  nextCommand: (command) => `${command} をプロンプトに貼り付けると、セットが追加されます`,
+  nextContents: "内容をチャットに貼り付けます",
+  nextUris: "URIを受け付ける場所に貼り付けます",
+  nextFile: "ダウンロードしたファイルをチャットに添付します",
+  noFolders: "フォルダーはメンションできません。中のファイルを選択してください",
+  noParts: "行の範囲はメンションできません（リソース全体のみ）。モデルに読み取りを依頼してください",
+  noUnlisted: "サーバーの一覧にないリソースはメンションできません。モデルに読み取りを依頼してください",
+  noSuchEnd: "英数字で終わらないURIはメンションできません。モデルに読み取りを依頼してください",
+};
+
+export function useTexts(language: UseLanguage): UseTexts {
+  return language === "ja" ? japanese : english;
+}

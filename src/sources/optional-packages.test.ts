@@ -1,0 +1,39 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { expect, it } from "vitest";
+
+const { peerDependencies } = JSON.parse(readFileSync(join(import.meta.dirname, "../../package.json"), "utf8")) as {
+  readonly peerDependencies: Readonly<Record<string, string>>;
+};
+
+/** Specifiers of imports that run when the file is loaded, not those of types. */
+function importsOf(file: string): string[] {
+  const code = readFileSync(file, "utf8");
+  return [...code.matchAll(/^(?:import|export)\s(?!type\s)[^;()]*?\bfrom "([^"]+)";/gm)].map(
+    ([, specifier]) => specifier!,
+  );
+}
+
+/** Packages that loading a file loads, with the file that imports each. */
+function packagesOf(file: string): ReadonlyMap<string, string> {
+  const packages = new Map<string, string>();
+  const files = new Set([file]);
+  for (const each of files)
+    for (const specifier of importsOf(each))
+      if (specifier.startsWith(".")) files.add(resolve(each, "..", specifier));
+      else packages.set(specifier, each);
+  return packages;
+}
+
+const sources = readdirSync(import.meta.dirname).filter((name) => /^[a-z0-9]+\.ts$/.test(name));
+
+it.each(sources)(
+  "%s is loaded without optional packages: a mount must not fail because another one needs some",
+  (name) => {
+    const optional = Object.keys(peerDependencies);
+    const loaded = [...packagesOf(join(import.meta.dirname, name))].filter(([specifier]) =>
+      optional.some((each) => specifier === each || specifier.startsWith(`${each}/`)),
+    );
+    expect(loaded).toEqual([]);
+  },
+);
