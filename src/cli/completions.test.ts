@@ -45,6 +45,7 @@ describe("completion", () => {
       "--allow-host",
       "--allow-origin",
       "--token-file",
+      "--open",
       "--no-tools",
       "--help",
     ]);

@@ -81,7 +81,7 @@ describe("serve", () => {
 
     const page = await fetch(picker);
     expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
-    expect(await page.text()).toContain('<div id="picker">');
+    expect(await page.text()).toContain('<main id="picker">');
 
     const sse = await fetch(url!.replace("/mcp", "/sse"));
     expect(sse.headers.get("content-type")).toContain("text/event-stream");

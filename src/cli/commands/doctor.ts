@@ -42,7 +42,7 @@ export default defineCommand({
 });
 
 async function checkNode(): Promise<CheckResult> {
-  const { packageFolder } = await import("../../config/package-folder.ts");
+  const { packageFolder } = await import("../../lib/package-folder.ts");
   const { examineNode } = await import("../../server/examine.ts");
   const { engines } = JSON.parse(readFileSync(join(packageFolder(), "package.json"), "utf8")) as {
     readonly engines: { readonly node: string };

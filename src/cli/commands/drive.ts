@@ -69,10 +69,10 @@ async function openLogins({ env, err }: CommandContext) {
 }
 
 /** Prints on standard error, so that standard output holds only the result. */
-async function shower({ err }: CommandContext, isQuiet: boolean): Promise<(url: string) => Promise<void>> {
-  const { openBrowser } = await import("../../server/drive-login.ts");
+async function shower({ env, err, folder }: CommandContext, isQuiet: boolean): Promise<(url: string) => Promise<void>> {
+  const { openBrowser } = await import("../../server/open-browser.ts");
   return async (url) => {
-    if (!isQuiet && err.isTTY) openBrowser(url);
+    if (!isQuiet && err.isTTY) openBrowser(url, { env, avoid: [folder] });
     await print(err, `Open this page and allow access:\n\n${url}\n\n`);
   };
 }

@@ -28,9 +28,9 @@ export default defineCommand({
         removed ? `signed out of ${plain(mount)}\n` : `nobody was signed in to ${plain(mount)}\n`,
       );
     }
-    const { openBrowser } = await import("../../server/drive-login.ts");
+    const { openBrowser } = await import("../../server/open-browser.ts");
     const show = async (url: string): Promise<void> => {
-      if (!flags["no-browser"] && world.err.isTTY) openBrowser(url);
+      if (!flags["no-browser"] && world.err.isTTY) openBrowser(url, { env: world.env, avoid: [world.folder] });
       await print(world.err, `Open this page and allow access:\n\n${plain(url)}\n\n`);
     };
     const signal = AbortSignal.any([world.signal, AbortSignal.timeout(patienceMs)]);

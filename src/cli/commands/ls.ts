@@ -3,28 +3,30 @@ import { formatBytes } from "../../lib/format-bytes.ts";
 import { cutToWidth, padToWidth } from "../../lib/display-width.ts";
 import { ownTitle } from "../../lib/own-title.ts";
 import { directoryType, type Resource } from "../../resources.ts";
-import { defineCommand, flag, many, valueFlag, wholeNumber } from "../command.ts";
+import { defineCommand, flag, many, UsageError, valueFlag, wholeNumber } from "../command.ts";
 import { jsonLine, plain } from "../print.ts";
 import { localMinute } from "../reading/amounts.ts";
 import { inColumns } from "../reading/columns.ts";
 import { withReadingContext, type ReadingContext, readingFlags } from "../reading/reading-context.ts";
 import { createFilter, filterFlags } from "../reading/filters.ts";
-import { everything, findMatching, findMountRoots, type FoundResources } from "../reading/find.ts";
+import { findCurrent, findMatching, findMounts, type FoundResources } from "../reading/find.ts";
 import { locationOf } from "../reading/location-of.ts";
 
 export default defineCommand({
   name: "ls",
   summary: "List the resources of a directory, or all that match a pattern",
-  more: "Lists the direct children of the current folder or of a directory; --all lists every resource below. A pattern in quotes (*, ?, [a-z], {a,b}, and ** for any depth) is matched against paths. On a terminal it prints names in columns; into a pipe one URI per line.",
+  more: "Lists the direct children of the current folder or of a directory; --all lists every resource below, at the top of a mount those of all mounts. In a folder that no mount contains it lists the mounts. A pattern in quotes (*, ?, [a-z], {a,b}, and ** for any depth) is matched against paths. On a terminal it prints names in columns; into a pipe one URI per line.",
   examples: [
     "pressmark ls",
     "pressmark ls docs --long",
+    "pressmark ls --mounts",
     "pressmark ls 'src/**/*.ts' --changed-since 2h",
     "pressmark ls --all --mime 'image/*' --json | jq .size",
   ],
   takes: { where: many("Directory or file: a URI, a path, or a pattern of paths", "files") },
   flags: {
     all: flag("List every resource below, not only direct children", { short: "a" }),
+    mounts: flag("List the mounts"),
     long: flag("Print one line for each: size, time of change, type, path", { short: "l" }),
     json: flag("Print one JSON object per line"),
     limit: valueFlag("NUMBER", "Maximum number of resources", { initial: Infinity, parse: wholeNumber(1) }),
@@ -32,6 +34,8 @@ export default defineCommand({
     ...readingFlags,
   },
   async run({ where: words, flags }, world) {
+    if (flags.mounts && (flags.all || words.length > 0))
+      throw new UsageError("--mounts cannot be combined with --all or arguments");
     const passes = createFilter(flags);
     let left = flags.limit;
     await withReadingContext(flags, world, async (context) => {
@@ -44,7 +48,7 @@ export default defineCommand({
             : createLines(context);
       const isTitled = words.length > 1 && context.isTerminal && !flags.json;
       for (const [index, word] of (words.length === 0 ? [undefined] : words).entries()) {
-        const found = await findAny(word, flags.all, context);
+        const found = await findAny(word, flags, context);
         if (isTitled && found.directory) await context.print(`${index > 0 ? "\n" : ""}${plain(word ?? "")}:\n`);
         for await (const page of batches(found, context.isTerminal && !flags.json && !flags.long)) {
           const passing = page.filter(passes).slice(0, left);
@@ -57,9 +61,13 @@ export default defineCommand({
   },
 });
 
-function findAny(word: string | undefined, all: boolean, context: ReadingContext): Promise<FoundResources> {
-  if (word !== undefined) return findMatching(word, { all }, context);
-  return all ? Promise.resolve({ pages: everything(context) }) : findMountRoots(context);
+function findAny(
+  word: string | undefined,
+  flags: { readonly all: boolean; readonly mounts: boolean },
+  context: ReadingContext,
+): Promise<FoundResources> {
+  if (word !== undefined) return findMatching(word, flags, context);
+  return flags.mounts ? findMounts(context) : findCurrent(flags, context);
 }
 
 /** Number of names laid out together. */

@@ -1,7 +1,6 @@
-import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Receipt } from "../../context/pack.ts";
-import { main } from "../main.ts";
+import { pickIn, type PickSteps } from "../pick/test-pick.ts";
 import { createStand, type Stand } from "../test-command.ts";
 
 let stand: Stand;
@@ -14,46 +13,11 @@ beforeEach(() => {
 });
 afterEach(() => stand.remove());
 
-/** A terminal that records its output, and a user who presses the next key when the expected text appears. */
-async function pick(
-  words: readonly string[],
-  steps: readonly (readonly [see: string | RegExp, press: string])[],
-  { columns = 100, rows = 12 } = {},
-) {
-  const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: (isRaw: boolean) => raws.push(isRaw) });
-  const raws: boolean[] = [];
-  const err = Object.assign(new PassThrough(), { isTTY: true, columns, rows });
-  const out = new PassThrough();
-  let seen = "";
-  let said = "";
-  let printed = "";
-  const waiting = [...steps];
-  out.on("data", (chunk: Buffer) => (printed += String(chunk)));
-  err.on("data", (chunk: Buffer) => {
-    seen += String(chunk);
-    said += String(chunk);
-    const [next] = waiting;
-    if (!next || !(typeof next[0] === "string" ? seen.includes(next[0]) : next[0].test(seen))) return;
-    waiting.shift();
-    seen = "";
-    input.write(next[1]);
-  });
-  const code = await main(["pick", ...words], {
-    version: "1.2.3",
-    folder: stand.folder,
-    env: { HOME: stand.folder, XDG_STATE_HOME: `${stand.folder}/../state`, NO_COLOR: "1" },
-    input,
-    out,
-    err,
-    signal: new AbortController().signal,
-  });
-  expect(waiting, said).toEqual([]);
-  return { code, printed, said, raws };
-}
+const pick = (words: readonly string[], steps: PickSteps) => pickIn(stand, words, steps);
 
 const secret = ["x7", "Kq9vT2", "mZ4pL8", "sW1eR6"].join("");
 const down = "\u001b[B";
-const chosenTwo = /2 chosen, about \d+ tokens/;
+const chosenTwo = /2 chosen, ≈ \d+ tokens/;
 
 describe("pick", () => {
   it("prints the URIs of what was chosen, and gives the terminal back", async () => {
@@ -61,7 +25,7 @@ describe("pick", () => {
       [],
       [
         ["README.md", " "],
-        [/1 chosen, about [1-9] tokens/, "\t"],
+        [/1 chosen, ≈ [1-9] tokens/, "\t"],
         ["evil.txt", down],
         ["evil.txt", " "],
         [chosenTwo, "\r"],
@@ -118,7 +82,9 @@ describe("pick", () => {
       ],
     );
     const uri = `${stand.base}docs/${encodeURIComponent("設定ガイド.md")}`;
-    expect(printed).toBe(`## ${uri}\n\n\`\`\`\`\n設定\n\`\`\`\ncode\n\`\`\`\n\`\`\`\`\n`);
+    expect(printed).toBe(
+      `## docs/設定ガイド.md\n\n<${uri}>\n\n\`\`\`\`markdown\n設定\n\`\`\`\ncode\n\`\`\`\n\`\`\`\`\n`,
+    );
   });
 
   it("prints a pack in the order of the choice, cleaned, and its receipt beside it", async () => {
@@ -170,12 +136,29 @@ describe("pick", () => {
     });
   });
 
+  it("prints warnings after the screen is left, and tells mounts of one name apart", async () => {
+    const away = `away: { source: mcp, url: "http://127.0.0.1:9/mcp" }`;
+    stand.write("b/docs/x.md");
+    const mounts = `one: { source: file, root: docs }, two: { source: file, root: b/docs, scheme: two }, ${away}`;
+    stand.write("pressmark.config.yaml", `mounts: { ${mounts} }\n`);
+    const { said } = await pick(["--config", "pressmark.config.yaml"], [["mcp://away", "\u0003"]]);
+    const [shown, afterwards] = said.split("\u001b[?1049l");
+    expect(shown).not.toContain("cannot be reached; retrying");
+    expect(afterwards).toContain("cannot be reached; retrying");
+    expect(shown).toContain("docs (two://two)/");
+  });
+
   it("suggests other commands without a terminal", async () => {
     const { code, err, out } = await stand.run(["pick"], { terminal: true });
     expect(code).toBe(2);
     expect(out).toBe("");
     expect(err).toMatch(/needs a terminal.*pressmark ls.*pressmark search/);
-    for (const words of [["--markdown", "--pack"], ["--markdown", "--json"], ["--xml"], ["--pack", "--xml", "--json"]])
+    for (const words of [
+      ["--markdown", "--pack"],
+      ["--markdown", "--json"],
+      ["--xml", "--markdown"],
+      ["--pack", "--xml", "--json"],
+    ])
       expect((await stand.run(["pick", ...words])).code, words.join(" ")).toBe(2);
   });
 });

@@ -61,7 +61,11 @@ describe("read", () => {
   });
 
   it("fails for what is not there", async () => {
-    expect(await read(["nothing"])).toMatchObject({ code: 3, out: "", err: 'pressmark: no resource at "nothing"\n' });
+    expect(await read(["nothing"])).toMatchObject({
+      code: 3,
+      out: "",
+      err: 'pressmark: no resource at "nothing"; "pressmark ls" lists what is here\n',
+    });
     expect(await read(["../etc/passwd"])).toMatchObject({ code: 3, out: "" });
     expect(await read(["other://x"])).toMatchObject({ code: 3, out: "", err: expect.stringContaining("other://x") });
     expect(await read(["nothing", "--lines", "1-2"])).toMatchObject({ code: 3, out: "" });
@@ -87,8 +91,14 @@ describe("read", () => {
       code: 3,
       err: `pressmark: no resource at "${stand.base}REDME.md"; nearest: "${stand.base}README.md"\n`,
     });
-    expect(await read([".secre.md"])).toMatchObject({ code: 3, err: 'pressmark: no resource at ".secre.md"\n' });
-    expect(await read([".secret.md"])).toMatchObject({ code: 3, err: 'pressmark: no resource at ".secret.md"\n' });
+    expect(await read([".secre.md"])).toMatchObject({
+      code: 3,
+      err: 'pressmark: no resource at ".secre.md"; "pressmark ls" lists what is here\n',
+    });
+    expect(await read([".secret.md"])).toMatchObject({
+      code: 3,
+      err: 'pressmark: no resource at ".secret.md"; "pressmark ls" lists what is here\n',
+    });
     expect((await stand.run(["ls", "REDME.m?"])).err).not.toContain("nearest");
   });
 });

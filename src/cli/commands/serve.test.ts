@@ -1,3 +1,6 @@
+import { existsSync, mkdirSync, readFileSync, statSync, watch, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createStand, type Stand } from "../test-command.ts";
 import { ownerNotice } from "./serve.ts";
@@ -33,6 +36,63 @@ async function serve(words: readonly string[], turns: readonly ((said: string) =
     },
   });
 }
+
+/** A program in place of the desktop's. */
+function opener(script: string) {
+  const bin = join(stand.folder, "../bin");
+  mkdirSync(bin, { recursive: true });
+  writeFileSync(join(bin, "xdg-open"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  return { PATH: bin };
+}
+
+describe("serve --open", () => {
+  it.runIf(process.platform === "linux")(
+    "opens the address that it prints, and hides the code of a token and the environment",
+    async () => {
+      for (const words of [[], ["--token-file", ".token"]]) {
+        const opened = join(stand.folder, `../opened-${words.length}`);
+        const env = {
+          ...opener(
+            `printf '%s' "$*" > "${opened}.new"; case "$*" in file:*) /bin/cp "\${1#file://}" "${opened}.html";; esac; /usr/bin/env > "${opened}.env"; /bin/mv "${opened}.new" "${opened}"`,
+          ),
+          OTHER_API_KEY: "of someone",
+        };
+        const stop = new AbortController();
+        const watcher = watch(join(stand.folder, ".."), () => existsSync(opened) && stop.abort());
+        const ran = await stand.run(["serve", "--port", "0", "--open", ...words], { env, signal: stop.signal });
+        watcher.close();
+        expect(ran.err).toBe("");
+        expect(readFileSync(`${opened}.env`, "utf8")).not.toContain("API_KEY");
+        const address = readFileSync(opened, "utf8");
+        if (words.length === 0) expect(ran.out).toContain(`in a browser: ${address}\n`);
+        else {
+          expect(address).toMatch(/^file:.*\/open-\d+\.html$/);
+          const url = /url=([^"]+)"/.exec(readFileSync(`${opened}.html`, "utf8"))?.[1];
+          expect(ran.out).toContain(`in a browser: ${url}\n`);
+          expect(url).toContain("?code=");
+          expect(statSync(`${opened}.html`).mode & 0o077).toBe(0);
+          expect(existsSync(fileURLToPath(address))).toBe(false);
+        }
+      }
+    },
+  );
+
+  it.runIf(process.platform === "linux")("names the address again if no browser can be opened", async () => {
+    for (const [env, reason] of [
+      [opener("exit 3"), "xdg-open failed with exit code 3"],
+      [{ PATH: stand.folder }, "the program xdg-open is not installed"],
+    ] as const) {
+      const { code, err } = await serve(["--open"], [(said) => said.includes("open this address")], env);
+      expect(code).toBe(0);
+      expect(err).toMatch(/open this address: http:\/\/127\.0\.0\.1:\d+\/\n$/);
+      expect(err).toContain(`no browser was opened (${reason})`);
+    }
+  });
+
+  it("is no flag of stdio", async () => {
+    expect((await stand.run(["stdio", "--open"])).code).toBe(2);
+  });
+});
 
 describe("serve with a token", () => {
   it("prints an address with a code, settings that refer to the token, and the token nowhere", async () => {

@@ -3,6 +3,7 @@ import type { Writable } from "node:stream";
 import { defineCommand, flag, listFlag, many, portNumber, textFlag, UsageError, valueFlag } from "../command.ts";
 import { type PasteOptions, settingsToPaste } from "../../config/hosts/to-paste.ts";
 import { isOrigin } from "../../lib/is-origin.ts";
+import { stateFolder, systemPathsOf } from "../../lib/system-paths.ts";
 import { plain, print } from "../print.ts";
 import { quote, ResourceError } from "../../errors.ts";
 import type { HttpServer } from "../../server/start-http.ts";
@@ -11,7 +12,7 @@ export default defineCommand({
   name: "serve",
   summary: "Serve folders as MCP resources over HTTP",
   more: "Serves the named folders, each as its own mount; without any, the mounts of the config, or the current folder. One endpoint serves every MCP revision. Stop it with Ctrl-C. Changes to the config take effect while it runs.",
-  examples: ["pressmark serve", "pressmark serve docs src --port 8080", "pressmark serve --config team.yaml"],
+  examples: ["pressmark serve --open", "pressmark serve docs src --port 8080", "pressmark serve --config team.yaml"],
   takes: {
     folder: many("Folder to serve. Default: the mounts of the config, else the current folder", "folders"),
   },
@@ -35,6 +36,7 @@ export default defineCommand({
       offer: "files",
       parse: toFile,
     }),
+    open: flag("Open the page in the browser"),
     "no-tools": flag("Offer resources only, without the tools that search, list and read them"),
   },
   async run(
@@ -47,6 +49,7 @@ export default defineCommand({
         "allow-host": allowedHosts,
         "allow-origin": allowedOrigins,
         "token-file": tokenFile,
+        open,
         "no-tools": noTools,
       },
     },
@@ -66,17 +69,27 @@ export default defineCommand({
       throw withFlagHint(cause);
     });
     limitHeapGrowth();
+    let redirect: { readonly url: string; remove(): void } | undefined;
     try {
       const mounts = server.mounts
         .map(({ name, title, base }) => `  ${plain(name)}  ${base}${title === undefined ? "" : `  ${plain(title)}`}`)
         .join("\n");
       const { url, tokenVariable, forHosts, card } = server;
       const found = card === undefined ? "" : `\nServer card, for clients that look for servers: ${card}\n`;
+      const address = server.invite();
       if (tokenVariable !== undefined) inviteAgain(server, out, signal);
       await print(
         out,
-        `Pressmark ${version} serves at ${url} (stop with Ctrl-C)\n${mounts}\n\n${invitation(server)}\n${hostSettings(forHosts)}${found}`,
+        `Pressmark ${version} serves at ${url} (stop with Ctrl-C)\n${mounts}\n\n${invitation(server, address)}\n${hostSettings(forHosts)}${found}`,
       );
+      if (open) {
+        const { openBrowser, writeRedirect } = await import("../../server/open-browser.ts");
+        const failed = (reason: string) =>
+          err.write(`pressmark: no browser was opened (${reason}); open this address: ${address}\n`);
+        // The address has a code if there is a token.
+        if (tokenVariable !== undefined) redirect = writeRedirect(address, stateFolder(systemPathsOf(env)));
+        openBrowser(redirect?.url ?? address, { env, avoid: [folder], failed });
+      }
       if (server.everyoneIsOwner) {
         const { countUsers } = await import("../../server/machine-users.ts");
         await print(out, ownerNotice(countUsers()));
@@ -88,6 +101,7 @@ export default defineCommand({
         );
       if (!signal.aborted) await new Promise((stopped) => signal.addEventListener("abort", stopped, { once: true }));
     } finally {
+      redirect?.remove();
       await server.close();
     }
   },
@@ -100,14 +114,14 @@ export function ownerNotice(users: number): string {
   return `${notice}This machine has ${users} users. To admit only those who have a token, make one, and start with --token-file:\n  (umask 077; openssl rand -hex 32 > ~/.pressmark-token)\n  pressmark serve --token-file ~/.pressmark-token\n`;
 }
 
-function invitation(server: HttpServer): string {
+function invitation(server: HttpServer, address: string): string {
   const again = server.tokenVariable === undefined ? "" : `  (once; kill -USR2 ${process.pid} prints another)\n`;
-  return `Browse, search and choose in a browser: ${server.invite()}\n${again}`;
+  return `Browse, search and choose in a browser: ${address}\n${again}`;
 }
 
 /** Prints a new address on SIGUSR2: its code is valid for one browser and a short time. */
 function inviteAgain(server: HttpServer, out: Writable, signal: AbortSignal): void {
-  const say = () => void print(out, invitation(server));
+  const say = () => void print(out, invitation(server, server.invite()));
   process.on("SIGUSR2", say);
   signal.addEventListener("abort", () => process.off("SIGUSR2", say), { once: true });
 }

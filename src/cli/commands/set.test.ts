@@ -124,7 +124,8 @@ describe("complete", () => {
     expect((await stand.run(["complete", template, "path", "do"])).out).toContain("docs");
     const json = JSON.parse((await stand.run(["complete", template, "path", "README", "--json"])).out) as object;
     expect(json).toEqual({ values: ["README.md"], total: 1, more: false });
-    expect(await stand.run(["complete", template, "nothing"])).toMatchObject({ code: 0, out: "" });
+    expect(await stand.run(["complete", template, "nothing"])).toMatchObject({ code: 2, out: "" });
+    expect(await stand.run(["complete", `${stand.base}README.md`, "path"])).toMatchObject({ code: 0 });
     expect(await stand.run(["complete", "x://{y}", "y"])).toMatchObject({ code: 2 });
     expect((await stand.run(["complete", template, "path", "--given", "x"])).err).toContain("--given takes");
   });

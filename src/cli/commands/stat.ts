@@ -6,7 +6,8 @@ import { defineCommand, flag, one } from "../command.ts";
 import { jsonLine, plain } from "../print.ts";
 import { formatCount, grouped, localSecond } from "../reading/amounts.ts";
 import { inRows } from "../reading/columns.ts";
-import { allChildren, isDirectory } from "../reading/descend.ts";
+import { isDirectory, openDirectory } from "../reading/descend.ts";
+import { childrenOf } from "../reading/find.ts";
 import { withReadingContext, readingFlags } from "../reading/reading-context.ts";
 
 export default defineCommand({
@@ -25,7 +26,9 @@ export default defineCommand({
       const { resources, call, paint } = context;
       const uri = await context.locate(where);
       const resource = await resources.stat(uri, call);
-      const children = isDirectory(resource) ? countOf(await allChildren(uri, context)) : undefined;
+      const children = isDirectory(resource)
+        ? countOf((await openDirectory(childrenOf(uri, context), { all: true })).children)
+        : undefined;
       const contents = flags.read && !children ? (await resources.read(uri, call)).contents.map(toHolding) : undefined;
       if (flags.json) return context.print(jsonLine({ ...resource, children, contents }));
       const rows = [...rowsOf(resource), ...childrenRows(children), ...(contents ?? []).flatMap(contentRows)];

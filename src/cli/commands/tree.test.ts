@@ -44,11 +44,22 @@ describe("tree", () => {
 
 1 directory, 1 file, 2.0 kB
 `);
-    expect((await tree(["--dirs"])).out.split("\n").slice(1, 4)).toEqual([
+    expect((await tree(["--dirs"])).out.split("\n").slice(1)).toEqual([
       "├── docs/  2",
       "│   └── guide/  2",
       "└── empty/  0",
+      "",
+      "3 directories",
+      "",
     ]);
+  });
+
+  it("starts at the current folder below the top of a mount", async () => {
+    stand.write("../here.yaml", "mounts: { files: { source: file, root: files } }\n");
+    const here = (folder: string) =>
+      tree(["--depth", "1", "--config", join(stand.folder, "../here.yaml")], { from: join(stand.folder, folder) });
+    expect((await here("docs")).out).toBe(`docs\n├── guide/  2\n└── index.md  2.0 kB\n\n1 directory, 1 file, 2.0 kB\n`);
+    expect((await here(".")).out).toContain("README.md");
   });
 
   it("gives JSON, an object a line", async () => {
@@ -65,6 +76,30 @@ describe("tree", () => {
       ["index.md", 1, undefined],
     ]);
     expect(nodes[2]).toMatchObject({ uri: `${stand.base}docs/guide/one.md`, size: 1 });
+  });
+
+  it("shows the mounts that work beside one that does not, which it names once", async () => {
+    const broken = createStand();
+    try {
+      broken.write("docs/a.txt", "a");
+      broken.write("code/b.txt", "b");
+      const mounts = `docs: { source: file, root: docs }, away: { source: mcp, url: "http://127.0.0.1:9/mcp" }, code: { source: file, root: code, scheme: code }`;
+      broken.write("pressmark.config.yaml", `mounts: { ${mounts} }\n`);
+      const words = ["tree", "--config", "pressmark.config.yaml"];
+      const [{ code, out, err }, { out: json }] = await Promise.all([
+        broken.run(words),
+        broken.run([...words, "--json"]),
+      ]);
+      expect(code).toBe(1);
+      expect(out).toContain("docs\n└── a.txt  1 B\n");
+      expect(out).toMatch(/away.*  cannot be opened\n/);
+      expect(out).toContain("└── b.txt  1 B\n\n0 directories, 2 files");
+      expect(err.match(/^pressmark: .*away.*cannot be reached/gm), err).toHaveLength(1);
+      expect(json.match(/"name"/g), json).toHaveLength(5);
+      expect(json).toMatch(/"depth":0,"failure":"[^"]*cannot be reached/);
+    } finally {
+      broken.remove();
+    }
   });
 
   it("fails for what is no directory or not there", async () => {

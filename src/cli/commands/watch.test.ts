@@ -59,8 +59,8 @@ describe("watch", () => {
     expect((await watch.ended).code).toBe(0);
   });
 
-  it("reports changes of the list, as it does without arguments", async () => {
-    const watch = start([]);
+  it("reports changes of the list", async () => {
+    const watch = start(["--list"]);
     await watch.until("watching the list;");
     stand.write("new.txt");
     await watch.until("list changed\n");
@@ -95,5 +95,60 @@ describe("watch", () => {
     await watch.until("watching 1 resource;");
     watch.stop();
     expect((await watch.ended).err).toContain(`pressmark: cannot be watched: ${stand.base}nothing\n`);
+  });
+});
+
+describe("watch without arguments", () => {
+  it("prints every change of all mounts, and names those that cannot be watched", async () => {
+    stand.write("notes/n.md", "n");
+    const mounts = `files: { source: file, root: docs }, notes: { source: file, root: notes, scheme: notes }, any: { source: data }`;
+    stand.write("pressmark.config.yaml", `mounts: { ${mounts} }\n`);
+    const watch = start([]);
+    await watch.until("watching everything in 2 mounts; stop with Ctrl-C\n");
+    stand.write("docs/a.txt", "changed");
+    await watch.until(`changed  ${stand.base}docs/a.txt\n`);
+    stand.write("notes/新.md", "new");
+    await watch.until("added    notes://notes/%E6%96%B0.md\n");
+    rmSync(join(stand.folder, "docs/b.txt"));
+    await watch.until(`removed  ${stand.base}docs/b.txt\n`);
+    watch.stop();
+    const { code, err } = await watch.ended;
+    expect(code).toBe(0);
+    expect(err).toContain('mount "any" cannot be watched: its source does not report changes\n');
+  });
+
+  it("counts only mounts that it watches, and names one that fails once", async () => {
+    const mounts = `files: { source: file, root: docs }, away: { source: mcp, url: "http://127.0.0.1:9/mcp" }`;
+    stand.write("pressmark.config.yaml", `mounts: { ${mounts} }\n`);
+    const watch = start(["--config", "pressmark.config.yaml"]);
+    await watch.until('watching everything in 1 mount, and trying again to watch "away"; stop with Ctrl-C\n');
+    stand.write("docs/a.txt", "changed");
+    await watch.until("docs/a.txt\n");
+    watch.stop();
+    const { code, err } = await watch.ended;
+    expect([code, err.match(/cannot start, trying again/g)?.length]).toEqual([0, 1]);
+  });
+
+  it("prints changes in new directories, and ends with --once", async () => {
+    const watch = start(["--once", "--json"]);
+    await watch.until("watching everything in 1 mount;");
+    stand.write("new/deep/file.txt");
+    const { code, out, err } = await watch.ended;
+    // The watch is over before the mounts are closed: one that is retried would keep the process alive.
+    expect([code, err]).toEqual([0, "pressmark: watching everything in 1 mount; stop with Ctrl-C\n"]);
+    expect(JSON.parse(out)).toMatchObject({
+      kind: "added",
+      uri: expect.stringMatching(/\/new(?:\/deep\/file\.txt)?$/),
+    });
+  });
+
+  it("watches the list and the listed resources of another server", async () => {
+    const child = join(import.meta.dirname, "../../../test/e2e/child.ts");
+    const watch = start(["--server", `${process.execPath} ${child} stdio ${stand.folder}`]);
+    await watch.until("watching 3 resources and the list;");
+    stand.write("docs/a.txt", "changed");
+    await watch.until(`changed  ${stand.base}docs/a.txt\n`);
+    watch.stop();
+    expect((await watch.ended).code).toBe(0);
   });
 });

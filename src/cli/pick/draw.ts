@@ -1,11 +1,14 @@
 /** Draws the picker as lines that fit the terminal. */
 import { formatBytes } from "../../lib/format-bytes.ts";
+import { readableUri } from "../../lib/readable-uri.ts";
 import { cutToWidth, displayWidth, padToWidth } from "../../lib/display-width.ts";
 import { plain } from "../print.ts";
 import { formatCount, grouped } from "../reading/amounts.ts";
 import type { Paint } from "../reading/paint.ts";
+import { type ChoiceMark, markOf } from "./choice.ts";
 import { fuzzyFit, foldPath } from "./fuzzy.ts";
 import { current, listHeight, type PickState, type PickRow } from "./state.ts";
+import { menuLines } from "./use-menu.ts";
 
 export interface TerminalFrame {
   /** One per terminal row. */
@@ -16,19 +19,20 @@ export interface TerminalFrame {
 
 /** Minimum number of columns for a preview. */
 const minWithPreview = 70;
-const prompt = "> ";
+/** By where the letters are looked for. */
+const prompts = { paths: "> ", contents: "search: " };
 
 const help = [
   "type        show only paths that contain these letters in this order",
-  "up, down    move; Page Up, Page Down, Home and End move further",
-  "space       choose, or undo the choice",
-  "tab         open or close a folder; so do right and left",
-  "enter       finish: print the chosen resources, or the one under the cursor",
-  "backspace   delete a letter; Ctrl-U deletes all",
-  "escape      delete the letters, or quit",
-  "Ctrl-C      quit without output",
-  "",
-  "any key goes back",
+  "up, down    move; so do Page Up, Page Down, Home and End",
+  "space       choose, or undo; a folder stands for all its files",
+  "tab         open or close a folder (also right, left); in a search, choose",
+  "Ctrl-F      search in contents, or in paths again",
+  "Ctrl-W      choose the whole file of a passage",
+  "Ctrl-O      use the choice: mentions, copy, print, save as a set",
+  "enter       finish: print the choice, or the resource under the cursor",
+  "backspace   delete a letter; Ctrl-U: all; escape: all, or quit",
+  "Ctrl-C      quit without output; any key leaves this help",
 ];
 
 export function hasPreview({ columns }: Pick<PickState, "columns">): boolean {
@@ -39,10 +43,22 @@ export function draw(state: PickState, paint: Paint): TerminalFrame {
   const { columns } = state;
   const height = listHeight(state);
   const left = hasPreview(state) ? Math.floor(columns / 2) : columns;
-  const body = state.isHelp ? helpLines(height, columns) : listLines(state, height, left, paint);
+  const body = state.isHelp
+    ? overlay(help, height, columns)
+    : state.menu
+      ? overlay(menuLines(state.menu, state.sets).map(plain), height, columns)
+      : listLines(state, height, left, paint);
+  const prompt = state.isSearch ? prompts.contents : prompts.paths;
   const shown = cutStart(plain(state.filter), Math.max(1, columns - prompt.length - 1));
   const hint =
-    state.filter === "" ? paint.faint(cutToWidth("type to filter, ? for help", Math.max(0, columns - 3))) : "";
+    state.filter === ""
+      ? paint.faint(
+          cutToWidth(
+            state.isSearch ? "words to search for" : "type to filter, Ctrl-F to search, ? for help",
+            Math.max(0, columns - 3),
+          ),
+        )
+      : "";
   return {
     lines: [`${prompt}${shown}${hint}`, ...body, paint.faint(cutToWidth(status(state), columns))],
     cursor: { row: 1, column: prompt.length + displayWidth(shown) + 1 },
@@ -51,13 +67,17 @@ export function draw(state: PickState, paint: Paint): TerminalFrame {
 
 /** Keeps the end of a text that is too wide, because the cursor is there. */
 function cutStart(text: string, width: number): string {
-  let cut = text;
-  while (displayWidth(cut) > width) cut = [...cut].slice(1).join("");
-  return cut;
+  const characters = [...text];
+  let from = characters.length;
+  for (let left = width; from > 0; from -= 1) {
+    left -= displayWidth(characters[from - 1]!);
+    if (left < 0) break;
+  }
+  return characters.slice(from).join("");
 }
 
-function helpLines(height: number, columns: number): string[] {
-  return Array.from({ length: height }, (_, index) => cutToWidth(help[index] ?? "", columns));
+function overlay(lines: readonly string[], height: number, columns: number): string[] {
+  return Array.from({ length: height }, (_, index) => cutToWidth(lines[index] ?? "", columns));
 }
 
 function listLines(state: PickState, height: number, left: number, paint: Paint): string[] {
@@ -72,6 +92,9 @@ function listLines(state: PickState, height: number, left: number, paint: Paint)
     return `${line}${" ".repeat(left - width)}${paint.faint("│")} ${preview[index] ?? ""}`;
   });
 }
+
+/** Three states: a folder with some chosen files, and a file with chosen passages, are chosen in part. */
+const marks: Readonly<Record<ChoiceMark, string>> = { none: " ", some: "-", all: "*" };
 
 interface RowLook {
   readonly width: number;
@@ -88,16 +111,21 @@ function rowLine(row: PickRow, state: PickState, { width, isCurrent, letters, pa
     return isCurrent ? inverse(text) : paint.faint(text);
   }
   const { item } = row;
-  const mark = state.chosen.has(item.uri) ? "*" : " ";
-  const fold = !item.isDirectory || state.filter !== "" ? " " : state.open.has(item.uri) ? "▾" : "▸";
+  const mark = state.counting.has(item.uri) ? "…" : marks[markOf(item, state)];
+  const isFlat = state.filter !== "" || state.isSearch;
+  const fold = !item.isDirectory || isFlat ? " " : state.open.has(item.uri) ? "▾" : "▸";
   const amount = item.size === undefined ? "" : formatBytes(item.size);
   const head = `${mark} ${indent}${fold} `;
   const room = Math.max(1, width - displayWidth(head) - amount.length - 2);
-  const whole = plain(state.filter === "" ? item.name : item.path) + (item.isDirectory ? "/" : "");
+  const snippet = item.snippet === undefined ? "" : `  ${plain(item.snippet)}`;
+  const whole = plain(isFlat ? item.path : item.name) + (item.isDirectory ? "/" : "") + snippet;
   const name = cutToWidth(whole, room);
   const gap = " ".repeat(Math.max(1, width - displayWidth(head) - displayWidth(name) - amount.length - 1));
   if (isCurrent) return inverse(padToWidth(cutToWidth(`${head}${name}${gap}${amount} `, width), width));
-  const painted = name === whole && letters !== "" ? withMarks(name, letters, paint) : paint.kind(item.mimeType, name);
+  const painted =
+    name === whole && letters !== "" && !state.isSearch
+      ? withMarks(name, letters, paint)
+      : paint.kind(item.mimeType, name);
   const line = `${head}${name}${gap}${amount} `;
   // Too narrow for the whole line: drawn without colour.
   if (displayWidth(line) !== width) return padToWidth(cutToWidth(line, width), width);
@@ -131,7 +159,16 @@ function previewLines(state: PickState, height: number, width: number): string[]
     (each) => each !== "",
   );
   const lines = state.preview?.uri === item.uri ? state.preview.lines : [item.isDirectory ? "" : "…"];
-  return [plain(item.uri), about.join(", "), "", ...lines].slice(0, height).map((line) => cutToWidth(line, width));
+  const opened = item.snippet === undefined ? lines : atMatch(lines, plain(item.snippet));
+  return [plain(readableUri(item.uri)), about.join(", "), "", ...opened]
+    .slice(0, height)
+    .map((line) => cutToWidth(line, width));
+}
+
+/** From two lines before the matching one, which is marked. */
+function atMatch(lines: readonly string[], match: string): readonly string[] {
+  const at = match === "" ? -1 : lines.findIndex((line) => line.includes(match));
+  return at < 0 ? lines : [...lines.slice(Math.max(0, at - 2), at), `> ${lines[at]}`, ...lines.slice(at + 1)];
 }
 
 function status(state: PickState): string {
@@ -141,7 +178,13 @@ function status(state: PickState): string {
   const uncounted = [...chosen.keys()].filter((uri) => tokens.get(uri) === undefined).length;
   const left = uncounted === 0 ? "" : ` and ${formatCount(uncounted, "resource")} not counted`;
   const choice =
-    chosen.size === 0 ? "nothing chosen" : `${grouped(chosen.size)} chosen, about ${grouped(sum)} tokens${left}`;
+    state.notice ??
+    (state.counting.size > 0
+      ? "counting files…"
+      : chosen.size === 0
+        ? "nothing chosen"
+        : `${grouped(chosen.size)} chosen, ≈ ${grouped(sum)} tokens${left}; Ctrl-O uses them`);
+  if (state.isSearch) return filter === "" ? choice : `${formatCount(found.count, "passage")}, ${choice}`;
   const of = `${grouped(known.count)}${known.isAll ? "" : "…"}`;
   return filter === "" ? choice : `${grouped(found.count)} of ${of} found, ${choice}`;
 }

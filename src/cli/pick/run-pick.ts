@@ -3,12 +3,16 @@ import { formatBytes } from "../../lib/format-bytes.ts";
 import type { Readable } from "node:stream";
 import { ResourceError, toResourceError } from "../../errors.ts";
 import { estimateTokens, estimateTokensOfBytes } from "../../lib/estimate-tokens.ts";
+import { withLines } from "../../lib/line-range-uri.ts";
+import { readableUri } from "../../lib/readable-uri.ts";
 import { createCursorGuard } from "../../lib/cursor-guard.ts";
 import { directoryType, type Page, type Resource } from "../../resources.ts";
 import type { Screen } from "../command.ts";
 import type { ReadingContext } from "../reading/reading-context.ts";
-import { pathBelowRoot } from "../reading/resource-access.ts";
 import { createPickCatalogue } from "./catalogue.ts";
+import { filesBelow } from "./files-below.ts";
+import { createPassageSearch, toPickItem } from "./search-passages.ts";
+import type { PickUse } from "./use-menu.ts";
 import { draw, hasPreview, toPreview } from "./draw.ts";
 import { openTerminalScreen } from "./terminal-screen.ts";
 import { beginPick, current, type PickEvent, type PickItem, type PickState, reduce, wantedFolders } from "./state.ts";
@@ -16,24 +20,35 @@ import { beginPick, current, type PickEvent, type PickItem, type PickState, redu
 interface Terminal {
   readonly input: Readable;
   readonly screen: Screen;
+  /** Whether the choice can be saved as a set. */
+  readonly canSave: boolean;
 }
 
 const previewLines = 200;
 /** Larger resources are previewed by their first lines, and their tokens estimated from the size. */
 const maxRead = 256 * 1024;
 
+interface Picked {
+  readonly items: readonly PickItem[];
+  /** Undefined for the use that the flags say. */
+  readonly use: PickUse | undefined;
+}
+
 /** Undefined if the user quit without choosing. */
 export async function runPick(
   context: ReadingContext,
-  { input, screen }: Terminal,
-): Promise<readonly PickItem[] | undefined> {
+  { input, screen, canSave }: Terminal,
+): Promise<Picked | undefined> {
   const stop = new AbortController();
   const call = { caller: context.call.caller, signal: AbortSignal.any([context.call.signal, stop.signal]) };
   const loading = new Set<string>();
   const counting = new Set<string>();
+  const countingFiles = new Set<string>();
+  const searchPassages = createPassageSearch(context, call);
   const ended = Promise.withResolvers<void>();
   let previewing: { readonly uri: string; readonly stop: AbortController } | undefined;
   let isListing = false;
+  let areSetsListed = false;
   let sought = "";
   let isDue = false;
 
@@ -45,7 +60,7 @@ export async function runPick(
     resized: (columns, rows) => take({ kind: "resized", columns, rows }),
     closed: () => take({ kind: "key", key: "interrupt" }),
   });
-  let state: PickState = beginPick(stage.size());
+  let state: PickState = beginPick({ ...stage.size(), canSave });
 
   function take(event: PickEvent): void {
     if (state.end) return;
@@ -64,11 +79,17 @@ export async function runPick(
   /** Starts every load that the state needs and that is not running. */
   function follow(): void {
     for (const folder of wantedFolders(state)) void load(folder);
-    if (state.filter !== "") void listAll();
-    if (state.filter !== sought) {
-      sought = state.filter;
-      catalogue.seek(sought);
+    searchPassages(state.isSearch ? state.filter : undefined, take);
+    if (state.isSearch) sought = "";
+    else {
+      if (state.filter !== "") void listAll();
+      if (state.filter !== sought) {
+        sought = state.filter;
+        catalogue.seek(sought);
+      }
     }
+    if (state.menu && canSave) void listSets();
+    for (const folder of state.counting) void countFiles(folder);
     for (const item of state.chosen.values()) void count(item);
     const item = current(state);
     if (item && hasPreview(state) && previewing?.uri !== item.uri) void preview(item);
@@ -94,7 +115,8 @@ export async function runPick(
     const ask = cursor === undefined ? {} : { cursor };
     if (uri !== "") return context.resources.children(uri, ask, call);
     const [root, ...more] = context.roots;
-    if (root && more.length > 0) return { items: await Promise.all(context.roots.map((each) => statRoot(each.uri))) };
+    if (root && more.length > 0)
+      return { items: distinct(await Promise.all(context.roots.map((each) => statRoot(each.uri)))) };
     try {
       if (root) return await context.resources.children(root.uri, ask, call);
     } catch (cause) {
@@ -128,12 +150,23 @@ export async function runPick(
     }
   }
 
+  async function listSets(): Promise<void> {
+    if (areSetsListed) return;
+    areSetsListed = true;
+    try {
+      const { items } = await context.resources.children("set://", {}, call);
+      take({ kind: "sets", names: items.map(({ name }) => name) });
+    } catch {
+      // Saving says whether the set existed.
+    }
+  }
+
   async function preview({ uri, isDirectory, size = 0 }: PickItem): Promise<void> {
     previewing?.stop.abort();
     const leave = new AbortController();
     previewing = { uri, stop: leave };
     if (isDirectory) return;
-    const requested = size > maxRead ? `${uri}${uri.includes("?") ? "&" : "?"}lines=1-${previewLines}` : uri;
+    const requested = size > maxRead ? withLines(uri, [1, previewLines]) : uri;
     try {
       const { contents } = await context.resources.read(requested, {
         caller: call.caller,
@@ -151,8 +184,22 @@ export async function runPick(
     }
   }
 
+  async function countFiles(folder: string): Promise<void> {
+    if (countingFiles.has(folder)) return;
+    countingFiles.add(folder);
+    try {
+      const { files, isCut } = await filesBelow(folder, context, call);
+      take({ kind: "files", folder, items: files.map(toItem), isCut });
+    } catch (cause) {
+      take({ kind: "files", folder, items: [], isCut: false });
+      take({ kind: "notice", notice: toResourceError(cause).message });
+    } finally {
+      countingFiles.delete(folder);
+    }
+  }
+
   async function count({ uri, isDirectory, size = 0 }: PickItem): Promise<void> {
-    if (isDirectory || counting.has(uri)) return;
+    if (isDirectory || counting.has(uri) || state.tokens.has(uri)) return;
     counting.add(uri);
     if (size > maxRead) return take({ kind: "tokens", uri, tokens: estimateTokensOfBytes(size) });
     try {
@@ -165,10 +212,7 @@ export async function runPick(
     }
   }
 
-  function toItem({ uri, name, mimeType, size }: Resource): PickItem {
-    const path = pathBelowRoot(context.roots, { uri }) || readable(uri);
-    return { uri, name, path, isDirectory: mimeType === directoryType, mimeType, size };
-  }
+  const toItem = (resource: Resource) => toPickItem(resource, context.roots);
 
   const leave = () => take({ kind: "key", key: "interrupt" });
   context.call.signal.addEventListener("abort", leave, { once: true });
@@ -183,14 +227,14 @@ export async function runPick(
     stage.leave();
     context.call.signal.removeEventListener("abort", leave);
   }
-  return state.end === "finished" ? [...state.chosen.values()] : undefined;
+  return state.end === "finished" ? { items: [...state.chosen.values()], use: state.use } : undefined;
 }
 
-/** A URI decoded for display. */
-function readable(uri: string): string {
-  try {
-    return decodeURI(uri);
-  } catch {
-    return uri;
-  }
+/** Mounts of one name, such as the files and the history of one folder, are told apart by their URIs. */
+function distinct(roots: readonly Resource[]): readonly Resource[] {
+  return roots.map((root) =>
+    roots.some((other) => other !== root && other.name === root.name)
+      ? { ...root, name: `${root.name} (${readableUri(root.uri)})` }
+      : root,
+  );
 }

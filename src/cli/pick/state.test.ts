@@ -75,10 +75,12 @@ describe("while picking", () => {
     expect(wantedFolders(after(more, "end"))).toEqual([]);
   });
 
-  it("a folder that cannot be opened shows the reason", () => {
+  it("a folder that cannot be opened shows the reason, and is tried again when it is opened again", () => {
     const state = after(started, "tab", { kind: "failed", folder: docs.uri, message: "away" });
     expect(names(state)).toEqual(["docs", "failure", "guide.md", "readme.md"]);
     expect(draw(state, paint).lines[2]).toContain("away");
+    expect(wantedFolders(state)).toEqual([]);
+    expect(wantedFolders(after(state, "tab", "tab"))).toEqual([docs.uri]);
   });
 
   it("space chooses and goes on, and takes back", () => {
@@ -162,13 +164,21 @@ describe("what is drawn", () => {
     }
   });
 
+  it("shows the end of a long pasted text, in time that grows with its length", () => {
+    const frame = draw(after(started, { typed: `${"設a".repeat(100_000)}end` }), paint);
+    expect(frame.lines[0]).toMatch(/^> a(?:設a)+end$/);
+    expect(displayWidth(frame.lines[0]!)).toBe(99);
+  });
+
   it("shows how much is chosen", () => {
     const state = after(started, "down", "space", "space", {
       kind: "tokens",
       uri: "memory://m/guide.md",
       tokens: 1204,
     });
-    expect(draw(state, paint).lines.at(-1)).toBe("2 chosen, about 1,204 tokens and 1 resource not counted");
+    expect(draw(state, paint).lines.at(-1)).toBe(
+      "2 chosen, ≈ 1,204 tokens and 1 resource not counted; Ctrl-O uses them",
+    );
   });
 });
 

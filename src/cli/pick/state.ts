@@ -1,6 +1,8 @@
 /** The picker's state, and how keys and loaded data change it. No side effects. */
 import { foldPath } from "./fuzzy.ts";
+import { filesCounted, toggled, wholeToggled } from "./choice.ts";
 import type { KeyPress } from "./keys.ts";
+import { openUseMenu, type PickUse, pressInMenu, type UseMenu } from "./use-menu.ts";
 
 export interface PickItem {
   readonly uri: string;
@@ -10,6 +12,10 @@ export interface PickItem {
   readonly isDirectory: boolean;
   readonly mimeType?: string;
   readonly size?: number;
+  /** Of a passage: name and path of its file, and the line that matches. */
+  readonly file?: string;
+  readonly filePath?: string;
+  readonly snippet?: string;
 }
 
 /** The loaded part of a directory. */
@@ -38,6 +44,10 @@ export interface PickState {
   readonly folders: ReadonlyMap<string, PickFolder>;
   readonly open: ReadonlySet<string>;
   readonly filter: string;
+  /** Whether the letters are searched in contents, not in paths. */
+  readonly isSearch: boolean;
+  /** Whether the cursor is in the results of a search: space then chooses instead of being typed. */
+  readonly isInResults: boolean;
   readonly found: { readonly items: readonly PickItem[]; readonly count: number };
   /** Number of loaded resources, and whether these are all. */
   readonly known: { readonly count: number; readonly isAll: boolean };
@@ -49,6 +59,18 @@ export interface PickState {
   readonly chosen: ReadonlyMap<string, PickItem>;
   /** Tokens of chosen resources; undefined if they cannot be counted. */
   readonly tokens: ReadonlyMap<string, number | undefined>;
+  /** All files of folders that were counted, by folder. */
+  readonly files: ReadonlyMap<string, readonly PickItem[]>;
+  /** Folders that are chosen once they are counted. */
+  readonly counting: ReadonlySet<string>;
+  /** Shown in the status until the next key. */
+  readonly notice: string | undefined;
+  readonly menu: UseMenu | undefined;
+  /** Whether the choice can be saved as a set, and the names of existing sets as far as they are known. */
+  readonly canSave: boolean;
+  readonly sets: ReadonlySet<string>;
+  /** Undefined for the use that the flags say. */
+  readonly use: PickUse | undefined;
   readonly preview: PickPreview | undefined;
   readonly isHelp: boolean;
   readonly end: "finished" | "left" | undefined;
@@ -65,6 +87,15 @@ export type PickEvent =
     }
   | { readonly kind: "failed"; readonly folder: string; readonly message: string }
   | { readonly kind: "found"; readonly letters: string; readonly items: readonly PickItem[]; readonly count: number }
+  | { readonly kind: "passages"; readonly text: string; readonly items: readonly PickItem[]; readonly notice?: string }
+  | {
+      readonly kind: "files";
+      readonly folder: string;
+      readonly items: readonly PickItem[];
+      readonly isCut: boolean;
+    }
+  | { readonly kind: "notice"; readonly notice: string }
+  | { readonly kind: "sets"; readonly names: readonly string[] }
   | { readonly kind: "known"; readonly count: number; readonly isAll: boolean }
   | { readonly kind: "preview"; readonly preview: PickPreview }
   | { readonly kind: "tokens"; readonly uri: string; readonly tokens: number | undefined };
@@ -72,13 +103,19 @@ export type PickEvent =
 /** Lines for the filter and the status. */
 const reservedRows = 2;
 
-export function beginPick({ columns, rows }: Pick<PickState, "columns" | "rows">): PickState {
+export function beginPick({
+  columns,
+  rows,
+  canSave = true,
+}: Pick<PickState, "columns" | "rows"> & { readonly canSave?: boolean }): PickState {
   return withRows({
     columns,
     rows,
     folders: new Map(),
     open: new Set([""]),
     filter: "",
+    isSearch: false,
+    isInResults: false,
     found: { items: [], count: 0 },
     known: { count: 0, isAll: false },
     shown: [],
@@ -86,6 +123,13 @@ export function beginPick({ columns, rows }: Pick<PickState, "columns" | "rows">
     top: 0,
     chosen: new Map(),
     tokens: new Map(),
+    files: new Map(),
+    counting: new Set(),
+    notice: undefined,
+    menu: undefined,
+    canSave,
+    sets: new Set(),
+    use: undefined,
     preview: undefined,
     isHelp: false,
     end: undefined,
@@ -95,7 +139,7 @@ export function beginPick({ columns, rows }: Pick<PickState, "columns" | "rows">
 export function reduce(state: PickState, event: PickEvent): PickState {
   switch (event.kind) {
     case "key":
-      return press(state, event.key);
+      return press({ ...state, notice: undefined }, event.key);
     case "resized":
       return inSight({ ...state, columns: event.columns, rows: event.rows });
     case "page": {
@@ -108,8 +152,21 @@ export function reduce(state: PickState, event: PickEvent): PickState {
     }
     case "found":
       // The filter has changed in the meantime.
-      if (event.letters !== foldPath(state.filter)) return state;
+      if (state.isSearch || event.letters !== foldPath(state.filter)) return state;
       return withRows({ ...state, found: { items: event.items, count: event.count } });
+    case "passages":
+      if (!state.isSearch || event.text !== state.filter) return state;
+      return withRows({
+        ...state,
+        found: { items: event.items, count: event.items.length },
+        notice: event.notice,
+      });
+    case "files":
+      return filesCounted(state, event.folder, event.items, event.isCut);
+    case "notice":
+      return { ...state, notice: event.notice };
+    case "sets":
+      return { ...state, sets: new Set(event.names) };
     case "known":
       return { ...state, known: { count: event.count, isAll: event.isAll } };
     case "preview":
@@ -122,6 +179,12 @@ export function reduce(state: PickState, event: PickEvent): PickState {
 function press(state: PickState, key: KeyPress): PickState {
   if (key === "interrupt") return { ...state, end: "left" };
   if (state.isHelp) return { ...state, isHelp: false };
+  if (state.menu) {
+    const { menu, use, notice } = pressInMenu(state.menu, key);
+    return use
+      ? { ...state, menu: undefined, use, chosen: state.menu.items, end: "finished" }
+      : { ...state, menu, notice };
+  }
   if (typeof key === "object") return filtered(state, state.filter + key.typed);
   switch (key) {
     case "up":
@@ -141,19 +204,27 @@ function press(state: PickState, key: KeyPress): PickState {
     case "clear":
       return filtered(state, "");
     case "escape":
-      return state.filter === "" ? { ...state, end: "left" } : filtered(state, "");
+      if (state.filter === "" && !state.isSearch) return { ...state, end: "left" };
+      return filtered({ ...state, isSearch: false }, "", true);
     case "help":
       return { ...state, isHelp: true };
+    case "search":
+      return filtered({ ...state, isSearch: !state.isSearch, filter: "" }, state.filter, true);
     case "space":
-      return moved(toggled(state), 1);
+      if (state.isSearch && !state.isInResults) return filtered(state, `${state.filter} `);
+      return moved(toggled(state, current(state)), 1);
     case "tab":
-      return opened(state, "either");
+      return state.isSearch ? moved(toggled(state, current(state)), 1) : opened(state, "either");
+    case "whole":
+      return moved(wholeToggled(state, current(state)), 1);
+    case "use":
+      return chosenOrCurrent(state, (items) => ({ menu: openUseMenu(items, state.canSave) }));
     case "right":
       return opened(state, "open");
     case "left":
       return opened(state, "close");
     case "enter":
-      return finished(state);
+      return chosenOrCurrent(state, (chosen) => ({ chosen, end: "finished" }));
   }
 }
 
@@ -169,7 +240,7 @@ export function listHeight({ rows }: Pick<PickState, "rows">): number {
 
 /** Directories whose next page is about to become visible. */
 export function wantedFolders(state: PickState): readonly string[] {
-  if (state.filter !== "") return [];
+  if (state.filter !== "" || state.isSearch) return [];
   const height = listHeight(state);
   return state.shown
     .slice(state.top, state.top + 2 * height)
@@ -183,7 +254,7 @@ function withFolder(state: PickState, uri: string, folder: PickFolder): PickStat
 /** Keeps the cursor on its item if that still exists; otherwise the best match is selected. */
 function withRows(state: PickState): PickState {
   const uri = state.at === 0 ? undefined : current(state)?.uri;
-  const shown = state.filter === "" ? [...treeRows("", 0, state)] : foundRows(state);
+  const shown = state.filter === "" && !state.isSearch ? [...treeRows("", 0, state)] : foundRows(state);
   const at = uri === undefined ? state.at : shown.findIndex((row) => row.kind === "item" && row.item.uri === uri);
   return inSight({ ...state, shown, at: at < 0 ? state.at : at });
 }
@@ -210,12 +281,13 @@ function inSight(state: PickState): PickState {
 }
 
 function moved(state: PickState, by: number): PickState {
-  return inSight({ ...state, at: Math.max(0, Math.min(state.at + by, state.shown.length - 1)) });
+  return inSight({ ...state, isInResults: true, at: Math.max(0, Math.min(state.at + by, state.shown.length - 1)) });
 }
 
-function filtered(state: PickState, filter: string): PickState {
-  if (filter === state.filter) return state;
-  return withRows({ ...state, filter, found: { items: [], count: 0 }, shown: [], at: 0, top: 0 });
+function filtered(state: PickState, filter: string, isOther = filter !== state.filter): PickState {
+  if (!isOther) return state;
+  const none = { items: [], count: 0 };
+  return withRows({ ...state, filter, isInResults: false, found: none, shown: [], at: 0, top: 0 });
 }
 
 let graphemes: Intl.Segmenter | undefined;
@@ -228,22 +300,17 @@ function withoutLast(text: string): string {
   return text.slice(0, last);
 }
 
-function toggled(state: PickState): PickState {
-  const item = current(state);
-  if (!item) return state;
-  const chosen = new Map(state.chosen);
-  if (!chosen.delete(item.uri)) chosen.set(item.uri, item);
-  return { ...state, chosen };
-}
-
 function opened(state: PickState, way: "open" | "close" | "either"): PickState {
   const item = current(state);
-  if (!item || state.filter !== "") return state;
+  if (!item || state.filter !== "" || state.isSearch) return state;
   const isOpen = state.open.has(item.uri);
   if (item.isDirectory && (way === "either" || isOpen === (way === "close"))) {
     const open = new Set(state.open);
-    if (!open.delete(item.uri)) open.add(item.uri);
-    return withRows({ ...state, open });
+    if (!open.delete(item.uri)) return withRows({ ...state, open: open.add(item.uri) });
+    // Opening it again tries again.
+    const folders = new Map(state.folders);
+    if (folders.get(item.uri)?.failure !== undefined) folders.delete(item.uri);
+    return withRows({ ...state, open, folders });
   }
   return way === "close" ? inSight({ ...state, at: parentOf(state) }) : state;
 }
@@ -255,9 +322,13 @@ function parentOf({ shown, at }: PickState): number {
   return above < 0 ? at : above;
 }
 
-/** Without a choice, the item under the cursor is used. */
-function finished(state: PickState): PickState {
+/** Without a choice, the item under the cursor is used. A folder that is being counted is waited for. */
+function chosenOrCurrent(
+  state: PickState,
+  change: (items: ReadonlyMap<string, PickItem>) => Partial<PickState>,
+): PickState {
+  if (state.counting.size > 0) return { ...state, notice: "still counting the files of a folder" };
   const item = current(state);
-  if (state.chosen.size > 0) return { ...state, end: "finished" };
-  return item ? { ...state, chosen: new Map([[item.uri, item]]), end: "finished" } : state;
+  if (state.chosen.size > 0) return { ...state, ...change(state.chosen) };
+  return item ? { ...state, ...change(new Map([[item.uri, item]])) } : state;
 }

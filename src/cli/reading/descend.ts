@@ -12,8 +12,12 @@ export interface DescendEntry {
   readonly isLast: readonly boolean[];
   /** Children of a directory. Absent for other resources, and for a directory that could not be opened. */
   readonly children?: readonly Resource[];
+  /** The directory has more children than these. */
+  readonly hasMore?: boolean;
   /** A link to a directory above; it is not entered. */
   readonly isLoop?: boolean;
+  /** A view of content that is elsewhere; it is not opened. */
+  readonly isCollapsed?: boolean;
   /** Why a directory could not be opened. */
   readonly failure?: ResourceError;
 }
@@ -23,7 +27,12 @@ interface DescendOptions {
   readonly depth: number;
   /** Only directories. */
   readonly dirs: boolean;
+  /** Open views, and show all children of large directories. */
+  readonly all: boolean;
 }
+
+/** Children that are shown of one directory, unless all are requested. */
+export const maxChildren = 1000;
 
 /** A directory above the current position. */
 interface Above {
@@ -54,29 +63,43 @@ async function* level(
       yield { resource, depth, isLast };
       continue;
     }
+    if (!options.all && resource.meta?.["pressmark/view"] === true) {
+      yield { resource, depth, isLast, isCollapsed: true };
+      continue;
+    }
     let children: readonly Resource[];
+    let hasMore: boolean;
     try {
-      children = await allChildren(resource.uri, context);
+      ({ children, hasMore } = await openDirectory(childrenOf(resource.uri, context), options));
     } catch (cause) {
       if (!(cause instanceof ResourceError) || cause.kind === "cancelled") throw cause;
       yield { resource, depth, isLast, failure: cause };
       continue;
     }
     const path = [...above, { name: resource.name, children }];
-    const isLoop = await leadsBack(resource.uri, path, context);
-    yield { resource, depth, isLast, children, ...(isLoop && { isLoop }) };
+    const isLoop = await leadsBack(resource.uri, path, options, context);
+    yield { resource, depth, isLast, children, ...(hasMore && { hasMore }), ...(isLoop && { isLoop }) };
     if (!isLoop && depth + 1 < options.depth) yield* level(children, path, isLast, options, context);
   }
 }
 
-export function allChildren(uri: string, context: ReadingContext): Promise<readonly Resource[]> {
-  return allOf(childrenOf(uri, context));
+interface OpenedDirectory {
+  readonly children: readonly Resource[];
+  readonly hasMore: boolean;
 }
 
-export async function allOf(pages: AsyncIterable<readonly Resource[]>): Promise<readonly Resource[]> {
-  const all: (readonly Resource[])[] = [];
-  for await (const page of pages) all.push(page);
-  return all.length === 1 ? all[0]! : all.flat();
+/** Stops reading pages once there are more children than are shown. */
+export async function openDirectory(
+  pages: AsyncIterable<readonly Resource[]>,
+  { all }: Pick<DescendOptions, "all">,
+): Promise<OpenedDirectory> {
+  const most = all ? Infinity : maxChildren;
+  const children: Resource[] = [];
+  for await (const page of pages) {
+    for (const child of page) children.push(child);
+    if (children.length > most) return { children: children.slice(0, most), hasMore: true };
+  }
+  return { children, hasMore: false };
 }
 
 export function isDirectory({ mimeType }: Resource): boolean {
@@ -90,17 +113,27 @@ const rounds = 16;
  * Resources do not say which are links. A link to a directory above shows itself because the same path below it
  * can be followed again and again with the same result.
  */
-async function leadsBack(uri: string, path: readonly Above[], context: ReadingContext): Promise<boolean> {
+async function leadsBack(
+  uri: string,
+  path: readonly Above[],
+  options: DescendOptions,
+  context: ReadingContext,
+): Promise<boolean> {
   const { children } = path.at(-1)!;
   if (!children.some(isDirectory)) return false;
   for (let index = path.length - 2; index >= 0; index -= 1) {
     if (!looksLike(path[index]!.children, children)) continue;
-    if (await goesOn(uri, path.slice(index + 1), context)) return true;
+    if (await goesOn(uri, path.slice(index + 1), options, context)) return true;
   }
   return false;
 }
 
-async function goesOn(uri: string, steps: readonly Above[], context: ReadingContext): Promise<boolean> {
+async function goesOn(
+  uri: string,
+  steps: readonly Above[],
+  options: DescendOptions,
+  context: ReadingContext,
+): Promise<boolean> {
   let at = uri;
   let children = steps.at(-1)!.children;
   for (let round = 0; round < rounds; round += 1)
@@ -109,7 +142,7 @@ async function goesOn(uri: string, steps: readonly Above[], context: ReadingCont
       if (!next) return false;
       at = next.uri;
       try {
-        children = await allChildren(at, context);
+        ({ children } = await openDirectory(childrenOf(at, context), options));
       } catch (cause) {
         // The system follows only about forty links; up to here everything was the same.
         if (cause instanceof ResourceError && cause.kind !== "cancelled") return round > 0;

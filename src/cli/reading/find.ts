@@ -5,7 +5,10 @@ import { directoryType, type Resource } from "../../resources.ts";
 import { UsageError } from "../command.ts";
 import { plain } from "../print.ts";
 import type { ReadingContext } from "./reading-context.ts";
+import { formatCount } from "./amounts.ts";
 import { pagesOf } from "./pages.ts";
+import { locationOf } from "./location-of.ts";
+import { explainUnreachableMount } from "./unreachable.ts";
 import { pathBelowRoot, type ReachRoot } from "./resource-access.ts";
 
 type Pages = AsyncGenerator<readonly Resource[]>;
@@ -22,15 +25,56 @@ export function everything({ resources, call, ...options }: ReadingContext): Pag
 }
 
 /** The direct children of a directory. Throws "not-found" if it is not a directory. */
-export function childrenOf(uri: string, { resources, call, ...options }: ReadingContext): Pages {
-  return pagesOf((page) => resources.children(uri, page, call), options);
+export function childrenOf(uri: string, { resources, roots, call, ...options }: ReadingContext): Pages {
+  return pagesOf(
+    (page) =>
+      resources.children(uri, page, call).catch((cause: unknown) => {
+        throw explainFailure(cause, locationOf(roots, uri));
+      }),
+    options,
+  );
 }
 
-/** Used without arguments: the children of the only mount, or the roots of all mounts. */
-export async function findMountRoots(context: ReadingContext): Promise<FoundResources> {
-  const [root, ...more] = context.roots;
-  if (!root) return { pages: everything(context) };
-  if (more.length === 0) return findBelow(root.uri, context);
+/** Says to the person at the terminal why a mount cannot be used, which callers of a server are not told. Other errors are returned unchanged. */
+export function explainFailure(cause: unknown, where: string): unknown {
+  const inner = isNotFound(cause) ? (cause as ResourceError).cause : undefined;
+  if (!(inner instanceof ResourceError) || inner.kind !== "denied") return explainUnreachableMount(cause);
+  const { code } = (inner.cause ?? {}) as NodeJS.ErrnoException;
+  const message =
+    code === "EACCES" || code === "EPERM"
+      ? `no permission to open ${quote(where)}; check its permissions`
+      : `cannot open ${quote(where)}: ${inner.message}`;
+  return new ResourceError("denied", message, { cause });
+}
+
+/** Used without arguments: the children of the current folder or, if no mount contains it, the mounts. With `all`, everything below. */
+export async function findCurrent(
+  { all }: { readonly all: boolean },
+  context: ReadingContext,
+): Promise<FoundResources> {
+  const { roots } = context;
+  const [root, ...more] = roots;
+  const current = context.current ?? (more.length === 0 ? root?.uri : undefined);
+  if (!root || (all && (current === undefined || roots.some(({ uri }) => uri === current))))
+    return { pages: everything(context) };
+  if (current === undefined) return findMounts(context);
+  const found = await findBelow(current, context).catch((cause: unknown) => {
+    throw isNotFound(cause) ? notServed(cause) : cause;
+  });
+  if (all) return { pages: below(found.pages, context) };
+  const others = roots.filter(({ uri, base }) => uri !== current && !current.startsWith(base));
+  if (others.length > 0 && context.isTerminal)
+    context.warn(`${formatCount(others.length, "mount")} elsewhere; "pressmark ls --mounts" lists all mounts`);
+  return found;
+}
+
+/** The current folder is in a mount, which does not show it. */
+export function notServed(cause: unknown): ResourceError {
+  const message = `this folder is not served (it may be hidden or ignored); "pressmark ls --mounts" lists what is served`;
+  return new ResourceError("not-found", message, { cause });
+}
+
+export async function findMounts(context: ReadingContext): Promise<FoundResources> {
   return { pages: once(await Promise.all(context.roots.map((each) => statRoot(each, context)))) };
 }
 
@@ -38,7 +82,8 @@ export async function findMountRoots(context: ReadingContext): Promise<FoundReso
 export async function statRoot({ uri, name = uri }: ReachRoot, context: ReadingContext): Promise<Resource> {
   try {
     return await context.resources.stat(uri, context.call);
-  } catch (cause) {
+  } catch (thrown) {
+    const cause = explainFailure(thrown, uri);
     if (!(cause instanceof ResourceError) || cause.kind === "cancelled") throw cause;
     if (cause.kind !== "not-found") context.warn(`mount ${quote(name)}: ${plain(cause.message)}`);
     return { uri, name, mimeType: directoryType };

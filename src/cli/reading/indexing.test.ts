@@ -5,7 +5,7 @@ import type { ServerIndex } from "../../server/server-index.ts";
 import { bringUpToDate } from "./indexing.ts";
 import { createProgress } from "./progress.ts";
 
-/** What is written to standard error while an index reports this progress, at these times in seconds. */
+/** Returns the output on standard error while an index reports this progress, at these times in seconds. */
 async function shown(isTTY: boolean, steps: readonly (readonly [seconds: number, done: number, total: number])[]) {
   const err = Object.assign(new PassThrough(), { isTTY, columns: 80 });
   let ms = 0;

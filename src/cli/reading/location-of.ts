@@ -6,7 +6,7 @@ import { urisOfPath } from "./uris-of-path.ts";
 
 /** In front of what looks like a line number. */
 const lineColon = /:(?=\d+(?::|$))/g;
-/** What an argument would mean as a flag or a URI. */
+/** Matches a path that would be taken for a flag or a URI as an argument. */
 const otherMeaning = /^(?:-|[a-z][a-z0-9+.-]*:)/i;
 
 /** The decoded path, if paths lead to one root only; else the readable URI. A name that could mislead is shown in a URI, encoded. */

@@ -1,4 +1,5 @@
 /** Prints a pack on standard output and its receipt on standard error, for `gather` and `pick`. */
+import { packageNeeded } from "../../lib/missing-package.ts";
 import { ResourceError } from "../../errors.ts";
 import type { GatherRequest } from "../../context/gather.ts";
 import type { Included, Pack } from "../../context/pack.ts";
@@ -29,6 +30,8 @@ export async function printPack(
   const bases = roots.map(({ base }) => base);
   const pack: Pack = await gather(resources, { ...ask, roots: bases }, call);
   const { receipt, items, format, text } = pack;
+  if (ask.counter === "best" && receipt.counter === "estimate")
+    warn(`tokens are estimated; ${packageNeeded("an exact count needs", "tiktoken")}`);
   const shown = [...receipt.included, ...receipt.leftOut].map(({ uri }) => uri);
   const { pathOf } = createShownPaths(shown, pack.base);
   if (receipt.ready !== undefined && receipt.ready < 1)

@@ -1,11 +1,15 @@
 /** Shared by all reading commands: resources, output and terminal width. */
+import { isAbsolute } from "node:path";
 import { quote, ResourceError } from "../../errors.ts";
 import { isGlob } from "../../lib/glob.ts";
+import { createPackageNotices } from "../../lib/missing-package.ts";
 import type { Call } from "../../resources.ts";
+import { isDotted } from "../../server/locate.ts";
 import type { CommandContext, FlagValues } from "../command.ts";
 import { print } from "../print.ts";
 import { formatCount } from "./amounts.ts";
-import { nearestResource } from "./nearest-resource.ts";
+import { explainFailure } from "./find.ts";
+import { nearestResources } from "./nearest-resources.ts";
 import type { PagesOptions } from "./pages.ts";
 import { createPager, pagerFlag } from "./pager.ts";
 import { colorFlag, createPaint, type Paint } from "./paint.ts";
@@ -30,9 +34,14 @@ export interface ReadingContext extends Omit<ResourceAccess, "close" | "locate">
   /** Width of a line in cells. */
   readonly width: number;
   locate(where: string): Promise<string>;
+  /** Keeps warnings back while something else uses the terminal; the returned function writes them. */
+  holdWarnings(): () => void;
   /** Writes to standard output with backpressure. */
   print(what: string | Uint8Array): Promise<void>;
 }
+
+/** Logged for those who run a server. The person at the terminal gets the reason as an error. */
+const deniedNotice = /^pressmark warn: the backend denied access; reported to the caller as not found/;
 
 /** Closes everything in every case. */
 export async function withReadingContext(
@@ -45,12 +54,15 @@ export async function withReadingContext(
   const signal = pager ? AbortSignal.any([world.signal, pager.left]) : world.signal;
   // The pager uses the whole screen.
   const progress = pager ? noProgress : createProgress(world.err);
-  const reach = await openResourceAccess(flags, world, {
-    write(text: string) {
-      progress.clear();
-      return world.err.write(text);
-    },
-  });
+  const isRepeatedNotice = createPackageNotices();
+  let held: string[] | undefined;
+  function write(line: string): boolean {
+    if (isRepeatedNotice(line) || deniedNotice.test(line)) return true;
+    if (held) return held.push(line) > 0;
+    progress.clear();
+    return world.err.write(line);
+  }
+  const reach = await openResourceAccess(flags, world, { write });
   const call: Call = {
     caller: { id: "local", owner: true },
     signal,
@@ -59,39 +71,76 @@ export async function withReadingContext(
   };
   /** The last path or URI that was looked for. */
   let wanted: string | undefined;
+  function warn(sentence: string): void {
+    write(`pressmark: ${sentence}\n`);
+  }
+  function holdWarnings(): () => void {
+    held = [];
+    return () => {
+      const lines = held ?? [];
+      held = undefined;
+      for (const line of lines) world.err.write(line);
+    };
+  }
+  async function locate(where: string): Promise<string> {
+    const uri = await reach.locate((wanted = where), call);
+    if (reach.current === undefined || isDotted(where) || where.includes(":") || isAbsolute(where)) return uri;
+    // A path is one of a mount, as commands print it. Someone in a folder below may mean another file.
+    const inFolder = await reach.locate(`./${where}`, call).catch(() => uri);
+    if (inFolder !== uri)
+      warn(
+        `${quote(where)} is a path from the top of the mount; for the one in this folder, write ${quote(`./${where}`)}`,
+      );
+    return uri;
+  }
   try {
     await use({
       resources: reach.resources,
       roots: reach.roots,
       index: reach.index,
+      current: reach.current,
+      watchAll: reach.watchAll,
       call,
       progress,
       paint: createPaint(flags.color ?? "auto", world),
       isTerminal: out.isTTY === true,
       width: out.columns || Number(world.env["COLUMNS"]) || 80,
-      locate: (where) => reach.locate((wanted = where), call),
+      locate,
+      holdWarnings,
       seen: (count) => progress.show(`${formatCount(count, "resource")}…`),
-      warn(sentence) {
-        progress.clear();
-        world.err.write(`pressmark: ${sentence}\n`);
-      },
+      warn,
       print(what) {
         progress.clear();
         return print(out, what);
       },
     });
-  } catch (cause) {
+  } catch (thrown) {
     // Quitting the pager is not an error.
     if (pager?.left.aborted) return;
+    const cause = explainFailure(thrown, wanted ?? "");
     if (!(cause instanceof ResourceError) || cause.kind !== "not-found" || wanted === undefined || isGlob(wanted))
       throw cause;
-    const near = await nearestResource(wanted, reach, call);
-    throw near === undefined
-      ? cause
-      : new ResourceError("not-found", `${cause.message}; nearest: ${quote(near)}`, { cause });
+    const hint = await hintFor(wanted, reach, call);
+    throw hint === "" ? cause : new ResourceError("not-found", `${cause.message}; ${hint}`, { cause });
   } finally {
     progress.clear();
     await reach.close();
     await pager?.finish();
   }
+}
+
+/** Mounts that a hint names. */
+const maxNamedMounts = 5;
+
+/** How to find what is not there; empty if nothing is known. */
+async function hintFor(where: string, access: ResourceAccess, call: Call): Promise<string> {
+  const near = await nearestResources(where, access, call);
+  if (near.length > 0) return `nearest: ${near.map((each) => quote(each)).join(", ")}`;
+  const { roots } = access;
+  if (!where.includes("://")) return '"pressmark ls" lists what is here';
+  if (roots.some(({ base }) => where.startsWith(base.replace(/\/$/, "")))) return "";
+  const shown = roots.slice(0, maxNamedMounts).map(({ uri }) => quote(uri));
+  return shown.length === 0
+    ? ""
+    : `no mount has such URIs; there are ${shown.join(", ")}${roots.length > shown.length ? " and others" : ""}`;
 }

@@ -115,7 +115,7 @@ describe("--server asks another server", () => {
   it("and reports invalid input", async () => {
     expect(await far("ls", "--folder", ".")).toMatchObject({ code: 2, err: expect.stringContaining("--server") });
     expect(await stand.run(["ls", "--server", "a | b"])).toMatchObject({ err: expect.stringContaining("no shell") });
-    expect((await stand.run(["ls", "--server", "no-such-program"])).err).toContain("cannot be reached");
+    expect((await stand.run(["ls", "--server", "no-such-program"])).err).toContain("cannot be started");
     expect((await stand.run(["ls", "--server", "http://127.0.0.1:9/mcp"])).err).toContain("cannot be reached");
   });
 });

@@ -1,13 +1,14 @@
 /** Connects the reading commands to another server. */
 import { notFound, ResourceError } from "../../errors.ts";
 import { encodeReadableUri } from "../../lib/readable-uri.ts";
-import { isPackageMissing } from "../../lib/missing-package.ts";
+import { isPackageMissing, packageNeeded } from "../../lib/missing-package.ts";
 import type { Call, Page, Resource, Resources, Template } from "../../resources.ts";
 import { withoutSlash } from "../../server/locate.ts";
 import { UsageError, type CommandContext } from "../command.ts";
 import { readHeaders } from "./headers.ts";
 import type { ResourceAccess, ReachRoot } from "./resource-access.ts";
 import { splitCommand } from "./split-command.ts";
+import { explainUnreachable } from "./unreachable.ts";
 import { urisOfPath } from "./uris-of-path.ts";
 
 const neededPackage = "@modelcontextprotocol/client";
@@ -21,7 +22,10 @@ export async function openRemote(
   world: Pick<CommandContext, "folder" | "env" | "version">,
 ): Promise<ResourceAccess> {
   const pressmark = await connectTo(server, header, world);
-  const roots = await findRoots(pressmark);
+  const roots = await findRoots(pressmark).catch(async (cause: unknown) => {
+    await pressmark.close();
+    throw explainUnreachable(cause, server);
+  });
   return {
     resources: pressmark,
     roots,
@@ -51,18 +55,14 @@ async function connectTo(
     return await connectProgram({ command, args, cwd: folder, env: seen }, options);
   } catch (cause) {
     if (isPackageMissing(cause, neededPackage))
-      throw new ResourceError(
-        "unsupported",
-        `--server needs the package "${neededPackage}"; install it with "npm install ${neededPackage}"`,
-        { cause },
-      );
+      throw new ResourceError("unsupported", packageNeeded("--server needs", neededPackage), { cause });
     if (cause instanceof ResourceError && cause.kind === "denied" && header.length === 0)
       throw new ResourceError(
         "denied",
         `the server requires authentication; pass a token with --header 'Authorization: Bearer \${env:TOKEN}'`,
         { cause },
       );
-    throw cause;
+    throw explainUnreachable(cause, server);
   }
 }
 

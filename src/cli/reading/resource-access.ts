@@ -1,6 +1,7 @@
 /** Opens the resources for the reading commands: folders, a config, or another server. */
 import type { Writable } from "node:stream";
 import type { Call, Resource, Resources } from "../../resources.ts";
+import type { MountsWatch } from "../../server/watch-mounts.ts";
 import type { ServerIndex } from "../../server/server-index.ts";
 import { type FlagValues, listFlag, textFlag, UsageError, type CommandContext } from "../command.ts";
 
@@ -31,8 +32,12 @@ export interface ResourceAccess {
   readonly resources: Resources;
   /** The mounts; empty if unknown. */
   readonly roots: readonly ReachRoot[];
+  /** URI of the current folder in the innermost mount that contains it; it may be missing there. */
+  readonly current?: string;
   /** Resolves a URI or path to a URI. Throws "not-found" if it does not exist. */
   locate(where: string, call: Call): Promise<string>;
+  /** Watches everything. Absent for another server, which reports only changes of resources that a client names. */
+  watchAll?(call: Call): Promise<MountsWatch>;
   /** The local search index, if there is one. */
   readonly index?: ServerIndex;
   close(): Promise<void>;
@@ -51,7 +56,8 @@ export async function openResourceAccess(
     return openRemote(server, header, { folder: from, env, version });
   }
   if (header.length > 0) throw new UsageError("--header works only with --server");
-  const { openServer } = await import("../../server/open-server.ts");
+  const { currentFolder, openServer } = await import("../../server/open-server.ts");
+  const { uriOfFolder } = await import("../../server/locate.ts");
   const pressmark = await openServer({ folders: folder, config, from, env, err });
   return {
     resources: pressmark.resources,
@@ -61,7 +67,9 @@ export async function openResourceAccess(
       uri: rootOf(base),
       acceptsPaths: path !== undefined,
     })),
+    current: folder.length > 1 ? undefined : uriOfFolder(currentFolder({ folders: folder, from }), pressmark.mounts),
     locate: pressmark.locate,
+    watchAll: async (call) => (await import("../../server/watch-mounts.ts")).watchMounts(pressmark, call),
     index: pressmark.index,
     close: pressmark.close,
   };
