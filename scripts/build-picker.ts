@@ -75,7 +75,21 @@ function inHtml(script: string): string {
 }
 
 async function readStyle(): Promise<string> {
-  const names = ["picker.css", "choosing.css", "panes.css", "views.css", "state-page.css"];
+  const names = [
+    "picker.css",
+    "choosing.css",
+    "panes.css",
+    "views.css",
+    "preview-kinds.css",
+    "state-page.css",
+    "activity-page.css",
+    "hosts.css",
+    "lines.css",
+    "tray.css",
+    "layout.css",
+    "palette.css",
+    "keys.css",
+  ];
   return (await Promise.all(names.map((name) => readFile(join(source, name), "utf8")))).join("");
 }
 

@@ -17,6 +17,7 @@ interface BridgeOptions {
 
 /** Methods that a host relays. https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx */
 const relayed = new Set(["resources/list", "resources/templates/list", "resources/read", "tools/call"]);
+export const completer = "complete_template";
 const methodNotFound = -32601;
 const internalError = -32603;
 
@@ -29,10 +30,12 @@ export function createBridgeTransport({ app, tools }: BridgeOptions): BridgeTran
         return {
           protocolVersion: params["protocolVersion"],
           serverInfo: { name: "host", version: "1" },
-          capabilities: { resources: { subscribe: true, listChanged: true }, tools: {} },
+          capabilities: { resources: { subscribe: true, listChanged: true }, tools: {}, completions: {} },
         };
       case "tools/list":
         return { tools: (await tools()).map((name) => ({ name, inputSchema: { type: "object" } })) };
+      case "completion/complete":
+        return { completion: await complete(params) };
       case "resources/subscribe":
         watched.add(String(params["uri"]));
         return {};
@@ -45,6 +48,16 @@ export function createBridgeTransport({ app, tools }: BridgeOptions): BridgeTran
         if (!relayed.has(method)) throw Object.assign(new Error("Method not found"), { code: methodNotFound });
         return app.request({ method, params: { ...params } }, anyObject);
     }
+  }
+
+  /** Hosts relay no completions, so a tool of the server provides them. */
+  async function complete({ ref, argument, context }: Loose): Promise<Loose> {
+    const none = { values: [] };
+    if (!(await tools()).includes(completer)) return none;
+    const args = { uri: (ref as Loose)["uri"], ...(argument as Loose), ...(context as Loose | undefined) };
+    const params = { name: completer, arguments: args };
+    const { structuredContent } = await app.request({ method: "tools/call", params }, anyObject);
+    return (structuredContent as Loose | undefined) ?? none;
   }
 
   function notify(method: string, params: Loose): void {

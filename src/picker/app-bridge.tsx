@@ -3,17 +3,19 @@ import "./no-eval.ts";
 import { App as HostApp, applyDocumentTheme, type McpUiHostContext } from "@modelcontextprotocol/ext-apps";
 import { render } from "preact";
 import { useState } from "preact/hooks";
-import { connectBy } from "../client/connect.ts";
+import { connectBy, type RemoteServer } from "../client/connect.ts";
 import type { Resource } from "../resources.ts";
 import { App } from "./app.tsx";
-import { createBridgeTransport } from "./app-bridge-transport.ts";
+import { completer, createBridgeTransport } from "./app-bridge-transport.ts";
+import type { Expansion } from "./create-folder-choice.ts";
 import { createPicker } from "./create-picker.ts";
+import { OwnerButtons } from "./owner-buttons.tsx";
 import { languageFor } from "./texts.ts";
 import { shortTitle } from "../lib/own-title.ts";
 
 const identity = { name: "pressmark-picker", version: "0.1.0" };
 /** Default tools of a Pressmark server: for hosts that do not pass on the tool's result. */
-const usualTools = ["search_resources", "list_resources", "read_resource", "gather_context"];
+const usualTools = ["search_resources", "list_resources", "read_resource", "gather_context", completer];
 const patienceMs = 2000;
 const height = 640;
 const words = {
@@ -35,9 +37,11 @@ const transport = createBridgeTransport({
   tools: () =>
     Promise.race([toolNames, new Promise<readonly string[]>((give) => setTimeout(give, patienceMs, usualTools))]),
 });
+let pressmark: RemoteServer | undefined;
 const picker = createPicker(async () => {
   await begun;
-  return connectBy(() => transport, { client: identity, era: "legacy" });
+  pressmark = await connectBy(() => transport, { client: identity, era: "legacy" });
+  return pressmark;
 });
 const begun = host.connect().then(() => {
   dress(host.getHostContext() ?? {});
@@ -67,12 +71,13 @@ function Shown({ language }: { readonly language: ReturnType<typeof languageFor>
       <button type="button" onClick={transport.reportAll}>
         {again}
       </button>
+      <OwnerButtons {...{ picker, language }} pressmark={() => pressmark} />
       <span class="said" role="status">
         {said}
       </span>
     </>
   );
-  const use = (chosen: readonly Resource[]): void =>
+  const use = (chosen: Expansion): void =>
     void passToHost(chosen).then(
       () => setSaid(handed),
       () => setSaid(notHanded),
@@ -81,13 +86,14 @@ function Shown({ language }: { readonly language: ReturnType<typeof languageFor>
 }
 
 /** Adds the chosen resources to the model's context, or sends a message as the person if the host supports only that. */
-async function passToHost(chosen: readonly Resource[]): Promise<void> {
+async function passToHost({ resources: chosen, failed }: Expansion): Promise<void> {
   const { updateModelContext, message } = host.getHostCapabilities() ?? {};
   const takes = updateModelContext ?? message;
   if (!takes) throw new Error("the host accepts neither context nor messages");
   const list = chosen.map((resource) => `- ${shortTitle(resource)}: ${resource.uri}`).join("\n");
+  const missing = failed > 0 ? `\nMore may be missing: folders that could not be listed: ${failed}` : "";
   const content = [
-    { type: "text" as const, text: `The person picked these resources:\n${list}` },
+    { type: "text" as const, text: `The person picked these resources:\n${list}${missing}` },
     ...(takes.resourceLink ? chosen.map(toLink) : []),
   ];
   if (updateModelContext) {

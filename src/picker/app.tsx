@@ -1,20 +1,26 @@
-/** The page: search, tree, templates, gathering, preview and tray. */
+/** The page: header, list, preview and tray. On a narrow page, list, preview and tray are views of their own. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Resource } from "../resources.ts";
+import { BottomBar } from "./bottom-bar.tsx";
+import { ConnectHint } from "./connect-link.tsx";
+import type { Expansion } from "./create-folder-choice.ts";
 import type { Picker } from "./create-picker.ts";
-import { isFiltered } from "./filter-search.ts";
+import { isFiltered, noFilters } from "./filter-search.ts";
+import { FilterChips } from "./filter-chips.tsx";
 import { FiltersBar } from "./filters.tsx";
-import { GatherPane } from "./gather-pane.tsx";
+import { Hint } from "./hint.tsx";
+import { keyNames } from "./key-names.ts";
 import { Failure, Waiting } from "./notes.tsx";
-import { PreviewPane } from "./preview-pane.tsx";
+import { PaletteButton } from "./palette-button.tsx";
 import { SearchBox, SearchResults } from "./search-view.tsx";
+import { Splitter } from "./splitter.tsx";
 import type { PageView } from "./state.ts";
 import { Tabs } from "./tabs.tsx";
-import { TemplatesPane } from "./templates-pane.tsx";
 import type { Language } from "./texts.ts";
 import { TrayPane } from "./tray-pane.tsx";
 import { TreePane, type TreePlace } from "./tree-pane.tsx";
+import { usePhoneView } from "./use-phone-view.ts";
+import { Lazily } from "./views/lazily.tsx";
 
 export interface Shared {
   readonly picker: Picker;
@@ -25,24 +31,34 @@ export interface AppProps extends Shared {
   /** Additional elements at the top. */
   readonly extra?: ComponentChildren;
   /** Passes on what was chosen, if there is a receiver. */
-  readonly use?: (chosen: readonly Resource[]) => void;
+  readonly use?: (chosen: Expansion) => void;
   /** Target of keyboard events. Default: the whole page. */
   readonly keys?: EventTarget;
+  /** Whether the browser's Back returns to the list on a narrow page. Default: no, as the history is not the picker's. */
+  readonly hasHistory?: boolean;
 }
+
+// Loaded when they are first shown.
+const loadTemplates = async () => ({ default: (await import("./templates-pane.tsx")).TemplatesPane });
+const loadGather = async () => ({ default: (await import("./gather-pane.tsx")).GatherPane });
+const loadPreview = async () => ({ default: (await import("./preview-pane.tsx")).PreviewPane });
 
 const tickMs = 15_000;
 const views: readonly PageView[] = ["tree", "templates", "gather"];
 
-export function App({ picker, language, extra, use, keys = globalThis }: AppProps) {
+export function App({ picker, language, extra, use, keys = globalThis, hasHistory = false }: AppProps) {
   const [, redraw] = useState({});
   const [activeHit, setActiveHit] = useState(0);
   const [now, setNow] = useState(Date.now());
   const [hasFilters, setHasFilters] = useState(false);
+  const [trayMode, setTrayMode] = useState<"auto" | "open" | "closed">("auto");
+  const page = useRef<HTMLDivElement>(null);
+  const phone = usePhoneView({ picker, page, hasHistory });
   const searchBox = useRef<HTMLInputElement>(null);
   const tree = useRef<HTMLDivElement>(null);
   const treePlace = useRef<TreePlace>({ key: "", near: 0, top: 0 });
   const { texts } = language;
-  const { connection, isLost, problem, problemKind, search, view } = picker.state;
+  const { connection, isLost, preview, problem, problemKind, search, tools, view } = picker.state;
 
   useEffect(() => {
     const ended = new AbortController();
@@ -75,31 +91,118 @@ export function App({ picker, language, extra, use, keys = globalThis }: AppProp
     };
   }, [picker]);
 
+  /** Ends the search; with filters and a text, only the text. */
   const leaveSearch = (): void => {
+    if (search.text !== "" && isFiltered(search.filters)) {
+      focusSearch("");
+    } else endSearch();
+  };
+
+  const endSearch = (): void => {
     picker.endSearch();
     // The tree exists again only after the results are removed.
     requestAnimationFrame(() => tree.current?.focus());
   };
 
+  function focusSearch(text?: string): void {
+    searchBox.current?.focus();
+    if (text === undefined || !searchBox.current) return;
+    searchBox.current.value = text;
+    setActiveHit(0);
+    picker.search(text);
+  }
+
+  function clearFilters(): void {
+    picker.filter(noFilters);
+    // The button that was used disappears.
+    searchBox.current?.focus();
+  }
+
+  /** The button that was used disappears, so its counterpart gets the focus. */
+  function setTray(mode: "open" | "closed"): void {
+    setTrayMode(mode);
+    const heir = mode === "open" ? ".tray-toggle" : ".bar-sum";
+    requestAnimationFrame(() => page.current?.querySelector<HTMLElement>(heir)?.focus());
+  }
+
+  function gather(): void {
+    picker.endSearch();
+    picker.show("gather");
+    phone.go("list");
+  }
+
   const isSearching = search.status !== "idle";
+  const hinted = !isSearching ? view : search.text === "" ? "filters" : "search";
+  const { layout } = texts;
+  const gatherButton = (
+    <button type="button" onClick={gather}>
+      {layout.gatherNow}
+    </button>
+  );
+  const nothingOpen = (
+    <Hint title={texts.nothingOpen} text={layout.nothingOpenHint}>
+      <button type="button" onClick={() => searchBox.current?.focus()}>
+        {layout.searchNow}
+      </button>
+      {gatherButton}
+    </Hint>
+  );
+  const nothingChosen = (
+    <Hint title={layout.nothingChosen} text={texts.emptyTray}>
+      {gatherButton}
+      {!use && <ConnectHint language={language} />}
+    </Hint>
+  );
+  const nothingFound = (
+    <Hint title={texts.nothingFound} text={layout.noHitsHint}>
+      {isFiltered(search.filters) && (
+        <button type="button" onClick={clearFilters}>
+          {texts.filter.clear}
+        </button>
+      )}
+      <button type="button" onClick={endSearch}>
+        {layout.showAll}
+      </button>
+    </Hint>
+  );
+  const meanwhile = (state: "loading" | "failed") => (
+    <p class="state" role="status">
+      {state === "failed" ? texts.failed : texts.loading}
+    </p>
+  );
   const isDenied = problemKind === "denied";
   return (
-    <div class="page">
+    <div class={`page tray-${trayMode}${use ? " has-use" : ""}`} data-view={phone.view} ref={page}>
       <header class="top">
-        <h1>Pressmark</h1>
+        <h1>
+          <svg class="logo" viewBox="0 0 16 16" aria-hidden="true">
+            <rect width="16" height="16" rx="3" />
+            <path d="M5 3h6v10l-3-2.5L5 13z" />
+          </svg>
+          Pressmark
+        </h1>
         <SearchBox {...{ picker, language, activeHit, setActiveHit }} box={searchBox} leave={leaveSearch} />
+        <kbd class="search-key" aria-hidden="true">
+          /
+        </kbd>
         <button
           type="button"
           aria-expanded={hasFilters}
           {...(hasFilters && { "aria-controls": "filters" })}
           onClick={() => setHasFilters(!hasFilters)}
         >
-          {isFiltered(search.filters) ? texts.filter.on : texts.filter.title}
+          {texts.filter.title}
         </button>
-        {extra}
+        <PaletteButton
+          {...{ picker, language, keys }}
+          toggleFilters={() => setHasFilters((before) => !before)}
+          focusSearch={focusSearch}
+        />
+        <div class="extra">{extra}</div>
       </header>
-      <section class="places" aria-label={isSearching ? texts.results : texts.view[view]}>
+      <section id="list" class="places" aria-label={isSearching ? texts.results : texts.view[view]}>
         {hasFilters && <FiltersBar {...{ picker, language }} />}
+        <FilterChips {...{ picker, language, clearFilters }} leave={() => searchBox.current?.focus()} />
         {connection === "ready" && isLost && (
           <div class="lost" role="alert">
             {texts.lost}{" "}
@@ -125,21 +228,44 @@ export function App({ picker, language, extra, use, keys = globalThis }: AppProp
             retry={() => void picker.start()}
           />
         ) : isSearching ? (
-          <SearchResults {...{ picker, language, activeHit, setActiveHit, now }} leave={leaveSearch} />
+          <SearchResults
+            {...{ picker, language, activeHit, setActiveHit, now }}
+            leave={leaveSearch}
+            empty={nothingFound}
+          />
         ) : connection === "connecting" ? (
           <Waiting text={texts.connecting} />
         ) : (
           <div id="place" class="place" role="tabpanel" aria-labelledby={`tab-${view}`}>
             {view === "tree" && <TreePane {...{ picker, language, now }} box={tree} place={treePlace.current} />}
-            {view === "templates" && <TemplatesPane {...{ picker, language }} />}
-            {view === "gather" && <GatherPane {...{ picker, language }} />}
+            {view === "templates" && <Lazily load={loadTemplates} props={{ picker, language }} meanwhile={meanwhile} />}
+            {view === "gather" && <Lazily load={loadGather} props={{ picker, language }} meanwhile={meanwhile} />}
           </div>
         )}
+        {connection === "ready" && (
+          <p class="keys">{texts.hints[hinted]({ ...keyNames(), mayGather: tools.has("gather_context") })}</p>
+        )}
       </section>
-      <main class="preview" aria-label={texts.preview}>
-        <PreviewPane {...{ picker, language, now }} />
-      </main>
-      <TrayPane {...{ picker, language, use }} />
+      <Splitter label={layout.splitter} controls="list" page={page} />
+      <div id="preview" class="preview">
+        {preview ? (
+          <Lazily load={loadPreview} props={{ picker, language, now, preview }} meanwhile={meanwhile} />
+        ) : (
+          nothingOpen
+        )}
+      </div>
+      <div id="tray" class="tray-area">
+        <TrayPane {...{ picker, language, use }} empty={nothingChosen} />
+        <button
+          type="button"
+          class="tray-toggle small"
+          aria-expanded={true}
+          aria-label={layout.hideTray}
+          title={layout.hideTray}
+          onClick={() => setTray("closed")}
+        />
+      </div>
+      <BottomBar {...{ picker, language, use }} {...phone} showTray={() => setTray("open")} />
     </div>
   );
 }

@@ -1,5 +1,7 @@
 /** A button that copies, and shows whether it succeeded. */
 import { useState } from "preact/hooks";
+import { ResourceError } from "../errors.ts";
+import { copyText } from "./copy-text.ts";
 import type { PickerTexts } from "./texts.ts";
 
 interface CopyProps {
@@ -27,10 +29,10 @@ export function CopyButton({
   const tell = say ?? setSaid;
   async function copy(): Promise<void> {
     try {
-      await navigator.clipboard.writeText(await text());
+      await copyText(text());
       tell(done());
-    } catch {
-      tell(texts.notCopied);
+    } catch (cause) {
+      tell(whyNotCopied(cause, texts));
     }
   }
   return (
@@ -45,4 +47,15 @@ export function CopyButton({
       )}
     </>
   );
+}
+
+/** Either there is no text to copy, or the browser refused. */
+export function whyNotCopied(cause: unknown, { cancelled, noText, notCopied }: PickerTexts): string {
+  if (isCancelled(cause)) return cancelled;
+  return cause instanceof ResourceError && cause.kind === "unsupported" ? noText : notCopied;
+}
+
+export function isCancelled(cause: unknown): boolean {
+  if (cause instanceof ResourceError) return cause.kind === "cancelled";
+  return cause instanceof DOMException && cause.name === "AbortError";
 }

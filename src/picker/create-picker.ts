@@ -4,6 +4,8 @@ import { ResourceError } from "../errors.ts";
 import type { Call, Resources } from "../resources.ts";
 import { createChoosing } from "./create-choosing.ts";
 import { createGathering } from "./create-gathering.ts";
+import { createHosting } from "./create-hosting.ts";
+import { createListings, type Listings } from "./create-listings.ts";
 import { createPreviewing } from "./create-previewing.ts";
 import { createSearchController } from "./create-searching.ts";
 import { createTemplating } from "./create-templating.ts";
@@ -23,6 +25,7 @@ export interface PagePart {
   change(next: Partial<State>): void;
   pressmark(): PickerResources;
   call(signal?: AbortSignal): Call;
+  readonly listings: Listings;
 }
 
 /** After the signal is aborted, nothing is requested or watched. */
@@ -34,7 +37,9 @@ export function createPicker(
   let state = firstState;
   let pressmark: PickerResources | undefined;
 
+  const listings = createListings();
   const part: PagePart = {
+    listings,
     get state() {
       return state;
     },
@@ -51,6 +56,9 @@ export function createPicker(
   const { findRoots, reveal, ...treeing } = createTreeing(part);
   const searching = createSearchController(part);
   const templating = createTemplating(part);
+  const previewing = createPreviewing(part);
+  const choosing = createChoosing(part);
+  const gathering = createGathering(part, choosing.expanded);
 
   async function start(): Promise<void> {
     const { problem: _, problemKind: __, ...rest } = state;
@@ -59,9 +67,15 @@ export function createPicker(
     const wasReady = state.connection === "ready";
     if (!wasReady) part.change({ connection: "connecting" });
     try {
-      pressmark ??= watchful(await connect(), (isLost) => {
-        if (isLost !== state.isLost) part.change({ isLost });
-      });
+      pressmark ??= watchful(
+        await connect(),
+        (isLost) => {
+          if (isLost === state.isLost) return;
+          part.change({ isLost });
+          if (!isLost) choosing.resume();
+        },
+        listings.add,
+      );
       await findRoots();
       // A server without tools can neither gather nor save.
       const names = (await pressmark.tools?.(part.call()).catch(() => [])) ?? [];
@@ -71,6 +85,11 @@ export function createPicker(
       if (wasReady && problemKind === "unavailable") return;
       part.change({ connection: "failed", problem: messageOf(cause), problemKind });
     }
+  }
+
+  function show(view: PageView): void {
+    part.change({ view });
+    if (view !== "tree" && state.templates.status === "idle") templating.loadTemplates();
   }
 
   return {
@@ -84,9 +103,16 @@ export function createPicker(
     },
     /** Connects, and shows the top of the tree. Call again after a failure. */
     start,
-    show(view: PageView): void {
-      part.change({ view });
-      if (view !== "tree" && state.templates.status === "idle") templating.loadTemplates();
+    /** The server does not respond: what is shown may be outdated. */
+    setLost(): void {
+      if (!state.isLost) part.change({ isLost: true });
+    },
+    show,
+    /** Shows the gather pane with this task, and gathers. */
+    gatherFor(task: string): void {
+      searching.endSearch();
+      show("gather");
+      if (state.tools.has("gather_context")) gathering.gather(task, true);
     },
     /** Opens every folder above, and scrolls the tree there. */
     reveal(uri: string): void {
@@ -94,10 +120,15 @@ export function createPicker(
       reveal(uri);
     },
     ...treeing,
-    ...createPreviewing(part),
+    ...previewing,
+    preview(...args: Parameters<typeof previewing.preview>): void {
+      previewing.preview(...args);
+      choosing.seen(args[0].uri);
+    },
     ...searching,
     ...templating,
-    ...createGathering(part),
-    ...createChoosing(part),
+    ...gathering,
+    ...choosing,
+    ...createHosting(part),
   };
 }

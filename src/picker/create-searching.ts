@@ -3,10 +3,12 @@ import type { PagePart } from "./create-picker.ts";
 import { messageOf } from "./message-of.ts";
 import { agrees, type Filters, noFilters, questionOf } from "./filter-search.ts";
 import { noSearch } from "./state.ts";
+import type { Resource } from "../resources.ts";
 import { sayFailures } from "../lib/say-failures.ts";
 import { splitHits } from "../lib/split-hits.ts";
 
 const mostHits = 50;
+const mostFound = 20;
 const pauseMs = 120;
 /** While the index is incomplete, the search is repeated: soon, and then less and less often. */
 const againMs = 1000;
@@ -50,6 +52,13 @@ export function createSearchController(part: PagePart) {
     /** Changes these filters only. */
     filter: (filters: Partial<Filters>) =>
       void run(part.state.search.text, { ...part.state.search.filters, ...filters }),
+    /** The best resources for an incomplete text, each once, without changing the page. */
+    async findResources(text: string, signal: AbortSignal): Promise<readonly Resource[]> {
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      const request = { text, limit: mostFound, typing: true };
+      const { hits } = await part.pressmark().search(request, part.call(signal));
+      return [...new Map(hits.map(({ resource }) => [resource.uri, resource])).values()];
+    },
     /** Returns to the tree and clears the filters. */
     endSearch: () => void run("", noFilters),
   };

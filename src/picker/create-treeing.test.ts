@@ -2,13 +2,11 @@ import { describe, expect, it } from "vitest";
 import { notFound, ResourceError } from "../errors.ts";
 import { type Change, directoryType, type Page, type Resource } from "../resources.ts";
 import { createPicker, type Picker, type PickerResources } from "./create-picker.ts";
+import { settled } from "./test-server.ts";
 
 const root: Resource = { uri: "a://x", name: "x", mimeType: directoryType };
 const named = (...names: readonly string[]): readonly Resource[] =>
   names.map((name) => ({ uri: `a://x/${name}`, name }));
-
-/** Waits until all pending promises have settled. */
-const settled = () => new Promise((done) => setTimeout(done));
 
 interface Question {
   readonly cursor: string | undefined;

@@ -23,6 +23,7 @@ const fewEntries = 1000;
 
 export function createTreeing(part: PagePart) {
   let isListening = false;
+  let isFound = false;
   const turns = new Map<string, Promise<void>>();
   let watching = new AbortController();
   const set = (tree: ResourceTree): void => part.change({ tree });
@@ -120,7 +121,9 @@ export function createTreeing(part: PagePart) {
     /** Marks the page as ready as soon as there is something to show. */
     async findRoots(): Promise<void> {
       await find();
-      for (const uri of part.state.tree.open) if (part.state.tree.folders.get(uri)?.status === "failed") void load(uri);
+      // After a failure, changes may have been missed.
+      if (isFound) for (const uri of part.state.tree.open) void reload(uri);
+      isFound = true;
       if (isListening) return;
       isListening = true;
       // A server that reports no changes is shown as first loaded.

@@ -15,12 +15,21 @@ export interface PickerElement extends HTMLElement {
   /** The resources to show. Setting another value starts over. */
   resources: Resources | undefined;
   /** The current content of the tray, in the person's order. */
-  readonly chosen: readonly Resource[];
+  readonly chosen: readonly ChosenResource[];
+}
+
+/** A resource in the tray. */
+export interface ChosenResource extends Resource {
+  /** For a folder: URIs of files and folders below it that are not chosen. */
+  readonly except?: readonly string[];
 }
 
 /** The `detail` of a "choose" event. */
 export interface ChooseDetail {
+  /** Never empty. Chosen folders are replaced by their files. */
   readonly resources: readonly Resource[];
+  /** Number of folders that could not be listed: their files are missing. */
+  readonly failed: number;
 }
 
 /** All styles of the picker, inserted by the build. */
@@ -66,8 +75,8 @@ export function definePicker(name = "pressmark-picker"): void {
       void this.#picker?.start();
     }
 
-    get chosen(): readonly Resource[] {
-      return this.#picker?.state.tray.map(({ resource }) => resource) ?? [];
+    get chosen(): readonly ChosenResource[] {
+      return this.#picker?.state.tray.map(({ resource, except }) => ({ ...resource, ...(except && { except }) })) ?? [];
     }
 
     connectedCallback(): void {
@@ -96,8 +105,7 @@ export function definePicker(name = "pressmark-picker"): void {
       if (!this.isConnected || !this.#picker) return;
       const lang = this.closest("[lang]")?.getAttribute("lang");
       const language = languageFor(lang ? [lang] : navigator.languages);
-      const use = (resources: readonly Resource[]): void => {
-        const detail: ChooseDetail = { resources };
+      const use = (detail: ChooseDetail): void => {
         this.dispatchEvent(new CustomEvent<ChooseDetail>("choose", { detail, bubbles: true, composed: true }));
       };
       render(<App {...{ picker: this.#picker, language, use }} keys={this} />, this.#root);

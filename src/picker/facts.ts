@@ -1,9 +1,9 @@
 /** Formats the metadata of a resource, short and long. */
 import { formatBytes } from "../lib/format-bytes.ts";
-import { estimateTokensOfBytes } from "../lib/estimate-tokens.ts";
+import { estimateTokensOf } from "../lib/estimate-tokens.ts";
 import type { Resource } from "../resources.ts";
-import { ago, type Language } from "./texts.ts";
-import type { Chosen } from "./tray.ts";
+import { ago, type Language, type PickerTexts } from "./texts.ts";
+import type { Chosen, TokenCount } from "./tray.ts";
 import { isFolder } from "./tree.ts";
 
 interface ResourceFact {
@@ -12,17 +12,15 @@ interface ResourceFact {
   readonly long: string;
 }
 
-/** Types without text: they cost no tokens. */
-const hasNoText = /^(?:image\/(?!svg)|audio\/|video\/|font\/|application\/(?:zip|gzip|octet-stream|x-tar))/;
-
-/** `counted` is the counted number of tokens; otherwise it is estimated from the size. */
+/** `counted` is the counted number of tokens; otherwise it is estimated from the size and the type. */
 export function resourceFactsOf(
   resource: Resource,
   counted: Chosen["tokens"],
   now: number,
   { texts, code }: Language,
 ): readonly ResourceFact[] {
-  const { size, annotations = {}, mimeType = "" } = resource;
+  const { size, annotations = {} } = resource;
+  const tokens = counted ?? estimateTokensOf(resource);
   const { priority, lastModified } = annotations;
   const facts: ResourceFact[] = [];
   if (priority !== undefined) {
@@ -34,23 +32,25 @@ export function resourceFactsOf(
     facts.push({ kind: "fresh", short: ago(lastModified, now, code, "narrow"), long: texts.changed(when) });
   if (isFolder(resource)) return facts;
   if (size !== undefined) facts.push({ kind: "size", short: formatBytes(size), long: formatBytes(size) });
-  if (typeof counted === "number") {
-    const formatted = compact(code).format(counted);
+  if (tokens !== undefined && tokens !== "none") {
+    const cost = typeof tokens === "number" ? { count: tokens, isExact: false } : tokens;
     facts.push({
       kind: "cost",
-      short: texts.shortTokens(formatted),
-      long: texts.tokens(numberIn(code).format(counted)),
-    });
-  } else if (size !== undefined && counted !== "none" && !hasNoText.test(mimeType)) {
-    const guess = estimateTokensOfBytes(size);
-    const formatted = compact(code).format(guess);
-    facts.push({
-      kind: "cost",
-      short: `~${texts.shortTokens(formatted)}`,
-      long: texts.aboutTokens(numberIn(code).format(guess)),
+      // The unit is in the head of the column.
+      short: markedTokens(cost, { tokens: (count) => count }, compact(code)),
+      long: markedTokens(cost, texts, numberIn(code)),
     });
   }
   return facts;
+}
+
+/** An estimate is marked. */
+export function markedTokens(
+  { count, isExact }: TokenCount,
+  { tokens }: Pick<PickerTexts, "tokens">,
+  format: Intl.NumberFormat,
+): string {
+  return `${isExact ? "" : "≈ "}${tokens(format.format(count))}`;
 }
 
 const numbers = new Map<string, Intl.NumberFormat>();

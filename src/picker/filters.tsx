@@ -1,37 +1,48 @@
 /** The search filters as select boxes. */
 import type { Shared } from "./app.tsx";
-import {
-  audiences,
-  type Filters,
-  isFiltered,
-  searchKinds,
-  languages,
-  noFilters,
-  priorities,
-  spans,
-} from "./filter-search.ts";
+import { audiences, type Filters, searchKinds, languages, priorities, spans } from "./filter-search.ts";
+import type { State } from "./state.ts";
+import type { PickerTexts } from "./texts.ts";
 import { isFolder } from "./tree.ts";
-import { shortTitle } from "../lib/own-title.ts";
+import { shownTitle } from "./shown-title.ts";
 
-export function FiltersBar({ picker, language: { texts } }: Shared) {
-  const { search, tree } = picker.state;
-  const { filter } = texts;
-  const choices: readonly (readonly [name: keyof Filters, choices: readonly (readonly [string, string])[]])[] = [
-    ["source", tree.roots.filter(isFolder).map((root) => [root.uri, shortTitle(root)] as const)],
+type FilterChoices = readonly (readonly [
+  name: keyof Filters,
+  choices: readonly (readonly [value: string, label: string])[],
+])[];
+
+function choicesIn({ tree }: State, { filter }: PickerTexts): FilterChoices {
+  return [
+    ["source", tree.roots.filter(isFolder).map((root) => [root.uri, shownTitle(root)] as const)],
     ["kind", Object.keys(searchKinds).map((kind) => [kind, filter.kinds[kind as keyof typeof filter.kinds]] as const)],
     ["language", named(languages, filter.languages)],
     ["audience", named(audiences, filter.audiences)],
     ["priority", priorities.map((value) => [value, filter.atLeast(value)] as const)],
     ["since", named(spans, filter.spans)],
   ];
+}
+
+/** The filters that are set, as in "Type: Code". */
+export function shownFilters(state: State, texts: PickerTexts) {
+  const { filters } = state.search;
+  return choicesIn(state, texts)
+    .filter(([name]) => filters[name] !== "")
+    .map(([name, values]) => {
+      const [, shown] = values.find(([value]) => value === filters[name]) ?? [];
+      return { name, label: texts.filter.chip(texts.filter[name], shown ?? filters[name]) };
+    });
+}
+
+export function FiltersBar({ picker, language: { texts } }: Shared) {
+  const { filter } = texts;
   return (
     <div id="filters" class="filters" role="group" aria-label={filter.title}>
-      {choices.map(([name, values]) => (
+      {choicesIn(picker.state, texts).map(([name, values]) => (
         <div key={name}>
           <label for={`filter-${name}`}>{filter[name]}</label>
           <select
             id={`filter-${name}`}
-            value={search.filters[name]}
+            value={picker.state.search.filters[name]}
             onChange={({ currentTarget }) => picker.filter({ [name]: currentTarget.value })}
           >
             <option value="">{filter.any}</option>
@@ -43,9 +54,6 @@ export function FiltersBar({ picker, language: { texts } }: Shared) {
           </select>
         </div>
       ))}
-      <button type="button" aria-disabled={!isFiltered(search.filters)} onClick={() => picker.filter(noFilters)}>
-        {filter.reset}
-      </button>
     </div>
   );
 }

@@ -1,21 +1,32 @@
 /** Gathering for a task, and its receipt line by line: what is included, what is left out, and why. */
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { changesTemplate } from "../lib/changes-template.ts";
 import type { Resource } from "../resources.ts";
 import type { Shared } from "./app.tsx";
 import { CopyButton } from "./copy-button.tsx";
+import { maxInclude } from "./create-gathering.ts";
+import { markedTokens } from "./facts.ts";
+import { reasonText } from "./gather-reasons.ts";
+import { gatherTexts } from "./gather-texts.ts";
 import { IconImage } from "./icon.tsx";
 import type { ReceiptView } from "./receipt.ts";
-import { shortTitle } from "../lib/own-title.ts";
-import { visibleUri } from "../lib/visible-uri.ts";
+import { shownTitle } from "./shown-title.ts";
+import { choiceOf, trayFiles, wholeUri } from "./tray.ts";
+import { labelOf, linesIn } from "./tray-list.tsx";
+import { shownPath } from "./tree.ts";
 
 export function GatherPane({ picker, language }: Shared) {
   const { texts, code } = language;
-  const { gather } = texts;
+  const gather = gatherTexts(code);
   const { gathering, tools, tray, budget, templates } = picker.state;
-  const [task, setTask] = useState("");
+  const [task, setTask] = useState(gathering.task ?? "");
   const [withChosen, setWithChosen] = useState(true);
+  // Before the person can type: a later effect would remove what was typed.
+  useLayoutEffect(() => {
+    if (gathering.task !== undefined) setTask(gathering.task);
+  }, [gathering.task]);
   const number = new Intl.NumberFormat(code);
+  const files = trayFiles(tray);
   const { status, receipt, problem, text } = gathering;
   if (!tools.has("gather_context")) return <p class="state">{gather.unsupported}</p>;
 
@@ -37,7 +48,7 @@ export function GatherPane({ picker, language }: Shared) {
             placeholder={gather.hint}
             onInput={({ currentTarget }) => setTask(currentTarget.value)}
             onKeyDown={(event) => {
-              if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.isComposing) submit(event);
+              if (event.key === "Enter" && !event.shiftKey && !event.isComposing) submit(event);
             }}
           />
         </label>
@@ -48,7 +59,7 @@ export function GatherPane({ picker, language }: Shared) {
             disabled={tray.length === 0}
             onChange={({ currentTarget }) => setWithChosen(currentTarget.checked)}
           />
-          {gather.withChosen(tray.length)}
+          {files > maxInclude ? texts.inTray.firstChosen(maxInclude, number.format(files)) : gather.withChosen(files)}
         </label>
         <div class="actions">
           <button type="submit" disabled={task.trim() === "" || status === "loading"}>
@@ -68,12 +79,16 @@ export function GatherPane({ picker, language }: Shared) {
       </form>
       <p class="count" role="status">
         {status === "loading" && gather.working}
-        {status === "failed" && `${texts.failed}: ${problem}`}
+        {status === "failed" && (picker.state.isLost ? texts.offline : texts.failedWith(problem ?? ""))}
         {receipt?.changed && `${gather.changedSince(receipt.changed)} · `}
         {receipt &&
           (receipt.included.length === 0
             ? gather.nothing
-            : gather.sum(receipt.included.length, number.format(receipt.tokens), number.format(receipt.budget)))}
+            : gather.sum(
+                receipt.included.length,
+                `${receipt.isExact ? "" : "≈ "}${number.format(receipt.tokens)}`,
+                number.format(receipt.budget),
+              ))}
         {receipt && receipt.included.length > 0 && receipt.hasAllRelevant && ` · ${gather.allRelevant}`}
         {receipt &&
           receipt.ready < 1 &&
@@ -81,7 +96,7 @@ export function GatherPane({ picker, language }: Shared) {
       </p>
       {receipt && receipt.included.length > 0 && (
         <div class="actions">
-          <button type="button" onClick={() => picker.choose(receipt.included.map(({ resource }) => plain(resource)))}>
+          <button type="button" onClick={() => picker.choose(receipt.included.flatMap(({ passages }) => passages))}>
             {gather.chooseAll}
           </button>
           <CopyButton texts={texts} label={gather.copy} text={async () => text} />
@@ -92,29 +107,37 @@ export function GatherPane({ picker, language }: Shared) {
   );
 }
 
-function ReceiptView({ picker, language: { texts, code }, receipt }: Shared & { readonly receipt: ReceiptView }) {
-  const { gather } = texts;
-  const { included, leftOut, moreLeftOut } = receipt;
+function ReceiptView({ picker, language, receipt }: Shared & { readonly receipt: ReceiptView }) {
+  const { texts, code } = language;
+  const gather = gatherTexts(code);
+  const { roots } = picker.state.tree;
+  const { included, leftOut, moreLeftOut, isExact } = receipt;
   const number = new Intl.NumberFormat(code);
+  const pathOf = (uri: string): string => shownPath(roots, uri);
   return (
     <div class="receipt">
       {included.length > 0 && (
         <>
           <h2>{gather.included}</h2>
           <ol>
-            {included.map(({ resource, lines, tokens, why, also, masked, removed }, index) => (
-              <li key={`${resource.uri} ${lines} ${index}`}>
-                <Line picker={picker} resource={resource} />
+            {included.map(({ resource, passages, tokens, why, also, masked, removed }, index) => (
+              <li key={`${resource.uri} ${index}`}>
+                <Line {...{ picker, language, passages }} />
                 <p class="facts">
-                  {[gather.lines(lines), texts.tokens(number.format(tokens))].join(" · ")}
+                  {[
+                    ...passages.map((each) => linesIn(each, texts)),
+                    markedTokens({ count: tokens, isExact }, texts, number),
+                  ]
+                    .filter(Boolean)
+                    .join(" · ")}
                   {masked > 0 && ` · ${gather.masked(masked)}`}
                   {removed > 0 && ` · ${gather.removed(removed)}`}
                 </p>
                 <ul class="why" aria-label={gather.why}>
                   {why.map((each) => (
-                    <li key={each}>{each}</li>
+                    <li key={each}>{reasonText(each, code, pathOf)}</li>
                   ))}
-                  {also.length > 0 && <li>{gather.also(also.join(", "))}</li>}
+                  {also.length > 0 && <li>{gather.also(also.map(pathOf).join(texts.listSeparator))}</li>}
                 </ul>
               </li>
             ))}
@@ -127,8 +150,8 @@ function ReceiptView({ picker, language: { texts, code }, receipt }: Shared & { 
           <ul>
             {leftOut.map(({ resource, why }, index) => (
               <li key={`${resource.uri} ${index}`}>
-                <Line picker={picker} resource={resource} />
-                <p class="facts">{why}</p>
+                <Line {...{ picker, language }} passages={[{ ...resource, uri: wholeUri(resource.uri) }]} />
+                <p class="facts">{reasonText(why, code, pathOf)}</p>
               </li>
             ))}
             {moreLeftOut > 0 && <li class="quiet">{gather.moreLeftOut(moreLeftOut)}</li>}
@@ -139,17 +162,28 @@ function ReceiptView({ picker, language: { texts, code }, receipt }: Shared & { 
   );
 }
 
-function Line({ picker, resource }: Pick<Shared, "picker"> & { readonly resource: Resource }) {
+/** A checkbox for these passages, and a button that opens the first. */
+function Line({ picker, language: { texts }, passages }: Shared & { readonly passages: readonly Resource[] }) {
+  const { tray, tree } = picker.state;
+  const [first] = passages;
+  const choices = passages.map(({ uri }) => choiceOf(tray, uri));
+  if (!first) return null;
+  const isAll = choices.every((choice) => choice === "all");
+  const path = shownPath(tree.roots, wholeUri(first.uri));
   return (
-    <button type="button" class="line" title={resource.uri} onClick={() => picker.preview(plain(resource))}>
-      <IconImage type={resource.mimeType} />
-      <span class="name">{shortTitle(resource)}</span>
-      <span class="hit-uri">{visibleUri(resource.uri)}</span>
-    </button>
+    <div class="receipt-line">
+      <input
+        type="checkbox"
+        aria-label={texts.inTray.choose(labelOf(first, texts))}
+        checked={isAll}
+        indeterminate={!isAll && choices.some((choice) => choice !== "none")}
+        onChange={() => (isAll ? picker.unchoose(passages) : picker.choose(passages))}
+      />
+      <button type="button" class="line" title={first.uri} onClick={() => picker.preview(first)}>
+        <IconImage type={first.mimeType} uri={wholeUri(first.uri)} />
+        <span class="name">{shownTitle(first)}</span>
+        {path !== shownTitle(first) && <span class="hit-uri">{path}</span>}
+      </button>
+    </div>
   );
-}
-
-/** The document itself, if its extracted text was gathered. */
-function plain(resource: Resource): Resource {
-  return { ...resource, uri: resource.uri.replace(/\?as=text$/, "") };
 }

@@ -1,4 +1,6 @@
-/** Parses the inline elements of Markdown. */
+/** Parses the inline elements of Markdown, and the HTML within. */
+import { decodeHtmlEntities } from "../lib/html-entities.ts";
+import { codeTags, type HtmlAttributes, type HtmlPiece, isHtmlName, nest, pieceOf, tagAt } from "./markdown-html.ts";
 
 export type Inline =
   | { readonly kind: "text"; readonly text: string }
@@ -6,7 +8,13 @@ export type Inline =
   | { readonly kind: "strong" | "emphasis" | "deleted"; readonly inlines: readonly Inline[] }
   | { readonly kind: "link"; readonly to: string; readonly inlines: readonly Inline[] }
   | { readonly kind: "image"; readonly to: string; readonly alt: string }
-  | { readonly kind: "break" };
+  | { readonly kind: "break" }
+  | {
+      readonly kind: "element";
+      readonly tag: string;
+      readonly attributes: HtmlAttributes;
+      readonly inlines: readonly Inline[];
+    };
 
 const maxDepth = 6;
 const maxLabel = 500;
@@ -21,15 +29,32 @@ const marks = [
 ] as const;
 /** An image that is a link. */
 const pictureLink = /^\[!\[([^\]]*)\]\(([^)\s]*)\)\]\(([^)\s]*)\)/;
-const special = /[\\`*_~[!<\n]|https?:\/\//g;
+const special = /[\\`*_~[!<&\n]|https?:\/\//g;
+const specialInHtml = /[<&]/g;
+const entity = /&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,30});/iy;
 
 export function inlinesOf(text: string, depth = 0, inLink = false): readonly Inline[] {
-  const found: Inline[] = [];
+  return nest(piecesOf(text, special, depth, inLink), ({ tag, attributes, children }) => ({
+    kind: "element",
+    tag,
+    attributes,
+    inlines: children,
+  }));
+}
+
+/** Tags and text of HTML, in which no other mark has a meaning. */
+export function htmlPiecesOf(html: string): readonly (Inline | HtmlPiece)[] {
+  return piecesOf(html, specialInHtml, 0, false);
+}
+
+function piecesOf(text: string, marked: RegExp, depth: number, isInLink: boolean): readonly (Inline | HtmlPiece)[] {
+  const found: (Inline | HtmlPiece)[] = [];
+  let inLink = isInLink;
   const next = createFinder(text);
   let plain = "";
   let at = 0;
 
-  const add = (inline: Inline, to: number): void => {
+  const add = (inline: Inline | HtmlPiece, to: number): void => {
     if (plain !== "") found.push({ kind: "text", text: plain });
     plain = "";
     found.push(inline);
@@ -37,8 +62,8 @@ export function inlinesOf(text: string, depth = 0, inLink = false): readonly Inl
   };
 
   while (at < text.length) {
-    special.lastIndex = at;
-    const start = special.exec(text)?.index ?? text.length;
+    marked.lastIndex = at;
+    const start = marked.exec(text)?.index ?? text.length;
     plain += text.slice(at, start);
     at = start;
     if (at >= text.length) break;
@@ -47,6 +72,8 @@ export function inlinesOf(text: string, depth = 0, inLink = false): readonly Inl
     else if (text[at] === "\n") takeEnd();
     else if (text[at] === "`") takeCode();
     else if (text[at] === "[" || text.startsWith("![", at)) takeLink();
+    else if (text[at] === "&") takeEntity();
+    else if (text[at] === "<" && !text.startsWith("<http", at)) takeTag();
     else if (text[at] === "<" || text[at] === "h") takeAddress();
     else takeMark();
     if (at === before) plain += text[at++];
@@ -109,6 +136,42 @@ export function inlinesOf(text: string, depth = 0, inLink = false): readonly Inl
       ).exec(part) ?? [];
     if (all !== undefined)
       add({ kind: "link", to: address, inlines: [{ kind: "text", text: address }] }, at + all.length);
+  }
+
+  function takeEntity(): void {
+    entity.lastIndex = at;
+    const [all = ""] = entity.exec(text) ?? [];
+    plain += decodeHtmlEntities(all);
+    at += all.length;
+  }
+
+  function takeTag(): void {
+    if (text.startsWith("<!--", at)) {
+      const end = next("-->", at + 4);
+      if (end >= 0) at = end + 3;
+      return;
+    }
+    const tag = tagAt(text, at);
+    if (!tag || !isHtmlName(tag.name)) return;
+    const { name, isClosing, attributes, end } = tag;
+    if (name === "br" && !isClosing) return add({ kind: "break" }, end);
+    if (name === "img") {
+      const [alt, to] = [decodeHtmlEntities(attributes.get("alt") ?? ""), attributes.get("src") ?? ""];
+      return add({ kind: "image", to, alt }, end);
+    }
+    if (codeTags.has(name) && !isClosing) {
+      const close = next(`</${text.slice(at + 1, at + 1 + name.length)}>`, end);
+      at = close < 0 ? end : close;
+      return;
+    }
+    const piece = pieceOf(tag, at);
+    if (!piece) at = end;
+    else if (piece.tag === "a" && isInLink) at = end;
+    else {
+      if (piece.tag === "a") inLink = piece.kind === "open";
+      add(piece, end);
+      if (piece.kind === "open" && piece.tag === "pre" && text[at] === "\n") at += 1;
+    }
   }
 
   function takeMark(): void {

@@ -1,43 +1,51 @@
 /** The preview: what a model would read of one resource, in a readable form. */
 import { formatBytes } from "../lib/format-bytes.ts";
-import type { ComponentChild } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { nameIn } from "../client/tree-of.ts";
 import type { Shared } from "./app.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import { Failure, Waiting } from "./notes.tsx";
+import { PathText } from "./path-text.tsx";
+import { Faces, More } from "./preview-faces.tsx";
 import type { PreviewState } from "./state.ts";
 import { Tabs } from "./tabs.tsx";
 import { ago, type PickerTexts } from "./texts.ts";
-import { has } from "./tray.ts";
-import { wayTo } from "./tree.ts";
-import { ContentView } from "./views/content-view.tsx";
+import { choiceOf, trayTokens } from "./tray.ts";
+import { shownPath, wayTo } from "./tree.ts";
+import { faces, useFace } from "./use-face.ts";
+import { usePreviewLines } from "./use-preview-lines.ts";
 import { Lazily } from "./views/lazily.tsx";
-import { TextView } from "./views/text-view.tsx";
-import { useSight } from "./views/use-sight.ts";
-import { type PreviewContent, shownOf } from "./shown.ts";
-import { shortTitle } from "../lib/own-title.ts";
+import { shownTitle } from "./shown-title.ts";
 
-const faces = ["view", "raw", "about"] as const;
-type Face = (typeof faces)[number];
 const loadAbout = () => import("./views/about-view.tsx");
 
-export function PreviewPane({ picker, language, now }: Shared & { readonly now: number }) {
+interface PreviewProps extends Shared {
+  readonly now: number;
+  readonly preview: PreviewState;
+}
+
+export function PreviewPane({ picker, language, now, preview }: PreviewProps) {
   const { texts, code } = language;
-  const { preview, tree, tray } = picker.state;
-  const [face, setFace] = useState<Face>("view");
+  const { tree, tray } = picker.state;
+  const { face, setFace, lines, onMissing } = useFace(preview);
   const scroll = useRef<HTMLDivElement>(null);
-  const uri = preview?.resource.uri;
+  const { uri } = preview.resource;
   useEffect(() => {
     if (scroll.current) scroll.current.scrollTop = 0;
   }, [uri, face]);
-  if (!preview || uri === undefined) return <p class="state">{texts.nothingOpen}</p>;
+  const isRaw = face === "raw";
+  const { shown, firstLine, wanted, picked, choosePicked, keepFirstLine } = usePreviewLines(scroll, {
+    picker,
+    face,
+    lines,
+    onMissing,
+  });
 
-  const { resource, status, isGone, updatedAt } = preview;
+  const { resource, status, isGone, updatedAt, passage = resource } = preview;
   const changed = resource.annotations?.lastModified;
-  const isChosen = has(tray, uri);
+  const choice = choiceOf(tray, uri);
   const facts = [
-    resource.mimeType ?? texts.unknownType,
+    ...(resource.mimeType === undefined ? [] : [resource.mimeType]),
     ...(resource.size === undefined ? [] : [formatBytes(resource.size)]),
     ...(changed === undefined ? [] : [texts.changed(ago(changed, now, code))]),
   ];
@@ -45,11 +53,11 @@ export function PreviewPane({ picker, language, now }: Shared & { readonly now: 
   return (
     <>
       <div class="about">
-        <h2>{shortTitle(resource)}</h2>
+        <h2>{shownTitle(resource)}</h2>
         <div class="where">
-          <code class="uri" title={uri}>
-            {uri}
-          </code>
+          <span class="uri">
+            <PathText path={withoutName(shownPath(tree.roots, uri), shownTitle(resource))} title={uri} />
+          </span>
           <CopyButton key={uri} texts={texts} label={texts.copyUri} text={async () => uri} isSmall />
           {folder !== undefined && (
             <button type="button" class="small" onClick={() => picker.reveal(folder)}>
@@ -57,10 +65,29 @@ export function PreviewPane({ picker, language, now }: Shared & { readonly now: 
             </button>
           )}
         </div>
-        <p class="facts">{facts.join(" · ")}</p>
+        <div class="facts-row">
+          <p class="facts">
+            {facts.join(" · ")}
+            {preview.lines && (
+              <>
+                {" · "}
+                <button type="button" class="link" onClick={() => picker.preview(passage, preview.hit)}>
+                  {texts.lines.goTo(preview.lines)}
+                </button>
+              </>
+            )}
+          </p>
+          <p class={isGone ? "news gone" : "news"} role="status">
+            {isGone ? texts.gone : updatedAt !== undefined && texts.updated(timeOf(updatedAt, code))}
+          </p>
+        </div>
         <div class="actions">
-          <button type="button" aria-pressed={isChosen} onClick={() => picker.toggle(resource)}>
-            {isChosen ? texts.chosenAlready : texts.chooseThis}
+          <button
+            type="button"
+            aria-pressed={choice === "some" ? "mixed" : choice === "all"}
+            onClick={() => picker.toggle(resource)}
+          >
+            {{ all: texts.chosenAlready, some: texts.lines.chooseWhole, none: texts.chooseThis }[choice]}
           </button>
           <Tabs
             label={texts.shown.faces}
@@ -70,11 +97,15 @@ export function PreviewPane({ picker, language, now }: Shared & { readonly now: 
             choose={setFace}
           />
         </div>
-        <p class={isGone ? "news gone" : "news"} role="status">
-          {isGone ? texts.gone : updatedAt !== undefined && texts.updated(timeOf(updatedAt, code))}
-        </p>
       </div>
-      <div class="content" ref={scroll} tabIndex={0} role="region" aria-label={texts.preview}>
+      <div
+        class="content"
+        ref={scroll}
+        tabIndex={0}
+        role="region"
+        aria-label={texts.preview}
+        aria-keyshortcuts="Shift+ArrowDown Shift+ArrowUp"
+      >
         <div class="face" id="preview-face" role="tabpanel" aria-labelledby={`tab-${face}`}>
           {status === "loading" && <Waiting text={texts.loading} />}
           {status === "failed" && (
@@ -82,18 +113,26 @@ export function PreviewPane({ picker, language, now }: Shared & { readonly now: 
               title={failureTitle(preview, texts)}
               problem={preview.problem}
               texts={texts}
-              retry={() => picker.preview(resource)}
+              retry={() => picker.preview(passage, preview.hit)}
             />
           )}
           {face === "about" ? (
             <Lazily
               load={loadAbout}
-              props={{ preview, language, now }}
+              props={{ preview, counted: trayTokens(tray, uri), language, now }}
               meanwhile={(state) => <p class="quiet">{state === "failed" ? texts.failed : texts.loading}</p>}
             />
           ) : (
             (status === "ready" || preview.contents.length > 0) && (
-              <Faces {...{ preview, language, isRaw: face === "raw" }} follow={follow} />
+              <Faces
+                {...{ preview, language, shown, firstLine, wanted, isRaw }}
+                pathOf={(each) => shownPath(tree.roots, each)}
+                follow={follow}
+                onBefore={() => {
+                  keepFirstLine();
+                  picker.previewBefore();
+                }}
+              />
             )
           )}
           {face !== "about" && preview.next !== undefined && (
@@ -101,12 +140,32 @@ export function PreviewPane({ picker, language, now }: Shared & { readonly now: 
           )}
         </div>
       </div>
+      <p class="unseen" role="status">
+        {picked && texts.lines.picked(picked.lines)}
+      </p>
+      {picked && (
+        // Pressing it must not end the selection of text.
+        <button
+          type="button"
+          class="choose-lines"
+          onMouseDown={(event) => event.preventDefault()}
+          onClick={choosePicked}
+        >
+          {picked.isChosen ? texts.lines.remove(picked.lines) : texts.lines.choose(picked.lines)}
+        </button>
+      )}
     </>
   );
 
-  function follow(to: string): void {
-    picker.preview({ uri: to, name: nameIn(to) });
+  function follow(to: string, title?: string): void {
+    picker.preview({ uri: to, name: nameIn(to), ...(title !== undefined && { title }) });
   }
+}
+
+/** The folder, if the path ends with the name, which is the title above. */
+function withoutName(path: string, name: string): string {
+  const folder = path.slice(0, -name.length);
+  return path.endsWith(name) && /[/ ]$/.test(folder) ? folder.replace(/ › $/, "") : path;
 }
 
 function failureTitle({ problemKind }: PreviewState, { failed, shown }: PickerTexts): string {
@@ -119,67 +178,4 @@ function failureTitle({ problemKind }: PreviewState, { failed, shown }: PickerTe
 /** An absolute time: a relative one would be read out again at each change. */
 function timeOf(iso: string, code: string): string {
   return new Date(iso).toLocaleTimeString(code);
-}
-
-interface FacesProps extends Pick<Shared, "language"> {
-  readonly preview: PreviewState;
-  readonly isRaw: boolean;
-  readonly follow: (uri: string) => void;
-}
-
-/** Everything that was read, below its notes. */
-function Faces({ preview, language, isRaw, follow }: FacesProps) {
-  const { texts } = language;
-  const { resource, isPartial, isTaken, note, original } = preview;
-  // A long text is joined once, whatever else changes on the page.
-  const shown = useMemo(
-    () => shownOf(isRaw && original ? { ...preview, contents: original } : preview),
-    [preview, isRaw, original],
-  );
-  return (
-    <>
-      {isPartial && <p class="quiet">{texts.partly(resource.size === undefined ? "?" : formatBytes(resource.size))}</p>}
-      {isTaken && !(isRaw && original) && (
-        <p class="quiet">{texts.shown.taken(resource.mimeType ?? texts.unknownType)}</p>
-      )}
-      {note !== undefined && (
-        <p class="quiet">
-          {texts.shown.notTaken} {note}
-        </p>
-      )}
-      {shown.map((each, index) => (
-        <section class="shown" key={`${resource.uri} ${index}`} {...(shown.length > 1 && { "aria-label": each.uri })}>
-          {shown.length > 1 && <p class="shown-uri">{each.uri}</p>}
-          {face(each)}
-        </section>
-      ))}
-    </>
-  );
-
-  function face(each: PreviewContent): ComponentChild {
-    if ("bytes" in each && (isRaw || !each.isPicture)) {
-      const size = resource.size ?? each.bytes.length;
-      return <p class="state">{texts.binary(each.type || texts.unknownType, formatBytes(size))}</p>;
-    }
-    if ("text" in each && each.text === "") return <p class="state">{texts.shown.emptyText}</p>;
-    if (isRaw && "text" in each) return <TextView text={each.text} />;
-    return <ContentView shown={each} name={resource.name} {...{ language, follow }} />;
-  }
-}
-
-interface MoreProps {
-  readonly preview: PreviewState;
-  readonly texts: PickerTexts;
-  readonly onMore: () => void;
-}
-
-function More({ preview, texts, onMore }: MoreProps) {
-  const end = useSight(onMore, [preview.next]);
-  return (
-    <div class="end" ref={end}>
-      <button type="button" disabled={preview.isLoadingMore} onClick={onMore}>
-        {preview.isLoadingMore ? texts.loading : texts.more}
-      </button>
-    </div>
-  );
 }

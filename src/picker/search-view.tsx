@@ -1,14 +1,14 @@
 /** Searches as the person types, but not while an input method is composing. */
-import type { RefObject } from "preact";
+import type { ComponentChild, RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import type { Hit } from "../resources.ts";
 import type { Shared } from "./app.tsx";
 import { resourceFactsOf } from "./facts.ts";
 import { isFiltered } from "./filter-search.ts";
-import { IconImage } from "./icon.tsx";
-import { has, trayTokens } from "./tray.ts";
+import { shownFilters } from "./filters.tsx";
+import { HitView } from "./hit-view.tsx";
+import { passageOfHit } from "./passage-of-hit.ts";
+import { choiceOf, trayTokens } from "./tray.ts";
 import { shownPath } from "./tree.ts";
-import { shortTitle } from "../lib/own-title.ts";
 
 interface Active {
   readonly activeHit: number;
@@ -24,11 +24,13 @@ interface BoxProps extends Shared, Active {
 interface ResultsProps extends Shared, Active {
   readonly leave: () => void;
   readonly now: number;
+  /** Shown if nothing is found. */
+  readonly empty: ComponentChild;
 }
 
 export function SearchBox({ picker, language: { texts }, box, activeHit, setActiveHit, leave }: BoxProps) {
   const isComposing = useRef(false);
-  const { hits, status, text } = picker.state.search;
+  const { filters, hits, status, text } = picker.state.search;
   const hit = hits[activeHit];
   useEffect(() => {
     // Ending the search empties the box, too, unless the person types already.
@@ -48,12 +50,18 @@ export function SearchBox({ picker, language: { texts }, box, activeHit, setActi
     if (event.key === "Escape") {
       if (box.current) box.current.value = "";
       leave();
+    } else if (event.key === "ArrowDown" && status === "idle") leave();
+    else if (event.key === "Enter" && event.altKey && text.trim() !== "") picker.gatherFor(text.trim());
+    else if (event.key === "Backspace" && box.current?.value === "" && isFiltered(filters)) {
+      picker.filter({ [shownFilters(picker.state, texts).at(-1)?.name ?? ""]: "" });
     } else if (event.key === "ArrowDown" && hits.length > 0) setActiveHit(Math.min(hits.length - 1, activeHit + 1));
     else if (event.key === "ArrowUp" && hits.length > 0) setActiveHit(Math.max(0, activeHit - 1));
     else if (event.key === "Enter" && hit) {
-      if (event.ctrlKey || event.metaKey) picker.toggle(hit.resource);
-      else picker.preview(hit.resource);
-    } else return;
+      if (event.ctrlKey || event.metaKey) picker.toggle(passageOfHit(hit));
+      else picker.preview(passageOfHit(hit), hit);
+      // By code: with Alt, some layouts type another letter.
+    } else if (event.code === "KeyW" && event.altKey && hit) picker.toggle(hit.resource);
+    else return;
     event.preventDefault();
   }
 
@@ -83,10 +91,13 @@ export function SearchBox({ picker, language: { texts }, box, activeHit, setActi
   );
 }
 
-export function SearchResults({ picker, language, activeHit, setActiveHit, leave, now }: ResultsProps) {
+export function SearchResults({ picker, language, activeHit, setActiveHit, leave, now, empty }: ResultsProps) {
   const { texts, code } = language;
   const { text, filters, status, hits, matchCount, hasMore, ready, failures, problem } = picker.state.search;
   const list = useRef<HTMLDivElement>(null);
+  const filterNames = shownFilters(picker.state, texts)
+    .map(({ label }) => label)
+    .join(texts.listSeparator);
   const share = new Intl.NumberFormat(code, { style: "percent" }).format(ready);
   useEffect(() => list.current?.querySelector(".hit.active")?.scrollIntoView({ block: "nearest" }), [activeHit]);
 
@@ -101,8 +112,10 @@ export function SearchResults({ picker, language, activeHit, setActiveHit, leave
     };
     const step = steps[event.key];
     if (step !== undefined) setActiveHit(step);
-    else if (hit && event.key === "Enter") picker.preview(hit.resource);
-    else if (hit && event.key === " ") picker.toggle(hit.resource);
+    else if (event.key === "Enter" && event.altKey && text.trim() !== "") picker.gatherFor(text.trim());
+    else if (hit && event.key === "Enter" && !event.ctrlKey && !event.metaKey) picker.preview(passageOfHit(hit), hit);
+    else if (hit && (event.key === " " || event.key === "Enter")) picker.toggle(passageOfHit(hit));
+    else if (hit && event.key === "w" && !event.ctrlKey && !event.metaKey) picker.toggle(hit.resource);
     else if (event.key === "Escape") leave();
     else return;
     event.preventDefault();
@@ -110,34 +123,44 @@ export function SearchResults({ picker, language, activeHit, setActiveHit, leave
 
   const similarCount = hits.length - matchCount;
   function found(): string {
-    if (hits.length === 0) return text === "" ? texts.empty : texts.noHits(text);
+    if (hits.length === 0) return text === "" ? texts.nothingFound : texts.noHits(text);
     const matches = matchCount > 0 ? texts.hits(matchCount) : texts.noMatch(text);
     return similarCount > 0 ? `${matches} · ${texts.similarHits(similarCount)}` : matches;
   }
 
-  const options = hits.map((hit, index) => (
-    <li
-      key={`${hit.resource.uri} ${hit.lines?.[0] ?? ""}`}
-      id={`hit-${index}`}
-      role="option"
-      class={`hit${index === activeHit ? " active" : ""}`}
-      aria-selected={has(picker.state.tray, hit.resource.uri)}
-      onClick={() => {
-        setActiveHit(index);
-        picker.preview(hit.resource);
-      }}
-    >
-      <HitView
-        hit={hit}
-        path={shownPath(picker.state.tree.roots, hit.resource.uri)}
-        facts={resourceFactsOf(hit.resource, trayTokens(picker.state.tray, hit.resource.uri), now, language).map(
-          ({ long }) => long,
-        )}
-        isChosen={has(picker.state.tray, hit.resource.uri)}
-        onChoose={() => picker.toggle(hit.resource)}
-      />
-    </li>
-  ));
+  const { tray, tree } = picker.state;
+  const options = hits.map((hit, index) => {
+    const passage = passageOfHit(hit);
+    const choice = choiceOf(tray, passage.uri);
+    const isWhole = passage.uri === hit.resource.uri;
+    return (
+      <li
+        key={`${hit.resource.uri} ${hit.lines?.[0] ?? ""}`}
+        id={`hit-${index}`}
+        role="option"
+        class={`hit${index === activeHit ? " active" : ""}`}
+        aria-selected={choice === "all"}
+        aria-checked={choice === "some" ? "mixed" : choice === "all"}
+        onClick={() => {
+          setActiveHit(index);
+          picker.preview(passage, hit);
+        }}
+      >
+        <HitView
+          {...{ hit, texts, choice }}
+          path={shownPath(tree.roots, hit.resource.uri)}
+          facts={resourceFactsOf(passage, trayTokens(tray, passage.uri), now, language).map(({ long }) => long)}
+          onChoose={() => picker.toggle(passage)}
+          {...(!isWhole && {
+            whole: {
+              isChosen: choiceOf(tray, hit.resource.uri) === "all",
+              onChoose: () => picker.toggle(hit.resource),
+            },
+          })}
+        />
+      </li>
+    );
+  });
 
   return (
     <div class="results">
@@ -145,11 +168,12 @@ export function SearchResults({ picker, language, activeHit, setActiveHit, leave
         {status === "loading" && texts.loading}
         {status === "ready" && found()}
         {status === "ready" && hasMore && ` · ${texts.moreHits}`}
-        {status === "ready" && hits.length === 0 && isFiltered(filters) && ` · ${texts.filteredOut}`}
+        {status === "ready" && hits.length === 0 && isFiltered(filters) && ` · ${texts.filteredBy(filterNames)}`}
         {status === "ready" && ready < 1 && failures.length === 0 && ` · ${texts.indexing(share)}`}
         {status === "ready" && failures.length > 0 && ` · ${texts.notSearched(failures.join("; "))}`}
-        {status === "failed" && `${texts.failed}: ${problem}`}
+        {status === "failed" && (picker.state.isLost ? texts.offline : texts.failedWith(problem ?? ""))}
       </p>
+      {status === "ready" && hits.length === 0 && empty}
       {hits.length > 0 && (
         <div
           id="hits"
@@ -174,49 +198,4 @@ export function SearchResults({ picker, language, activeHit, setActiveHit, leave
       )}
     </div>
   );
-}
-
-interface HitProps {
-  readonly hit: Hit;
-  readonly path: string;
-  readonly facts: readonly string[];
-  readonly isChosen: boolean;
-  readonly onChoose: () => void;
-}
-
-function HitView({ hit: { resource, snippet, marks = [], lines }, path, facts, isChosen, onChoose }: HitProps) {
-  return (
-    <>
-      <div class="hit-name">
-        <IconImage type={resource.mimeType} />
-        <span class="name">{shortTitle(resource)}</span>
-        {lines && <span class="fact">{lines[0] === lines[1] ? lines[0] : `${lines[0]}–${lines[1]}`}</span>}
-        <span
-          class={`tick${isChosen ? " on" : ""}`}
-          aria-hidden="true"
-          onClick={(event) => {
-            event.stopPropagation();
-            onChoose();
-          }}
-        />
-      </div>
-      <div class="hit-uri" title={resource.uri}>
-        {path}
-      </div>
-      {facts.length > 0 && <div class="hit-facts">{facts.join(" · ")}</div>}
-      {snippet !== undefined && <div class="snippet">{marked(snippet, marks)}</div>}
-    </>
-  );
-}
-
-/** Begins with the line before the first match, because few lines are shown. */
-function marked(text: string, marks: readonly (readonly [number, number])[]) {
-  const line = text.lastIndexOf("\n", (marks[0]?.[0] ?? 0) - 1);
-  let at = marks.length === 0 ? 0 : text.lastIndexOf("\n", line - 1) + 1;
-  const pieces = marks.flatMap(([from, to]) => {
-    const before = text.slice(at, from);
-    at = to;
-    return [before, <mark key={from}>{text.slice(from, to)}</mark>];
-  });
-  return [...pieces, text.slice(at)];
 }

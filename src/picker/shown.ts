@@ -1,7 +1,8 @@
 /** Prepares the contents of a resource for display: joins the parts of a large text. */
 import type { Content } from "../resources.ts";
 import type { PreviewState } from "./state.ts";
-import { bareType, isPicture } from "./views/choose-view.ts";
+import { bareType } from "./views/choose-view.ts";
+import { isPicture } from "./views/is-picture.ts";
 
 interface Common {
   readonly uri: string;

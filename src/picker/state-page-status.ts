@@ -10,10 +10,11 @@ export type Status = ReturnType<typeof parseServerStatus>;
 export function parseServerStatus([content]: readonly Content[]) {
   const status: unknown = JSON.parse(content && "text" in content.body ? content.body.text : "");
   if (!isRecord(status)) throw new TypeError("no status");
-  const { version, index, mounts, clients, reads, hosts } = status;
+  const { version, url, index, mounts, clients, reads, hosts } = status;
   const { state: indexState, problem: indexProblem } = recordOf(index);
   return {
     version: optionalText(version),
+    url: optionalText(url),
     index: wordOf(indexState, ["starting", "indexing", "complete", "unavailable"]),
     indexProblem: optionalText(indexProblem),
     mounts: recordsIn(mounts).map(({ name, title, description, uri, state, problem, indexed }) => {
@@ -42,12 +43,37 @@ export function parseServerStatus([content]: readonly Content[]) {
       client: textOf(client),
       times: numberOf(times),
     })),
-    hosts: recordsIn(hosts).map(({ host, kind, file, text }) => ({
+    hosts: recordsIn(hosts).map(({ host, stdio, seen, ...http }) => ({
       host: textOf(host),
-      isCommand: kind === "command",
-      file: optionalText(file),
-      text: textOf(text),
+      http: wayOf(http),
+      stdio: wayOf(recordOf(stdio)),
+      seen: isRecord(seen)
+        ? {
+            name: textOf(seen["name"]),
+            version: textOf(seen["version"]),
+            lastSeen: textOf(seen["lastSeen"]),
+            isConnected: numberOf(seen["connections"]) > 0,
+          }
+        : undefined,
     })),
+  };
+}
+
+export type HostWayView = NonNullable<ReturnType<typeof wayOf>>;
+
+/** How a host connects; undefined without a text to paste. */
+function wayOf({ kind, file, text, links }: Readonly<Record<string, unknown>>) {
+  if (typeof text !== "string") return undefined;
+  return {
+    isCommand: kind === "command",
+    file: optionalText(file),
+    text,
+    links: recordsIn(links).flatMap(({ title, url }) =>
+      // Anything else could run a script.
+      typeof url === "string" && /^(?:vscode(?:-insiders)?:mcp|cursor:\/\/anysphere\.cursor-deeplink)\//.test(url)
+        ? [{ title: textOf(title), url }]
+        : [],
+    ),
   };
 }
 

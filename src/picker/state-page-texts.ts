@@ -30,12 +30,7 @@ const english = {
   noReads: "Nothing has been read yet",
   readBy: (client: string, when: string, times: number) =>
     times === 1 ? `by ${client}, ${when}` : `by ${client}, ${when}, ${times} times`,
-  hosts: "Host settings",
-  noHosts: "The program that started this server is already connected",
-  into: (file: string) => `in ${file}`,
-  type: "in a terminal",
-  intoSettings: "in its settings",
-  copyFor: (host: string) => `Copy for ${host}`,
+  connect: "Connect a host",
 };
 
 export type StateTexts = typeof english;
@@ -43,14 +38,14 @@ export type StateTexts = typeof english;
 const japanese: StateTexts = {
   title: "状態",
   close: "閉じる",
-  loading: "サーバーに問い合わせています…",
+  loading: "読み込み中…",
   failed: "サーバーの状態を取得できませんでした",
   retry: "再試行",
-  stale: "接続が切れてから更新されていません。以下は最後の状態です",
+  stale: "接続が切れました。最後に受け取った状態を表示しています",
   mounts: "マウント",
   mount: "マウント",
   health: "状態",
-  states: { ok: "正常", failing: "応答なし", "left out": "設定の問題により除外", checking: "確認中…" },
+  states: { ok: "正常", failing: "応答なし", "left out": "除外", checking: "確認中…" },
   indexed: "索引",
   documents: (count) => `${count}件の文書`,
   notIndexed: "索引なし",
@@ -62,19 +57,14 @@ const japanese: StateTexts = {
   },
   clients: "接続中のクライアント",
   client: "クライアント",
-  revision: "リビジョン",
-  since: "接続時刻",
+  revision: "プロトコルのバージョン",
+  since: "接続開始",
   connections: "接続数",
   noClients: "接続中のクライアントはありません",
   reads: "最近読まれたもの",
   noReads: "まだ何も読まれていません",
   readBy: (client, when, times) => (times === 1 ? `${client}、${when}` : `${client}、${when}、${times}回`),
-  hosts: "ホストの設定",
-  noHosts: "このサーバーを起動したプログラムはすでに接続しています",
-  into: (file) => `${file} に記述`,
-  type: "端末で実行",
-  intoSettings: "設定に記述",
-  copyFor: (host) => `${host}用をコピー`,
+  connect: "ホストを接続",
 };
 
 export function stateTexts(code: "en" | "ja"): StateTexts {

@@ -1,5 +1,6 @@
 /** The state of the page. */
 import type { ErrorKind } from "../errors.ts";
+import type { Lines } from "../lib/line-range-uri.ts";
 import { defaultBudget } from "../lib/pack-budget.ts";
 import type { Content, Hit, Resource, Template } from "../resources.ts";
 import { type Filters, noFilters } from "./filter-search.ts";
@@ -8,7 +9,14 @@ import { emptyTree, type ResourceTree } from "./tree.ts";
 import type { Tray } from "./tray.ts";
 
 export interface PreviewState {
+  /** The whole resource, also if some of its lines were requested. */
   readonly resource: Resource;
+  /** The requested lines, as a resource of their own. */
+  readonly passage?: Resource;
+  /** The lines of the passage: another array for each request. */
+  readonly lines?: Lines;
+  /** The hit that the passage is from. */
+  readonly hit?: Hit;
   readonly status: "loading" | "ready" | "failed";
   readonly problem?: string;
   readonly problemKind?: ErrorKind;
@@ -21,6 +29,8 @@ export interface PreviewState {
   readonly original?: readonly Content[];
   /** URI of the next part. */
   readonly next?: string;
+  /** URI of the lines before the first part, if that does not begin at line 1. */
+  readonly previous?: string;
   /** True if the resource is too large for one read. */
   readonly isPartial: boolean;
   readonly isLoadingMore: boolean;
@@ -77,6 +87,8 @@ export interface Templates {
 }
 
 interface GatherState {
+  /** The last task. */
+  readonly task?: string;
   readonly status: "idle" | "loading" | "ready" | "failed";
   readonly problem?: string;
   readonly receipt?: ReceiptView;
@@ -110,6 +122,14 @@ export interface State {
   readonly gathering: GatherState;
   readonly tray: Tray;
   readonly sets: SavedSetsState;
+  /** The set that was saved or opened last. */
+  readonly savedSet?: {
+    readonly name: string;
+    /** The name of its prompt, if the server tells it. */
+    readonly prompt: string | undefined;
+    /** The choice that it was, as `choiceKey` gives it. */
+    readonly key: string;
+  };
   readonly budget: number;
 }
 

@@ -1,11 +1,21 @@
 /** Tabs: one stop for the Tab key, arrow keys between them. */
 import { useRef } from "preact/hooks";
 
+interface Tab<Id extends string> {
+  readonly id: Id;
+  readonly name: string;
+  /** Id of the element that this tab shows, if each has its own. */
+  readonly controls?: string;
+  /** Path of an icon of 16 by 16. */
+  readonly icon?: string;
+  readonly badge?: number;
+}
+
 interface TabsProps<Id extends string> {
   readonly label: string;
   /** Id of the element that shows the selected tab. */
-  readonly controls: string;
-  readonly tabs: readonly { readonly id: Id; readonly name: string }[];
+  readonly controls?: string;
+  readonly tabs: readonly Tab<Id>[];
   readonly chosen: Id;
   readonly choose: (id: Id) => void;
 }
@@ -31,18 +41,24 @@ export function Tabs<Id extends string>({ label, controls, tabs, chosen, choose 
 
   return (
     <div class="tabs" role="tablist" aria-label={label} ref={list} onKeyDown={onKeyDown}>
-      {tabs.map(({ id, name }) => (
+      {tabs.map(({ id, name, controls: own = controls, icon, badge }) => (
         <button
           key={id}
           id={`tab-${id}`}
           type="button"
           role="tab"
           aria-selected={id === chosen}
-          aria-controls={controls}
+          aria-controls={own}
           tabIndex={id === chosen ? 0 : -1}
           onClick={() => choose(id)}
         >
+          {icon !== undefined && (
+            <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
+              <path d={icon} />
+            </svg>
+          )}
           {name}
+          {badge !== undefined && <span class="tab-badge">{badge}</span>}
         </button>
       ))}
     </div>

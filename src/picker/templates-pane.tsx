@@ -1,10 +1,13 @@
 /** Lists templates, and fills in one of them, a variable at a time. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { nameIn } from "../client/tree-of.ts";
+import { visibleUri } from "../lib/visible-uri.ts";
 import type { Resource } from "../resources.ts";
 import type { Shared } from "./app.tsx";
+import { templateTexts } from "./template-texts.ts";
 import { CopyButton } from "./copy-button.tsx";
 import { Failure, Waiting } from "./notes.tsx";
+import { shownFullTitle } from "./shown-title.ts";
 import type { Filling } from "./state.ts";
 import { has } from "./tray.ts";
 
@@ -22,15 +25,15 @@ export function TemplatesPane({ picker, language }: Shared) {
   if (filling) return <FillingView {...{ picker, language, filling }} />;
   if (status === "idle" || status === "loading") return <Waiting text={texts.loading} />;
   if (status === "failed") return <Failure title={texts.failed} {...{ problem, texts }} retry={picker.loadTemplates} />;
-  if (items.length === 0) return <p class="state">{texts.template.none}</p>;
+  if (items.length === 0) return <p class="state">{templateTexts(language.code).none}</p>;
   return (
     <div class="pane">
-      <ul ref={list} class="templates" aria-label={texts.template.title}>
+      <ul ref={list} class="templates" aria-label={templateTexts(language.code).title}>
         {items.map((template) => (
           <li key={template.uriTemplate}>
             <button type="button" class="line" onClick={() => picker.fill(template)}>
-              <span class="name">{template.title ?? template.name}</span>
-              <code class="hit-uri">{template.uriTemplate}</code>
+              <span class="name">{shownFullTitle(template)}</span>
+              <code class="hit-uri">{visibleUri(template.uriTemplate)}</code>
               {template.description !== undefined && <span class="quiet">{template.description}</span>}
             </button>
           </li>
@@ -42,7 +45,7 @@ export function TemplatesPane({ picker, language }: Shared) {
 
 function FillingView({ picker, language, filling }: Shared & { readonly filling: Filling }) {
   const { texts } = language;
-  const { template: words } = texts;
+  const words = templateTexts(language.code);
   const { template, variables, values, at, uri, problem } = filling;
   const isDone = at >= variables.length;
   const open = useRef<HTMLButtonElement>(null);
@@ -58,7 +61,7 @@ function FillingView({ picker, language, filling }: Shared & { readonly filling:
           {words.back}
         </button>
       </div>
-      <h2>{template.title ?? template.name}</h2>
+      <h2>{shownFullTitle(template)}</h2>
       {template.description !== undefined && <p class="quiet">{template.description}</p>}
       <ol class="variables">
         {variables.map(({ name, isOptional }, index) => (
@@ -80,7 +83,7 @@ function FillingView({ picker, language, filling }: Shared & { readonly filling:
         ))}
       </ol>
       <p class="result">
-        <span>{isMissing ? words.sofar : words.ready}</span> <code>{uri}</code>
+        <span>{isMissing ? words.sofar : words.ready}</span> <code title={uri}>{visibleUri(uri)}</code>
       </p>
       {problem !== undefined && <p role="alert">{problem}</p>}
       {!isMissing && problem === undefined && (
@@ -105,8 +108,8 @@ interface VariableProps extends Shared {
 }
 
 /** A combo box: arrow keys move among the suggestions, Enter takes one, or the typed text. */
-function VariableBox({ picker, language: { texts }, filling, name, isOptional }: VariableProps) {
-  const { template: words } = texts;
+function VariableBox({ picker, language: { texts, code }, filling, name, isOptional }: VariableProps) {
+  const words = templateTexts(code);
   const { suggestions, hasMore, isAsking, values } = filling;
   const [value, setValue] = useState(values[name] ?? "");
   // A highlighted position belongs to its list of suggestions only.

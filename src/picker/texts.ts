@@ -1,22 +1,29 @@
 /** The texts of the page, in English and Japanese. */
 import { shownInEnglish, shownInJapanese } from "./shown-texts.ts";
+import { previewsInEnglish, previewsInJapanese } from "./preview-texts.ts";
+import { keysInEnglish, keysInJapanese } from "./keys-texts.ts";
 import { choosingInEnglish, choosingInJapanese } from "./choosing-texts.ts";
+import { layoutInEnglish, layoutInJapanese } from "./layout-texts.ts";
+import { linesInEnglish, linesInJapanese } from "./lines-texts.ts";
+import { trayInEnglish, trayInJapanese } from "./tray-texts.ts";
 
 const english = {
   ...choosingInEnglish,
+  ...keysInEnglish,
+  commands: "Commands",
   search: "Search",
-  searchHint: "Search ( / )",
+  searchHint: "Search names and text",
   tree: "All resources",
   results: "Search results",
   preview: "Preview",
   tray: "Chosen",
   loading: "Loading…",
-  more: "More",
+  more: "Load more",
   retry: "Try again",
   empty: "Nothing here",
+  nothingFound: "Nothing found",
   nothingServed: "This server serves nothing yet",
   nothingOpen: "Open a resource to see what a model would read",
-  keys: "Arrows move · Enter opens · Space chooses · / searches · letters jump",
   noHits: (text: string) => `Nothing found for “${text}”`,
   noMatch: (text: string) => `No match for “${text}”`,
   similar: "Similar",
@@ -27,6 +34,7 @@ const english = {
   connecting: "Connecting…",
   offline: "The server cannot be reached",
   failed: "This failed",
+  failedWith: (problem: string) => `This failed: ${problem}`,
   binary: (type: string, size: string) => `Binary content (${type}, ${size}); it has no text to show`,
   unknownType: "unknown type",
   updated: (when: string) => `Updated at ${when}`,
@@ -41,28 +49,35 @@ const english = {
   copyUris: "Copy URIs",
   copyMarkdown: "Copy as Markdown",
   copied: "Copied",
+  cancelled: "Cancelled",
   notCopied: "The browser did not allow copying",
-  notAllCopied: (count: number) => `Copied, without ${count} that could not be read as text`,
+  noText: "Nothing was copied: none of the chosen resources could be read as text",
   clear: "Clear",
   useThese: "Use these",
   budget: "Budget",
   tokens: (count: string) => `${count} tokens`,
-  tokensOf: (count: string, budget: string) => `about ${count} of ${budget} tokens`,
+  tokensOf: (count: string, budget: string) => `${count} of ${budget} tokens`,
   counting: "counting…",
   noTokens: "no text",
   up: (name: string) => `Move ${name} up`,
   down: (name: string) => `Move ${name} down`,
-  emptyTray: "Choose resources with the space bar to collect them here",
+  emptyTray: "Tick resources to collect them here",
   image: (alt: string) => `image: ${alt}`,
+  layout: layoutInEnglish,
   shown: shownInEnglish,
+  previews: previewsInEnglish,
+  lines: linesInEnglish,
+  inTray: trayInEnglish,
 };
 
 export type PickerTexts = typeof english;
 
 const japanese: PickerTexts = {
   ...choosingInJapanese,
+  ...keysInJapanese,
+  commands: "コマンド",
   search: "検索",
-  searchHint: "検索（/）",
+  searchHint: "名前と内容を検索",
   tree: "すべてのリソース",
   results: "検索結果",
   preview: "プレビュー",
@@ -71,12 +86,12 @@ const japanese: PickerTexts = {
   more: "続きを読み込む",
   retry: "再試行",
   empty: "何もありません",
+  nothingFound: "見つかりませんでした",
   nothingServed: "このサーバーはまだ何も提供していません",
   nothingOpen: "リソースを開くと、モデルが読む内容がここに表示されます",
-  keys: "矢印で移動 · Enterで開く · スペースで選択 · /で検索 · 文字で移動",
-  noHits: (text) => `「${text}」に一致するものはありません`,
+  noHits: (text) => `「${text}」は見つかりませんでした`,
   noMatch: (text) => `「${text}」に一致するものはありません`,
-  similar: "類似",
+  similar: "類似した結果",
   hits: (count) => `${count}件`,
   similarHits: (count) => `類似${count}件`,
   indexing: (share) => `索引を作成中です（${share}まで検索しました）`,
@@ -84,34 +99,40 @@ const japanese: PickerTexts = {
   connecting: "接続中…",
   offline: "サーバーに接続できません",
   failed: "失敗しました",
+  failedWith: (problem) => `失敗しました：${problem}`,
   binary: (type, size) => `バイナリデータ（${type}、${size}）のため、表示できるテキストがありません`,
   unknownType: "種類不明",
   updated: (when) => `表示中に更新されました（${when}）`,
-  changed: (when) => `${when}に変更`,
-  gone: "このリソースはなくなりました。以下は最後に読んだ内容です",
+  changed: (when) => `${when}に更新`,
+  gone: "このリソースはもう存在しません。最後に読み込んだ内容を表示しています",
   partly: (size) => `大きなリソース（${size}）のため、少しずつ読み込みます`,
   chooseThis: "選択",
-  unchoose: (name) => `${name}を外す`,
+  unchoose: (name) => `「${name}」の選択を解除`,
   chosenAlready: "選択済み",
   copyUri: "URIをコピー",
   showFolder: "フォルダーを表示",
   copyUris: "URIをコピー",
   copyMarkdown: "Markdownでコピー",
   copied: "コピーしました",
+  cancelled: "キャンセルしました",
   notCopied: "ブラウザーがコピーを許可しませんでした",
-  notAllCopied: (count) => `コピーしました（テキストとして読めない${count}件を除く）`,
-  clear: "すべて外す",
-  useThese: "これらを使う",
-  budget: "上限",
+  noText: "コピーしませんでした。選択したリソースはどれもテキストとして読めません",
+  clear: "すべて解除",
+  useThese: "選択したものを使う",
+  budget: "トークン上限",
   tokens: (count) => `${count}トークン`,
-  tokensOf: (count, budget) => `約${count} / ${budget}トークン`,
+  tokensOf: (count, budget) => `${count} / ${budget}トークン`,
   counting: "計算中…",
   noTokens: "テキストなし",
-  up: (name) => `${name}を上へ`,
-  down: (name) => `${name}を下へ`,
-  emptyTray: "スペースキーでリソースを選択すると、ここに集まります",
+  up: (name) => `「${name}」を上へ`,
+  down: (name) => `「${name}」を下へ`,
+  emptyTray: "リソースにチェックを付けると、ここに集まります",
   image: (alt) => `画像：${alt}`,
+  layout: layoutInJapanese,
   shown: shownInJapanese,
+  previews: previewsInJapanese,
+  lines: linesInJapanese,
+  inTray: trayInJapanese,
 };
 
 export interface Language {
@@ -132,7 +153,11 @@ export function ago(iso: string, now: number, code: string, style: "long" | "nar
   const format = relative(code, style);
   const seconds = Math.min(0, Math.round((at - now) / 1000));
   for (const [unit, length] of units)
-    if (-seconds >= length || unit === "second") return format.format(Math.ceil(seconds / length), unit);
+    if (-seconds >= length || unit === "second") {
+      const text = format.format(Math.ceil(seconds / length), unit);
+      // Japanese has a space in one of the styles only.
+      return code === "ja" ? text.replaceAll(" ", "") : text;
+    }
   return "";
 }
 

@@ -1,20 +1,39 @@
 /** The chosen resources in the person's order: moved by dragging, with buttons, or with Alt and the arrow keys. */
 import { useRef, useState } from "preact/hooks";
+import { nameIn } from "../client/tree-of.ts";
+import { linesOf } from "../lib/line-range-uri.ts";
+import { visibleName } from "../lib/visible-text.ts";
+import { shownTitle } from "./shown-title.ts";
+import type { Resource } from "../resources.ts";
 import type { Shared } from "./app.tsx";
+import { markedTokens } from "./facts.ts";
+import type { Language, PickerTexts } from "./texts.ts";
+import { type Chosen, costOf, wholeUri } from "./tray.ts";
+import { isFolder, pathBeside } from "./tree.ts";
 
-export function TrayList({ picker, language: { texts, code } }: Shared) {
+/** Names of exceptions in the row of a folder. */
+const maxNames = 3;
+
+export function TrayList({ picker, language }: Shared) {
+  const { texts } = language;
   const { tray } = picker.state;
   const [dragged, setDragged] = useState<string>();
   /** Index before which it would be dropped. */
   const [target, setTarget] = useState<number>();
   const [said, setSaid] = useState("");
   const list = useRef<HTMLOListElement>(null);
-  const number = new Intl.NumberFormat(code);
 
   function move(uri: string, name: string, to: number): void {
     if (to < 0 || to >= tray.length) return;
     picker.move(uri, to);
     setSaid(texts.movedTo(name, to + 1, tray.length));
+  }
+
+  /** The row changes its URI; the focus stays on it. */
+  function takeWhole(uri: string): void {
+    picker.takeWhole(uri);
+    const at = picker.state.tray.findIndex(({ resource }) => wholeUri(resource.uri) === wholeUri(uri));
+    requestAnimationFrame(() => list.current?.children[at]?.querySelector<HTMLElement>(".name")?.focus());
   }
 
   /** Index of the drop position: before a row if the pointer is above its middle. */
@@ -31,7 +50,7 @@ export function TrayList({ picker, language: { texts, code } }: Shared) {
     const from = tray.findIndex(({ resource }) => resource.uri === dragged);
     const chosen = tray[from];
     if (chosen && target !== undefined)
-      move(chosen.resource.uri, chosen.resource.title ?? chosen.resource.name, target > from ? target - 1 : target);
+      move(chosen.resource.uri, labelOf(chosen.resource, texts), target > from ? target - 1 : target);
     setDragged(undefined);
     setTarget(undefined);
   }
@@ -51,9 +70,13 @@ export function TrayList({ picker, language: { texts, code } }: Shared) {
           drop();
         }}
       >
-        {tray.map(({ resource, tokens }, index) => {
+        {tray.map((chosen, index) => {
+          const { resource, passages } = chosen;
           const { uri } = resource;
-          const name = resource.title ?? resource.name;
+          const name = labelOf(resource, texts);
+          const lines = linesIn(resource, texts);
+          const path = pathBeside(picker.state.tree.roots, { ...resource, uri: wholeUri(uri) });
+          const hasBoth = lines !== "" || passages !== undefined;
           return (
             <li
               key={uri}
@@ -69,6 +92,8 @@ export function TrayList({ picker, language: { texts, code } }: Shared) {
                 setTarget(undefined);
               }}
               onKeyDown={(event) => {
+                if (hasBoth && event.key === "w" && !event.ctrlKey && !event.metaKey && !event.altKey)
+                  return takeWhole(uri);
                 const by = event.key === "ArrowUp" ? -1 : event.key === "ArrowDown" ? 1 : 0;
                 if (!event.altKey || by === 0) return;
                 event.preventDefault();
@@ -82,17 +107,34 @@ export function TrayList({ picker, language: { texts, code } }: Shared) {
                 type="button"
                 class="link name"
                 title={uri}
-                aria-keyshortcuts="Alt+ArrowUp Alt+ArrowDown"
-                onClick={() => picker.preview(resource)}
+                aria-keyshortcuts={`Alt+ArrowUp Alt+ArrowDown${hasBoth ? " W" : ""}`}
+                onClick={() => (isFolder(resource) ? picker.reveal(uri) : picker.preview(resource))}
               >
-                {name}
+                {shownName(resource)}
               </button>
-              <span class="fact">
-                {tokens === undefined
-                  ? texts.counting
-                  : tokens === "none"
-                    ? texts.noTokens
-                    : texts.tokens(number.format(tokens))}
+              {lines !== "" && <span class="lines">{lines}</span>}
+              {path !== "" && <span class="path">{path}</span>}
+              {chosen.change && <span class={`change ${chosen.change}`}>{texts.inTray[chosen.change]}</span>}
+              {chosen.change === "updated" && (
+                <button
+                  type="button"
+                  class="small"
+                  aria-label={texts.inTray.seenName(name)}
+                  onClick={({ currentTarget }) => {
+                    currentTarget.closest("li")?.querySelector<HTMLElement>(".name")?.focus();
+                    picker.seen(uri);
+                  }}
+                >
+                  {texts.inTray.seen}
+                </button>
+              )}
+              {hasBoth && (
+                <button type="button" class="small" title={texts.inTray.wholeHint} onClick={() => takeWhole(uri)}>
+                  {lines === "" ? texts.inTray.only : texts.inTray.whole}
+                </button>
+              )}
+              <span class="fact" title={chosen.except?.join("\n")}>
+                {costText(chosen, language)}
               </span>
               <button
                 type="button"
@@ -132,6 +174,47 @@ export function TrayList({ picker, language: { texts, code } }: Shared) {
       </p>
     </>
   );
+}
+
+/** The tokens; for a folder also the number of its files, and what is left out. */
+function costText(chosen: Chosen, { texts, code }: Language): string {
+  const { inTray } = texts;
+  const { tokens, folder, except = [] } = chosen;
+  const number = new Intl.NumberFormat(code);
+  const cost = costOf(chosen);
+  if (!folder) return tokens === "none" ? texts.noTokens : cost ? markedTokens(cost, texts, number) : texts.counting;
+  const compact = new Intl.NumberFormat(code, { notation: "compact", maximumSignificantDigits: 3 });
+  return [
+    inTray.files(number.format(folder.files), folder.isMore),
+    cost && markedTokens(cost, texts, compact),
+    folder.unsized > 0 && inTray.unsized(number.format(folder.unsized)),
+    folder.failed > 0 && inTray.notListed(folder.failed),
+    except.length > 0 && inTray.except(exceptionsIn(except, code)),
+    folder.isCounting && texts.counting,
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}
+
+/** The first names; the URIs are in the tooltip. */
+function exceptionsIn(except: readonly string[], code: string): string {
+  const names = except.slice(0, maxNames).map((uri) => visibleName(nameIn(uri)));
+  const rest = except.length - names.length;
+  return [...names, ...(rest > 0 ? [`+${rest}`] : [])].join(code === "ja" ? "、" : ", ");
+}
+
+function shownName(resource: Resource): string {
+  return isFolder(resource) ? `${shownTitle(resource)}/` : shownTitle(resource);
+}
+
+/** Distinguishes several passages of one resource. */
+export function labelOf(resource: Resource, texts: PickerTexts): string {
+  return `${shownName(resource)} ${linesIn(resource, texts)}`.trim();
+}
+
+export function linesIn({ uri }: Resource, { inTray }: PickerTexts): string {
+  const lines = linesOf(uri);
+  return lines ? inTray.lines(`${lines[0]}`, lines[1] === Infinity ? "" : `${lines[1]}`) : "";
 }
 
 /** Moves the focus from a removed row to the same button of its neighbour, or to the tray if it was the last. */

@@ -1,21 +1,35 @@
 /** The chosen resources, their cost, and buttons to copy or use them. */
+import type { ComponentChild } from "preact";
 import { useState } from "preact/hooks";
 import type { AppProps, Shared } from "./app.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import type { Form } from "./create-choosing.ts";
-import { SetsPanel } from "./tray-sets.tsx";
 import { TrayList } from "./tray-list.tsx";
+import { UseIn } from "./use-in.tsx";
+import { Lazily } from "./views/lazily.tsx";
 import { trayTotal } from "./tray.ts";
+import { writeChosen } from "./write-chosen.ts";
+import { writtenTexts } from "./written-texts.ts";
 
-export function TrayPane({ picker, language, use }: Shared & Pick<AppProps, "use">) {
+/** Loaded when the sets are first shown. */
+const loadSets = async () => ({ default: (await import("./tray-sets.tsx")).SetsPanel });
+
+interface TrayProps extends Shared, Pick<AppProps, "use"> {
+  /** Shown if nothing is chosen. */
+  readonly empty: ComponentChild;
+}
+
+export function TrayPane({ picker, language, use, empty }: TrayProps) {
   const { texts, code } = language;
   const { tray, budget } = picker.state;
   const [hasSets, setHasSets] = useState(false);
+  /** The text in the field while it is edited: it may be empty for a moment. */
+  const [typedBudget, setTypedBudget] = useState<string>();
   const [said, setSaid] = useState("");
   const number = new Intl.NumberFormat(code);
   const percent = new Intl.NumberFormat(code, { style: "percent" });
-  const sum = trayTotal(tray);
-  const waiting = tray.filter(({ tokens }) => tokens === undefined).length;
+  const { count: sum, isExact } = trayTotal(tray);
+  const waiting = tray.filter(({ tokens, folder }) => folder?.isCounting ?? tokens === undefined).length;
   const forms: readonly (readonly [Form, string])[] = [
     ["markdown", texts.copyMarkdown],
     ["xml", texts.copyXml],
@@ -25,11 +39,31 @@ export function TrayPane({ picker, language, use }: Shared & Pick<AppProps, "use
   return (
     <aside class="tray" aria-label={texts.tray}>
       <div class="tray-top">
-        <h2>
-          {texts.tray} <span class="badge">{tray.length}</span>
-        </h2>
-        <meter min={0} max={budget} high={budget * 0.8} value={Math.min(sum, budget)} aria-label={texts.spent} />
+        <div class="tray-head">
+          <h2>
+            {texts.tray} <span class="badge">{tray.length}</span>
+          </h2>
+          {tray.length === 0 && picker.canUndoClear() ? (
+            <button key="clear" type="button" onClick={picker.undoClear}>
+              {texts.inTray.undo}
+            </button>
+          ) : (
+            <button key="clear" type="button" aria-disabled={tray.length === 0} onClick={picker.clearTray}>
+              {texts.clear}
+            </button>
+          )}
+        </div>
+        <meter
+          min={0}
+          optimum={0}
+          low={budget * 0.8}
+          high={budget}
+          max={Math.max(budget, sum)}
+          value={sum}
+          aria-label={texts.spent}
+        />
         <span class={sum > budget ? "over" : "sum"} role="status">
+          {isExact ? "" : "≈ "}
           {texts.tokensOf(number.format(sum), number.format(budget))} (
           {sum > budget ? texts.overBudget(number.format(sum - budget)) : percent.format(sum / budget)})
           {waiting > 0 && ` · ${texts.counting}`}
@@ -40,17 +74,21 @@ export function TrayPane({ picker, language, use }: Shared & Pick<AppProps, "use
             type="number"
             min={1000}
             step={1000}
-            value={budget}
-            onChange={({ currentTarget: { valueAsNumber } }) => valueAsNumber > 0 && picker.setBudget(valueAsNumber)}
+            value={typedBudget ?? budget}
+            onInput={({ currentTarget: { value, valueAsNumber } }) => {
+              setTypedBudget(value);
+              if (valueAsNumber > 0) picker.setBudget(valueAsNumber);
+            }}
+            onBlur={() => setTypedBudget(undefined)}
           />
         </label>
-        {forms.map(([form, label]) => (
-          <CopyAs key={form} {...{ picker, language, form, label }} say={setSaid} />
-        ))}
+        {use &&
+          forms.map(([form, label]) => <CopyAs key={form} {...{ picker, language, form, label }} say={setSaid} />)}
         <button
           type="button"
           aria-expanded={hasSets}
           aria-controls="sets"
+          data-command
           onClick={() => {
             if (!hasSets) picker.loadSets();
             setHasSets(!hasSets);
@@ -58,25 +96,19 @@ export function TrayPane({ picker, language, use }: Shared & Pick<AppProps, "use
         >
           {texts.set.title}
         </button>
-        <button type="button" aria-disabled={tray.length === 0} onClick={picker.clearTray}>
-          {texts.clear}
-        </button>
+        {!use && <UseIn {...{ picker, language }} say={setSaid} />}
         <span class="said" role="status">
           {said}
         </span>
-        {use && (
-          <button
-            type="button"
-            class="use"
-            disabled={tray.length === 0}
-            onClick={() => use(tray.map(({ resource }) => resource))}
-          >
-            {texts.useThese}
-          </button>
-        )}
       </div>
-      {hasSets && <SetsPanel {...{ picker, language }} />}
-      {tray.length === 0 ? <p class="quiet">{texts.emptyTray}</p> : <TrayList {...{ picker, language }} />}
+      {hasSets && (
+        <Lazily
+          load={loadSets}
+          props={{ picker, language }}
+          meanwhile={(state) => <p class="quiet">{state === "failed" ? texts.failed : texts.loading}</p>}
+        />
+      )}
+      {tray.length === 0 ? empty : <TrayList {...{ picker, language }} />}
     </aside>
   );
 }
@@ -87,8 +119,10 @@ interface CopyAsProps extends Shared {
   readonly say: (text: string) => void;
 }
 
-function CopyAs({ picker, language: { texts }, form, label, say }: CopyAsProps) {
-  let left = 0;
+function CopyAs({ picker, language, form, label, say }: CopyAsProps) {
+  const { texts } = language;
+  const { leftOut, progress } = writtenTexts(language);
+  let left = "";
   return (
     <CopyButton
       texts={texts}
@@ -96,11 +130,11 @@ function CopyAs({ picker, language: { texts }, form, label, say }: CopyAsProps) 
       say={say}
       disabled={picker.state.tray.length === 0}
       text={async () => {
-        const made = await picker.written(form);
-        left = made.left;
+        const made = await writeChosen(picker, form, (read, of) => say(progress(read, of)));
+        left = leftOut(made);
         return made.text;
       }}
-      done={() => (left === 0 ? texts.copied : texts.notAllCopied(left))}
+      done={() => texts.copied + left}
     />
   );
 }

@@ -2,13 +2,16 @@
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Shared } from "./app.tsx";
+import { CopyButton } from "./copy-button.tsx";
 import { Here } from "./here.tsx";
-import { TreeRowView } from "./tree-row.tsx";
+import { Hint } from "./hint.tsx";
+import { choicesIn } from "./tray.ts";
+import { TreeColumns, TreeRowView } from "./tree-row.tsx";
 import { jumped, moved, type TreeRow, rowsOf } from "./tree-rows.ts";
 import { windowOf } from "./window-of.ts";
 
-/** In CSS pixels, as in the style sheet. */
-const rowHeight = 28;
+/** In CSS pixels; the style sheet has another for fingers. */
+const usualRowHeight = 27;
 const overscan = 8;
 /** Loads the rest of a folder this many rows before its end. */
 const ahead = 60;
@@ -36,12 +39,15 @@ export function TreePane({ picker, language, box, place, now }: TreeProps) {
   const { tree, tray, preview, revealed } = picker.state;
   const rows = useMemo(() => rowsOf(tree), [tree]);
   const [active, setActive] = useState({ key: place.key, near: place.near });
-  const [{ top, height }, setView] = useState({ top: place.top, height: 600 });
+  const [{ top, height, rowHeight }, setView] = useState({ top: place.top, height: 600, rowHeight: usualRowHeight });
   const typed = useRef({ text: "", at: 0 });
+  /** Index of a row that is not loaded yet; the pages before it are being loaded. */
+  const [goal, setGoal] = useState<number>();
   const found = useMemo(() => rows.indexOf(active.key, active.near), [rows, active]);
   const at = Math.max(0, found);
   const sight = windowOf({ count: rows.length, rowHeight, scrollTop: top, height }, overscan);
   const activeRow = rows.at(at);
+  const choices = useMemo(() => choicesIn(tray), [tray]);
   const chosen = useMemo(() => new Map(tray.map(({ resource, tokens }) => [resource.uri, tokens])), [tray]);
 
   const drawn: { readonly row: TreeRow; readonly index: number }[] = [];
@@ -60,7 +66,11 @@ export function TreePane({ picker, language, box, place, now }: TreeProps) {
     const element = box.current;
     if (!element) return undefined;
     element.scrollTop = place.top;
-    const observer = new ResizeObserver(() => setView({ top: element.scrollTop, height: element.clientHeight }));
+    const observer = new ResizeObserver(() => {
+      const { scrollTop, clientHeight } = element;
+      const styled = Number.parseFloat(getComputedStyle(element).getPropertyValue("--row")) || usualRowHeight;
+      setView({ top: scrollTop, height: clientHeight, rowHeight: styled });
+    });
     observer.observe(element);
     return () => observer.disconnect();
   }, [box, isEmpty]);
@@ -91,6 +101,26 @@ export function TreePane({ picker, language, box, place, now }: TreeProps) {
     picker.revealed();
   }, [revealed, rows]);
 
+  // A folder's pages can only be loaded one after the other.
+  useEffect(() => {
+    if (goal === undefined) return;
+    const gap = gapBefore(goal);
+    if (!gap) {
+      setGoal(undefined);
+      goTo(Math.min(goal, rows.length - 1));
+    } else if (gap.kind === "more") picker.loadMore(gap.folder);
+  }, [goal, rows]);
+
+  /** The first row from here to an index, or at the very end, that stands for rows to be loaded. */
+  function gapBefore(to: number): Extract<TreeRow, { readonly folder: string }> | undefined {
+    const last = rows.length - 1;
+    for (let index = to === Infinity ? last : at; index <= Math.min(to, last); index += 1) {
+      const row = rows.at(index);
+      if (row?.kind === "more" || row?.kind === "loading") return row;
+    }
+    return undefined;
+  }
+
   function goTo(index: number): void {
     const row = rows.at(index);
     const element = box.current;
@@ -117,6 +147,7 @@ export function TreePane({ picker, language, box, place, now }: TreeProps) {
     if (!(target instanceof Element)) return;
     const index = Number(target.closest<HTMLElement>("[data-index]")?.dataset["index"]);
     const row = rows.at(index);
+    setGoal(undefined);
     if (!row) return;
     if (target.classList.contains("tick") && row.kind === "resource") return picker.toggle(row.resource);
     setActive({ key: row.key, near: index });
@@ -125,13 +156,17 @@ export function TreePane({ picker, language, box, place, now }: TreeProps) {
 
   function onKeyDown(event: KeyboardEvent): void {
     const row = rows.at(at);
+    setGoal(undefined);
     if (!row || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    const to = moved(rows, at, event.key, Math.max(1, Math.floor(height / rowHeight) - 1)) ?? sideways(row, event.key);
+    const page = Math.max(1, Math.floor(height / rowHeight) - 1);
+    const to = moved(rows, at, event.key, page) ?? sideways(row, event.key);
     const isWord = event.key.length === 1 && event.key !== " " && event.key !== "/";
-    if (to !== undefined) goTo(to);
+    const far = event.key === "End" ? Infinity : event.key === "PageDown" ? at + page : undefined;
+    if (far !== undefined && gapBefore(far)) setGoal(far);
+    else if (to !== undefined) goTo(to);
     else if (event.key === "Enter") enter(row);
     else if (event.key === " ") {
-      if (row.kind === "resource" && !row.isFolder) picker.toggle(row.resource);
+      if (row.kind === "resource") picker.toggle(row.resource);
     } else if (isWord) {
       const isSameWord = event.timeStamp - typed.current.at < wordMs;
       typed.current = { text: (isSameWord ? typed.current.text : "") + event.key, at: event.timeStamp };
@@ -157,15 +192,15 @@ export function TreePane({ picker, language, box, place, now }: TreeProps) {
 
   if (isEmpty)
     return (
-      <div class="state">
-        <p>{texts.nothingServed}</p>
-        <p class="quiet">{texts.nothingServedHint}</p>
-      </div>
+      <Hint title={texts.nothingServed} text={texts.nothingServedHint}>
+        <CopyButton texts={texts} label={texts.layout.copyServe} text={async () => "pressmark serve ~/notes"} />
+      </Hint>
     );
   const here = activeRow?.kind === "resource" ? activeRow.resource : undefined;
   return (
     <>
       <div class="here">{here && <Here {...{ picker, language }} resource={here} />}</div>
+      <TreeColumns language={language} />
       <div
         ref={box}
         class="tree"
@@ -174,7 +209,9 @@ export function TreePane({ picker, language, box, place, now }: TreeProps) {
         aria-label={texts.tree}
         aria-activedescendant={`row-${at}`}
         onKeyDown={onKeyDown}
-        onScroll={({ currentTarget: { scrollTop, clientHeight } }) => setView({ top: scrollTop, height: clientHeight })}
+        onScroll={({ currentTarget: { scrollTop, clientHeight } }) =>
+          setView({ top: scrollTop, height: clientHeight, rowHeight })
+        }
       >
         <div class="rows" role="presentation" onClick={onClick} style={{ height: `${sight.canvas}px` }}>
           {drawn.map(({ row, index }) => {
@@ -186,14 +223,19 @@ export function TreePane({ picker, language, box, place, now }: TreeProps) {
                 top={sight.topOf(index)}
                 isActive={index === at}
                 isShown={uri !== "" && uri === preview?.resource.uri}
-                isChosen={chosen.has(uri)}
+                choice={uri === "" ? "none" : choices(uri)}
                 tokens={chosen.get(uri)}
               />
             );
           })}
         </div>
       </div>
-      <p class="keys">{texts.keys}</p>
+      {goal !== undefined && (
+        <p class="going" role="status">
+          {texts.loadingRows(new Intl.NumberFormat(language.code).format(rows.length))}
+          <span class="stops"> · {texts.loadingStops}</span>
+        </p>
+      )}
     </>
   );
 }

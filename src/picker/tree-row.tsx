@@ -1,11 +1,11 @@
-/** One row of the tree: a resource with its metadata, or a note on a folder. */
+/** One row of the tree: a resource with its metadata in columns, or a note on a folder. */
 import { useMemo } from "preact/hooks";
 import { resourceFactsOf } from "./facts.ts";
 import { IconImage } from "./icon.tsx";
 import type { Language } from "./texts.ts";
-import type { Chosen } from "./tray.ts";
+import type { Choice, Chosen } from "./tray.ts";
 import type { TreeRow } from "./tree-rows.ts";
-import { shortTitle } from "../lib/own-title.ts";
+import { shownTitle } from "./shown-title.ts";
 
 interface RowProps {
   readonly row: TreeRow;
@@ -13,7 +13,7 @@ interface RowProps {
   readonly top: number;
   readonly isActive: boolean;
   readonly isShown: boolean;
-  readonly isChosen: boolean;
+  readonly choice: Choice;
   readonly tokens: Chosen["tokens"];
   readonly now: number;
   readonly language: Language;
@@ -24,9 +24,10 @@ export function TreeRowView(props: RowProps) {
   return useMemo(() => draw(props), Object.values(props));
 }
 
-function draw({ row, index, top, isActive, isShown, isChosen, tokens, now, language }: RowProps) {
+function draw({ row, index, top, isActive, isShown, choice, tokens, now, language }: RowProps) {
   const { texts } = language;
-  const style = { top: `${top}px`, paddingInlineStart: `${row.depth * 16 + 8}px` };
+  const style = { top: `${top}px` };
+  const indent = { paddingInlineStart: `${row.depth * 14}px` };
   const place = { id: `row-${index}`, "data-index": index, "aria-level": row.depth + 1 };
   const shared = { ...place, role: "treeitem" as const, style };
   const look = `row${isActive ? " active" : ""}${isShown ? " shown" : ""}`;
@@ -35,11 +36,13 @@ function draw({ row, index, top, isActive, isShown, isChosen, tokens, now, langu
     const note = { loading, more, empty, failed: `${failed}. ${retry}` }[row.kind];
     return (
       <div {...shared} class={`${look} saying ${row.kind}`} aria-selected={false} title={row.problem}>
-        {row.problem === undefined ? note : `${note} (${row.problem})`}
+        <span style={indent}>{row.problem === undefined ? note : `${note} (${row.problem})`}</span>
       </div>
     );
   }
   const { resource, isFolder, isOpen, position, siblings } = row;
+  const facts = resourceFactsOf(resource, tokens, now, language);
+  const priority = facts.find(({ kind }) => kind === "priority");
   return (
     <div
       {...shared}
@@ -47,20 +50,49 @@ function draw({ row, index, top, isActive, isShown, isChosen, tokens, now, langu
       aria-selected={isShown}
       aria-posinset={position}
       aria-setsize={siblings}
-      {...(isFolder ? { "aria-expanded": isOpen } : { "aria-checked": isChosen })}
+      {...(isFolder && { "aria-expanded": isOpen })}
+      aria-checked={checked[choice]}
       title={resource.description ?? resource.uri}
     >
-      <span class={`twist${isOpen ? " open" : ""}`} aria-hidden="true">
-        {isFolder ? "›" : ""}
-      </span>
-      <IconImage type={resource.mimeType} />
-      <span class="name">{shortTitle(resource)}</span>
-      {resourceFactsOf(resource, tokens, now, language).map(({ kind, short, long }) => (
-        <span key={kind} class={`fact ${kind}`} title={long}>
-          {short}
+      <span class={`tick ${ticks[choice]}`} aria-hidden="true" />
+      <span class="lead" style={indent}>
+        <span class={`twist${isOpen ? " open" : ""}`} aria-hidden="true">
+          {isFolder ? "›" : ""}
         </span>
-      ))}
-      {!isFolder && <span class={`tick${isChosen ? " on" : ""}`} aria-hidden="true" />}
+        <IconImage type={resource.mimeType} uri={resource.uri} />
+        <span class="name">{shownTitle(resource)}</span>
+        {priority && (
+          <span class="fact priority" title={priority.long}>
+            {priority.short}
+          </span>
+        )}
+      </span>
+      {columns.map((column) => {
+        const fact = facts.find(({ kind }) => kind === column);
+        return (
+          <span key={column} class={`fact ${column}`} title={fact?.long}>
+            {fact?.short}
+            {fact && column === "cost" && <span class="unseen"> {language.texts.layout.column.tokens}</span>}
+          </span>
+        );
+      })}
+    </div>
+  );
+}
+
+const columns = ["size", "cost", "fresh"] as const;
+const ticks = { all: "on", some: "part", none: "" } as const;
+const checked = { all: true, some: "mixed", none: false } as const;
+
+/** The names of the columns. */
+export function TreeColumns({ language: { texts } }: Pick<RowProps, "language">) {
+  const { name, size, tokens, changed } = texts.layout.column;
+  return (
+    <div class="columns" aria-hidden="true">
+      <span class="lead">{name}</span>
+      <span class="fact size">{size}</span>
+      <span class="fact cost">{tokens}</span>
+      <span class="fact fresh">{changed}</span>
     </div>
   );
 }

@@ -60,6 +60,12 @@ const maxDepth = 64;
 /** Number of cached rows: a few screens. */
 const maxMade = 1000;
 
+/** A longer folder is shown as the server orders it, because its rows would move when the rest is loaded. */
+const maxOrdered = 1000;
+
+/** A page never changes, so it is ordered once. */
+const ordered = new WeakMap<readonly Resource[], readonly Resource[]>();
+
 /** A page never changes, so its folders are found once. */
 const foldersOf = new WeakMap<readonly Resource[], readonly number[]>();
 
@@ -105,7 +111,9 @@ export function rowsOf(tree: ResourceTree): Rows {
     const folder = tree.folders.get(uri);
     const { next, status = "loading", problem } = folder ?? {};
     const count = countOf(folder);
-    add(folder?.pages ?? [], depth, uri, parentAt, next === undefined ? count : -1);
+    const { pages = [] } = folder ?? {};
+    const isWhole = pages.length === 1 && next === undefined && count <= maxOrdered;
+    add(isWhole ? pages.map(foldersFirst) : pages, depth, uri, parentAt, next === undefined ? count : -1);
     const kind = status !== "ready" ? status : next !== undefined ? "more" : count === 0 ? "empty" : undefined;
     if (kind) push(1, depth, parentAt, { kind, key: `${kind} ${uri}`, folder: uri, depth, problem });
   }
@@ -188,6 +196,15 @@ export function rowsOf(tree: ResourceTree): Rows {
 
 function keyOf(parent: string | undefined, resource: Resource | undefined): string {
   return `${parent ?? ""} ${resource?.uri ?? ""}`;
+}
+
+/** Otherwise in the server's order. */
+function foldersFirst(page: readonly Resource[]): readonly Resource[] {
+  const known = ordered.get(page);
+  if (known) return known;
+  const both = [...page.filter(isFolder), ...page.filter((resource) => !isFolder(resource))];
+  ordered.set(page, both);
+  return both;
 }
 
 function foldersIn(page: readonly Resource[]): readonly number[] {

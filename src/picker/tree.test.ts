@@ -8,6 +8,7 @@ import {
   opened,
   pageCame,
   pageFailed,
+  pathBeside,
   shownPath,
   touched,
   wayTo,
@@ -38,6 +39,20 @@ describe("the tree", () => {
     expect(shown(rowsOf(both))).toEqual(["r", "  x", "  y"]);
     expect(rowsOf(both).at(2)).toMatchObject({ position: 2, siblings: 2 });
     expect(shown(rowsOf(pageCame(both, root.uri, { items: [] }, true)))).toEqual(["r", "  (empty)"]);
+  });
+
+  it("shows folders first where a folder is one page; longer ones stay as the server orders them", () => {
+    const items = [file("a:///r/a"), folder("a:///r/b"), file("a:///r/c"), folder("a:///r/d")];
+    const whole = rowsOf(pageCame(start, root.uri, { items }, true));
+    expect(shown(whole)).toEqual(["r", "  b", "  d", "  a", "  c"]);
+    expect(whole.at(3)).toMatchObject({ position: 3, siblings: 4 });
+    const first = pageCame(start, root.uri, { items, next: "2" }, true);
+    expect(shown(rowsOf(first))).toEqual(["r", "  a", "  b", "  c", "  d", "  (more)"]);
+    const both = pageCame(first, root.uri, { items: [folder("a:///r/e")] }, false);
+    expect(shown(rowsOf(both))).toEqual(["r", "  a", "  b", "  c", "  d", "  e"]);
+    const many = Array.from({ length: 1000 }, (_, index) => file(`a:///r/${index}`));
+    const long = rowsOf(pageCame(start, root.uri, { items: [...many, folder("a:///r/z")] }, true));
+    expect(long.at(1)).toMatchObject({ resource: { name: "0" } });
   });
 
   it("ends if a folder contains itself", () => {
@@ -114,4 +129,15 @@ it("shows the decoded path of a resource, and its mount if there are several", (
   expect(shownPath([files, notes], uri)).toBe("資料 › 設計/a b.md");
   expect(shownPath([files, notes], "notes://%E2%80%AEx")).toBe("notes › %E2%80%AEx");
   expect(shownPath([files], "file:///prefix/%E8%A8%AD")).toBe("file:///prefix/設");
+});
+
+it("beside a name, the path does not repeat it", () => {
+  const [one, other] = [folder("git://p"), folder("a:///r")];
+  const beside = (roots: readonly Resource[], uri: string) => pathBeside(roots, file(uri));
+  expect(beside([one, other], "git://p/big.ts")).toBe("p");
+  expect(beside([one, other], "git://p/src/big.ts")).toBe("p › src/");
+  expect(beside([one], "git://p/big.ts")).toBe("");
+  expect(beside([one], "git://p/src/big.ts")).toBe("src/");
+  expect(pathBeside([one, other], one)).toBe("");
+  expect(pathBeside([one], { ...file("git://p/big.ts"), title: "Large" })).toBe("big.ts");
 });

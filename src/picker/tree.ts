@@ -1,6 +1,6 @@
 /** The tree as a person has opened it. */
 import { cutAt } from "../lib/cut-at.ts";
-import { shortTitle } from "../lib/own-title.ts";
+import { shownTitle } from "./shown-title.ts";
 import { decodeForDisplay } from "../lib/readable-uri.ts";
 import { directoryType, type Page, type Resource } from "../resources.ts";
 
@@ -91,7 +91,17 @@ export function shownPath(roots: readonly Resource[], uri: string): string {
   const root = roots.find((each) => uri.startsWith(prefixOf(each)));
   if (!root) return decodeForDisplay(uri);
   const path = decodeForDisplay(uri.slice(prefixOf(root).length));
-  return roots.length === 1 ? path : `${shortTitle(root)} › ${path}`;
+  return roots.length === 1 ? path : `${shownTitle(root)} › ${path}`;
+}
+
+/** As `shownPath`, without the end that is shown as the name: the folder, or the root's title, or nothing. */
+export function pathBeside(roots: readonly Resource[], resource: Resource): string {
+  const name = shownTitle(resource);
+  if (roots.some(({ uri }) => uri === resource.uri)) return "";
+  const path = shownPath(roots, resource.uri);
+  if (path === name) return "";
+  if (path.endsWith(` › ${name}`)) return path.slice(0, -name.length - 3);
+  return path.endsWith(`/${name}`) ? path.slice(0, -name.length) : path;
 }
 
 /** The directories from the root down to this URI, the root first; empty if no root contains it. */

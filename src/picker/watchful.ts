@@ -1,8 +1,13 @@
-/** Wraps Resources to report after each request whether the server can still be reached. */
+/** Wraps Resources to report after each request whether the server can still be reached, and what a folder lists. */
 import { ResourceError } from "../errors.ts";
+import type { Resource } from "../resources.ts";
 import type { PickerResources } from "./create-picker.ts";
 
-export function watchful(pressmark: PickerResources, report: (isLost: boolean) => void): PickerResources {
+export function watchful(
+  pressmark: PickerResources,
+  report: (isLost: boolean) => void,
+  onListed: (folder: string, items: readonly Resource[]) => void,
+): PickerResources {
   function watched<Args extends unknown[], Result>(method: (...args: Args) => Promise<Result>) {
     return async (...args: Args): Promise<Result> => {
       try {
@@ -10,9 +15,10 @@ export function watchful(pressmark: PickerResources, report: (isLost: boolean) =
         report(false);
         return result;
       } catch (cause) {
-        const isLost = cause instanceof ResourceError && cause.kind === "unavailable";
-        const isCancelled = cause instanceof ResourceError && cause.kind === "cancelled";
-        if (!isCancelled) report(isLost);
+        const kind = cause instanceof ResourceError ? cause.kind : "unexpected";
+        // Other failures do not tell whether there was a response.
+        if (kind === "unavailable") report(true);
+        else if (kind === "not-found" || kind === "invalid" || kind === "denied") report(false);
         throw cause;
       }
     };
@@ -20,7 +26,11 @@ export function watchful(pressmark: PickerResources, report: (isLost: boolean) =
   const { tools, useTool } = pressmark;
   return {
     list: watched((...args) => pressmark.list(...args)),
-    children: watched((...args) => pressmark.children(...args)),
+    children: watched(async (uri, ...args) => {
+      const page = await pressmark.children(uri, ...args);
+      onListed(uri, page.items);
+      return page;
+    }),
     read: watched((...args) => pressmark.read(...args)),
     templates: watched((...args) => pressmark.templates(...args)),
     complete: watched((...args) => pressmark.complete(...args)),

@@ -7,7 +7,7 @@ const type = "text/html;profile=mcp-app";
 const policy =
   "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; media-src 'self' data:; connect-src 'none'";
 
-const { server, era, capabilities } = JSON.parse(decodeURIComponent(location.hash.slice(1)));
+const { server, era, capabilities, token } = JSON.parse(decodeURIComponent(location.hash.slice(1)));
 const client = new Client(
   { name: "test-host", version: "1" },
   {
@@ -21,7 +21,8 @@ addEventListener("message", ({ data }) => {
   if (typeof data === "object" && data !== null && "blocked" in data) globalThis.blocked.push(data.blocked);
 });
 
-await client.connect(new StreamableHTTPClientTransport(new URL(server)));
+const requestInit = { headers: { Authorization: `Bearer ${token}` } };
+await client.connect(new StreamableHTTPClientTransport(new URL(server), { requestInit }));
 const { tools } = await client.listTools();
 const tool = tools.find(({ name }) => name === "pick_resources");
 const uri = getToolUiResourceUri(tool);

@@ -1,4 +1,5 @@
 /** The picker inside a host: the official bridge, a sandboxed frame, and a real server behind both. */
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FrameLocator } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -7,6 +8,8 @@ import { hasBrowser } from "./browser.ts";
 import { row as rowOf, soon } from "./looking.ts";
 import { openOtherPage, type OtherPage } from "./other-page.ts";
 
+/** The host is the owner's. */
+const token = "0123456789abcdef0123456789abcdef";
 const everyWay = {
   updateModelContext: { text: {}, resourceLink: {}, structuredContent: {} },
   message: { text: {} },
@@ -27,7 +30,9 @@ describe.skipIf(!hasBrowser)("the picker as an app (needs /usr/bin/chromium)", {
       async prepare(scratch) {
         const pickerApp = join(scratch, "app.html");
         await buildPickerApp(pickerApp);
-        return { pickerApp };
+        const tokenFile = join(scratch, "token");
+        writeFileSync(tokenFile, token, { mode: 0o600 });
+        return { pickerApp, tokenFile };
       },
       answer: () => ({
         type: "text/html",
@@ -38,7 +43,7 @@ describe.skipIf(!hasBrowser)("the picker as an app (needs /usr/bin/chromium)", {
   afterAll(() => other?.close(), 30_000);
 
   async function open(era: "modern" | "legacy", capabilities: object = everyWay) {
-    const visit = await other.open({ era, capabilities });
+    const visit = await other.open({ era, capabilities, token });
     return { ...visit, frame: visit.page.frameLocator("iframe") };
   }
 
@@ -92,6 +97,52 @@ describe.skipIf(!hasBrowser)("the picker as an app (needs /usr/bin/chromium)", {
     await row(frame, "sums.csv").click();
     await frame.getByRole("cell", { name: "42" }).waitFor();
     expect(await page.evaluate("blocked")).toEqual([]);
+  });
+
+  it("keeps the button that passes on within the frame, however small it is", async () => {
+    await using stay = await open("modern");
+    const { page, frame } = stay;
+    await row(frame, "README.md").locator(".tick").click();
+    let passed = 0;
+    for (const width of [400, 700, 1000])
+      for (const height of [300, 600]) {
+        await page.evaluate(
+          `Object.assign(document.querySelector("iframe"), { width: "${width}", height: "${height}" })`,
+        );
+        const button = frame.getByRole("button", { name: /^Use these 1 · (≈ )?\d+ tokens$/ });
+        const outer = (await page.locator("iframe").boundingBox())!;
+        await expect
+          .poll(async () => {
+            const inner = await button.boundingBox();
+            return (
+              inner !== null &&
+              inner.x >= outer.x &&
+              inner.y >= outer.y &&
+              inner.x + inner.width <= outer.x + outer.width &&
+              inner.y + inner.height <= outer.y + outer.height
+            );
+          }, soon)
+          .toBe(true);
+        expect(await row(frame, "README.md").isVisible(), `${width} x ${height}`).toBe(true);
+        await button.click();
+        passed += 1;
+        await expect.poll(() => page.evaluate("handed.length"), soon).toBe(passed);
+      }
+  });
+
+  it("completes templates through the host", async () => {
+    await using stay = await open("modern");
+    const { page, frame } = stay;
+    await frame.getByRole("tab", { name: "Templates" }).click();
+    await frame.locator(".templates .line").first().click();
+    await page.keyboard.type("docs/");
+    await frame.locator(".suggestions li", { hasText: "plan.md" }).waitFor();
+  });
+
+  it("shows the owner the state of the server", async () => {
+    await using stay = await open("modern");
+    await stay.frame.getByRole("button", { name: "State" }).click();
+    await stay.frame.getByRole("dialog").getByText("test-host").first().waitFor();
   });
 
   it("looks again when it is told to, since hosts relay no updates", async () => {

@@ -36,11 +36,12 @@ export interface StageOptions {
   /** Called before anything is served. */
   readonly prepare?: (root: string) => void;
   readonly env?: Readonly<Record<string, string>>;
+  readonly allowedHosts?: readonly string[];
 }
 
 export async function openStage(
   files: Readonly<Record<string, string | Uint8Array>>,
-  { config, prepare, env }: StageOptions = {},
+  { config, prepare, env, allowedHosts = [] }: StageOptions = {},
 ): Promise<Stage> {
   const scratch = realpathSync(mkdtempSync(join(tmpdir(), "pressmark-picker-")));
   const root = join(scratch, "shelf");
@@ -58,7 +59,7 @@ export async function openStage(
     port: 0,
     env: { XDG_STATE_HOME: join(scratch, "state"), XDG_CACHE_HOME: join(scratch, "cache"), HOME: scratch, ...env },
     err: { write: () => true },
-    allowedHosts: [],
+    allowedHosts,
     version: "1",
     pickerFolder,
   });

@@ -11,6 +11,10 @@ globalThis.open = async () => {
   const pressmark = await connect(server);
   picker.resources = {
     ...pressmark,
+    async children(...request) {
+      if (globalThis.isBroken) throw new Error("broken");
+      return pressmark.children(...request);
+    },
     watch(filter, call) {
       globalThis.watched.push(call.signal);
       return pressmark.watch(filter, call);

@@ -54,6 +54,26 @@ describe.skipIf(!hasBrowser)("the picker as an element (needs /usr/bin/chromium)
     },
   );
 
+  it("does not claim the files of a folder that cannot be listed", async () => {
+    await using visit = await other.open();
+    const { page } = visit;
+    await row(visit, "docs").locator(".tick").click();
+    await page.getByText("1 file ·").waitFor();
+    await page.evaluate("globalThis.isBroken = true");
+    const use = page.getByRole("button", { name: "Use these" });
+    await use.click();
+    await page.getByText("1 folder could not be listed").waitFor();
+    expect(await page.evaluate("chosen")).toEqual([]);
+    await row(visit, "README.md").locator(".tick").click();
+    await use.click();
+    await expect.poll(() => page.evaluate("chosen")).toEqual([[other.uriOf("README.md")]]);
+    await page.evaluate("globalThis.isBroken = false");
+    await row(visit, "docs").click();
+    await row(visit, "plan.md").locator(".tick").click();
+    const except = "document.querySelector('pressmark-picker').chosen.map(({ except }) => except ?? [])";
+    expect(await page.evaluate(except)).toEqual([[other.uriOf("docs/plan.md")], []]);
+  });
+
   it("takes no style of the page, and gives it none", async () => {
     await using visit = await other.open();
     const { page } = visit;
@@ -86,7 +106,7 @@ describe.skipIf(!hasBrowser)("the picker as an element (needs /usr/bin/chromium)
     const { page } = visit;
     await row(visit, "README.md").locator(".tick").click();
     await page.evaluate("document.querySelector('pressmark-picker').setAttribute('lang', 'ja')");
-    await page.getByRole("button", { name: "これらを使う" }).waitFor();
+    await page.getByRole("button", { name: "選択したものを使う" }).waitFor();
     await page.evaluate("open()");
     await row(visit, "README.md").waitFor();
     expect(await page.evaluate("document.querySelector('pressmark-picker').chosen")).toEqual([]);

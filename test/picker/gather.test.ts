@@ -18,12 +18,12 @@ onStage("gathering", files, { isSearched: true }, (stage) => {
     await using visit = await stage.open(mayCopy);
     const { page } = visit;
     await page.getByRole("tab", { name: "Gather" }).click();
-    await page.getByRole("textbox", { name: "What is to be done?" }).fill(task);
+    await page.getByRole("textbox", { name: "What do you want to do?" }).fill(task);
     await page.getByRole("button", { name: "Gather up to 16,000 tokens" }).click();
     await page.getByRole("heading", { name: "Included" }).waitFor();
     const first = page.locator(".receipt > ol > li").first();
-    expect(await first.locator(".line").textContent()).toBe(`retry.md${stage.uriOf("retry.md")}`);
-    expect(await first.locator(".facts").textContent()).toMatch(/^lines 1-3 · \d+ tokens$/);
+    expect(await first.locator(".line").textContent()).toBe("retry.md");
+    expect(await first.locator(".facts").textContent()).toMatch(/^lines 1–3 · \d+ tokens$/);
     expect(await first.locator(".why li").allTextContents()).toContain("is named in the task: retry.md");
     await first.locator(".line").click();
     await page.getByRole("heading", { name: "Retry", exact: true }).waitFor();
@@ -41,6 +41,7 @@ onStage("gathering", files, { isSearched: true }, (stage) => {
     await page.getByRole("spinbutton", { name: "Budget" }).fill("70");
     await page.getByRole("tab", { name: "All" }).focus();
     await page.keyboard.press("End");
+    await page.locator(".gather textarea").waitFor();
     await page.keyboard.press("Tab");
     await page.keyboard.type(task);
     await page.keyboard.press("Control+Enter");
@@ -58,7 +59,7 @@ onStage("gathering", files, { isSearched: true }, (stage) => {
     const { page } = visit;
     await row(visit, "other.md").locator(".tick").click();
     await page.getByRole("tab", { name: "Gather" }).click();
-    await page.getByRole("textbox", { name: "What is to be done?" }).fill(task);
+    await page.getByRole("textbox", { name: "What do you want to do?" }).fill(task);
     const asked = page.locator(".receipt > ol > li").filter({ hasText: "was requested" }).locator(".name");
     await page.getByRole("button", { name: /^Gather up to/ }).click();
     await expect.poll(() => asked.allTextContents(), soon).toEqual(["other.md"]);

@@ -1,5 +1,6 @@
 /** What is hostile runs nothing, asks nobody, and does not bring the page to a halt. */
 import { expect, it } from "vitest";
+import { visibleText } from "../../src/lib/visible-text.ts";
 import type { Visit } from "./browser.ts";
 import { elsewhere, hostileFiles } from "./hostile-files.ts";
 import { chooseTab, soon } from "./looking.ts";
@@ -15,7 +16,7 @@ onStage("what is hostile", hostileFiles, {}, (stage) => {
       const names = page.locator(".row .name");
       await names.nth(Object.keys(hostileFiles).length).waitFor();
       const listed = (await names.allTextContents()).slice(1);
-      expect(listed.toSorted()).toEqual(Object.keys(hostileFiles).toSorted());
+      expect(listed.toSorted()).toEqual(Object.keys(hostileFiles).map(visibleText).toSorted());
       for (const name of listed) {
         await names.getByText(name, { exact: true }).click();
         await page.locator(".about h2", { hasText: name }).first().waitFor();

@@ -86,7 +86,9 @@ export const looks = {
 export const locales = ["en-US", "ja-JP"] as const;
 
 interface Check extends Visit {
-  /** What axe has to say of the page as it stands, in each of the looks. */
+  /** The violations that axe finds in the present page. */
+  broken(): Promise<readonly string[]>;
+  /** The same in each of the looks. */
   violations(): Promise<readonly string[]>;
 }
 
@@ -96,18 +98,22 @@ export async function openToCheck(stage: Stage, locale: (typeof locales)[number]
   const { page } = visit;
   await page.getByRole("tree").waitFor();
   await page.evaluate(readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8"));
+  const broken = (): Promise<string[]> =>
+    page.evaluate(
+      `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html.slice(0, 120)).join(" ")))`,
+    );
   return {
     ...visit,
+    broken,
     async violations() {
       const found: string[] = [];
       for (const { colorScheme, width } of looks[locale]) {
         await page.emulateMedia({ colorScheme });
         await page.setViewportSize({ width, height: 900 });
-        const said = await page.evaluate<string[]>(
-          `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html.slice(0, 120)).join(" ")))`,
-        );
+        const said = await broken();
         found.push(...said.map((each) => `${colorScheme}, ${width} wide: ${each}`));
       }
+      await page.setViewportSize({ width: 1280, height: 900 });
       return found;
     },
   };

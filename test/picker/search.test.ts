@@ -57,7 +57,7 @@ onStage(
       await expect.poll(() => names(visit), soon).toHaveLength(6);
       const plan = visit.page.getByRole("option").filter({ hasText: "plan.md" });
       expect(await plan.locator("mark").first().isVisible()).toBe(true);
-      expect(await plan.locator(".snippet").textContent()).toBe("\nThe budget of next year is here.");
+      expect(await plan.locator(".snippet").textContent()).toBe("The budget of next year is here.");
       expect(visit.troubles).toEqual([]);
     });
 
@@ -70,13 +70,13 @@ onStage(
         ["Type", "markdown", ["Note", "Runbook", "plan.md", "予算.md"]],
         ["Type", "code", ["budget.ts"]],
         ["Language", "ja", ["予算.md"]],
-        ["For", "user", ["Note", "budget.ts", "old.txt", "plan.md", "予算.md"]],
+        ["Meant for", "user", ["Note", "budget.ts", "old.txt", "plan.md", "予算.md"]],
         ["Priority", "0.8", ["Runbook"]],
         ["Changed", "30d", ["Note", "Runbook", "budget.ts", "plan.md", "予算.md"]],
       ] as const) {
         await page.getByLabel(label, { exact: true }).selectOption(value);
         await expect.poll(() => names(visit), { ...soon, message: `${label} ${value}` }).toEqual(left);
-        await page.getByRole("button", { name: "Reset filters" }).click();
+        await page.getByRole("button", { name: "Clear filters" }).click();
         await expect.poll(() => names(visit), soon).toHaveLength(6);
       }
       expect(visit.troubles).toEqual([]);
@@ -94,6 +94,9 @@ onStage(
       await page.keyboard.press("/");
       await page.keyboard.type("emergency");
       await expect.poll(() => names(visit), soon).toEqual(["Runbook"]);
+      // First the word, then the filter.
+      await page.keyboard.press("Escape");
+      await expect.poll(() => names(visit), soon).toEqual(["Note", "Runbook"]);
       await page.keyboard.press("Escape");
       await page.getByRole("tree").waitFor();
       expect(await page.getByLabel("Source", { exact: true }).inputValue()).toBe("");
@@ -108,7 +111,7 @@ onStage(
       await page.getByRole("button", { name: "Filters", exact: true }).click();
       await page.getByLabel("Type", { exact: true }).selectOption("pdf");
       await page
-        .locator(".count", { hasText: "Nothing found for “ubiquity” · the filters may hide some results" })
+        .locator(".count", { hasText: "Nothing found for “ubiquity” · with these filters: Type: PDF" })
         .waitFor();
       expect(visit.troubles).toEqual([]);
     });
@@ -188,7 +191,7 @@ onStage(
       await page.locator(".filters select").nth(1).selectOption("pdf");
       await page.locator(".hit").first().waitFor({ state: "detached" });
       expect(await visit.violations()).toEqual([]);
-      await page.locator(".filters button").click();
+      await page.locator(".chips .link").click();
       await page.getByRole("combobox").first().fill("alpha beta");
       await page.locator("#similar").waitFor();
       expect(await visit.violations()).toEqual([]);

@@ -1,7 +1,7 @@
 /** The state page in a real browser, on a real server. */
 import { expect, it } from "vitest";
 import { connect } from "../../src/client/connect.ts";
-import { clipboard, locales, mayCopy, openToCheck, refuseStatus, soon } from "./looking.ts";
+import { locales, openToCheck, refuseStatus, soon } from "./looking.ts";
 import { onStage } from "./on-stage.ts";
 
 const config = `mounts:
@@ -13,8 +13,8 @@ server: { tools: true }
 onStage("the state page", { "docs/plan.md": "# Plan\n" }, { config }, (stage) => {
   const call = { caller: { id: "test" }, signal: new AbortController().signal };
 
-  it("is opened by a button, and shows mounts, clients, reads and settings, live", async () => {
-    await using visit = await stage.open(mayCopy);
+  it("is opened by a button, and shows mounts, clients and reads, live", async () => {
+    await using visit = await stage.open();
     const { page } = visit;
     await page.getByRole("button", { name: "State" }).click();
     const state = page.getByRole("dialog", { name: /State/ });
@@ -32,9 +32,9 @@ onStage("the state page", { "docs/plan.md": "# Plan\n" }, { config }, (stage) =>
       .poll(() => state.getByRole("row").filter({ hasText: "guest" }).getByText("1", { exact: true }).count(), soon)
       .toBe(0);
 
-    await state.getByRole("button", { name: "Copy for Cursor" }).click();
-    expect(await clipboard(visit)).toBe(JSON.stringify({ mcpServers: { pressmark: { url: stage.server.url } } }));
-    await state.getByRole("button", { name: stage.uriOf("docs/plan.md") }).click();
+    const read = state.getByTitle(stage.uriOf("docs/plan.md"));
+    expect(await read.textContent()).toBe("shelf › plan.md");
+    await read.click();
     await page.getByRole("heading", { name: "Plan", exact: true }).waitFor();
     expect(await state.count()).toBe(0);
     expect(visit.troubles).toEqual([]);
@@ -82,7 +82,7 @@ onStage("the state page", { "docs/plan.md": "# Plan\n" }, { config }, (stage) =>
 
   it.each(locales)("breaks no rule of axe, light and dark, wide and narrow, %s", async (locale) => {
     await using visit = await openToCheck(stage, locale);
-    await visit.page.locator("header [aria-haspopup=dialog]").click();
+    await visit.page.locator('[aria-keyshortcuts="Alt+S"]').click();
     await visit.page
       .getByRole("dialog")
       .getByText(/not responding|応答なし/)

@@ -1,21 +1,26 @@
 /** Metadata of a resource: annotations, sizes, and whatever the server adds. */
 import { formatBytes } from "../../lib/format-bytes.ts";
 import type { ComponentChild } from "preact";
+import { markedTokens } from "../facts.ts";
 import type { PreviewState } from "../state.ts";
 import { ago, type Language } from "../texts.ts";
-import { estimateTokens } from "../../lib/estimate-tokens.ts";
+import type { Chosen, TokenCount } from "../tray.ts";
+import { estimateTokens, estimateTokensOf } from "../../lib/estimate-tokens.ts";
 import { type Json, parseJsonView } from "./json.ts";
 import { JsonTree } from "./json-tree.tsx";
 
 interface AboutProps {
   readonly preview: PreviewState;
+  /** The counted tokens of the resource, if they are known. */
+  readonly counted: Chosen["tokens"];
   readonly language: Language;
   readonly now: number;
 }
 
 type Fact = readonly [name: string, value: ComponentChild];
 
-export default function AboutView({ preview: { resource, contents, isPartial }, language, now }: AboutProps) {
+export default function AboutView({ preview, counted, language, now }: AboutProps) {
+  const { resource, contents, isPartial } = preview;
   const { texts, code } = language;
   const { annotations = {}, meta } = resource;
   const { lastModified, priority, audience } = annotations;
@@ -87,13 +92,25 @@ export default function AboutView({ preview: { resource, contents, isPartial }, 
     const lines = text === "" ? 0 : text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
     return [
       [texts.shown.length, texts.shown.lengthOf(text.length.toLocaleString(code), lines.toLocaleString(code))],
-      [texts.shown.cost, texts.tokens(estimateTokens(text).toLocaleString(code))],
+      [texts.shown.cost, markedTokens(contentTokens(preview, counted, text), texts, new Intl.NumberFormat(code))],
     ];
   }
 
   function bytes(body: Uint8Array): readonly Fact[] {
     return [[texts.shown.size, formatBytes(body.length)]];
   }
+}
+
+/** As in the tree and the tray, if this is all of the resource. */
+export function contentTokens(
+  { resource, contents, isPartial, isTaken }: PreviewState,
+  counted: Chosen["tokens"],
+  text: string,
+): TokenCount {
+  const isWhole = contents.length === 1 && !isPartial && !isTaken;
+  const known = isWhole ? (counted ?? estimateTokensOf(resource)) : undefined;
+  if (typeof known === "object") return known;
+  return { count: typeof known === "number" ? known : estimateTokens(text), isExact: false };
 }
 
 function Facts({ facts }: { readonly facts: readonly Fact[] }) {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { bareType, isPicture, viewFor } from "./choose-view.ts";
+import { bareType, viewFor } from "./choose-view.ts";
+import { isPicture } from "./is-picture.ts";
 
 describe("the view of a content", () => {
   it.each([
@@ -11,6 +12,7 @@ describe("the view of a content", () => {
     ["application/jsonl", "jsonLines"],
     ["text/x-diff", "diff"],
     ["text/vnd.mermaid", "diagram"],
+    ["application/x-ipynb+json", "notebook"],
     ["text/html", "code"],
     ["application/yaml", "code"],
     ["text/x-nothing-we-know", "code"],
@@ -25,6 +27,12 @@ describe("the view of a content", () => {
     expect(
       ["text/markdown", "application/json", "text/csv", "text/x-go"].map((type) => viewFor(type, "x", false)),
     ).toEqual([undefined, undefined, "separated", "code"]);
+  });
+
+  it("has pages if it is the text of a document with pages", () => {
+    expect(viewFor("text/plain", "[page 1]\na", true)).toBe("pages");
+    expect(viewFor("text/plain", "[page 1]\na", false)).toBeUndefined();
+    expect(viewFor("text/plain", "a\n[page 1]\n", true)).toBeUndefined();
   });
 
   it("is an image only for types that a browser shows", () => {

@@ -1,6 +1,7 @@
 /** Chooses the renderer of a content. Renderers are loaded on demand. */
 import { cutAt } from "../../lib/cut-at.ts";
 import type { Load } from "./lazily.tsx";
+import { firstPageMark } from "./pages.ts";
 import type { ViewProps } from "./view.ts";
 
 type ViewName = keyof typeof views;
@@ -13,31 +14,31 @@ export const views = {
   jsonLines: () => import("./json-lines-view.tsx"),
   diff: () => import("./diff-view.tsx"),
   diagram: () => import("./diagram-view.tsx"),
+  notebook: () => import("./notebook-view.tsx"),
+  pages: () => import("./pages-view.tsx"),
 } satisfies Record<string, Load<ViewProps>>;
 
-const pictures = /^image\/(?:png|jpeg|gif|webp|avif|bmp|svg\+xml|x-icon|vnd\.microsoft\.icon)$/;
 /** Longer texts are shown as they are, because rendering would take too long. */
 const maxLength: Readonly<Partial<Record<ViewName, number>>> = {
   markdown: 256 * 1024,
   json: 8 * 1024 * 1024,
   diagram: 256 * 1024,
+  notebook: 16 * 1024 * 1024,
+  pages: 2 * 1024 * 1024,
 };
+/** Only complete texts of these kinds can be parsed. */
+const needsAll: ReadonlySet<string> = new Set<ViewName>(["markdown", "json", "diagram", "notebook", "pages"]);
 
 /** The type without parameters, in lowercase. */
 export function bareType(type = ""): string {
   return cutAt(type, /;/).trim().toLowerCase();
 }
 
-export function isPicture(type: string): boolean {
-  return pictures.test(type);
-}
-
 /** Undefined if it is best shown as plain text. */
 export function viewFor(type: string, text: string, isWhole: boolean): ViewName | undefined {
-  const name = viewOf(type);
+  const name = type === "text/plain" && text.startsWith(firstPageMark) ? "pages" : viewOf(type);
   if (name === undefined || text.length > (maxLength[name] ?? Infinity)) return undefined;
-  // Incomplete texts of these types cannot be parsed.
-  return !isWhole && (name === "markdown" || name === "json" || name === "diagram") ? undefined : name;
+  return !isWhole && needsAll.has(name) ? undefined : name;
 }
 
 function viewOf(type: string): ViewName | undefined {
@@ -60,6 +61,8 @@ function viewOf(type: string): ViewName | undefined {
     case "text/vnd.mermaid":
     case "text/x-mermaid":
       return "diagram";
+    case "application/x-ipynb+json":
+      return "notebook";
     default:
       return type === "application/json" || type === "text/json" || type.endsWith("+json") ? "json" : "code";
   }

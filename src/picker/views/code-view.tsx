@@ -1,28 +1,29 @@
 /** Code with line numbers, highlighted as far as time allows. */
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useContext, useEffect, useMemo, useState } from "preact/hooks";
+import { blockEnd } from "../pieces.ts";
 import { colourBlock, highlightedLines, type HighlightRun } from "./highlight.ts";
-import { useSight } from "./use-sight.ts";
+import { Coloured, type LinePiece, LinesShown, LinesView } from "./lines-view.tsx";
 import type { ViewProps } from "./view.ts";
 
-const linesAtOnce = 250;
-
 export default function CodeView({ text, type }: ViewProps) {
+  const { first } = useContext(LinesShown);
   const coloured = useColours(text, type);
-  const lines = useMemo(
-    () => highlightedLines([...coloured, { text: text.slice(lengthOf(coloured)) }]),
-    [text, coloured],
+  const pieces = useMemo(
+    () => blocksOf(highlightedLines([...coloured, { text: text.slice(lengthOf(coloured)) }]), first),
+    [text, first, coloured],
   );
-  const [count, setCount] = useState(1);
-  const pieces = Math.ceil(lines.length / linesAtOnce);
-  const end = useSight(() => setCount((before) => Math.min(pieces, before + 1)), [count, pieces]);
-  return (
-    <div class="text code">
-      {Array.from({ length: Math.min(count, pieces) }, (_, index) => (
-        <Lines key={index} first={index * linesAtOnce} lines={lines} />
-      ))}
-      {count < pieces && <div class="end" ref={end} />}
-    </div>
-  );
+  return <LinesView class="text code" pieces={pieces} />;
+}
+
+/** Blocks of lines that are drawn together. */
+function blocksOf(lines: readonly (readonly HighlightRun[])[], firstLine: number): readonly LinePiece[] {
+  const blocks: LinePiece[] = [];
+  for (let line = firstLine; line < firstLine + lines.length; line = blockEnd(line)) {
+    const block = lines.slice(line - firstLine, blockEnd(line) - firstLine);
+    const length = block.reduce((sum, runs) => sum + lengthOf(runs), 0);
+    blocks.push({ line, lineCount: block.length, length, isContinued: false, lines: () => block });
+  }
+  return blocks;
 }
 
 /** In a fence of Markdown: highlighted in one step, without numbers. */
@@ -38,24 +39,6 @@ export function CodeBlock({ text, language }: { readonly text: string; readonly 
       </code>
     </pre>
   );
-}
-
-function Lines({ first, lines }: { readonly first: number; readonly lines: readonly (readonly HighlightRun[])[] }) {
-  return (
-    <pre>
-      {lines.slice(first, first + linesAtOnce).map((runs, index) => (
-        <span key={index} class="line" data-line={first + index + 1}>
-          {runs.map((run) => (
-            <Coloured {...run} />
-          ))}
-        </span>
-      ))}
-    </pre>
-  );
-}
-
-function Coloured({ text, kind }: HighlightRun) {
-  return kind === undefined ? <>{text}</> : <span class={`code-${kind}`}>{text}</span>;
 }
 
 interface Colours {

@@ -1,9 +1,10 @@
 /** One content: as an image, with the renderer of its type, or as text. */
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type { PreviewContent } from "../shown.ts";
 import type { Language } from "../texts.ts";
 import { viewFor, views } from "./choose-view.ts";
 import { Lazily, type Load } from "./lazily.tsx";
+import { Picture } from "./picture.tsx";
 import { TextView } from "./text-view.tsx";
 import type { ViewProps } from "./view.ts";
 
@@ -11,11 +12,12 @@ interface ContentProps {
   readonly shown: PreviewContent;
   readonly name: string;
   readonly language: Language;
-  readonly follow: (uri: string) => void;
+  readonly follow: (uri: string, title?: string) => void;
 }
 
 export function ContentView({ shown, name, language, follow }: ContentProps) {
-  if (shown.isPicture) return <Picture {...{ shown, name }} />;
+  if (shown.isPicture)
+    return <Picture body={"text" in shown ? shown.text : shown.bytes} type={shown.type} name={name} />;
   return "text" in shown ? <RenderedView {...{ shown, name, language, follow }} /> : null;
 }
 
@@ -47,32 +49,4 @@ function RenderedView({ shown: { text, type, uri, isWhole }, name, language, fol
       )}
     />
   );
-}
-
-/** As an image element, which runs no scripts and fetches nothing. */
-function Picture({ shown, name }: Pick<ContentProps, "shown" | "name">) {
-  const [address, setAddress] = useState<string>();
-  const { type } = shown;
-  const body = "text" in shown ? shown.text : shown.bytes;
-  useEffect(() => {
-    const blob = new Blob([typeof body === "string" ? body : new Uint8Array(body)], { type });
-    if (takesData()) return readAddress(blob, setAddress);
-    const made = URL.createObjectURL(blob);
-    setAddress(made);
-    return () => URL.revokeObjectURL(made);
-  }, [body, type]);
-  return address === undefined ? null : <img class="shown-picture" src={address} alt={name} />;
-}
-
-/** Inside a host, images may come from `data:` addresses only. */
-function takesData(): boolean {
-  return document.documentElement.dataset["pictures"] === "data";
-}
-
-/** Returns a function that cancels it. */
-function readAddress(blob: Blob, done: (address: string) => void): () => void {
-  const reader = new FileReader();
-  reader.addEventListener("load", () => done(String(reader.result)));
-  reader.readAsDataURL(blob);
-  return () => reader.abort();
 }

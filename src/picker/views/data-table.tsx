@@ -1,14 +1,18 @@
-/** A table of any length: rows far outside the view are replaced by space of the same height. */
-import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+/** A table of any length, sortable by its columns: rows far outside the view are replaced by space of the same height. */
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { PickerTexts } from "../texts.ts";
 import { isNumber } from "./series.ts";
+import type { ColumnSort } from "./sort-rows.ts";
 import { type BlockList, useBlocks } from "./use-blocks.ts";
+import { useRowOrder } from "./use-row-order.ts";
 
 interface TableProps {
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
   readonly label: string;
   readonly texts: PickerTexts;
+  /** False if more rows can be read. */
+  readonly isWhole: boolean;
 }
 
 const rowsAtOnce = 50;
@@ -17,7 +21,9 @@ const maxColumns = 100;
 /** Longer cells are cut. */
 const maxCell = 1000;
 
-export function DataTable({ head, rows, label, texts }: TableProps) {
+export function DataTable({ head, rows, label, texts, isWhole }: TableProps) {
+  const [sort, setSort] = useState<ColumnSort>();
+  const { order, isSorting } = useRowOrder(rows, sort);
   const columns = useMemo(() => columnsOf(head, rows), [head, rows]);
   const { element, blocks } = useBlocks(Math.ceil(rows.length / rowsAtOnce), rowsAtOnce * rowHeightPx);
   const [above, below] = blocks.room;
@@ -27,13 +33,15 @@ export function DataTable({ head, rows, label, texts }: TableProps) {
     <>
       <p class="quiet">
         {texts.shown.rows(rows.length)}
-        {hidden > 0 && ` ${texts.shown.moreColumns(hidden)}`}
+        {hidden > 0 && ` ${texts.shown.moreColumns(hidden)}`}{" "}
+        <span role="status">{isSorting ? texts.previews.sorting : sort && !isWhole && texts.previews.sortedSoFar}</span>
       </p>
       <table
         ref={element}
         class="data"
         aria-label={label}
         aria-rowcount={rows.length + 1}
+        aria-busy={isSorting}
         style={{ width: `${width}ch` }}
       >
         <colgroup>
@@ -48,20 +56,39 @@ export function DataTable({ head, rows, label, texts }: TableProps) {
               #
             </th>
             {columns.map((column, index) => (
-              <th key={index} scope="col" class={column.isNumeric ? "numeric" : ""}>
-                {column.name}
+              <th
+                key={index}
+                scope="col"
+                class={column.isNumeric ? "numeric" : ""}
+                aria-sort={sort?.column !== index ? "none" : sort.isDescending ? "descending" : "ascending"}
+              >
+                <button
+                  type="button"
+                  class="sort"
+                  title={texts.previews.sortBy}
+                  {...(column.name.trim() === "" && { "aria-label": texts.previews.column(index + 1) })}
+                  onClick={() => setSort(nextSort(sort, index))}
+                >
+                  {column.name}
+                </button>
               </th>
             ))}
           </tr>
         </thead>
         <Room height={above} />
-        {Array.from({ length: Math.max(0, blocks.end - blocks.first) }, (_, order) => (
-          <Rows key={blocks.first + order} index={blocks.first + order} {...{ rows, columns, blocks }} />
+        {Array.from({ length: Math.max(0, blocks.end - blocks.first) }, (_, nth) => (
+          <Rows key={blocks.first + nth} index={blocks.first + nth} {...{ rows, order, columns, blocks }} />
         ))}
         <Room height={below} />
       </table>
     </>
   );
+}
+
+/** Ascending, then descending, then as in the source. */
+function nextSort(sort: ColumnSort | undefined, column: number): ColumnSort | undefined {
+  if (sort?.column !== column) return { column, isDescending: false };
+  return sort.isDescending ? undefined : { column, isDescending: true };
 }
 
 function Room({ height }: { readonly height: number }) {
@@ -79,11 +106,12 @@ function Room({ height }: { readonly height: number }) {
 interface RowsProps {
   readonly index: number;
   readonly rows: TableProps["rows"];
+  readonly order: Uint32Array | undefined;
   readonly columns: readonly Column[];
   readonly blocks: BlockList;
 }
 
-function Rows({ index, rows, columns, blocks }: RowsProps) {
+function Rows({ index, rows, order, columns, blocks }: RowsProps) {
   const element = useRef<HTMLTableSectionElement>(null);
   useLayoutEffect(() => {
     if (element.current) blocks.measured(index, element.current.offsetHeight);
@@ -91,18 +119,22 @@ function Rows({ index, rows, columns, blocks }: RowsProps) {
   const first = index * rowsAtOnce;
   return (
     <tbody ref={element}>
-      {rows.slice(first, first + rowsAtOnce).map((row, order) => (
-        <tr key={order} aria-rowindex={first + order + 2}>
-          <th scope="row" class="row-number">
-            {first + order + 1}
-          </th>
-          {columns.map(({ isNumeric }, column) => (
-            <td key={column} class={isNumeric ? "numeric" : ""}>
-              {cut(row[column] ?? "")}
-            </td>
-          ))}
-        </tr>
-      ))}
+      {Array.from({ length: Math.min(rowsAtOnce, rows.length - first) }, (_, nth) => {
+        const place = first + nth;
+        const number = order?.[place] ?? place;
+        return (
+          <tr key={nth} aria-rowindex={place + 2}>
+            <th scope="row" class="row-number">
+              {number + 1}
+            </th>
+            {columns.map(({ isNumeric }, column) => (
+              <td key={column} class={isNumeric ? "numeric" : ""}>
+                {cut(rows[number]?.[column] ?? "")}
+              </td>
+            ))}
+          </tr>
+        );
+      })}
     </tbody>
   );
 }
@@ -122,8 +154,8 @@ function columnsOf(head: TableProps["head"], rows: TableProps["rows"]): readonly
   return Array.from({ length: Math.min(maxColumns, widest(head, rows)) }, (_, index) => {
     const cells = first.map((row) => row[index] ?? "");
     const filled = cells.filter((cell) => cell !== "");
-    // The header is bold.
-    const widths = [roughWidth(head[index] ?? "") * 1.2, ...cells.map(roughWidth)];
+    // The header is bold, and has room for an arrow.
+    const widths = [roughWidth(head[index] ?? "") * 1.2 + 2, ...cells.map(roughWidth)];
     return {
       name: cut(head[index] ?? ""),
       width: Math.min(48, Math.max(5, ...widths)) + 3,

@@ -1,8 +1,10 @@
 /** A diff: added and removed lines of each file, marked by signs and words as well as by colour. */
 import type { ComponentChild } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { PickerTexts } from "../texts.ts";
+import { Choices } from "./choices.tsx";
 import { type DiffLine, type FileDiff, parseDiff, type RunOfLines, diffRuns } from "./diff.ts";
+import { DiffSides } from "./diff-sides.tsx";
 import { useSight } from "./use-sight.ts";
 import type { ViewProps } from "./view.ts";
 
@@ -17,17 +19,58 @@ export default function DiffView({ text, language: { texts } }: ViewProps) {
   const pieces = useMemo(() => parseDiff(text).flatMap(piecesOf), [text]);
   const [count, setCount] = useState(3);
   const end = useSight(() => setCount((before) => Math.min(pieces.length, before + 3)), [count, pieces]);
+  const { element, isPossible, isWide } = useWidth();
+  const [chosen, setChosen] = useState<boolean>();
+  const isBeside = isPossible && (chosen ?? isWide);
   return (
-    <div class="diff">
+    <div class="diff" ref={element}>
+      {isPossible && (
+        <Choices
+          label={texts.shown.shownAs}
+          choices={[
+            [texts.previews.unified, !isBeside, () => setChosen(false)],
+            [texts.previews.sideBySide, isBeside, () => setChosen(true)],
+          ]}
+        />
+      )}
       {pieces.slice(0, count).map(({ file, first }, index) => (
         <section key={index}>
           {first === 0 && <Heading {...{ file, texts }} />}
-          <pre>{diffRuns(file.lines.slice(first, first + linesAtOnce)).map((run) => runView(run, texts))}</pre>
+          {isBeside ? (
+            <DiffSides lines={file.lines.slice(first, first + linesAtOnce)} name={file.name} texts={texts} />
+          ) : (
+            <pre>{diffRuns(file.lines.slice(first, first + linesAtOnce)).map((run) => runView(run, texts))}</pre>
+          )}
         </section>
       ))}
       {count < pieces.length && <div class="end" ref={end} />}
     </div>
   );
+}
+
+const widePx = 900;
+
+/** Two columns can be chosen on a screen of this width, and are shown at once if the preview itself is as wide. */
+function useWidth() {
+  const element = useRef<HTMLDivElement>(null);
+  const [isPossible, setPossible] = useState(false);
+  const [isWide, setWide] = useState(false);
+  useEffect(() => {
+    const screen = matchMedia(`(min-width: ${widePx}px)`);
+    const look = (): void => {
+      setPossible(screen.matches);
+      setWide((element.current?.clientWidth ?? 0) >= widePx);
+    };
+    look();
+    screen.addEventListener("change", look);
+    const observer = new ResizeObserver(look);
+    if (element.current) observer.observe(element.current);
+    return () => {
+      screen.removeEventListener("change", look);
+      observer.disconnect();
+    };
+  }, []);
+  return { element, isPossible, isWide };
 }
 
 function piecesOf(file: FileDiff): readonly Piece[] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseDiff, diffRuns } from "./diff.ts";
+import { parseDiff, diffPairs, diffRuns } from "./diff.ts";
 
 const told = (text: string): readonly string[] =>
   parseDiff(text).map(
@@ -23,6 +23,23 @@ describe("diffs", () => {
     ],
     ["--- a/old.md\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n", ["old.md +0 -1: n/ n/ h/ r1/"]],
     ["diff --git a/a b/b\nsimilarity index 100%\nrename from a\nrename to b\n", ["a → b +0 -0: n/ n/ n/ n/"]],
+    [
+      String.raw`diff --git "a/src/\345\243\262.ts" "b/src/\345\243\262 \"100%41\".ts"
+--- "a/src/\345\243\262.ts"
++++ "b/src/\345\243\262 \"100%41\".ts"
+@@ -1 +1 @@
+-a
++b
+`,
+      ['src/売.ts → src/売 "100%41".ts +1 -1: n/ n/ n/ h/ r1/ a/1'],
+    ],
+    [
+      String.raw`diff --git "a/\345\243\262.md" "b/\345.md"
+rename from "\345\243\262.md"
+rename to "\345.md"
+`,
+      ["売.md → %e5.md +0 -0: n/ n/ n/"],
+    ],
     ["just a text\n", [" +0 -0: n/"]],
     ["", []],
   ])("%j", (text, expected) => {
@@ -45,6 +62,20 @@ describe("diffs", () => {
       ["hunk", 1],
       ["removed", 2],
       ["added", 2],
+    ]);
+  });
+
+  it("stand side by side: removed lines beside the added ones that follow", () => {
+    const [file] = parseDiff("--- a\n+++ b\n@@ -1,4 +1,5 @@\n a\n-b\n-c\n+d\n e\n+f\n+g\n");
+    const pairs = diffPairs(file?.lines ?? []).slice(2);
+    expect(pairs.map((pair) => pair.map((line) => line?.text ?? "·").join("|"))).toEqual([
+      "@@ -1,4 +1,5 @@|·",
+      "a|a",
+      "b|d",
+      "c|·",
+      "e|e",
+      "·|f",
+      "·|g",
     ]);
   });
 

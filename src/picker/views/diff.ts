@@ -1,5 +1,6 @@
 /** Parses a unified diff: files, and in each the runs of added, removed and unchanged lines. */
 import { cutAt } from "../../lib/cut-at.ts";
+import { decodeForDisplay } from "../../lib/readable-uri.ts";
 
 type LineKind = "added" | "removed" | "same" | "hunk" | "note";
 
@@ -77,7 +78,7 @@ export function parseDiff(text: string): readonly FileDiff[] {
       name = nameOf(line) ?? name;
       lines.push({ kind: "note", text: line });
     } else {
-      if (line.startsWith("rename from ")) was = line.slice("rename from ".length);
+      if (line.startsWith("rename from ")) was = unquoted(line.slice("rename from ".length, maxName));
       lines.push({ kind: "note", text: line });
     }
   }
@@ -104,18 +105,57 @@ export function parseDiff(text: string): readonly FileDiff[] {
 function newNameIn(line: string): string {
   const last = Math.max(line.lastIndexOf(" b/"), line.lastIndexOf(' "b/'));
   if (last < 0 || !/^diff --git "?a\//.test(line)) return line.slice("diff ".length);
-  return line.slice(line.indexOf("b/", last) + 2).replace(/"$/, "");
+  return unquoted(line.slice(last + 1)).slice("b/".length);
 }
 
 /** Undefined for `/dev/null`. */
 function nameOf(line: string): string | undefined {
-  const path = cutAt(line.slice(4), /\t/).replaceAll(/^"|"$/g, "");
+  const path = unquoted(cutAt(line.slice(4, maxName), /\t/));
   return path === "/dev/null" ? undefined : path.replace(/^[ab]\//, "");
+}
+
+/** Git writes a name with unusual characters in quotes, and each byte outside of ASCII as `\345`. */
+function unquoted(name: string): string {
+  if (!name.startsWith('"')) return name;
+  const encoded = name
+    .replaceAll(/^"|"$/g, "")
+    .replaceAll("%", "%25")
+    .replaceAll(/\\([0-3][0-7]{2}|["\\])/g, (_, code: string) =>
+      code.length === 1 ? code : `%${Number.parseInt(code, 8).toString(16).padStart(2, "0")}`,
+    );
+  return decodeForDisplay(encoded);
 }
 
 export interface RunOfLines {
   readonly kind: LineKind;
   readonly lines: readonly DiffLine[];
+}
+
+/** Lines that stand beside each other; undefined where a side has none. Hunks and notes are on the left alone. */
+type DiffPair = readonly [before: DiffLine | undefined, after: DiffLine | undefined];
+
+/** Puts removed lines beside the added lines that follow them. */
+export function diffPairs(lines: readonly DiffLine[]): readonly DiffPair[] {
+  const runs = diffRuns(lines);
+  return runs.flatMap((run, index): readonly DiffPair[] => {
+    switch (run.kind) {
+      case "removed": {
+        const added = linesOf(runs[index + 1], "added");
+        const length = Math.max(run.lines.length, added.length);
+        return Array.from({ length }, (_, at): DiffPair => [run.lines[at], added[at]]);
+      }
+      case "added":
+        return runs[index - 1]?.kind === "removed" ? [] : run.lines.map((line): DiffPair => [undefined, line]);
+      case "same":
+        return run.lines.map((line): DiffPair => [line, line]);
+      default:
+        return run.lines.map((line): DiffPair => [line, undefined]);
+    }
+  });
+}
+
+function linesOf(run: RunOfLines | undefined, kind: LineKind): readonly DiffLine[] {
+  return run?.kind === kind ? run.lines : [];
 }
 
 /** Groups consecutive lines of one kind. */

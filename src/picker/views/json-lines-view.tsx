@@ -23,7 +23,11 @@ export default function JsonLinesView({ text, name, isWhole, language: { texts }
           [texts.shown.asTree, isTree, () => setTree(true)],
         ]}
       />
-      {isTree ? <JsonTree value={values} texts={texts} /> : <DataTable {...records} texts={texts} label={name} />}
+      {isTree ? (
+        <JsonTree value={values} texts={texts} />
+      ) : (
+        <DataTable {...records} {...{ texts, isWhole }} label={name} />
+      )}
       {isCut && <p class="quiet">{texts.shown.notAllRows}</p>}
     </>
   );

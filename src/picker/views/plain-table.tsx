@@ -7,9 +7,11 @@ interface PlainTableProps {
   readonly label?: string;
   /** Whether the first cell of each row names the row. */
   readonly hasRowHeads?: boolean;
+  /** Line of the source at which the rows begin, each on one line. */
+  readonly firstLine?: number;
 }
 
-export function PlainTable({ head, rows, label, hasRowHeads = false }: PlainTableProps) {
+export function PlainTable({ head, rows, label, hasRowHeads = false, firstLine }: PlainTableProps) {
   return (
     <table aria-label={label}>
       <thead>
@@ -17,7 +19,7 @@ export function PlainTable({ head, rows, label, hasRowHeads = false }: PlainTabl
       </thead>
       <tbody>
         {rows.map((row, number) => (
-          <tr key={number}>
+          <tr key={number} {...(firstLine !== undefined && { "data-line": firstLine + number })}>
             {row.map((cell, index) => (hasRowHeads && index === 0 ? <th scope="row">{cell}</th> : <td>{cell}</td>))}
           </tr>
         ))}

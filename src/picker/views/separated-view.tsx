@@ -18,7 +18,7 @@ export default function SeparatedView({ text, type, name, isWhole, language }: V
   return (
     <>
       {series && <Lazily load={loadPlot} props={plot} meanwhile={() => null} />}
-      <DataTable {...{ head, rows, texts }} label={name} />
+      <DataTable {...{ head, rows, texts, isWhole }} label={name} />
       {isCut && <p class="quiet">{texts.shown.notAllRows}</p>}
     </>
   );

@@ -11,6 +11,6 @@ export interface ViewProps {
   /** True if everything has been read. */
   readonly isWhole: boolean;
   readonly language: Language;
-  /** Opens another resource. */
-  readonly follow: (uri: string) => void;
+  /** Opens another resource, with this title if the view knows one. */
+  readonly follow: (uri: string, title?: string) => void;
 }

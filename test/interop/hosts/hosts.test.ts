@@ -12,7 +12,7 @@ import { startServe } from "../../faults/pressmark-process.ts";
 import { readThroughCodex } from "./codex-app-server.ts";
 import { createHostPlace, type HostPlace, rootText } from "./host-place.ts";
 import { hostileMark, writeHostileProject } from "./hostile-project.ts";
-import { type HostProgram, installHost } from "./install.ts";
+import { type HostProgram, installHost, isToRun } from "./install.ts";
 import { type ScriptedModel, startScriptedModel } from "./scripted-model.ts";
 
 interface HostTrial {
@@ -191,12 +191,10 @@ const trials: readonly HostTrial[] = [
   },
 ];
 
-/** In CI those that `npm run test:live` installs anyway: the others take minutes. */
-const chosen = (process.env["PRESSMARK_HOSTS"] ?? (process.env["CI"] ? "claude,codex" : undefined))?.split(",");
 const paths = { project: "/", home: "/", platform: process.platform } as const;
 const token = "0123456789abcdef0123456789abcdef";
 
-for (const trial of trials.filter(({ program }) => chosen?.includes(program) ?? true)) {
+for (const trial of trials.filter(({ program }) => isToRun(program))) {
   const missing = installHost(trial.program);
   const { title, host, program } = trial;
   const label = missing === undefined ? title : `${title} (skipped: ${missing})`;

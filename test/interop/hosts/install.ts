@@ -27,3 +27,10 @@ export function programOf(name: HostProgram): string {
 
 /** Undefined if the host is there; otherwise why not. In CI it must be there. */
 export const installHost = (name: HostProgram) => installPeers(peersOf(name));
+
+/** In CI those that `npm run test:live` installs anyway: the others take minutes. */
+const chosen = (process.env["PRESSMARK_HOSTS"] ?? (process.env["CI"] ? "claude,codex" : undefined))?.split(",");
+
+export function isToRun(name: HostProgram): boolean {
+  return chosen?.includes(name) ?? true;
+}

@@ -1,5 +1,5 @@
 /**
- * A model for hosts that can be pointed to one: it asks for one resource with the tool `read_resource`, then ends. Speaks the APIs of
+ * A model for hosts that can be pointed to one: it asks for one resource with the tool `read_resource`, if a URI is given, then ends. Speaks the APIs of
  * OpenAI (chat completions), Anthropic (messages) and Google (generateContent), as far as these hosts use them.
  */
 import { once } from "node:events";
@@ -15,12 +15,12 @@ export interface ScriptedModel extends AsyncDisposable {
 
 const callId = "call_pressmark";
 
-export async function startScriptedModel(uri: string): Promise<ScriptedModel> {
+export async function startScriptedModel(uri?: string): Promise<ScriptedModel> {
   const heard: string[] = [];
   const server = createServer(async (request, response) => {
     const body = await text(request);
     heard.push(body);
-    const tool = isAnswered(body) ? undefined : readingTool(body);
+    const tool = uri === undefined || isAnswered(body) ? undefined : readingTool(body);
     const path = request.url ?? "";
     const isStream = body.includes('"stream":true') || path.includes("streamGenerateContent");
     response.writeHead(200, { "content-type": isStream ? "text/event-stream" : "application/json" });
@@ -65,7 +65,7 @@ function asEvent(event: object | "[DONE]"): string {
   return `${type}data: ${JSON.stringify(event)}\n\n`;
 }
 
-function openai(name: string | undefined, uri: string): Events {
+function openai(name: string | undefined, uri: string | undefined): Events {
   const call = { index: 0, id: callId, type: "function", function: { name, arguments: JSON.stringify({ uri }) } };
   const message =
     name === undefined
@@ -87,7 +87,7 @@ function openai(name: string | undefined, uri: string): Events {
   };
 }
 
-function anthropic(name: string | undefined, uri: string): Events {
+function anthropic(name: string | undefined, uri: string | undefined): Events {
   const usage = { input_tokens: 1, output_tokens: 1 };
   const of = { id: "msg_1", type: "message", role: "assistant", model: "m", usage };
   const isCall = name !== undefined;
@@ -113,7 +113,7 @@ function anthropic(name: string | undefined, uri: string): Events {
   };
 }
 
-function google(name: string | undefined, uri: string): Events {
+function google(name: string | undefined, uri: string | undefined): Events {
   const part = name === undefined ? { text: "done" } : { functionCall: { name, args: { uri } } };
   const whole = {
     candidates: [{ content: { role: "model", parts: [part] }, finishReason: "STOP", index: 0 }],

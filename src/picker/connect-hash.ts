@@ -1,0 +1,2 @@
+/** The part of the page's address that shows the page Connect. */
+export const connectHash = "#connect";
