@@ -63,6 +63,7 @@ export function wrapSource(
 ): Source {
   const wrapped: Record<string, unknown> = {
     order: inner.order,
+    isUnordered: inner.isUnordered,
     isRanked: inner.isRanked,
     timeoutMs: inner.timeoutMs,
     watchesPerCaller: inner.watchesPerCaller,

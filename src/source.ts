@@ -32,6 +32,7 @@ export type { Runtime } from "./runtime.ts";
 export interface Address {
   /** Decoded segments joined by "/", with no leading "/". "" is the mount itself. Empty segments count: "a", "a/" and "a//b" all differ. */
   readonly path: string;
+  /** A variable that the source does not know makes the address a missing one ("not-found"): a wrong address must not read like a right one. */
   readonly query?: Readonly<Record<string, string>>;
 }
 
@@ -65,6 +66,11 @@ export interface Entry extends Address {
   readonly version?: string;
   /** The target, if this entry is a link. A caller who may not see the target does not see this entry either. */
   readonly reveals?: Address;
+  /**
+   * True for a resource that has children as well, such as the key `user:1` beside `user:1:friends`. It is listed and read like any
+   * resource; `children` of its parent contains it once, and `children` of it lists what is below.
+   */
+  readonly hasChildren?: true;
   /** Number of children of a directory, if known. Not shown to a caller who may not see all of them. */
   readonly children?: number;
 }
@@ -226,6 +232,11 @@ export interface SourceBrowsing {
   children(at: Address, request: ListRequest, call: Call): Promise<Page<Entry>>;
   /** Order of the paths in `list`, if the backend has a fixed order other than by address; `children` may use yet another. */
   readonly order: (left: string, right: string) => number;
+  /**
+   * True if the backend lists in no order, such as Redis. The pages of `list` and `children` then contain every entry that exists all the
+   * time, in any order and with cursors of the backend's own; an entry may occur again on a later page, and a page may be empty while `next` is set.
+   */
+  readonly isUnordered: true;
   /** True if entries have priorities and listing all of them is fast: what to read first is then chosen from the whole list. */
   readonly isRanked: true;
   /** Returns the cursor of the page that begins after this entry. Without it, the router requests a page again that it had to cut. */
@@ -428,6 +439,53 @@ export interface Source
     Partial<SourceRelaying>,
     Partial<SourceOperation> {}
 
+/** The folder of a project, as `detect` sees it. What cannot be read is empty. */
+export interface ProjectFolder {
+  /** Absolute path. */
+  readonly path: string;
+  /** Content of a folder below, or of the folder itself, sorted by name. */
+  entries(folder?: string): readonly { readonly name: string; readonly isDirectory: boolean }[];
+  /** Text of a small file. */
+  text(file: string): string;
+  /** Variables of .env files, preferred files first. */
+  readonly variables: readonly ProjectVariable[];
+  /** Containers of compose files. */
+  readonly containers: readonly ProjectContainer[];
+}
+
+/** A variable of an .env file. Of its value, only the scheme and the host of a URL are known: the rest may be a secret. */
+export interface ProjectVariable {
+  readonly name: string;
+  readonly file: string;
+  /** Undefined if the value is not a URL. */
+  readonly scheme: string | undefined;
+  readonly host: string | undefined;
+}
+
+/** A container of a compose file. */
+export interface ProjectContainer {
+  readonly file: string;
+  readonly service: string;
+  /** Name of the image without registry, tag and digest: `minio` for `quay.io/minio/minio:latest`. */
+  readonly image: string;
+  /** The port of this machine that leads to a port of the container. */
+  portFor(target: number): number | undefined;
+  /** An environment variable of the container, as a text for the config, with references for secrets; undefined if it is not set. */
+  variable(name: string): string | undefined;
+}
+
+/** Something in a project that a source can serve: a mount that `pressmark init` writes or proposes. */
+export interface Detection {
+  /** What it is, for people. */
+  readonly what: string;
+  /** Where it was found, relative to the project's folder. */
+  readonly where: string;
+  /** Suggested options. A secret is a reference, such as `${env:REDIS_PASSWORD}`. */
+  readonly values: Readonly<Record<string, string | readonly string[]>>;
+  /** What must be there before it can be served, such as an environment variable. The mount is then optional. */
+  readonly needs?: string;
+}
+
 export interface SourceDefinition<Options = unknown> {
   readonly name: string;
   readonly summary: string;
@@ -452,6 +510,8 @@ export interface SourceDefinition<Options = unknown> {
    * such a mount are never marked public. Absent if the backend needs no credentials.
    */
   usesCredentials?(options: Options): boolean;
+  /** Finds what this source could serve in a project, for `pressmark init`. Synchronous; reads nothing but the project. */
+  detect?(project: ProjectFolder): readonly Detection[];
   open(options: Options, runtime: Runtime): Promise<Source>;
 }
 
