@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { pathToFileURL } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { afterEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { ResourceError } from "../errors.ts";
 import { defineSource } from "../source.ts";
 import { createMemory } from "../sources/memory.ts";
@@ -25,6 +25,10 @@ function temporary(): string {
   onTestFinished(() => rmSync(folder, { recursive: true }));
   return folder;
 }
+
+const uris = async ({ resources }: App) =>
+  (await resources.list({}, call())).items.map(({ uri }) => uri).filter((uri) => !/^(?:pressmark|ui):/.test(uri));
+const read = async ({ resources }: App, uri: string) => (await resources.read(uri, call())).contents[0]!.body;
 
 describe("serve", () => {
   let stop: (() => Promise<void>) | undefined;
@@ -116,10 +120,6 @@ describe("serve", () => {
 });
 
 describe("an app of a program", () => {
-  const uris = async ({ resources }: App) =>
-    (await resources.list({}, call())).items.map(({ uri }) => uri).filter((uri) => !/^(?:pressmark|ui):/.test(uri));
-  const read = async ({ resources }: App, uri: string) => (await resources.read(uri, call())).contents[0]!.body;
-
   it("mounts sources, definitions and built-in sources by name", async () => {
     const folder = temporary();
     writeFileSync(join(folder, "README.md"), "# Read me");
@@ -193,13 +193,14 @@ describe("an app of a program", () => {
   });
 
   it("keeps nothing of a program without a state folder, and cursors of one that has one", async () => {
-    const left = () => readdirSync(tmpdir()).filter((name) => name.startsWith("pressmark-app-"));
-    const before = left();
+    const folder = temporary();
+    vi.stubEnv("TMPDIR", folder);
+    onTestFinished(() => void vi.unstubAllEnvs());
     const { source } = createMemory({ "a.txt": "A", "b.txt": "B" });
-    const temporaryApp = await open({ mounts: { notes: source } });
-    expect(left()).toHaveLength(before.length + 1);
-    await temporaryApp.close();
-    expect(left()).toEqual(before);
+    const unkept = await open({ mounts: { notes: source } });
+    expect(readdirSync(folder)).toHaveLength(1);
+    await unkept.close();
+    expect(readdirSync(folder)).toEqual([]);
 
     const stateFolder = temporary();
     const first = await open({ mounts: { notes: source }, stateFolder, pageSize: 1 });
