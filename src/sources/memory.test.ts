@@ -25,6 +25,8 @@ const greeting: MemoryTemplate = {
   },
 };
 
+const echo = { name: "t", read: (variables: object) => [{ body: { text: JSON.stringify(variables) } }] };
+
 let opened: Memory;
 const hooks = {
   write: (path: string, text: string) => opened.set(path, text),
@@ -173,12 +175,14 @@ describe("memory", () => {
     ["@{name}/a=b,c;d:e&f", "@bob/a=b,c;d:e&f", { name: "bob" }],
     ["x?kind=a:b{&name}", "x", { name: "1" }, { kind: "a:b", name: "1" }],
     ["files{/path*}", "files/a/b,c", { path: "a,b,c" }],
-  ])("matches %j with reserved characters as a client sends them", async (template, path, variables, query = {}) => {
-    const read = (found: object) => [{ body: { text: JSON.stringify(found) } }];
-    const { source } = createMemory({}, { templates: [{ template, name: "t", read }] });
-    const parts = await source.read({ path, query }, call);
-    expect(parts).toEqual([{ body: { text: JSON.stringify(variables) } }]);
-  });
+  ] as [string, string, object, Record<string, string>?][])(
+    "matches %j with reserved characters as a client sends them",
+    async (template, path, variables, query = {}) => {
+      const { source } = createMemory({}, { templates: [{ ...echo, template }] });
+      const parts = await source.read({ path, query }, call);
+      expect(parts).toEqual([{ body: { text: JSON.stringify(variables) } }]);
+    },
+  );
 
   it("computes a value for each read, and leaves its search to the index", async () => {
     let count = 0;
@@ -200,10 +204,9 @@ describe("memory", () => {
   });
 
   it("reads a directory as one, even if a template matches its path", async () => {
-    const read = () => [{ body: { text: "x" } }];
-    const { source } = createMemory({ "a/b": "x" }, { templates: [{ template: "{name}", name: "t", read }] });
+    const { source } = createMemory({ "a/b": "x" }, { templates: [{ ...echo, template: "{name}" }] });
     await expect(source.read({ path: "a" }, call)).rejects.toMatchObject({ kind: "directory" });
-    expect(await source.read({ path: "b" }, call)).toEqual([{ body: { text: "x" } }]);
+    expect(await source.read({ path: "b" }, call)).toEqual([{ body: { text: '{"name":"b"}' } }]);
   });
 
   it("responds with not-found if a template returns nothing", async () => {
