@@ -98,8 +98,11 @@ export {
 } from "./resources.ts";
 export { createResources } from "./router/create-resources.ts";
 export type { Mount } from "./router/route.ts";
+export { type App, type AppOptions, createApp } from "./server/create-app.ts";
 export { type Server, type OpenServerOptions, openServer } from "./server/open-server.ts";
+export type { ProgramConfigOptions, ProgramMount } from "./server/program-config.ts";
 export { createRuntime } from "./server/runtime.ts";
+export { serve, type ServeOptions, type ServeStdioOptions, type Serving, type ServingStdio } from "./server/serve.ts";
 export {
   type SourceActionResult,
   type Address,

@@ -1,6 +1,7 @@
 /** What a server is built from: a config file after reading and checking, or the folders of a command line. */
 import type { QuotaSettings } from "../access/quotas.ts";
-import type { SourceDefinition } from "../source.ts";
+import type { Layer } from "../layer.ts";
+import type { Runtime, SourceDefinition } from "../source.ts";
 import type { ResourceError } from "../errors.ts";
 import type { KeyPath } from "./problem.ts";
 import type { Limits, MountSettings, SearchSettings, ServerSettings } from "./schema.ts";
@@ -17,6 +18,8 @@ export interface MountConfig extends Omit<MountSettings, "source" | "limits"> {
   readonly base?: string;
   /** Limits of the mount, else those for all mounts. */
   readonly limits: Limits;
+  /** Replaces the standard layers. Only for a mount that no file names. */
+  readonly layers?: (runtime: Runtime) => readonly Layer[];
   /** Whether any value came from the environment or a file. */
   readonly isReferred?: boolean;
   /** Real paths and program digests at the time of loading; absent if the user named the config. */

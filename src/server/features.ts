@@ -28,6 +28,10 @@ interface FeaturesOptions {
   >;
   /** False offers no tools, regardless of the config. */
   readonly tools?: boolean;
+  /** Name and title of the server. Default: Pressmark. */
+  readonly server?: Features["server"];
+  /** Replaces the instructions for models. */
+  readonly instructions?: Features["instructions"] | undefined;
 }
 
 interface Features {
@@ -46,7 +50,7 @@ interface Features {
   close(): void;
 }
 
-const server = { name: "pressmark", title: "Pressmark" };
+const ownName = { name: "pressmark", title: "Pressmark" };
 const allNames: readonly ReadingToolName[] = ["search_resources", "list_resources", "read_resource", "gather_context"];
 
 interface ServerProtocolOptions {
@@ -79,7 +83,8 @@ export function createServerProtocol(
   });
 }
 
-export function createFeatures({ pressmark, tools }: FeaturesOptions): Features {
+export function createFeatures(options: FeaturesOptions): Features {
+  const { pressmark, tools, server = ownName, instructions: own } = options;
   const setting = tools === false ? false : pressmark.settings.tools;
   const only = namesOf(setting);
   const instructions = createInstructions({ pressmark, server: server.name, tools: only });
@@ -110,7 +115,7 @@ export function createFeatures({ pressmark, tools }: FeaturesOptions): Features 
     ...(setting !== false && { moreTools: toolsOfMounts(resources, actions) }),
     prompts: resources.relayed ? withRelayedPrompts(prompts, resources.relayed) : prompts,
     // What the server looks up for them is not charged to the caller.
-    instructions: (caller) => runCharged(undefined, () => instructions.of(caller)),
+    instructions: own ?? ((caller) => runCharged(undefined, () => instructions.of(caller))),
     prepare: instructions.glance,
     close: instructions.close,
   };

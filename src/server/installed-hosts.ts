@@ -10,7 +10,7 @@ import type { Certificate, CertificateFiles } from "./certificate.ts";
 import { tokenVariable } from "./find-token.ts";
 import { chooseConfig } from "./open-server.ts";
 import { serverUrl } from "./server-url.ts";
-import { defaultPort } from "./start-http.ts";
+import { defaultPort } from "./server-url.ts";
 
 export interface InstalledHosts {
   readonly files: readonly HostFile[];

@@ -169,9 +169,12 @@ async function openSource(config: MountConfig, runtime: Runtime): Promise<OpenMo
   const redaction = config.redact ? (await import("./redaction.ts")).createRedaction(runtime) : undefined;
   const source = await definition.open(options, { ...mountRuntime(redaction?.runtime ?? runtime, name), checkTrust });
   const { cacheBytes: maxBytes, ...rest } = limits;
+  const redact = redaction?.layer;
   const layers = [
     ...annotateLayers(config),
-    ...standardLayers(runtime, { ...rest, maxBytes, redact: redaction?.layer }),
+    ...(config.layers
+      ? [...(redact ? [redact] : []), ...config.layers(runtime)]
+      : standardLayers(runtime, { ...rest, maxBytes, redact })),
   ];
   return {
     config,

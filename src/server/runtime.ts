@@ -10,10 +10,10 @@ type Level = Parameters<Runtime["log"]>[0];
 
 const weight = { info: 0, warn: 1, error: 2 } as const;
 
-/** Drops lines below `level`, limits repeated lines of a mount, and names a missing package once. */
+/** Drops lines below `level` (default: PRESSMARK_LOG, else "warn"), limits repeated lines of a mount, and names a missing package once. */
 export function createRuntime(
   to: Pick<Writable, "write">,
-  level: Level = "warn",
+  level: Level = logLevel(process.env),
   env: Runtime["env"] = process.env,
 ): Runtime {
   const limit = createLineLimit();

@@ -2,6 +2,8 @@
 import { hostInUrl } from "../transport/guard.ts";
 import type { Certificate } from "./certificate.ts";
 
+export const defaultPort = 7357;
+
 interface ServerAddress {
   /** As configured. */
   readonly host: string;

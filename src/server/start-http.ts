@@ -16,11 +16,10 @@ import { type Server, type OpenServerOptions, openServer } from "./open-server.t
 import { createServerMetrics } from "./server-metrics.ts";
 import { createPickerPage } from "./picker-page.ts";
 import type { AuditLog } from "./audit-log.ts";
-import { serverUrl } from "./server-url.ts";
+import { defaultPort, serverUrl } from "./server-url.ts";
 import { type Gate, openGate } from "./open-gate.ts";
 import { createWriteCheck } from "./write-check.ts";
 
-export const defaultPort = 7357;
 const prepareMs = 50;
 /** Authorization requests contain a state of the client's choice. */
 const maxAuthorizationUrl = 8192;
