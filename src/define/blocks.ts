@@ -4,37 +4,33 @@ import type { Call } from "../resources.ts";
 import type { Address, Entry, Source, SourceBlock } from "../source.ts";
 import type { DefinedTemplate } from "./template.ts";
 
+/** A path of the same mount as in `texts`, or the address of a resource of a template: `forecast.at({ city })`. */
+export type DefinedAddress = string | Address;
+
 interface LinkTo extends Pick<Entry, "title" | "description"> {
-  readonly linkTo: Address;
+  readonly linkTo: DefinedAddress;
 }
 
 interface EmbeddedFrom {
-  readonly embedFrom: Address;
+  readonly embedFrom: DefinedAddress;
 }
 
 /** A text, a link to a resource, a resource with its content, or a block of another kind. */
 export type DefinedBlock = string | LinkTo | EmbeddedFrom | SourceBlock;
 
-/** A path of the same mount as it is in `texts`, or the address of a resource of a template (`forecast.at({ city })`). */
-export type DefinedAddress = string | Address;
-
 /** A link to a resource of the same mount. A caller who may not see it gets a note instead. */
 export function link(to: DefinedAddress, about: Pick<Entry, "title" | "description"> = {}): DefinedBlock {
-  return { ...about, linkTo: toAddress(to) };
+  return { ...about, linkTo: to };
 }
 
 /** A resource of the same mount with its content. */
 export function embed(from: DefinedAddress): DefinedBlock {
-  return { embedFrom: toAddress(from) };
-}
-
-export function toAddress(to: DefinedAddress): Address {
-  return typeof to === "string" ? { path: to } : to;
+  return { embedFrom: from };
 }
 
 export interface BlockResolver {
-  /** Whether a text or a template is there. */
-  knows(at: Address): boolean;
+  /** Throws if neither a text nor a template is there: a fault of the program. */
+  locate(to: DefinedAddress): Entry;
   resolve(block: DefinedBlock, call: Call): Promise<readonly SourceBlock[]>;
 }
 
@@ -44,36 +40,36 @@ export function createBlockResolver(
   templates: readonly DefinedTemplate[],
 ): BlockResolver {
   const isText = ({ path, query }: Address): boolean => hasText(path) && Object.keys(query ?? {}).length === 0;
-  const templateOf = (at: Address) => templates.find((each) => each.matches(at));
 
-  async function entryAt(at: Address, call: Call): Promise<Entry> {
-    if (isText(at)) return (await source.stat?.(at, call)) ?? at;
-    const found = templateOf(at);
-    if (!found) throw unknownAddress(at);
-    // The content is not read for a link.
+  function locate(to: DefinedAddress): Entry {
+    const at = typeof to === "string" ? { path: to } : to;
+    if (isText(at)) return at;
+    // In a path, "?" would be part of a name.
+    const isConfused = typeof to === "string" && to.includes("?");
+    const found = isConfused ? undefined : templates.find((each) => each.matches(at));
+    if (!found) {
+      const hint = isConfused ? "; for a query, use `at` of the template" : "";
+      throw lastingFailure(`${quote(at.path)} is no text and matches no template of this mount${hint}`);
+    }
     const { description, mimeType } = found;
     return { ...at, ...(description !== undefined && { description }), ...(mimeType !== undefined && { mimeType }) };
   }
 
   return {
-    knows: (at) => isText(at) || templateOf(at) !== undefined,
-
+    locate,
     async resolve(block, call) {
       if (typeof block === "string") return [{ type: "text", text: block }];
       if ("linkTo" in block) {
         const { linkTo, ...about } = block;
-        return [{ type: "link", entry: { ...(await entryAt(linkTo, call)), ...about } }];
+        const entry = locate(linkTo);
+        // What a template shows is not read for a link to it.
+        const known = isText(entry) ? await source.stat?.(entry, call) : undefined;
+        return [{ type: "link", entry: { ...entry, ...known, ...about } }];
       }
       if (!("embedFrom" in block)) return [block];
-      const at = block.embedFrom;
-      if (!isText(at) && !templateOf(at)) throw unknownAddress(at);
+      const { path, query } = locate(block.embedFrom);
+      const at: Address = query ? { path, query } : { path };
       return (await source.read(at, call)).map((part) => ({ type: "embedded", part: { ...part, at } }));
     },
   };
-}
-
-/** A fault of the program. */
-export function unknownAddress({ path }: Address): Error {
-  const hint = path.includes("?") ? "; for a query, use `at` of the template" : "";
-  return lastingFailure(`${quote(path)} is no text and matches no template of this mount${hint}`);
 }

@@ -49,12 +49,11 @@ export async function runDefined<T>(what: string, call: Call, run: () => T | Pro
 
 /** Undefined means that there is no such resource. */
 export async function readDefined(
-  what: string,
-  mimeType: string | undefined,
+  { what, path, mimeType }: { readonly what: string; readonly path: string; readonly mimeType: string | undefined },
   call: Call,
   read: () => DefinedContent | undefined | Promise<DefinedContent | undefined>,
 ): Promise<readonly Part[]> {
   const content = await runDefined(what, call, read);
-  if (content === undefined) throw notFound(what);
+  if (content === undefined) throw notFound(path);
   return [toPart(content, what, mimeType)];
 }

@@ -4,7 +4,7 @@ import { mimeOfName } from "../lib/mime.ts";
 import type { Call } from "../resources.ts";
 import type { Entry, Source } from "../source.ts";
 import { type ComputedValue, createMemory, type MemoryValue } from "../sources/memory.ts";
-import { createBlockResolver, type DefinedAddress, toAddress, unknownAddress } from "./blocks.ts";
+import { createBlockResolver, type DefinedAddress } from "./blocks.ts";
 import { type DefinedBody, type DefinedContent, readDefined, toBody } from "./content.ts";
 import { createOwnRelayed } from "./own-relayed.ts";
 import type { DefinedPrompt } from "./prompt.ts";
@@ -38,7 +38,7 @@ export interface DefinedResources extends Source {
   set(path: string, text: DefinedText): void;
   /** Returns whether the text existed. */
   delete(path: string): boolean;
-  /** Notifies subscribers of a computed text, or of an address of a template. Throws "invalid" for an address of neither. */
+  /** Notifies subscribers of a computed text, or of an address of a template. Throws if it is neither. */
   changed(at: DefinedAddress): void;
 }
 
@@ -63,11 +63,7 @@ export function defineResources({
     ...(isRelaying && { relayed: createOwnRelayed(tools, prompts, blocks) }),
     set: (path, text) => memory.set(path, toStatic(path, text)),
     delete: memory.delete,
-    changed(at) {
-      const address = toAddress(at);
-      if (!blocks.knows(address)) throw unknownAddress(address);
-      memory.changed(address.path);
-    },
+    changed: (at) => memory.changed(blocks.locate(at).path),
   };
 }
 
@@ -80,7 +76,7 @@ function toValue(path: string, value: DefinedText | ComputedText): MemoryValue |
   return {
     ...about,
     ...(mimeType !== undefined && { mimeType }),
-    read: (call) => readDefined(what, mimeType, call, () => read(call)),
+    read: (call) => readDefined({ what, path, mimeType }, call, () => read(call)),
   };
 }
 

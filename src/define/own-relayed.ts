@@ -84,29 +84,22 @@ export function createOwnRelayed(
     },
 
     async prompts() {
-      return Object.entries(prompts).map(([name, { title, description, args = {}, icons }]) => ({
+      return Object.entries(prompts).map(([name, { title, description, arguments: args, icons }]) => ({
         name,
         isOwn: true as const,
         title,
         description,
-        arguments: Object.entries(args).map(([argument, about]) => ({
-          name: argument,
-          title: about.title,
-          description: about.description,
-          required: about.optional !== true,
-        })),
+        arguments: args.map(({ complete: _complete, ...argument }) => argument),
         icons,
       }));
     },
 
     async getPrompt(name, given, _, call) {
       const definition = ownMember(prompts, name);
-      const known = Object.keys(definition.args ?? {});
-      const values = Object.fromEntries(
-        known.flatMap((each) => (given[each] === undefined ? [] : [[each, given[each]]])),
-      );
+      const known = new Set(definition.arguments.map((argument) => argument.name));
+      const values = Object.fromEntries(Object.entries(given).filter(([argument]) => known.has(argument)));
       return runDefined(`the prompt ${quote(name)}`, call, async () => {
-        const output = await definition.run(values as never, call);
+        const output = await definition.run(values, call);
         const messages = await Promise.all(
           (Array.isArray(output) ? output : [output]).map(async (each: DefinedBlock | DefinedMessage) => {
             const { role, content } = isMessage(each) ? each : ({ role: "user", content: each } as const);
@@ -122,8 +115,7 @@ export function createOwnRelayed(
     },
 
     async completePrompt(name, { variable, value, given }, call) {
-      const { args = {} } = ownMember(prompts, name);
-      const complete = Object.hasOwn(args, variable) ? args[variable]?.complete : undefined;
+      const complete = ownMember(prompts, name).arguments.find((argument) => argument.name === variable)?.complete;
       const what = `completing ${quote(variable)} of the prompt ${quote(name)}`;
       const found = complete ? [...(await runDefined(what, call, () => complete(value, given, call)))] : [];
       return { values: found.slice(0, maxSuggestions), total: found.length, more: found.length > maxSuggestions };

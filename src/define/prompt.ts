@@ -2,9 +2,10 @@
 import type { Call, Icon, PromptArgument } from "../resources.ts";
 import type { DefinedBlock } from "./blocks.ts";
 
-export interface DefinedArgument extends Pick<PromptArgument, "title" | "description"> {
-  /** True if a user may leave it out. */
-  readonly optional?: boolean;
+/** A description, or more. */
+export type DefinedArgument = string | DescribedArgument;
+
+interface DescribedArgument extends Pick<PromptArgument, "title" | "description"> {
   /** Suggestions for what was typed so far, best first. */
   complete?(
     value: string,
@@ -13,18 +14,20 @@ export interface DefinedArgument extends Pick<PromptArgument, "title" | "descrip
   ): Iterable<string> | Promise<Iterable<string>>;
 }
 
-export interface PromptDefinition<Arguments extends Readonly<Record<string, DefinedArgument>>> {
+export interface PromptDefinition<Name extends string> {
   readonly title?: string;
   readonly description?: string;
   readonly icons?: readonly Icon[];
-  readonly args?: Arguments;
-  /** Arguments are texts from the user. Each result is a message of the user, unless it names a role. */
-  run(args: ArgumentValues<Arguments>, call: Call): PromptOutput | Promise<PromptOutput>;
+  /** By name. With "?" after the name, as in `"days?"`, a user may leave it out. */
+  readonly args?: Readonly<Record<Name, DefinedArgument>>;
+  /** Arguments are texts from the user: check them. Each result is a message of the user, unless it names a role. */
+  run(args: ArgumentValues<Name>, call: Call): PromptOutput | Promise<PromptOutput>;
 }
 
-export type ArgumentValues<Arguments extends Readonly<Record<string, DefinedArgument>>> = {
-  readonly [Name in keyof Arguments]: Arguments[Name] extends { readonly optional: true } ? string | undefined : string;
-};
+/** Values of the arguments with these names. */
+export type ArgumentValues<Name extends string> = {
+  readonly [Each in Name as Each extends `${string}?` ? never : Each]: string;
+} & { readonly [Each in Name as Each extends `${infer Optional}?` ? Optional : never]?: string };
 
 export interface DefinedMessage {
   readonly role: "user" | "assistant";
@@ -33,13 +36,24 @@ export interface DefinedMessage {
 
 export type PromptOutput = DefinedBlock | DefinedMessage | readonly (DefinedBlock | DefinedMessage)[];
 
-export type DefinedPrompt = Omit<PromptDefinition<Readonly<Record<string, DefinedArgument>>>, "run"> & {
-  run(args: never, call: Call): PromptOutput | Promise<PromptOutput>;
-};
+export interface DefinedPrompt extends Pick<PromptDefinition<string>, "title" | "description" | "icons"> {
+  readonly arguments: readonly (PromptArgument & Pick<DescribedArgument, "complete">)[];
+  run(args: Readonly<Record<string, string>>, call: Call): PromptOutput | Promise<PromptOutput>;
+}
 
 /** Ties the types of `args` and `run` together. */
-export function prompt<const Arguments extends Readonly<Record<string, DefinedArgument>> = Record<string, never>>(
-  definition: PromptDefinition<Arguments>,
-): DefinedPrompt {
-  return definition;
+export function prompt<const Name extends string = never>({
+  args,
+  run,
+  ...about
+}: PromptDefinition<Name>): DefinedPrompt {
+  return {
+    ...about,
+    arguments: Object.entries<DefinedArgument>(args ?? {}).map(([name, argument]) => ({
+      name: name.replace(/\?$/, ""),
+      ...(typeof argument === "string" ? { description: argument } : argument),
+      required: !name.endsWith("?"),
+    })),
+    run: (values, call) => run(values as ArgumentValues<Name>, call),
+  };
 }

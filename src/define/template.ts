@@ -2,6 +2,7 @@
 import { parseAddressTemplate } from "../backends/address-template.ts";
 import { invalid, notFound, quote } from "../errors.ts";
 import { splitTemplate } from "../lib/uri-template-syntax.ts";
+import type { TemplateMatch } from "../lib/uri-template.ts";
 import type { Call } from "../resources.ts";
 import type { Address, SourceTemplate, Suggestion } from "../source.ts";
 import type { MemoryTemplate } from "../sources/memory.ts";
@@ -40,17 +41,17 @@ export function template<const Template extends string>(
 ): DefinedTemplate<TemplateVariables<Template>> {
   const required = checkForms(text);
   const parsed = parseAddressTemplate(text);
-  const isComplete = (found: ReadonlyMap<string, unknown>) => required.every((each) => found.has(each));
   const what = `the template ${quote(text)}`;
 
   return {
     ...about,
     template: text,
     name: name ?? about.title ?? nameOf(text),
-    async read(_, call, match) {
-      if (!isComplete(match)) throw notFound(text);
+    async read(_, call, at) {
+      const match = matchAll(at);
+      if (!match) throw notFound(at.path);
       const variables = Object.fromEntries(match) as TemplateVariables<Template>;
-      return readDefined(what, about.mimeType, call, () => read(variables, call));
+      return readDefined({ what, path: at.path, mimeType: about.mimeType }, call, () => read(variables, call));
     },
     ...(complete && {
       async complete(variable, value, given, call) {
@@ -65,16 +66,17 @@ export function template<const Template extends string>(
     }),
     at(variables) {
       const address = parsed.toAddress(variables as Parameters<typeof parsed.toAddress>[0]);
-      if (!matches(address))
+      if (!matchAll(address))
         throw invalid(`the values lead to ${quote(address.path)}, which does not match ${quote(text)}`);
       return address;
     },
-    matches,
+    matches: (at) => matchAll(at) !== undefined,
   };
 
-  function matches(at: Address): boolean {
+  /** Undefined also if a variable of the path is missing. */
+  function matchAll(at: Address): TemplateMatch | undefined {
     const match = parsed.match(at);
-    return match !== undefined && isComplete(match);
+    return match && required.every((each) => match.has(each)) ? match : undefined;
   }
 }
 

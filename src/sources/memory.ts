@@ -34,8 +34,8 @@ export interface ComputedValue extends Omit<Entry, "path" | "query" | "version">
 export type Variables = Readonly<Record<string, string>>;
 
 export interface MemoryTemplate extends SourceTemplate {
-  /** Throws "not-found" (use `notFound`) for a missing resource. `match` has the same values, with lists as lists. */
-  read(variables: Variables, call: Call, match: TemplateMatch): readonly Part[] | Promise<readonly Part[]>;
+  /** Throws "not-found" (use `notFound`) for a missing resource. */
+  read(variables: Variables, call: Call, at: Address): readonly Part[] | Promise<readonly Part[]>;
   /** Best first. */
   complete?(
     variable: string,
@@ -116,7 +116,7 @@ export function createMemory(
     for (const { template, parsed } of matchers) {
       const match = parsed.match(at);
       if (!match) continue;
-      const parts = await template.read(toVariables(match), call, match);
+      const parts = await template.read(toVariables(match), call, at);
       if (parts.length > 0) return { template, parts };
       break;
     }
