@@ -106,7 +106,8 @@ export function createOwnRelayed(
             return (await resolve(content, call)).map((block) => ({ role, content: block }));
           }),
         );
-        return { messages: messages.flat() };
+        const { description } = definition;
+        return { ...(description !== undefined && { description }), messages: messages.flat() };
       }).catch((cause: unknown) => {
         // Otherwise "not-found" would be about the prompt, which exists.
         if (cause instanceof ResourceError && cause.kind === "not-found") throw invalid(cause.message);
