@@ -63,12 +63,14 @@ describe("texts", () => {
         "icon.png": new Uint8Array([1]),
         "list.json": { json: [1, 2], title: "List" },
         now: { read: async () => ({ json: { at: 1 } }), title: "Now", mimeType: "application/json" },
+        "feed.json": () => "[]",
         table: () => ({ text: "a,b", mimeType: "text/csv" }),
       },
     });
     const { items } = await source.list({ limit: 10 }, call);
     expect(items.map(({ path, mimeType, title, size }) => [path, mimeType, title, size])).toEqual([
       ["about.md", "text/markdown", undefined, 7],
+      ["feed.json", "application/json", undefined, undefined],
       ["icon.png", "image/png", undefined, 1],
       ["list.json", "application/json", "List", 12],
       ["now", "application/json", "Now", undefined],
@@ -79,6 +81,9 @@ describe("texts", () => {
     ]);
     expect(await source.read({ path: "now" }, call)).toEqual([
       { body: { text: '{\n  "at": 1\n}' }, mimeType: "application/json" },
+    ]);
+    expect(await source.read({ path: "feed.json" }, call)).toEqual([
+      { body: { text: "[]" }, mimeType: "application/json" },
     ]);
     expect(await source.read({ path: "table" }, call)).toEqual([{ body: { text: "a,b" }, mimeType: "text/csv" }]);
   });

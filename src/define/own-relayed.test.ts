@@ -258,6 +258,14 @@ describe("a prompt", () => {
     });
   });
 
+  it("gets only the arguments that it defines", async () => {
+    const echo = prompt({ args: { a: "A", "b?": "B" }, run: (args) => JSON.stringify(args) });
+    const { ask } = open({ prompts: { echo } });
+    expect(await ask("echo", { a: "1", "b?": "2", c: "3" })).toMatchObject({
+      messages: [{ content: text('{"a":"1"}') }],
+    });
+  });
+
   it("completes its arguments", async () => {
     const { complete } = open({ prompts: { packing } });
     expect(await complete("packing", "city", "Ky")).toMatchObject({ values: ["Kyoto"], total: 1, more: false });

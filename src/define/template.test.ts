@@ -10,6 +10,7 @@ import { template } from "./template.ts";
 
 const call = { caller: { id: "test" }, signal: new AbortController().signal };
 
+const hasNoDots = (path: string) => !path.split("/").some((segment) => segment === "." || segment === "..");
 const empty = { read: () => "" };
 
 describe("the type of a template's variables", () => {
@@ -141,6 +142,21 @@ describe("URIs that a client expands from a listed template", () => {
       );
       await resources.close();
     }
+  });
+
+  it.each<[text: string, values: Record<string, fc.Arbitrary<unknown>>]>([
+    ["docs/{+path}{?lines}", { path: list.map((some) => some.join("/")).filter(hasNoDots), lines: value }],
+    ["{name}/x{/more*}", { name: segment, more: list }],
+  ])("agree with addresses that the program makes, whatever the values: %s", async (text, values) => {
+    const defined = template(text, { read: (variables) => ({ json: variables }) });
+    const source = defineResources({ templates: [defined] });
+    await fc.assert(
+      fc.asyncProperty(fc.record(values), async (given) => {
+        const [part] = await source.read(defined.at(given as Record<string, string>), call);
+        expect(JSON.parse(part && "text" in part.body ? part.body.text : "")).toEqual(given);
+      }),
+      { numRuns: 1000 },
+    );
   });
 
   it("never call a function without the variables of the path", async () => {

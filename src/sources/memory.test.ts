@@ -209,6 +209,18 @@ describe("memory", () => {
     expect(await source.read({ path: "b" }, call)).toEqual([{ body: { text: '{"name":"b"}' } }]);
   });
 
+  it("knows which addresses are listed, if templates show others", () => {
+    const { source } = createMemory({ "a/b": "x" }, { templates: [{ ...echo, template: "a/{name}" }] });
+    const isListed = (path: string, query = {}) => source.lists?.({ path, query });
+    expect([isListed("a/b"), isListed("a/c"), isListed("a"), isListed("a/b", { q: "" })]).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
+    expect(createMemory({}).source.lists).toBeUndefined();
+  });
+
   it("responds with not-found if a template returns nothing", async () => {
     const { source } = createMemory({}, { templates: [{ template: "t/{x}", name: "t", read: () => [] }] });
     await expect(source.read({ path: "t/1" }, call)).rejects.toMatchObject({ kind: "not-found" });
