@@ -4,6 +4,27 @@ export { type ConfigInput, defineConfig, type MountInput } from "./config/define
 export { bestCounter, type CountTokens, estimate } from "./context/count-tokens.ts";
 export { gather, type GatherRequest } from "./context/gather.ts";
 export type { Included, PackItem, LeftOut, Pack, PackFormat, Receipt } from "./context/pack.ts";
+export { type DefinedAddress, type DefinedBlock, embed, link } from "./define/blocks.ts";
+export type { DefinedBody, DefinedContent } from "./define/content.ts";
+export {
+  type ComputedText,
+  type DefinedResources,
+  defineResources,
+  type DefinedText,
+  type ResourceDefinitions,
+} from "./define/define-resources.ts";
+export {
+  type ArgumentValues,
+  type DefinedArgument,
+  type DefinedMessage,
+  type DefinedPrompt,
+  prompt,
+  type PromptDefinition,
+  type PromptOutput,
+} from "./define/prompt.ts";
+export { type DefinedTemplate, template, type TemplateDefinition } from "./define/template.ts";
+export type { TemplateVariableName, TemplateVariables } from "./define/template-variables.ts";
+export { type DefinedTool, tool, type ToolDefinition, type ToolOutput } from "./define/tool.ts";
 export {
   type ErrorDetails,
   type ErrorKind,

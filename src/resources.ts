@@ -272,6 +272,8 @@ export interface RelayedName {
   readonly name: string;
   /** In lists: all mounts that pass on tools or prompts to the caller, also those that cannot be reached. */
   readonly mounts?: readonly string[];
+  /** True if the operator's own program defines it: its name is then used without that of the mount, where it is free. */
+  readonly isOwn?: true;
 }
 
 /** A tool of another server that a mount passes on. Its texts are those of the other server. */

@@ -10,6 +10,13 @@ describe("names of tools of other servers", () => {
     expect(names([{ mount: "tickets", name: "find.by-id" }])).toEqual(["tickets_find.by-id"]);
   });
 
+  it("are those of the program itself without its mount, unless they could be of another mount", () => {
+    const own = { mount: "weather", name: "git_log", isOwn: true } as const;
+    expect(names([own])).toEqual(["git_log"]);
+    expect(names([{ ...own, mounts: ["weather", "git"] }])).toEqual(["weather_git_log"]);
+    expect(names([own], ["git_log"])).toEqual(["weather_git_log"]);
+  });
+
   it("are valid and stable whatever the server calls them", () => {
     const odd = [
       { mount: "書類", name: "探す" },

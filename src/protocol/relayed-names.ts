@@ -1,4 +1,4 @@
-/** Names of tools and prompts of other servers: `<mount>_<name>`, valid and unique. */
+/** Names of tools and prompts of mounts: `<mount>_<name>`, or `<name>` for those of the program itself; valid and unique. */
 import { createHash } from "node:crypto";
 import type { RelayedName } from "../resources.ts";
 
@@ -12,16 +12,21 @@ const hashed = /-[0-9a-f]{16}$/;
  * The same tool or prompt has the same name in every list of a caller, whichever mounts can be reached: if the exact name could be
  * of several mounts, it is of the one with the longest name.
  */
-export function toRelayedName({ mount, name, mounts = [] }: RelayedName, taken: ReadonlySet<string>): string {
+export function toRelayedName({ mount, name, mounts = [], isOwn }: RelayedName, taken: ReadonlySet<string>): string {
+  const isFree = (wanted: string) => isValid(wanted) && !taken.has(wanted);
+  if (isOwn && isFree(name) && !mounts.some((other) => name.startsWith(`${other}_`))) return name;
   const exact = `${mount}_${name}`;
-  const isValid = /^[A-Za-z0-9_.-]+$/.test(exact) && exact.length <= maxNameLength && !hashed.test(exact);
   const isOfOther = mounts.some((other) => other.length > mount.length && exact.startsWith(`${other}_`));
-  if (isValid && !isOfOther && !taken.has(exact)) return exact;
+  if (isFree(exact) && !isOfOther) return exact;
   const hash = createHash("sha256")
     .update(JSON.stringify([mount, name]))
     .digest("hex");
   const readable = exact.replaceAll(/[^A-Za-z0-9_.-]+/g, "-").slice(0, maxNameLength - hashLength - 1);
   return `${readable}-${hash.slice(0, hashLength)}`;
+}
+
+function isValid(name: string): boolean {
+  return /^[A-Za-z0-9_.-]+$/.test(name) && name.length <= maxNameLength && !hashed.test(name);
 }
 
 /** Pairs each with its name. Leaves out what has no free name. */

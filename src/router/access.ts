@@ -180,7 +180,8 @@ export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): 
         case "directory":
           return notFound(uri);
         case "unexpected":
-          runtime.log("error", "the source failed", { mount: mount.name, asked, uri, cause });
+          // The error's message refers the caller to the log, which gets the cause.
+          runtime.log("error", "the source failed", { mount: mount.name, asked, uri, cause: error.cause ?? cause });
           return error;
         default:
           return error;

@@ -25,6 +25,8 @@ const greeting: MemoryTemplate = {
   },
 };
 
+const echo = { name: "t", read: (variables: object) => [{ body: { text: JSON.stringify(variables) } }] };
+
 let opened: Memory;
 const hooks = {
   write: (path: string, text: string) => opened.set(path, text),
@@ -166,6 +168,57 @@ describe("memory", () => {
     await expect(source.read({ path: "branch/a", query: { no: "1" } }, call)).rejects.toMatchObject({
       kind: "not-found",
     });
+  });
+
+  it.each([
+    ["people/{name}", "people/it's (a) *star*!", { name: "it's (a) *star*!" }],
+    ["@{name}/a=b,c;d:e&f", "@bob/a=b,c;d:e&f", { name: "bob" }],
+    ["x?kind=a:b{&name}", "x", { name: "1" }, { kind: "a:b", name: "1" }],
+    ["files{/path*}", "files/a/b,c", { path: "a,b,c" }],
+  ] as [string, string, object, Record<string, string>?][])(
+    "matches %j with reserved characters as a client sends them",
+    async (template, path, variables, query = {}) => {
+      const { source } = createMemory({}, { templates: [{ ...echo, template }] });
+      const parts = await source.read({ path, query }, call);
+      expect(parts).toEqual([{ body: { text: JSON.stringify(variables) } }]);
+    },
+  );
+
+  it("computes a value for each read, and leaves its search to the index", async () => {
+    let count = 0;
+    const read = () => [{ body: { text: `${(count += 1)}` } }];
+    const { source, changed } = createMemory({ "a/count.json": { title: "Count", read }, b: "x" });
+    const [entry] = (await source.list({ limit: 10 }, call)).items;
+    expect(entry).toEqual({ path: "a/count.json", title: "Count", mimeType: "application/json" });
+    expect(await source.stat?.({ path: "a/count.json" }, call)).toEqual(entry);
+    expect(await source.read({ path: "a/count.json" }, call)).toEqual([{ body: { text: "1" } }]);
+    expect(await source.read({ path: "a/count.json" }, call)).toEqual([{ body: { text: "2" } }]);
+    expect(source.search).toBeUndefined();
+    const stop = new AbortController();
+    const watch = await source.watch?.({ ...call, signal: stop.signal });
+    changed("a/count.json");
+    for await (const change of watch ?? []) {
+      expect(change).toEqual({ kind: "changed", path: "a/count.json" });
+      stop.abort();
+    }
+  });
+
+  it("reads a directory as one, even if a template matches its path", async () => {
+    const { source } = createMemory({ "a/b": "x" }, { templates: [{ ...echo, template: "{name}" }] });
+    await expect(source.read({ path: "a" }, call)).rejects.toMatchObject({ kind: "directory" });
+    expect(await source.read({ path: "b" }, call)).toEqual([{ body: { text: '{"name":"b"}' } }]);
+  });
+
+  it("knows which addresses are listed, if templates show others", () => {
+    const { source } = createMemory({ "a/b": "x" }, { templates: [{ ...echo, template: "a/{name}" }] });
+    const isListed = (path: string, query = {}) => source.lists?.({ path, query });
+    expect([isListed("a/b"), isListed("a/c"), isListed("a"), isListed("a/b", { q: "" })]).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
+    expect(createMemory({}).source.lists).toBeUndefined();
   });
 
   it("responds with not-found if a template returns nothing", async () => {

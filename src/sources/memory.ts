@@ -2,11 +2,11 @@
 import { invalid, isDirectoryError, notFound, quote } from "../errors.ts";
 import { compareAddresses } from "../lib/address-order.ts";
 import { mimeOfName } from "../lib/mime.ts";
-import { parseTemplate } from "../lib/uri-template.ts";
 import type { TemplateMatch } from "../lib/uri-template.ts";
 import { directoryType } from "../resources.ts";
 import type { Body, Call, Page } from "../resources.ts";
-import { defineSource, segmentsOf } from "../source.ts";
+import { defineSource } from "../source.ts";
+import { parseAddressTemplate } from "../backends/address-template.ts";
 import { createSourceWatches } from "../backends/source-watches.ts";
 import { foldForSearch, searchIn } from "./memory/search.ts";
 import type { Searchable } from "./memory/search.ts";
@@ -25,17 +25,23 @@ import type {
 /** The value at a path: text, bytes, or either with metadata. */
 export type MemoryValue = string | Uint8Array | (Body & Omit<Entry, "path" | "query" | "version">);
 
+/** A value that is made anew for each read. Its size and version are not known. */
+export interface ComputedValue extends Omit<Entry, "path" | "query" | "version"> {
+  read(call: Call): readonly Part[] | Promise<readonly Part[]>;
+}
+
 /** Decoded. A variable that the URI omits is absent; the values of an exploded variable are joined by commas. */
 export type Variables = Readonly<Record<string, string>>;
 
 export interface MemoryTemplate extends SourceTemplate {
   /** Throws "not-found" (use `notFound`) for a missing resource. */
-  read(variables: Variables, call: Call): readonly Part[] | Promise<readonly Part[]>;
+  read(variables: Variables, call: Call, at: Address): readonly Part[] | Promise<readonly Part[]>;
   /** Best first. */
   complete?(
     variable: string,
     value: string,
     given: Variables,
+    call: Call,
   ): readonly (string | Suggestion)[] | Promise<readonly (string | Suggestion)[]>;
 }
 
@@ -46,6 +52,8 @@ export interface Memory {
   /** Returns whether the path existed. */
   delete(path: string): boolean;
   has(path: string): boolean;
+  /** Announces that a computed value, or what a template shows at this path, has changed. */
+  changed(path: string): void;
   readonly size: number;
 }
 
@@ -54,14 +62,14 @@ export interface MemoryOptions {
 }
 
 export function createMemory(
-  initial: Readonly<Record<string, MemoryValue>> = {},
+  initial: Readonly<Record<string, MemoryValue | ComputedValue>> = {},
   { templates = [] }: MemoryOptions = {},
 ): Memory {
   const stored = new Map<string, Searchable>();
   /** Directory → number of values below it. */
   const directories = new Map<string, number>([["", 0]]);
   const watches = createSourceWatches();
-  const matchers = templates.map((template) => ({ template, parsed: parseTemplate(template.template) }));
+  const matchers = templates.map((template) => ({ template, parsed: parseAddressTemplate(template.template) }));
   // Makes versions of different runs differ.
   const birth = crypto.randomUUID().slice(0, 8);
   let versions = 0;
@@ -75,7 +83,7 @@ export function createMemory(
   }
 
   /** Stores without announcing a change. */
-  function put(path: string, value: MemoryValue): void {
+  function put(path: string, value: MemoryValue | ComputedValue): void {
     if (path === "" || path.split("/").some((segment) => segment === "" || segment === "." || segment === ".."))
       throw invalid(`${quote(path)} is not a valid path: segments may not be empty, "." or ".."`);
     if (directories.has(path)) throw invalid(`${quote(path)} is a directory; remove its contents first`);
@@ -103,15 +111,16 @@ export function createMemory(
     return stored.get(path)?.entry ?? { path, mimeType: directoryType };
   }
 
-  /** The template that matches this address, with its variables. */
-  function matchTemplate(at: Address): { template: MemoryTemplate; variables: Variables } | undefined {
-    const uri = matchers.length === 0 ? undefined : toRelativeUri(at);
-    if (uri === undefined) return undefined;
+  /** Reads the address through the first template that matches it. */
+  async function readTemplate(at: Address, call: Call) {
     for (const { template, parsed } of matchers) {
-      const match = parsed.match(uri);
-      if (match) return { template, variables: toVariables(match) };
+      const match = parsed.match(at);
+      if (!match) continue;
+      const parts = await template.read(toVariables(match), call, at);
+      if (parts.length > 0) return { template, parts };
+      break;
     }
-    return undefined;
+    throw notFound(at.path);
   }
 
   const source: Source = {
@@ -127,29 +136,15 @@ export function createMemory(
 
     async read(at, call) {
       const found = hasQuery(at) ? undefined : stored.get(at.path);
-      if (found) return found.parts;
-      const match = matchTemplate(at);
-      if (match) {
-        const parts = await match.template.read(match.variables, call);
-        if (parts.length === 0) throw notFound(at.path);
-        return parts;
-      }
+      if (found) return found.read ? found.read(call) : found.parts;
       if (!hasQuery(at) && directories.has(at.path)) throw isDirectoryError(at.path);
-      throw notFound(at.path);
+      return (await readTemplate(at, call)).parts;
     },
 
     async stat(at, call) {
       if (!hasQuery(at) && (stored.has(at.path) || directories.has(at.path))) return entryAt(at.path);
-      const match = matchTemplate(at);
-      if (!match) throw notFound(at.path);
-      const [part] = await match.template.read(match.variables, call);
-      if (!part) throw notFound(at.path);
-      const mimeType = part.mimeType ?? match.template.mimeType;
-      return {
-        path: at.path,
-        query: at.query,
-        mimeType,
-      };
+      const { template, parts } = await readTemplate(at, call);
+      return { path: at.path, query: at.query, mimeType: parts[0]?.mimeType ?? template.mimeType };
     },
 
     async children(at, { cursor, limit }: ListRequest): Promise<Page<Entry>> {
@@ -169,12 +164,15 @@ export function createMemory(
       }
     },
 
-    ...(templates.length > 0 && { templates: templates.map(withoutMethods) }),
+    ...(templates.length > 0 && {
+      templates: templates.map(withoutMethods),
+      lists: (at) => !hasQuery(at) && stored.has(at.path),
+    }),
 
     ...(templates.some((template) => template.complete) && {
-      async complete({ template, variable, value, given }) {
+      async complete({ template, variable, value, given }, call) {
         const known = templates.find((other) => other.template === template.template);
-        const suggested = (await known?.complete?.(variable, value, given)) ?? [];
+        const suggested = (await known?.complete?.(variable, value, given, call)) ?? [];
         return suggested.map((each) => (typeof each === "string" ? { value: each } : each));
       },
     }),
@@ -202,6 +200,9 @@ export function createMemory(
     },
   };
 
+  // The index computes them once; this search would do so each time.
+  if (Object.values(initial).some(isComputed)) delete source.search;
+
   /** The index of the first path after this one and everything below it. */
   function endOf(path: string): number {
     // Everything below a path follows it directly.
@@ -221,6 +222,7 @@ export function createMemory(
       return stored.size;
     },
     has: (path) => stored.has(path),
+    changed: (path) => tell({ kind: "changed", path }),
 
     set(path, value) {
       const isNew = !stored.has(path);
@@ -301,9 +303,17 @@ function withoutUndefined(metadata: object): object {
   return Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== undefined));
 }
 
-function toStored(path: string, value: MemoryValue, version: string): Searchable {
+function isComputed(value: MemoryValue | ComputedValue): value is ComputedValue {
+  return typeof value === "object" && "read" in value;
+}
+
+function toStored(path: string, value: MemoryValue | ComputedValue, version: string): Searchable {
   if (typeof value === "string") return toStored(path, { text: value }, version);
   if (value instanceof Uint8Array) return toStored(path, { bytes: value }, version);
+  if (isComputed(value)) {
+    const { read, ...entry } = value;
+    return { entry: { mimeType: mimeOfName(path) ?? "text/plain", ...entry, path }, parts: [], read };
+  }
   const isText = "text" in value;
   const mimeType = value.mimeType ?? mimeOfName(path) ?? (isText ? "text/plain" : "application/octet-stream");
   const size = isText ? Buffer.byteLength(value.text) : value.bytes.byteLength;
@@ -340,17 +350,6 @@ function ancestorsOf(path: string): string[] {
     above.push(path.slice(0, slash));
   above.push("");
   return above;
-}
-
-/** The address as a relative URI; undefined for a name that a URI cannot contain. */
-function toRelativeUri({ path, query = {} }: Address): string | undefined {
-  try {
-    const pairs = Object.entries(query).map((pair) => pair.map(encodeURIComponent).join("="));
-    const encoded = segmentsOf(path).map(encodeURIComponent).join("/");
-    return pairs.length > 0 ? `${encoded}?${pairs.join("&")}` : encoded;
-  } catch {
-    return undefined;
-  }
 }
 
 function toVariables(match: TemplateMatch): Variables {

@@ -1,9 +1,12 @@
 /** Plain text search in memory. */
+import type { Call } from "../../resources.ts";
 import type { Entry, Part, SourceHit } from "../../source.ts";
 
 export interface Searchable {
   readonly entry: Entry;
+  /** Empty if `read` makes them. */
   readonly parts: readonly Part[];
+  readonly read?: (call: Call) => readonly Part[] | Promise<readonly Part[]>;
   /** The normalized text; created on first use. */
   folded?: string;
 }

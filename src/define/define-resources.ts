@@ -1,0 +1,89 @@
+/** A small server without a source of its own: texts, templates, tools and prompts in one object. */
+import { invalid, quote } from "../errors.ts";
+import { mimeOfName } from "../lib/mime.ts";
+import type { Call } from "../resources.ts";
+import type { Entry, Source } from "../source.ts";
+import { type ComputedValue, createMemory, type MemoryValue } from "../sources/memory.ts";
+import { createBlockResolver, type DefinedAddress } from "./blocks.ts";
+import { type DefinedBody, type DefinedContent, readDefined, toBody } from "./content.ts";
+import { createOwnRelayed } from "./own-relayed.ts";
+import type { DefinedPrompt } from "./prompt.ts";
+import type { DefinedTemplate } from "./template.ts";
+import type { DefinedTool } from "./tool.ts";
+
+type TextMetadata = Pick<Entry, "name" | "title" | "description" | "mimeType" | "annotations" | "icons" | "meta">;
+
+type ReadText = (call: Call) => DefinedContent | undefined | Promise<DefinedContent | undefined>;
+
+/** The content at a path, with or without metadata. The MIME type comes from the name, unless it is given. */
+export type DefinedText = string | Uint8Array | (DefinedBody & TextMetadata);
+
+/** A function that makes the content anew for each read; undefined if it is missing at present. */
+export type ComputedText = ReadText | ({ readonly read: ReadText } & TextMetadata);
+
+export interface ResourceDefinitions {
+  /** By path: "about.md", "stations/44.json". They are listed; their folders are directories. */
+  readonly texts?: Readonly<Record<string, DefinedText | ComputedText>>;
+  /** Not listed: clients see the templates and complete their variables. The first that matches an address reads it. */
+  readonly templates?: readonly DefinedTemplate[];
+  /** By name. For callers who may see everything of the mount. */
+  readonly tools?: Readonly<Record<string, DefinedTool>>;
+  /** By name. For callers who may see everything of the mount. */
+  readonly prompts?: Readonly<Record<string, DefinedPrompt>>;
+}
+
+/** A source, and the functions that change it. */
+export interface DefinedResources extends Source {
+  /** Creates or replaces a text and notifies its subscribers. */
+  set(path: string, text: DefinedText): void;
+  /** Returns whether the text existed. */
+  delete(path: string): boolean;
+  /** Notifies subscribers of a computed text, or of an address of a template. Throws if it is neither. */
+  changed(at: DefinedAddress): void;
+}
+
+/** Throws "invalid" for a path, template or name that cannot be served. */
+export function defineResources({
+  texts = {},
+  templates = [],
+  tools = {},
+  prompts = {},
+}: ResourceDefinitions): DefinedResources {
+  const repeated = templates.find((each, at) =>
+    templates.some((other, before) => before < at && other.template === each.template),
+  );
+  if (repeated) throw invalid(`the template ${quote(repeated.template)} is defined twice; remove one`);
+  const values = Object.entries(texts).map(([path, value]) => [path, toValue(path, value)] as const);
+  const memory = createMemory(Object.fromEntries(values), { templates });
+  const blocks = createBlockResolver(memory.source, memory.has, templates);
+  const isRelaying = Object.keys({ ...tools, ...prompts }).length > 0;
+
+  return {
+    ...memory.source,
+    ...(isRelaying && { relayed: createOwnRelayed(tools, prompts, blocks) }),
+    set: (path, text) => memory.set(path, toStatic(path, text)),
+    delete: memory.delete,
+    changed: (at) => memory.changed(blocks.locate(at).path),
+  };
+}
+
+function toValue(path: string, value: DefinedText | ComputedText): MemoryValue | ComputedValue {
+  if (typeof value === "function") return toValue(path, { read: value });
+  if (typeof value !== "object" || !("read" in value)) return toStatic(path, value);
+  const { read, ...about } = value;
+  const mimeType = about.mimeType ?? mimeOfName(path);
+  const what = `the function of ${quote(path)}`;
+  return {
+    ...about,
+    ...(mimeType !== undefined && { mimeType }),
+    read: (call) => readDefined({ what, path, mimeType }, call, () => read(call)),
+  };
+}
+
+function toStatic(path: string, text: DefinedText): MemoryValue {
+  if (typeof text === "string" || text instanceof Uint8Array) return text;
+  const { name, title, description, mimeType, annotations, icons, meta } = text;
+  const type = mimeType ?? mimeOfName(path) ?? ("json" in text ? "application/json" : undefined);
+  const about = { name, title, description, annotations, icons, meta };
+  return { ...toBody(text, quote(path)), ...about, ...(type !== undefined && { mimeType: type }) };
+}
