@@ -19,7 +19,7 @@ it("a new source gets an instruction for every step", async () => {
     name: "other",
     summary: "Nothing yet",
     scheme: "unwritten",
-    options: (z) => z.object({ token: z.string().describe("Token") }),
+    options: (z) => z.object({ root: z.string().meta({ format: "path" }) }),
     usesCredentials: () => true,
     open: async () => createMemory({}).source,
   });
@@ -32,6 +32,7 @@ it("a new source gets an instruction for every step", async () => {
     "link docs/sources/unwritten.md in README.md, where it says what Pressmark serves",
     "add a line to CHANGELOG.md",
     "write detect in src/sources/unwritten.ts, or say in undetectable of src/sources/test-missing-steps.ts why pressmark init cannot find it",
+    "write filesOf in src/sources/unwritten.ts",
     "add unwritten to backendsAt in test/hostile/unreachable.test.ts",
   ]);
 });

@@ -1,6 +1,7 @@
 /** Checks that a source has everything that "Add a source" in CONTRIBUTING.md lists. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
+import { z } from "zod";
 import { withOptions } from "../config/reference.ts";
 import type { SourceDefinition } from "../source.ts";
 
@@ -48,6 +49,7 @@ export async function missingSteps(name: string, definition: SourceDefinition): 
     ...(await pageSteps(name, definition)),
     ...linkSteps(name),
     ...detectSteps(name, definition),
+    ...fileSteps(name, definition),
     ...packageSteps(name),
     ...unreachableSteps(name, definition),
   ];
@@ -98,12 +100,21 @@ function detectSteps(name: string, { detect }: SourceDefinition): string[] {
   ];
 }
 
+/** A source that serves a folder names it by the option `root`. */
+function fileSteps(name: string, { options }: SourceDefinition): string[] {
+  const { properties = {} } = z.toJSONSchema(options(z), { io: "input", unrepresentable: "any" });
+  const servesFolder = JSON.stringify(properties["root"] ?? {}).includes('"format":"path"');
+  return !servesFolder || /\bfilesOf\b|\bopenFolder\(/.test(codeOf(name))
+    ? []
+    : [`write filesOf in src/sources/${name}.ts: rules about files must hold for what the source shows of them`];
+}
+
 /** Packages that are loaded on first use, besides our own dependencies. */
 function packageSteps(name: string): string[] {
   const { dependencies, devDependencies, peerDependencies, peerDependenciesMeta } = JSON.parse(
     textOf("package.json"),
   ) as Package;
-  const code = filesOf(name).map(textOf).join("\n");
+  const code = codeOf(name);
   const loaded = code.matchAll(/(?<!typeof )\bimport\("((?:@[^/"]+\/)?[^./"][^/"]*)/g);
   return [...new Set(Array.from(loaded, ([, each]) => each!))]
     .filter((each) => !each.startsWith("node:") && !(each in dependencies))
@@ -138,11 +149,12 @@ export function missingComponents(): string[] {
   });
 }
 
-/** Files of a source without its tests. */
-function filesOf(name: string): string[] {
-  return [`src/sources/${name}.ts`, ...filesBelow(`src/sources/${name}`)].filter(
-    (file) => file.endsWith(".ts") && !/\.test\.ts$|\/test-[^/]*$/.test(file),
-  );
+/** Of a source without its tests. */
+function codeOf(name: string): string {
+  return [`src/sources/${name}.ts`, ...filesBelow(`src/sources/${name}`)]
+    .filter((file) => file.endsWith(".ts") && !/\.test\.ts$|\/test-[^/]*$/.test(file))
+    .map(textOf)
+    .join("\n");
 }
 
 function filesBelow(folder: string): string[] {
