@@ -27,7 +27,7 @@ it("a new source gets an instruction for every step", async () => {
     (await missingSteps("unwritten", definition as SourceDefinition)).map((step) => step.split(/[;:]/)[0]),
   ).toEqual([
     "write name",
-    'call sourceContract("unwritten", …) in src/sources/unwritten.test.ts',
+    'call sourceContract("unwritten", …) in src/sources/unwritten.test.ts or test/live/unwritten.test.ts',
     "write docs/sources/unwritten.md",
     "link docs/sources/unwritten.md in README.md, where it says what Pressmark serves",
     "add a line to CHANGELOG.md",

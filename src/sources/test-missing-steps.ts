@@ -7,11 +7,9 @@ import type { SourceDefinition } from "../source.ts";
 
 const root = join(import.meta.dirname, "../..");
 
-/** Sources whose contract is tested in another file, or that have no list to test. */
-const contracts: Readonly<Record<string, string | undefined>> = {
-  s3: "test/live/s3.test.ts",
-  // Lists nothing: its content is in the URI.
-  data: undefined,
+/** Sources without a contract, with the reason. */
+const withoutContract: Readonly<Record<string, string>> = {
+  data: "lists nothing: its content is in the URI",
 };
 
 /** Sources that `pressmark init` cannot detect, with the reason. */
@@ -60,10 +58,10 @@ function nameSteps(name: string, definition: SourceDefinition): string[] {
 }
 
 function contractSteps(name: string): string[] {
-  const file = name in contracts ? contracts[name] : `src/sources/${name}.test.ts`;
-  return file === undefined || textOf(file).includes("sourceContract(")
+  const files = ["src/sources", "test/live"].map((folder) => `${folder}/${name}.test.ts`);
+  return name in withoutContract || files.some((file) => textOf(file).includes("sourceContract("))
     ? []
-    : [`call sourceContract("${name}", …) in ${file}; src/sources/sqlite.test.ts is a model`];
+    : [`call sourceContract("${name}", …) in ${files.join(" or ")}; src/sources/memory.test.ts is a model`];
 }
 
 async function pageSteps(name: string, definition: SourceDefinition): Promise<string[]> {
