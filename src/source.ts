@@ -514,7 +514,10 @@ export interface SourceDefinition<Options = unknown> {
    * such a mount are never marked public. Absent if the backend needs no credentials.
    */
   usesCredentials?(options: Options): boolean;
-  /** Finds what this source could serve in a project, for `pressmark init`. Synchronous; reads nothing but the project. */
+  /**
+   * Finds what this source could serve in a project, for `pressmark init`. Synchronous; reads nothing but the project. Called only of built-in
+   * sources: the code of a package does not run before it is trusted.
+   */
   detect?(project: ProjectFolder): readonly Detection[];
   open(options: Options, runtime: Runtime): Promise<Source>;
 }

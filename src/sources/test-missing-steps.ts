@@ -24,7 +24,7 @@ const undetectable: Readonly<Record<string, string>> = {
 const reachable: Readonly<Record<string, string>> = {
   analysis: "connects as postgres does",
   config: "reads files and the environment",
-  web: "test/hostile covers its requests apart",
+  web: "src/sources/web.test.ts shows that its errors do not reveal addresses",
 };
 
 /** Programs that every machine with Debian has, and those that a component of .ci/run brings beside the one it is named by. */
