@@ -477,7 +477,7 @@ export interface ProjectFolder {
   entries(folder?: string): readonly { readonly name: string; readonly isDirectory: boolean }[];
   /** Text of a small file. */
   text(file: string): string;
-  /** Variables of .env files, preferred files first. */
+  /** Variables of .env files, each once, from the file that overrides the others. */
   readonly variables: readonly ProjectVariable[];
   /** Containers of compose files. */
   readonly containers: readonly ProjectContainer[];
@@ -500,7 +500,7 @@ export interface ProjectContainer {
   readonly image: string;
   /** The port of this machine that leads to a port of the container. */
   portFor(target: number): number | undefined;
-  /** An environment variable of the container, as a text for the config, with references for secrets; undefined if it is not set. */
+  /** An environment variable of the container, encoded as part of a URL in the config; a secret is a reference. Undefined if it is not set. */
   variable(name: string): string | undefined;
 }
 
@@ -512,8 +512,12 @@ export interface Detection {
   readonly where: string;
   /** Suggested options. A secret is a reference, such as `${env:REDIS_PASSWORD}`. */
   readonly values: Readonly<Record<string, string | readonly string[]>>;
-  /** What must be there before it can be served, such as an environment variable. The mount is then optional. */
+  /** What must be there before it can be served, such as an environment variable. `init` then writes an optional mount; without it, a comment. */
   readonly needs?: string;
+  /** Name of the mount, for a source that finds several. Default: the name of the source. */
+  readonly name?: string;
+  /** True if it shows texts of the project unchanged: if settings of the project contain secrets, `init` masks them. */
+  readonly showsTexts?: true;
 }
 
 export interface SourceDefinition<Options = unknown> {
@@ -540,7 +544,10 @@ export interface SourceDefinition<Options = unknown> {
    * such a mount are never marked public. Absent if the backend needs no credentials.
    */
   usesCredentials?(options: Options): boolean;
-  /** Finds what this source could serve in a project, for `pressmark init`. Synchronous; reads nothing but the project. */
+  /**
+   * Finds what this source could serve in a project, for `pressmark init`. Synchronous; reads nothing but the project. Called only of built-in
+   * sources: the code of a package does not run before it is trusted.
+   */
   detect?(project: ProjectFolder): readonly Detection[];
   open(options: Options, runtime: Runtime): Promise<Source>;
 }

@@ -39,6 +39,7 @@ it("knows every source that takes a time limit", () => {
       .filter(takesTimeLimit)
       .map(({ name }) => name)
       .sort(),
+    'add the options that it requires to "needed" in time-limits.test.ts',
   ).toEqual(Object.keys(needed).sort());
 });
 
