@@ -15,8 +15,10 @@ export type ReadCommand =
   | "GET"
   | "GETRANGE"
   | "HGET"
+  | "HGETALL"
   | "HLEN"
   | "HSCAN"
+  | "HSTRLEN"
   | "INFO"
   | "LLEN"
   | "LRANGE"
@@ -24,6 +26,7 @@ export type ReadCommand =
   | "PTTL"
   | "SCAN"
   | "SCARD"
+  | "SMEMBERS"
   | "SSCAN"
   | "STRLEN"
   | "TYPE"
@@ -143,8 +146,7 @@ export function createRedisConnection({ target, timeoutMs }: ConnectionSettings)
   }
 
   return {
-    send: (query, signal) =>
-      withClient(signal, (client) => client.callBuffer(...wordsOf(query)) as Promise<Reply>),
+    send: (query, signal) => withClient(signal, (client) => client.callBuffer(...wordsOf(query)) as Promise<Reply>),
 
     async sendAll(queries, signal) {
       if (queries.length === 0) return [];

@@ -21,7 +21,9 @@ export function isRefused(cause: unknown): boolean {
 
 export function toRedisError(cause: unknown, { username, password }: Pick<RedisTarget, "username" | "password">) {
   if (cause instanceof ResourceError) return cause;
-  const { code, message } = (typeof cause === "object" && cause !== null ? cause : {}) as Partial<Record<string, unknown>>;
+  const { code, message } = (typeof cause === "object" && cause !== null ? cause : {}) as Partial<
+    Record<string, unknown>
+  >;
   const text = String(message);
   const known = byCode(code) ?? byReply(text) ?? byMessage(text);
   // Replies may quote the command, and with it a key; the log gets only the code of the error.
@@ -39,13 +41,17 @@ export function toRedisError(cause: unknown, { username, password }: Pick<RedisT
   });
 }
 
-const refused = "the Redis user of this mount may not send a command that is needed; see the documentation for its rights";
+const refused =
+  "the Redis user of this mount may not send a command that is needed; see the documentation for its rights";
 
 /** By the first word of an error reply. */
 function byReply(text: string): Known | undefined {
   switch (/^[A-Z]+/.exec(text)?.[0]) {
     case "WRONGPASS":
-      return { kind: "denied", says: 'the Redis server rejects the user or the password; check "url", "username" and "password"' };
+      return {
+        kind: "denied",
+        says: 'the Redis server rejects the user or the password; check "url", "username" and "password"',
+      };
     case "NOAUTH":
       return { kind: "denied", says: 'the Redis server requires a password; set "password"' };
     case "NOPERM":
@@ -71,7 +77,11 @@ function byReply(text: string): Known | undefined {
       if (/AUTH/.test(text))
         return { kind: "denied", says: 'the Redis server does not accept the password; check "url" and "password"' };
       if (/DB index is out of range|invalid DB index/.test(text))
-        return { kind: "unavailable", passing: false, says: 'the Redis server has no such database; check the number in "url"' };
+        return {
+          kind: "unavailable",
+          passing: false,
+          says: 'the Redis server has no such database; check the number in "url"',
+        };
       if (/unknown command|unknown subcommand/i.test(text)) return { kind: "unsupported", says: refused };
       return undefined;
     default:
@@ -97,14 +107,22 @@ function byCode(code: unknown): Known | undefined {
       return { kind: "unavailable", says: "the Redis server cannot be reached at present; try again" };
     default:
       return typeof code === "string" && /CERT|^ERR_TLS|^ERR_SSL/.test(code)
-        ? { kind: "unavailable", passing: false, says: `there is no trusted TLS connection to the Redis server (${code}); check "url", or set "ca" to the authority that signed its certificate` }
+        ? {
+            kind: "unavailable",
+            passing: false,
+            says: `there is no trusted TLS connection to the Redis server (${code}); check "url", or set "ca" to the authority that signed its certificate`,
+          }
         : undefined;
   }
 }
 
 /** Errors of the client have no code. */
 function byMessage(text: string): Known | undefined {
-  if (/connection is closed|connection is in closed state|socket timeout|stream isn't writeable|connect ETIMEDOUT|max retries|command queue/i.test(text))
+  if (
+    /connection is closed|connection is in closed state|socket timeout|stream isn't writeable|connect ETIMEDOUT|max retries|command queue/i.test(
+      text,
+    )
+  )
     return { kind: "unavailable", says: "the connection to the Redis server broke; try again" };
   return undefined;
 }

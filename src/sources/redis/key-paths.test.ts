@@ -32,30 +32,52 @@ describe("keys as paths", () => {
     expect(keyOf(path)).toBeUndefined();
   });
 
-  const pieces = fc.constantFrom("a", ":", "/", "\\", "x", "e", "5c", "ff", ".", "\0", "\xff", "\xc3", "\xa9", "%", " ", "🦊");
+  const pieces = fc.constantFrom(
+    "a",
+    ":",
+    "/",
+    "\\",
+    "x",
+    "e",
+    "5c",
+    "ff",
+    ".",
+    "\0",
+    "\xff",
+    "\xc3",
+    "\xa9",
+    "%",
+    " ",
+    "🦊",
+  );
   const keys = fc.oneof(
-    fc.array(pieces, { maxLength: 12 }).map((all) => Buffer.concat(all.map((each) => (each === "🦊" ? Buffer.from(each) : bytes(each))))),
+    fc
+      .array(pieces, { maxLength: 12 })
+      .map((all) => Buffer.concat(all.map((each) => (each === "🦊" ? Buffer.from(each) : bytes(each))))),
     fc.uint8Array({ maxLength: 40 }).map((all) => Buffer.from(all)),
     fc.string({ unit: "grapheme" }).map((text) => Buffer.from(text)),
   );
 
-  it.each([":", "/", "::", "--", "日"])("every key comes back from its path, and every child has its prefix (%s)", (separator) => {
-    const paths = createKeyPaths(separator);
-    fc.assert(
-      fc.property(keys, (key) => {
-        const path = paths.pathOf(key);
-        expect(paths.keyOf(path)).toEqual(key);
-        expect(path.split("/")).not.toContain("");
-        expect(path.isWellFormed()).toBe(true);
-        for (let slash = path.indexOf("/"); slash >= 0; slash = path.indexOf("/", slash + 1)) {
-          const prefix = paths.prefixBelow(path.slice(0, slash));
-          expect(prefix && key.subarray(0, prefix.length)).toEqual(prefix);
-          expect(prefix).toBeDefined();
-        }
-      }),
-      { numRuns: 500 },
-    );
-  });
+  it.each([":", "/", "::", "--", "日"])(
+    "every key comes back from its path, and every child has its prefix (%s)",
+    (separator) => {
+      const paths = createKeyPaths(separator);
+      fc.assert(
+        fc.property(keys, (key) => {
+          const path = paths.pathOf(key);
+          expect(paths.keyOf(path)).toEqual(key);
+          expect(path.split("/")).not.toContain("");
+          expect(path.isWellFormed()).toBe(true);
+          for (let slash = path.indexOf("/"); slash >= 0; slash = path.indexOf("/", slash + 1)) {
+            const prefix = paths.prefixBelow(path.slice(0, slash));
+            expect(prefix && key.subarray(0, prefix.length)).toEqual(prefix);
+            expect(prefix).toBeDefined();
+          }
+        }),
+        { numRuns: 500 },
+      );
+    },
+  );
 
   it("knows where nothing can be below", () => {
     expect(prefixBelow("")).toEqual(Buffer.alloc(0));
