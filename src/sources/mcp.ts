@@ -7,7 +7,7 @@ import { monotonicMs } from "../lib/monotonic-ms.ts";
 import { isPackageMissing, packageNeeded } from "../lib/missing-package.ts";
 import { mayHoldSecret } from "../lib/url-secret.ts";
 import { withoutPlaces } from "../lib/without-locations.ts";
-import { directoryType } from "../resources.ts";
+import { directoryType, hasChildrenKey } from "../resources.ts";
 import type { Call, Caller, Content, Page, Resource, SearchResult } from "../resources.ts";
 import { defineSource, pathOf, segmentsOf } from "../source.ts";
 import type { Address, Entry, Part, Source, SourceHit, SourceTemplate, Runtime } from "../source.ts";
@@ -242,7 +242,7 @@ function createGateway(
       if (directories.size >= maxDirectories) directories.clear();
       directories.add(at.path);
     }
-    if (at) return { ...at, ...connectionOptions };
+    if (at) return { ...at, ...withChildren(connectionOptions) };
     leaveOut("a resource", uri, "its URI cannot be expressed below this mount");
     return undefined;
   }
@@ -352,6 +352,8 @@ function createGateway(
 
   return {
     timeoutMs,
+    // No revision promises an order.
+    isUnordered: true,
     ...(relayed && { relayed }),
 
     list: ({ cursor }, call) => list(cursor, call),
@@ -457,6 +459,18 @@ function createGateway(
       await upstream.close();
     },
   } satisfies Source;
+}
+
+/** What tells of children becomes part of the entry: this server's policy decides who learns of it. */
+function withChildren({ meta, ...resource }: Omit<Resource, "uri">): Omit<Entry, "path"> {
+  if (!meta) return resource;
+  const { [hasChildrenKey]: hasChildren, "pressmark/children": children, ...others } = meta;
+  return {
+    ...resource,
+    ...(Object.keys(others).length > 0 && { meta: others }),
+    ...(hasChildren === true && { hasChildren }),
+    ...(typeof children === "number" && { children }),
+  };
 }
 
 function ignoreUnsupported(cause: unknown): undefined {
