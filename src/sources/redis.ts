@@ -150,13 +150,14 @@ export function openRedis(options: RedisOptions, runtime: Runtime, connect = cre
 
     async stat(at, { signal }) {
       const { path, query } = at;
-      const entry = await keyspace.find(path, signal);
-      if (hasQuery(at)) {
+      if (query && hasQuery(at)) {
+        const key = keyspace.keyAt(path);
         // Only reading it shows whether there is such a field or range.
-        const part = entry && (await readValue(at, keyspace.keyAt(path)!, signal));
+        const part = key && (await readValue(at, key, signal));
         if (!part) throw notFound(path);
-        return { ...entry, query: query!, mimeType: part.mimeType };
+        return { path, query, mimeType: part.mimeType };
       }
+      const entry = await keyspace.find(path, signal);
       if (entry) return entry;
       await checkDirectory(path, signal);
       return { path, mimeType: directoryType };

@@ -15,7 +15,7 @@ export interface Keyspace {
   list(request: ListRequest, signal: AbortSignal): Promise<Page<Entry>>;
   /** Throws "not-found" once all keys were looked at and none is below the path. */
   children(path: string, request: ListRequest, signal: AbortSignal): Promise<Page<Entry>>;
-  /** The entry of the key at this path; undefined if there is none. */
+  /** The key at this path, or the directory, if a key below it was seen; undefined otherwise. */
   find(path: string, signal: AbortSignal): Promise<Entry | undefined>;
   /** Whether a key is below this path; "unknown" if none was among the keys that a call may look at. */
   hasBelow(path: string, signal: AbortSignal): Promise<boolean | "unknown">;
@@ -37,17 +37,27 @@ interface KeyspaceOptions {
   readonly maxScanned: number;
 }
 
+/** One step of a scan. */
+interface ScanStep {
+  /** Paths of served keys; some may occur twice. */
+  readonly paths: readonly string[];
+  /** Undefined at the end. */
+  readonly next: string | undefined;
+}
+
 /** How many keys one SCAN looks at. More would delay other clients of the server. */
 const keysPerScan = 1000;
 /** How many times a page calls SCAN. */
 const scansPerPage = 10;
+/** Up to so many keys, all are looked at to know which of them have others below. */
+const smallDatabase = keysPerScan * scansPerPage;
 /** The URI of a longer key might be refused. */
 const maxKeyBytes = 8192;
 
 export function createKeyspace({ connection, paths, isServed, maxScanned }: KeyspaceOptions): Keyspace {
   const leftOutTypes = new Set<string>();
-  /** A key below each directory that was seen: while it exists, so does the directory. */
-  const witnesses = new Lru<string, Buffer>({ maxEntries: 10_000 });
+  /** A key below each path that was seen to have one: while it exists, there is something below. */
+  const witnesses = new Lru<string, Buffer>({ maxEntries: 100_000 });
 
   function pathOf(key: Buffer): string | undefined {
     if (key.length > maxKeyBytes) return undefined;
@@ -60,42 +70,53 @@ export function createKeyspace({ connection, paths, isServed, maxScanned }: Keys
     return key !== undefined && key.length <= maxKeyBytes && isServed(path) ? key : undefined;
   }
 
-  /** One step of a scan: served keys by path, and the next cursor; undefined at the end. */
-  async function scan(cursor: string, prefix: Buffer, count: number, signal: AbortSignal) {
+  async function scan(cursor: string, prefix: Buffer, count: number, signal: AbortSignal): Promise<ScanStep> {
     const match = prefix.length === 0 ? [] : ["MATCH", Buffer.concat([escapeGlob(prefix), Buffer.from("*")])];
     const reply = await connection.send(["SCAN", cursor, ...match, "COUNT", count], signal);
     const [next, keys] = reply as [Buffer, Buffer[]];
-    const found = new Map<string, Buffer>();
+    const found: string[] = [];
     for (const key of keys) {
       const path = pathOf(key);
       if (path === undefined) continue;
-      found.set(path, key);
+      found.push(path);
       for (let slash = path.lastIndexOf("/"); slash > 0; slash = path.lastIndexOf("/", slash - 1))
         witnesses.set(path.slice(0, slash), key);
     }
     const following = next.toString();
-    return { found, next: following === "0" ? undefined : following };
+    return { paths: found, next: following === "0" ? undefined : following };
   }
 
-  /** In the same order; undefined for a key that does not exist or has the type of a module. */
-  async function entriesOf(found: readonly (readonly [string, Buffer])[], signal: AbortSignal) {
-    const types = await connection.sendAll(
-      found.map(([, key]): Query => ["TYPE", key]),
-      signal,
-    );
-    const known = found.flatMap(([path, key], index) => {
-      const name = String(types[index]);
+  /** Looks at all keys of a small database. In a large one, what is below a key is known once it was seen. */
+  async function learn(signal: AbortSignal): Promise<void> {
+    if (Number(await connection.send(["DBSIZE"], signal)) > smallDatabase) return;
+    for (let next: string | undefined = "0"; next !== undefined;)
+      ({ next } = await scan(next, Buffer.alloc(0), keysPerScan, signal));
+  }
+
+  /** Keys and directories at these paths, without those that do not exist or have the type of a module. */
+  async function entriesOf(paths: readonly string[], signal: AbortSignal): Promise<Entry[]> {
+    const asked = paths.map((path) => ({ path, key: keyAt(path), witness: witnesses.get(path) }));
+    const queries = asked.flatMap(({ key, witness }): Query[] => [
+      ...(key ? [["TYPE", key] as const] : []),
+      ...(witness ? [["EXISTS", witness] as const] : []),
+    ]);
+    const replies = (await connection.sendAll(queries, signal)).values();
+    const found = asked.map(({ path, key, witness }) => {
+      const name = key ? String(replies.next().value) : "none";
       const type = toRedisType(name);
       if (type === undefined && name !== "none") leftOutTypes.add(name);
-      return type === undefined ? [] : [{ path, key, type }];
+      const hasChildren = witness !== undefined && replies.next().value === 1;
+      if (!hasChildren) witnesses.delete(path);
+      return { path, key, type, hasChildren };
     });
-    // A value that was replaced meanwhile by one of another type has no length now.
-    const lengths = await Promise.all(
-      known.map(({ key, type }) => connection.send([lengthCommands[type], key], signal).catch(lengthUnknown)),
-    );
-    const entries = new Map<string, Entry>();
-    for (const [index, { path, type }] of known.entries()) entries.set(path, toEntry(path, type, lengths[index]));
-    return entries;
+    const entries = found.map(async ({ path, key, type, hasChildren }): Promise<Entry[]> => {
+      if (key === undefined || type === undefined) return hasChildren ? [{ path, mimeType: directoryType }] : [];
+      // A value that was replaced meanwhile by one of another type has no length now.
+      const length = await connection.send([lengthCommands[type], key], signal).catch(lengthUnknown);
+      const entry = toEntry(path, type, length);
+      return [hasChildren ? { ...entry, hasChildren } : entry];
+    });
+    return (await Promise.all(entries)).flat();
   }
 
   async function hasBelow(path: string, signal: AbortSignal): Promise<boolean | "unknown"> {
@@ -105,8 +126,8 @@ export function createKeyspace({ connection, paths, isServed, maxScanned }: Keys
     if (witness && (await connection.send(["EXISTS", witness], signal)) === 1) return true;
     let cursor: string | undefined = "0";
     for (let looked = 0; looked < maxScanned; looked += keysPerScan) {
-      const { found, next }: Awaited<ReturnType<typeof scan>> = await scan(cursor, prefix, keysPerScan, signal);
-      if (found.size > 0) return true;
+      const { paths: found, next }: ScanStep = await scan(cursor, prefix, keysPerScan, signal);
+      if (found.length > 0) return true;
       if (next === undefined) return false;
       cursor = next;
     }
@@ -120,53 +141,43 @@ export function createKeyspace({ connection, paths, isServed, maxScanned }: Keys
     hasBelow,
 
     async list({ cursor, limit }, signal) {
-      const found = new Map<string, Buffer>();
       let next: string | undefined = checkCursor(cursor);
+      await learn(signal);
+      const found = new Set<string>();
       const count = Math.min(Math.max(limit, 10), keysPerScan);
       for (let scans = 0; next !== undefined && scans < scansPerPage && found.size < limit; scans += 1) {
-        const step: Awaited<ReturnType<typeof scan>> = await scan(next, Buffer.alloc(0), count, signal);
-        for (const [path, key] of step.found) found.set(path, key);
+        const step: ScanStep = await scan(next, Buffer.alloc(0), count, signal);
+        for (const path of step.paths) found.add(path);
         next = step.next;
       }
-      const items = [...(await entriesOf([...found], signal)).values()];
+      const items = (await entriesOf([...found], signal)).filter(({ mimeType }) => mimeType !== directoryType);
       return next === undefined ? { items } : { items, next };
     },
 
     async children(path, { cursor, limit }, signal) {
       const prefix = paths.prefixBelow(path);
       if (prefix === undefined) throw notFound(path);
-      const inside = path === "" ? "" : `${path}/`;
-      let isKnown = path === "" || (cursor?.endsWith(foundMark) ?? false);
       let next: string | undefined = checkCursor(cursor?.replace(foundMark, ""));
-      /** Direct children, and whether something is below each. */
-      const below = new Map<string, boolean>();
-      for (let scans = 0; next !== undefined && scans < scansPerPage && below.size < limit; scans += 1) {
-        const step: Awaited<ReturnType<typeof scan>> = await scan(next, prefix, keysPerScan, signal);
-        for (const each of step.found.keys()) {
-          const slash = each.indexOf("/", inside.length);
-          const child = slash < 0 ? each : each.slice(0, slash);
-          below.set(child, slash >= 0 || (below.get(child) ?? false));
+      await learn(signal);
+      const nameAt = path === "" ? 0 : path.length + 1;
+      const found = new Set<string>();
+      for (let scans = 0; next !== undefined && scans < scansPerPage && found.size < limit; scans += 1) {
+        const step: ScanStep = await scan(next, prefix, keysPerScan, signal);
+        for (const each of step.paths) {
+          const slash = each.indexOf("/", nameAt);
+          found.add(slash < 0 ? each : each.slice(0, slash));
         }
         next = step.next;
       }
-      isKnown ||= below.size > 0;
+      const isKnown = path === "" || found.size > 0 || cursor?.endsWith(foundMark);
       if (!isKnown && next === undefined) throw notFound(path);
-      const keys = [...below.keys()].flatMap((child) => {
-        const key = keyAt(child);
-        return key === undefined ? [] : [[child, key] as const];
-      });
-      const entries = await entriesOf(keys, signal);
-      const items = [...below].flatMap(([child, hasChildren]): Entry[] => {
-        const entry = entries.get(child);
-        if (entry) return [hasChildren ? { ...entry, hasChildren } : entry];
-        return hasChildren ? [{ path: child, mimeType: directoryType }] : [];
-      });
+      const items = await entriesOf([...found], signal);
       return next === undefined ? { items } : { items, next: isKnown ? next + foundMark : next };
     },
 
     async find(path, signal) {
-      const key = keyAt(path);
-      return key === undefined ? undefined : (await entriesOf([[path, key]], signal)).get(path);
+      await learn(signal);
+      return (await entriesOf([path], signal))[0];
     },
 
     async startingWith(start, limit, signal) {
@@ -177,8 +188,8 @@ export function createKeyspace({ connection, paths, isServed, maxScanned }: Keys
       const found = new Set<string>();
       let next: string | undefined = "0";
       for (let scans = 0; next !== undefined && scans < scansPerPage && found.size < limit; scans += 1) {
-        const step: Awaited<ReturnType<typeof scan>> = await scan(next, prefix, keysPerScan, signal);
-        for (const path of step.found.keys()) if (path.startsWith(start)) found.add(path);
+        const step: ScanStep = await scan(next, prefix, keysPerScan, signal);
+        for (const path of step.paths) if (path.startsWith(start)) found.add(path);
         next = step.next;
       }
       return [...found].sort().slice(0, limit);
