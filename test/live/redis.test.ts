@@ -10,7 +10,7 @@ import type { Address, Entry, Part, Source } from "../../src/source.ts";
 import definition, { openRedis } from "../../src/sources/redis.ts";
 import { createRedisConnection, type Query } from "../../src/sources/redis/connection.ts";
 import { createKeyPaths } from "../../src/sources/redis/key-paths.ts";
-import { sourceContract } from "../../src/testing/index.ts";
+import { contractContent, sourceContract } from "../../src/testing/index.ts";
 import { collectChanges } from "../../src/testing/listen.ts";
 import { asking, collect } from "../../src/testing/pages.ts";
 import { refusal } from "../../src/testing/refusal.ts";
@@ -90,6 +90,7 @@ describe.skipIf(!isThere)(`redis (skipped where there is no Redis; Debian has it
   const field = "{+key}{?field}";
   sourceContract("redis", {
     abilities: ["stat", "children", "templates", "complete", "watch"],
+    content: { ...contractContent, "user/1": "a key with another below", "user/1/friends": "below" },
     async open(content) {
       for (const [path, text] of Object.entries(content)) await redis.set(keyOf(path)!, text ?? "");
       await redis.hset("person", { name: "Ada", born: "1815" });

@@ -4,7 +4,7 @@ import type { Redis, RedisOptions as ClientOptions } from "ioredis";
 import { cancelled, unsupported } from "../../errors.ts";
 import { isPackageMissing, packageNeeded } from "../../lib/missing-package.ts";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
-import { toRedisError } from "./errors.ts";
+import { isWrongType, toRedisError } from "./errors.ts";
 import type { RedisTarget } from "./target.ts";
 
 /** Commands of this source. Every one of them only reads; `CONFIG SET` is sent by `enableNotifications` alone. */
@@ -42,7 +42,7 @@ export type Query = readonly [ReadCommand, ...Argument[]];
 
 export interface RedisConnection {
   send(query: Query, signal: AbortSignal): Promise<Reply>;
-  /** Sends all at once; the replies are in the same order. Throws the first error. */
+  /** Sends all at once; the replies are in the same order. Null for a value that has another type by now; throws any other error. */
   sendAll(queries: readonly Query[], signal: AbortSignal): Promise<Reply[]>;
   /** Sets which changes the server announces. */
   enableNotifications(flags: string, signal: AbortSignal): Promise<void>;
@@ -150,9 +150,16 @@ export function createRedisConnection({ target, timeoutMs }: ConnectionSettings)
 
     async sendAll(queries, signal) {
       if (queries.length === 0) return [];
-      return withClient(signal, (client) =>
-        Promise.all(queries.map((query) => client.callBuffer(...wordsOf(query)) as Promise<Reply>)),
-      );
+      const results = await withClient(signal, (client) => {
+        const pipeline = client.pipeline();
+        for (const query of queries) pipeline.callBuffer(...wordsOf(query));
+        return pipeline.exec();
+      });
+      return (results ?? []).map(([cause, reply]) => {
+        const error = cause && toRedisError(cause, target);
+        if (error && !isWrongType(error)) throw error;
+        return error ? null : (reply as Reply);
+      });
     },
 
     async enableNotifications(flags, signal) {

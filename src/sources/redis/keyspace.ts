@@ -8,7 +8,6 @@ import { segmentsOf } from "../../source.ts";
 import type { Entry, ListRequest } from "../../source.ts";
 import type { Query, RedisConnection } from "./connection.ts";
 import type { KeyPaths } from "./key-paths.ts";
-import { isWrongType } from "./errors.ts";
 import { describeValue, lengthCommands, type RedisType, toRedisType } from "./types.ts";
 
 export interface Keyspace {
@@ -109,14 +108,16 @@ export function createKeyspace({ connection, paths, isServed, maxScanned }: Keys
       if (!hasChildren) witnesses.delete(path);
       return { path, key, type, hasChildren };
     });
-    const entries = found.map(async ({ path, key, type, hasChildren }): Promise<Entry[]> => {
-      if (key === undefined || type === undefined) return hasChildren ? [{ path, mimeType: directoryType }] : [];
-      // A value that was replaced meanwhile by one of another type has no length now.
-      const length = await connection.send([lengthCommands[type], key], signal).catch(lengthUnknown);
-      const entry = toEntry(path, type, length);
+    const lengths = await connection.sendAll(
+      found.flatMap(({ key, type }): Query[] => (key && type ? [[lengthCommands[type], key]] : [])),
+      signal,
+    );
+    const following = lengths.values();
+    return found.flatMap(({ path, key, type, hasChildren }): Entry[] => {
+      if (!key || !type) return hasChildren ? [{ path, mimeType: directoryType }] : [];
+      const entry = toEntry(path, type, following.next().value);
       return [hasChildren ? { ...entry, hasChildren } : entry];
     });
-    return (await Promise.all(entries)).flat();
   }
 
   async function hasBelow(path: string, signal: AbortSignal): Promise<boolean | "unknown"> {
@@ -205,15 +206,12 @@ function checkCursor(cursor = "0"): string {
   return cursor;
 }
 
+/** `length` is no number if the value was replaced meanwhile by one of another type. */
 function toEntry(path: string, type: RedisType, length: unknown): Entry {
   const name = segmentsOf(path).at(-1) ?? "";
   const description = typeof length === "number" ? describeValue(type, length) : undefined;
   if (type !== "string") return { path, mimeType: "application/json", ...(description && { description }) };
   return { path, mimeType: mimeOfName(name), ...(typeof length === "number" && { size: length }) };
-}
-
-function lengthUnknown(cause: unknown): undefined {
-  if (!isWrongType(cause)) throw cause;
 }
 
 /** Bytes that mean themselves in a pattern. */
