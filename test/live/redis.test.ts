@@ -207,16 +207,18 @@ describe.skipIf(!isThere)(`redis (skipped where there is no Redis; Debian has it
       await redis.set("rare:one", "1");
     });
 
-    it("the first page takes one SCAN, and all pages together every key", async () => {
+    it("the first page takes one SCAN", async () => {
       const { source, sent } = openCounted();
       const first = await source.list(asking(100), call());
       expect(first.items.length).toBeGreaterThanOrEqual(100);
       expect(count(sent, "SCAN")).toBe(1);
       expect(sent.length).toBe(2 * first.items.length + 2);
-      const paths = new Set<string>();
-      for (const { path } of await collect<Entry>((cursor) => source.list(asking(1000, cursor), call())))
-        paths.add(path);
-      expect(paths.size).toBe(150_001);
+    });
+
+    it("all pages together have every key", async () => {
+      await redis.flushall();
+      await redis.call("DEBUG", "POPULATE", "20000", "item");
+      expect(await pathsOf(open())).toHaveLength(20_000);
     });
 
     it("a page of children takes ten SCANs at most, and is empty while none was found", async () => {

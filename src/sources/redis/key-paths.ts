@@ -86,6 +86,7 @@ function characterLength(bytes: Buffer, at: number): number {
 }
 
 export function parseBytes(text: string): Buffer {
+  if (!text.includes("\\x")) return Buffer.from(text);
   const pieces: Buffer[] = [];
   let from = 0;
   for (const found of text.matchAll(escape)) {
