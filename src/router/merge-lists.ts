@@ -94,7 +94,9 @@ export async function mergeListsAs<E extends Address, T>(
       const missing = size - items.length;
       if (missing === 0) look = Math.min(look * 2, longestLook);
       const wanted = run.cursorAfter ? missing + 1 : missing;
-      const limit = Math.min(missing === 0 ? look : first ? wanted : Math.max(wanted, longestLook), maxRequested);
+      const sameLimit = first && index === start ? (from?.limit ?? 0) : 0;
+      const fresh = Math.min(missing === 0 ? look : first ? wanted : Math.max(wanted, longestLook), maxRequested);
+      const limit = Math.max(fresh, sameLimit);
 
       let page: Page<E>;
       try {
@@ -133,7 +135,7 @@ export async function mergeListsAs<E extends Address, T>(
         if (items.length === size) {
           const next =
             given && run.cursorAfter ? where(mount, run.cursorAfter(given), undefined) : where(mount, cursor, given);
-          return { items, next, failures };
+          return { items, next: isUnordered && given ? { ...next, limit } : next, failures };
         }
         items.push(shown);
         given = entry;

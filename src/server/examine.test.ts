@@ -54,7 +54,7 @@ describe("a mount that is examined", () => {
     const { watch: _watch, ...silent } = source;
     expect(await examineMount({ name: "m", source: silent }, call)).toMatchObject({
       state: "ok",
-      says: "2 resources, listed and read; it cannot be watched",
+      says: "2 resources, listed and read; it cannot be watched: its source does not report changes",
     });
   });
 

@@ -1,5 +1,5 @@
 /** `pressmark watch`: prints a line for every change. */
-import { cancelled, invalid, notFound, quote, ResourceError } from "../../errors.ts";
+import { cancelled, invalid, quote, ResourceError, unsupported } from "../../errors.ts";
 import type { Change, Watch } from "../../resources.ts";
 import type { MountChange } from "../../server/watch-mounts.ts";
 import { defineCommand, flag, many } from "../command.ts";
@@ -70,7 +70,11 @@ async function watchUris(uris: readonly string[], list: boolean, context: Readin
     if (!watched.has(uri))
       context.warn(`cannot be watched: ${plain(uri)}${reason === undefined ? "" : ` (${plain(reason)})`}`);
   }
-  if (uris.length > 0 && watched.size === 0 && !list) throw notFound(uris[0]!);
+  if (uris.length > 0 && watched.size === 0 && !list) {
+    // Throws "not-found" if it does not exist; another server does not say which it is.
+    await context.resources.stat(uris[0]!, context.call);
+    throw unsupported(`the server does not report changes of ${quote(uris[0]!)}`);
+  }
   context.warn(`watching ${describeWatched(watched.size, list)}; stop with Ctrl-C`);
   return watch;
 }
