@@ -15,6 +15,7 @@ const required: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   mcp: { url: "https://mcp.example/mcp" },
   metrics: { url: "http://127.0.0.1:9090" },
   postgres: { url: "postgres://127.0.0.1/db" },
+  redis: { url: "redis://127.0.0.1:6379" },
   skills: { root: "/" },
   sqlite: { file: "/db.sqlite" },
 };
