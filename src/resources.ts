@@ -118,7 +118,9 @@ export function callerKey(caller: Caller): string {
   let key = callerKeys.get(caller);
   if (key === undefined) {
     const { id, groups, scopes, claims, owner } = caller;
-    key = groups || scopes || claims || owner ? JSON.stringify([id, groups, scopes, claims, owner]) : id;
+    // An id that looks like the key of another caller is written out, too.
+    const isPlain = !(groups || scopes || claims || owner || id.startsWith("["));
+    key = isPlain ? id : JSON.stringify([id, groups, scopes, claims, owner]);
     callerKeys.set(caller, key);
   }
   return key;
