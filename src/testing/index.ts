@@ -10,4 +10,4 @@ export type { TestListener } from "./listen.ts";
 export { resourcesContract } from "./resources-contract.ts";
 export type { ResourcesSetup } from "./resources-contract.ts";
 export { sourceContract } from "./source-contract.ts";
-export type { Ability, SourceSetup } from "./source-contract.ts";
+export type { Ability, ReportedChange, SourceSetup } from "./source-contract.ts";

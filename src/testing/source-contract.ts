@@ -55,7 +55,7 @@ export interface SourceSetup {
 }
 
 /** A change of one path. */
-type ReportedChange = Exclude<SourceChange, { readonly kind: "lost" }>;
+export type ReportedChange = Exclude<SourceChange, { readonly kind: "lost" }>;
 
 const abilities: readonly Ability[] = [
   "stat",
