@@ -10,18 +10,23 @@ beforeAll(() => {
 });
 afterAll(() => project[Symbol.dispose]());
 
-/** For browsers: it defines an element. */
-const inBrowser = "pressmark/picker";
+/** The picker is for browsers: it defines an element. */
+const names = subpaths.filter((name) => name !== "pressmark/picker");
 
 describe("without optional packages", () => {
   it("every subpath can be imported", () => {
-    const names = subpaths.filter((name) => name !== inBrowser);
     project.write(
       "program.js",
       `for (const name of ${JSON.stringify(names)})
          await import(name).catch(({ message }) => console.log(name + ": " + message));`,
     );
     expect(project.node("program.js")).toEqual({ status: 0, output: "" });
+  });
+
+  it("every subpath can be loaded with require()", () => {
+    const calls = names.map((name) => `require(${JSON.stringify(name)});`);
+    project.write("program.cjs", calls.join("\n"));
+    expect(project.node("program.cjs")).toEqual({ status: 0, output: "" });
   });
 
   it.each([

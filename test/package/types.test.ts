@@ -1,5 +1,6 @@
 /** The published types, as a program sees them that has installed the package and none of its optional packages. */
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createProject, packedFile, subpaths } from "./project.ts";
@@ -21,6 +22,7 @@ describe.each([
   it("need no optional package", () => {
     using project = createProject("@types/node");
     project.write("program.ts", importing(onServer));
+    project.write("source.ts", exampleIn("docs/api.md"));
     expect(project.typeErrors(options)).toBe("");
   });
 
@@ -52,6 +54,11 @@ it("@arethetypeswrong/cli finds nothing wrong with any subpath", () => {
   );
   expect(status, stdout).toBe(0);
 });
+
+/** The program of a page. */
+function exampleIn(page: string): string {
+  return /^```ts\n(.*?)^```$/ms.exec(readFileSync(join(import.meta.dirname, "../..", page), "utf8"))![1]!;
+}
 
 function importing(names: readonly string[]): string {
   const imports = names.map((name, index) => `import * as module${index} from ${JSON.stringify(name)};`);
