@@ -24,7 +24,7 @@ import type {
 import { invalid } from "./errors.ts";
 import type { Runtime } from "./runtime.ts";
 
-export type { Runtime } from "./runtime.ts";
+export type { LogLevel, Runtime } from "./runtime.ts";
 
 /**
  * A location inside a mount. The router decodes a URI into an address once: a source never sees a percent-escape,
@@ -178,7 +178,7 @@ export interface SourceProblem {
   readonly advice?: string;
 }
 
-interface EntryChange {
+export interface EntryChange {
   /**
    * Nothing else is meant: a path below it that appears or goes as well is reported in its own change. Without it, everything below goes
    * with an entry that goes. Needed for a resource that goes while its children stay.

@@ -4,18 +4,25 @@ import type { SourceDefinition } from "../source.ts";
 import type { sources } from "../sources/index.ts";
 import type { configSchema, mountSchema } from "./schema.ts";
 
-type Sources = typeof sources;
-type OptionsOf<Name extends keyof Sources> =
-  Awaited<ReturnType<Sources[Name]>>["default"] extends SourceDefinition<infer Options> ? Partial<Options> : never;
+export type BuiltInSources = typeof sources;
+
+/** Options of a built-in source. */
+export type SourceOptionsInput<Name extends keyof BuiltInSources> =
+  Awaited<ReturnType<BuiltInSources[Name]>>["default"] extends SourceDefinition<infer Options>
+    ? Partial<Options>
+    : never;
 
 /** Keys that every mount may have besides the options of its source. */
-export type MountKeys = Omit<z.input<ReturnType<typeof mountSchema>>, "source">;
+export type CommonMountInput = Omit<z.input<ReturnType<typeof mountSchema>>, "source">;
 
 /** A mount of a built-in source, or of a custom one: its definition, or the file that exports it. */
 export type MountInput =
-  | { [Name in keyof Sources]: { readonly source: Name } & OptionsOf<Name> & MountKeys }[keyof Sources]
+  | {
+      [Name in keyof BuiltInSources]: { readonly source: Name } & SourceOptionsInput<Name> & CommonMountInput;
+    }[keyof BuiltInSources]
   // oxlint-disable-next-line typescript/no-explicit-any -- each source has its own options
-  | ({ readonly source: SourceDefinition<any> | `./${string}` | `../${string}` } & MountKeys & Record<string, unknown>);
+  | ({ readonly source: SourceDefinition<any> | `./${string}` | `../${string}` } & CommonMountInput &
+      Record<string, unknown>);
 
 export interface ConfigInput extends Omit<z.input<ReturnType<typeof configSchema>>, "mounts" | "$schema"> {
   readonly mounts?: Readonly<Record<string, MountInput>>;

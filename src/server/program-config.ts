@@ -1,7 +1,7 @@
 /** The config of a program that passes its mounts as values. */
 import { checkMounts } from "../config/check-mounts.ts";
 import type { Config, MountConfig } from "../config/config.ts";
-import type { MountInput, MountKeys } from "../config/define-config.ts";
+import type { MountInput, CommonMountInput } from "../config/define-config.ts";
 import { mountBase, schemePattern } from "../config/mount-base.ts";
 import { formatPath, type KeyPath, type Problem } from "../config/problem.ts";
 import { isPlainObject } from "../config/references.ts";
@@ -20,7 +20,9 @@ interface ProgramMountOptions {
 }
 
 /** A source of the program, or a mount as in a config file: `{ source: "file", root: "docs" }`. */
-export type ProgramMount = Source | ((MountInput | ({ readonly source: Source } & MountKeys)) & ProgramMountOptions);
+export type ProgramMount =
+  | Source
+  | ((MountInput | ({ readonly source: Source } & CommonMountInput)) & ProgramMountOptions);
 
 export interface ProgramConfigOptions {
   /** By name. */

@@ -30,6 +30,8 @@ import { createSharedWatch } from "../backends/shared-watch.ts";
 /** How often expired results are purged and stored sources are followed again. */
 const sweepMs = 60_000;
 
+export type { AnalysisOptions } from "./analysis/options.ts";
+
 export default defineSource<AnalysisOptions>({
   name: "analysis",
   summary: "Stored results of analyses by several language models, reused instead of computed again",
@@ -58,7 +60,7 @@ export default defineSource<AnalysisOptions>({
   },
 });
 
-/** Closes `store` when it is closed. `runtime.now` must be the clock of the store. */
+/** @internal Closes `store` when it is closed. `runtime.now` must be the clock of the store. */
 export function openAnalysis(options: AnalysisOptions, runtime: Runtime, store: AnalysisStore): Source {
   const { now, wait, log } = runtime;
   const closing = new AbortController();

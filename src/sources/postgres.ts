@@ -44,6 +44,8 @@ import { createPostgresWatch } from "./postgres/watch.ts";
 /** How many rows the next statement reads when most of a page may not be shown. */
 const longLook = 1000;
 
+export type { PostgresOptions } from "../backends/postgres/options.ts";
+
 export default defineSource<PostgresOptions>({
   name: "postgres",
   summary: "Tables, views, functions and types of a PostgreSQL database; rows if configured",
@@ -57,7 +59,7 @@ export default defineSource<PostgresOptions>({
   open: async (options, runtime) => openPostgres(options, runtime),
 });
 
-/** `connect` creates the connection. Nothing is connected before the first call. */
+/** @internal `connect` creates the connection. Nothing is connected before the first call. */
 export function openPostgres(options: PostgresOptions, runtime: Runtime, connect = createConnection): Source {
   const { maxRows, maxBytes, pollMs, timeoutMs, maxConnections, fullText = [], documents = [] } = options;
   const target = parseUrl(options.url);

@@ -13,6 +13,7 @@ import type { OutgoingResponse } from "./outgoing-response.ts";
 import { thenClose } from "./refusals.ts";
 import { isEarly, sendInOrder } from "./send-in-order.ts";
 
+export type { GateDecision } from "./http-core.ts";
 export type { GateRefusal } from "./handler-options.ts";
 
 export type RequestGate = (

@@ -1,6 +1,6 @@
 /** Detects changes of keys by the notifications of the server. */
 import { unsupported } from "../../errors.ts";
-import type { DatabaseWatch } from "../../backends/shared-watch.ts";
+import type { ChangeDetector } from "../../backends/shared-watch.ts";
 import type { Runtime, SourceChange } from "../../source.ts";
 import type { RedisConnection } from "./connection.ts";
 import { isRefused } from "./errors.ts";
@@ -26,7 +26,7 @@ const goneEvents = new Set(["del", "expired", "evicted", "rename_from", "move_fr
 /** Events that leave the content unchanged. */
 const otherEvents = new Set(["expire", "persist", "hexpire", "hpersist", "xsetid"]);
 
-export function createRedisWatch(options: RedisWatchOptions): (detector: DatabaseWatch) => Promise<void> {
+export function createRedisWatch(options: RedisWatchOptions): (detector: ChangeDetector) => Promise<void> {
   const { connection, keyspace, database, notifications, pollMs, wait } = options;
 
   /** Throws "unsupported" if the server does not announce every change. */
