@@ -1,8 +1,9 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { openPolicy } from "../access/policy.ts";
 import { notFound } from "../errors.ts";
 import { createResources } from "../router/create-resources.ts";
 import type { Source } from "../source.ts";
+import { createApp } from "../server/create-app.ts";
 import { createRuntime } from "../server/runtime.ts";
 import { sourceContract } from "../testing/source-contract.ts";
 import { defineResources, type DefinedResources } from "./define-resources.ts";
@@ -151,6 +152,20 @@ describe("a function", () => {
     const read = waiting.read({ path: "slow" }, { ...call, signal: stop.signal });
     stop.abort();
     await expect(read).rejects.toMatchObject({ name: "AbortError" });
+  });
+});
+
+describe("search", () => {
+  it.each([
+    ["texts", { "a.md": "the needle" }],
+    ["what functions return", { "a.md": () => "the needle", b: "hay" }],
+  ])("of a served program finds %s", async (_, texts) => {
+    const { resources, close } = await createApp({ name: "w", mounts: { w: defineResources({ texts }) } });
+    await vi.waitFor(async () => {
+      const { hits, ready } = await resources.search({ text: "needle", limit: 10 }, call);
+      expect({ ready, uris: hits.map(({ resource }) => resource.uri) }).toEqual({ ready: 1, uris: ["w://a.md"] });
+    }, 20_000);
+    await close();
   });
 });
 
