@@ -201,6 +201,7 @@ describe("changes", () => {
     expect(() => source.changed("b.md")).toThrow('"b.md" is no text and matches no template');
     expect(() => source.changed("forecast/Kyoto?days=1")).toThrow("use `at` of the template");
     expect(() => source.changed({ path: "forecast/Kyoto", query: { unit: "C" } })).toThrow("matches no template");
+    expect(() => source.changed("weather://a.md")).toThrow("write its path alone");
     source.set("why?", "1");
     source.changed("why?");
   });
