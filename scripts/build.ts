@@ -98,7 +98,7 @@ async function buildModules(): Promise<void> {
         },
         {
           name: "server",
-          test: /src\/(?:access|layers(?!\/(?:mask-text|redact))|router|watch|server\/(?:activity-log|built-in-mounts|change-queue|clean-up|cursor-key|folder|index-status|instructions|line-limit|locate|open-|picker-app|picker-page|runtime|search\/index-location|server-index|server-metrics|start-|status-)|config\/(?:find-config|skill-folders)|lib\/(?:package-folder|uri-template)|protocol(?!\/client-results)|transport)/,
+          test: /src\/(?:access|layers(?!\/(?:mask-text|redact))|router|watch|server\/(?:activity-log|built-in-mounts|change-queue|clean-up|cursor-key|folder|index-status|instructions|line-limit|locate|open-|picker-app|picker-page|runtime|search\/index-location|server-index|server-metrics|start-|status-)|config\/find-config|backends\/skill-folders|lib\/(?:package-folder|uri-template)|protocol(?!\/client-results)|transport)/,
         },
         {
           name: "files",

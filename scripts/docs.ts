@@ -5,8 +5,10 @@ import { dirname, join } from "node:path";
 import { allCommands } from "../src/cli/commands/index.ts";
 import { reference } from "../src/cli/reference.ts";
 import { configJsonSchema } from "../src/config/json-schema.ts";
-import { withTables } from "../src/config/reference.ts";
+import { withOptions, withTables } from "../src/config/reference.ts";
+import type { SourceDefinition } from "../src/source.ts";
 import { analysisJsonSchema } from "../src/sources/analysis/json-schema.ts";
+import { sources } from "../src/sources/index.ts";
 
 const root = dirname(import.meta.dirname);
 const docs = join(root, "docs");
@@ -14,6 +16,17 @@ await writeFile(join(docs, "cli.md"), reference(await allCommands()));
 
 const page = join(docs, "configuration.md");
 await writeFile(page, await withTables(await readFile(page, "utf8")));
+
+for (const [name, load] of Object.entries(sources)) {
+  const file = `docs/sources/${name}.md`;
+  try {
+    const { default: definition } = await load();
+    const before = await readFile(join(root, file), "utf8");
+    await writeFile(join(root, file), await withOptions(before, definition as SourceDefinition));
+  } catch (cause) {
+    throw new Error(`${file} cannot be filled in; CONTRIBUTING.md says what it contains`, { cause });
+  }
+}
 
 const schemas = { "pressmark.schema.json": await configJsonSchema(), "analysis.schema.json": analysisJsonSchema() };
 for (const [name, schema] of Object.entries(schemas)) {

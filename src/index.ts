@@ -146,6 +146,18 @@ export {
 } from "./source.ts";
 export { sources } from "./sources/index.ts";
 export { createActionEndpoint, type ActionEndpoint } from "./transport/action-endpoint.ts";
-export { createHttp, type Http, type HttpOptions } from "./transport/http.ts";
+export { createFetchHandler, type FetchHandler, type FetchHandlerOptions } from "./transport/fetch-handler.ts";
+export type { HandlerOptions } from "./transport/handler-options.ts";
+export {
+  createHttp,
+  type GateRefusal,
+  type Http,
+  type HttpOptions,
+  type NextHandler,
+  type PublicDocument,
+  type RequestGate,
+} from "./transport/http.ts";
+export type { RequestContext } from "./transport/incoming-request.ts";
 export { type Listening, listen, type ListenOptions } from "./transport/listen.ts";
 export { serveStdio, type StdioOptions } from "./transport/stdio.ts";
+export type { FetchContext } from "./transport/web-request.ts";

@@ -67,6 +67,7 @@ export function wrapSource(
     isRanked: inner.isRanked,
     timeoutMs: inner.timeoutMs,
     watchesPerCaller: inner.watchesPerCaller,
+    impliesDirectories: inner.impliesDirectories,
   };
   for (const name of operations) {
     const method: OperationMethod | undefined = inner[name]?.bind(inner);

@@ -43,6 +43,14 @@ export interface Template extends Description {
 /** MIME type of a directory: it has children and no content. */
 export const directoryType = "inode/directory";
 
+/** In `meta`: true for a resource that has children as well. */
+export const hasChildrenKey = "pressmark/hasChildren";
+
+/** Returns whether `children` works: for a directory, and for a resource that has children as well. */
+export function hasChildren({ mimeType, meta }: Pick<Description, "mimeType" | "meta">): boolean {
+  return mimeType === directoryType || meta?.[hasChildrenKey] === true;
+}
+
 /**
  * The data of a content. The same object represents the same content from the source to the wire,
  * so that a transport can cache its encoding.
@@ -110,7 +118,9 @@ export function callerKey(caller: Caller): string {
   let key = callerKeys.get(caller);
   if (key === undefined) {
     const { id, groups, scopes, claims, owner } = caller;
-    key = groups || scopes || claims || owner ? JSON.stringify([id, groups, scopes, claims, owner]) : id;
+    // An id that looks like the key of another caller is written out, too.
+    const isPlain = !(groups || scopes || claims || owner || id.startsWith("["));
+    key = isPlain ? id : JSON.stringify([id, groups, scopes, claims, owner]);
     callerKeys.set(caller, key);
   }
   return key;
@@ -375,6 +385,15 @@ export type Change = { readonly kind: "updated"; readonly uri: string } | { read
 export interface Watch extends AsyncIterable<Change> {
   /** Those of the filter's URIs that are watched, as the caller wrote them. URIs that cannot be read are left out. */
   readonly uris: readonly string[];
+  /** Those that exist and cannot be watched. Absent if there are none, or if another server does not name them. */
+  readonly unwatched?: readonly UnwatchedUri[];
+}
+
+/** A URI whose source does not report changes. */
+export interface UnwatchedUri {
+  readonly uri: string;
+  /** A sentence for people: why, and what to change if that is possible. */
+  readonly reason: string;
 }
 
 /** Everything a client can request. Implemented by the router for local mounts and by the client for a remote server. */
@@ -400,7 +419,10 @@ export interface Resources {
   act?(what: Pick<Action, "mount" | "name">, input: unknown, call: Call): Promise<ActionResult>;
   /** Tools and prompts of other servers. Absent if there are none and never will be. */
   readonly relayed?: Relayed;
-  /** Resolves once armed: a change made after that is never missed. Ends when the call's signal does. */
+  /**
+   * Resolves once armed: a change made after that is never missed. Ends when the call's signal does. Throws "unsupported" if nothing but
+   * URIs is watched and none of those that exist can be: waiting for their changes would look as if there were none.
+   */
   watch(filter: WatchFilter, call: Call): Promise<Watch>;
   /** Freshness of lists. */
   readonly listFreshness: Freshness;

@@ -21,6 +21,7 @@ import type {
   RelayedToolResult,
   Suggestions,
 } from "./resources.ts";
+import { invalid } from "./errors.ts";
 import type { Runtime } from "./runtime.ts";
 
 export type { Runtime } from "./runtime.ts";
@@ -30,9 +31,15 @@ export type { Runtime } from "./runtime.ts";
  * a `.` or `..` segment, or two forms of the same address.
  */
 export interface Address {
-  /** Decoded segments joined by "/", with no leading "/". "" is the mount itself. Empty segments count: "a", "a/" and "a//b" all differ. */
+  /**
+   * Decoded segments joined by "/". "" is the mount itself. Empty segments count, also at the beginning: "a", "a/", "/a" and "a//b" all
+   * differ. Only a single empty segment does not exist: it would be the mount itself.
+   */
   readonly path: string;
-  /** A variable that the source does not know makes the address a missing one ("not-found"): a wrong address must not read like a right one. */
+  /**
+   * A variable that the source does not know makes the address a missing one ("not-found"), for every operation: a wrong address must
+   * not read like a right one. The order of variables has no meaning, and no variables are the same as no query.
+   */
   readonly query?: Readonly<Record<string, string>>;
 }
 
@@ -44,8 +51,10 @@ export function segmentsOf(path: string): string[] {
   return path === "" ? [] : path.split("/").map((segment) => segment.replaceAll(innerSlash, "/"));
 }
 
-/** Joins segments into a path; the inverse of `segmentsOf`. */
+/** Joins segments into a path; the inverse of `segmentsOf`. Throws "invalid" for a single empty segment, which no path expresses. */
 export function pathOf(segments: readonly string[]): string {
+  if (segments.length === 1 && segments[0] === "")
+    throw invalid("a single empty segment is no path: the empty path is the mount itself; leave it out");
   return segments.map((segment) => segment.replaceAll("/", innerSlash)).join("/");
 }
 
@@ -55,7 +64,7 @@ export interface Entry extends Address {
   readonly name?: string;
   readonly title?: string;
   readonly description?: string;
-  /** `inode/directory` for an entry that has children. */
+  /** `inode/directory` for a directory: an entry that has children and no content. */
   readonly mimeType?: string;
   readonly size?: number;
   readonly annotations?: Annotations;
@@ -67,8 +76,9 @@ export interface Entry extends Address {
   /** The target, if this entry is a link. A caller who may not see the target does not see this entry either. */
   readonly reveals?: Address;
   /**
-   * True for a resource that has children as well, such as the key `user:1` beside `user:1:friends`. It is listed and read like any
-   * resource; `children` of its parent contains it once, and `children` of it lists what is below.
+   * True for a resource that has children as well, such as the key `user:1` beside `user:1:friends`. `list` contains it, `read` returns
+   * its content, `children` of its parent contains it once, and `children` of it lists what is below. `mimeType` is that of its content.
+   * The mount itself may be such a resource.
    */
   readonly hasChildren?: true;
   /** Number of children of a directory, if known. Not shown to a caller who may not see all of them. */
@@ -169,18 +179,22 @@ export interface SourceProblem {
 }
 
 interface EntryChange {
-  /** It is a directory, and every path below it that appears or goes with it is reported in its own change. */
+  /**
+   * Nothing else is meant: a path below it that appears or goes as well is reported in its own change. Without it, everything below goes
+   * with an entry that goes. Needed for a resource that goes while its children stay.
+   */
   readonly eachBelow?: true;
-  /** It is not in the list, which therefore does not change. */
+  /** It is not in the list, which therefore does not change. A directory is never in the list. */
   readonly isUnlisted?: true;
 }
 
+/** `changed` need not be reported for a directory: what appears or goes directly below it changes its children, and the router derives that. */
 export type SourceChange =
   /** The content at this path has changed. */
   | { readonly kind: "changed"; readonly path: string }
-  /** A new entry exists. */
+  /** A new entry exists: a resource or a directory. Resources below a new directory are reported as well, or all of them as "lost". */
   | ({ readonly kind: "appeared"; readonly path: string } & EntryChange)
-  /** An entry no longer exists. */
+  /** An entry no longer exists. One that never existed is not reported. */
   | ({ readonly kind: "gone"; readonly path: string } & EntryChange)
   /** Changes may have been missed: anything may have changed, appeared or gone; with `isUnlisted`, nothing that is in the list appeared or went. */
   | { readonly kind: "lost"; readonly isUnlisted?: true };
@@ -218,7 +232,7 @@ export interface SourceActionResult {
 
 /** Required of every source. */
 export interface SourceListing {
-  /** Pages are disjoint, ordered by address and together complete. Directories are not listed. */
+  /** Pages are disjoint, ordered by address and together complete, unless `isUnordered` is set. Directories are not listed. */
   list(request: ListRequest, call: Call): Promise<Page<Entry>>;
   /** A missing address throws "not-found"; the result is never an empty array. A directory throws "directory". */
   read(at: Address, call: Call): Promise<readonly Part[]>;
@@ -228,13 +242,18 @@ export interface SourceListing {
 export interface SourceBrowsing {
   /** Returns the entry that `list` gives for this address; also works for directories. A missing address throws "not-found". */
   stat(at: Address, call: Call): Promise<Entry>;
-  /** Lists the direct children of a directory, including directories. Pages as for `list`. Anything else throws "not-found". */
+  /**
+   * Lists the direct children of a directory, or of a resource with `hasChildren`: resources and directories, each once. Pages as for
+   * `list`. Anything else throws "not-found".
+   */
   children(at: Address, request: ListRequest, call: Call): Promise<Page<Entry>>;
   /** Order of the paths in `list`, if the backend has a fixed order other than by address; `children` may use yet another. */
   readonly order: (left: string, right: string) => number;
   /**
-   * True if the backend lists in no order, such as Redis. The pages of `list` and `children` then contain every entry that exists all the
-   * time, in any order and with cursors of the backend's own; an entry may occur again on a later page, and a page may be empty while `next` is set.
+   * True if the backend lists in no order, such as Redis: sorting everything first would delay the first page. The pages of `list`,
+   * `listIndexed` and `children` then contain every entry that exists all the time, in any order, with cursors of the backend's own. An
+   * entry may occur again on a later page, and a page may be empty while `next` is set. A cursor may be used again: it leads to the same
+   * entries as far as they still exist, more of them with a larger limit. `order` and `cursorAfter` are absent.
    */
   readonly isUnordered: true;
   /** True if entries have priorities and listing all of them is fast: what to read first is then chosen from the whole list. */
@@ -297,12 +316,23 @@ export interface SourceSkills {
 export interface SourceWatching {
   /**
    * Resolves once armed: a change made after that is never missed. A path reported as appeared or changed is listed or is a directory,
-   * unless `lists` says otherwise. Ends when the call's signal does; throws if it cannot continue.
+   * unless `lists` says otherwise. Ends when the call's signal does.
    * Any number of watches run concurrently. Each reports every change after it was armed, independent of the others.
+   *
+   * If it cannot be armed, or can no longer continue, it throws. "unsupported" means never: this backend, as it is configured, reports no
+   * changes. The message says why and how to turn it on; callers are told so, and nothing is tried again. Every other error means not now,
+   * as does an iteration that ends without the signal: the watch is tried again with growing delays, and once it is back everyone is told
+   * that changes may have been missed.
    */
   watch(call: Call): Promise<SourceWatch>;
   /** True if `watch` reports only what the caller of its call may know: each caller then has a watch of their own. */
   readonly watchesPerCaller: true;
+  /**
+   * True if directories exist only through the paths below them, as in a key store, and `watch` does not report that they appear or go.
+   * Whoever watches a directory is then notified of everything that appears or goes below it, at any depth. Otherwise `watch` reports
+   * directories, and only direct children count.
+   */
+  readonly impliesDirectories: true;
   /**
    * Returns whether `list` includes this address. For a source whose `watch` also reports unlisted paths: the index takes only listed ones.
    * Absent if everything that `stat` finds, except directories, is listed.
@@ -447,7 +477,7 @@ export interface ProjectFolder {
   entries(folder?: string): readonly { readonly name: string; readonly isDirectory: boolean }[];
   /** Text of a small file. */
   text(file: string): string;
-  /** Variables of .env files, preferred files first. */
+  /** Variables of .env files, each once, from the file that overrides the others. */
   readonly variables: readonly ProjectVariable[];
   /** Containers of compose files. */
   readonly containers: readonly ProjectContainer[];
@@ -470,7 +500,7 @@ export interface ProjectContainer {
   readonly image: string;
   /** The port of this machine that leads to a port of the container. */
   portFor(target: number): number | undefined;
-  /** An environment variable of the container, as a text for the config, with references for secrets; undefined if it is not set. */
+  /** An environment variable of the container, encoded as part of a URL in the config; a secret is a reference. Undefined if it is not set. */
   variable(name: string): string | undefined;
 }
 
@@ -482,8 +512,12 @@ export interface Detection {
   readonly where: string;
   /** Suggested options. A secret is a reference, such as `${env:REDIS_PASSWORD}`. */
   readonly values: Readonly<Record<string, string | readonly string[]>>;
-  /** What must be there before it can be served, such as an environment variable. The mount is then optional. */
+  /** What must be there before it can be served, such as an environment variable. `init` then writes an optional mount; without it, a comment. */
   readonly needs?: string;
+  /** Name of the mount, for a source that finds several. Default: the name of the source. */
+  readonly name?: string;
+  /** True if it shows texts of the project unchanged: if settings of the project contain secrets, `init` masks them. */
+  readonly showsTexts?: true;
 }
 
 export interface SourceDefinition<Options = unknown> {
@@ -510,7 +544,10 @@ export interface SourceDefinition<Options = unknown> {
    * such a mount are never marked public. Absent if the backend needs no credentials.
    */
   usesCredentials?(options: Options): boolean;
-  /** Finds what this source could serve in a project, for `pressmark init`. Synchronous; reads nothing but the project. */
+  /**
+   * Finds what this source could serve in a project, for `pressmark init`. Synchronous; reads nothing but the project. Called only of built-in
+   * sources: the code of a package does not run before it is trusted.
+   */
   detect?(project: ProjectFolder): readonly Detection[];
   open(options: Options, runtime: Runtime): Promise<Source>;
 }

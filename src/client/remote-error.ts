@@ -163,6 +163,7 @@ function fromAnswer(cause: ProtocolError, uri: string | undefined): ResourceErro
   const details = isRemoteObject(cause.data) ? cause.data : {};
   const reason = details["reason"];
   if (reason === "too-large") return new ResourceError("too-large", message, { cause, details });
+  if (reason === "unwatchable") return new ResourceError("unsupported", message, { cause, details });
   if (typeof details["retryAfterMs"] === "number")
     return new ResourceError("busy", message, { cause, details, passing: true });
   if (uri !== undefined && reason === undefined && meansMissing(code, message)) return notFound(uri, cause);

@@ -1,4 +1,5 @@
 /** The watches of one connection, for either era. */
+import type { Watch } from "../resources.ts";
 import type { ClientConnection } from "./reconnect.ts";
 
 export interface RemoteWatch {
@@ -13,8 +14,7 @@ export interface RemoteWatch {
   readonly over: Promise<void>;
 }
 
-export interface Armed {
-  readonly uris: readonly string[];
+export interface Armed extends Pick<Watch, "uris" | "unwatched"> {
   readonly list: boolean;
 }
 

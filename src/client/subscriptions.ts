@@ -1,5 +1,6 @@
 /** Older era: one subscription for each URI, shared by all watchers. */
 import { ResourceError } from "../errors.ts";
+import type { UnwatchedUri } from "../resources.ts";
 import { toRemoteError } from "./remote-error.ts";
 import type { RemoteWatch, RemoteWatchOptions } from "./remote-watch.ts";
 
@@ -23,8 +24,8 @@ export function createRemoteSubscriptions({ connection, timeoutMs, isWanted }: R
     return done;
   }
 
-  /** Returns whether the URI exists. */
-  function subscribe(uri: string): Promise<boolean> {
+  /** Returns whether the URI exists, or why it cannot be watched. */
+  function subscribe(uri: string): Promise<boolean | UnwatchedUri> {
     return inOrder(uri, async () => {
       if (subscribed.has(uri)) return true;
       try {
@@ -32,8 +33,9 @@ export function createRemoteSubscriptions({ connection, timeoutMs, isWanted }: R
         subscribed.add(uri);
         return true;
       } catch (cause) {
-        const { kind } = toRemoteError(cause, never, uri);
+        const { kind, message, details } = toRemoteError(cause, never, uri);
         if (kind === "not-found" || kind === "invalid") return false;
+        if (details?.["reason"] === "unwatchable") return { uri, reason: message };
         throw cause;
       }
     });
@@ -56,12 +58,14 @@ export function createRemoteSubscriptions({ connection, timeoutMs, isWanted }: R
       if (uris.length > 0 && !(can?.subscribe && isHeard))
         throw new ResourceError("unsupported", "the server does not report changes of resources");
       const armed: string[] = [];
+      const unwatched: UnwatchedUri[] = [];
       for (let at = 0; at < uris.length; at += atOnce) {
         const batch = uris.slice(at, at + atOnce);
         const there = await Promise.all(batch.map(subscribe));
-        armed.push(...batch.filter((_, index) => there[index]));
+        armed.push(...batch.filter((_, index) => there[index] === true));
+        unwatched.push(...there.filter((each) => typeof each === "object"));
       }
-      return { uris: armed, list: list && isHeard && can?.listChanged === true };
+      return { uris: armed, list: list && isHeard && can?.listChanged === true, unwatched };
     },
     remove: (uris) => void Promise.all(uris.map(unsubscribe)),
     rest() {},

@@ -1,5 +1,5 @@
 /** One watch for both eras, restored whenever it is lost. */
-import { ResourceError, retryAfterOf } from "../errors.ts";
+import { ResourceError, retryAfterOf, unsupported } from "../errors.ts";
 import { createBackoff } from "../lib/backoff.ts";
 import { createCoalescingQueue, type CoalescingQueue } from "../lib/coalescing-queue.ts";
 import { wait } from "../lib/wait.ts";
@@ -178,6 +178,7 @@ export function createRemoteWatcher({ link, changed, timeoutMs, patience, now }:
       // Registered first, so that no change is lost between the response and the reader.
       enter(watch);
       const stop = (): void => end(watch);
+      let unwatched: NonNullable<Watch["unwatched"]> = [];
       call.signal.addEventListener("abort", stop, { once: true });
       try {
         const armed = await link.send(
@@ -187,6 +188,9 @@ export function createRemoteWatcher({ link, changed, timeoutMs, patience, now }:
         if (uris.length === 0 && !armed.list)
           throw new ResourceError("unsupported", "the server does not report changes of its list");
         if (call.signal.aborted) throw new ResourceError("cancelled", "cancelled");
+        ({ unwatched = [] } = armed);
+        const [first] = unwatched;
+        if (first && armed.uris.length === 0 && !list) throw unsupported(first.reason);
         leave(watch);
         const there = new Set(armed.uris);
         watch.uris = watch.uris.filter((uri) => there.has(uri));
@@ -201,6 +205,7 @@ export function createRemoteWatcher({ link, changed, timeoutMs, patience, now }:
       if (list) changed(listChanged);
       return {
         uris: watch.uris,
+        ...(unwatched.length > 0 && { unwatched }),
         [Symbol.asyncIterator]: () => ({
           next: () => reader.next(),
           return() {

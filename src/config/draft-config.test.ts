@@ -6,9 +6,10 @@ import { parse } from "yaml";
 import { defineSource } from "../source.ts";
 import { createMemory } from "../sources/memory.ts";
 import { sources } from "../sources/index.ts";
-import { draftConfig, isServable } from "./draft-config.ts";
+import { draftConfig } from "./draft-config.ts";
 import { loadConfig } from "./load-config.ts";
-import { survey } from "./survey.ts";
+import { type ProjectFinding, survey } from "./survey.ts";
+import type { Registry } from "./find-source.ts";
 
 let root: string;
 let project: string;
@@ -45,7 +46,7 @@ function build(): void {
 
 const known = (definition: ReturnType<typeof database>) => ({
   ...sources,
-  postgres: async () => ({ default: definition }),
+  postgres: async () => ({ default: { ...definition, detect: (await sources.postgres()).default.detect! } }),
 });
 
 function database() {
@@ -63,30 +64,35 @@ function database() {
   });
 }
 
-async function draft(registry: Parameters<typeof draftConfig>[0]["registry"] = sources): Promise<string> {
-  return draftConfig({ project, findings: survey(project), schema: "./schema.json", registry });
+/** Fails if a source does. */
+function find(folder = project, registry: Registry = sources): Promise<ProjectFinding[]> {
+  return survey(folder, { registry, log: (_level, message) => expect.unreachable(message) });
+}
+
+async function draft(registry: Registry = sources): Promise<string> {
+  return draftConfig({ project, findings: await find(project, registry), schema: "./schema.json", registry });
 }
 
 describe("the look at a project", () => {
-  it("finds what could be served, by name", () => {
+  it("finds what could be served, by name", async () => {
     build();
-    expect(survey(project).map(({ what, where, source }) => `${what}: ${where} (${source})`)).toEqual([
-      "git repository: .git (git)",
-      "documentation: docs (docs)",
-      "skills: .claude/skills (skills)",
+    expect((await find()).map(({ what, where, source }) => `${what}: ${where} (${source})`)).toEqual([
       "settings: compose.yaml, .env.example (config)",
-      "PostgreSQL in a container: compose.yaml (db) (postgres)",
+      "documentation: docs (docs)",
+      "git repository: .git (git)",
       "Prometheus in a container: compose.yaml (metrics) (metrics)",
       "Prometheus: .env.example (PROMETHEUS_URL) (metrics)",
       "Prometheus: prometheus.yml (metrics)",
+      "PostgreSQL in a container: compose.yaml (db) (postgres)",
+      "skills: .claude/skills (skills)",
       "SQLite database: data.sqlite3 (sqlite)",
     ]);
-    expect(JSON.stringify(survey(project))).not.toContain("very-secret");
+    expect(JSON.stringify(await find())).not.toContain("very-secret");
   });
 
-  it("finds documentation by Japanese names, in either form of Unicode", () => {
+  it("finds documentation by Japanese names, in either form of Unicode", async () => {
     for (const name of ["資料", "ドキュメント".normalize("NFD"), "写真"]) put(`${name}/a.md`);
-    expect(new Set(survey(project).map(({ where }) => where))).toEqual(
+    expect(new Set((await find()).map(({ where }) => where))).toEqual(
       new Set(["資料", "ドキュメント".normalize("NFD")]),
     );
   });
@@ -95,26 +101,26 @@ describe("the look at a project", () => {
     put(".env.example", "S3_BUCKET=very-secret\nGCS_BUCKET=very-secret\nGOOGLE_DRIVE_FOLDER_ID=very-secret\n");
     put("compose.yaml", "services:\n  store:\n    image: minio/minio:latest\n");
     put("package.json", '{ "homepage": "https://docs.example.com/" }');
-    expect(survey(project).map(({ source, values }) => [source, values])).toEqual([
+    expect((await find()).map(({ source, values }) => [source, values])).toEqual([
       ["config", { root: ".", files: ["compose.yaml"] }],
-      ["s3", { endpoint: "http://127.0.0.1:9000" }],
-      ["s3", { buckets: ["${env:S3_BUCKET}"] }],
       ["gcs", { buckets: ["${env:GCS_BUCKET}"] }],
       ["gdrive", { folders: ["${env:GOOGLE_DRIVE_FOLDER_ID}"] }],
+      ["s3", { endpoint: "http://127.0.0.1:9000" }],
+      ["s3", { buckets: ["${env:S3_BUCKET}"] }],
       ["web", { pages: ["https://docs.example.com/"] }],
     ]);
     const text = await draft();
     expect(text).toContain('#   buckets: ["${env:S3_BUCKET}"] # Buckets to serve');
     expect(text).not.toContain("very-secret");
     put("package.json", '{ "homepage": "https://github.com/me/mine" }');
-    expect(survey(project).map(({ source }) => source)).not.toContain("web");
+    expect((await find()).map(({ source }) => source)).not.toContain("web");
   });
 
   it("detects metrics, and lists the required options in the draft", async () => {
     put(".env.example", "MIMIR_URL=very-secret\n");
     put("compose.yaml", "services:\n  tsdb:\n    image: victoriametrics/victoria-metrics:v1.100.0\n");
     put("prometheus.yml", "scrape_configs: []\n");
-    expect(survey(project).flatMap(({ source, values }) => (source === "metrics" ? [values] : []))).toEqual([
+    expect((await find()).flatMap(({ source, values }) => (source === "metrics" ? [values] : []))).toEqual([
       { url: "http://127.0.0.1:8428" },
       { url: "${env:MIMIR_URL}" },
       { url: "http://127.0.0.1:9090" },
@@ -124,10 +130,10 @@ describe("the look at a project", () => {
     expect(text).not.toContain("very-secret");
   });
 
-  it("detects analyses by several models", () => {
+  it("detects analyses by several models", async () => {
     mkdirSync(join(project, "src/services"), { recursive: true });
     writeFileSync(join(project, "src/services/wall-bounce-analyzer.ts"), "");
-    expect(survey(project).filter(({ source }) => source === "analysis")).toEqual([
+    expect((await find()).filter(({ source }) => source === "analysis")).toEqual([
       {
         what: "analyses by several models",
         where: "src/services/wall-bounce-analyzer.ts",
@@ -137,9 +143,9 @@ describe("the look at a project", () => {
     ]);
   });
 
-  it("finds nothing in an empty folder, nor in one that is not there", () => {
-    expect(survey(project)).toEqual([]);
-    expect(survey(join(project, "nowhere"))).toEqual([]);
+  it("finds nothing in an empty folder, nor in one that is not there", async () => {
+    expect(await find()).toEqual([]);
+    expect(await find(join(project, "nowhere"))).toEqual([]);
   });
 });
 
@@ -174,17 +180,8 @@ describe("the config that is written for it", () => {
     expect(names).toEqual(expect.arrayContaining(["files", "my-project", "skills"]));
   });
 
-  it("can be used with its comments taken away, part by part", async () => {
-    build();
-    put("guides/one.md");
-    const text = await draft({ file: sources.file, skills: sources.skills });
-    const uncommented = text
-      .replaceAll(/^( *)# (docs|guides):$/gm, "$1$2:")
-      .replaceAll(/^( *)# ( +(?:source|root): )/gm, "$1$2");
-    expect(parse(uncommented)).toMatchObject({
-      mounts: { docs: { source: "file", root: "docs" }, guides: { source: "file", root: "guides" } },
-    });
-    expect(parse(text.replace(/^# server:/m, "server:").replaceAll(/^#( {3}\w+:)/gm, "$1"))).toMatchObject({
+  it("can be used with the settings of the server uncommented", async () => {
+    expect(parse((await draft()).replace(/^# server:/m, "server:").replaceAll(/^#( {3}\w+:)/gm, "$1"))).toMatchObject({
       server: { host: "127.0.0.1", port: 7357 },
     });
   });
@@ -225,12 +222,5 @@ describe("the config that is written for it", () => {
     expect(parse(uncommented)).toMatchObject({
       mounts: { docs: { source: "docs", root: "docs" }, guides: { source: "docs", root: "guides" } },
     });
-  });
-
-  it("knows what can be served", () => {
-    const finding = { what: "", where: "", values: {} };
-    expect(isServable({ ...finding, source: "docs" })).toBe(true);
-    expect(isServable({ ...finding, source: "no-such-source" })).toBe(false);
-    expect(isServable({ ...finding, source: "postgres" }, known(database()))).toBe(true);
   });
 });

@@ -17,20 +17,13 @@ interface DraftOptions {
   readonly registry?: Registry;
 }
 
-/** Whether this version can serve it, with its own source or as files. */
-export function isServable({ source }: ProjectFinding, registry: Registry = sources): boolean {
-  return Object.hasOwn(registry, source) || source === "docs";
-}
-
-/** Serves at least what the folder serves without a config. Includes only what this version can serve, even in comments. */
+/** Serves at least what the folder serves without a config: its files, its skills and its git history. */
 export async function draftConfig(options: DraftOptions): Promise<string> {
   const { project, findings, secretsIn = [], schema, registry = sources } = options;
   const { z: zod } = await import("zod");
-  const known = findings.filter(({ source }) => Object.hasOwn(registry, source) && source !== "file");
-  const skills = known.filter(({ source }) => source === "skills").map(({ where }) => where);
-  const git = known.find(({ source }) => source === "git");
-  const parts = findings.filter((finding) => finding.what === "documentation" && !known.includes(finding));
-  const others = known.filter((finding) => finding !== git && finding.source !== "skills");
+  const skills = findings.filter(({ source }) => source === "skills").map(({ where }) => where);
+  const git = findings.find(({ source }) => source === "git");
+  const others = findings.filter((finding) => finding !== git && finding.source !== "skills");
   const taken = new Set<string>();
   const isMasked = secretsIn.length > 0;
   const redact: Readonly<Record<string, true>> = isMasked ? { redact: true } : {};
@@ -57,17 +50,10 @@ export async function draftConfig(options: DraftOptions): Promise<string> {
         ...redact,
       }),
     );
-  if (parts.length > 0)
-    blocks.push(
-      comment(
-        `To serve only a part instead of the whole folder: remove "${name}" above and the comment marks here.`,
-        ...parts.map(({ where }) =>
-          mount("", unlike(plainName(where), taken), { source: "file", root: where, ...redact }),
-        ),
-      ),
-    );
-  for (const finding of others)
-    blocks.push(await proposal(finding, unlike(nameOf(finding), taken), { registry, zod, isMasked }));
+  for (const finding of others) {
+    const proposed = plainName(finding.name ?? finding.source);
+    blocks.push(await proposal(finding, unlike(proposed, taken), { registry, zod, isMasked }));
+  }
   return [
     ...(schema === undefined ? [] : [`# yaml-language-server: $schema=${schema}`]),
     "# What Pressmark serves from this folder. A running server applies changes by itself.",
@@ -90,17 +76,8 @@ type Value = string | true | readonly string[];
 
 function mount(says: string, name: string, values: Readonly<Record<string, Value>>): string {
   const lines = Object.entries(values).map(([key, value]) => `  ${key}: ${formatValue(value)}`);
-  return [...(says === "" ? [] : [comment(says)]), `${format(name)}:`, ...lines].join("\n");
+  return [comment(says), `${format(name)}:`, ...lines].join("\n");
 }
-
-/** There may be several documentation folders and database files, so each is named after itself. */
-function nameOf({ source, where }: ProjectFinding): string {
-  if (source === "sqlite") return plainName(where.replace(/\.\w+$/, ""));
-  return source === "docs" ? plainName(where) : source;
-}
-
-/** Sources that show project files unchanged. */
-const textSources: ReadonlySet<string> = new Set(["docs"]);
 
 /**
  * A mount of an existing source, with its required options. What is complete but may be absent on other machines is served where it is
@@ -111,7 +88,7 @@ async function proposal(
   name: string,
   { registry, zod, isMasked }: { readonly registry: Registry; readonly zod: typeof z; readonly isMasked: boolean },
 ): Promise<string> {
-  const { what, where, source, values, needs } = finding;
+  const { what, where, source, values, needs, showsTexts = false } = finding;
   const { default: definition } = await registry[source]!();
   const json = zod.toJSONSchema(definition.options(zod), { io: "input", unrepresentable: "any" });
   const required = json.required ?? [];
@@ -135,7 +112,7 @@ async function proposal(
     `  source: ${source}`,
     ...lines,
     ...(isActive ? ["  optional: true"] : []),
-    ...(isMasked && textSources.has(source) ? ["  redact: true"] : []),
+    ...(isMasked && showsTexts ? ["  redact: true"] : []),
   ].join("\n");
   return isActive ? `${comment(says)}\n${block}` : comment(says, block);
 }

@@ -8,7 +8,7 @@ import type { IsIgnored } from "./ignored.ts";
 import { type KeyPath, formatPath } from "./problem.ts";
 import type { FoundReference } from "./references.ts";
 import type { CallerSettings, SearchSettings, ServerSettings } from "./schema.ts";
-import { skillFolders } from "./skill-folders.ts";
+import { skillFolders } from "../backends/skill-folders.ts";
 import { realPath } from "../lib/real-path.ts";
 import { isBelow } from "./trust.ts";
 

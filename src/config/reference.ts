@@ -1,6 +1,7 @@
-/** Generates the tables of docs/configuration.md from the schemas. */
+/** Generates the tables of docs/configuration.md, and of the page of each source, from the schemas. */
 import type { z } from "zod";
 import { markdownTable } from "../lib/markdown-table.ts";
+import type { SourceDefinition } from "../source.ts";
 import { sources } from "../sources/index.ts";
 import type { Registry } from "./find-source.ts";
 import { issuerSchema, scopesSchema } from "./auth.ts";
@@ -29,26 +30,31 @@ export async function withTables(page: string, registry: Registry = sources): Pr
     ["issuer", optionTable(issuerSchema(zod), zod)],
     ["scopes", optionTable(scopesSchema(zod), zod)],
     ["limits", optionTable(limitsSchema(zod), zod)],
-    ["sources", await sourceTables(registry, zod)],
+    ["sources", await sourceTable(registry)],
   ]);
-  let filled = page;
-  for (const [name, rows] of tables) {
-    const mark = `<!-- ${name} -->`;
-    const start = filled.indexOf(mark);
-    const end = filled.indexOf("<!-- end -->", start);
-    if (start < 0 || end < 0) throw new Error(`the page has no markers for the table ${name}`);
-    filled = `${filled.slice(0, start)}${mark}\n\n${rows}\n\n${filled.slice(end)}`;
-  }
-  return filled;
+  return [...tables].reduce((filled, [name, rows]) => withTable(filled, name, rows), page);
 }
 
-async function sourceTables(registry: Registry, zod: typeof z): Promise<string> {
-  const parts: string[] = [];
-  for (const [name, load] of Object.entries(registry)) {
-    const { default: definition } = await load();
-    parts.push(`**\`${name}\`**: ${definition.summary}.`, optionTable(definition.options(zod), zod));
-  }
-  return parts.join("\n\n");
+/** Replaces the table of options in the page of a source, between `<!-- options -->` and `<!-- end -->`. */
+export async function withOptions(page: string, { options }: Pick<SourceDefinition, "options">): Promise<string> {
+  const { z: zod } = await import("zod");
+  return withTable(page, "options", optionTable(options(zod), zod));
+}
+
+function withTable(page: string, name: string, rows: string): string {
+  const [mark, endMark] = [`<!-- ${name} -->`, "<!-- end -->"];
+  const start = page.indexOf(mark);
+  const end = page.indexOf(endMark, start);
+  if (start < 0 || end < 0)
+    throw new Error(`the page has no place for a table; add the lines "${mark}" and "${endMark}"`);
+  return `${page.slice(0, start)}${mark}\n\n${rows}\n\n${page.slice(end)}`;
+}
+
+async function sourceTable(registry: Registry): Promise<string> {
+  const rows: string[][] = [];
+  for (const [name, load] of Object.entries(registry))
+    rows.push([`[\`${name}\`](sources/${name}.md)`, (await load()).default.summary]);
+  return markdownTable(["Source", "Serves"], rows);
 }
 
 type Json = Readonly<Record<string, unknown>>;

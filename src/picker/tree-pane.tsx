@@ -6,6 +6,7 @@ import { CopyButton } from "./copy-button.tsx";
 import { Here } from "./here.tsx";
 import { Hint } from "./hint.tsx";
 import { choicesIn } from "./tray.ts";
+import { isFolder } from "./tree.ts";
 import { TreeColumns, TreeRowView } from "./tree-row.tsx";
 import { jumped, moved, type TreeRow, rowsOf } from "./tree-rows.ts";
 import { windowOf } from "./window-of.ts";
@@ -56,7 +57,7 @@ export function TreePane({ picker, language, box, place, now }: TreeProps) {
     if (row) drawn.push({ row, index });
   }
   const watched = drawn
-    .flatMap(({ row }) => (row.kind === "resource" && !row.isFolder ? [row.resource.uri] : []))
+    .flatMap(({ row }) => (row.kind === "resource" && !isFolder(row.resource) ? [row.resource.uri] : []))
     .slice(0, maxWatched);
   // The focused row is always in the DOM, so that it can be read out.
   if (activeRow && (at < sight.first || at >= sight.last)) drawn.push({ row: activeRow, index: at });
@@ -138,8 +139,14 @@ export function TreePane({ picker, language, box, place, now }: TreeProps) {
   function enter(row: TreeRow): void {
     if (row.kind === "failed" || row.kind === "more") picker.loadMore(row.folder);
     if (row.kind !== "resource") return;
-    if (!row.isFolder) picker.preview(row.resource);
-    else if (row.isOpen) picker.closeFolder(row.resource.uri);
+    if (!isFolder(row.resource)) picker.preview(row.resource);
+    else turn(row);
+  }
+
+  /** Opens or closes what is below. */
+  function turn(row: TreeRow): void {
+    if (row.kind !== "resource" || !row.canOpen) return;
+    if (row.isOpen) picker.closeFolder(row.resource.uri);
     else picker.openFolder(row.resource.uri);
   }
 
@@ -151,7 +158,9 @@ export function TreePane({ picker, language, box, place, now }: TreeProps) {
     if (!row) return;
     if (target.classList.contains("tick") && row.kind === "resource") return picker.toggle(row.resource);
     setActive({ key: row.key, near: index });
-    enter(row);
+    // A resource that has children is shown by its name, and opened by the mark before it.
+    if (target.classList.contains("twist") && row.kind === "resource" && row.canOpen) turn(row);
+    else enter(row);
   }
 
   function onKeyDown(event: KeyboardEvent): void {
@@ -184,7 +193,7 @@ export function TreePane({ picker, language, box, place, now }: TreeProps) {
       return at;
     }
     if (key !== "ArrowRight") return undefined;
-    if (row.kind !== "resource" || !row.isFolder) return at;
+    if (row.kind !== "resource" || !row.canOpen) return at;
     if (row.isOpen) return Math.min(rows.length - 1, at + 1);
     picker.openFolder(row.resource.uri);
     return at;

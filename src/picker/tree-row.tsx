@@ -40,7 +40,7 @@ function draw({ row, index, top, isActive, isShown, choice, tokens, now, languag
       </div>
     );
   }
-  const { resource, isFolder, isOpen, position, siblings } = row;
+  const { resource, canOpen, isOpen, position, siblings } = row;
   const facts = resourceFactsOf(resource, tokens, now, language);
   const priority = facts.find(({ kind }) => kind === "priority");
   return (
@@ -50,14 +50,14 @@ function draw({ row, index, top, isActive, isShown, choice, tokens, now, languag
       aria-selected={isShown}
       aria-posinset={position}
       aria-setsize={siblings}
-      {...(isFolder && { "aria-expanded": isOpen })}
+      {...(canOpen && { "aria-expanded": isOpen })}
       aria-checked={checked[choice]}
       title={resource.description ?? resource.uri}
     >
       <span class={`tick ${ticks[choice]}`} aria-hidden="true" />
       <span class="lead" style={indent}>
         <span class={`twist${isOpen ? " open" : ""}`} aria-hidden="true">
-          {isFolder ? "›" : ""}
+          {canOpen ? "›" : ""}
         </span>
         <IconImage type={resource.mimeType} uri={resource.uri} />
         <span class="name">{shownTitle(resource)}</span>

@@ -1,5 +1,5 @@
 /** The rows of a tree as one flat list; only visible rows are created. */
-import type { Resource } from "../resources.ts";
+import { hasChildren, type Resource } from "../resources.ts";
 import { countOf, isFolder, type ResourceTree } from "./tree.ts";
 
 export type TreeRow =
@@ -8,7 +8,8 @@ export type TreeRow =
       readonly key: string;
       readonly resource: Resource;
       readonly depth: number;
-      readonly isFolder: boolean;
+      /** True for a folder, and for a resource that has children. */
+      readonly canOpen: boolean;
       readonly isOpen: boolean;
       /** Counted from 1. */
       readonly position: number;
@@ -66,7 +67,7 @@ const maxOrdered = 1000;
 /** A page never changes, so it is ordered once. */
 const ordered = new WeakMap<readonly Resource[], readonly Resource[]>();
 
-/** A page never changes, so its folders are found once. */
+/** A page never changes, so what can be opened is found once. */
 const foldersOf = new WeakMap<readonly Resource[], readonly number[]>();
 
 export function rowsOf(tree: ResourceTree): Rows {
@@ -145,14 +146,14 @@ export function rowsOf(tree: ResourceTree): Rows {
     const place = from + index - run.start;
     const resource = page[place];
     if (!resource) return undefined;
-    const folder = isFolder(resource);
+    const canOpen = hasChildren(resource);
     return {
       kind: "resource",
       key: keyOf(parent, resource),
       resource,
       depth: run.depth,
-      isFolder: folder,
-      isOpen: folder && tree.open.has(resource.uri),
+      canOpen,
+      isOpen: canOpen && tree.open.has(resource.uri),
       position: before + place + 1,
       siblings,
     };
@@ -210,7 +211,7 @@ function foldersFirst(page: readonly Resource[]): readonly Resource[] {
 function foldersIn(page: readonly Resource[]): readonly number[] {
   const known = foldersOf.get(page);
   if (known) return known;
-  const found = page.flatMap((resource, index) => (isFolder(resource) ? [index] : []));
+  const found = page.flatMap((resource, index) => (hasChildren(resource) ? [index] : []));
   foldersOf.set(page, found);
   return found;
 }

@@ -1,6 +1,6 @@
 /** Walks the files below a folder page by page, in the server's order, within bounds. */
 import { walkPages } from "../client/walk-pages.ts";
-import type { Call, Resource, Resources } from "../resources.ts";
+import { type Call, hasChildren, type Resource, type Resources } from "../resources.ts";
 import { isFolder } from "./tree.ts";
 
 /** A history shows each version of a project as a folder: such a tree has no useful end. */
@@ -47,8 +47,8 @@ export async function* filesBelow(
         return;
       }
       walk.entries += 1;
-      if (isFolder(item)) yield* filesBelow(item.uri, walk, [...above, uri]);
-      else yield item;
+      if (!isFolder(item)) yield item;
+      if (hasChildren(item)) yield* filesBelow(item.uri, walk, [...above, uri]);
     }
   } catch (cause) {
     if (call.signal.aborted) throw cause;

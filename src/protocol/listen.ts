@@ -1,6 +1,6 @@
 /** `subscriptions/listen`: one stream of changes, acknowledged first, each message tagged with the id of the request. */
-import { ResourceError } from "../errors.ts";
-import type { Call, WatchFilter } from "../resources.ts";
+import { ResourceError, toResourceError } from "../errors.ts";
+import type { Call, Watch, WatchFilter } from "../resources.ts";
 import type { RequestHandler, ClientRequest } from "./client-request.ts";
 import { codes, ProtocolError, type JsonRpcResult } from "./message.ts";
 import { changeNotices, mergeNotices, promptsChanged, toolsChanged } from "./notices.ts";
@@ -60,7 +60,11 @@ async function listen(
   const filter: WatchFilter = { ...(list && { list }), ...(uris && uris.length > 0 && { uris }) };
   // Nothing may precede the acknowledgment, and progress is never sent.
   const quiet: Call = call.progress ? { caller: call.caller, signal: call.signal } : call;
-  const watch = await offer.resources.watch(filter, quiet);
+  const watch = await offer.resources.watch(filter, quiet).catch((cause: unknown): Promise<Watch> => {
+    // What cannot be watched is left out of the acknowledgment, as is what does not exist; it never ends the stream.
+    if (toResourceError(cause).kind !== "unsupported") throw cause;
+    return offer.resources.watch({}, quiet);
+  });
   const others = await Promise.all([
     ...(prompts ? [changeNotices(prompts, promptsChanged, quiet)] : []),
     ...(tools ? [changeNotices(tools, toolsChanged, quiet)] : []),

@@ -2,7 +2,7 @@
 import { openPolicy } from "../access/policy.ts";
 import type { Policy } from "../access/policy.ts";
 import { cancelled, notFound, quote, ResourceError, toResourceError } from "../errors.ts";
-import type { Call, Caller, Resource } from "../resources.ts";
+import { type Call, type Caller, hasChildrenKey, type Resource } from "../resources.ts";
 import { innerSlash } from "../source.ts";
 import type { Address, Entry, Runtime } from "../source.ts";
 import type { Viewer } from "../search/search-index.ts";
@@ -35,7 +35,10 @@ export interface Access {
   place(uri: string, call: Call): Location;
   /** Returns the resource as the caller sees it; undefined if they may not see it or no URI can express it. */
   show(entry: Entry, mount: RoutedMount, call: Call): Resource | undefined;
-  /** Describes the entry under this URI. The number of children is included only if all callers see all of them. */
+  /**
+   * Describes the entry under this URI. The number of children is included only if all callers see all of them, and that a resource has
+   * children only if this caller does: the rest of them may be hidden.
+   */
   describe(uri: string, entry: Entry, mount: RoutedMount, call: Call): Resource;
   /**
    * Returns the error for the caller when the source failed at this URI. A "not-found" with the address `details.meant` suggests that
@@ -91,8 +94,16 @@ export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): 
     return entered.length > 1 && entered.includes(mount) ? `${mount.title ?? mount.name}/` : "";
   }
 
-  const describe: Access["describe"] = (uri, entry, mount, call) =>
-    toResource(uri, isMount(entry) ? asMount(entry, mount) : entry, mount, titlePrefix(mount, call), isOpen);
+  /** A source that decides by itself may hide anything. */
+  const maySeeBelow = ({ caller }: Pick<Call, "caller">, mount: RoutedMount, at: Address): boolean =>
+    isOpen || (!mount.source.maySee && maySeeAll(caller, mount.name, at));
+
+  const describe: Access["describe"] = (uri, given, mount, call) => {
+    const entry = isMount(given) ? asMount(given, mount) : given;
+    const resource = toResource(uri, entry, mount, titlePrefix(mount, call), isOpen);
+    if (!entry.hasChildren || !maySeeBelow(call, mount, entry)) return resource;
+    return { ...resource, meta: { ...resource.meta, [hasChildrenKey]: true } };
+  };
 
   return {
     routes,
@@ -124,9 +135,7 @@ export function createAccess(routes: Routes, policy: Policy, runtime: Runtime): 
       return files.some(({ path }) => !visible?.maySee({ path, isWhole: true }));
     },
     mayWrite: ({ caller }, { name }) => policy.mayWrite?.(caller, name) ?? true,
-    // A source that decides by itself may hide anything.
-    maySeeWhole: (who, mount) =>
-      maySee(who, mount, root) && !mount.source.maySee && maySeeAll(who.caller, mount.name, root),
+    maySeeWhole: (who, mount) => maySee(who, mount, root) && maySeeBelow(who, mount, root),
     mayEnter,
     describe,
 

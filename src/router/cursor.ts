@@ -10,6 +10,8 @@ export interface Position {
   readonly cursor?: string;
   /** The last address returned from that page; absent if none was. */
   readonly last?: Address;
+  /** Number of entries requested for that page, in a list without order: with fewer, the last address might not be among them. */
+  readonly limit?: number;
   /** Number of pages returned before. */
   readonly page: number;
 }
@@ -40,21 +42,30 @@ export function createCursors(key: Uint8Array): Cursors {
   };
 }
 
-type Packed = [mount: string, page: number, cursor: string | null, path: string | null, query: Address["query"] | null];
+type Packed = [
+  mount: string,
+  page: number,
+  cursor: string | null,
+  path: string | null,
+  query: Address["query"] | null,
+  limit?: number,
+];
 
-function pack({ mount, page, cursor, last }: Position): string {
+function pack({ mount, page, cursor, last, limit }: Position): string {
   const packed: Packed = [mount, page, cursor ?? null, last?.path ?? null, last?.query ?? null];
+  if (limit !== undefined) packed.push(limit);
   return JSON.stringify(packed);
 }
 
 /** Gets only what `pack` made: the seal has been checked. */
 function unpack(text: string): Position {
-  const [mount, page, cursor, path, query]: Packed = JSON.parse(text);
+  const [mount, page, cursor, path, query, limit]: Packed = JSON.parse(text);
   return {
     mount,
     page,
     ...(cursor !== null && { cursor }),
     ...(path !== null && { last: { path, ...(query && { query }) } }),
+    ...(limit !== undefined && { limit }),
   };
 }
 

@@ -1,7 +1,7 @@
 /** Lists resources and directories page by page. */
 import { notFound } from "../errors.ts";
 import { createListFilter, filterKey } from "../lib/list-filter.ts";
-import type { ListFilter, Page, Resources } from "../resources.ts";
+import { directoryType, type ListFilter, type Page, type Resources } from "../resources.ts";
 import type { SourceSkill } from "../source.ts";
 import { unfit } from "./cursor.ts";
 import type { Cursors, Position } from "./cursor.ts";
@@ -76,17 +76,20 @@ export function createListing(
       const { source } = mount;
       if (source.children === undefined) throw notFound(uri);
       // A link may lead to a directory that the caller may not see.
-      if (!access.isOpen) await findEntry({ mount, at }, uri, call);
+      const entry = access.isOpen ? undefined : await findEntry({ mount, at }, uri, call);
       const run: MountList = {
         mount,
         page: async (request) => (await source.children?.(at, request, call)) ?? { items: [] },
       };
-      try {
-        const walked = await mergeLists(access, [run], call, { size: sizeOf(page, limit), from, strict: true });
-        return toPage(walked, page, listKey);
-      } catch (cause) {
-        throw access.refusal(cause, { uri, mount, asked: "children" }, call);
-      }
+      const walked = await mergeLists(access, [run], call, { size: sizeOf(page, limit), from, strict: true }).catch(
+        (cause: unknown) => {
+          throw access.refusal(cause, { uri, mount, asked: "children" }, call);
+        },
+      );
+      // A resource whose children are all hidden is the same as one without children.
+      const hidesAll = walked.items.length === 0 && walked.next === undefined && from === undefined;
+      if (hidesAll && entry && entry.mimeType !== directoryType) throw notFound(uri);
+      return toPage(walked, page, listKey);
     },
 
     async skills({ cursor, limit }, call) {

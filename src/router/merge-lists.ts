@@ -41,7 +41,7 @@ const firstLook = 32;
 const longestLook = 1024;
 /** Maximum number of entries per request: converting them to resources soon costs less than holding them. */
 const maxRequested = 2000;
-/** A source with more empty pages in a row than this counts as endless. */
+/** A source with more empty pages in a row than this counts as endless; without order, the page ends early instead. */
 const maxEmptyPages = 1000;
 const maxCursorLength = 16_384;
 /** Walks the lists in order, from a position that an earlier walk returned. */
@@ -85,19 +85,26 @@ export async function mergeListsAs<E extends Address, T>(
     const seen = new Set([cursor]);
     let empty = 0;
     let look = firstLook;
+    const { isUnordered = false } = mount.source;
+    /** An entry may occur again in a list without order. */
+    const shownKeys = isUnordered ? new Set<string>() : undefined;
 
     for (let first = true; ; first = false) {
       await pause();
       const missing = size - items.length;
       if (missing === 0) look = Math.min(look * 2, longestLook);
       const wanted = run.cursorAfter ? missing + 1 : missing;
-      const limit = Math.min(missing === 0 ? look : first ? wanted : Math.max(wanted, longestLook), maxRequested);
+      const sameLimit = first && index === start ? (from?.limit ?? 0) : 0;
+      const fresh = Math.min(missing === 0 ? look : first ? wanted : Math.max(wanted, longestLook), maxRequested);
+      const limit = Math.max(fresh, sameLimit);
 
       let page: Page<E>;
       try {
         page = await run.page(cursor === undefined ? { limit, versions: false } : { cursor, limit, versions: false });
         empty = page.items.length === 0 ? empty + 1 : 0;
-        checkNext(page.next, seen, empty);
+        checkNext(page.next, seen);
+        if (!isUnordered && page.next !== undefined && empty > maxEmptyPages)
+          throw new ResourceError("unexpected", "the source returned too many empty pages");
       } catch (cause) {
         if (call.signal.aborted) throw cancelled(cause);
         const shown = strict || access.mayEnter(call, mount);
@@ -115,7 +122,7 @@ export async function mergeListsAs<E extends Address, T>(
       const entries = page.items;
       let at = 0;
       if (last !== undefined && entries.length > 0) {
-        at = indexAfter(entries, last);
+        at = indexAfter(entries, last, isUnordered);
         if (at < entries.length || sameAddress(entries[at - 1] as E, last)) last = undefined;
       }
       let given: E | undefined;
@@ -124,11 +131,11 @@ export async function mergeListsAs<E extends Address, T>(
         if (isSlow || at % 64 === 63) await pause();
         const entry = entries[at] as E;
         const shown = show(entry, mount, call);
-        if (shown === undefined) continue;
+        if (shown === undefined || isRepeated(entry, shownKeys)) continue;
         if (items.length === size) {
           const next =
             given && run.cursorAfter ? where(mount, run.cursorAfter(given), undefined) : where(mount, cursor, given);
-          return { items, next, failures };
+          return { items, next: isUnordered && given ? { ...next, limit } : next, failures };
         }
         items.push(shown);
         given = entry;
@@ -137,6 +144,7 @@ export async function mergeListsAs<E extends Address, T>(
       if (page.next === undefined) break;
       cursor = page.next;
       seen.add(cursor);
+      if (isUnordered && empty > maxEmptyPages) return { items, next: where(mount, cursor, undefined), failures };
     }
   }
   return { items, failures };
@@ -150,18 +158,30 @@ function where({ name }: RoutedMount, cursor: string | undefined, last: Address 
   };
 }
 
-function checkNext(next: string | undefined, seen: ReadonlySet<string | undefined>, empty: number): void {
+/** Remembers the entry. */
+function isRepeated(entry: Address, shownKeys: Set<string> | undefined): boolean {
+  if (!shownKeys) return false;
+  const key = `${entry.path}?${queryKey(entry)}`;
+  if (shownKeys.has(key)) return true;
+  shownKeys.add(key);
+  return false;
+}
+
+function checkNext(next: string | undefined, seen: ReadonlySet<string | undefined>): void {
   if (next === undefined) return;
   if (seen.has(next)) throw new ResourceError("unexpected", "the source returned the same cursor twice");
   if (next.length > maxCursorLength)
     throw new ResourceError("unexpected", "the source returned a cursor that is too long");
-  if (empty > maxEmptyPages) throw new ResourceError("unexpected", "the source returned too many empty pages");
 }
 
-/** Index of the first entry after this address, whether or not the address itself still exists. */
-function indexAfter(entries: readonly Address[], last: Address): number {
+/**
+ * Index of the first entry after this address, whether or not the address itself still exists. Without order, nothing is known to be before
+ * an address that is no longer there: entries may be repeated, and none is left out.
+ */
+function indexAfter(entries: readonly Address[], last: Address, isUnordered: boolean): number {
   const found = entries.findIndex((entry) => sameAddress(entry, last));
   if (found >= 0) return found + 1;
+  if (isUnordered) return 0;
   const later = entries.findIndex((entry) => compare(entry, last) > 0);
   return later < 0 ? entries.length : later;
 }

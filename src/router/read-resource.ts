@@ -2,7 +2,7 @@
 import { type ErrorKind, invalid, notFound, quote, ResourceError } from "../errors.ts";
 import { cutLines } from "../lib/cut-lines.ts";
 import { type Lines, linesOf, withLines, withoutLines } from "../lib/line-range-uri.ts";
-import { directoryType } from "../resources.ts";
+import { directoryType, hasChildren } from "../resources.ts";
 import type { Call, Content, Freshness, ReadResult, Resource, Resources } from "../resources.ts";
 import type { Address, Entry, Part } from "../source.ts";
 import { underMount } from "./complete-template.ts";
@@ -239,6 +239,7 @@ function toDirectory(uri: string, items: readonly Resource[], uncounted: boolean
       name: item.name,
       mimeType: item.mimeType,
       size: item.size,
+      ...(item.mimeType !== directoryType && hasChildren(item) && { hasChildren: true }),
     })),
     more: uncounted || items.length > shownChildren,
   };

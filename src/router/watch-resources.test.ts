@@ -163,8 +163,8 @@ describe("a watch", () => {
     const script = scripted(memory.source);
     const { pressmark, clock } = open({ m: script.source });
     const heard = hear(await pressmark.watch({ uris: ["m://d"], list: true }, calling().call));
-    script.emit({ kind: "appeared", path: "d/folder", eachBelow: true });
-    script.emit({ kind: "gone", path: "old", eachBelow: true });
+    script.emit({ kind: "appeared", path: "d/folder", eachBelow: true, isUnlisted: true });
+    script.emit({ kind: "gone", path: "old", eachBelow: true, isUnlisted: true });
     script.emit({ kind: "gone", path: "tree/x", isUnlisted: true });
     script.emit({ kind: "appeared", path: "tree/y", isUnlisted: true });
     await clock.advance(2000);

@@ -1,13 +1,14 @@
 /** Turns changes of sources into changes for callers: each gets only what they may see, with URIs as they wrote them. */
 import { inParallel } from "../lib/in-parallel.ts";
 import { unlessAborted } from "../lib/unless-aborted.ts";
-import { cancelled, toResourceError } from "../errors.ts";
+import { cancelled, ResourceError, toResourceError } from "../errors.ts";
 import {
   type Call,
   type Caller,
   callerKey,
   type Change,
   type Resources,
+  type UnwatchedUri,
   type Watch,
   type WatchFilter,
 } from "../resources.ts";
@@ -75,9 +76,9 @@ export function createResourceWatcher(
   let current: SourceChange = { kind: "lost" };
   let closed = false;
 
-  function publish({ channel }: SharedWatch, change: SourceChange): void {
+  function publish({ channel, mount }: SharedWatch, change: SourceChange): void {
     current = change;
-    hub.publish(channel, change);
+    hub.publish(channel, change, mount.source);
   }
 
   function touch(listener: Listener, touched: ChangedUris): void {
@@ -115,10 +116,9 @@ export function createResourceWatcher(
     return found.filter((watched) => watched !== undefined);
   }
 
-  /** Undefined for a URI that is missing, hidden or not watchable. */
+  /** Undefined for a URI that is missing or hidden. */
   async function findLocation(uri: string, call: Call): Promise<WatchedLocation | undefined> {
     try {
-      if (access.place(uri, call).mount.source.watch === undefined) return undefined;
       const { place, entry } = await locate(uri, call);
       return { ...place, reveals: entry.reveals, change: { kind: "updated", uri } };
     } catch (cause) {
@@ -228,10 +228,17 @@ export function createResourceWatcher(
       call.signal.addEventListener("abort", over, { once: true });
       await unlessAborted(armed, call.signal, cancelled);
       if (!live.has(listener)) throw cancelled();
-      return toWatch(listener, () => {
+      const stop = (): void => {
         call.signal.removeEventListener("abort", over);
         end(listener);
-      });
+      };
+      const watch = toWatch(listener, unwatchedOf(listener), stop);
+      const [first] = watch.unwatched ?? [];
+      if (first && watch.uris.length === 0 && !filter.list) {
+        stop();
+        throw new ResourceError("unsupported", first.reason, { details: { reason: "unwatchable" } });
+      }
+      return watch;
     },
 
     close() {
@@ -242,9 +249,20 @@ export function createResourceWatcher(
   };
 }
 
-function toWatch({ watchedLocations, reader }: Listener, stop: () => void): Watch {
+/** Locations of mounts that turned out to be unwatchable, with the reason. */
+function unwatchedOf({ watchedLocations, sharedWatches }: Listener): UnwatchedUri[] {
+  const refusals = new Map(sharedWatches.map(({ mount, watchers }) => [mount, watchers.refusal]));
+  return watchedLocations.flatMap(({ mount, change }) => {
+    const refusal = refusals.get(mount);
+    return refusal ? [{ uri: change.uri, reason: refusal.message }] : [];
+  });
+}
+
+function toWatch({ watchedLocations, reader }: Listener, unwatched: readonly UnwatchedUri[], stop: () => void): Watch {
+  const left = new Set(unwatched.map(({ uri }) => uri));
   return {
-    uris: watchedLocations.map(({ change }) => change.uri),
+    uris: watchedLocations.map(({ change }) => change.uri).filter((uri) => !left.has(uri)),
+    ...(unwatched.length > 0 && { unwatched }),
     [Symbol.asyncIterator]: () => ({
       next: () => reader.next(),
       return() {
@@ -255,9 +273,9 @@ function toWatch({ watchedLocations, reader }: Listener, stop: () => void): Watc
   };
 }
 
-/** Returns whether the list may have changed. Directories are not listed. */
+/** Returns whether the list may have changed. */
 function isListed(change: SourceChange): boolean {
-  return !("eachBelow" in change) && !("isUnlisted" in change);
+  return !("isUnlisted" in change);
 }
 
 function locationsAt({ watchedLocations, index }: Listener, mount: string, path: string): readonly WatchedLocation[] {

@@ -6,18 +6,22 @@ import { createTimeSlices } from "../lib/time-slices.ts";
 import { type Call, directoryType, serverCaller } from "../resources.ts";
 import type { Entry, Source, SourceChange, Runtime } from "../source.ts";
 import type { IndexedDocument, IndexStore, Stored } from "./store.ts";
+import { encodeQuery } from "./address-key.ts";
 import { createStoredHeap, createStoredRun } from "./stored-run.ts";
 import { textOf, type TextLimits } from "./text-of.ts";
 
-/** A change, and whether the list of indexed entries includes its path. If not, the index has it only with a query, if at all. */
-export type HeardChange = SourceChange & { readonly isListed?: boolean };
+export type HeardChange =
+  /** With whether the list of indexed entries includes the path. If not, the index has it only with a query, if at all. */
+  | (SourceChange & { readonly isListed?: boolean })
+  /** No changes are reported any more: the mount turned out to be unwatchable. */
+  | { readonly kind: "unwatched" };
 
 export interface CrawlOptions extends TextLimits {
   readonly mount: string;
-  readonly source: Pick<Source, "list" | "listIndexed" | "indexedSince" | "read" | "stat" | "order">;
+  readonly source: Pick<Source, "list" | "listIndexed" | "indexedSince" | "read" | "stat" | "order" | "isUnordered">;
   readonly store: IndexStore;
   readonly runtime: Runtime;
-  /** True if changes are reported through `hear`. If not, everything is checked again every `everyMs`. */
+  /** True if changes are reported through `hear`. If not, or no longer, everything is checked again every `everyMs`. */
   readonly isWatched: boolean;
   /** True for a single pass. */
   readonly once?: boolean;
@@ -75,7 +79,7 @@ export const stateNote = (mount: string): string => `state:${mount}`;
 export type Crawl = ReturnType<typeof createCrawl>;
 
 export function createCrawl(options: CrawlOptions) {
-  const { mount, source, store, runtime, isWatched, once = false, everyMs = 300_000, mayGrow, moved } = options;
+  const { mount, source, store, runtime, once = false, everyMs = 300_000, mayGrow, moved } = options;
   const { maxFiles = Infinity, batchChars = defaultBatchChars } = options;
   const changes = new Map<string, "gone" | "there" | "unlisted">();
   /** Paths that were read again because they changed during a pass: they are newer than what the pass knows. */
@@ -95,6 +99,7 @@ export function createCrawl(options: CrawlOptions) {
   /** True before the first pass: an earlier process may have left a complete index. */
   let isFirst = true;
   let isFollowed = false;
+  let { isWatched } = options;
   /** True if the index had no room for a text. */
   let isCut = false;
   let wake: (() => void) | undefined;
@@ -262,9 +267,12 @@ export function createCrawl(options: CrawlOptions) {
     await drain(call);
   }
 
-  /** The list and the store have the same order, so one walk along both finds what is new, changed and gone. */
+  /** The list and the store usually have the same order, so one walk along both finds what is new, changed and gone. */
   async function compareAll(call: Call): Promise<void> {
-    const known = source.order ? createStoredHeap(store, mount) : createStoredRun(store, mount);
+    const isOrdered = !source.order && !source.isUnordered;
+    const known = isOrdered ? createStoredRun(store, mount) : createStoredHeap(store, mount);
+    /** In a list without order, an address may occur again, and those of one path need not be together. */
+    const listed = source.isUnordered ? new Set<string>() : undefined;
     let seen = 0;
     let work: Work[] = [];
     let gone: Stored[] = [];
@@ -292,7 +300,8 @@ export function createCrawl(options: CrawlOptions) {
         if (before?.version !== undefined && before.version === entry.version) looked += 1;
         else work.push({ entry, stored: before });
       }
-      gone.push(...stored);
+      if (listed) known.giveBack(first.path, stored);
+      else gone.push(...stored);
       group = [];
     }
 
@@ -300,16 +309,19 @@ export function createCrawl(options: CrawlOptions) {
     do {
       const page = await listPage({ limit: pageSize, cursor }, call);
       for (const entry of page.items) {
+        const key = listed && `${entry.path}?${encodeQuery(entry.query)}`;
+        if (key !== undefined && listed?.has(key)) continue;
+        if (key !== undefined) listed?.add(key);
+        seen += 1;
         const [first] = group;
-        if (first !== undefined && first.path !== entry.path) {
-          if (!source.order && compareAddresses(first.path, entry.path) > 0)
+        if (first !== undefined && (listed || first.path !== entry.path)) {
+          if (isOrdered && compareAddresses(first.path, entry.path) > 0)
             throw new ResourceError("unexpected", "the source does not list its entries in the order of addresses");
           closeGroup();
         }
         group.push(entry);
         if (work.length >= batchDocuments || gone.length >= pageSize) await flush();
       }
-      seen += page.items.length;
       total = Math.max(total, seen);
       if (total > maxFiles) return removeAll();
       cursor = page.next;
@@ -379,6 +391,7 @@ export function createCrawl(options: CrawlOptions) {
       try {
         const entry = await source.stat!(address, call);
         if (entry.mimeType !== directoryType) work.push({ entry, stored: undefined });
+        else store.remove(mount, [address]);
       } catch (cause) {
         if (call.signal.aborted) throw cause;
         const { kind } = toResourceError(cause);
@@ -412,10 +425,11 @@ export function createCrawl(options: CrawlOptions) {
 
   function hear(heard: readonly HeardChange[]): void {
     for (const change of heard) {
-      if (change.kind === "lost" || !source.stat || changes.size >= maxChanges) {
+      if (change.kind === "unwatched") isWatched = false;
+      else if (change.kind === "lost" || !source.stat || changes.size >= maxChanges) {
         changes.clear();
         isPassWanted = true;
-      } else if (change.kind === "gone") changes.set(change.path, "gone");
+      } else if (change.kind === "gone" && !isAlone(change)) changes.set(change.path, "gone");
       else changes.set(change.path, change.isListed === false ? "unlisted" : "there");
     }
     move(isPassWanted && phase === "complete" ? "indexing" : phase);
@@ -488,6 +502,11 @@ export function createCrawl(options: CrawlOptions) {
       }
     },
   };
+}
+
+/** True for a resource that is gone while its children may still be there. */
+function isAlone(change: HeardChange): boolean {
+  return "eachBelow" in change && !("isUnlisted" in change);
 }
 
 function isSameQuery(

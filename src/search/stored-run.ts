@@ -8,6 +8,8 @@ interface StoredRun {
   /** Stored entries before a path: they are no longer listed. */
   takeBefore(path: string): Stored[];
   takeAt(path: string): Stored[];
+  /** Stored entries at this path that may be listed later, in a list without order. */
+  giveBack(path: string, stored: readonly Stored[]): void;
   /** A page of the remaining entries; empty when there are none. */
   takeRest(): Stored[];
 }
@@ -39,6 +41,7 @@ export function createStoredRun(store: IndexStore, mount: string): StoredRun {
   return {
     takeBefore: (path: string) => takeWhile((stored) => compareAddresses(stored.path, path) < 0),
     takeAt: (path: string) => takeWhile((stored) => stored.path === path),
+    giveBack: () => undefined,
     takeRest: () => takeWhile(() => true, pageSize),
   };
 }
@@ -62,6 +65,7 @@ export function createStoredHeap(store: IndexStore, mount: string): StoredRun {
   return {
     takeBefore: () => [],
     takeAt,
+    giveBack: (path, stored) => void (stored.length > 0 && byPath.set(path, [...stored])),
     takeRest: () => [...byPath.keys()].slice(0, pageSize).flatMap(takeAt),
   };
 }

@@ -25,6 +25,8 @@ export interface CheckResult {
 const patienceMs = 3000;
 /** Number of problems listed per mount. */
 const mostProblems = 50;
+/** Number of empty pages after which a mount counts as empty. */
+const mostEmptyPages = 1000;
 /** Default limits of some systems are lower, and a project easily has more folders. */
 const fewWatches = 65_536;
 
@@ -42,7 +44,7 @@ export async function examineMount(
   };
   let listed: Awaited<ReturnType<Source["list"]>>;
   try {
-    listed = await mount.source.list({ limit: 100 }, call);
+    listed = await firstPage(mount.source, call);
   } catch (cause) {
     return broken("cannot be listed", cause);
   }
@@ -57,11 +59,28 @@ export async function examineMount(
 
   const read = await readOne(mount.source, entries.slice(0, 10), call);
   if (read) return broken("lists a resource that it cannot read", read);
-  const watched = await arm(mount.source, call);
-  if (watched) return broken("cannot be watched", watched);
   const count = `${entries.length}${listed.next === undefined ? "" : " or more"}`;
-  const heard = mount.source.watch ? "listed, read and watched" : "listed and read; it cannot be watched";
+  const watched = await arm(mount.source, call);
+  if (watched && toResourceError(watched).kind === "unsupported")
+    return {
+      about,
+      state: "hint",
+      says: `${count} resources, listed and read; it cannot be watched: ${toResourceError(watched).message}`,
+      advice: "without it, subscriptions are refused, and the search index is compared with the list every 5 minutes",
+    };
+  if (watched) return broken("cannot be watched", watched);
+  const heard = mount.source.watch
+    ? "listed, read and watched"
+    : "listed and read; it cannot be watched: its source does not report changes";
   return { about, state: "ok", says: `${count} resources, ${heard}` };
+}
+
+/** The first page with entries: a list without order may begin with empty pages. */
+async function firstPage(source: Source, call: Call): ReturnType<Source["list"]> {
+  let page = await source.list({ limit: 100 }, call);
+  for (let pages = 1; page.items.length === 0 && page.next !== undefined && pages < mostEmptyPages; pages += 1)
+    page = await source.list({ limit: 100, cursor: page.next }, call);
+  return page;
 }
 
 /** Problems that a mount reports itself; it works in spite of them. */

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Config, MountConfig } from "../config/config.ts";
-import { skillFoldersIn } from "../config/skill-folders.ts";
+import { skillFoldersIn } from "../backends/skill-folders.ts";
 import type { Runtime, SourceDefinition } from "../source.ts";
 import { sources } from "../sources/index.ts";
 import { findFolders, freeName, type NamedFolder } from "./folders.ts";

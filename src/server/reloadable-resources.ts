@@ -1,5 +1,5 @@
 /** Resources that can be replaced while in use: new requests go to the new build, and watches move along. */
-import { notFound, ResourceError } from "../errors.ts";
+import { notFound, ResourceError, toResourceError } from "../errors.ts";
 import type { Call, Change, Relayed, RelayedKind, Resources, Watch, WatchFilter } from "../resources.ts";
 import type { Runtime } from "../source.ts";
 import { createCoalescingQueue } from "../lib/coalescing-queue.ts";
@@ -41,6 +41,7 @@ interface Held {
 interface Stay {
   readonly at: ResourcesBuild;
   readonly uris: readonly string[];
+  readonly unwatched?: Watch["unwatched"];
   readonly leave: AbortController;
 }
 
@@ -86,7 +87,7 @@ export function createReloadableResources(
         const changes = await at.resources.watch(watch.filter, { caller, signal: leave.signal });
         if (at === current) {
           void pump(changes, watch);
-          return { at, uris: changes.uris, leave };
+          return { at, uris: changes.uris, unwatched: changes.unwatched, leave };
         }
       } catch (cause) {
         if (at === current || watch.ended.signal.aborted) throw cause;
@@ -108,7 +109,11 @@ export function createReloadableResources(
   async function move(watch: Held): Promise<void> {
     const before = watch.stay;
     if (before === undefined || before.at === current || watch.ended.signal.aborted) return;
-    const stay = await settle(watch);
+    const stay = await settle(watch).catch((cause: unknown): Stay => {
+      // The watch stays, for when its resources can be watched again.
+      if (toResourceError(cause).kind !== "unsupported") throw cause;
+      return { at: current, uris: [], leave: new AbortController() };
+    });
     watch.stay = stay;
     watch.past.add(before);
     if (watch.filter.list) watch.reader.push(listChanged);
@@ -270,10 +275,10 @@ export function createReloadableResources(
         watch.ended.abort();
         throw cause;
       }
-      const { uris } = watch.stay;
+      const { uris, unwatched } = watch.stay;
       // URIs left out now are not watched later either.
       watch.filter = { ...filter, uris };
-      return toWatch(uris, watch);
+      return { ...toWatch(uris, watch), ...(unwatched && { unwatched }) };
     },
 
     swap(next) {

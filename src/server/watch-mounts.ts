@@ -12,7 +12,7 @@ export type MountChange =
   | { readonly kind: "list-changed"; readonly mount: string };
 
 export interface MountsWatch extends AsyncIterable<MountChange> {
-  /** Names of mounts that cannot be watched. */
+  /** Mounts that cannot be watched, as sentences. */
   readonly unwatched: readonly string[];
   /** Names of mounts whose watch could not start. It is tried again. */
   readonly failing: readonly string[];
@@ -36,11 +36,12 @@ export async function watchMounts(
   );
   const partly: string[] = [];
   const failing: string[] = [];
+  const unwatched: string[] = [];
 
   function take(mount: RoutedMount, change: SourceChange): void {
     if (change.kind === "lost") return queue.push({ kind: "list-changed", mount: mount.name });
     // A directory whose contents are reported one by one.
-    if ("eachBelow" in change) return;
+    if ("eachBelow" in change && "isUnlisted" in change) return;
     const uri = routes.format(mount, { path: change.path });
     if (uri !== undefined && explain(call.caller, uri)?.isAllowed) queue.push({ kind: kinds[change.kind], uri });
   }
@@ -53,18 +54,17 @@ export async function watchMounts(
     await Promise.all(found.map(({ at }) => source.follow?.(at, call)));
   }
 
-  const watched = routes.mounts.filter(({ source }) => source.watch !== undefined);
   await Promise.all(
-    watched.map(async (mount) => {
+    routes.mounts.map(async (mount) => {
       await followListed(mount);
       const watchers = createWatchers(mount.source, mount, runtime, { caller: call.caller });
       call.signal.addEventListener("abort", () => watchers.close(), { once: true });
       await watchers.join((change) => take(mount, change), call.signal);
-      if (!watchers.isArmed) failing.push(mount.name);
+      if (watchers.refusal) unwatched.push(watchers.refusal.message);
+      else if (!watchers.isArmed) failing.push(mount.name);
     }),
   );
   call.signal.addEventListener("abort", () => void queue.return(), { once: true });
   if (call.signal.aborted) void queue.return();
-  const unwatched = routes.mounts.filter(({ source }) => source.watch === undefined).map(({ name }) => name);
   return { unwatched, failing, partly, [Symbol.asyncIterator]: () => queue };
 }

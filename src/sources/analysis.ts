@@ -38,6 +38,16 @@ export default defineSource<AnalysisOptions>({
   options: analysisOptions,
   base: () => "analysis://",
   usesCredentials: () => true,
+
+  /** Recognizes projects that ask several models the same question by their file names. */
+  detect({ entries }) {
+    const where = ["", "src", "src/services", "docs"]
+      .flatMap((folder) => entries(folder).map(({ name }) => (folder === "" ? name : `${folder}/${name}`)))
+      .find((path) => /wall[-_ ]?bounce/i.test(path));
+    const values = { path: ".pressmark/analysis.db" };
+    return where === undefined ? [] : [{ what: "analyses by several models", where, values }];
+  },
+
   async open(options, runtime) {
     const database = await openAnalysisDatabase(options, runtime);
     return openAnalysis(

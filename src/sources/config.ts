@@ -15,6 +15,7 @@ import { createFacts, type SettingFact, withoutSecret } from "./config/facts.ts"
 import { type NamedFile, openFiles } from "./config/files.ts";
 import { configFormatOf, configFormats, type ConfigFormat } from "./config/formats.ts";
 import { formatName } from "./config/leaf.ts";
+import { detectSettings } from "./config/settings-files.ts";
 import { createConfigWatch } from "./config/watch.ts";
 import { createSharedWatch } from "../backends/shared-watch.ts";
 
@@ -93,6 +94,7 @@ export default defineSource<ConfigOptions>({
 
   base: () => "config://",
   usesCredentials: () => true,
+  detect: detectSettings,
 
   open: async (options, runtime) => openConfig(options, runtime, runtime.env),
 });

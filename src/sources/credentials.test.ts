@@ -15,6 +15,7 @@ const required: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   mcp: { url: "https://mcp.example/mcp" },
   metrics: { url: "http://127.0.0.1:9090" },
   postgres: { url: "postgres://127.0.0.1/db" },
+  redis: { url: "redis://127.0.0.1:6379" },
   skills: { root: "/" },
   sqlite: { file: "/db.sqlite" },
 };
@@ -42,8 +43,12 @@ describe.each(definitions.map((each) => [each.name, each] as const))("the source
       const first = option === "command" ? others : required[name];
       const parsed = values.map((value) => definition.options(z).safeParse({ ...first, [option]: value }));
       const taken = parsed.filter(({ success }) => success);
-      expect(taken.length, `${name} takes some ${option}: ${String(parsed[0]?.error)}`).toBeGreaterThan(0);
-      for (const { data } of taken) expect(definition.usesCredentials?.(data), `${name} with ${option}`).toBe(true);
+      expect(
+        taken.length,
+        `add what ${name} requires to "required" in credentials.test.ts; it takes no ${option}: ${String(parsed[0]?.error)}`,
+      ).toBeGreaterThan(0);
+      for (const { data } of taken)
+        expect(definition.usesCredentials?.(data), `write usesCredentials: ${name} may use ${option}`).toBe(true);
     }
   });
 });

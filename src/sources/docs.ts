@@ -36,6 +36,10 @@ const datingMs = 1000;
 const maxAgeMs = 2000;
 const maxLimit = 10_000;
 
+const docsFolders: ReadonlySet<string> = new Set(
+  "docs doc documentation guides handbook wiki ドキュメント 文書 資料 マニュアル 手順書 仕様書 設計書".split(" "),
+);
+
 export default defineSource<DocsOptions>({
   name: "docs",
   summary: "Documentation in several languages, with priorities and headings",
@@ -78,6 +82,11 @@ export default defineSource<DocsOptions>({
         .describe("Priority and audience of documents, checked before the built-in rules; the first match applies"),
       git: z.boolean().default(true).describe("Use the time of the last commit as the modification time"),
     }) as unknown as z.ZodType<DocsOptions>,
+
+  detect: ({ entries }) =>
+    entries()
+      .filter(({ name, isDirectory }) => isDirectory && docsFolders.has(name.normalize("NFC")))
+      .map(({ name }) => ({ what: "documentation", where: name, values: { root: name }, name, showsTexts: true })),
 
   async open({ ref, lang = "en", prefer, languages, rules = [], git = true, ...folder }, runtime) {
     const fallback = canonicalTag(lang) ?? "en";

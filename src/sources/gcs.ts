@@ -3,6 +3,7 @@ import type { z as Zod } from "zod";
 import { defineSource } from "../source.ts";
 import { createGcsStore } from "./gcs/gcs-store.ts";
 import { createGoogleIdentity } from "./gcs/identity.ts";
+import { detectVariables } from "../backends/detections.ts";
 import { createObjectSource } from "../backends/objects/object-source.ts";
 import { readingOptions } from "../backends/objects/reading-options.ts";
 
@@ -39,6 +40,13 @@ export default defineSource<GcsSourceOptions>({
   base: ({ buckets }) => (buckets.length === 1 ? `gcs://${buckets[0]}/` : "gcs://"),
   aliases: ({ buckets }) => [buckets.length === 1 ? `gs://${buckets[0]}/` : "gs://"],
   usesCredentials: ({ anonymous }) => !anonymous,
+  detect: (project) =>
+    detectVariables(
+      project,
+      /^(?:GCS|GCP|GOOGLE_CLOUD)_(?:STORAGE_)?BUCKET(?:_NAME)?$/,
+      "bucket of Google Cloud Storage",
+      (bucket) => ({ buckets: [bucket] }),
+    ),
 
   async open(options, runtime) {
     const emulator = runtime.env["STORAGE_EMULATOR_HOST"]?.replace(/^(?!\w+:\/\/)/, "http://");

@@ -1,4 +1,5 @@
 /** Files in Google Drive: documents as text, folders as directories, each addressed by its id. */
+import { detectVariables } from "../backends/detections.ts";
 import { invalid } from "../errors.ts";
 import { defineSource, type Runtime } from "../source.ts";
 import { createRetryState } from "./gdrive/backoff.ts";
@@ -21,6 +22,13 @@ export default defineSource<DriveSourceOptions>({
   options: driveOptions,
   base: () => "gdrive://",
   usesCredentials: ({ anonymous }) => !anonymous,
+  detect: (project) =>
+    detectVariables(
+      project,
+      /^(?:GOOGLE_DRIVE|GDRIVE|DRIVE)_(?:ROOT_)?FOLDER(?:_ID)?$/,
+      "folder of Google Drive",
+      (folder) => ({ folders: [folder] }),
+    ),
 
   async open(options, runtime) {
     const { keyFile, subject, account, anonymous, rootUrl, access, timeoutMs } = options;

@@ -3,6 +3,7 @@ import { intOption } from "../lib/int-option.ts";
 import type { RuleChoice } from "../backends/folder-rules/name-rules.ts";
 import { ruleOptions } from "../backends/folder-rules/rule-options.ts";
 import { createLazyRepository } from "../backends/git/lazy-repository.ts";
+import { placesBeyond } from "../backends/git/reach.ts";
 import { invalid, quote } from "../errors.ts";
 import type { Caller } from "../resources.ts";
 import { type Address, defineSource, segmentsOf, type ShownFiles, type VisibleFilesOf } from "../source.ts";
@@ -57,6 +58,15 @@ export default defineSource<GitOptions>({
         ),
       })
       .strict(),
+
+  detect({ path }) {
+    const found = findRepository(path);
+    if (!found || found.isBare) return [];
+    // In a worktree or submodule, .git is a file that leads outside.
+    const isOutside = placesBeyond(found, found.root).length > 0;
+    const needs = '"pressmark trust", because its git folder is outside this folder';
+    return [{ what: "git repository", where: ".git", values: { root: "." }, ...(isOutside && { needs }) }];
+  },
 
   async open(
     {

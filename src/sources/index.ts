@@ -13,6 +13,7 @@ export const sources = {
   memory: () => import("./memory.ts"),
   metrics: () => import("./metrics.ts"),
   postgres: () => import("./postgres.ts"),
+  redis: () => import("./redis.ts"),
   s3: () => import("./s3.ts"),
   skills: () => import("./skills.ts"),
   sqlite: () => import("./sqlite.ts"),

@@ -7,7 +7,7 @@ import { monotonicMs } from "../lib/monotonic-ms.ts";
 import { isPackageMissing, packageNeeded } from "../lib/missing-package.ts";
 import { mayHoldSecret } from "../lib/url-secret.ts";
 import { withoutPlaces } from "../lib/without-locations.ts";
-import { directoryType } from "../resources.ts";
+import { directoryType, hasChildrenKey } from "../resources.ts";
 import type { Call, Caller, Content, Page, Resource, SearchResult } from "../resources.ts";
 import { defineSource, pathOf, segmentsOf } from "../source.ts";
 import type { Address, Entry, Part, Source, SourceHit, SourceTemplate, Runtime } from "../source.ts";
@@ -242,7 +242,7 @@ function createGateway(
       if (directories.size >= maxDirectories) directories.clear();
       directories.add(at.path);
     }
-    if (at) return { ...at, ...connectionOptions };
+    if (at) return { ...at, ...withChildren(connectionOptions) };
     leaveOut("a resource", uri, "its URI cannot be expressed below this mount");
     return undefined;
   }
@@ -352,12 +352,14 @@ function createGateway(
 
   return {
     timeoutMs,
+    // No revision promises an order.
+    isUnordered: true,
     ...(relayed && { relayed }),
 
     list: ({ cursor }, call) => list(cursor, call),
 
     async read(at, call) {
-      if (at.path === "") throw new ResourceError("directory", "this is a server; list its children instead");
+      if (isMount(at)) throw new ResourceError("directory", "this is a server; list its children instead");
       const uri = uriOf(at);
       const read = () => send((pressmark) => pressmark.read(uri, call), call);
       const answer = await skills.checked(at, call, read).catch((cause: unknown) => {
@@ -372,7 +374,7 @@ function createGateway(
     },
 
     async stat(at, call) {
-      if (at.path !== "") {
+      if (!isMount(at)) {
         const uri = uriOf(at);
         const entry = entryOf(await send((pressmark) => pressmark.stat(uri, call), call));
         if (!entry) throw notFound(at.path);
@@ -393,7 +395,7 @@ function createGateway(
     },
 
     async children(at, { cursor }, call) {
-      if (at.path === "") return heads(call);
+      if (isMount(at)) return heads(call);
       const uri = uriOf(at);
       return toEntries(
         await send((pressmark) => pressmark.children(uri, cursor === undefined ? {} : { cursor }, call), call),
@@ -457,6 +459,23 @@ function createGateway(
       await upstream.close();
     },
   } satisfies Source;
+}
+
+/** What tells of children becomes part of the entry: this server's policy decides who learns of it. */
+function withChildren({ meta, ...resource }: Omit<Resource, "uri">): Omit<Entry, "path"> {
+  if (!meta) return resource;
+  const { [hasChildrenKey]: hasChildren, "pressmark/children": children, ...others } = meta;
+  return {
+    ...resource,
+    ...(Object.keys(others).length > 0 && { meta: others }),
+    ...(hasChildren === true && { hasChildren }),
+    ...(typeof children === "number" && { children }),
+  };
+}
+
+/** The mount itself. With a query, it is a missing address. */
+function isMount({ path, query }: Address): boolean {
+  return path === "" && Object.keys(query ?? {}).length === 0;
 }
 
 function ignoreUnsupported(cause: unknown): undefined {

@@ -1,5 +1,8 @@
 /** Metrics of a Prometheus server, or of any server with its HTTP API, as time series. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { z as Zod } from "zod";
+import { detectContainers, detectVariables } from "../backends/detections.ts";
 import { entriesPage } from "../backends/entries-page.ts";
 import { intOption } from "../lib/int-option.ts";
 import { invalid, notFound, quote, ResourceError, unsupported } from "../errors.ts";
@@ -75,6 +78,8 @@ function metricsOptions(z: typeof Zod) {
 
 export type MetricsOptions = Zod.output<ReturnType<typeof metricsOptions>>;
 
+const prometheusFiles = ["prometheus.yml", "prometheus.yaml", "prometheus/prometheus.yml", "monitoring/prometheus.yml"];
+
 export default defineSource<MetricsOptions>({
   name: "metrics",
   summary: "Time series, alerts and targets of Prometheus, or of a server with the same API",
@@ -87,8 +92,26 @@ export default defineSource<MetricsOptions>({
     [token, username, password].some((each) => each !== undefined) ||
     Object.keys(headers ?? {}).length > 0 ||
     mayHoldSecret(url),
+
+  detect: (project) => [
+    ...detectContainers(project, /^prometheus$/, "Prometheus", ({ portFor }) => localUrl(portFor(9090) ?? 9090)),
+    ...detectContainers(project, /^victoria-?metrics$/, "VictoriaMetrics", ({ portFor }) =>
+      localUrl(portFor(8428) ?? 8428),
+    ),
+    ...detectVariables(project, /^(?:PROMETHEUS|THANOS|MIMIR|VICTORIA_?METRICS)_URL$/, "Prometheus", (url) => ({
+      url,
+    })),
+    ...prometheusFiles
+      .filter((file) => existsSync(join(project.path, file)))
+      .map((where) => ({ what: "Prometheus", where, values: localUrl(9090) })),
+  ],
+
   open: async (options, runtime) => createMetrics(options, runtime),
 });
+
+function localUrl(port: number): { readonly url: string } {
+  return { url: `http://127.0.0.1:${port}` };
+}
 
 const json = "application/json";
 const types: Readonly<Record<MetricsFormat, string>> = { json, csv: "text/csv", svg: "image/svg+xml" };

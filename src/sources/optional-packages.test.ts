@@ -34,6 +34,6 @@ it.each(sources)(
     const loaded = [...packagesOf(join(import.meta.dirname, name))].filter(([specifier]) =>
       optional.some((each) => specifier === each || specifier.startsWith(`${each}/`)),
     );
-    expect(loaded).toEqual([]);
+    expect(loaded, "load it on first use: await import(…)").toEqual([]);
   },
 );

@@ -23,6 +23,7 @@ import { withDocuments } from "../backends/sql/with-documents.ts";
 import { createSharedWatch } from "../backends/shared-watch.ts";
 import { createCatalog, type CatalogScope, type SuggestRequest, type CatalogItem } from "./postgres/catalog.ts";
 import { createConnection } from "./postgres/connection.ts";
+import { detectPostgres } from "./postgres/detect-postgres.ts";
 import { createPostgresDocuments } from "./postgres/documents.ts";
 import { catalogEntry } from "./postgres/entries.ts";
 import { type PostgresOptions, postgresOptions } from "../backends/postgres/options.ts";
@@ -51,6 +52,7 @@ export default defineSource<PostgresOptions>({
 
   base: ({ url }) => baseUriOf(parseUrl(url)),
   usesCredentials: () => true,
+  detect: detectPostgres,
 
   open: async (options, runtime) => openPostgres(options, runtime),
 });

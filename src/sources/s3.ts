@@ -1,6 +1,7 @@
 /** Objects in S3 and in stores with the same API. */
 import type { z as Zod } from "zod";
 import { defineSource } from "../source.ts";
+import { detectContainers, detectVariables } from "../backends/detections.ts";
 import { createObjectSource } from "../backends/objects/object-source.ts";
 import { readingOptions } from "../backends/objects/reading-options.ts";
 import { createCredentials } from "./s3/credentials.ts";
@@ -46,6 +47,12 @@ export default defineSource<S3SourceOptions>({
   options: s3Options,
   base: ({ buckets }) => (buckets.length === 1 ? `s3://${buckets[0]}/` : "s3://"),
   usesCredentials: ({ anonymous }) => !anonymous,
+  detect: (project) => [
+    ...detectContainers(project, /^(?:minio|garage|seaweedfs|localstack(?:-pro)?)$/, "object store", ({ portFor }) => ({
+      endpoint: `http://127.0.0.1:${portFor(9000) ?? 9000}`,
+    })),
+    ...detectVariables(project, /^(?:AWS_)?S3_BUCKET(?:_NAME)?$/, "bucket of S3", (bucket) => ({ buckets: [bucket] })),
+  ],
 
   async open(options, runtime) {
     const { env } = process;

@@ -7,6 +7,7 @@ import { defineSource } from "../source.ts";
 import type { Address, Suggestion } from "../source.ts";
 import { watchOptions } from "../backends/disk/folder-options.ts";
 import { openFolder } from "../backends/disk/open-folder.ts";
+import { skillFoldersIn } from "../backends/skill-folders.ts";
 import { createSkillsCatalogue } from "./skills/catalogue.ts";
 import type { SkillsRoot } from "./skills/catalogue.ts";
 import { folderOf, manifestName } from "./skills/list-skill-folder.ts";
@@ -56,6 +57,8 @@ export default defineSource<SkillsOptions>({
       }),
 
   base: ({ prefix }) => (prefix === undefined ? "skill://" : `skill://${prefix}/`),
+
+  detect: ({ path }) => skillFoldersIn(path).map((root) => ({ what: "skills", where: root, values: { root } })),
 
   async open({ root, roots: more = [], prefix: _prefix, ...served }, runtime) {
     const roots: SkillsRoot[] = [];

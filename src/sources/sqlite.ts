@@ -34,6 +34,7 @@ import { withDocuments } from "../backends/sql/with-documents.ts";
 import { createSharedWatch } from "../backends/shared-watch.ts";
 import { createSqliteDocuments } from "./sqlite/documents.ts";
 import { createEngine, type Engine } from "./sqlite/engine.ts";
+import { detectDatabases } from "./sqlite/detect-databases.ts";
 import { parseSqlitePath, sqlitePath, encodePath } from "./sqlite/addresses.ts";
 import type { NamedTable, RawTable } from "./sqlite/queries.ts";
 import { parseKeyText } from "./sqlite/values.ts";
@@ -87,6 +88,7 @@ export default defineSource<SqliteOptions>({
   options: sqliteOptions,
 
   base: ({ path }) => `sqlite://${encodeURIComponent(basename(path))}/`,
+  detect: detectDatabases,
 
   open: async (options, runtime) => openSqlite(options, runtime),
 });

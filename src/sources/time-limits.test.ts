@@ -19,6 +19,7 @@ const needed: Readonly<Record<string, object>> = {
   mcp: { url: "http://127.0.0.1:1/mcp" },
   metrics: { url: "http://127.0.0.1:1" },
   postgres: { url: "postgres://reader@127.0.0.1:1/shop" },
+  redis: { url: "redis://127.0.0.1:1" },
   s3: { buckets: ["b"], anonymous: true },
   sqlite: { path: join(folder, "app.db") },
   web: { hosts: ["docs.example.com"] },
@@ -39,6 +40,7 @@ it("knows every source that takes a time limit", () => {
       .filter(takesTimeLimit)
       .map(({ name }) => name)
       .sort(),
+    'add the options that it requires to "needed" in time-limits.test.ts',
   ).toEqual(Object.keys(needed).sort());
 });
 

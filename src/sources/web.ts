@@ -41,6 +41,13 @@ export default defineSource<WebOptions>({
     hosts.some((host) => typeof host !== "string") ||
     [...pages, ...sites].some((page) => mayHoldSecret(typeof page === "string" ? page : page.url)),
 
+  /** The homepage in package.json, unless it is the code repository. */
+  detect({ text }) {
+    const home = /"homepage"\s*:\s*"(https:\/\/[^"\s]+)"/.exec(text("package.json"))?.[1];
+    if (home === undefined || /^https:\/\/(?:github|gitlab|bitbucket)\.(?:com|org)\//.test(home)) return [];
+    return [{ what: "website", where: "package.json (homepage)", values: { pages: [home] } }];
+  },
+
   async open(options, runtime) {
     return createWeb(options, runtime, resolveBySystem);
   },

@@ -11,7 +11,8 @@ interface BodyLimits {
   readonly maxTotalBytes: number;
 }
 
-type RequestBody = Buffer | "too-large" | "busy";
+/** "already-read" if something else has read the body, and left nothing of it. */
+export type RequestBody = Buffer | "too-large" | "busy" | "already-read";
 
 /** Returns a function that calls back once: with the bytes, or an error. Never, if the client disconnects first. */
 export function createBodyReader({ maxBytes, maxTotalBytes }: BodyLimits) {
@@ -38,8 +39,10 @@ export function createBodyReader({ maxBytes, maxTotalBytes }: BodyLimits) {
       done(body);
     }
 
-    request.on("data", (chunk: Buffer) => {
+    request.on("data", (data: Buffer | string) => {
       if (over) return;
+      // An app may have set an encoding.
+      const chunk = typeof data === "string" ? Buffer.from(data, request.readableEncoding ?? "utf8") : data;
       length += chunk.length;
       if (length > maxBytes) return finish("too-large");
       if (first === undefined) {
@@ -59,7 +62,35 @@ export function createBodyReader({ maxBytes, maxTotalBytes }: BodyLimits) {
     request.on("end", () => {
       if (!over) finish(all?.take() ?? first ?? Buffer.alloc(0));
     });
+    // An app may have paused it to wait for its own checks.
+    if (request.isPaused()) request.resume();
   };
+}
+
+/** Whether the body can no longer be read from the request. */
+export function isAlreadyRead(request: IncomingMessage): boolean {
+  return request.readableEnded || request.readableDidRead;
+}
+
+/**
+ * The bytes of a body that an app has read and perhaps parsed. A parsed value becomes text again, so that it passes the same checks as
+ * every other body.
+ */
+export function bytesOfBody(body: unknown, maxBytes: number): RequestBody {
+  if (body === undefined) return "already-read";
+  const bytes =
+    body instanceof Uint8Array ? Buffer.from(body.buffer, body.byteOffset, body.length) : Buffer.from(textOf(body));
+  return bytes.length > maxBytes ? "too-large" : bytes;
+}
+
+/** Empty, which is no JSON, if there is no text: for a circular value, or one that nests too deep. */
+function textOf(body: unknown): string {
+  if (typeof body === "string") return body;
+  try {
+    return JSON.stringify(body) ?? "";
+  } catch {
+    return "";
+  }
 }
 
 /**

@@ -31,9 +31,9 @@ const forgotten = new FinalizationRegistry<string>((key) => {
   if (proxied.get(key)?.deref() === undefined) proxied.delete(key);
 });
 
-/** The same object for each request of a caller from an address, while it is in use. */
-export function proxiedClient(address: string, caller: string): Client {
-  const key = `${address} ${caller}`;
+/** The same object for each request of a caller from an address, while it is in use. An unknown address counts as this machine. */
+export function proxiedClient(address: string | undefined, caller: string): Client {
+  const key = `${address ?? ""} ${caller}`;
   const known = proxied.get(key)?.deref();
   if (known) return known;
   const client = toClient(address);

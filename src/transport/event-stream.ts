@@ -1,6 +1,7 @@
 /** A response that stays open and carries events, and one keep-alive timer for all of them. */
-import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { OutgoingHttpHeaders } from "node:http";
 import type { WireBytes } from "../protocol/protocol.ts";
+import type { OutgoingResponse } from "./outgoing-response.ts";
 import { stallMs as defaultStallMs, unkept } from "./send-json.ts";
 import { writeWire } from "./wire-bytes.ts";
 
@@ -24,7 +25,7 @@ export interface EventStreamAsk {
 }
 
 export interface EventStreams {
-  open(response: ServerResponse, ask?: EventStreamAsk): EventStream;
+  open(response: OutgoingResponse, ask?: EventStreamAsk): EventStream;
   /** Number of open streams. */
   readonly size: number;
   /** Ends all streams and the timer. Readers that have not caught up have their own. */
@@ -40,13 +41,16 @@ export interface EventStreamOptions {
   readonly highWaterBytes?: number;
 }
 
+interface StreamSettings extends EventStreamOptions {
+  /** Releases what the request of a stream holds: it lives as long as its response. */
+  readonly release?: (response: OutgoingResponse) => void;
+}
+
 const comment = ":\n\n";
-const nothingRaw: string[] = [];
-const nothing: IncomingHttpHeaders = {};
 
 interface Shared {
   /** Present until their last byte has been sent. */
-  readonly streams: Map<ServerResponse, OpenStream>;
+  readonly streams: Map<OutgoingResponse, OpenStream>;
   /** Number of streams that have not ended. */
   open: number;
   readonly highWaterBytes: number;
@@ -56,13 +60,13 @@ interface Shared {
 /** A class, because thousands are open: methods are shared, and each object holds only its own state. */
 class OpenStream implements EventStream {
   readonly #shared: Shared;
-  readonly #response: ServerResponse;
+  readonly #response: OutgoingResponse;
   readonly #ask: EventStreamAsk;
   #waiting: PromiseWithResolvers<void> | undefined;
   #isOver = false;
   #isTimed = false;
 
-  constructor(shared: Shared, response: ServerResponse, ask: EventStreamAsk) {
+  constructor(shared: Shared, response: OutgoingResponse, ask: EventStreamAsk) {
     this.#shared = shared;
     this.#response = response;
     this.#ask = ask;
@@ -131,8 +135,9 @@ export function createEventStreams({
   keepAliveMs = 15_000,
   stallMs = defaultStallMs,
   highWaterBytes = 64 * 1024,
-}: EventStreamOptions = {}): EventStreams {
-  const streams = new Map<ServerResponse, OpenStream>();
+  release,
+}: StreamSettings = {}): EventStreams {
+  const streams = new Map<OutgoingResponse, OpenStream>();
   const shared: Shared = { streams, open: 0, highWaterBytes, stallMs };
   const periodMs = keepAliveMs > 0 ? Math.min(keepAliveMs, stallMs / 2) : stallMs / 2;
   const timer = setInterval(tend, periodMs).unref();
@@ -145,7 +150,7 @@ export function createEventStreams({
     for (const stream of streams.values()) stream.tend(isCommentDue);
   }
 
-  function onClose(this: ServerResponse): void {
+  function onClose(this: OutgoingResponse): void {
     const stream = streams.get(this);
     streams.delete(this);
     stream?.close();
@@ -161,7 +166,7 @@ export function createEventStreams({
       }
       streams.set(response, stream);
       response.on("close", onClose).on("timeout", cutOff);
-      letGo(response.req);
+      release?.(response);
       response.writeHead(200, {
         ...ask.headers,
         ...unkept,
@@ -186,13 +191,6 @@ export function createEventStreams({
   };
 }
 
-function cutOff(this: ServerResponse): void {
+function cutOff(this: OutgoingResponse): void {
   if (this.writableLength > 0) this.destroy();
-}
-
-/** Releases the request's data, because it lives as long as its response. */
-function letGo(request: IncomingMessage): void {
-  request.removeAllListeners();
-  request.rawHeaders = nothingRaw;
-  request.headers = nothing;
 }

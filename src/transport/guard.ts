@@ -11,7 +11,7 @@ interface GuardOptions {
 }
 
 /** What is known about the client's connection besides the headers. */
-interface Connection {
+export interface Connection {
   /** The host that a trusted proxy was asked for. */
   readonly host?: string;
   /** Whether the client's connection is encrypted: then its own page is, too. */

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
 import type { Peer, Reply } from "../protocol/protocol.ts";
 import { resultOf, wireOf } from "./test-protocol.ts";
-import { serveFake } from "./test-server.ts";
+import { itOnNode, serveFake } from "./test-server.ts";
 import { code, modern, question, rawQuestion } from "./test-question.ts";
 import { modernHeaders } from "./test-client.ts";
 
@@ -181,7 +181,7 @@ describe("a slow reader", () => {
     socket.destroy();
   });
 
-  it("that takes nothing for too long is cut off", async () => {
+  itOnNode("that takes nothing for too long is cut off", async () => {
     const started = Promise.withResolvers<{ reply: Reply; peer: Peer }>();
     const { raw } = await serveFake(
       { exchange: (_message, reply, peer) => started.resolve({ reply, peer }) },
@@ -230,7 +230,7 @@ function turn(): Promise<void> {
 }
 
 describe("a stream", () => {
-  it("on which nothing happens is not cut off for that, even without comments", async () => {
+  itOnNode("on which nothing happens is not cut off for that, even without comments", async () => {
     const replies: Reply[] = [];
     const { listen, raw, listening } = await serveFake(
       {
@@ -255,7 +255,7 @@ describe("a stream", () => {
     expect(await stream.rest()).toEqual([{ data: '{"hello":true}' }, { data: '{"done":true}' }]);
   });
 
-  it("that has ended is cut off, too, when the rest of it is not read", async () => {
+  itOnNode("that has ended is cut off, too, when the rest of it is not read", async () => {
     const started = Promise.withResolvers<Reply>();
     const { raw, listening } = await serveFake(
       { exchange: (_message, reply) => started.resolve(reply) },
@@ -274,7 +274,7 @@ describe("a stream", () => {
     expect(response.writableFinished).toBe(false);
   });
 
-  it("whose reader has caught up stays open", async () => {
+  itOnNode("whose reader has caught up stays open", async () => {
     const started = Promise.withResolvers<Reply>();
     const { listen, listening } = await serveFake(
       {
@@ -302,7 +302,7 @@ describe("a stream", () => {
     expect((await rest).at(-1)).toEqual({ data: '{"done":true}' });
   });
 
-  it("holds nothing of the request that opened it", async () => {
+  itOnNode("holds nothing of the request that opened it", async () => {
     const { listen, listening } = await serveFake({
       exchange: (_message, reply) => void reply.notify(wireOf({ hello: true })),
     });

@@ -4,7 +4,7 @@ import type { Reply } from "../protocol/protocol.ts";
 import { beginSession, whenStreams } from "./test-session.ts";
 import type { FakeSession, FakeMessage } from "./test-protocol.ts";
 import { resultOf, wireOf } from "./test-protocol.ts";
-import { serveFake } from "./test-server.ts";
+import { itOnNode, serveFake } from "./test-server.ts";
 import { createWireClient, type WireClient } from "./test-client.ts";
 
 const question = { jsonrpc: "2.0", id: 7, method: "resources/list" };
@@ -188,7 +188,7 @@ describe("a session", () => {
     await served.edge.whenClosed(session);
   });
 
-  it("is not lost to another connection that would hold as many, where all callers are one", async () => {
+  itOnNode("is not lost to another connection that would hold as many, where all callers are one", async () => {
     const served = await serveFake({}, { maxSessions: 4 });
     const connect = (): WireClient => {
       const client = createWireClient(served.listening.port);
@@ -211,7 +211,7 @@ describe("a session", () => {
     expect(areClosed(opened)).toEqual([true, true, true, false, false, false]);
   });
 
-  it("is not lost to any number of other connections where its own holds a tenth of all at most", async () => {
+  itOnNode("is not lost to any number of other connections where its own holds a tenth of all at most", async () => {
     const served = await serveFake({}, { maxSessions: 20 });
     const [first, second] = [await beginSession(served), await beginSession(served)];
     const statuses = new Map<number, number>();
@@ -228,7 +228,7 @@ describe("a session", () => {
     expect(areClosed([first, second])).toEqual([false, false]);
   });
 
-  it("that was never used can be evicted by anyone after a minute", async () => {
+  itOnNode("that was never used can be evicted by anyone after a minute", async () => {
     let time = 0;
     const served = await serveFake({}, { maxSessions: 2, now: () => time });
     const other = createWireClient(served.listening.port);

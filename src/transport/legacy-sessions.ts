@@ -1,5 +1,5 @@
 /** HTTP sessions of the older revisions: ownership, limits and expiry. */
-import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { OutgoingHttpHeaders } from "node:http";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 import type { Protocol, Reply, WireBytes } from "../protocol/protocol.ts";
 import { type Caller, callerKey } from "../resources.ts";
@@ -12,12 +12,13 @@ import type { EventStreams } from "./event-stream.ts";
 import type { AnswerStream, SessionStreams } from "./session-streams.ts";
 import { createSessionStreams } from "./session-streams.ts";
 import type { InFlight } from "./in-flight.ts";
+import type { OutgoingResponse } from "./outgoing-response.ts";
 
 export interface LegacySession {
   /** Handles a posted message. If the sender disconnects, the work continues and its events can be replayed. */
-  post(body: unknown, response: ServerResponse, accepts: Accepts): void;
+  post(body: unknown, response: OutgoingResponse, accepts: Accepts): void;
   /** A GET: see `SessionStreams.listen`. */
-  listen(response: ServerResponse, lastEventId?: string): void;
+  listen(response: OutgoingResponse, lastEventId?: string): void;
   end(): void;
 }
 
@@ -55,7 +56,7 @@ interface Held extends LegacySession, Opener {
   /** Busy, or has a subscription. */
   readonly inUse: boolean;
   usedAt: number;
-  open(body: unknown, response: ServerResponse, accepts: Accepts): void;
+  open(body: unknown, response: OutgoingResponse, accepts: Accepts): void;
 }
 
 type Headers = () => OutgoingHttpHeaders | undefined;
@@ -183,7 +184,7 @@ export function createLegacySessions(
 
     function receive(
       body: unknown,
-      response: ServerResponse,
+      response: OutgoingResponse,
       accepts: Accepts,
       over: () => void,
       headers?: Headers,
@@ -245,7 +246,7 @@ export function createLegacySessions(
 
   return {
     /** `initialize`. False if there are too many sessions and none can be evicted: a holder never loses one to a holder of as many. */
-    open(body: unknown, opener: Opener, response: ServerResponse, accepts: Accepts): boolean {
+    open(body: unknown, opener: Opener, response: OutgoingResponse, accepts: Accepts): boolean {
       if (!makeRoom(opener)) return false;
       hold(opener).open(body, response, accepts);
       return true;
@@ -281,7 +282,7 @@ interface PostReplyOptions {
 }
 
 function createPostReply(
-  response: ServerResponse,
+  response: OutgoingResponse,
   accepts: Accepts,
   streams: SessionStreams,
   headers: Headers | undefined,

@@ -68,7 +68,12 @@ export async function listen(edge: Protocol, options: ListenOptions): Promise<Li
   // Such as an IPv6 address with a zone.
   if (!URL.canParse(`http://${hostInUrl(host)}`))
     throw invalid(`the address ${quote(host)} cannot be written in a URL; choose another host`);
-  const http = createHttp(edge, { ...options, maxStreams, allowedHosts: [...allowedHosts, hostInUrl(host)] });
+  const http = createHttp(edge, {
+    ...options,
+    maxStreams,
+    allowedHosts: [...allowedHosts, hostInUrl(host)],
+    ownsRequests: true,
+  });
   const settings = {
     headersTimeout: headersTimeoutMs,
     requestTimeout: requestTimeoutMs,

@@ -1,5 +1,4 @@
 /** One stateless request over HTTP: the response is JSON, or a stream if there are notifications before it. */
-import type { ServerResponse } from "node:http";
 import type { Protocol, HeaderLookup, Peer, Reply, WireBytes } from "../protocol/protocol.ts";
 import type { Caller } from "../resources.ts";
 import type { Accepts } from "./accepts.ts";
@@ -7,6 +6,7 @@ import { retryAfter, sendJson } from "./send-json.ts";
 import type { Client } from "./clients.ts";
 import type { EventStream, EventStreamAsk, EventStreams } from "./event-stream.ts";
 import type { InFlight } from "./in-flight.ts";
+import type { OutgoingResponse } from "./outgoing-response.ts";
 
 interface Posted {
   readonly body: unknown;
@@ -25,7 +25,7 @@ class Exchange implements Peer, Reply, EventStreamAsk {
   readonly client: Client;
   readonly takesNotice: boolean;
   readonly #takesJson: boolean;
-  readonly #response: ServerResponse;
+  readonly #response: OutgoingResponse;
   readonly #streams: EventStreams;
   /** Absent for a listen, which lasts until it is ended. */
   readonly #underWay: InFlight | undefined;
@@ -36,7 +36,7 @@ class Exchange implements Peer, Reply, EventStreamAsk {
 
   constructor(
     { caller, client, accepts }: Posted,
-    response: ServerResponse,
+    response: OutgoingResponse,
     streams: EventStreams,
     underWay?: InFlight,
   ) {
@@ -103,7 +103,7 @@ export function exchange(
   streams: EventStreams,
   underWay: InFlight,
   posted: Posted,
-  response: ServerResponse,
+  response: OutgoingResponse,
 ): void {
   const request = new Exchange(posted, response, streams, edge.isListen?.(posted.body) ? undefined : underWay);
   try {

@@ -1,8 +1,9 @@
 /** Sends one complete HTTP response: a status, and a JSON text of known length or no body. */
-import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { OutgoingHttpHeaders } from "node:http";
 import { byteLength } from "../lib/byte-length.ts";
 import type { WireBytes } from "../protocol/protocol.ts";
 import { joinBytes } from "./wire-bytes.ts";
+import type { OutgoingResponse } from "./outgoing-response.ts";
 
 /** A response this large may stay in memory for a slow reader; a reader that accepts nothing for this long is disconnected. */
 const largeBytes = 64 * 1024;
@@ -25,7 +26,7 @@ export function retryAfter(ms: number): OutgoingHttpHeaders {
 
 /** Does nothing if the client is gone, or already has a response. */
 export function sendJson(
-  response: ServerResponse,
+  response: OutgoingResponse,
   status: number,
   wire?: WireBytes,
   headers?: OutgoingHttpHeaders,

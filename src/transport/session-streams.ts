@@ -1,11 +1,12 @@
 /** The streams of one session: routes events, queues them, and replays them to readers that reconnect. */
-import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { OutgoingHttpHeaders } from "node:http";
 import type { WireBytes } from "../protocol/protocol.ts";
 import type { BytePool } from "./byte-pool.ts";
 import type { EventLogLimits } from "./event-log.ts";
 import { createEventLog } from "./event-log.ts";
 import type { EventStream, EventStreams } from "./event-stream.ts";
 import { sendJson } from "./send-json.ts";
+import type { OutgoingResponse } from "./outgoing-response.ts";
 
 /** The events of one posted request. */
 export interface AnswerStream {
@@ -23,12 +24,12 @@ export interface SessionStreams {
    */
   send(wire: WireBytes): void | Promise<void>;
   /** Turns the response to a posted request into a stream. */
-  answer(response: ServerResponse, headers?: OutgoingHttpHeaders): AnswerStream;
+  answer(response: OutgoingResponse, headers?: OutgoingHttpHeaders): AnswerStream;
   /**
    * A GET: a new standing stream, or the rest of the stream that the event id names; 204 if that has ended and nothing is left. A few older standing streams stay open without
    * events; beyond those, the oldest ends.
    */
-  listen(response: ServerResponse, lastEventId?: string): void;
+  listen(response: OutgoingResponse, lastEventId?: string): void;
   /** Number of attached connections. */
   readonly size: number;
   /** Ends all streams, and drops stored events. */
@@ -97,7 +98,7 @@ export function createSessionStreams({
     if (stream.stored === 0 && stream.connection === undefined && !written) byId.delete(stream.id);
   }
 
-  function attach(stream: Stream, response: ServerResponse, headers: OutgoingHttpHeaders, greet: boolean): void {
+  function attach(stream: Stream, response: OutgoingResponse, headers: OutgoingHttpHeaders, greet: boolean): void {
     detach(stream)?.end();
     clearTimeout(stream.awayTimer);
     const retry = greet ? retryMs() : undefined;

@@ -3,7 +3,7 @@ import type { Reply } from "../protocol/protocol.ts";
 import type { FakeMessage } from "./test-protocol.ts";
 import { resultOf, wireOf } from "./test-protocol.ts";
 import type { FakeServer } from "./test-server.ts";
-import { serveFake } from "./test-server.ts";
+import { itOnNode, serveFake } from "./test-server.ts";
 
 const question = { jsonrpc: "2.0", id: 7, method: "resources/list" };
 
@@ -79,7 +79,7 @@ describe("HTTP+SSE of 2024-11-05", () => {
     stream.hangUp();
   });
 
-  it("takes none while its reader is slow", async () => {
+  itOnNode("takes none while its reader is slow", async () => {
     const served = await serveFake();
     const { path, session, post, stream } = await begin(served);
     expect(path).not.toBe("");

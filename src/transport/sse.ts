@@ -1,21 +1,21 @@
 /** HTTP+SSE of 2024-11-05: one stream for all output, and a path to post to. */
-import type { ServerResponse } from "node:http";
 import type { Protocol, Reply, WireBytes } from "../protocol/protocol.ts";
 import { type Caller, callerKey } from "../resources.ts";
 import { sendJson } from "./send-json.ts";
 import { type Client, createShares } from "./clients.ts";
 import type { EventStreams } from "./event-stream.ts";
 import type { InFlight } from "./in-flight.ts";
+import type { OutgoingResponse } from "./outgoing-response.ts";
 
 interface SseSession {
   /** Responds with 202; results come on the stream. */
-  post(body: unknown, response: ServerResponse): void;
+  post(body: unknown, response: OutgoingResponse): void;
   /** Whether too many requests are running or responses unread to accept more. */
   readonly full: boolean;
 }
 
 interface SseOptions {
-  /** The path to post to. */
+  /** The path to post to, below the base path. */
   readonly post: string;
   readonly maxSessions?: number;
 }
@@ -35,7 +35,7 @@ export function createSse(
 
   return {
     /** Opens a stream and its session. False if there are too many. */
-    open(response: ServerResponse, caller: Caller, client: Client): boolean {
+    open(response: OutgoingResponse, caller: Caller, client: Client, basePath = ""): boolean {
       if (held.size >= maxSessions || shares.isUsedUp(client)) return false;
       shares.add(client);
       const id = crypto.randomUUID();
@@ -43,7 +43,7 @@ export function createSse(
       let count = 0;
 
       const stream = streams.open(response, {
-        greeting: `event: endpoint\ndata: ${path}?sessionId=${id}\n\n`,
+        greeting: `event: endpoint\ndata: ${basePath}${path}?sessionId=${id}\n\n`,
         closed: end,
       });
       const send = (wire: WireBytes) => stream.send(head, wire);

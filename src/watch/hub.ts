@@ -21,9 +21,9 @@ export interface Hub<Reader> {
   /**
    * Notifies only the readers concerned. A change of content concerns its path. An entry that appears or goes concerns its path, its
    * directory, the list, and everything below it, unless that has its own changes (`eachBelow`). "lost" concerns every reader
-   * with an interest in the mount.
+   * with an interest in the mount. With `impliesDirectories`, as in `Source`, it concerns every directory above.
    */
-  publish(mount: string, change: SourceChange): void;
+  publish(mount: string, change: SourceChange, options?: { readonly impliesDirectories?: boolean }): void;
 }
 
 interface MountListeners<Reader> {
@@ -86,7 +86,7 @@ export function createHub<Reader>(touch: (reader: Reader, touched: ChangedUris) 
       for (const mount of lists) listenersOf(mount).lists.delete(reader);
     },
 
-    publish(mount, change) {
+    publish(mount, change, { impliesDirectories = false } = {}) {
       const listeners = listenersByMount.get(mount);
       if (listeners === undefined) return;
       if (change.kind === "lost") {
@@ -97,7 +97,10 @@ export function createHub<Reader>(touch: (reader: Reader, touched: ChangedUris) 
       const { path } = change;
       touchPath(listeners, mount, path);
       if (change.kind === "changed") return;
-      if (path !== "") touchPath(listeners, mount, parentOf(path));
+      for (const above of ancestorsOf(path)) {
+        touchPath(listeners, mount, above);
+        if (!impliesDirectories) break;
+      }
       if (!change.eachBelow && listeners.below.has(path)) {
         const inside = path === "" ? "" : `${path}/`;
         for (const other of listeners.paths.keys())

@@ -1,5 +1,5 @@
 /** One watch per mount, shared by all listeners: the first to join starts it; it stops some time after the last has left. */
-import { retryAfterOf } from "../errors.ts";
+import { quote, ResourceError, retryAfterOf, unsupported } from "../errors.ts";
 import { createBackoff } from "../lib/backoff.ts";
 import { type Caller, serverCaller } from "../resources.ts";
 import type { Source, SourceChange, SourceWatch, Runtime } from "../source.ts";
@@ -9,16 +9,18 @@ import type { Coalescer, CoalesceOptions } from "./coalesce.ts";
 export interface Watchers {
   /**
    * Resolves once armed: a change made after that is never missed. If the watch cannot be armed, it resolves after the first
-   * failed attempt; the watch is retried while anyone listens, and once it is back all get "lost". Changes are
-   * coalesced. Ends with the signal. A listener that throws does not affect the others.
+   * failed attempt; the watch is retried while anyone listens, and once it is back all get "lost". A source that can never be watched
+   * is not retried (see `refusal`). Changes are coalesced. Ends with the signal. A listener that throws does not affect the others.
    */
   join(notify: (change: SourceChange) => void, signal: AbortSignal): Promise<void>;
   /** Adds a listener that is served by one who has joined. Resolves as `join` does, and costs nothing while they listen. */
   arrive(): Promise<void>;
-  /** Number of changes that are not announced yet. Never 0 while the watch is down, because there may be some. */
+  /** Number of changes that are not announced yet. Never 0 while the watch is down and retried, because there may be some. */
   readonly pending: number;
   /** Whether the watch is running now. */
   readonly isArmed: boolean;
+  /** Why the source can never be watched, once that is known: it has no `watch`, or that threw "unsupported". */
+  readonly refusal: ResourceError | undefined;
   /** Afterwards no one is notified, and nothing runs. */
   close(): void;
 }
@@ -43,19 +45,34 @@ interface WatchersOptions extends CoalesceOptions {
   readonly lingerMs?: number;
   /** Who watches. Default: the server itself. */
   readonly caller?: Caller;
+  /** Called once, when it turns out that the source can never be watched. */
+  readonly refused?: () => void;
 }
 
 export function createWatchers(
   source: Source,
   mount: { readonly name: string },
   runtime: Runtime,
-  { lingerMs = 5000, caller = serverCaller, ...options }: WatchersOptions = {},
+  { lingerMs = 5000, caller = serverCaller, refused, ...options }: WatchersOptions = {},
 ): Watchers {
   /** One object per join, so that one function may join twice. */
   const listeners = new Set<{ readonly notify: (change: SourceChange) => void }>();
   let run: Run | undefined;
   let closed = false;
   let lingering: AbortController | undefined;
+  let refusal = source.watch ? undefined : cannotBeWatched("its source does not report changes");
+
+  function cannotBeWatched(why: string, cause?: unknown): ResourceError {
+    return unsupported(`the mount ${quote(mount.name)} cannot be watched: ${why}`, cause);
+  }
+
+  /** Nothing is retried. Whoever listened until now must look for what was missed. */
+  function refuse(cause: ResourceError, coalescer: Coalescer, isMissed: boolean): void {
+    refusal = cannotBeWatched(cause.message, cause);
+    runtime.log(isMissed ? "warn" : "info", refusal.message, { mount: mount.name });
+    if (isMissed) coalescer.hear({ kind: "lost" });
+    refused?.();
+  }
 
   function announce(change: SourceChange): void {
     for (const listener of listeners) {
@@ -86,6 +103,7 @@ export function createWatchers(
     });
     // Logged once until it is back: a backend may be away for days.
     let isReported = false;
+    let wasArmed = false;
     for (let missed = false; ; missed = true) {
       let isArmed = false;
       let cause: unknown;
@@ -93,6 +111,7 @@ export function createWatchers(
         const changes = await source.watch?.({ caller, signal });
         if (changes === undefined) return tried();
         isArmed = true;
+        wasArmed = true;
         backoff.begun();
         if (run?.ending.signal === signal) run.watch = changes;
         isReported = false;
@@ -110,6 +129,10 @@ export function createWatchers(
       }
       if (signal.aborted) return tried();
       delete run?.watch;
+      if (cause instanceof ResourceError && cause.kind === "unsupported") {
+        refuse(cause, coalescer, wasArmed);
+        return tried();
+      }
       const delayMs = retryAfterOf(cause) ?? backoff.ended() * (0.75 + Math.random() / 4);
       const what = isArmed ? "the watch ended" : "the watch cannot start";
       if (!isReported)
@@ -142,7 +165,7 @@ export function createWatchers(
 
   return {
     async join(notify, signal) {
-      if (closed || signal.aborted) return;
+      if (closed || refusal || signal.aborted) return;
       const listener = { notify };
       listeners.add(listener);
       signal.addEventListener(
@@ -164,11 +187,17 @@ export function createWatchers(
     },
 
     get pending() {
-      return run ? run.coalescer.pending + (run.watch ? (run.watch.pending ?? 0) : 1) : 0;
+      if (!run) return 0;
+      const unheard = run.watch ? (run.watch.pending ?? 0) : refusal ? 0 : 1;
+      return run.coalescer.pending + unheard;
     },
 
     get isArmed() {
       return run?.watch !== undefined;
+    },
+
+    get refusal() {
+      return refusal;
     },
 
     close() {

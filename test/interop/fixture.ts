@@ -11,6 +11,7 @@ import type { Runtime } from "../../src/source.ts";
 import type { Memory } from "../../src/sources/memory.ts";
 import skills from "../../src/sources/skills.ts";
 import { listen } from "../../src/transport/listen.ts";
+import { listenByFetch } from "../../src/transport/test-server.ts";
 import { createFixturePrompts } from "./fixture-prompts.ts";
 import { createFixtureMemory } from "./fixture-resources.ts";
 import { createFixtureTools } from "./fixture-tools.ts";
@@ -31,9 +32,14 @@ export interface Fixture extends AsyncDisposable {
   readonly log: readonly string[];
 }
 
+/** By which handler fixtures are served. `conformance-fetch.test.ts` switches it. */
+export const servedBy = { fetch: false };
+
 export async function startFixture(): Promise<Fixture> {
   const { edge, runtime, memory, log, [Symbol.asyncDispose]: dispose } = await openFixture();
-  const listening = await listen(edge, { port: 0, graceMs: 200, log: runtime.log });
+  const listening = servedBy.fetch
+    ? await listenByFetch(edge, { graceMs: 200, log: runtime.log })
+    : await listen(edge, { port: 0, graceMs: 200, log: runtime.log });
   return {
     url: listening.url,
     memory,

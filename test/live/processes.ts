@@ -25,9 +25,10 @@ export function untilSaid(what: string, child: ChildProcess): Promise<void> {
     child.once("exit", (code) =>
       reject(new Error(`it ended with ${code} and never said ${what}: ${said.slice(-2000)}`)),
     );
-    child.stderr?.setEncoding("utf8").on("data", (piece: string) => {
-      said = (said + piece).slice(-10_000);
-      if (said.includes(what)) resolve();
-    });
+    for (const output of [child.stdout, child.stderr])
+      output?.setEncoding("utf8").on("data", (piece: string) => {
+        said = (said + piece).slice(-10_000);
+        if (said.includes(what)) resolve();
+      });
   });
 }

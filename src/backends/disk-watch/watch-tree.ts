@@ -112,7 +112,7 @@ export function createWatchTree(options: WatchTreeOptions): WatchTree {
 
   /** Everything served in the folder is reported separately. */
   function sayFolder(kind: "appeared" | "gone", path: string): void {
-    if (changes.length <= maxTold) changes.push({ kind, path, eachBelow: true });
+    if (changes.length <= maxTold) changes.push({ kind, path, eachBelow: true, isUnlisted: true });
   }
 
   /** Events are only recorded here and processed later, so that the system's queue does not overflow. */

@@ -16,7 +16,7 @@ export interface WorkerData {
   readonly pollMs: number;
 }
 
-/** Changes are packed: a letter and a path each, separated by NUL. An upper-case letter stands for `eachBelow`. */
+/** Changes are packed: a letter and a path each, separated by NUL. An upper-case letter stands for a folder. */
 export type FromWatchWorker =
   | { readonly armed: true }
   | { readonly changes: string }
@@ -94,17 +94,19 @@ export function createFolderWatcher(options: FolderWatcherOptions): FolderWatche
   };
 }
 
+const folder = { eachBelow: true, isUnlisted: true } as const;
+
 function unpack(packed: string): SourceChange {
   const path = packed.slice(1);
   switch (packed[0]) {
     case "a":
       return { kind: "appeared", path };
     case "A":
-      return { kind: "appeared", path, eachBelow: true };
+      return { kind: "appeared", path, ...folder };
     case "g":
       return { kind: "gone", path };
     case "G":
-      return { kind: "gone", path, eachBelow: true };
+      return { kind: "gone", path, ...folder };
     case "c":
       return { kind: "changed", path };
     default:

@@ -298,6 +298,7 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
       }));
     },
 
+    impliesDirectories: true,
     watch: ({ signal }) =>
       watchObjects(
         { list: pageOf, buckets: () => bucketsOf(signal), prefix, pathAt, pollMs: options.pollMs, runtime, isServed },

@@ -64,7 +64,7 @@ export function postgresOptions(zod: typeof z) {
         )
         .max(50)
         .optional()
-        .describe("Tables whose rows are searched by the database itself"),
+        .describe("Tables whose rows are searched by the database itself: table, columns, and config (simple)"),
       documents: documentOptions(zod, name, {
         changedAt: name
           .optional()

@@ -17,9 +17,10 @@ export default defineCommand({
   },
   async run({ flags: { yes, force } }, world) {
     const { configIn } = await import("../../config/find-config.ts");
-    const { draftConfig, isServable } = await import("../../config/draft-config.ts");
+    const { draftConfig } = await import("../../config/draft-config.ts");
     const { settingsWithSecrets } = await import("../../config/settings-secrets.ts");
     const { survey } = await import("../../config/survey.ts");
+    const { createRuntime, logLevel } = await import("../../server/runtime.ts");
     const { writeChange } = await import("../../config/hosts/settings.ts");
     const { whileAlone } = await import("../../config/while-alone.ts");
     const { stateFolder, systemPathsOf } = await import("../../lib/system-paths.ts");
@@ -34,11 +35,8 @@ export default defineCommand({
       );
 
     const before = existing === undefined ? undefined : readFileSync(file, "utf8");
-    const findings = survey(project);
-    const rows = findings.map((finding) => {
-      const note = isServable(finding) ? "" : "  (not served yet)";
-      return `  ${finding.what}  ${plain(finding.where)}${note}\n`;
-    });
+    const findings = await survey(project, createRuntime(world.err, logLevel(world.env)));
+    const rows = findings.map(({ what, where }) => `  ${what}  ${plain(where)}\n`);
     await print(world.out, rows.length === 0 ? "Found files.\n" : `Found:\n${rows.join("")}`);
     const secretsIn = await settingsWithSecrets(project, findings);
     const text = await draftConfig({ project, findings, secretsIn, schema: installedSchema(project) });

@@ -2,7 +2,7 @@
 import { formatBytes } from "../../lib/format-bytes.ts";
 import { cutToWidth, padToWidth } from "../../lib/display-width.ts";
 import { ownTitle } from "../../lib/own-title.ts";
-import { directoryType, type Resource } from "../../resources.ts";
+import { directoryType, hasChildren, type Resource } from "../../resources.ts";
 import { defineCommand, flag, many, UsageError, valueFlag, wholeNumber } from "../command.ts";
 import { jsonLine, plain } from "../print.ts";
 import { localMinute } from "../reading/amounts.ts";
@@ -131,7 +131,7 @@ function createGrid(context: ReadingContext): Show {
       resources.map((resource) => {
         const { uri, name, mimeType } = resource;
         const text =
-          plain(directory === undefined ? locationOf(roots, uri) : name) + (mimeType === directoryType ? "/" : "");
+          plain(directory === undefined ? locationOf(roots, uri) : name) + (hasChildren(resource) ? "/" : "");
         const title = titleOfMount(context, resource);
         return { text: text + title, shown: paint.kind(mimeType, text) + title };
       }),

@@ -1,7 +1,7 @@
 /** `pressmark stat`: shows the metadata of one resource. */
 import { formatBytes } from "../../lib/format-bytes.ts";
 import { ownTitle } from "../../lib/own-title.ts";
-import type { Content, Resource } from "../../resources.ts";
+import { type Content, hasChildren, type Resource } from "../../resources.ts";
 import { defineCommand, flag, one } from "../command.ts";
 import { jsonLine, plain } from "../print.ts";
 import { formatCount, grouped, localSecond } from "../reading/amounts.ts";
@@ -26,10 +26,11 @@ export default defineCommand({
       const { resources, call, paint } = context;
       const uri = await context.locate(where);
       const resource = await resources.stat(uri, call);
-      const children = isDirectory(resource)
+      const children = hasChildren(resource)
         ? countOf((await openDirectory(childrenOf(uri, context), { all: true })).children)
         : undefined;
-      const contents = flags.read && !children ? (await resources.read(uri, call)).contents.map(toHolding) : undefined;
+      const contents =
+        flags.read && !isDirectory(resource) ? (await resources.read(uri, call)).contents.map(toHolding) : undefined;
       if (flags.json) return context.print(jsonLine({ ...resource, children, contents }));
       const rows = [...rowsOf(resource), ...childrenRows(children), ...(contents ?? []).flatMap(contentRows)];
       await context.print(inRows(rows, paint.faint));

@@ -1,7 +1,7 @@
 /** `pressmark tree`: shows directories as a tree. */
 import { formatBytes } from "../../lib/format-bytes.ts";
 import { invalid, quote, ResourceError } from "../../errors.ts";
-import type { Resource } from "../../resources.ts";
+import { hasChildren, type Resource } from "../../resources.ts";
 import { defineCommand, flag, optional, valueFlag, wholeNumber } from "../command.ts";
 import { jsonLine, plain } from "../print.ts";
 import { formatCount, grouped } from "../reading/amounts.ts";
@@ -161,18 +161,19 @@ function asLine(
     const isOwn = index === isLast.length - 1;
     return last ? (isOwn ? "└── " : "    ") : isOwn ? "├── " : "│   ";
   });
-  const name = plain(resource.name) + (isDirectory(resource) ? "/" : "");
+  const name = plain(resource.name) + (hasChildren(resource) ? "/" : "");
   const note = failure
     ? "  cannot be opened"
     : isLoop
       ? "  links to a directory above"
       : isCollapsed
         ? "  collapsed"
-        : children
-          ? `  ${grouped(children.length)}${hasMore ? "+" : ""}`
-          : resource.size === undefined
-            ? ""
-            : `  ${formatBytes(resource.size)}`;
+        : [
+            ...(children ? [`${grouped(children.length)}${hasMore ? "+" : ""}`] : []),
+            ...(resource.size === undefined || isDirectory(resource) ? [] : [formatBytes(resource.size)]),
+          ]
+            .map((fact) => `  ${fact}`)
+            .join("");
   return `${paint.faint(lines.join(""))}${paint.kind(resource.mimeType, name)}${paint.faint(note)}\n`;
 }
 

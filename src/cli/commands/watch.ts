@@ -1,5 +1,5 @@
 /** `pressmark watch`: prints a line for every change. */
-import { cancelled, invalid, notFound, quote, ResourceError } from "../../errors.ts";
+import { cancelled, invalid, quote, ResourceError, unsupported } from "../../errors.ts";
 import type { Change, Watch } from "../../resources.ts";
 import type { MountChange } from "../../server/watch-mounts.ts";
 import { defineCommand, flag, many } from "../command.ts";
@@ -64,8 +64,17 @@ async function watchNamed(words: readonly string[], list: boolean, context: Read
 async function watchUris(uris: readonly string[], list: boolean, context: ReadingContext): Promise<Watch> {
   const watch = await context.resources.watch({ uris, list }, context.call);
   const watched = new Set(watch.uris);
-  for (const uri of uris) if (!watched.has(uri)) context.warn(`cannot be watched: ${plain(uri)}`);
-  if (uris.length > 0 && watched.size === 0 && !list) throw notFound(uris[0]!);
+  const reasons = new Map(watch.unwatched?.map(({ uri, reason }) => [uri, reason]));
+  for (const uri of uris) {
+    const reason = reasons.get(uri);
+    if (!watched.has(uri))
+      context.warn(`cannot be watched: ${plain(uri)}${reason === undefined ? "" : ` (${plain(reason)})`}`);
+  }
+  if (uris.length > 0 && watched.size === 0 && !list) {
+    // Throws "not-found" if it does not exist; another server does not say which it is.
+    await context.resources.stat(uris[0]!, context.call);
+    throw unsupported(`the server does not report changes of ${quote(uris[0]!)}`);
+  }
   context.warn(`watching ${describeWatched(watched.size, list)}; stop with Ctrl-C`);
   return watch;
 }
@@ -74,8 +83,7 @@ async function watchEverything(context: ReadingContext): Promise<AsyncIterable<C
   const { warn, roots } = context;
   if (!context.watchAll) return watchListed(context);
   const watch = await context.watchAll(context.call);
-  for (const name of watch.unwatched)
-    warn(`mount ${quote(name)} cannot be watched: its source does not report changes`);
+  for (const sentence of watch.unwatched) warn(plain(sentence));
   for (const name of watch.partly)
     warn(`mount ${quote(name)} is watched in part; name the resources that you want to watch`);
   const count = roots.length - watch.unwatched.length;

@@ -7,6 +7,7 @@ const item = (path: string, isDirectory = false): PickItem => ({
   name: path,
   path,
   isDirectory,
+  canOpen: isDirectory,
 });
 const docs = item("docs", true);
 const [guide, passage, intro] = [item("docs/guide.md"), item("docs/guide.md?lines=1-41"), item("docs/intro.md")];

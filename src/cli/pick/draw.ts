@@ -113,12 +113,12 @@ function rowLine(row: PickRow, state: PickState, { width, isCurrent, letters, pa
   const { item } = row;
   const mark = state.counting.has(item.uri) ? "…" : marks[markOf(item, state)];
   const isFlat = state.filter !== "" || state.isSearch;
-  const fold = !item.isDirectory || isFlat ? " " : state.open.has(item.uri) ? "▾" : "▸";
+  const fold = !item.canOpen || isFlat ? " " : state.open.has(item.uri) ? "▾" : "▸";
   const amount = item.size === undefined ? "" : formatBytes(item.size);
   const head = `${mark} ${indent}${fold} `;
   const room = Math.max(1, width - displayWidth(head) - amount.length - 2);
   const snippet = item.snippet === undefined ? "" : `  ${plain(item.snippet)}`;
-  const whole = plain(isFlat ? item.path : item.name) + (item.isDirectory ? "/" : "") + snippet;
+  const whole = plain(isFlat ? item.path : item.name) + (item.canOpen ? "/" : "") + snippet;
   const name = cutToWidth(whole, room);
   const gap = " ".repeat(Math.max(1, width - displayWidth(head) - displayWidth(name) - amount.length - 1));
   if (isCurrent) return inverse(padToWidth(cutToWidth(`${head}${name}${gap}${amount} `, width), width));

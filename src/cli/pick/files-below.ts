@@ -1,6 +1,6 @@
 /** Lists the files below a directory, for choosing all of them. */
 import { createCursorGuard } from "../../lib/cursor-guard.ts";
-import { directoryType, type Call, type Page, type PageRequest, type Resource } from "../../resources.ts";
+import { directoryType, hasChildren, type Call, type Page, type PageRequest, type Resource } from "../../resources.ts";
 import type { ReadingContext } from "../reading/reading-context.ts";
 
 const maxFiles = 10_000;
@@ -30,7 +30,8 @@ export async function filesBelow(
   for (const [directory, depth] of open)
     for await (const item of itemsOf((page) => resources.children(directory, page, call))) {
       if (item.mimeType !== directoryType) files.push(item);
-      else if (depth < maxDepth && item.meta?.["pressmark/view"] !== true) open.push([item.uri, depth + 1]);
+      if (hasChildren(item) && depth < maxDepth && item.meta?.["pressmark/view"] !== true)
+        open.push([item.uri, depth + 1]);
       if (files.length + open.length > maxFiles) return { files, isCut: true };
     }
   return { files, isCut: false };

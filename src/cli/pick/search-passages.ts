@@ -2,16 +2,17 @@
 import { toResourceError } from "../../errors.ts";
 import { withLines } from "../../lib/line-range-uri.ts";
 import { readableUri } from "../../lib/readable-uri.ts";
-import { directoryType, type Call, type Hit, type Resource } from "../../resources.ts";
+import { directoryType, hasChildren, type Call, type Hit, type Resource } from "../../resources.ts";
 import type { ReadingContext } from "../reading/reading-context.ts";
 import { pathBelowRoot, type ReachRoot } from "../reading/resource-access.ts";
 import type { PickEvent, PickItem } from "./state.ts";
 
 const maxHits = 100;
 
-export function toPickItem({ uri, name, mimeType, size }: Resource, roots: readonly ReachRoot[]): PickItem {
+export function toPickItem(resource: Resource, roots: readonly ReachRoot[]): PickItem {
+  const { uri, name, mimeType, size } = resource;
   const path = pathBelowRoot(roots, { uri }) || readableUri(uri);
-  return { uri, name, path, isDirectory: mimeType === directoryType, mimeType, size };
+  return { uri, name, path, isDirectory: mimeType === directoryType, canOpen: hasChildren(resource), mimeType, size };
 }
 
 /** Call it with the current text, undefined for none, as often as that may have changed: only the last search reports. */

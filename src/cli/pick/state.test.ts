@@ -14,6 +14,7 @@ const item = (path: string, isDirectory = false): PickItem => ({
   name: path.slice(path.lastIndexOf("/") + 1),
   path,
   isDirectory,
+  canOpen: isDirectory,
 });
 const page = (folder: string, items: readonly PickItem[], next?: string): PickEvent => ({
   kind: "page",

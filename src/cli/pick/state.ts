@@ -10,6 +10,8 @@ export interface PickItem {
   /** Text to filter by: the path, or the URI. */
   readonly path: string;
   readonly isDirectory: boolean;
+  /** True for a directory, and for a resource that has children. */
+  readonly canOpen: boolean;
   readonly mimeType?: string;
   readonly size?: number;
   /** Of a passage: name and path of its file, and the line that matches. */
@@ -267,7 +269,7 @@ function* treeRows(uri: string, depth: number, tree: Pick<PickState, "folders" |
   const folder = tree.folders.get(uri);
   for (const item of folder?.items ?? []) {
     yield { kind: "item", item, depth };
-    if (item.isDirectory && tree.open.has(item.uri)) yield* treeRows(item.uri, depth + 1, tree);
+    if (item.canOpen && tree.open.has(item.uri)) yield* treeRows(item.uri, depth + 1, tree);
   }
   if (folder?.failure !== undefined) yield { kind: "failure", message: folder.failure, depth };
   else if (!folder || folder.next !== undefined) yield { kind: "more", folder: uri, depth };
@@ -304,7 +306,7 @@ function opened(state: PickState, way: "open" | "close" | "either"): PickState {
   const item = current(state);
   if (!item || state.filter !== "" || state.isSearch) return state;
   const isOpen = state.open.has(item.uri);
-  if (item.isDirectory && (way === "either" || isOpen === (way === "close"))) {
+  if (item.canOpen && (way === "either" || isOpen === (way === "close"))) {
     const open = new Set(state.open);
     if (!open.delete(item.uri)) return withRows({ ...state, open: open.add(item.uri) });
     // Opening it again tries again.

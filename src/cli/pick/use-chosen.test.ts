@@ -16,7 +16,7 @@ function contextWith(count: number, warnings: string[]): ReadingContext {
 
 it("the contents of a folder with too many files are refused, not cut", async () => {
   const warnings: string[] = [];
-  const folder = { uri: "memory://m/docs", name: "docs", path: "docs", isDirectory: true };
+  const folder = { uri: "memory://m/docs", name: "docs", path: "docs", isDirectory: true, canOpen: true };
   expect(await contentsOf([folder], "markdown", contextWith(3, warnings))).toContain("memory://m/docs/2");
   await expect(contentsOf([folder], "markdown", contextWith(10_001, warnings))).rejects.toThrow(/see above/);
   expect(warnings).toEqual(['"memory://m/docs" has more than 10,000 files; choose folders inside it']);

@@ -1,6 +1,6 @@
 /** Walks a directory tree, each directory before its children. */
 import { ResourceError } from "../../errors.ts";
-import { directoryType, type Resource } from "../../resources.ts";
+import { directoryType, hasChildren, type Resource } from "../../resources.ts";
 import type { ReadingContext } from "./reading-context.ts";
 import { childrenOf } from "./find.ts";
 
@@ -10,7 +10,7 @@ export interface DescendEntry {
   readonly depth: number;
   /** Whether it is the last of its siblings, for each level from the outermost. */
   readonly isLast: readonly boolean[];
-  /** Children of a directory. Absent for other resources, and for a directory that could not be opened. */
+  /** Children of a directory, or of a resource that has some. Absent for other resources, and for a directory that could not be opened. */
   readonly children?: readonly Resource[];
   /** The directory has more children than these. */
   readonly hasMore?: boolean;
@@ -25,7 +25,7 @@ export interface DescendEntry {
 interface DescendOptions {
   /** Number of levels to show. */
   readonly depth: number;
-  /** Only directories. */
+  /** Only directories, and resources that have children. */
   readonly dirs: boolean;
   /** Open views, and show all children of large directories. */
   readonly all: boolean;
@@ -55,11 +55,11 @@ async function* level(
   options: DescendOptions,
   context: ReadingContext,
 ): AsyncGenerator<DescendEntry> {
-  const shown = options.dirs ? siblings.filter(isDirectory) : siblings;
+  const shown = options.dirs ? siblings.filter(hasChildren) : siblings;
   const depth = isLastAbove.length;
   for (const [index, resource] of shown.entries()) {
     const isLast = [...isLastAbove, index === shown.length - 1];
-    if (!isDirectory(resource)) {
+    if (!hasChildren(resource)) {
       yield { resource, depth, isLast };
       continue;
     }

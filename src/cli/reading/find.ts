@@ -1,7 +1,7 @@
 /** Resolves an argument to a resource, a directory, or all resources that match a pattern. */
 import { quote, ResourceError } from "../../errors.ts";
 import { createGlob, type Glob, GlobError, isGlob } from "../../lib/glob.ts";
-import { directoryType, type Resource } from "../../resources.ts";
+import { directoryType, hasChildren, type Resource } from "../../resources.ts";
 import { UsageError } from "../command.ts";
 import { plain } from "../print.ts";
 import type { ReadingContext } from "./reading-context.ts";
@@ -169,7 +169,7 @@ async function* reachable(glob: Glob, context: ReadingContext): Pages {
       for await (const page of pages) {
         yield page;
         for (const child of page) {
-          const path = child.mimeType === directoryType ? pathBelowRoot(context.roots, child) : undefined;
+          const path = hasChildren(child) ? pathBelowRoot(context.roots, child) : undefined;
           if (path !== undefined && glob.mayLead(path)) further.push(child.uri);
         }
       }

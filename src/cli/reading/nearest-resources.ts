@@ -4,7 +4,7 @@ import { ResourceError } from "../../errors.ts";
 import { cutAt } from "../../lib/cut-at.ts";
 import { nearestOf } from "../../lib/nearest.ts";
 import { readableUri } from "../../lib/readable-uri.ts";
-import { directoryType, type Call, type Resource } from "../../resources.ts";
+import { hasChildren, type Call, type Resource } from "../../resources.ts";
 import { isDotted } from "../../server/locate.ts";
 import { explainFailure } from "./find.ts";
 import { locationOf } from "./location-of.ts";
@@ -99,7 +99,7 @@ async function correct(
       throw explainFailure(cause, path.join("/") || directory);
     });
     const isLast = index === names.length - 1;
-    const fitting = isLast ? items : items.filter(({ mimeType }) => mimeType === directoryType);
+    const fitting = isLast ? items : items.filter(hasChildren);
     const exact = fitting.find((item) => nameOf(item) === name);
     const found = exact ? [exact] : similarTo(name, fitting);
     const [best] = found;

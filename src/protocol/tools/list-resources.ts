@@ -7,6 +7,7 @@ import { createTimeSlices } from "../../lib/time-slices.ts";
 import {
   type Call,
   directoryType,
+  hasChildren,
   type MountFailure,
   type Page,
   type PageRequest,
@@ -234,6 +235,7 @@ function sayResource(resource: Resource): string {
     ...(title === undefined ? [] : [title.replaceAll(/\s+/gu, " ")]),
     ...(isDirectory ? ["directory"] : mimeType === undefined ? [] : [mimeType]),
     ...(size === undefined || isDirectory ? [] : [`${size} bytes`]),
+    ...(!isDirectory && hasChildren(resource) ? ["has resources below it"] : []),
   ];
   const description = shortDescription(resource);
   return `${uri}${facts.length > 0 ? ` (${facts.join(", ")})` : ""}${description === undefined ? "" : `: ${description}`}`;

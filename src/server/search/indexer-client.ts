@@ -170,6 +170,7 @@ export function createIndexerClient(
             hasStat: source.stat !== undefined,
             hasOwnList: source.listIndexed !== undefined,
             hasOrder: source.order !== undefined,
+            isUnordered: source.isUnordered === true,
             opened: isOpened ? { source: definition.name, options, redact, annotations } : undefined,
           };
         },

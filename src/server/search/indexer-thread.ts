@@ -69,7 +69,7 @@ function post(message: FromIndexer): void {
 
 /** Opens the source in this thread if possible; otherwise uses the main thread's. */
 async function open(name: string): Promise<Source> {
-  const { opened, hasStat, hasOwnList, hasOrder } = mounts.get(name)!;
+  const { opened, hasStat, hasOwnList, hasOrder, isUnordered } = mounts.get(name)!;
   if (opened && Object.hasOwn(sources, opened.source)) {
     const { default: definition } = await sources[opened.source as keyof typeof sources]();
     try {
@@ -95,6 +95,7 @@ async function open(name: string): Promise<Source> {
     read: ask("read"),
     // Only the presence of an order matters here.
     ...(hasOrder && { order: () => 0 }),
+    ...(isUnordered && { isUnordered }),
     ...(hasOwnList && { listIndexed: ask("listIndexed") }),
     ...(hasStat && { stat: ask("stat") }),
   };

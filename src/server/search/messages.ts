@@ -40,6 +40,8 @@ export interface ThreadMount extends IndexedMount {
   readonly hasOwnList: boolean;
   /** Whether it lists in its own order instead of by address. */
   readonly hasOrder: boolean;
+  /** As in `Source`. */
+  readonly isUnordered: boolean;
 }
 
 export type ToIndexer =

@@ -49,7 +49,8 @@ export function createMountChanges({ runtime, tell }: MountChangesOptions) {
     followed.get(name)?.stop.abort();
     const stop = new AbortController();
     // One watch per mount, shared by all listeners.
-    const watchers = createWatchers(source, { name }, runtime, { lingerMs: 0 });
+    const refused = (): void => hear(name, { kind: "unwatched" });
+    const watchers = createWatchers(source, { name }, runtime, { lingerMs: 0, refused });
     followed.set(name, { mount, stop, watchers });
     await watchers.join((change) => hear(name, withListed(change, source)), stop.signal);
     return !stop.signal.aborted;

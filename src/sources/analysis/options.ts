@@ -61,7 +61,11 @@ export function analysisOptions(zod: typeof z) {
         .boolean()
         .default(true)
         .describe("Whether callers may store results; otherwise they can only find and read them"),
-      ttlMs: ttlMs.prefault({}).describe("How long a result is fresh, in milliseconds"),
+      ttlMs: ttlMs
+        .prefault({})
+        .describe(
+          "How long a result is fresh, in milliseconds, by task type: simple (15 minutes), basic (1 hour), premium (6 hours), critical (24 hours)",
+        ),
       doubtfulMs: intOption(zod, 0, 5 * minuteMs, 5 * minuteMs).describe(
         "How long a result below the gate is stored, in milliseconds",
       ),
@@ -71,7 +75,11 @@ export function analysisOptions(zod: typeof z) {
       leaseMs: intOption(zod, 1000, hourMs, 5 * minuteMs).describe(
         "How long a producer may compute before another one takes over, unless it renews its lease; the same for all processes that share the store",
       ),
-      gate: gate.prefault({}).describe("What a result must reach to be stored for its full time"),
+      gate: gate
+        .prefault({})
+        .describe(
+          "What a result must reach to be stored for its full time: confidence (0.7), consensus (0.6) and providers (2); by chooses the measure",
+        ),
       maxResultBytes: intOption(zod, 1024, 16 * 1024 ** 2, 2 * 1024 ** 2).describe("Largest size of one result"),
       maxBytes: intOption(zod, 1024 ** 2, 1024 ** 4, 4 * 1024 ** 3).describe(
         "Largest size of all results together; those that expire next are dropped first",

@@ -108,13 +108,16 @@ export function createRelay({ watch: watchThere, addresses, runtime, paths, isDi
       const now = await paths(call);
       if (!now || !known) tell({ kind: "lost" });
       else {
+        // Every path is compared, so that each change concerns its own path alone.
         for (const [path, uris] of now) {
           const before = known.get(path);
-          if (before === undefined && uris === "") tell({ kind: "appeared", path, isUnlisted: true });
-          else if (before !== uris) tell({ kind: "appeared", path });
+          if (before === uris) continue;
+          if (before === undefined && uris === "") tell({ kind: "appeared", path, eachBelow: true, isUnlisted: true });
+          // A resource that is gone may have children that are still there.
+          else tell({ kind: uris === "" ? "gone" : "appeared", path, eachBelow: true });
         }
         for (const [path, uris] of known)
-          if (!now.has(path)) tell({ kind: "gone", path, ...(uris === "" && { isUnlisted: true }) });
+          if (!now.has(path)) tell({ kind: "gone", path, eachBelow: true, ...(uris === "" && { isUnlisted: true }) });
       }
       known = now;
     });

@@ -1,0 +1,198 @@
+/** Connections to a Redis server, made when they are needed. Sends only commands that read. */
+import { readFileSync } from "node:fs";
+import type { Redis, RedisOptions as ClientOptions } from "ioredis";
+import { cancelled, unsupported } from "../../errors.ts";
+import { isPackageMissing, packageNeeded } from "../../lib/missing-package.ts";
+import { unlessAborted } from "../../lib/unless-aborted.ts";
+import { isWrongType, toRedisError } from "./errors.ts";
+import type { RedisTarget } from "./target.ts";
+
+/** Commands of this source. Every one of them only reads; `CONFIG SET` is sent by `enableNotifications` alone. */
+export type ReadCommand =
+  | "CONFIG GET"
+  | "DBSIZE"
+  | "EXISTS"
+  | "GET"
+  | "GETRANGE"
+  | "HGET"
+  | "HGETALL"
+  | "HLEN"
+  | "HSCAN"
+  | "HSTRLEN"
+  | "INFO"
+  | "LLEN"
+  | "LRANGE"
+  | "MEMORY USAGE"
+  | "PTTL"
+  | "SCAN"
+  | "SCARD"
+  | "SMEMBERS"
+  | "SSCAN"
+  | "STRLEN"
+  | "TYPE"
+  | "XLEN"
+  | "XRANGE"
+  | "ZCARD"
+  | "ZRANGE";
+
+export type Argument = string | number | Buffer;
+/** A reply: texts are bytes. */
+export type Reply = null | number | Buffer | readonly Reply[];
+export type Query = readonly [ReadCommand, ...Argument[]];
+
+export interface RedisConnection {
+  send(query: Query, signal: AbortSignal): Promise<Reply>;
+  /** Sends all at once; the replies are in the same order. Null for a value that has another type by now; throws any other error. */
+  sendAll(queries: readonly Query[], signal: AbortSignal): Promise<Reply[]>;
+  /** Sets which changes the server announces. */
+  enableNotifications(flags: string, signal: AbortSignal): Promise<void>;
+  /** A connection of its own that receives what is published on channels of this pattern. */
+  subscribe(
+    pattern: string,
+    receive: (channel: Buffer, message: Buffer) => void,
+    signal: AbortSignal,
+  ): Promise<Subscription>;
+  /** Nothing is open afterwards. */
+  close(): Promise<void>;
+}
+
+interface Subscription {
+  /** Rejects when the connection has ended. */
+  readonly broken: Promise<never>;
+  close(): void;
+}
+
+export interface ConnectionSettings {
+  readonly target: RedisTarget;
+  readonly timeoutMs: number;
+}
+
+export function createRedisConnection({ target, timeoutMs }: ConnectionSettings): RedisConnection {
+  let loaded: Promise<typeof Redis> | undefined;
+  let shared: Promise<Redis> | undefined;
+  let isClosed = false;
+
+  function load(): Promise<typeof Redis> {
+    loaded ??= import("ioredis").then(
+      (module) => module.Redis,
+      (cause: unknown) => {
+        loaded = undefined;
+        if (!isPackageMissing(cause, "ioredis")) throw cause;
+        throw unsupported(packageNeeded('the source "redis" needs', "ioredis"), cause);
+      },
+    );
+    return loaded;
+  }
+
+  /** One that is connected; it never reconnects by itself, so that no reply belongs to another connection than its command. */
+  async function connect(more: ClientOptions): Promise<Redis> {
+    const Client = await load();
+    const client = new Client({
+      host: target.host,
+      port: target.port,
+      db: target.database,
+      ...(target.path !== undefined && { path: target.path }),
+      ...(target.username !== undefined && { username: target.username }),
+      ...(target.password !== undefined && { password: target.password }),
+      ...(target.isTls && { tls: target.ca === undefined ? {} : { ca: readFileSync(target.ca) } }),
+      protocol: 2,
+      lazyConnect: true,
+      retryStrategy: null,
+      enableReadyCheck: false,
+      enableOfflineQueue: false,
+      autoResubscribe: false,
+      disableClientInfo: true,
+      maxRetriesPerRequest: 0,
+      connectTimeout: timeoutMs,
+      ...more,
+    });
+    // An error event without a listener is printed. It comes before `connect` fails with a vaguer one. If `SELECT` fails, it is the only
+    // sign: the client would go on with database 0.
+    let failure: unknown;
+    client.on("error", (cause: unknown) => (failure ??= cause));
+    try {
+      await client.connect();
+      if (failure !== undefined) throw failure;
+      return client;
+    } catch (cause) {
+      client.disconnect();
+      throw toRedisError(failure ?? cause, target);
+    }
+  }
+
+  function open(): Promise<Redis> {
+    if (shared) return shared;
+    // A server that is stuck does not block the calls that come later.
+    const opening = connect({ socketTimeout: timeoutMs }).then((client) => {
+      client.once("end", forget);
+      if (isClosed) client.disconnect();
+      return client;
+    });
+    function forget(): void {
+      if (shared === opening) shared = undefined;
+    }
+    shared = opening;
+    opening.catch(forget);
+    return opening;
+  }
+
+  async function withClient<T>(signal: AbortSignal, use: (client: Redis) => Promise<T>): Promise<T> {
+    if (isClosed || signal.aborted) throw cancelled(signal.reason);
+    try {
+      return await unlessAborted(open().then(use), signal, (reason) => cancelled(reason));
+    } catch (cause) {
+      throw toRedisError(cause, target);
+    }
+  }
+
+  return {
+    send: (query, signal) => withClient(signal, (client) => client.callBuffer(...wordsOf(query)) as Promise<Reply>),
+
+    async sendAll(queries, signal) {
+      if (queries.length === 0) return [];
+      const results = await withClient(signal, (client) => {
+        const pipeline = client.pipeline();
+        for (const query of queries) pipeline.callBuffer(...wordsOf(query));
+        return pipeline.exec();
+      });
+      return (results ?? []).map(([cause, reply]) => {
+        const error = cause && toRedisError(cause, target);
+        if (error && !isWrongType(error)) throw error;
+        return error ? null : (reply as Reply);
+      });
+    },
+
+    async enableNotifications(flags, signal) {
+      await withClient(signal, (client) => client.callBuffer("CONFIG", "SET", "notify-keyspace-events", flags));
+    },
+
+    async subscribe(pattern, receive, signal) {
+      const client = await connect({ keepAlive: 10_000 });
+      const broken = new Promise<never>((_, reject) => {
+        let failure: unknown;
+        client.on("error", (cause: unknown) => (failure ??= cause));
+        client.once("end", () => reject(toRedisError(failure ?? new Error("Connection is closed."), target)));
+      });
+      broken.catch(() => undefined);
+      const close = (): void => client.disconnect();
+      client.on("pmessageBuffer", (_pattern: string, channel: Buffer, message: Buffer) => receive(channel, message));
+      try {
+        await unlessAborted(client.psubscribe(pattern), signal);
+      } catch (cause) {
+        close();
+        throw toRedisError(cause, target);
+      }
+      return { broken, close };
+    },
+
+    async close() {
+      isClosed = true;
+      (await shared?.catch(() => undefined))?.disconnect();
+    },
+  };
+}
+
+function wordsOf([command, ...rest]: Query): [string, ...Argument[]] {
+  const [first, ...subcommand] = command.split(" ");
+  return [first!, ...subcommand, ...rest];
+}

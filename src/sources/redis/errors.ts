@@ -1,0 +1,128 @@
+/** Turns errors of the server and the connection into ours. They contain no password, key or value. */
+import { ResourceError } from "../../errors.ts";
+import type { ErrorKind } from "../../errors.ts";
+import type { RedisTarget } from "./target.ts";
+
+interface Known {
+  readonly kind: ErrorKind;
+  readonly says: string;
+  readonly passing?: boolean;
+}
+
+/** The server answers a command for another type with this: someone has replaced the value meanwhile. */
+export function isWrongType(cause: unknown): boolean {
+  return cause instanceof ResourceError && cause.details?.["reason"] === "wrong-type";
+}
+
+/** Whether the server does not let this user send the command. */
+export function isRefused(cause: unknown): boolean {
+  return cause instanceof ResourceError && cause.details?.["reason"] === "refused";
+}
+
+export function toRedisError(cause: unknown, { username, password }: Pick<RedisTarget, "username" | "password">) {
+  if (cause instanceof ResourceError) return cause;
+  const { code, message } = (typeof cause === "object" && cause !== null ? cause : {}) as Partial<
+    Record<string, unknown>
+  >;
+  const text = String(message);
+  const known = byCode(code) ?? byReply(text) ?? byMessage(text);
+  // Replies may quote the command, and with it a key; the log gets only the code of the error.
+  const why = new Error(typeof code === "string" ? code : (/^-?[A-Z]{2,20}\b/.exec(text)?.[0] ?? "no code"));
+  delete why.stack;
+  if (!known)
+    return new ResourceError("unexpected", `the Redis server rejects a command (${why.message})`, { cause: why });
+  const { kind, says, passing } = known;
+  const hint = says === refused && username === undefined && password === undefined ? '; set "password"' : "";
+  const reason = text.startsWith("WRONGTYPE") ? "wrong-type" : says === refused ? "refused" : undefined;
+  return new ResourceError(kind, says + hint, {
+    cause: why,
+    ...(passing !== undefined && { passing }),
+    ...(reason !== undefined && { details: { reason } }),
+  });
+}
+
+const refused =
+  "the Redis user of this mount may not send a command that is needed; see the documentation for its rights";
+
+/** By the first word of an error reply. */
+function byReply(text: string): Known | undefined {
+  switch (/^[A-Z]+/.exec(text)?.[0]) {
+    case "WRONGPASS":
+      return {
+        kind: "denied",
+        says: 'the Redis server rejects the user or the password; check "url", "username" and "password"',
+      };
+    case "NOAUTH":
+      return { kind: "denied", says: 'the Redis server requires a password; set "password"' };
+    case "NOPERM":
+      return { kind: "denied", says: refused };
+    case "WRONGTYPE":
+      return { kind: "unavailable", says: "the type of the value changed meanwhile; try again" };
+    case "LOADING":
+      return { kind: "unavailable", says: "the Redis server is loading its data; try again" };
+    case "BUSY":
+      return { kind: "unavailable", says: "the Redis server is busy with a script; try again" };
+    case "MASTERDOWN":
+      return { kind: "unavailable", says: "the Redis server is a replica without its master; try again" };
+    case "MOVED":
+    case "ASK":
+    case "CLUSTERDOWN":
+      return {
+        kind: "unsupported",
+        says: "the Redis server belongs to a cluster, which is not supported; mount a server that has all keys",
+      };
+    case "ERR":
+      if (/max number of clients/.test(text))
+        return { kind: "unavailable", says: "the Redis server has too many clients; try again" };
+      if (/AUTH/.test(text))
+        return { kind: "denied", says: 'the Redis server does not accept the password; check "url" and "password"' };
+      if (/DB index is out of range|invalid DB index/.test(text))
+        return {
+          kind: "unavailable",
+          passing: false,
+          says: 'the Redis server has no such database; check the number in "url"',
+        };
+      if (/unknown command|unknown subcommand/i.test(text)) return { kind: "unsupported", says: refused };
+      return undefined;
+    default:
+      return undefined;
+  }
+}
+
+function byCode(code: unknown): Known | undefined {
+  switch (code) {
+    case "ECONNREFUSED":
+    case "ENOENT":
+      return { kind: "unavailable", says: 'no Redis server listens there; check that it runs, and check "url"' };
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return { kind: "unavailable", says: 'the host of the Redis server is unknown; check "url"' };
+    case "EACCES":
+      return { kind: "denied", says: "the socket of the Redis server may not be opened by this user" };
+    case "ETIMEDOUT":
+    case "EHOSTUNREACH":
+    case "ENETUNREACH":
+    case "ECONNRESET":
+    case "EPIPE":
+      return { kind: "unavailable", says: "the Redis server cannot be reached at present; try again" };
+    default:
+      return typeof code === "string" && /CERT|^ERR_TLS|^ERR_SSL/.test(code)
+        ? {
+            kind: "unavailable",
+            passing: false,
+            says: `there is no trusted TLS connection to the Redis server (${code}); check "url", or set "ca" to the authority that signed its certificate`,
+          }
+        : undefined;
+  }
+}
+
+/** Errors of the client have no code. */
+function byMessage(text: string): Known | undefined {
+  if (
+    /connection is closed|connection is in closed state|socket timeout|stream isn't writeable|connect ETIMEDOUT|max retries|command queue/i.test(
+      text,
+    )
+  )
+    return { kind: "unavailable", says: "the connection to the Redis server broke; try again" };
+  return undefined;
+}

@@ -1,0 +1,301 @@
+/** MCP over HTTP without a runtime: checks, routing and shutdown, for `createHttp` and `createFetchHandler`. */
+import type { OutgoingHttpHeaders } from "node:http";
+import { quote } from "../errors.ts";
+import { isDoneWithin } from "../lib/is-done-within.ts";
+import { monotonicMs } from "../lib/monotonic-ms.ts";
+import type { Protocol } from "../protocol/protocol.ts";
+import type { Caller } from "../resources.ts";
+import type { ActionEndpoint } from "./action-endpoint.ts";
+import { createEventStreams } from "./event-stream.ts";
+import { createGuard, isLocalHost, toOrigins } from "./guard.ts";
+import {
+  defaultBodyLimits,
+  defaultEndpoint,
+  defaultSse,
+  type GateRefusal,
+  type HandlerOptions,
+} from "./handler-options.ts";
+import { createInFlight } from "./in-flight.ts";
+import type { IncomingRequest } from "./incoming-request.ts";
+import { createMcpEndpoints, type EntryPoint, hasOwnCaller, methods } from "./mcp-endpoints.ts";
+import type { OutgoingResponse } from "./outgoing-response.ts";
+import { createMessageReader } from "./read-message.ts";
+import { createRefusals } from "./refusals.ts";
+import { sendJson, unkept } from "./send-json.ts";
+
+/** "answered" if the gate has sent the response itself; "refused" is a 401 with the challenge of the server. */
+export type GateDecision = "welcome" | "refused" | "answered" | GateRefusal;
+
+/** What a runtime adds to the core. */
+interface CoreHooks<R extends IncomingRequest> {
+  /** Identifies the caller. Undefined gives a 401. Default: everyone is the same caller. */
+  readonly identify?: ((request: R) => Caller | undefined | Promise<Caller | undefined>) | undefined;
+  /** Checks every request on every path, after Host and Origin. */
+  readonly gate?: ((request: R) => GateDecision | Promise<GateDecision>) | undefined;
+  /** Sends the document at a path that everyone may read; undefined if there is none. */
+  readonly document?: ((request: R) => (() => void) | undefined) | undefined;
+  readonly isPage?: ((path: string) => boolean) | undefined;
+  /** Handles other paths. Returns false for an unknown path. */
+  readonly elsewhere?: ((request: R) => boolean) | undefined;
+  readonly release?: (response: OutgoingResponse) => void;
+}
+
+export interface HttpCore<R extends IncomingRequest> {
+  /** "finishing" while received requests get their responses. */
+  readonly state: "open" | "finishing" | "closed";
+  /** Responses until their last byte has been sent, including streams. */
+  readonly open: ReadonlyMap<OutgoingResponse, unknown>;
+  /** Open sessions and streams. */
+  readonly counts: { readonly sessions: number; readonly streams: number };
+  /** Whether a request is for this handler, by its path. With `elsewhere`, every request is. */
+  claims(request: R): boolean;
+  /** Waits for the response when closing. */
+  track(response: OutgoingResponse): void;
+  /** Responds. Never throws. */
+  serve(request: R): void;
+  refuse(response: OutgoingResponse, status: number, message: string, headers?: OutgoingHttpHeaders): void;
+  /** Logs the cause, and sends status 500. */
+  fail(response: OutgoingResponse, cause: unknown): void;
+  close(graceMs?: number): Promise<void>;
+}
+
+const anonymous: Caller = { id: "anonymous" };
+/** Time for listens to send their results after the grace period. */
+const listenEndMs = 250;
+/** Interval of checks while closing. */
+const lookMs = 10;
+/** A longer body is not even read while its caller has no quota left. A shorter one may be a cancellation. */
+const shortBodyBytes = 64 * 1024;
+const corsHeaders =
+  "Content-Type, Accept, Authorization, Last-Event-ID, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name";
+
+/** What pages of other origins may send. */
+const permissions = {
+  "Access-Control-Allow-Methods": methods,
+  "Access-Control-Allow-Headers": corsHeaders,
+  "Access-Control-Max-Age": 7200,
+};
+
+export function createHttpCore<R extends IncomingRequest>(
+  edge: Protocol,
+  options: HandlerOptions,
+  { identify = () => anonymous, gate, document: findDocument, isPage, elsewhere, release }: CoreHooks<R>,
+): HttpCore<R> {
+  const {
+    endpoint = defaultEndpoint,
+    sse: ssePaths = defaultSse,
+    isOneCaller = true,
+    challenge = "Bearer",
+    allowedHosts = [],
+    allowedOrigins = [],
+    maxBodyBytes = defaultBodyLimits.maxBytes,
+    maxUrlLength = 2048,
+    authorize,
+    quotas,
+    posts,
+    log,
+  } = options;
+
+  const refusalOf = createGuard({ hosts: allowedHosts, origins: allowedOrigins });
+  const sharedOrigins = toOrigins(allowedOrigins);
+  const open = new Map<OutgoingResponse, string | number | null>();
+  const refusals = createRefusals(edge, challenge, (response) => open.get(response) ?? null);
+  const { refuse, refuseBy, refuseLate, refuseQuota, refuseStranger } = refusals;
+  const streams = createEventStreams({ ...options, release });
+  const underWay = createInFlight();
+  let state: "open" | "finishing" | "closed" = "open";
+
+  const readMessage = createMessageReader(edge, {
+    authorize,
+    maxBytes: maxBodyBytes,
+    refusals,
+    noteId: (response, id) => open.has(response) && open.set(response, id),
+    isClosed: () => state === "closed",
+    fail,
+  });
+  const mcp = createMcpEndpoints(edge, options, {
+    streams,
+    underWay,
+    refusals,
+    readMessage,
+    isOneCaller,
+    post: ssePaths && ssePaths.post,
+  });
+
+  function forget(this: OutgoingResponse): void {
+    open.delete(this);
+  }
+
+  function serve(request: R): void {
+    const { response } = request;
+    try {
+      const { headers, method, path, connection } = request;
+      const { origin } = headers;
+      if (connection.isSecure && !isLocalHost(connection.host ?? headers.host?.toLowerCase() ?? ""))
+        response.setHeader("Strict-Transport-Security", "max-age=31536000");
+      const sendDocument = findDocument?.(request);
+      const checked = sendDocument ? { host: headers.host } : headers;
+      const refusal = refusalOf(checked, method === "GET" && isPage?.(path), connection);
+      if (refusal !== undefined) return refuse(response, 403, refusal);
+      if (sendDocument) return sendDocument();
+      const isShared = origin !== undefined && sharedOrigins.has(origin.toLowerCase());
+      if (sharedOrigins.size > 0) response.appendHeader("Vary", "Origin");
+      if (isShared) allowOrigin(response, origin);
+      if (request.url.length > maxUrlLength)
+        return refuse(response, 414, `a URL may have ${maxUrlLength} characters at most`);
+      if (method === "OPTIONS") return preflight(response, isShared);
+      const decision = hasOwnCaller(request) ? "welcome" : (gate?.(request) ?? "welcome");
+      if (!(decision instanceof Promise)) return proceed(decision, request);
+      decision
+        .then((late) => response.destroyed || proceed(late, request))
+        .catch((cause: unknown) => fail(response, cause));
+    } catch (cause) {
+      fail(response, cause);
+    }
+  }
+
+  function proceed(decision: GateDecision, request: R): void {
+    if (decision === "answered") return;
+    if (decision === "refused") refuseStranger(request.response);
+    else if (decision === "welcome") route(request);
+    else refuseBy(request.response, decision);
+  }
+
+  function entryPointAt(path: string): EntryPoint | undefined {
+    if (path === endpoint) return mcp.atEndpoint;
+    if (!ssePaths) return undefined;
+    if (path === ssePaths.stream) return mcp.atStream;
+    return path === ssePaths.post ? mcp.atPost : undefined;
+  }
+
+  function route(request: R): void {
+    const { path, response } = request;
+    const entryPoint = entryPointAt(path);
+    if (entryPoint) return admit(request, entryPoint);
+    if (elsewhere) {
+      // Defaults, which handlers may override.
+      for (const [name, value] of Object.entries(unkept)) response.setHeader(name, value);
+      if (elsewhere(request)) return;
+    }
+    if (request.method === "POST" && posts?.claims(path)) return admit(request, throughPosts(posts));
+    refuseNothing(request);
+  }
+
+  function refuseNothing({ response, path, basePath }: IncomingRequest): void {
+    const where = quote(basePath === "" ? endpoint : basePath);
+    refuse(response, 404, `there is nothing at ${quote(basePath + path)}; MCP is served at ${where}`);
+  }
+
+  function throughPosts({ take: takePost }: ActionEndpoint): EntryPoint {
+    return (request, caller) => {
+      const { path, response } = request;
+      readMessage(request, { caller, actionPath: path }, (body) => {
+        const gone = new AbortController();
+        response.once("close", () => gone.abort());
+        underWay.begin();
+        takePost(path, body, { caller, client: request.clientFor(caller), signal: gone.signal })
+          .then((result) => {
+            if (result) sendJson(response, result.status, [result.text], result.headers);
+            else refuseNothing(request);
+          })
+          .catch((cause: unknown) => {
+            if (!gone.signal.aborted) fail(response, cause);
+          })
+          .finally(() => underWay.end());
+      });
+    };
+  }
+
+  function admit(request: R, entryPoint: EntryPoint): void {
+    const caller = hasOwnCaller(request) ? ownCaller(request.context?.caller) : identify(request);
+    if (caller instanceof Promise)
+      caller
+        .then((known) => enter(request, entryPoint, known))
+        .catch((cause: unknown) => fail(request.response, cause));
+    else enter(request, entryPoint, caller);
+  }
+
+  function enter(request: R, entryPoint: EntryPoint, caller: Caller | undefined): void {
+    const { response } = request;
+    if (response.destroyed) return;
+    if (caller === undefined || caller.ended?.aborted) return refuseStranger(response);
+    if (state === "closed") return refuseLate(response);
+    const refusal = hasLongBody(request) ? quotas?.refusal(caller) : undefined;
+    if (refusal) return refuseQuota(response, refusal);
+    endWith(caller, response);
+    entryPoint(request, caller);
+  }
+
+  function fail(response: OutgoingResponse, cause: unknown): void {
+    log?.("error", "a request over HTTP failed", { cause });
+    if (response.headersSent) response.destroy();
+    else refuse(response, 500, "internal error; see the server's log for details");
+  }
+
+  return {
+    serve,
+    refuse,
+    fail,
+    open,
+    claims(request) {
+      if (elsewhere || entryPointAt(request.path) || findDocument?.(request)) return true;
+      return request.method === "POST" && posts?.claims(request.path) === true;
+    },
+    track(response) {
+      open.set(response, null);
+      response.on("close", forget);
+    },
+    get state() {
+      return state;
+    },
+    get counts() {
+      return { sessions: mcp.sessionCount, streams: streams.size };
+    },
+    async close(graceMs = 5000) {
+      const deadline = monotonicMs() + graceMs;
+      async function until(isTrue: () => boolean): Promise<void> {
+        while (!isTrue() && monotonicMs() < deadline) await new Promise((resolve) => setTimeout(resolve, lookMs));
+      }
+      state = "finishing";
+      // Listens are not counted as running; their responses are streams, which end later.
+      await until(() => underWay.count === 0 && open.size <= streams.size);
+      const ending = edge.close().catch((cause: unknown) => log?.("error", "the protocol did not close", { cause }));
+      await isDoneWithin(ending, Math.max(listenEndMs, deadline - monotonicMs()));
+      state = "closed";
+      mcp.close();
+      streams.close();
+      await until(() => open.size === 0);
+    },
+  };
+}
+
+function hasLongBody({ method, headers }: IncomingRequest): boolean {
+  if (method !== "POST") return false;
+  return headers["content-length"] === undefined || Number(headers["content-length"]) > shortBodyBytes;
+}
+
+/** A copy: an app that reuses one object for several callers must not mix up their sessions. */
+function ownCaller(caller: Caller | null | undefined): Caller | undefined {
+  if (caller === undefined || caller === null) return undefined;
+  const { id } = caller;
+  if (typeof id !== "string" || id === "")
+    throw new TypeError("the caller of a request has no id; set caller.id to a text that names one user");
+  return { ...caller };
+}
+
+function allowOrigin(response: OutgoingResponse, origin: string): void {
+  response.setHeader("Access-Control-Allow-Origin", origin);
+  response.setHeader("Access-Control-Expose-Headers", "Mcp-Session-Id, Retry-After, WWW-Authenticate");
+}
+
+function preflight(response: OutgoingResponse, isShared: boolean): void {
+  sendJson(response, 204, undefined, { Allow: methods, ...(isShared && permissions) });
+}
+
+/** Nothing that a caller opened may outlive their admission. */
+function endWith({ ended }: Caller, response: OutgoingResponse): void {
+  if (!ended) return;
+  const end = () => response.destroy();
+  ended.addEventListener("abort", end, { once: true });
+  response.once("close", () => ended.removeEventListener("abort", end));
+}
