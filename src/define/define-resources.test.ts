@@ -137,6 +137,11 @@ describe("a function", () => {
     ).rejects.toMatchObject({ ...unexpected, message: expect.stringContaining('completing "x" of the template') });
   });
 
+  it("that returns what JSON does not know is a fault of the program", async () => {
+    const source = defineResources({ texts: { big: () => ({ json: 1n }) } });
+    await expect(source.read({ path: "big" }, call)).rejects.toMatchObject({ kind: "unexpected" });
+  });
+
   it("that takes too long is unavailable, and one that the caller cancels is cancelled", async () => {
     const late = failing(new DOMException("late", "TimeoutError"));
     await expect(late.read({ path: "broken" }, call)).rejects.toMatchObject({ kind: "unavailable", passing: true });
