@@ -1,6 +1,7 @@
 /** A URI template of a source: matches addresses, and makes addresses of values. */
 import { invalid, quote } from "../errors.ts";
 import { parseTemplate, type TemplateMatch, type TemplateValue } from "../lib/uri-template.ts";
+import { splitTemplate } from "../lib/uri-template-syntax.ts";
 import { type Address, pathOf, segmentsOf } from "../source.ts";
 
 export interface AddressTemplate {
@@ -13,9 +14,10 @@ export interface AddressTemplate {
 /** Throws if the template is malformed. */
 export function parseAddressTemplate(template: string): AddressTemplate {
   const parsed = parseTemplate(escapeLiterals(template));
-  const reserved = template.split(/(\{\+[^{}]*\})/).filter((piece) => piece.startsWith("{+"));
-  const isReserved = (name: string): boolean =>
-    reserved.some((expression) => expression.slice(2, -1).split(/[,:*]/).includes(name));
+  const expressions = splitTemplate(template).filter((piece) => typeof piece !== "string");
+  const reserved = new Set(
+    expressions.flatMap(({ operator, slots }) => (operator === "+" ? slots.map(({ name }) => name) : [])),
+  );
 
   return {
     match(at) {
@@ -27,7 +29,7 @@ export function parseAddressTemplate(template: string): AddressTemplate {
       const prepared = Object.entries(values).map(([name, value]) => [
         name,
         // `{+a}` would keep these, and the URI would mean something else.
-        typeof value === "string" && isReserved(name) ? value.replace(/[%?#]/g, encodeURIComponent) : value,
+        typeof value === "string" && reserved.has(name) ? value.replace(/[%?#]/g, encodeURIComponent) : value,
       ]);
       const uri = expandOrRefuse(() => parsed.expand(Object.fromEntries(prepared)), template);
       const mind = uri.indexOf("?");

@@ -48,7 +48,8 @@ export function createBlockResolver(
     const isConfused = typeof to === "string" && to.includes("?");
     const found = isConfused ? undefined : templates.find((each) => each.matches(at));
     if (!found) {
-      const hint = isConfused ? "; for a query, use `at` of the template" : "";
+      const isUri = at.path.includes("://");
+      const hint = isUri ? "; write its path alone" : isConfused ? "; for a query, use `at` of the template" : "";
       throw lastingFailure(`${quote(at.path)} is no text and matches no template of this mount${hint}`);
     }
     const { description, mimeType } = found;

@@ -1,5 +1,5 @@
 /** What a function of a small server returns, as parts of a resource. */
-import { invalid, notFound, ResourceError, unavailable } from "../errors.ts";
+import { notFound, ResourceError, unavailable } from "../errors.ts";
 import type { Body, Call } from "../resources.ts";
 import type { Part } from "../source.ts";
 
@@ -18,7 +18,7 @@ function toPart(content: DefinedContent, what: string, mimeType: string | undefi
   return { body, mimeType: type, ...(meta && { meta }), ...(freshness && { freshness }) };
 }
 
-/** Throws "invalid" for what cannot be written as JSON. */
+/** Throws if the value cannot be written as JSON: a fault of the program. */
 export function toBody(content: DefinedBody, what: string): Body {
   if ("json" in content) return { text: toJson(content.json, what) };
   return "text" in content ? { text: content.text } : { bytes: content.bytes };
@@ -29,9 +29,9 @@ export function toJson(value: unknown, what: string): string {
   try {
     text = JSON.stringify(value, undefined, 2);
   } catch (cause) {
-    throw invalid(`the "json" of ${what} cannot be written: ${(cause as Error).message}`);
+    throw new Error(`the "json" of ${what} cannot be written: ${(cause as Error).message}`, { cause });
   }
-  if (text === undefined) throw invalid(`the "json" of ${what} is ${typeof value}, which JSON does not know`);
+  if (text === undefined) throw new Error(`the "json" of ${what} is ${typeof value}, which JSON does not know`);
   return text;
 }
 
@@ -53,7 +53,9 @@ export async function readDefined(
   call: Call,
   read: () => DefinedContent | undefined | Promise<DefinedContent | undefined>,
 ): Promise<readonly Part[]> {
-  const content = await runDefined(what, call, read);
-  if (content === undefined) throw notFound(path);
-  return [toPart(content, what, mimeType)];
+  return runDefined(what, call, async () => {
+    const content = await read();
+    if (content === undefined) throw notFound(path);
+    return [toPart(content, what, mimeType)];
+  });
 }

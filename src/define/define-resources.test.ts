@@ -1,8 +1,9 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { openPolicy } from "../access/policy.ts";
 import { notFound } from "../errors.ts";
 import { createResources } from "../router/create-resources.ts";
 import type { Source } from "../source.ts";
+import { createApp } from "../server/create-app.ts";
 import { createRuntime } from "../server/runtime.ts";
 import { sourceContract } from "../testing/source-contract.ts";
 import { defineResources, type DefinedResources } from "./define-resources.ts";
@@ -136,6 +137,11 @@ describe("a function", () => {
     ).rejects.toMatchObject({ ...unexpected, message: expect.stringContaining('completing "x" of the template') });
   });
 
+  it("that returns what JSON does not know is a fault of the program", async () => {
+    const source = defineResources({ texts: { big: () => ({ json: 1n }) } });
+    await expect(source.read({ path: "big" }, call)).rejects.toMatchObject({ kind: "unexpected" });
+  });
+
   it("that takes too long is unavailable, and one that the caller cancels is cancelled", async () => {
     const late = failing(new DOMException("late", "TimeoutError"));
     await expect(late.read({ path: "broken" }, call)).rejects.toMatchObject({ kind: "unavailable", passing: true });
@@ -151,6 +157,20 @@ describe("a function", () => {
     const read = waiting.read({ path: "slow" }, { ...call, signal: stop.signal });
     stop.abort();
     await expect(read).rejects.toMatchObject({ name: "AbortError" });
+  });
+});
+
+describe("search", () => {
+  it.each([
+    ["texts", { "a.md": "the needle" }],
+    ["what functions return", { "a.md": () => "the needle", b: "hay" }],
+  ])("of a served program finds %s", async (_, texts) => {
+    const { resources, close } = await createApp({ name: "w", mounts: { w: defineResources({ texts }) } });
+    await vi.waitFor(async () => {
+      const { hits, ready } = await resources.search({ text: "needle", limit: 10 }, call);
+      expect({ ready, uris: hits.map(({ resource }) => resource.uri) }).toEqual({ ready: 1, uris: ["w://a.md"] });
+    }, 20_000);
+    await close();
   });
 });
 
@@ -186,6 +206,7 @@ describe("changes", () => {
     expect(() => source.changed("b.md")).toThrow('"b.md" is no text and matches no template');
     expect(() => source.changed("forecast/Kyoto?days=1")).toThrow("use `at` of the template");
     expect(() => source.changed({ path: "forecast/Kyoto", query: { unit: "C" } })).toThrow("matches no template");
+    expect(() => source.changed("weather://a.md")).toThrow("write its path alone");
     source.set("why?", "1");
     source.changed("why?");
   });

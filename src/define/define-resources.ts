@@ -42,7 +42,7 @@ export interface DefinedResources extends Source {
   changed(at: DefinedAddress): void;
 }
 
-/** Throws "invalid" for a path, template or name that cannot be served. */
+/** Throws for a path, value, template or name that cannot be served. */
 export function defineResources({
   texts = {},
   templates = [],

@@ -118,7 +118,7 @@ export function createOwnRelayed(
     async completePrompt(name, { variable, value, given }, call) {
       const complete = ownMember(prompts, name).arguments.find((argument) => argument.name === variable)?.complete;
       const what = `completing ${quote(variable)} of the prompt ${quote(name)}`;
-      const found = complete ? [...(await runDefined(what, call, () => complete(value, given, call)))] : [];
+      const found = complete ? await runDefined(what, call, () => complete(value, given, call)) : [];
       return { values: found.slice(0, maxSuggestions), total: found.length, more: found.length > maxSuggestions };
     },
 

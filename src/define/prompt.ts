@@ -11,7 +11,7 @@ interface DescribedArgument extends Pick<PromptArgument, "title" | "description"
     value: string,
     given: Readonly<Record<string, string>>,
     call: Call,
-  ): Iterable<string> | Promise<Iterable<string>>;
+  ): readonly string[] | Promise<readonly string[]>;
 }
 
 export interface PromptDefinition<Name extends string> {

@@ -69,6 +69,8 @@ describe("a template", () => {
     ["{a,b}", 'write the variables apart, as in "{a}/{b}"'],
     ["{a*}", "a list is written {/a*}"],
     ["x{?a*}", "a list is written {/a*}"],
+    ["/x/{a}", "relative to the mount"],
+    ["weather://x/{a}", "relative to the mount"],
     ["{a}/{a}", '"a" occurs twice'],
     ["x{a", "not closed"],
   ])("%j is refused when it is defined", (text, why) => {

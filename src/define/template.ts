@@ -24,7 +24,7 @@ export interface TemplateDefinition<Template extends string> extends Partial<Omi
       value: string,
       given: Readonly<Partial<Record<TemplateVariableName<Template>, string>>>,
       call: Call,
-    ) => Iterable<string | Suggestion> | Promise<Iterable<string | Suggestion>>;
+    ) => readonly (string | Suggestion)[] | Promise<readonly (string | Suggestion)[]>;
   };
 }
 
@@ -58,10 +58,9 @@ export function template<const Template extends string>(
         const functions: Readonly<Record<string, (typeof complete)[keyof typeof complete]>> = complete;
         const suggest = Object.hasOwn(functions, variable) ? functions[variable] : undefined;
         if (!suggest) return [];
-        const found = await runDefined(`completing ${quote(variable)} of ${what}`, call, () =>
+        return runDefined(`completing ${quote(variable)} of ${what}`, call, () =>
           suggest(value, given as Parameters<typeof suggest>[1], call),
         );
-        return [...found];
       },
     }),
     at(variables) {
@@ -83,6 +82,8 @@ export function template<const Template extends string>(
 /** Returns the variables of the path. Refuses forms whose values an address cannot tell apart. */
 function checkForms(text: string): readonly string[] {
   const refuse = (why: string) => invalid(`the template ${quote(text)} cannot be served: ${why}`);
+  if (/^(?:\/|[A-Za-z][\w+.-]*:\/)/.test(text))
+    throw refuse('it is relative to the mount; begin with the path, as in "forecast/{city}"');
   const names = new Set<string>();
   const required: string[] = [];
   for (const piece of splitTemplate(text)) {
@@ -109,5 +110,5 @@ function checkForms(text: string): readonly string[] {
 /** The literal beginning, as in "forecast" for `forecast/{city}`. */
 function nameOf(text: string): string {
   const [first] = splitTemplate(text);
-  return typeof first === "string" && first !== "/" ? first.replace(/\/$/, "") : text;
+  return typeof first === "string" ? first.replace(/\/$/, "") : text;
 }

@@ -15,6 +15,7 @@ describe("names of tools of other servers", () => {
     expect(names([own])).toEqual(["git_log"]);
     expect(names([{ ...own, mounts: ["weather", "git"] }])).toEqual(["weather_git_log"]);
     expect(names([own], ["git_log"])).toEqual(["weather_git_log"]);
+    expect(names([{ ...own, name: "weather_now", mounts: ["weather"] }])).toEqual(["weather_now"]);
   });
 
   it("are valid and stable whatever the server calls them", () => {

@@ -14,7 +14,7 @@ const hashed = /-[0-9a-f]{16}$/;
  */
 export function toRelayedName({ mount, name, mounts = [], isOwn }: RelayedName, taken: ReadonlySet<string>): string {
   const isFree = (wanted: string) => isValid(wanted) && !taken.has(wanted);
-  if (isOwn && isFree(name) && !mounts.some((other) => name.startsWith(`${other}_`))) return name;
+  if (isOwn && isFree(name) && !mounts.some((other) => other !== mount && name.startsWith(`${other}_`))) return name;
   const exact = `${mount}_${name}`;
   const isOfOther = mounts.some((other) => other.length > mount.length && exact.startsWith(`${other}_`));
   if (isFree(exact) && !isOfOther) return exact;

@@ -166,7 +166,8 @@ export function createMemory(
 
     ...(templates.length > 0 && {
       templates: templates.map(withoutMethods),
-      lists: (at) => !hasQuery(at) && stored.has(at.path),
+      // What only a template shows is not listed. Anything else would be, if it existed.
+      lists: (at) => !hasQuery(at) && (stored.has(at.path) || !matchers.some(({ parsed }) => parsed.match(at))),
     }),
 
     ...(templates.some((template) => template.complete) && {
