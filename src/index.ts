@@ -127,6 +127,7 @@ export type { HandlerOptions } from "./transport/handler-options.ts";
 export {
   createHttp,
   type GateRefusal,
+  type HandleContext,
   type Http,
   type HttpOptions,
   type NextHandler,

@@ -109,6 +109,12 @@ describe("a handler below a mount path", () => {
     const other = await served.ask({ method: "GET", path: "/about", headers: { Host: "app.example" } });
     expect([other.status, other.text, other.headers["content-security-policy"]]).toEqual([200, "the app", undefined]);
     expect((await served.ask({ ...modern, headers: { ...modernHeaders, Host: "app.example" } })).status).toBe(403);
+    const known = await embed({
+      script: tellCaller,
+      build: (app, http) => app.use((q, s, next) => http.handle(q, s, { caller: { id: "ann" }, next })),
+    });
+    expect((await known.ask(modern)).json()).toMatchObject({ result: { id: "ann" } });
+    expect((await known.ask({ method: "GET", path: "/about" })).text).toContain("Cannot GET /about");
     const { ask } = await embed({
       build: (app, http) => app.use("/mcp", (request, response) => http.handle(request, response)),
     });
