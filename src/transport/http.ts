@@ -27,7 +27,7 @@ export type PublicDocument = (request: IncomingMessage, response: ServerResponse
 export interface HttpOptions extends HandlerOptions {
   /** Checks every request on every path, after Host and Origin. Not consulted if the app passes the caller. */
   readonly gate?: RequestGate;
-  /** Returns the document at a path that everyone may read, from pages of any origin. The host is checked; the gate is not asked. */
+  /** Returns the document at a path that everyone may read, from pages of any origin. The host is checked; the gate is not consulted. */
   readonly publicDocument?: (path: string) => PublicDocument | undefined;
   /** Identifies the caller. Undefined gives a 401. Default: everyone is the same caller. Not consulted if the app passes the caller. */
   readonly identify?: (request: IncomingMessage) => Caller | undefined | Promise<Caller | undefined>;
