@@ -11,8 +11,8 @@ const page = new URL("../../docs/embedding.md", import.meta.url);
 
 /** By file name: each is a block of code whose first line is a comment with it. */
 export function readPrograms(markdown = readFileSync(page, "utf8")): ReadonlyMap<string, string> {
-  const blocks = markdown.matchAll(/^```js\n\/\/ (\S+\.js)\n(.*?)^```$/gms);
-  return new Map(Array.from(blocks, ([, name = "", text = ""]) => [name, text]));
+  const blocks = markdown.matchAll(/^```js\n(\/\/ (\S+\.js)\n.*?)^```$/gms);
+  return new Map(Array.from(blocks, ([, text = "", name = ""]) => [name, text]));
 }
 
 export interface RunningProgram extends AsyncDisposable {
