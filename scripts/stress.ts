@@ -19,6 +19,8 @@ const timed = [
   "src/backends/disk-watch/watch.test.ts",
   "src/backends/disk-watch/watch-tree.test.ts",
   "src/sources/postgres.test.ts",
+  "src/transport/embedded.test.ts",
+  "src/transport/fetch-handler.test.ts",
   "src/transport/listen.test.ts",
   "src/transport/stdio.test.ts",
   "src/watch",

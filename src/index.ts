@@ -106,6 +106,7 @@ export {
   createHttp,
   type GateDecision,
   type GateRefusal,
+  type HandleContext,
   type Http,
   type HttpOptions,
   type NextHandler,

@@ -109,6 +109,12 @@ describe("a handler below a mount path", () => {
     const other = await served.ask({ method: "GET", path: "/about", headers: { Host: "app.example" } });
     expect([other.status, other.text, other.headers["content-security-policy"]]).toEqual([200, "the app", undefined]);
     expect((await served.ask({ ...modern, headers: { ...modernHeaders, Host: "app.example" } })).status).toBe(403);
+    const known = await embed({
+      script: tellCaller,
+      build: (app, http) => app.use((q, s, next) => http.handle(q, s, { caller: { id: "ann" }, next })),
+    });
+    expect((await known.ask(modern)).json()).toMatchObject({ result: { id: "ann" } });
+    expect((await known.ask({ method: "GET", path: "/about" })).text).toContain("Cannot GET /about");
     const { ask } = await embed({
       build: (app, http) => app.use("/mcp", (request, response) => http.handle(request, response)),
     });
@@ -199,7 +205,7 @@ function byHeader(app: ExpressApp, http: Http): void {
 }
 
 describe("a caller whom the app has authenticated", () => {
-  it("is the caller, and neither the gate nor `identify` is asked", async () => {
+  it("is the caller, and neither the gate nor `identify` is consulted", async () => {
     const { ask } = await embed({
       script: tellCaller,
       options: { gate: () => "refused", identify: () => undefined },
@@ -228,7 +234,7 @@ describe("a caller whom the app has authenticated", () => {
     const { ask, listen, initialize } = await embed({
       build: (app, http) =>
         app.use("/mcp", (request, response) => {
-          const [id = "", ...groups] = (request.headers.authorization ?? "").split(",");
+          const [id = "", ...groups] = (request.headers.authorization ?? "").split(";");
           Object.assign(shared, { id, groups: groups.length > 0 ? groups : undefined });
           http.handle(request, response, { caller: shared });
         }),
@@ -238,20 +244,32 @@ describe("a caller whom the app has authenticated", () => {
     const post = (await sse.next())?.data ?? "";
     const session = { "Mcp-Session-Id": id };
     const body = { ...question, method: "ping" };
-    for (const other of ["bob", "ann,staff", '["ann",["staff"],null,null,null]']) {
+    for (const other of ["bob", "ann;staff", '["ann",["staff"],null,null,null]']) {
       const headers = { ...session, Authorization: other };
       expect((await ask({ headers, body })).status).toBe(404);
       expect((await ask({ method: "GET", headers })).status).toBe(404);
       expect((await ask({ method: "DELETE", headers })).status).toBe(404);
       expect((await ask({ path: post, headers, body })).status).toBe(404);
     }
-    const staff = await initialize("2025-11-25", { Authorization: "ann,staff" });
+    const staff = await initialize("2025-11-25", { Authorization: "ann;staff" });
     const lookalike = { "Mcp-Session-Id": staff, Authorization: '["ann",["staff"],null,null,null]' };
     expect((await ask({ headers: lookalike, body })).status).toBe(404);
     const headers = { ...session, Authorization: "ann" };
     expect((await ask({ headers, body })).status).toBe(200);
     expect((await ask({ path: post, headers, body })).status).toBe(202);
     sse.hangUp();
+  });
+});
+
+describe("sessions of callers whom the app has authenticated", () => {
+  it("are not evicted for another caller of the same connection", async () => {
+    const { initialize, ask } = await embed({ options: { maxSessions: 2 }, build: byHeader });
+    const id = await initialize("2025-11-25", { Authorization: "ann" });
+    await initialize("2025-11-25", { Authorization: "bob" });
+    const body = { ...question, method: "initialize", params: { protocolVersion: "2025-11-25" } };
+    expect((await ask({ headers: { Authorization: "eve" }, body })).status).toBe(503);
+    const headers = { Authorization: "ann", "Mcp-Session-Id": id };
+    expect((await ask({ headers, body: { ...question, method: "ping" } })).status).toBe(200);
   });
 });
 
@@ -264,7 +282,7 @@ describe("a request that the app hands over late", () => {
     const socket = await raw(rawQuestion);
     const [request, response] = await reached.promise;
     const closed = once(response, "close");
-    socket.destroy();
+    socket.resetAndDestroy();
     await closed;
     http.handle(request, response);
     // It would wait for the response.

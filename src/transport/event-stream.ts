@@ -42,7 +42,7 @@ export interface EventStreamOptions {
 }
 
 interface StreamSettings extends EventStreamOptions {
-  /** Releases what the request of a stream holds: it lives as long as its response. */
+  /** Releases the data of the request that opened a stream: it lives as long as its response. */
   readonly release?: (response: OutgoingResponse) => void;
 }
 

@@ -6,8 +6,9 @@ import { monotonicMs } from "../lib/monotonic-ms.ts";
 import type { Protocol } from "../protocol/protocol.ts";
 import type { Caller } from "../resources.ts";
 import type { ActionEndpoint } from "./action-endpoint.ts";
+import { createCors, sendPreflight } from "./cors.ts";
 import { createEventStreams } from "./event-stream.ts";
-import { createGuard, isLocalHost, toOrigins } from "./guard.ts";
+import { createGuard, isLocalHost } from "./guard.ts";
 import {
   defaultBodyLimits,
   defaultEndpoint,
@@ -17,7 +18,7 @@ import {
 } from "./handler-options.ts";
 import { createInFlight } from "./in-flight.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
-import { createMcpEndpoints, type EntryPoint, hasOwnCaller, methods } from "./mcp-endpoints.ts";
+import { createMcpEndpoints, type EntryPoint, hasOwnCaller } from "./mcp-endpoints.ts";
 import type { OutgoingResponse } from "./outgoing-response.ts";
 import { createMessageReader } from "./read-message.ts";
 import { createRefusals } from "./refusals.ts";
@@ -66,15 +67,6 @@ const listenEndMs = 250;
 const lookMs = 10;
 /** A longer body is not even read while its caller has no quota left. A shorter one may be a cancellation. */
 const shortBodyBytes = 64 * 1024;
-const corsHeaders =
-  "Content-Type, Accept, Authorization, Last-Event-ID, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name";
-
-/** What pages of other origins may send. */
-const permissions = {
-  "Access-Control-Allow-Methods": methods,
-  "Access-Control-Allow-Headers": corsHeaders,
-  "Access-Control-Max-Age": 7200,
-};
 
 export function createHttpCore<R extends IncomingRequest>(
   edge: Protocol,
@@ -97,7 +89,7 @@ export function createHttpCore<R extends IncomingRequest>(
   } = options;
 
   const refusalOf = createGuard({ hosts: allowedHosts, origins: allowedOrigins });
-  const sharedOrigins = toOrigins(allowedOrigins);
+  const allowOrigin = createCors(allowedOrigins);
   const open = new Map<OutgoingResponse, string | number | null>();
   const refusals = createRefusals(edge, challenge, (response) => open.get(response) ?? null);
   const { refuse, refuseBy, refuseLate, refuseQuota, refuseStranger } = refusals;
@@ -130,7 +122,6 @@ export function createHttpCore<R extends IncomingRequest>(
     const { response } = request;
     try {
       const { headers, method, path, connection } = request;
-      const { origin } = headers;
       if (connection.isSecure && !isLocalHost(connection.host ?? headers.host?.toLowerCase() ?? ""))
         response.setHeader("Strict-Transport-Security", "max-age=31536000");
       const sendDocument = findDocument?.(request);
@@ -138,12 +129,10 @@ export function createHttpCore<R extends IncomingRequest>(
       const refusal = refusalOf(checked, method === "GET" && isPage?.(path), connection);
       if (refusal !== undefined) return refuse(response, 403, refusal);
       if (sendDocument) return sendDocument();
-      const isShared = origin !== undefined && sharedOrigins.has(origin.toLowerCase());
-      if (sharedOrigins.size > 0) response.appendHeader("Vary", "Origin");
-      if (isShared) allowOrigin(response, origin);
+      const isAllowedOrigin = allowOrigin(response, headers.origin);
       if (request.url.length > maxUrlLength)
         return refuse(response, 414, `a URL may have ${maxUrlLength} characters at most`);
-      if (method === "OPTIONS") return preflight(response, isShared);
+      if (method === "OPTIONS") return sendPreflight(response, isAllowedOrigin);
       const decision = hasOwnCaller(request) ? "welcome" : (gate?.(request) ?? "welcome");
       if (!(decision instanceof Promise)) return proceed(decision, request);
       decision
@@ -281,15 +270,6 @@ function ownCaller(caller: Caller | null | undefined): Caller | undefined {
   if (typeof id !== "string" || id === "")
     throw new TypeError("the caller of a request has no id; set caller.id to a text that names one user");
   return { ...caller };
-}
-
-function allowOrigin(response: OutgoingResponse, origin: string): void {
-  response.setHeader("Access-Control-Allow-Origin", origin);
-  response.setHeader("Access-Control-Expose-Headers", "Mcp-Session-Id, Retry-After, WWW-Authenticate");
-}
-
-function preflight(response: OutgoingResponse, isShared: boolean): void {
-  sendJson(response, 204, undefined, { Allow: methods, ...(isShared && permissions) });
 }
 
 /** Nothing that a caller opened may outlive their admission. */

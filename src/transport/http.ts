@@ -28,7 +28,7 @@ export type PublicDocument = (request: IncomingMessage, response: ServerResponse
 export interface HttpOptions extends HandlerOptions {
   /** Checks every request on every path, after Host and Origin. Not consulted if the app passes the caller. */
   readonly gate?: RequestGate;
-  /** Returns the document at a path that everyone may read, from pages of any origin. The host is checked; the gate is not asked. */
+  /** Returns the document at a path that everyone may read, from pages of any origin. The host is checked; the gate is not consulted. */
   readonly publicDocument?: (path: string) => PublicDocument | undefined;
   /** Identifies the caller. Undefined gives a 401. Default: everyone is the same caller. Not consulted if the app passes the caller. */
   readonly identify?: (request: IncomingMessage) => Caller | undefined | Promise<Caller | undefined>;
@@ -45,12 +45,17 @@ export interface HttpOptions extends HandlerOptions {
 /** Continues with the app's next handler. */
 export type NextHandler = (cause?: unknown) => void;
 
+export interface HandleContext extends RequestContext {
+  /** Called, before any check, for a path that is not the handler's. Without it, such a request gets 404. */
+  readonly next?: NextHandler;
+}
+
 export interface Http {
   /**
-   * Handles any request of a `node:http` server, also below a mount path and after a body parser. As a middleware, with `next`, it leaves
-   * paths that are not its own to the app; otherwise they get 404. Never throws, and never passes an error to `next`.
+   * Handles any request of a `node:http` server, also below a mount path and after a body parser. A context that is a function is
+   * `next`, so that this is a middleware of Express and Connect. Never throws, and never passes an error to `next`.
    */
-  handle(request: IncomingMessage, response: ServerResponse, context?: RequestContext | NextHandler): void;
+  handle(request: IncomingMessage, response: ServerResponse, context?: HandleContext | NextHandler): void;
   /** For `checkContinue`: sends "100 Continue" only if the body is wanted. Never throws. */
   handleExpectation(request: IncomingMessage, response: ServerResponse): void;
   /** Open sessions and streams. */
@@ -101,13 +106,14 @@ export function createHttp(edge: Protocol, options: HttpOptions = {}): Http {
     },
   );
 
-  function handle(message: IncomingMessage, response: ServerResponse, given?: RequestContext | NextHandler): void {
+  function handle(message: IncomingMessage, response: ServerResponse, given?: HandleContext | NextHandler): void {
     // Another handler has responded, or the client left during a check of the app.
     if (response.headersSent || response.destroyed) return;
-    const isMiddleware = typeof given === "function";
+    const context = typeof given === "function" ? undefined : given;
+    const next = typeof given === "function" ? given : given?.next;
     const located = locate(message.url ?? "/", (message as { originalUrl?: string }).originalUrl);
-    const request = new NodeRequest(shared, message, response, located, isMiddleware ? undefined : given);
-    if (isMiddleware && !core.claims(request)) return given();
+    const request = new NodeRequest(shared, message, response, located, context);
+    if (next && !core.claims(request)) return next();
     // No response is possible on this connection; its bytes are read, because unread ones would reset it.
     if (message.socket.writableEnded || (core.state !== "open" && !staysOpenFor(message))) return void message.resume();
     core.track(response);

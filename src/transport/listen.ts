@@ -16,7 +16,7 @@ export interface CertificatePair {
   readonly key: Buffer;
 }
 
-export interface ListenOptions extends HttpOptions {
+export interface ListenOptions extends Omit<HttpOptions, "ownsRequests"> {
   /** Serves HTTPS with this certificate. Default: HTTP. */
   readonly certificate?: CertificatePair;
   readonly host?: string;

@@ -3,6 +3,7 @@ import { QuotaError, quote } from "../errors.ts";
 import type { HeaderLookup, Protocol } from "../protocol/protocol.ts";
 import type { Caller } from "../resources.ts";
 import { type Accepts, parseAccept } from "./accepts.ts";
+import { methods } from "./cors.ts";
 import type { EventStreams } from "./event-stream.ts";
 import type { HandlerOptions } from "./handler-options.ts";
 import type { IncomingRequest } from "./incoming-request.ts";
@@ -29,8 +30,6 @@ interface EndpointParts {
   /** The path to post to of 2024-11-05, or false. */
   readonly post: string | false;
 }
-
-export const methods = "GET, POST, DELETE, OPTIONS";
 
 export function createMcpEndpoints(
   edge: Protocol,

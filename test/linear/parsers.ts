@@ -27,6 +27,7 @@ import { parseSiteMap } from "../../src/sources/web/parse-site-map.ts";
 import { parseRobots } from "../../src/sources/web/robots.ts";
 import { parseAccept } from "../../src/transport/accepts.ts";
 import { readForwarded, readXForwarded } from "../../src/transport/forwarded.ts";
+import { createPathLocator } from "../../src/transport/locate-path.ts";
 import { parseMessageBytes } from "../../src/transport/parse-message.ts";
 import { addresses, patterns } from "./address-parsers.ts";
 import { docs, formats, jsonTokens, secretTexts } from "./config-parsers.ts";
@@ -355,6 +356,17 @@ const others: readonly Parser[] = [
     tokens: ["text/event-stream", "application/json", ",", ";", "q=", "*/*", " "],
     maxLength: 16 * kib,
     run: parseAccept,
+  },
+  {
+    name: "path of a mounted handler",
+    tokens: ["/", "\\", "/mcp", "/sse", "?", "a"],
+    maxLength: 16 * kib,
+    run(text) {
+      const locate = createPathLocator({ endpoint: "/mcp" });
+      locate("/", text);
+      locate("/sse", text);
+      createPathLocator({ endpoint: "/mcp", basePath: "/a" })(text);
+    },
   },
   {
     name: "Forwarded and X-Forwarded-For",
