@@ -23,7 +23,7 @@ export function testChildren(context: ContractContext): void {
   for (const limit of [1, 2, 1000])
     test(`are the direct children of a directory, directories included, ${limit} at a time`, async () => {
       for (const path of ["", ...parents]) {
-        const about = `children of ${show(path)}, limit ${limit},`;
+        const about = `children of ${show(path)} (limit ${limit})`;
         const entries = await childrenOf(path, limit);
         // Where the list has an order of its own, children may have another: it must not depend on the size of the pages.
         context.inOrder(entries, about, source().order && (() => 0));
