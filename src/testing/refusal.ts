@@ -11,11 +11,13 @@ export async function refusal(
   let thrown: unknown;
   try {
     const result = await requested;
-    thrown = new Error(`${JSON.stringify(about)} succeeded with ${JSON.stringify(result)?.slice(0, 200)}`);
+    thrown = new Error(
+      `${about} must fail with ${kinds.join(" or ")}; it returned ${JSON.stringify(result)?.slice(0, 200)}`,
+    );
   } catch (cause) {
     if (cause instanceof ResourceError && kinds.includes(cause.kind)) return cause;
     const given = cause instanceof ResourceError ? `${cause.kind}: ${cause.message}` : String(cause);
-    thrown = new Error(`${JSON.stringify(about)} failed with ${given}, not with ${kinds.join(" or ")}`, { cause });
+    thrown = new Error(`${about} must fail with ${kinds.join(" or ")}; it failed with ${given}`, { cause });
   }
   throw thrown;
 }

@@ -45,6 +45,11 @@ export function sourceContract(name: string, setup: SourceSetup, runner: Contrac
         unclaimed.length === 0,
         `the source has abilities that the setup does not claim: ${quoted(unclaimed)}`,
       );
+      if (source.isUnordered)
+        expectTrue(
+          !source.order && !source.cursorAfter,
+          "with `isUnordered`, a source has no `order` and no `cursorAfter`",
+        );
     });
 
     group("list", testList);

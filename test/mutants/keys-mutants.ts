@@ -49,7 +49,7 @@ export const keysMutants: readonly Mutant[] = [
   },
   {
     name: "claims an order besides",
-    group: "list",
+    group: "has the abilities",
     wrap: () => ({ order: (left, right) => (left < right ? -1 : 1) }),
   },
   {

@@ -264,10 +264,16 @@ export function createObjectSource(options: ObjectSourceOptions): Source {
         // A key that starts with a slash lies in a folder without a name, which has no address.
         if (name !== "" && !names.has(name) && !(wasBefore && (await find(bucket, name, signal)))) folders.push(name);
       }
+      // In the order of the store, whatever the size of a page: the name of a folder ends in a slash.
       const items = [
-        ...objects.map((object) => toEntry(bucket, object)),
-        ...folders.map((folder): Entry => ({ path: pathAt(bucket, folder), mimeType: directoryType })),
-      ].sort((one, other) => compareCodePoints(one.path, other.path));
+        ...objects.map((object): [string, Entry] => [object.key, toEntry(bucket, object)]),
+        ...folders.map((folder): [string, Entry] => [
+          `${folder}/`,
+          { path: pathAt(bucket, folder), mimeType: directoryType },
+        ]),
+      ]
+        .sort(([one], [other]) => compareCodePoints(one, other))
+        .map(([, entry]) => entry);
       if (items.length === 0 && page.objects.length === 0 && cursor === undefined && key !== "")
         throw notFound(at.path);
       if (!page.more) return { items };

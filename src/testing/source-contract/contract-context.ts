@@ -82,7 +82,7 @@ export function createContractContext(setup: SourceSetup, runner: ContractRunner
 
     source: () => source,
     call,
-    signal: (): Call["signal"] => stop.signal,
+    signal: (): AbortSignal => stop.signal,
     abort: () => stop.abort(),
     method,
     settled,
@@ -105,10 +105,10 @@ export function createContractContext(setup: SourceSetup, runner: ContractRunner
 
     /** All entries of the list; each once if the source is unordered. */
     listAll: (limit = 1000, from?: string): Promise<Entry[]> =>
-      everything((cursor) => list(asking(limit, cursor)), `the list, limit ${limit},`, from),
+      everything((cursor) => list(asking(limit, cursor)), `the list (limit ${limit})`, from),
     /** All children of a directory; each once if the source is unordered. */
     childrenOf: (path: string, limit = 1000): Promise<Entry[]> =>
-      everything((cursor) => children({ path }, asking(limit, cursor)), `children of ${show(path)}, limit ${limit},`),
+      everything((cursor) => children({ path }, asking(limit, cursor)), `children of ${show(path)} (limit ${limit})`),
     /** All items of another list that has pages as `list` has. */
     everything,
     /** Expects each address once and in the order of the source; in any order, if it has none. */

@@ -13,17 +13,9 @@ export function testList(context: ContractContext): void {
   for (const limit of [1, 2, 7, 1000])
     test(`pages are disjoint, ordered by address and together complete, ${limit} at a time`, async () => {
       const entries = await listAll(limit);
-      inOrder(entries, `the list, limit ${limit},`);
-      expectIncludes(addressesOf(entries), known, `the list, limit ${limit}`);
+      inOrder(entries, `the list (limit ${limit})`);
+      expectIncludes(addressesOf(entries), known, `the list (limit ${limit})`);
     });
-
-  test("an unordered list has no `order` and no `cursorAfter`", async () => {
-    if (source().isUnordered)
-      expectTrue(
-        !source().order && !source().cursorAfter,
-        "with `isUnordered`, `order` and `cursorAfter` mean nothing",
-      );
-  });
 
   test("continues right behind an entry with the cursor of that entry, if it gives one", async () => {
     const items = await listAll();
@@ -43,7 +35,7 @@ export function testList(context: ContractContext): void {
     expectSameList(
       [...first.items, ...rest].map(formatAddress),
       all.map(formatAddress),
-      "the list, limit 2, continued with limit 1000",
+      "the list (limit 2) continued with limit 1000",
     );
   });
 
@@ -56,7 +48,7 @@ export function testList(context: ContractContext): void {
     expectSameList(
       [...first.items, ...rest].map(formatAddress),
       all,
-      "the list, limit 2, whose second page was requested twice,",
+      "the list (limit 2) with the second page requested twice",
     );
   });
 
@@ -85,8 +77,8 @@ export function testList(context: ContractContext): void {
       const { call, everything, method, settled } = context;
       const page = (cursor?: string) =>
         settled(method("listIndexed")(asking(2, cursor), call()), "listIndexed", asking(2, cursor));
-      const indexed = await everything(page, "listIndexed, limit 2,");
-      inOrder(indexed, "listIndexed, limit 2,");
+      const indexed = await everything(page, "listIndexed (limit 2)");
+      inOrder(indexed, "listIndexed (limit 2)");
       for (const entry of indexed) {
         expectTrue(source().indexes?.(toAddress(entry)) === true, `\`indexes\` is not true for ${show(entry.path)}`);
         expectSome(await read(toAddress(entry)), `the content of the indexed ${show(entry.path)}`);
@@ -111,7 +103,7 @@ export function testList(context: ContractContext): void {
         if (isPast(context.addressOf(written))) await context.remove(written);
       await context.write(`${inside}!first.txt`, "before everything");
       const rest = await listAll(3, first.next);
-      inOrder([...first.items, ...rest], "the list, limit 3, with changes after the first page,");
+      inOrder([...first.items, ...rest], "the list (limit 3) with changes after the first page");
       const left = known.filter((path) => !isPast(path));
       expectIncludes(addressesOf(rest), left, "the list after entries of the first page were removed");
     },

@@ -12,16 +12,16 @@ export function testSkills(context: ContractContext): void {
   const allSkills = (limit = 1000): Promise<SourceSkill[]> =>
     everything(
       (cursor) => settled(method("skills")(asking(limit, cursor), call()), "skills", asking(limit, cursor)),
-      `the skills, limit ${limit},`,
+      `the skills (limit ${limit})`,
     );
   const skill = (path: string) => settled(method("skill")({ path }, call()), "skill", path);
 
   for (const limit of [1, 1000])
     test(`pages are disjoint, ordered by address and together complete, ${limit} at a time`, async () => {
       const found = await allSkills(limit);
-      context.inOrder(found, `the skills, limit ${limit},`, undefined);
+      context.inOrder(found, `the skills (limit ${limit})`);
       const manifests = known.filter((path) => path.endsWith("/SKILL.md"));
-      expectIncludes(addressesOf(found), manifests, `the skills, limit ${limit}`);
+      expectIncludes(addressesOf(found), manifests, `the skills (limit ${limit})`);
     });
 
   test("are named like the last folder of their path, and described", async () => {
