@@ -28,7 +28,7 @@ export interface RunningProgram extends AsyncDisposable {
 export async function startProgram(folder: string, name: string): Promise<RunningProgram> {
   const text = readPrograms().get(name);
   if (text === undefined) throw new Error(`docs/embedding.md has no program ${name}`);
-  const file = join(folder, name.replace(/\.js$/, ".mjs"));
+  const file = join(folder, name);
   await writeFile(file, text);
   const key = randomBytes(16).toString("hex");
   const child = spawn(process.execPath, [file], {

@@ -1,10 +1,6 @@
-/** The programs of docs/embedding.md run as they are, with the built package, and the official clients use them. */
+/** The programs of docs/embedding.md run as they are, with the packed package, and the official clients use them. */
 import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
 import { once } from "node:events";
-import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { SSEClientTransport as V1Sse } from "@modelcontextprotocol/sdk/client/sse.js";
 import { StreamableHTTPClientTransport as V1Http } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { SSEClientTransport as V2Sse, StreamableHTTPClientTransport as V2Http } from "@modelcontextprotocol/client";
@@ -12,25 +8,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { visitV1 } from "../interop/sdk-v1.ts";
 import { visitV2 } from "../interop/sdk-v2.ts";
 import type { Visitor } from "../interop/visitor.ts";
+import { createProject, type Project } from "../package/project.ts";
 import { readPrograms, type RunningProgram, startProgram } from "./embedding-programs.ts";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
 const packages = ["express", "fastify", "hono", "@hono/node-server"];
-let folder: string;
-
-/** A folder as a user has it, unless one with installed packages is given. */
-async function createFolder(): Promise<string> {
-  const created = await mkdtemp(join(tmpdir(), "embedding-"));
-  const modules = join(created, "node_modules");
-  await mkdir(join(modules, "@hono"), { recursive: true });
-  await symlink(dirname(join(root, "package.json")), join(modules, "pressmark"), "dir");
-  for (const name of packages) await symlink(join(root, "node_modules", name), join(modules, name), "dir");
-  return created;
-}
-
-const given = process.env["EMBEDDING_FOLDER"];
-beforeAll(async () => void (folder = given ?? (await createFolder())));
-afterAll(() => (given === undefined ? rm(folder, { recursive: true }) : undefined));
+let project: Project;
+beforeAll(() => void (project = createProject(...packages)));
+afterAll(() => project[Symbol.dispose]());
 
 it("finds the programs", () => {
   expect([...readPrograms().keys()]).toEqual(["express.js", "fastify.js", "hono.js"]);
@@ -47,7 +31,7 @@ const clients: Readonly<Record<string, (program: RunningProgram) => Promise<Visi
 
 describe.each(["express.js", "fastify.js", "hono.js"])("%s", (name) => {
   let program: RunningProgram;
-  beforeAll(async () => void (program = await startProgram(folder, name)));
+  beforeAll(async () => void (program = await startProgram(project.folder, name)));
   afterAll(() => program[Symbol.asyncDispose]());
 
   async function write(text: string): Promise<void> {

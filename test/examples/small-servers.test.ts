@@ -1,18 +1,13 @@
 /** The program in docs/small-servers.md, run as a reader would run it. */
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { afterEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { createProject } from "../package/project.ts";
 
 const root = join(import.meta.dirname, "../..");
 const textOf = (file: string) => readFile(join(root, file), "utf8");
-
-let folder: string | undefined;
-afterEach(async () => {
-  if (folder !== undefined) await rm(folder, { recursive: true, force: true });
-});
 
 async function programOf(page: string): Promise<string> {
   const [, program] = /^```ts\n([^]*?)^```$/m.exec(await textOf(page)) ?? [];
@@ -20,15 +15,15 @@ async function programOf(page: string): Promise<string> {
   return program;
 }
 
-it("the program of the page is the example, and runs in any folder where the package resolves", async () => {
+it("the program of the page is the example, and runs with the packed package", async () => {
   const program = await programOf("docs/small-servers.md");
   expect(program).toBe(await textOf("examples/small-server/server.ts"));
-  folder = await mkdtemp(join(tmpdir(), "pressmark-small-server-"));
-  await mkdir(join(folder, "node_modules"));
-  await symlink(root, join(folder, "node_modules/pressmark"));
-  await writeFile(join(folder, "server.ts"), program);
+  using project = createProject();
+  project.write("server.ts", program);
   const client = new Client({ name: "test", version: "1.0.0" });
-  await client.connect(new StdioClientTransport({ command: process.execPath, args: ["server.ts"], cwd: folder }));
+  await client.connect(
+    new StdioClientTransport({ command: process.execPath, args: ["server.ts"], cwd: project.folder }),
+  );
   const { contents } = await client.readResource({ uri: "weather://forecast/kyoto?days=2" });
   expect(contents).toEqual([
     { uri: "weather://forecast/kyoto?days=2", mimeType: "text/markdown", text: "# kyoto\n\nsun, days: 2" },
