@@ -11,11 +11,12 @@ type OptionsOf<Name extends keyof Sources> =
 /** Keys that every mount may have besides the options of its source. */
 type Common = Omit<z.input<ReturnType<typeof mountSchema>>, "source">;
 
-/** A mount of a built-in source, or of a custom one: its definition, or the file that exports it. */
+/** A mount of a built-in source, or of a custom one: its definition, or the file or package that exports it. */
 export type MountInput =
   | { [Name in keyof Sources]: { readonly source: Name } & OptionsOf<Name> & Common }[keyof Sources]
   // oxlint-disable-next-line typescript/no-explicit-any -- each source has its own options
-  | ({ readonly source: SourceDefinition<any> | `./${string}` | `../${string}` } & Common & Record<string, unknown>);
+  | ({ readonly source: SourceDefinition<any> | `${string}/${string}` | `pressmark-source-${string}` } & Common &
+      Record<string, unknown>);
 
 export interface ConfigInput extends Omit<z.input<ReturnType<typeof configSchema>>, "mounts" | "$schema"> {
   readonly mounts?: Readonly<Record<string, MountInput>>;

@@ -1,4 +1,6 @@
 /** Parsers of settings, secrets and documents. */
+import { parsePackage } from "../../src/config/find-package.ts";
+import { entryCandidates } from "../../src/config/package-entry.ts";
 import { readYaml } from "../../src/config/parse-text.ts";
 import { parseTomlText } from "../../src/config/hosts/toml-text.ts";
 import { parseJsonText } from "../../src/lib/json-text.ts";
