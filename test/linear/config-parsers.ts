@@ -188,6 +188,18 @@ export const formats: readonly Parser[] = [
     run: readYaml,
     kept: [{ unit: "? " }, { unit: "[" }, { unit: "{a: " }],
   },
+  {
+    name: "the name of a package with a source",
+    tokens: ["@", "/", "a", "pressmark-source-", "-", ".", "..", "%2e", "\\"],
+    maxLength: 64 * kib,
+    run: parsePackage,
+  },
+  {
+    name: "exports of a package",
+    tokens: ["*", "./", "a", "/", "../", "a*", "%2e", "node_modules/"],
+    maxLength: 64 * kib,
+    run: (text) => entryCandidates({ exports: { "./*": `./${text}`, [`./${text}*`]: text } }, `./${"a".repeat(100)}`),
+  },
   { name: "settings of a host in TOML", tokens: tomlTokens, maxLength: 256 * kib, run: parseTomlText },
   {
     name: "JSON with comments",
