@@ -357,7 +357,7 @@ function createGateway(
     list: ({ cursor }, call) => list(cursor, call),
 
     async read(at, call) {
-      if (at.path === "") throw new ResourceError("directory", "this is a server; list its children instead");
+      if (isMount(at)) throw new ResourceError("directory", "this is a server; list its children instead");
       const uri = uriOf(at);
       const read = () => send((pressmark) => pressmark.read(uri, call), call);
       const answer = await skills.checked(at, call, read).catch((cause: unknown) => {
@@ -372,7 +372,7 @@ function createGateway(
     },
 
     async stat(at, call) {
-      if (at.path !== "") {
+      if (!isMount(at)) {
         const uri = uriOf(at);
         const entry = entryOf(await send((pressmark) => pressmark.stat(uri, call), call));
         if (!entry) throw notFound(at.path);
@@ -393,7 +393,7 @@ function createGateway(
     },
 
     async children(at, { cursor }, call) {
-      if (at.path === "") return heads(call);
+      if (isMount(at)) return heads(call);
       const uri = uriOf(at);
       return toEntries(
         await send((pressmark) => pressmark.children(uri, cursor === undefined ? {} : { cursor }, call), call),
@@ -457,6 +457,11 @@ function createGateway(
       await upstream.close();
     },
   } satisfies Source;
+}
+
+/** The mount itself. With a query, it is a missing address. */
+function isMount({ path, query }: Address): boolean {
+  return path === "" && Object.keys(query ?? {}).length === 0;
 }
 
 function ignoreUnsupported(cause: unknown): undefined {

@@ -134,7 +134,8 @@ for (const [name, start] of Object.entries(ways)) {
     async clear() {
       if (isChanged) await stop();
     },
-    timeoutMs: 60_000,
+    waitMs: 40_000,
+    timeoutMs: 90_000,
   });
 
   describe(`pressmark ${name} with four mounts`, () => {

@@ -72,6 +72,10 @@ export function createFollowing({ sync, ledger, runtime, pollMs, push }: Followi
 function toSourceChanges({ id, kind, of, places }: LedgerChange): SourceChange[] {
   return [
     ...(of === "shortcut" ? [] : [{ kind, path: `${of}/${id}` }]),
-    ...places.map(({ folder, kind: how }): SourceChange => ({ kind: how, path: `folder/${folder}/${id}` })),
+    ...places.map(({ folder, kind: how }): SourceChange => ({
+      kind: how,
+      path: `folder/${folder}/${id}`,
+      isUnlisted: true,
+    })),
   ];
 }

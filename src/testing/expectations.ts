@@ -1,0 +1,85 @@
+/** Assertions of the contracts. A failure states what was expected, of which value, and what was found. */
+import { AssertionError } from "node:assert";
+import { inspect, isDeepStrictEqual } from "node:util";
+import { compareAddresses } from "../lib/address-order.ts";
+import type { Address, Source } from "../source.ts";
+
+const longest = 1500;
+
+/** Shows a value in a message, shortened. */
+export function show(value: unknown): string {
+  const text = inspect(value, { depth: 6, breakLength: 120, maxArrayLength: 60, maxStringLength: 300 });
+  return text.length > longest ? `${text.slice(0, longest)} …` : text;
+}
+
+export function expectTrue(condition: boolean, message: string): asserts condition {
+  if (!condition) throw new AssertionError({ message, actual: condition, expected: true });
+}
+
+/** Compares by value; a property that is undefined counts as absent. */
+export function expectEqual(actual: unknown, expected: unknown, about: string): void {
+  const [left, right] = [withoutUndefined(actual), withoutUndefined(expected)];
+  if (isDeepStrictEqual(left, right)) return;
+  const message = `${about}: expected ${show(right)}, got ${show(left)}`;
+  throw new AssertionError({ message, actual: left, expected: right });
+}
+
+/** Expects all `wanted` in `actual`, in any order. */
+export function expectIncludes<T>(actual: Iterable<T>, wanted: readonly T[], about: string): void {
+  const found = new Set(actual);
+  const absent = wanted.filter((each) => !found.has(each));
+  if (absent.length === 0) return;
+  const message = `${about}: ${absent.map(show).join(", ")} is missing; found ${show([...found])}`;
+  throw new AssertionError({ message, actual: [...found], expected: wanted });
+}
+
+/** Expects none of `unwanted` in `actual`. */
+export function expectExcludes<T>(actual: Iterable<T>, unwanted: readonly T[], about: string): void {
+  const found = new Set(actual);
+  const present = unwanted.filter((each) => found.has(each));
+  expectTrue(present.length === 0, `${about}: ${present.map(show).join(", ")} must not be there`);
+}
+
+export function expectSome(items: readonly unknown[], about: string): void {
+  expectTrue(items.length > 0, `${about}: expected at least one, got none`);
+}
+
+/** Expects every value once. */
+export function expectUnique(values: readonly string[], about: string): void {
+  const seen = new Set<string>();
+  for (const value of values) {
+    expectTrue(!seen.has(value), `${about}: ${show(value)} occurs twice`);
+    seen.add(value);
+  }
+}
+
+/** Expects every address once, in the order of the source. */
+export function expectOrdered(
+  entries: readonly Address[],
+  order: Source["order"] = compareAddresses,
+  about = "the list",
+): void {
+  expectUnique(entries.map(formatAddress), about);
+  for (const [index, { path }] of entries.entries()) {
+    const before = entries[index - 1]?.path;
+    if (before === undefined || order(before, path) <= 0) continue;
+    const name = order === compareAddresses ? "address order" : "the source's own `order`";
+    throw new AssertionError({
+      message: `${about} is not in ${name}: ${show(before)} before ${show(path)}`,
+      actual: entries.map((entry) => entry.path),
+      expected: entries.map((entry) => entry.path).sort(order),
+    });
+  }
+}
+
+/** An address as one text, to compare and to show. */
+export function formatAddress({ path, query }: Address): string {
+  return query ? JSON.stringify([path, Object.entries(query).sort()]) : path;
+}
+
+function withoutUndefined(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutUndefined);
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return value;
+  const pairs = Object.entries(value).filter(([, each]) => each !== undefined);
+  return Object.fromEntries(pairs.map(([key, each]) => [key, withoutUndefined(each)]));
+}

@@ -1,0 +1,45 @@
+/** Runs a contract by itself and returns the results, for tests of the contracts. */
+import { within } from "./within.ts";
+import type { TestOptions, ContractRunner } from "./contract-runner.ts";
+
+export interface TestResult {
+  /** The names of the groups and of the test, joined by " > ". */
+  readonly name: string;
+  readonly outcome: "passed" | "failed" | "skipped";
+  readonly error?: unknown;
+}
+
+/** Runs the tests that `define` defines, one after the other; with `untilFailure`, up to the first that fails. */
+export async function recordTests(
+  define: (runner: ContractRunner) => void,
+  { untilFailure = false }: { readonly untilFailure?: boolean } = {},
+): Promise<TestResult[]> {
+  const groups: string[] = [];
+  const tests: { readonly name: string; readonly options: TestOptions; readonly body: () => Promise<void> }[] = [];
+  const endings: (() => Promise<void>)[] = [];
+  define({
+    describe(name, inner) {
+      groups.push(name);
+      inner();
+      groups.pop();
+    },
+    it: (name, options, body) => void tests.push({ name: [...groups, name].join(" > "), options, body }),
+    afterAll: (body) => void endings.push(body),
+  });
+  const results: TestResult[] = [];
+  for (const { name, options, body } of tests) {
+    if (options.skip !== undefined) {
+      results.push({ name, outcome: "skipped" });
+      continue;
+    }
+    try {
+      await within(options.timeoutMs, body(), "the end of the test");
+      results.push({ name, outcome: "passed" });
+    } catch (error) {
+      results.push({ name, outcome: "failed", error });
+      if (untilFailure) break;
+    }
+  }
+  for (const end of endings) await end();
+  return results;
+}

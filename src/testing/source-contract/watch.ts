@@ -1,0 +1,134 @@
+/** The changes that a watch reports. */
+import { directoryType } from "../../resources.ts";
+import { directoriesOf } from "../contract-content.ts";
+import { expectExcludes, expectIncludes, expectTrue, show } from "../expectations.ts";
+import { formatChange } from "../listen.ts";
+import { addressesOf } from "./contract-context.ts";
+import type { ContractContext } from "./contract-context.ts";
+import { createWatching } from "./watched.ts";
+
+export function testWatch(context: ContractContext): void {
+  const { aFile, aWritten, can, childrenOf, inside, lacks, listAll, remove, rename, setup, source, stat, write } =
+    context;
+  const { begin, expectReported, test } = createWatching(context);
+
+  test("resolves when the watch is active: no later change is missed", async () => {
+    await expectReported(await begin());
+  });
+
+  test(
+    "reports that something appeared, and that many things did",
+    async () => {
+      const watched = await begin();
+      const names = ["new.txt", "docs/new.txt", "names/新しい ファイル?#%.txt", "fresh/directory/new.txt"];
+      const paths: string[] = [];
+      for (const name of names) paths.push(await write(inside + name, name));
+      for (const path of paths) await watched.until("appeared", path);
+    },
+    lacks("write"),
+  );
+
+  test(
+    "reports that something is gone",
+    async () => {
+      const watched = await begin();
+      await watched.until("gone", await remove(aWritten));
+    },
+    lacks("remove"),
+  );
+
+  test(
+    "reports a rename as one path gone and another appeared",
+    async () => {
+      const watched = await begin();
+      const renamed = await rename(aWritten, `${inside}renamed.txt`);
+      await watched.until("gone", aFile);
+      await watched.until("appeared", renamed);
+    },
+    lacks("rename"),
+  );
+
+  test("reports nothing that did not happen", async () => {
+    const before = await existing();
+    const watched = await begin();
+    const made = setup.write && setup.remove ? await write(`${inside}made.txt`, "made") : undefined;
+    if (made !== undefined) {
+      await watched.until("appeared", made);
+      await remove(`${inside}made.txt`);
+      await watched.until("gone", made);
+    }
+    // A wrong report can follow a right one: the report of the second change shows that there is no more about the first.
+    for (let time = 0; time < 2; time += 1) await expectReported(watched);
+    const after = await existing();
+    for (const change of watched.changes) {
+      if (change.kind === "lost" || "isUnlisted" in change || change.path === made) continue;
+      const { kind, path } = change;
+      if (source().lists?.({ path }) === false) continue;
+      const about = `the watch reported \`${formatChange(change)}\`, but ${show(path)}`;
+      if (kind === "gone") expectTrue(before.has(path), `${about} never existed`);
+      if (kind === "appeared") expectTrue(!before.has(path), `${about} existed before`);
+      const isThere = after.has(path) || (can("stat") && (await exists(path)));
+      expectTrue(isThere === (kind !== "gone"), `${about} ${isThere ? "still exists" : "does not exist"}`);
+    }
+  });
+
+  test(
+    "reports only listed paths and directories, unless `lists` says otherwise; a change says rightly that the list stays the same",
+    async () => {
+      const watched = await begin();
+      const paths = [await write(`${inside}told.txt`, "told"), await write(`${inside}told/deeper/new.txt`, "told")];
+      await write(aWritten, "told");
+      for (const path of paths) await watched.until("appeared", path);
+      await watched.until("changed", aFile);
+      const listed = addressesOf(await listAll());
+      for (const change of watched.changes) {
+        if (change.kind === "lost" || change.kind === "gone") continue;
+        const { path } = change;
+        if ("eachBelow" in change || "isUnlisted" in change)
+          expectExcludes(listed, [path], `\`${formatChange(change)}\` was reported as not listed, and the list`);
+        const entry = await stat({ path }).catch(() => undefined);
+        if (!entry || entry.mimeType === directoryType || source().lists?.({ path }) === false) continue;
+        expectIncludes(listed, [path], `the list after the report \`${formatChange(change)}\``);
+      }
+    },
+    can("stat") ? lacks("write") : "the source has no `stat`",
+  );
+
+  test(
+    "`stateOf` differs after a change, or is 0",
+    async () => {
+      const watched = await begin();
+      const states = new Set<number>();
+      for (let time = 0; time < 3; time += 1) {
+        await expectReported(watched);
+        const state = watched.watch.stateOf?.(aFile) ?? 0;
+        expectTrue(state === 0 || !states.has(state), `\`stateOf\` of ${show(aFile)} is ${state} again after a change`);
+        states.add(state);
+      }
+    },
+    setup.change ? "the setup changes another path" : lacks("write"),
+  );
+
+  /** Everything that is listed or that `children` reaches, as far as that is not too much. */
+  async function existing(): Promise<ReadonlySet<string>> {
+    const listed = addressesOf(await listAll());
+    const found = new Set(["", ...listed, ...directoriesOf(listed)]);
+    const ahead = can("children") ? [""] : [];
+    let visited = 0;
+    for (let path = ahead.pop(); path !== undefined && visited < maxDirectories; path = ahead.pop(), visited += 1)
+      for (const entry of await childrenOf(path)) {
+        found.add(entry.path);
+        if (entry.mimeType === directoryType || entry.hasChildren) ahead.push(entry.path);
+      }
+    return found;
+  }
+
+  async function exists(path: string): Promise<boolean> {
+    return stat({ path }).then(
+      () => true,
+      () => false,
+    );
+  }
+}
+
+const maxDirectories = 300;
