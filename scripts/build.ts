@@ -172,6 +172,8 @@ async function emitTypes(name: string, { extends: base, files, outDir }: TypesOp
     outDir,
     noEmit: false,
     declaration: true,
+    // Functions that only tests call are no part of the published types.
+    stripInternal: true,
     emitDeclarationOnly: true,
     rewriteRelativeImportExtensions: true,
   };

@@ -48,7 +48,7 @@ export default defineSource<AnalysisOptions>({
   },
 });
 
-/** Closes `store` when it is closed. `runtime.now` must be the clock of the store. */
+/** @internal Closes `store` when it is closed. `runtime.now` must be the clock of the store. */
 export function openAnalysis(options: AnalysisOptions, runtime: Runtime, store: AnalysisStore): Source {
   const { now, wait, log } = runtime;
   const closing = new AbortController();

@@ -97,7 +97,7 @@ export default defineSource<ConfigOptions>({
   open: async (options, runtime) => openConfig(options, runtime, runtime.env),
 });
 
-/** `open` provides access to the files. */
+/** @internal `open` provides access to the files. */
 export function openConfig(
   options: ConfigOptions,
   { wait, checkTrust }: Pick<Runtime, "wait" | "checkTrust">,

@@ -13,7 +13,7 @@ import type { RepositoryReader } from "./git/repository-reader.ts";
 import { maxIndexedCommits } from "./git/max-indexed-commits.ts";
 import { blobTemplate, gitTemplates, indexedEntries, listed, sectionOf } from "./git/templates.ts";
 
-interface GitOptions extends Partial<RuleChoice> {
+export interface GitOptions extends Partial<RuleChoice> {
   readonly root: string;
   readonly maxBytes?: number;
   readonly watch?: "auto" | "poll";

@@ -1,6 +1,12 @@
 /** All sources by name, each loaded when a mount needs it. */
+import type { SourceDefinition } from "../source.ts";
 
-export const sources = {
+/** A module whose default export is a source. */
+export interface SourceModule<Options = unknown> {
+  readonly default: SourceDefinition<Options>;
+}
+
+export const sources = withTypes({
   analysis: () => import("./analysis.ts"),
   config: () => import("./config.ts"),
   data: () => import("./data.ts"),
@@ -17,4 +23,11 @@ export const sources = {
   skills: () => import("./skills.ts"),
   sqlite: () => import("./sqlite.ts"),
   web: () => import("./web.ts"),
-} as const;
+});
+
+type Loaders<Options> = { readonly [Name in keyof Options]: () => Promise<SourceModule<Options[Name]>> };
+
+/** Returns the loaders unchanged. Their types name the options of each source, and nothing else of its module. */
+function withTypes<Options>(loaders: Loaders<Options>): Loaders<Options> {
+  return loaders;
+}

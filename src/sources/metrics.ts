@@ -140,6 +140,7 @@ const absentMs = 5 * 60 * 1000;
 /** Samples older than this no longer change. */
 const settledMs = 10 * 60 * 1000;
 
+/** @internal `given` replaces the requests to the server. */
 export function createMetrics(options: MetricsOptions, runtime: Runtime, given?: Api): Source {
   const { intervalMs, range } = options;
   const closing = new AbortController();

@@ -55,7 +55,7 @@ export default defineSource<PostgresOptions>({
   open: async (options, runtime) => openPostgres(options, runtime),
 });
 
-/** `connect` creates the connection. Nothing is connected before the first call. */
+/** @internal `connect` creates the connection. Nothing is connected before the first call. */
 export function openPostgres(options: PostgresOptions, runtime: Runtime, connect = createConnection): Source {
   const { maxRows, maxBytes, pollMs, timeoutMs, maxConnections, fullText = [], documents = [] } = options;
   const target = parseUrl(options.url);

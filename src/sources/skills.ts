@@ -13,7 +13,7 @@ import { folderOf, manifestName } from "./skills/list-skill-folder.ts";
 import { maxBytes } from "./skills/rules.ts";
 import { statOf } from "./skills/snapshot.ts";
 
-interface SkillsOptions {
+export interface SkillsOptions {
   readonly root?: string;
   readonly roots?: readonly string[];
   readonly prefix?: string;

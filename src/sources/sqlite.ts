@@ -91,7 +91,7 @@ export default defineSource<SqliteOptions>({
   open: async (options, runtime) => openSqlite(options, runtime),
 });
 
-/** `engine` opens the file. */
+/** @internal `engine` opens the file. */
 export function openSqlite(
   { path: configured, immutable, maxRows, maxBytes, pollMs, timeoutMs, tables, rows, documents = [] }: SqliteOptions,
   { wait, log, checkTrust }: Pick<Runtime, "wait" | "log" | "checkTrust">,

@@ -71,6 +71,7 @@ const template: SourceTemplate = {
   description: "A page on an allowed host, as Markdown",
 };
 
+/** @internal `resolve` finds the addresses of a host. */
 export function createWeb(options: WebOptions, runtime: Runtime, resolve: Resolve): Source {
   const configured = listPages(options);
   const siteUrls = options.sites.map((site) => parsePageUrl(site, options));
