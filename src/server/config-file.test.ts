@@ -326,6 +326,36 @@ describe("a config that is found and changes after it was trusted", () => {
     expect(await listed(opened)).toEqual([uri("docs/a.md"), uri("docs/b.md")]);
   });
 
+  it("gets a source of a package while running, and an upgrade of it after a restart", async () => {
+    const install = (version: string) => {
+      const at = join(folder, "node_modules/pressmark-source-sky");
+      mkdirSync(at, { recursive: true });
+      writeFileSync(join(at, "package.json"), JSON.stringify({ version, type: "module", exports: "./index.js" }));
+      writeFileSync(
+        join(at, "index.js"),
+        `export default { name: "sky", summary: "x", scheme: "sky", options: (z) => z.object({}),
+           open: async () => ({ list: async () => ({ items: [{ path: "${version}" }] }), read: async () => [] }) };`,
+      );
+    };
+    const opened = await open(docsOnly);
+    const served = async () => (await listed(opened)).filter((each) => each.startsWith("sky:"));
+    install("1.0.0");
+    write(`${docsOnly}  sky: { source: pressmark-source-sky }\n`);
+    await untilSaid("runs the package pressmark-source-sky, version 1.0.0");
+    expect(await served()).toEqual([]);
+    await trust();
+    await untilSaid("the config changed and is in effect");
+    expect(await served()).toEqual(["sky://sky/1.0.0"]);
+
+    install("1.1.0");
+    write(`${docsOnly}  sky: { source: pressmark-source-sky } # upgraded\n`);
+    await untilSaid("the version of pressmark-source-sky (was 1.0.0, is 1.1.0)");
+    expect(await served()).toEqual([]);
+    await trust();
+    await untilSaid("has changed since this process loaded it; restart Pressmark");
+    expect(await served()).toEqual([]);
+  });
+
   it("shows others, who were let in, no more than when they were let in", async () => {
     write(shared(docsOnly));
     await trust();
