@@ -27,7 +27,7 @@ sourceContract("my-backend", {
   abilities: ["stat", "children", "watch"],
   open(content) {
     save(content);
-    return source.open({ file, pollMs: 10 }, createRuntime());
+    return source.open({ file, pollMs: 10 }, createRuntime(process.stderr));
   },
   write: (path, text) => change((notes) => (notes[path] = text)),
   remove: (path) => change((notes) => delete notes[path]),

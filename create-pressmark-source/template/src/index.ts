@@ -24,12 +24,8 @@ export default defineSource<{ readonly file: string; readonly pollMs: number }>(
     }),
 
   async open({ file, pollMs }, { wait }) {
-    const changes = createPollingWatch({
-      pollMs,
-      wait,
-      look: async (signal) =>
-        new Map([...(await readNotes(file, signal))].map(([path, text]) => [path, versionOf(text)])),
-    });
+    const look = async (signal: AbortSignal) => statesOf(await readNotes(file, signal));
+    const changes = createPollingWatch({ look, pollMs, wait });
 
     return {
       async list(request, { signal }) {
@@ -83,6 +79,16 @@ async function readNotes(file: string, signal: AbortSignal): Promise<ReadonlyMap
     // Names no path: callers see the message. Layers try again, because the failure may pass.
     throw unavailable("the notes cannot be read", cause);
   }
+}
+
+/** What a watch compares: every note with its version, and every directory, which has no content to change. */
+function statesOf(notes: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  const states = new Map<string, string>();
+  for (const [path, text] of notes) {
+    for (let end = path.indexOf("/"); end > 0; end = path.indexOf("/", end + 1)) states.set(path.slice(0, end), "");
+    states.set(path, versionOf(text));
+  }
+  return states;
 }
 
 /** The path of an address without a query: this source knows no variables, so an address with one is missing. */
