@@ -146,7 +146,8 @@ describe("the entry of a package", () => {
   });
 });
 
-const notInstalled = (command: string) => `is not installed in this project; if you trust it, run here: ${command}`;
+const notInstalled = (command: string) =>
+  `is not installed in this project; if you trust it, run in the config's folder: ${command}`;
 
 describe("a package", () => {
   it("is the nearest one, of the folder or of those above", () => {

@@ -71,7 +71,7 @@ export function findPackage({ name, subpath }: PackageSpecifier, from: string): 
     .find((path) => statsOf(path)?.isDirectory());
   if (installed === undefined)
     throw new PackageError(
-      `is not installed in this project; if you trust it, run here: ${installer(base)} ${name}`,
+      `is not installed in this project; if you trust it, run in the config's folder: ${installer(base)} ${name}`,
       true,
     );
   const folder = realPath(installed);

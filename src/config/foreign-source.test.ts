@@ -185,7 +185,7 @@ describe("a source of a package", () => {
     const { faulty } = await load(true, `${yaml}    optional: true\n`);
     expect(faulty).toMatchObject([{ name: "sky", isExpected: true }]);
     expect(faulty[0]?.problems).toEqual([
-      'pressmark.config.yaml:3:13 mounts.sky.source: the package "pressmark-source-weather" is not installed in this project; if you trust it, run here: npm install pressmark-source-weather',
+      `pressmark.config.yaml:3:13 mounts.sky.source: the package "pressmark-source-weather" is not installed in this project; if you trust it, run in the config's folder: npm install pressmark-source-weather`,
     ]);
   });
 
