@@ -33,7 +33,7 @@ export class PackageError extends Error {
   }
 }
 
-interface PackageSpecifier {
+export interface PackageSpecifier {
   readonly name: string;
   /** As in `exports` of a package.json: "." or "./sub". */
   readonly subpath: string;

@@ -4,7 +4,14 @@ import { quote } from "../errors.ts";
 import { nearest } from "../lib/nearest.ts";
 import { statsOf } from "../lib/stats-of.ts";
 import type { SourceDefinition } from "../source.ts";
-import { findPackage, packageDigest, PackageError, parsePackage, type SourcePackage } from "./find-package.ts";
+import {
+  findPackage,
+  packageDigest,
+  PackageError,
+  type PackageSpecifier,
+  parsePackage,
+  type SourcePackage,
+} from "./find-package.ts";
 import { schemePattern } from "./mount-base.ts";
 import type { KeyPath, Problem } from "./problem.ts";
 import { ProgramTooLarge } from "./program-files.ts";
@@ -35,8 +42,9 @@ export async function findSource(
   const refuse = (message: string): undefined => void finding.refuse({ path: at, message });
   if (typeof source === "string") {
     if (Object.hasOwn(finding.registry, source)) return (await finding.registry[source]!()).default;
-    const run = ownFile.test(source) ? findOwn : parsePackage(source) ? findForeign : undefined;
-    return run ? run(source, at, finding) : refuse(unknownSource(source, at, finding));
+    if (ownFile.test(source)) return findOwn(source, at, finding);
+    const specifier = parsePackage(source);
+    return specifier ? findForeign(source, specifier, at, finding) : refuse(unknownSource(source, at, finding));
   }
   if (source === undefined || source === null) return refuse(`is missing; ${oneOf(finding)}`);
   const problem = definitionProblem(source, finding);
@@ -54,8 +62,13 @@ async function findOwn(source: string, at: KeyPath, finding: SourceFinding): Pro
 }
 
 /** A package is looked at again after it has run: an installation may have replaced it meanwhile. */
-async function findForeign(source: string, at: KeyPath, finding: SourceFinding): Promise<SourceDefinition | undefined> {
-  const look = () => findPackage(parsePackage(source)!, finding.folder);
+async function findForeign(
+  source: string,
+  specifier: PackageSpecifier,
+  at: KeyPath,
+  finding: SourceFinding,
+): Promise<SourceDefinition | undefined> {
+  const look = () => findPackage(specifier, finding.folder);
   const mayRun = (each: SourcePackage) => finding.mayRun(each.entry, each.content, at, each);
   try {
     const found = look();
