@@ -148,8 +148,9 @@ it("a package that it writes builds, keeps the contract, and is served once it i
     "mounts:\n  mine:\n    source: pressmark-source-notes\n    file: ./notes.json\n  other: { source: memory, resources: { a: b } }\n",
   );
   const env = { HOME: folder, XDG_STATE_HOME: join(folder, "state"), XDG_CACHE_HOME: join(folder, "cache") };
-  const pressmark = (words: readonly string[], input = "") =>
-    run(project.folder, [join(project.folder, "node_modules/pressmark/bin/pressmark.js"), ...words], { env, input });
+  const installedAt = join(project.folder, "node_modules/pressmark");
+  const pressmark = (words: readonly string[], { from = installedAt, input = "" } = {}) =>
+    run(project.folder, [join(from, "bin/pressmark.js"), ...words], { env, input });
   const reading = [
     {
       id: 1,
@@ -160,10 +161,13 @@ it("a package that it writes builds, keeps the contract, and is served once it i
     { id: 2, method: "resources/read", params: { uri: "notes://mine/ideas/one.md" } },
   ].map((message) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 
-  expect(pressmark(["stdio"], reading.join(""))).not.toContain("plant a tree");
+  expect(pressmark(["stdio"], { input: reading.join("") })).not.toContain("plant a tree");
   expect(pressmark(["trust", "--yes"])).toMatch(
     /runs the package pressmark-source-notes, version 0\.1\.0, in "node_modules\/pressmark-source-notes"/,
   );
-  expect(pressmark(["stdio"], reading.join(""))).toContain('"text":"plant a tree"');
-  expect(pressmark(["doctor"])).toMatch(/mine/);
+  expect(pressmark(["stdio"], { input: reading.join("") })).toContain('"text":"plant a tree"');
+  expect(pressmark(["doctor"])).toMatch(/ok +mount mine: 1 resources, listed, read and watched/);
+  // The package throws errors of the copy beside it, whichever copy runs it.
+  for (const from of [installedAt, root])
+    expect(() => pressmark(["read", "notes://mine/none"], { from })).toThrow(/no resource at "notes:\/\/mine\/none"/);
 });
