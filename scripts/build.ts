@@ -94,7 +94,8 @@ async function buildModules(): Promise<void> {
       groups: [
         {
           name: "core",
-          test: /src\/(?:cli\/(?!commands\/(?!index\.ts|serve\.ts)|completions|confirm|pick|reading)|(?:errors|layer|resources|runtime|source)\.ts$)/,
+          // Also all that `pressmark/source` loads: a source in a package of its own loads no server.
+          test: /src\/(?:cli\/(?!commands\/(?!index\.ts|serve\.ts)|completions|confirm|pick|reading)|(?:errors|layer|resources|runtime|source)\.ts$|backends\/(?:entries-page|polling-watch|shared-watch)\.ts$|lib\/(?:address-order|missing-package)\.ts$)/,
         },
         {
           name: "server",
@@ -134,7 +135,7 @@ async function libraryEntries(): Promise<Record<string, string>> {
   const sources = (await readdir(join(source, "sources"))).filter(
     (name) => name.endsWith(".ts") && !name.endsWith(".test.ts") && name !== "index.ts",
   );
-  const files = ["index.ts", "testing/index.ts", ...sources.map((name) => `sources/${name}`)];
+  const files = ["index.ts", "source-kit.ts", "testing/index.ts", ...sources.map((name) => `sources/${name}`)];
   return Object.fromEntries(files.map((file) => [file.replace(/\.ts$/, ""), join(source, file)]));
 }
 

@@ -1,22 +1,32 @@
-/** The public API of the package. */
-export { openPolicy, type Policy } from "./access/policy.ts";
-export { type ConfigInput, defineConfig, type MountInput } from "./config/define-config.ts";
+/** `pressmark`: the public API for programs, which includes that for authors of sources. */
+export * from "./source-kit.ts";
+export { type AccessDecision, openPolicy, type Policy } from "./access/policy.ts";
+export {
+  type BuiltInSources,
+  type CommonMountInput,
+  type ConfigInput,
+  defineConfig,
+  type MountInput,
+  type SourceOptionsInput,
+} from "./config/define-config.ts";
 export { bestCounter, type CountTokens, estimate } from "./context/count-tokens.ts";
 export { gather, type GatherRequest } from "./context/gather.ts";
 export type { Included, PackItem, LeftOut, Pack, PackFormat, Receipt } from "./context/pack.ts";
-export {
-  type ErrorDetails,
-  type ErrorKind,
-  invalid,
-  notFound,
-  quote,
-  ResourceError,
-  toResourceError,
-} from "./errors.ts";
+export { QuotaError } from "./errors.ts";
 export { type OperationMethod, type Layer, type Operation, stack, wrapSource } from "./layer.ts";
-export { standardLayers } from "./layers/standard.ts";
+export type { CacheOptions } from "./layers/cache.ts";
+export type { LimitOptions } from "./layers/limit.ts";
+export type { RetryOptions } from "./layers/retry.ts";
+export { type StandardOptions, standardLayers } from "./layers/standard.ts";
+export type { TimeoutOptions } from "./layers/timeout.ts";
 export { defaultBudget } from "./lib/pack-budget.ts";
-export { createProtocol } from "./protocol/create-protocol.ts";
+export type { CallerQuotas, MeteredRequest } from "./protocol/caller-quotas.ts";
+export type { ServerInfo } from "./protocol/client-request.ts";
+export { createProtocol, type ProtocolOptions } from "./protocol/create-protocol.ts";
+export type { InputRequest, InputRequired } from "./protocol/input-required.ts";
+export type { RequestParams } from "./protocol/message.ts";
+export type { ChangingSet } from "./protocol/notices.ts";
+export type { Prompt, PromptMessage, PromptResult, PromptSet } from "./protocol/prompts.ts";
 export type {
   Protocol,
   HeaderLookup,
@@ -28,100 +38,53 @@ export type {
   WireBytes,
 } from "./protocol/protocol.ts";
 export { withRelayedPrompts } from "./protocol/relayed-prompts.ts";
+export type { Tool, ToolCall, ToolResult, ToolSet } from "./protocol/tools.ts";
 export { createActionTools } from "./protocol/tools/action-tools.ts";
 export { createRelayedTools, joinToolSets } from "./protocol/tools/relayed-tools.ts";
+export type { WatchQuota } from "./protocol/watch-quota.ts";
 export {
   type ActionResult,
   type Action,
-  type Annotations,
-  type Body,
-  type Call,
-  type Caller,
   type Change,
-  type ClientInput,
-  type CompletionRequest,
   type Content,
-  type ContentBlock,
   type Description,
   type FilteredPageRequest,
-  directoryType,
   type MountFailure,
-  type Freshness,
-  type FrontMatter,
-  type Hit,
-  type Icon,
   type ListFilter,
-  type Page,
   type PageRequest,
   type PromptArgument,
   type ReadResult,
   type Relayed,
-  type RelayedKind,
   type RelayedName,
-  type RelayedPrompt,
-  type RelayedPromptResult,
-  type RelayedQuestion,
-  type RelayedTool,
-  type RelayedToolResult,
-  type Resource,
   type Resources,
   type SearchResult,
   type SearchRequest,
   type Skill,
   type SkillResult,
   type SkillFile,
-  type Suggestions,
   type Template,
   type Watch,
   type WatchFilter,
 } from "./resources.ts";
-export { createResources } from "./router/create-resources.ts";
+export type { ClientInfo, Given, RequestObserver, RequestOutcome } from "./protocol/request-observer.ts";
+export { createResources, type LocalResources, type LocalResourcesOptions } from "./router/create-resources.ts";
 export type { Mount } from "./router/route.ts";
 export { type Server, type OpenServerOptions, openServer } from "./server/open-server.ts";
 export { createRuntime } from "./server/runtime.ts";
+export { type SourceLoaders, type SourceModule, sources } from "./sources/index.ts";
+export { type ActionEndpoint, type ActionResponse, createActionEndpoint } from "./transport/action-endpoint.ts";
+export type { EventLogLimits } from "./transport/event-log.ts";
+export type { EventStreamOptions } from "./transport/event-stream.ts";
+export type { ForwardedReader } from "./transport/forwarded.ts";
 export {
-  type SourceActionResult,
-  type Address,
-  type SourceCompletionRequest,
-  defineSource,
-  type Entry,
-  innerSlash,
-  type ListRequest,
-  type Part,
-  pathOf,
-  segmentsOf,
-  type ShownFiles,
-  type Source,
-  type SourceAction,
-  type SourceActions,
-  type SourceBlock,
-  type SourceBrowsing,
-  type SourceChange,
-  type SourceDefinition,
-  type SourceHit,
-  type SourceIndexing,
-  type IndexedChanges,
-  type SourceResuming,
-  type SourceListing,
-  type SourceOperation,
-  type SourceProblem,
-  type SourceRelayed,
-  type SourceRelaying,
-  type SourceSearching,
-  type SourceSkill,
-  type SourceSkillFile,
-  type SourceSkills,
-  type SourceTemplate,
-  type SourceTemplates,
-  type SourceWatch,
-  type SourceWatching,
-  type Suggestion,
-  type Runtime,
-  type VisibleFiles,
-  type VisibleFilesOf,
-} from "./source.ts";
-export { sources } from "./sources/index.ts";
-export { createActionEndpoint, type ActionEndpoint } from "./transport/action-endpoint.ts";
-export { createHttp, type Http, type HttpOptions } from "./transport/http.ts";
-export { type Listening, listen, type ListenOptions } from "./transport/listen.ts";
+  createHttp,
+  type GateDecision,
+  type GateRefusal,
+  type Http,
+  type HttpOptions,
+  type PublicDocument,
+  type RequestGate,
+} from "./transport/http.ts";
+export type { LegacySessionOptions } from "./transport/legacy-sessions.ts";
+export { type CertificatePair, type Listening, listen, type ListenOptions } from "./transport/listen.ts";
 export { serveStdio, type StdioOptions } from "./transport/stdio.ts";

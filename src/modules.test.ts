@@ -44,7 +44,8 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
   cli: ["core", "lib", "auth", "server", "client", "config", "context"],
   picker: ["core", "lib", "client"],
   testing: ["core", "lib"],
-  index: ["core", "lib", ...server, "server", "testing"],
+  "source-kit": ["core", "lib", "backends"],
+  index: ["core", "lib", ...server, "server", "source-kit", "testing"],
 };
 
 /** Additional imports of a file and of the folder with its name. */

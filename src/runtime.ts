@@ -1,6 +1,8 @@
 /** The clocks, timers, log and environment that a source gets from its server. */
 import type { Resources } from "./resources.ts";
 
+export type LogLevel = "info" | "warn" | "error";
+
 /** The outside world as sources and layers use it. Tests pass their own. */
 export interface Runtime {
   /** Milliseconds since the epoch, for times that are shown or stored. This clock may be set back or forward at any time. */
@@ -15,7 +17,7 @@ export interface Runtime {
    */
   readonly redact?: (text: string) => string;
   /** Writes a message for the operator. Never log a secret or a caller's content. */
-  log(level: "info" | "warn" | "error", message: string, facts?: Readonly<Record<string, unknown>>): void;
+  log(level: LogLevel, message: string, facts?: Readonly<Record<string, unknown>>): void;
   /**
    * Throws if a program or file that the mount names has changed since the config was loaded. Call it before you start or open one
    * by its path. Absent if the operator passed the config explicitly.

@@ -23,7 +23,7 @@ import type {
 } from "./resources.ts";
 import type { Runtime } from "./runtime.ts";
 
-export type { Runtime } from "./runtime.ts";
+export type { LogLevel, Runtime } from "./runtime.ts";
 
 /**
  * A location inside a mount. The router decodes a URI into an address once: a source never sees a percent-escape,
@@ -168,7 +168,7 @@ export interface SourceProblem {
   readonly advice?: string;
 }
 
-interface EntryChange {
+export interface EntryChange {
   /** It is a directory, and every path below it that appears or goes with it is reported in its own change. */
   readonly eachBelow?: true;
   /** It is not in the list, which therefore does not change. */

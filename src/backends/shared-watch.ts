@@ -1,18 +1,23 @@
 /** One change detector for all watches of a source: the first watch starts it, the last one ends it. */
 import { ResourceError, unavailable } from "../errors.ts";
-import type { CoalescingQueue } from "../lib/coalescing-queue.ts";
 import { unlessAborted } from "../lib/unless-aborted.ts";
 import type { SourceChange } from "../source.ts";
 import { createSourceWatches, type SourceWatches } from "./source-watches.ts";
 
 export interface SharedWatch {
   /** Resolves when the watch is active. Ends with the signal; throws if changes can no longer be detected. */
-  watch(signal: AbortSignal): Promise<CoalescingQueue<SourceChange>>;
+  watch(signal: AbortSignal): Promise<QueuedChanges>;
   /** Nothing runs after it resolves. */
   close(): Promise<void>;
 }
 
-export interface DatabaseWatch {
+/** Changes that were detected and not yet read. */
+export interface QueuedChanges extends AsyncIterableIterator<SourceChange, undefined> {
+  readonly size: number;
+}
+
+/** What the function that detects changes of a backend gets. */
+export interface ChangeDetector {
   /** From here on no change is missed. */
   armed(): void;
   tell(changes: readonly SourceChange[]): void;
@@ -25,7 +30,7 @@ interface Run {
 }
 
 /** `look` runs until the signal ends, or throws when it cannot continue. */
-export function createSharedWatch(look: (detector: DatabaseWatch) => Promise<void>, maxQueued?: number): SharedWatch {
+export function createSharedWatch(look: (detector: ChangeDetector) => Promise<void>, maxQueued?: number): SharedWatch {
   let current: Run | undefined;
   let isClosed = false;
   /** Detectors that may still be running. */

@@ -16,7 +16,7 @@ export interface AnswerCache {
   forgetLists(server: string): void;
 }
 
-interface CacheableAnswer {
+export interface CacheableAnswer {
   readonly value: unknown;
   readonly freshness: Freshness;
   /** Without it, a stale response is removed. */

@@ -10,7 +10,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { invalid, quote } from "../errors.ts";
 import { mayHoldSecret } from "../lib/url-secret.ts";
-import type { Resources } from "../resources.ts";
+import type { Call, Resources } from "../resources.ts";
 import type { RemoteTools } from "./remote-tools.ts";
 import type { ToolUse } from "./tool-fallback.ts";
 import { createObservedFetch, type StreamObserver } from "./observed-fetch.ts";
@@ -20,7 +20,7 @@ import {
   type ConnectMethod,
   createReconnecting,
   type Patience,
-  type Reconnecting,
+  type RemoteRequest,
 } from "./reconnect.ts";
 import { type Fetch, withOwnHeaders } from "./own-headers.ts";
 import { createRemoteResources } from "./remote-resources.ts";
@@ -61,9 +61,9 @@ export interface RemoteServer extends Resources, ToolUse, RemoteTools {
   /** Of the last connection; undefined before the first. */
   readonly server: RemoteServerInfo | undefined;
   /** Uses the official client for requests that are safe to repeat. */
-  send: Reconnecting["send"];
+  send<T>(request: RemoteRequest<T>, call: Call, uri?: string): Promise<T>;
   /** Uses the official client for a request that may change something. */
-  sendUntilAborted: Reconnecting["sendUntilAborted"];
+  sendUntilAborted<T>(request: RemoteRequest<T>, signal: AbortSignal): Promise<T>;
   close(): Promise<void>;
 }
 

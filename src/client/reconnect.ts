@@ -57,7 +57,7 @@ export interface ClientConnection {
   readonly lost: Promise<void>;
 }
 
-type RemoteRequest<T> = (client: Client, options: RequestOptions, connection: ClientConnection) => Promise<T>;
+export type RemoteRequest<T> = (client: Client, options: RequestOptions, connection: ClientConnection) => Promise<T>;
 
 /** A call with a time limit. */
 interface BoundedCall extends Pick<Call, "signal" | "progress"> {

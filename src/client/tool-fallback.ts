@@ -6,8 +6,6 @@ import { isRemoteObject } from "./is-remote-object.ts";
 import { isFailure, toResources } from "./from-wire.ts";
 import { type CallToolOptions, noTool, type RemoteTools } from "./remote-tools.ts";
 
-type Loose = Readonly<Record<string, unknown>>;
-
 const mostHits = 50;
 const paramsCode = -32602;
 
@@ -16,7 +14,7 @@ export interface ToolSaid {
   readonly texts: readonly string[];
   /** Resources that the result names, with their metadata. */
   readonly links: readonly Resource[];
-  readonly structured?: Loose;
+  readonly structured?: Readonly<Record<string, unknown>>;
 }
 
 /** Access to the server's tools. */
@@ -24,7 +22,7 @@ export interface ToolUse {
   /** The names of the server's tools. */
   tools(call: Call): Promise<readonly string[]>;
   /** Throws "unsupported" if there is no such tool, and "invalid" with its message if it failed. */
-  useTool(name: string, args: Loose, call: Call): Promise<ToolSaid>;
+  useTool(name: string, args: Readonly<Record<string, unknown>>, call: Call): Promise<ToolSaid>;
 }
 
 export async function searchByTool(
@@ -80,7 +78,7 @@ export async function childrenByTool(
 export async function useTool(
   { callTool }: RemoteTools,
   name: string,
-  args: Loose,
+  args: Readonly<Record<string, unknown>>,
   call: Call,
   options?: CallToolOptions,
 ): Promise<ToolSaid> {
@@ -103,7 +101,7 @@ export async function useTool(
   throw uri !== undefined && /no resource|not found|no directory/i.test(message) ? notFound(uri) : invalid(message);
 }
 
-function toHit(hit: Loose, score: number): Hit | undefined {
+function toHit(hit: Readonly<Record<string, unknown>>, score: number): Hit | undefined {
   const { uri, name, title, mimeType, lines, snippet, marks, offset, isMatch } = hit;
   if (typeof uri !== "string") return undefined;
   const range = typeof lines === "string" ? /^(\d+)-(\d+)$/.exec(lines) : undefined;

@@ -4,18 +4,26 @@ import type { SourceDefinition } from "../source.ts";
 import type { sources } from "../sources/index.ts";
 import type { configSchema, mountSchema } from "./schema.ts";
 
-type Sources = typeof sources;
-type OptionsOf<Name extends keyof Sources> =
-  Awaited<ReturnType<Sources[Name]>>["default"] extends SourceDefinition<infer Options> ? Partial<Options> : never;
+export type BuiltInSources = typeof sources;
+
+/** Options of a built-in source. */
+export type SourceOptionsInput<Name extends keyof BuiltInSources> =
+  Awaited<ReturnType<BuiltInSources[Name]>>["default"] extends SourceDefinition<infer Options>
+    ? Partial<Options>
+    : never;
 
 /** Keys that every mount may have besides the options of its source. */
-type Common = Omit<z.input<ReturnType<typeof mountSchema>>, "source">;
+export type CommonMountInput = Omit<z.input<ReturnType<typeof mountSchema>>, "source">;
 
 /** A mount of a built-in source, or of a custom one: its definition, or the file or package that exports it. */
 export type MountInput =
-  | { [Name in keyof Sources]: { readonly source: Name } & OptionsOf<Name> & Common }[keyof Sources]
+  | {
+      [Name in keyof BuiltInSources]: { readonly source: Name } & SourceOptionsInput<Name> & CommonMountInput;
+    }[keyof BuiltInSources]
   // oxlint-disable-next-line typescript/no-explicit-any -- each source has its own options
-  | ({ readonly source: SourceDefinition<any> | `${string}/${string}` | `pressmark-source-${string}` } & Common &
+  | ({
+      readonly source: SourceDefinition<any> | `${string}/${string}` | `pressmark-source-${string}`;
+    } & CommonMountInput &
       Record<string, unknown>);
 
 export interface ConfigInput extends Omit<z.input<ReturnType<typeof configSchema>>, "mounts" | "$schema"> {

@@ -10,6 +10,7 @@ import type { Deadlines } from "./deadlines.ts";
 export interface TimeoutOptions {
   /** For all operations, or for each. Default: the source's own limit, else 30 seconds; never more than the source's own limit. */
   readonly timeoutMs?: number | Partial<Readonly<Record<Operation, number>>>;
+  /** @internal */
   readonly deadlines?: Deadlines;
 }
 
@@ -27,7 +28,7 @@ export function timeLimit(
   return Math.min(mostMs ?? own ?? defaultMs, own ?? Infinity);
 }
 
-/** Throws "unavailable", which is passing. For a watch the limit applies to arming; an armed watch continues until its caller ends it. */
+/** @internal Throws "unavailable", which is passing. For a watch the limit applies to arming; an armed watch continues until its caller ends it. */
 export function timeout({ timeoutMs, deadlines = shared }: TimeoutOptions = {}): Layer {
   return (inner) =>
     wrapSource(inner, (operation, method) => {

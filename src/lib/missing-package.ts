@@ -1,13 +1,9 @@
-/** Recognizes a package that is not installed, and says how to install it. */
+/** Says how to install a package that is missing. */
 import { existsSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { packageFolder } from "./package-folder.ts";
 
-/** Whether an import failed because a package is not installed, not because of an error inside it. */
-export function isPackageMissing(cause: unknown, name: string): boolean {
-  const { code, message } = cause as { readonly code?: unknown; readonly message?: unknown };
-  return code === "ERR_MODULE_NOT_FOUND" && typeof message === "string" && message.includes(`'${name}`);
-}
+export { isPackageMissing } from "./is-package-missing.ts";
 
 /** `PDF files need the package "unpdf"; run: npm install --global unpdf` */
 export function packageNeeded(needs: string, name: string): string {

@@ -29,7 +29,7 @@ export interface LocalResourcesOptions {
   readonly runtime: Runtime;
   /** 32 bytes. With the same key, cursors survive a restart. */
   readonly cursorKey: Uint8Array;
-  /** Searched in addition to the sources that implement `search`. */
+  /** @internal Searched in addition to the sources that implement `search`. */
   readonly index?: SearchIndex;
   /** Number of entries on the first page of a list. Default: 1000. */
   readonly pageSize?: number;

@@ -50,35 +50,36 @@ export interface OpenServerOptions {
   readonly reloaded?: () => void;
 }
 
+/** Members marked as internal are for the command `pressmark`, and are not in the published types. */
 export interface Server {
   readonly resources: Resources;
-  /** The current mounts: a config may change. */
+  /** @internal The current mounts: a config may change. */
   readonly mounts: readonly ServedMount[];
-  /** Mounts of the current config that have problems. They are left out, or stay as they were before the config changed. */
+  /** @internal Mounts of the current config that have problems. They are left out, or stay as they were before the config changed. */
   readonly faulty: readonly UnopenedMount[];
   /** Who may see what, by the current rules. */
   readonly policy: Policy;
-  /** Named callers and rules of the current config; undefined if they need trust first. */
+  /** @internal Named callers and rules of the current config; undefined if they need trust first. */
   readonly access: AccessSettings | undefined;
-  /** How much each caller may use, by the current config. */
+  /** @internal How much each caller may use, by the current config. */
   readonly quotas: Quotas;
-  /** The same limits for machines that ask without being callers. Apart, so that any number of them changes nothing for callers. */
+  /** @internal The same limits for machines that ask without being callers. Apart, so that any number of them changes nothing for callers. */
   readonly visitorQuotas: Pick<Quotas, "begin">;
   /** Folder of stored tokens, sets and trust. */
   readonly stateFolder: string;
-  /** The search index. */
+  /** @internal The search index. */
   readonly index: ServerIndex;
-  /** Named sets of resources. */
+  /** @internal Named sets of resources. */
   readonly sets: Sets;
-  /** Connected clients and recent reads; written by the transport. */
+  /** @internal Connected clients and recent reads; written by the transport. */
   readonly register: ActivityLog;
-  /** Absent if the config turns it off. */
+  /** @internal Absent if the config turns it off. */
   readonly deliveries?: DeliveryLog;
-  /** Server settings of the config at the time of opening. */
+  /** @internal Server settings of the config at the time of opening. */
   readonly settings: ServerSettings;
-  /** How callers sign in, by the current config. */
+  /** @internal How callers sign in, by the current config. */
   readonly auth: ServerSettings["auth"];
-  /** Server settings that were left out because the config is not trusted. */
+  /** @internal Server settings that were left out because the config is not trusted. */
   readonly withheld: readonly string[];
   /** The config's file, if there is one. */
   readonly config?: string;
@@ -327,7 +328,7 @@ async function policyOf({ access }: Config): Promise<Policy> {
   return createRulesPolicy(access?.rules ?? []);
 }
 
-/** The mounts that this caller may see. */
+/** @internal The mounts that this caller may see. */
 export function mountsFor(
   { mounts, policy }: Pick<Server, "mounts" | "policy">,
   caller: Caller,

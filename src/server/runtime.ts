@@ -3,17 +3,15 @@ import type { Writable } from "node:stream";
 import { createPackageNotices } from "../lib/missing-package.ts";
 import { monotonicMs } from "../lib/monotonic-ms.ts";
 import { wait } from "../lib/wait.ts";
-import type { Runtime } from "../source.ts";
+import type { LogLevel, Runtime } from "../runtime.ts";
 import { createLineLimit } from "./line-limit.ts";
-
-type Level = Parameters<Runtime["log"]>[0];
 
 const weight = { info: 0, warn: 1, error: 2 } as const;
 
 /** Drops lines below `level`, limits repeated lines of a mount, and names a missing package once. */
 export function createRuntime(
   to: Pick<Writable, "write">,
-  level: Level = "warn",
+  level: LogLevel = "warn",
   env: Runtime["env"] = process.env,
 ): Runtime {
   const limit = createLineLimit();
@@ -35,13 +33,13 @@ export function createRuntime(
 }
 
 /** The log level from the environment. */
-export function logLevel(env: Readonly<Record<string, string | undefined>>): Level {
+export function logLevel(env: Readonly<Record<string, string | undefined>>): LogLevel {
   const level = env["PRESSMARK_LOG"];
   return level === "info" || level === "warn" || level === "error" ? level : "warn";
 }
 
 /** One line of limited length: names in the facts come from backends and callers. */
-export function logLine(level: Level, message: string, facts: Readonly<Record<string, unknown>> = {}): string {
+export function logLine(level: LogLevel, message: string, facts: Readonly<Record<string, unknown>> = {}): string {
   const details = Object.entries(facts)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name} ${short(format(value), 200)}`);

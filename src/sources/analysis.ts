@@ -30,6 +30,8 @@ import { createSharedWatch } from "../backends/shared-watch.ts";
 /** How often expired results are purged and stored sources are followed again. */
 const sweepMs = 60_000;
 
+export type { AnalysisOptions } from "./analysis/options.ts";
+
 export default defineSource<AnalysisOptions>({
   name: "analysis",
   summary: "Stored results of analyses by several language models, reused instead of computed again",

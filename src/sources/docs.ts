@@ -19,6 +19,8 @@ import { createRules, type RuleOption } from "./docs/rules.ts";
 import { createVisibleDocuments } from "./docs/visible.ts";
 import { watchDocuments } from "./docs/watch.ts";
 
+export type { RuleOption } from "./docs/rules.ts";
+
 export interface DocsOptions extends FolderOptions {
   readonly ref?: string;
   readonly lang?: string;

@@ -4,6 +4,9 @@ import { folderOptions } from "../backends/disk/folder-options.ts";
 import { openFolder, realRoot, type FolderOptions } from "../backends/disk/open-folder.ts";
 import { defineSource } from "../source.ts";
 
+export type { FolderOptions } from "../backends/disk/open-folder.ts";
+export type { RuleChoice } from "../backends/folder-rules/name-rules.ts";
+
 export default defineSource<FolderOptions>({
   name: "file",
   summary: "Files below one folder",

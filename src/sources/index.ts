@@ -25,9 +25,10 @@ export const sources = withTypes({
   web: () => import("./web.ts"),
 });
 
-type Loaders<Options> = { readonly [Name in keyof Options]: () => Promise<SourceModule<Options[Name]>> };
+/** By name: a function that loads the module of a source. */
+export type SourceLoaders<Options> = { readonly [Name in keyof Options]: () => Promise<SourceModule<Options[Name]>> };
 
 /** Returns the loaders unchanged. Their types name the options of each source, and nothing else of its module. */
-function withTypes<Options>(loaders: Loaders<Options>): Loaders<Options> {
+function withTypes<Options>(loaders: SourceLoaders<Options>): SourceLoaders<Options> {
   return loaders;
 }

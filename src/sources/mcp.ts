@@ -149,7 +149,7 @@ function createUpstream(
         const overHttp = { ...connectionOptions, ...signedIn };
         return createRemoteServer(httpWays(url, overHttp), overHttp, url);
       }
-      const { programWay } = await import("../client/stdio.ts");
+      const { programWay } = await import("../client/program.ts");
       const { checkTrust: beforeStart } = runtime;
       const program = {
         command: command ?? "",

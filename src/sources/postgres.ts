@@ -43,6 +43,8 @@ import { createPostgresWatch } from "./postgres/watch.ts";
 /** How many rows the next statement reads when most of a page may not be shown. */
 const longLook = 1000;
 
+export type { PostgresOptions } from "../backends/postgres/options.ts";
+
 export default defineSource<PostgresOptions>({
   name: "postgres",
   summary: "Tables, views, functions and types of a PostgreSQL database; rows if configured",

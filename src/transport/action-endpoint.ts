@@ -6,7 +6,7 @@ import type { Action, ActionResult, Call, Resources } from "../resources.ts";
 import type { Runtime } from "../source.ts";
 import { retryAfter } from "./send-json.ts";
 
-interface ActionResponse {
+export interface ActionResponse {
   readonly status: number;
   /** One JSON text. */
   readonly text: string;

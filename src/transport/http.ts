@@ -33,7 +33,7 @@ export interface GateRefusal {
 }
 
 /** "answered" if the gate has sent the response itself; "refused" is a 401 with the challenge of the server. */
-type GateDecision = "welcome" | "refused" | "answered" | GateRefusal;
+export type GateDecision = "welcome" | "refused" | "answered" | GateRefusal;
 
 export type RequestGate = (
   request: IncomingMessage,

@@ -68,8 +68,14 @@ describe("the client for browsers", () => {
 
   it("is of a size that a page can bear, before it reads a skill", async () => {
     const chunks = await bundle("es");
-    const entry = chunks.find(({ isEntry }) => isEntry);
-    const first = chunks.filter(({ fileName }) => fileName === entry?.fileName || entry?.imports.includes(fileName));
+    const needed = chunks.filter(
+      ({ isEntry, moduleIds }) => isEntry || moduleIds.some((id) => id.endsWith("/connect.ts")),
+    );
+    const names = new Set(needed.flatMap(({ fileName, imports }) => [fileName, ...imports]));
+    const first = chunks.filter(({ fileName }) => names.has(fileName));
+    expect(
+      first.flatMap(({ moduleIds }) => moduleIds).filter((id) => id.includes("/@modelcontextprotocol/")),
+    ).not.toEqual([]);
     expect(first.flatMap(({ moduleIds }) => moduleIds).filter((id) => id.includes("/yaml/"))).toEqual([]);
     const size = first.reduce((sum, { code }) => sum + gzipSync(code).length, 0);
     expect(size, `${size} bytes`).toBeLessThan(maxBytes);

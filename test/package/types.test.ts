@@ -1,6 +1,8 @@
 /** The published types, as a program sees them that has installed the package and none of its optional packages. */
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createProject, subpaths } from "./project.ts";
+import { createProject, packedFile, subpaths } from "./project.ts";
 
 /** Their types name those of the official client, which they need. */
 const ofClient = ["pressmark/client", "pressmark/client/stdio"];
@@ -34,6 +36,21 @@ it("the published types of the client need the official client only", () => {
   using project = createProject("@types/node", "@modelcontextprotocol/client");
   project.write("program.ts", importing(ofClient));
   expect(project.typeErrors(nodenext)).toBe("");
+});
+
+// ESM only: Node 22.18 loads the modules with require() as well, and a resolution that does not know "exports" (node10) finds no subpath.
+it("@arethetypeswrong/cli finds nothing wrong with any subpath", () => {
+  const attw = join(import.meta.dirname, "../../node_modules/@arethetypeswrong/cli/dist/index.js");
+  const entryPoints = subpaths.map((name) => name.replace(/^pressmark\/?/, "") || ".");
+  const options = ["--profile", "esm-only", "--no-definitely-typed", "--format", "ascii", "--no-emoji", "--no-color"];
+  const { status, stdout } = spawnSync(
+    process.execPath,
+    [attw, packedFile(), ...options, "--entrypoints", ...entryPoints],
+    {
+      encoding: "utf8",
+    },
+  );
+  expect(status, stdout).toBe(0);
 });
 
 function importing(names: readonly string[]): string {

@@ -2,7 +2,7 @@
 import { unavailable } from "../../errors.ts";
 import { v8Environment } from "../../lib/v8-memory.ts";
 import type { SourceChange, SourceWatch, Runtime } from "../../source.ts";
-import { createSharedWatch, type DatabaseWatch } from "../shared-watch.ts";
+import { createSharedWatch, type ChangeDetector } from "../shared-watch.ts";
 import type { RuleChoice } from "../folder-rules/name-rules.ts";
 import type { Person } from "../folder-rules/git-excludes.ts";
 
@@ -47,7 +47,7 @@ export function createFolderWatcher(options: FolderWatcherOptions): FolderWatche
   const { log, stateOf, maxHeapMb = 256, ...workerData } = options;
   let isBusy = false;
 
-  async function watchInThread({ armed, tell, signal }: DatabaseWatch): Promise<void> {
+  async function watchInThread({ armed, tell, signal }: ChangeDetector): Promise<void> {
     // Loaded late: threads take milliseconds to load, and a server starts without them.
     const { Worker: Thread } = process.getBuiltinModule("node:worker_threads");
     const worker = new Thread(new URL("./watch-worker.ts", import.meta.url), {

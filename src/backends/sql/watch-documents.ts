@@ -2,7 +2,7 @@
 import { monotonicMs } from "../../lib/monotonic-ms.ts";
 import { createWaker } from "../../lib/waker.ts";
 import type { Runtime, SourceChange } from "../../source.ts";
-import type { DatabaseWatch } from "../shared-watch.ts";
+import type { ChangeDetector } from "../shared-watch.ts";
 import { type DocumentTable, isUnfit, type RowVersions } from "./document-table.ts";
 
 interface DocumentWatchOptions {
@@ -26,7 +26,7 @@ interface Known {
   dueMs: number;
 }
 
-type Detector = (watch: DatabaseWatch) => Promise<void>;
+type Detector = (watch: ChangeDetector) => Promise<void>;
 
 /** `look` is the database's own watch. A change at the path of a table's rows, or below the table, makes its documents be compared. */
 export function watchDocuments(look: Detector, options: DocumentWatchOptions): Detector {

@@ -47,7 +47,7 @@ async function connectTo(
   try {
     if (isAddress) return await (await import("../../client/connect.ts")).connect(server, { ...options, headers });
     const [command, ...args] = splitCommand(server);
-    const { connectProgram } = await import("../../client/stdio.ts");
+    const { connectProgram } = await import("../../client/program.ts");
     // The program gets the user's environment.
     const seen = Object.fromEntries(
       Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined),

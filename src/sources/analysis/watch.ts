@@ -1,7 +1,7 @@
 /** Detects results that are written, expire or are dropped, in this process and in others. */
 import { createWaker } from "../../lib/waker.ts";
 import type { SourceChange, Runtime } from "../../source.ts";
-import type { DatabaseWatch } from "../../backends/shared-watch.ts";
+import type { ChangeDetector } from "../../backends/shared-watch.ts";
 import type { AnalysisStore } from "./store.ts";
 
 interface AnalysisWatchOptions {
@@ -16,7 +16,7 @@ interface AnalysisWatchOptions {
 const maxTold = 1000;
 
 export function createAnalysisWatch({ store, runtime: { now, wait }, pollMs, onWrite }: AnalysisWatchOptions) {
-  return async function detectChanges({ armed, tell, signal }: DatabaseWatch): Promise<void> {
+  return async function detectChanges({ armed, tell, signal }: ChangeDetector): Promise<void> {
     const waker = createWaker(wait);
     onWrite(waker.wake, signal);
     let { last } = await store.changes();

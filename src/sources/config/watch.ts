@@ -4,7 +4,7 @@ import { basename, dirname, resolve } from "node:path";
 import { watchFolder } from "../../backends/watch-folder.ts";
 import { createWaker } from "../../lib/waker.ts";
 import type { SourceChange, Runtime } from "../../source.ts";
-import type { DatabaseWatch } from "../../backends/shared-watch.ts";
+import type { ChangeDetector } from "../../backends/shared-watch.ts";
 import type { ConfigFiles } from "./files.ts";
 
 interface ConfigWatchOptions {
@@ -27,7 +27,7 @@ export function createConfigWatch({ root, files, pollMs, wait }: ConfigWatchOpti
     return new Map(seen);
   }
 
-  return async function runWatch({ armed, tell, signal }: DatabaseWatch): Promise<void> {
+  return async function runWatch({ armed, tell, signal }: ChangeDetector): Promise<void> {
     const waker = createWaker(wait);
     // Before the first check, so that no change is missed.
     const watchers = watchFolders(root, files, waker.wake);

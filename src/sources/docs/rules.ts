@@ -5,20 +5,18 @@ import { isArchived } from "../../lib/is-archived.ts";
 import type { Annotations } from "../../resources.ts";
 import { documentFormatOf } from "./formats.ts";
 
-type Audience = NonNullable<Annotations["audience"]>;
-
 /** As written in the config. */
 export interface RuleOption {
   readonly match: string | readonly string[];
   readonly priority?: number;
-  readonly audience?: Audience;
+  readonly audience?: NonNullable<Annotations["audience"]>;
 }
 
 export interface DocumentRating {
   /** The matching rule: its name, or its pattern. */
   readonly rule: string;
   readonly priority: number;
-  readonly audience: Audience;
+  readonly audience: NonNullable<Annotations["audience"]>;
 }
 
 interface Rule extends DocumentRating {
@@ -26,7 +24,7 @@ interface Rule extends DocumentRating {
   fits(path: string): boolean;
 }
 
-const everyone: Audience = ["user", "assistant"];
+const everyone: NonNullable<Annotations["audience"]> = ["user", "assistant"];
 
 /** If no rule matches. */
 const otherwise: DocumentRating = { rule: "default", priority: 0.5, audience: everyone };

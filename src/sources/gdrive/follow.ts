@@ -1,7 +1,7 @@
 /** Reports changes of files: polls, and checks immediately when Drive notifies, as long as something watches. */
 import { createWaker } from "../../lib/waker.ts";
 import { ResourceError } from "../../errors.ts";
-import { createSharedWatch, type DatabaseWatch, type SharedWatch } from "../../backends/shared-watch.ts";
+import { createSharedWatch, type ChangeDetector, type SharedWatch } from "../../backends/shared-watch.ts";
 import type { SourceChange, Runtime } from "../../source.ts";
 import type { Ledger } from "./ledger.ts";
 import type { LedgerChange } from "./rows.ts";
@@ -24,7 +24,7 @@ const quietMs = 200;
 const maxQueued = 50_000;
 
 export function createFollowing({ sync, ledger, runtime, pollMs, push }: FollowingOptions): SharedWatch {
-  async function detectChanges({ armed, tell, signal }: DatabaseWatch): Promise<void> {
+  async function detectChanges({ armed, tell, signal }: ChangeDetector): Promise<void> {
     const waker = createWaker(runtime.wait);
     await sync.now(signal);
     let { seq, generation } = ledger;

@@ -2,7 +2,7 @@
 import { ResourceError, unavailable } from "../../errors.ts";
 import { type Call, type Resources, serverCaller } from "../../resources.ts";
 import type { Address, SourceChange, Runtime } from "../../source.ts";
-import { createSharedWatch, type DatabaseWatch } from "../../backends/shared-watch.ts";
+import { createSharedWatch, type ChangeDetector } from "../../backends/shared-watch.ts";
 import type { Addresses } from "./addresses.ts";
 
 interface Relay {
@@ -53,7 +53,7 @@ export function createRelay({ watch: watchThere, addresses, runtime, paths, isDi
   const watching = createSharedWatch(runWatch);
   let run: Run | undefined;
 
-  async function runWatch({ armed, tell, signal }: DatabaseWatch): Promise<void> {
+  async function runWatch({ armed, tell, signal }: ChangeDetector): Promise<void> {
     const over = Promise.withResolvers<void>();
     const stop = new AbortController();
     signal.addEventListener("abort", () => over.resolve(), { once: true });

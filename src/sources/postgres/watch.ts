@@ -3,7 +3,7 @@ import { unavailable } from "../../errors.ts";
 import type { SourceChange, Runtime } from "../../source.ts";
 import { type AllowList, parseTableRef, type TableRef } from "../../backends/sql/allow-list.ts";
 import { isRepresentable } from "../../backends/sql/segments.ts";
-import type { DatabaseWatch } from "../../backends/shared-watch.ts";
+import type { ChangeDetector } from "../../backends/shared-watch.ts";
 import type { PostgresConnection, PostgresSession } from "./connection.ts";
 import { postgresPath, type PostgresAddress } from "./addresses.ts";
 import { otherDigests, tableDigests } from "./digests.ts";
@@ -83,7 +83,7 @@ export function createPostgresWatch({ connection, allow, hasFunctions, channel, 
     return [{ kind: "changed", path: postgresPath({ kind: "rows", schema: ref.schema, name: ref.table }) }];
   }
 
-  return async function detectChanges({ armed, tell, signal }: DatabaseWatch): Promise<void> {
+  return async function detectChanges({ armed, tell, signal }: ChangeDetector): Promise<void> {
     const session = await connection.attach(signal);
     const leave = (): void => void session.end();
     signal.addEventListener("abort", leave, { once: true });

@@ -5,7 +5,7 @@ import { toResourceError, unavailable } from "../../errors.ts";
 import { unlessAborted } from "../../lib/unless-aborted.ts";
 import { type Call, serverCaller } from "../../resources.ts";
 import type { Source, SourceChange, SourceProblem, Runtime } from "../../source.ts";
-import { createSharedWatch, type DatabaseWatch } from "../../backends/shared-watch.ts";
+import { createSharedWatch, type ChangeDetector } from "../../backends/shared-watch.ts";
 import { isSame, isSameUnit, listSkillFolder, manifestName } from "./list-skill-folder.ts";
 import type { SkillListing } from "./list-skill-folder.ts";
 import { changesBetween, takeSnapshot } from "./snapshot.ts";
@@ -55,7 +55,7 @@ export function createSkillsCatalogue(
   const call: Call = { caller: serverCaller, signal: closing.signal };
   const watching = createSharedWatch(detect);
   /** Of the last detector. */
-  let tell: DatabaseWatch["tell"] | undefined;
+  let tell: ChangeDetector["tell"] | undefined;
   const logged = new Set<string>();
   let skillsByRoot: readonly KnownSkills[] = roots.map(() => new Map());
   let listings: readonly SkillListing[] = [];
@@ -191,7 +191,7 @@ export function createSkillsCatalogue(
     return snapshot;
   }
 
-  async function detect({ armed, tell: told, signal }: DatabaseWatch): Promise<void> {
+  async function detect({ armed, tell: told, signal }: ChangeDetector): Promise<void> {
     let isDirty = false;
     let isBusy = false;
 

@@ -4,7 +4,7 @@ import { watchFolder } from "../../backends/watch-folder.ts";
 import { createWaker } from "../../lib/waker.ts";
 import type { SourceChange, Runtime } from "../../source.ts";
 import type { AllowList } from "../../backends/sql/allow-list.ts";
-import type { DatabaseWatch } from "../../backends/shared-watch.ts";
+import type { ChangeDetector } from "../../backends/shared-watch.ts";
 import type { Engine } from "./engine.ts";
 import { sqlitePath } from "./addresses.ts";
 import type { NamedTable } from "./queries.ts";
@@ -34,7 +34,7 @@ export function createSqliteWatch({ path, engine, allow, pollMs, wait }: SqliteW
     return { version: `${identity}:${result.version}`, tables };
   }
 
-  return async function detectChanges({ armed, tell, signal }: DatabaseWatch): Promise<void> {
+  return async function detectChanges({ armed, tell, signal }: ChangeDetector): Promise<void> {
     const waker = createWaker(wait);
     const name = basename(path);
     // Before the first check, so that no change is missed. The file may be replaced, and writes first go to the WAL file beside it.
