@@ -34,10 +34,11 @@ export function byPosition(all: (call: Call) => Promise<readonly Entry[]>): Sour
   };
 }
 
-/** All entries of a list, in address order. */
+/** All entries of a list, in its order. */
 export async function everyEntry(source: Source, call: Call): Promise<Entry[]> {
+  const { order = compareAddresses } = source;
   const { items } = await source.list({ limit: 100_000 }, call);
-  return [...items].sort((left, right) => compareAddresses(left.path, right.path));
+  return [...items].sort((left, right) => order(left.path, right.path));
 }
 
 /** Answers a repeated request as the first time. */
