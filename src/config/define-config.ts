@@ -20,8 +20,8 @@ export type MountInput =
   | {
       [Name in keyof BuiltInSources]: { readonly source: Name } & SourceOptionsInput<Name> & CommonMountInput;
     }[keyof BuiltInSources]
-  // oxlint-disable-next-line typescript/no-explicit-any -- each source has its own options
   | ({
+      // oxlint-disable-next-line typescript/no-explicit-any -- each source has its own options
       readonly source: SourceDefinition<any> | `${string}/${string}` | `pressmark-source-${string}`;
     } & CommonMountInput &
       Record<string, unknown>);
