@@ -96,9 +96,9 @@ async function checkMount(
 }
 
 /** Undefined if the function of a custom source fails, or returns something else. */
-function optionsOf({ options }: SourceDefinition, zod: MountChecking["zod"]): z.ZodType | undefined {
+function optionsOf(definition: SourceDefinition, zod: MountChecking["zod"]): z.ZodType | undefined {
   try {
-    const schema: unknown = options(zod);
+    const schema: unknown = definition.options(zod);
     return typeof schema === "object" && schema !== null && "_zod" in schema ? (schema as z.ZodType) : undefined;
   } catch {
     return undefined;
