@@ -30,7 +30,20 @@ export interface ErrorDetails {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
+/** Shared by all copies of this package in a process. */
+const brand = Symbol.for("pressmark.ResourceError");
+
 export class ResourceError extends Error {
+  static {
+    Object.defineProperty(this.prototype, brand, { value: true });
+  }
+
+  /** An error of another copy of this package counts too: a source from a package may bring one. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    const isOrdinary = Function.prototype[Symbol.hasInstance].call(this, value);
+    return isOrdinary || (this === ResourceError && typeof value === "object" && value !== null && brand in value);
+  }
+
   override readonly name = "ResourceError";
   readonly kind: ErrorKind;
   readonly passing: boolean;

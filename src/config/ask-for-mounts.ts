@@ -4,12 +4,20 @@ import { type Asking, partOf } from "./asking.ts";
 import { bindMount, type MountBinding } from "./bind-mount.ts";
 import type { MountConfig } from "./config.ts";
 import { createIsIgnored } from "./ignored.ts";
-import { isConfined, mountReasons, type OwnFolder, programReason, schemeReasons } from "./permissions.ts";
+import { packageDigest, type SourcePackage } from "./find-package.ts";
+import {
+  isConfined,
+  mountReasons,
+  type OwnFolder,
+  packageReason,
+  programReason,
+  schemeReasons,
+} from "./permissions.ts";
 import type { KeyPath } from "./problem.ts";
 import { programFiles, ProgramTooLarge } from "./program-files.ts";
 import { type ResolvedReferences, valueAt } from "./references.ts";
 import { realPath } from "../lib/real-path.ts";
-import { type Facts, holds, sha256 } from "./trust.ts";
+import { type Facts, holds, sha256, versionFact } from "./trust.ts";
 
 /** Paths that options name, by part, each with the name shown when it changes. */
 export type AskedPlaces = Map<string | undefined, (readonly [name: string, path: string])[]>;
@@ -58,27 +66,44 @@ export async function askForMounts(
   return bindings;
 }
 
-/** Whether a custom source may run: unchanged, with all its imports. */
+interface RunRequest {
+  readonly file: string;
+  readonly content: Uint8Array;
+  readonly key: KeyPath;
+  /** The package whose entry the file is. */
+  readonly of?: SourcePackage;
+}
+
+/** Whether a custom source may run: unchanged, with all its relative imports. */
 export function mayRun(
-  { file, content, key }: { readonly file: string; readonly content: Uint8Array; readonly key: KeyPath },
+  { file, content, key, of }: RunRequest,
   { asking, folder, isAsking }: Pick<MountsAsking, "asking" | "folder" | "isAsking">,
 ): boolean {
   const part = partOf(key);
-  const named = JSON.stringify(relative(folder, file));
+  const reason = of ? packageReason(of, folder, key) : programReason([JSON.stringify(relative(folder, file))], key);
   if (!isAsking && !asking.isGrantedAsWritten(part)) {
-    asking.becauseWritten(key, programReason([named], key));
+    asking.becauseWritten(key, reason);
     return false;
   }
   try {
-    const files = programFiles(file, content, folder);
-    asking.becauseWritten(key, programReason(Object.keys(files), key));
-    return asking.bind(part, files) && asking.isGrantedAsWritten(part);
+    const facts = of ? packageFacts(of) : programFiles(file, content, folder);
+    asking.becauseWritten(key, of ? reason : programReason(Object.keys(facts), key));
+    return asking.bind(part, facts) && asking.isGrantedAsWritten(part);
   } catch (cause) {
     if (!(cause instanceof ProgramTooLarge)) throw cause;
-    asking.becauseWritten(key, programReason([named], key));
+    asking.becauseWritten(key, reason);
     asking.refuse(part, cause.message);
     return false;
   }
+}
+
+/** One digest for all files: a package may have more of them than a person reads. */
+function packageFacts(of: SourcePackage): Facts {
+  return {
+    ...versionFact(of),
+    [`the folder of ${of.name}`]: sha256(of.folder),
+    [`the code of ${of.name}`]: packageDigest(of),
+  };
 }
 
 /** Binds a file in the config's folder to its content, which the author can change; a file elsewhere only to its path. */

@@ -1,9 +1,10 @@
 /** The program files that a mount names. A grant is bound to their content. */
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { relative, resolve, sep } from "node:path";
 import { quote } from "../errors.ts";
 import { isPlainObject } from "./references.ts";
 import { realPath } from "../lib/real-path.ts";
+import { statsOf } from "../lib/stats-of.ts";
 import { type Facts, holds, sha256 } from "./trust.ts";
 
 interface BoundFiles {
@@ -46,7 +47,7 @@ export function boundFiles({ options, folder, cwd }: MountPrograms): BoundFiles 
   }
 
   function look(path: string, argument: string | undefined): void {
-    const stats = statOf(path);
+    const stats = statsOf(path);
     if (stats?.isDirectory() && argument !== undefined)
       notes.push(`names the folder ${quote(argument)}, whose content is not part of what is trusted`);
     if (!stats?.isFile()) return;
@@ -83,11 +84,3 @@ function wordsOf(text: string, option: string): string[] {
 }
 
 const separators = /[\s"'`;|&()<>{}$=,:]+/;
-
-function statOf(path: string): ReturnType<typeof statSync> | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
-}

@@ -1,6 +1,8 @@
 /** Checks the mounts of a config against the options of their sources. */
+import type { z } from "zod";
 import { nearest } from "../lib/nearest.ts";
 import { onOneLine } from "../lib/on-one-line.ts";
+import type { SourceDefinition } from "../source.ts";
 import { check, type Checked, type CheckOptions, declaredNames, unknownKey } from "./check.ts";
 import type { MountConfig } from "./config.ts";
 import { mountNamePattern } from "./mount-base.ts";
@@ -57,7 +59,14 @@ async function checkMount(
     return undefined;
   }
 
-  const own = definition.options(zod);
+  const own = optionsOf(definition, zod);
+  if (!own) {
+    refuse({
+      path: [...at, "source"],
+      message: `has no valid "options": they must return a schema made with the zod that they get`,
+    });
+    return undefined;
+  }
   const ownNames = declaredNames(own, zod);
   const [forMount, rest] = split(settings, commonNames);
   const [forSource, strange] = ownNames.length > 0 ? split(rest, ownNames) : [rest, {}];
@@ -84,6 +93,16 @@ async function checkMount(
     limits: { ...options.limits, ...limits },
     ...(holdsReference(settings, at, options) && { isReferred: true }),
   };
+}
+
+/** Undefined if the function of a custom source fails, or returns something else. */
+function optionsOf(definition: SourceDefinition, zod: MountChecking["zod"]): z.ZodType | undefined {
+  try {
+    const schema: unknown = definition.options(zod);
+    return typeof schema === "object" && schema !== null && "_zod" in schema ? (schema as z.ZodType) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Paths of texts below these options that are written in the config itself. */

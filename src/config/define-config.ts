@@ -15,13 +15,15 @@ export type SourceOptionsInput<Name extends keyof BuiltInSources> =
 /** Keys that every mount may have besides the options of its source. */
 export type CommonMountInput = Omit<z.input<ReturnType<typeof mountSchema>>, "source">;
 
-/** A mount of a built-in source, or of a custom one: its definition, or the file that exports it. */
+/** A mount of a built-in source, or of a custom one: its definition, or the file or package that exports it. */
 export type MountInput =
   | {
       [Name in keyof BuiltInSources]: { readonly source: Name } & SourceOptionsInput<Name> & CommonMountInput;
     }[keyof BuiltInSources]
-  // oxlint-disable-next-line typescript/no-explicit-any -- each source has its own options
-  | ({ readonly source: SourceDefinition<any> | `./${string}` | `../${string}` } & CommonMountInput &
+  | ({
+      // oxlint-disable-next-line typescript/no-explicit-any -- each source has its own options
+      readonly source: SourceDefinition<any> | `${string}/${string}` | `pressmark-source-${string}`;
+    } & CommonMountInput &
       Record<string, unknown>);
 
 export interface ConfigInput extends Omit<z.input<ReturnType<typeof configSchema>>, "mounts" | "$schema"> {

@@ -1,12 +1,22 @@
-/** Finds the source that a mount names: a built-in one by name, or a custom one by its file or definition. */
-import { readFileSync, statSync } from "node:fs";
+/** Finds the source that a mount names: a built-in one by name, or a custom one by its file, package or definition. */
 import { resolve } from "node:path";
 import { quote } from "../errors.ts";
 import { nearest } from "../lib/nearest.ts";
+import { statsOf } from "../lib/stats-of.ts";
 import type { SourceDefinition } from "../source.ts";
+import {
+  findPackage,
+  packageDigest,
+  PackageError,
+  type PackageSpecifier,
+  parsePackage,
+  type SourcePackage,
+} from "./find-package.ts";
+import { schemePattern } from "./mount-base.ts";
 import type { KeyPath, Problem } from "./problem.ts";
+import { ProgramTooLarge } from "./program-files.ts";
 import { isPlainObject } from "./references.ts";
-import { ProgramError, runProgram } from "./run-program.ts";
+import { ProgramError, readProgram, runPackage, runProgram } from "./run-program.ts";
 
 export type Registry = Readonly<Record<string, () => Promise<{ readonly default: SourceDefinition }>>>;
 
@@ -16,13 +26,10 @@ export interface SourceFinding {
   readonly folder: string;
   /** Whether the value came from a reference. */
   isReferred(path: KeyPath): boolean;
-  /** Whether this file may run. If not, its mount is left out; the implementation reports that. */
-  mayRun(file: string, bytes: Uint8Array, path: KeyPath): boolean;
+  /** Whether this file, or the package that begins with it, may run. If not, its mount is left out; the implementation reports that. */
+  mayRun(file: string, bytes: Uint8Array, path: KeyPath, of?: SourcePackage): boolean;
   refuse(...problems: readonly Problem[]): void;
 }
-
-/** Size limit of a source file. */
-const maxBytes = 16 * 1024 * 1024;
 
 /** A path such as `./weather.ts`, never a bare name. */
 const ownFile = /^\.{0,2}\/.*\.(?:[cm]?js|[cm]?ts)$/;
@@ -35,7 +42,9 @@ export async function findSource(
   const refuse = (message: string): undefined => void finding.refuse({ path: at, message });
   if (typeof source === "string") {
     if (Object.hasOwn(finding.registry, source)) return (await finding.registry[source]!()).default;
-    return ownFile.test(source) ? findOwn(source, at, finding) : refuse(unknownSource(source, at, finding));
+    if (ownFile.test(source)) return findOwn(source, at, finding);
+    const specifier = parsePackage(source);
+    return specifier ? findForeign(source, specifier, at, finding) : refuse(unknownSource(source, at, finding));
   }
   if (source === undefined || source === null) return refuse(`is missing; ${oneOf(finding)}`);
   const problem = definitionProblem(source, finding);
@@ -49,24 +58,65 @@ async function findOwn(source: string, at: KeyPath, finding: SourceFinding): Pro
   const file = resolve(finding.folder, source);
   const bytes = readProgram(file);
   if (!bytes) return refuse(`${quote(source)} cannot be read; check the path`);
-  if (!finding.mayRun(file, bytes, at)) return undefined;
+  return finding.mayRun(file, bytes, at) ? define(() => runProgram(file, bytes), source, at, finding) : undefined;
+}
+
+/** A package is looked at again after it has run: an installation may have replaced it meanwhile. */
+async function findForeign(
+  source: string,
+  specifier: PackageSpecifier,
+  at: KeyPath,
+  finding: SourceFinding,
+): Promise<SourceDefinition | undefined> {
+  const look = () => findPackage(specifier, finding.folder);
+  const mayRun = (each: SourcePackage) => finding.mayRun(each.entry, each.content, at, each);
   try {
-    const definition = await runProgram(file, bytes);
+    const found = look();
+    if (!mayRun(found)) return undefined;
+    const definition = await define(() => runPackage(found.entry, stateOf(found)), source, at, finding);
+    return definition && mayRun(look()) ? definition : undefined;
+  } catch (cause) {
+    if (!(cause instanceof PackageError)) throw cause;
+    const { isAbsence } = cause;
+    const other = isAbsence ? meantSource(source, at, finding) : undefined;
+    finding.refuse({ path: at, message: other ?? `the package ${quote(source)} ${cause.message}`, isAbsence });
+    return undefined;
+  }
+}
+
+/** Tells two states of a package apart. One that is too large for a digest can run only in a config that the user named. */
+function stateOf(found: SourcePackage): string {
+  try {
+    return packageDigest(found);
+  } catch (cause) {
+    if (cause instanceof ProgramTooLarge) return found.version;
+    throw cause;
+  }
+}
+
+/** What was probably intended by the name of a package that is not installed. */
+function meantSource(source: string, at: KeyPath, finding: SourceFinding): string | undefined {
+  if (finding.isReferred(at)) return undefined;
+  const file = `./${source}`;
+  if (!ownFile.test(file) || !statsOf(resolve(finding.folder, file))?.isFile()) return undefined;
+  return `unknown source ${quote(source, 40)}; did you mean ${quote(file)}?`;
+}
+
+/** Runs a custom source, and checks its definition. */
+async function define(
+  run: () => Promise<unknown>,
+  source: string,
+  at: KeyPath,
+  finding: SourceFinding,
+): Promise<SourceDefinition | undefined> {
+  const refuse = (message: string): undefined => void finding.refuse({ path: at, message });
+  try {
+    const definition = await run();
     const problem = definitionProblem(definition, finding);
     return problem === undefined ? (definition as SourceDefinition) : refuse(`${quote(source)} ${problem}`);
   } catch (cause) {
     if (cause instanceof ProgramError) return refuse(`${quote(source)} ${cause.message}`);
     throw cause;
-  }
-}
-
-/** Reads only regular files: a device would never end. */
-function readProgram(file: string): Uint8Array | undefined {
-  try {
-    const stats = statSync(file);
-    return stats.isFile() && stats.size <= maxBytes ? readFileSync(file) : undefined;
-  } catch {
-    return undefined;
   }
 }
 
@@ -76,12 +126,27 @@ function definitionProblem(value: unknown, { registry }: SourceFinding): string 
   if (!isPlainObject(value)) return `${wanted}, as its default export`;
   for (const [key, type] of Object.entries(members))
     if (typeof value[key] !== type) return `${wanted}: its ${quote(key)} is not a ${type}`;
-  const { name } = value as { readonly name: string };
+  for (const [key, type] of Object.entries(optionalMembers))
+    if (value[key] !== undefined && typeof value[key] !== type) return `${wanted}: its ${quote(key)} is not a ${type}`;
+  const { name, scheme, referencesOnly = [] } = value as unknown as SourceDefinition;
+  if (!schemePattern.test(scheme))
+    return `${wanted}: its "scheme" is ${quote(scheme, 40)}, which is no scheme of a URI`;
+  if (!Array.isArray(referencesOnly) || referencesOnly.some((option) => typeof option !== "string"))
+    return `${wanted}: its "referencesOnly" is not a list of names`;
   // Trust depends on the names of built-in sources.
   return Object.hasOwn(registry, name) ? `has the name of the built-in source ${quote(name)}; rename it` : undefined;
 }
 
 const members = { name: "string", summary: "string", scheme: "string", options: "function", open: "function" } as const;
+const optionalMembers = {
+  searchable: "boolean",
+  openedOnce: "boolean",
+  verbatim: "boolean",
+  base: "function",
+  aliases: "function",
+  usesCredentials: "function",
+  detect: "function",
+} as const;
 
 function unknownSource(source: string, at: KeyPath, finding: SourceFinding): string {
   if (finding.isReferred(at)) return `unknown source; ${oneOf(finding)}`;
@@ -90,5 +155,5 @@ function unknownSource(source: string, at: KeyPath, finding: SourceFinding): str
 }
 
 function oneOf({ registry }: SourceFinding): string {
-  return `use one of ${Object.keys(registry).join(", ")}, or your own file (./source.ts)`;
+  return `use one of ${Object.keys(registry).join(", ")}, your own file (./source.ts), or a package (pressmark-source-…)`;
 }

@@ -20,6 +20,8 @@ describe("the schema for editors", () => {
     { mounts: { a: { source: "file", root: ".", maxBytes: 10, scheme: "docs", limits: { timeoutMs: 5 } } } },
     { mounts: { a: { source: "file", root: "${env:HOME}/x", maxBytes: "${env:MAX}" } } },
     { mounts: { m: { source: "memory", resources: { a: "text", b: { text: "x", annotations: { priority: 1 } } } } } },
+    { mounts: { a: { source: "./weather.ts", city: "札幌" }, b: { source: "pressmark-source-redis", url: "x" } } },
+    { mounts: { a: { source: "@acme/tools" }, b: { source: "tools/sources/tickets" } } },
     { server: { host: "127.0.0.1", port: "${env:PORT:-7357}", allowedHosts: ["a"] }, limits: { maxAtOnce: 1 } },
   ])("takes what a config may say: %j", (config) => {
     expect([validate(config), validate.errors]).toEqual([true, null]);

@@ -58,7 +58,12 @@ const ownMount = {
   type: "object",
   description: "A custom source",
   properties: {
-    source: { type: "string", pattern: "^\\.{0,2}/.*\\.[cm]?[jt]s$", description: "File that exports the source" },
+    source: {
+      type: "string",
+      // A file, a package by our convention, or a name that only a package can have.
+      pattern: "^(\\.{0,2}/.*\\.[cm]?[jt]s|pressmark-source-[a-z0-9._-]+|@?[a-z0-9][a-z0-9._-]*/[\\w./-]+)$",
+      description: "File or installed package that exports the source",
+    },
   },
   required: ["source"],
 };

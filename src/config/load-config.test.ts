@@ -224,7 +224,7 @@ serve: {}
     ["mounts: {}", "pressmark.config.yaml:1:9 mounts: is empty; add a mount, or remove the key to serve this folder"],
     [
       "mounts: { a: { root: docs } }",
-      "pressmark.config.yaml:1:14 mounts.a.source: is missing; use one of SOURCES, or your own file (./source.ts)",
+      "pressmark.config.yaml:1:14 mounts.a.source: is missing; use one of SOURCES, your own file (./source.ts), or a package (pressmark-source-…)",
     ],
     [
       "mounts: { a: { source: file, root: docs, scheme: File } }",
@@ -265,7 +265,7 @@ serve: {}
     ],
     [
       "mounts: { m: { source: '${env:SECRET}' } }",
-      "pressmark.config.yaml:1:24 mounts.m.source: unknown source; use one of SOURCES, or your own file (./source.ts)",
+      "pressmark.config.yaml:1:24 mounts.m.source: unknown source; use one of SOURCES, your own file (./source.ts), or a package (pressmark-source-…)",
     ],
     [
       "mounts: { w: { source: web, hosts: [a.example, { host: b.example, headers: { A: '${env:SECRET}', B: hunter2 } }] } }",

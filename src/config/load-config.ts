@@ -120,9 +120,9 @@ export async function loadWith(
     registry,
     limits,
     redact: isRedacted,
-    mayRun(program, content, key) {
+    mayRun(program, content, key, of) {
       checking.sawPath?.(program, key);
-      return named || mayRun({ file: program, content, key }, { asking, folder, isAsking });
+      return named || mayRun({ file: program, content, key, of }, { asking, folder, isAsking });
     },
     refuse,
   });

@@ -4,6 +4,7 @@ import { quote } from "../errors.ts";
 import { placesBeyond } from "../backends/git/reach.ts";
 import { findRepository } from "../backends/git/repository.ts";
 import type { MountConfig } from "./config.ts";
+import type { SourcePackage } from "./find-package.ts";
 import type { IsIgnored } from "./ignored.ts";
 import { type KeyPath, formatPath } from "./problem.ts";
 import type { FoundReference } from "./references.ts";
@@ -169,6 +170,12 @@ export function pathReason(path: string, key: KeyPath): string {
 /** The reason for a custom source, which is run. */
 export function programReason(files: readonly string[], key: KeyPath): string {
   return `runs ${files.join(", ")} as a program, as it is now, for ${formatPath(key)}`;
+}
+
+/** The same for a package. */
+export function packageReason({ name, version, folder }: SourcePackage, from: string, key: KeyPath): string {
+  const way = isBelow(realPath(from), folder) ? relative(realPath(from), folder).split(sep).join("/") : folder;
+  return `runs the package ${name}, version ${version}, in ${JSON.stringify(way)}, and what it depends on, as a program, for ${formatPath(key)}`;
 }
 
 /** Reasons of a mount. `command` is as written. */

@@ -1,8 +1,9 @@
 /** The files of a program: the named one and its relative imports, recursively. */
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, relative, resolve, sep } from "node:path";
 import { cutAt } from "../lib/cut-at.ts";
 import { realPath } from "../lib/real-path.ts";
+import { statsOf } from "../lib/stats-of.ts";
 import { type Facts, sha256 } from "./trust.ts";
 
 /** A larger program cannot have been reviewed before it was trusted. */
@@ -62,7 +63,7 @@ export function programFiles(file: string, bytes: Uint8Array, folder: string): F
   for (let next = waiting.pop(); next; next = waiting.pop())
     for (const path of importsOf(new TextDecoder().decode(next.content), dirname(next.path)))
       if (!seen.has(path)) {
-        count(path, statSync(path).size);
+        count(path, statsOf(path)?.size ?? 0);
         add(path, contentOf(path));
       }
   return digests;
@@ -73,7 +74,7 @@ const literal = /(["'`])(\.{1,2}(?:\/[^"'`\r\n]*)?)\1/g;
 function importsOf(text: string, folder: string): string[] {
   return [...unescaped(text).matchAll(literal)].flatMap(([, , specifier = ""]) => {
     const path = resolve(folder, cutAt(specifier, /[?#]/));
-    const found = endings.map((ending) => path + ending).find((each) => imported.test(each) && isFile(each));
+    const found = endings.map((ending) => path + ending).find((each) => imported.test(each) && statsOf(each)?.isFile());
     return found === undefined ? [] : [realPath(found)];
   });
 }
@@ -95,13 +96,5 @@ function contentOf(path: string): Uint8Array {
     return readFileSync(path);
   } catch {
     return new Uint8Array();
-  }
-}
-
-function isFile(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
-  } catch {
-    return false;
   }
 }

@@ -1,15 +1,50 @@
 /** Runs a user's program and returns its default export: a config, or a source. */
+import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
+import { statsOf } from "../lib/stats-of.ts";
+import { isPlainObject } from "./references.ts";
 import { sha256 } from "./trust.ts";
 
 /** Why it failed, in one line. */
 export class ProgramError extends Error {}
 
+/** Size limit of a source file. */
+const maxBytes = 16 * 1024 * 1024;
+
+/** Reads only regular files: a device would never end. */
+export function readProgram(file: string): Uint8Array | undefined {
+  const stats = statsOf(file);
+  try {
+    return stats?.isFile() && stats.size <= maxBytes ? readFileSync(file) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The default export of a module. Runs it again when its bytes change, because they are part of the import URL. */
 export async function runProgram(file: string, bytes: Uint8Array): Promise<unknown> {
-  const address = `${pathToFileURL(file).href}?${sha256(bytes).slice(0, 16)}`;
+  return importDefault(`${pathToFileURL(file).href}?${sha256(bytes).slice(0, 16)}`);
+}
+
+/** Digests of the packages that this process has run, by their entry. */
+const ran = new Map<string, string>();
+
+/**
+ * The default export of a package's entry. Node loads each of its files once, so a package that has changed since cannot run beside what is
+ * left of its earlier version.
+ */
+export async function runPackage(entry: string, digest: string): Promise<unknown> {
+  if ((ran.get(entry) ?? digest) !== digest)
+    throw new ProgramError("has changed since this process loaded it; restart Pressmark to use it as it is now");
+  ran.set(entry, digest);
+  const exported = await importDefault(pathToFileURL(entry).href);
+  // A compiler's CommonJS has its default export one level deeper.
+  return isPlainObject(exported) && exported["__esModule"] === true ? exported["default"] : exported;
+}
+
+async function importDefault(url: string): Promise<unknown> {
   try {
-    const exported = (await import(/* @vite-ignore */ address)) as Readonly<Record<string, unknown>>;
+    const exported = (await import(/* @vite-ignore */ url)) as Readonly<Record<string, unknown>>;
     return await exported["default"];
   } catch (cause) {
     const [why = ""] = (cause instanceof Error ? cause.message : String(cause)).split("\n");

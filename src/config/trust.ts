@@ -120,7 +120,12 @@ export function whyOutdated(grant: Grant, { part, written, found }: GrantedState
   const rewritten = [...changedFacts(granted.written, written), ...changedFacts(written, granted.written)];
   // A changed text usually leads elsewhere too, so only the text is reported.
   const changed = rewritten.length > 0 ? rewritten : changedFacts(granted.found, found);
-  const names = changed.map((name) => (name.startsWith(askedFor) ? askedFor : visibleText(name)));
+  const names = changed.map((name) => {
+    if (name.startsWith(askedFor)) return askedFor;
+    const [before, after] = [granted.found[name], found[name]];
+    const isVersion = name.startsWith(versionOf) && before !== undefined && after !== undefined;
+    return visibleText(isVersion ? `${name} (was ${before}, is ${after})` : name);
+  });
   return `${part} changed since it was trusted: ${[...new Set(names)].join(", ")}`;
 }
 
@@ -154,6 +159,13 @@ const askedFor = "what it asks for";
 /** Binds a grant to a reason: only reasons that were shown are granted. */
 export function askedFact(reason: string): Facts {
   return { [`${askedFor} (${sha256(reason)})`]: "" };
+}
+
+const versionOf = "the version of ";
+
+/** Binds a grant to a version, which is shown when it changes. */
+export function versionFact(of: { readonly name: string; readonly version: string }): Facts {
+  return { [`${versionOf}${of.name}`]: of.version };
 }
 
 export function sha256(content: string | Uint8Array): string {

@@ -111,6 +111,18 @@ async function trust(name = "pressmark.config.yaml"): Promise<void> {
   await grantPermissions(join(folder, name), await permissionsAsked(join(folder, name), world), world);
 }
 
+/** A package with a source whose list is its own version. */
+function installSky(version: string): void {
+  const at = join(folder, "node_modules/pressmark-source-sky");
+  mkdirSync(at, { recursive: true });
+  writeFileSync(join(at, "package.json"), JSON.stringify({ version, type: "module", exports: "./index.js" }));
+  writeFileSync(
+    join(at, "index.js"),
+    `export default { name: "sky", summary: "x", scheme: "sky", options: (z) => z.object({}),
+       open: async () => ({ list: async () => ({ items: [{ path: "${version}" }] }), read: async () => [] }) };`,
+  );
+}
+
 const uri = (path: string): string => pathToFileURL(join(folder, path)).href;
 
 describe("a server with a config", () => {
@@ -324,6 +336,26 @@ describe("a config that is found and changes after it was trusted", () => {
     createTrustStore(join(root, "state/pressmark")).forget(join(folder, "pressmark.config.yaml"));
     await untilSaid("the config changed and is in effect");
     expect(await listed(opened)).toEqual([uri("docs/a.md"), uri("docs/b.md")]);
+  });
+
+  it("gets a source of a package while running, and an upgrade of it after a restart", async () => {
+    const opened = await open(docsOnly);
+    const served = async () => (await listed(opened)).filter((each) => each.startsWith("sky:"));
+    installSky("1.0.0");
+    write(`${docsOnly}  sky: { source: pressmark-source-sky }\n`);
+    await untilSaid("runs the package pressmark-source-sky, version 1.0.0");
+    expect(await served()).toEqual([]);
+    await trust();
+    await untilSaid("the config changed and is in effect");
+    expect(await served()).toEqual(["sky://sky/1.0.0"]);
+
+    installSky("1.1.0");
+    write(`${docsOnly}  sky: { source: pressmark-source-sky } # upgraded\n`);
+    await untilSaid("the version of pressmark-source-sky (was 1.0.0, is 1.1.0)");
+    expect(await served()).toEqual([]);
+    await trust();
+    await untilSaid("has changed since this process loaded it; restart Pressmark");
+    expect(await served()).toEqual([]);
   });
 
   it("shows others, who were let in, no more than when they were let in", async () => {

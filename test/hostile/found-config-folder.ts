@@ -51,6 +51,11 @@ const program = (mark: string) =>
 const helper = (mark: string) =>
   `import { appendFileSync } from "node:fs"; appendFileSync(new URL("../../ran", import.meta.url), "${mark}\\n");`;
 
+const modules = "node_modules/pressmark-source";
+const foreign = (mark: string) => `process.getBuiltinModule("node:fs").appendFileSync("../ran", "${mark}\\n");
+  export default { name: "foreign", summary: "x", scheme: "foreign", options: (z) => z.looseObject({}),
+    open: async () => ({ list: async () => ({ items: [{ path: "${mark}" }] }), read: async () => [{ body: { text: "x" } }] }) };`;
+
 export const changes: readonly Change[] = [
   {
     name: "another root for hidden names",
@@ -68,6 +73,14 @@ export const changes: readonly Change[] = [
   {
     name: "another import of a source",
     folder: (path) => writeFileSync(join(path, "lib/helper.mjs"), helper("canary-import")),
+  },
+  {
+    name: "another program in a package",
+    folder: (path) => writeFileSync(join(path, `${modules}-kept/index.js`), foreign("canary-package")),
+  },
+  {
+    name: "one more package",
+    config: ({ mounts }) => void (mounts!["k2"] = { source: "pressmark-source-new", search: false }),
   },
   {
     name: "another variable",
@@ -142,7 +155,18 @@ export async function createFoundFolder(): Promise<FoundFolder> {
   endpoint.listen(0, "127.0.0.1");
   await once(endpoint, "listening");
   const { port } = endpoint.address() as AddressInfo;
-  for (const name of ["docs", "kept", "led", "other", "build", "lib", "../outside", "../home"])
+  for (const name of [
+    "docs",
+    "kept",
+    "led",
+    "other",
+    "build",
+    "lib",
+    "../outside",
+    "../home",
+    `${modules}-kept`,
+    `${modules}-new`,
+  ])
     mkdirSync(join(path, name), { recursive: true });
   const files: Readonly<Record<string, string>> = {
     "docs/a.md": "harmless words",
@@ -160,6 +184,10 @@ export async function createFoundFolder(): Promise<FoundFolder> {
     "own.mjs": `import "./lib/helper.mjs";
       export default { name: "own", summary: "x", scheme: "own", options: (z) => z.looseObject({}),
         open: async () => ({ list: async () => ({ items: [{ path: "granted-entry" }] }), read: async () => [{ body: { text: "x" } }] }) };`,
+    [`${modules}-kept/index.js`]: foreign("granted-package"),
+    [`${modules}-kept/package.json`]: '{"version":"1.0.0","type":"module"}',
+    [`${modules}-new/index.js`]: foreign("canary-new-package"),
+    [`${modules}-new/package.json`]: '{"version":"1.0.0","type":"module"}',
     "../ran": "",
   };
   for (const [name, content] of Object.entries(files)) writeFileSync(join(path, name), content);
@@ -180,6 +208,7 @@ export async function createFoundFolder(): Promise<FoundFolder> {
       c: { source: "config", root: ".", env: ["PUBLIC_*"], show: ["PUBLIC_*"] },
       p: { source: "mcp", command: process.execPath, args: ["server.mjs"], cwd: ".", search: false },
       o: { source: "./own.mjs", search: false },
+      k: { source: "pressmark-source-kept", search: false },
       m: { source: "memory", resources: { x: "${env:PUBLIC_NAME}", n: "${file:note.txt}" } },
       l: { source: "file", root: "link", hidden: true, scheme: "l" },
     },

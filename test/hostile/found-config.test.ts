@@ -122,7 +122,7 @@ describe("a config that was found", () => {
     expect((await folder.run(["read", "memory://m/n"])).out).toBe("granted-note");
     expect((await folder.run(["read", "l://l/g.md"])).out).toBe("granted-link");
     await folder.run(["search", "words"]);
-    for (const mark of ["granted-program", "granted-import", "Bearer granted-variable"])
+    for (const mark of ["granted-program", "granted-import", "granted-package", "Bearer granted-variable"])
       expect(folder.deeds()).toContain(mark);
   });
 

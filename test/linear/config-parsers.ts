@@ -1,4 +1,6 @@
 /** Parsers of settings, secrets and documents. */
+import { parsePackage } from "../../src/config/find-package.ts";
+import { entryCandidates } from "../../src/config/package-entry.ts";
 import { readYaml } from "../../src/config/parse-text.ts";
 import { parseTomlText } from "../../src/config/hosts/toml-text.ts";
 import { parseJsonText } from "../../src/lib/json-text.ts";
@@ -185,6 +187,18 @@ export const formats: readonly Parser[] = [
     maxLength: 8 * kib,
     run: readYaml,
     kept: [{ unit: "? " }, { unit: "[" }, { unit: "{a: " }],
+  },
+  {
+    name: "the name of a package with a source",
+    tokens: ["@", "/", "a", "pressmark-source-", "-", ".", "..", "%2e", "\\"],
+    maxLength: 64 * kib,
+    run: parsePackage,
+  },
+  {
+    name: "exports of a package",
+    tokens: ["*", "./", "a", "/", "../", "a*", "%2e", "node_modules/"],
+    maxLength: 64 * kib,
+    run: (text) => entryCandidates({ exports: { "./*": `./${text}`, [`./${text}*`]: text } }, `./${"a".repeat(100)}`),
   },
   { name: "settings of a host in TOML", tokens: tomlTokens, maxLength: 256 * kib, run: parseTomlText },
   {
