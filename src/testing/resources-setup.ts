@@ -31,6 +31,6 @@ export interface ResourcesSetup {
   };
   /** Limit for one call, and for a watch to report a change. Default: 20,000. */
   readonly waitMs?: number;
-  /** Limit for one test, including opening and closing. Default: 60,000. */
+  /** Limit for one test, including opening, which may take half of it, and closing. Default: 60,000. */
   readonly timeoutMs?: number;
 }

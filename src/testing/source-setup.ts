@@ -56,6 +56,6 @@ export interface SourceSetup {
   readonly findable?: { readonly text: string; readonly path: string };
   /** Limit for one call of the source or of the setup, and for a watch to report a change. Default: 20,000. */
   readonly waitMs?: number;
-  /** Limit for one test, including opening and closing. Default: 60,000. */
+  /** Limit for one test, including opening, which may take half of it, and closing. Default: 60,000. */
   readonly timeoutMs?: number;
 }

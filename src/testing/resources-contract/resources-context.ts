@@ -6,6 +6,7 @@ import { show } from "../expectations.ts";
 import { collectChanges } from "../listen.ts";
 import { collect } from "../pages.ts";
 import type { ResourcesSetup } from "../resources-setup.ts";
+import { withCleanup } from "../with-cleanup.ts";
 import { within } from "../within.ts";
 
 export type ResourcesContext = ReturnType<typeof createResourcesContext>;
@@ -18,6 +19,7 @@ export function createResourcesContext(setup: ResourcesSetup, runner: ContractRu
   let stop: AbortController;
 
   const call = (): Call => ({ caller: { id: "contract" }, signal: stop.signal });
+  const abort = () => stop.abort();
   const settled = <T>(work: T | PromiseLike<T>, name: string, ...args: readonly unknown[]): Promise<T> =>
     within(waitMs, work, `${name}(${args.map(show).join(", ")}) to return or to throw`);
 
@@ -40,7 +42,7 @@ export function createResourcesContext(setup: ResourcesSetup, runner: ContractRu
 
     resources: () => resources,
     call,
-    abort: () => stop.abort(),
+    abort,
     settled,
     list: (filter?: ListFilter) =>
       collect((cursor) => settled(resources.list({ ...requested(cursor), ...(filter && { filter }) }, call()), "list")),
@@ -62,16 +64,12 @@ export function createResourcesContext(setup: ResourcesSetup, runner: ContractRu
 
     /** Defines a test that runs with a server of its own. */
     test(name: string, body: () => Promise<void>, skip?: string) {
-      runner.it(name, { timeoutMs, skip }, async () => {
+      const run = async () => {
         stop = new AbortController();
-        resources = await within(timeoutMs, setup.open(content), "the setup's open(content) to return resources");
-        try {
-          await body();
-        } finally {
-          stop.abort();
-          await setup.clear?.();
-        }
-      });
+        resources = await within(timeoutMs / 2, setup.open(content), "the setup's open(content) to return");
+        await body();
+      };
+      runner.it(name, { timeoutMs, skip }, () => withCleanup(run, abort, () => setup.clear?.()));
     },
   };
 }

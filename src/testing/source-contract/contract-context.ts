@@ -8,6 +8,7 @@ import type { ContractRunner } from "../contract-runner.ts";
 import { expectOrdered, formatAddress, show } from "../expectations.ts";
 import { asking, collect } from "../pages.ts";
 import type { Ability, SourceSetup } from "../source-setup.ts";
+import { withCleanup } from "../with-cleanup.ts";
 import { within } from "../within.ts";
 
 export type ContractContext = ReturnType<typeof createContractContext>;
@@ -118,23 +119,20 @@ export function createContractContext(setup: SourceSetup, runner: ContractRunner
 
     /** Defines a test that runs with a source of its own. */
     test(name: string, body: () => Promise<void>, skip?: string) {
-      runner.it(name, { timeoutMs, skip }, async () => {
+      let isOpen = false;
+      const run = async () => {
         stop = new AbortController();
-        source =
-          shared ?? (await within(timeoutMs, setup.open(content), "the setup's open(content) to return a source"));
+        source = shared ?? (await within(timeoutMs / 2, setup.open(content), "the setup's open(content) to return"));
+        isOpen = true;
         if (setup.isShared) shared = source;
-        try {
-          if (source.learnTemplates) await settled(source.learnTemplates(call()), "learnTemplates");
-          await body();
-        } finally {
-          stop.abort();
-          try {
-            if (!shared) await close();
-          } finally {
-            await setup.clear?.();
-          }
-        }
-      });
+        if (source.learnTemplates) await settled(source.learnTemplates(call()), "learnTemplates");
+        await body();
+      };
+      const leave = async () => {
+        stop.abort();
+        if (isOpen && !shared) await close();
+      };
+      runner.it(name, { timeoutMs, skip }, () => withCleanup(run, leave, () => setup.clear?.()));
     },
     /** Closes the source that the tests share. */
     end: async () => shared?.close?.(),
