@@ -19,7 +19,7 @@ import { hasRedis, redisPackages, type RedisServer, startRedis } from "./redis.t
 const isThere = "CI" in process.env || hasRedis();
 const quiet = createRuntime({ write: () => true });
 const { pathOf, keyOf } = createKeyPaths(":");
-const all = "Eg$lshzxetn";
+const allEvents = "Eg$lshzxetn";
 
 let server: RedisServer;
 let redis: Redis;
@@ -80,7 +80,7 @@ describe.skipIf(!isThere)(`redis (skipped where there is no Redis; Debian has it
   beforeEach(async () => {
     stop = new AbortController();
     await redis.flushall();
-    await redis.config("SET", "notify-keyspace-events", all);
+    await redis.config("SET", "notify-keyspace-events", allEvents);
   });
   afterEach(async () => {
     stop.abort();
@@ -211,7 +211,7 @@ describe.skipIf(!isThere)(`redis (skipped where there is no Redis; Debian has it
       const { source, sent } = openCounted();
       const first = await source.list(asking(100), call());
       expect(first.items.length).toBeGreaterThanOrEqual(100);
-      expect(count(sent, "SCAN")).toBe(1);
+      expect(countOf(sent, "SCAN")).toBe(1);
       expect(sent.length).toBe(2 * first.items.length + 2);
     });
 
@@ -225,10 +225,10 @@ describe.skipIf(!isThere)(`redis (skipped where there is no Redis; Debian has it
       const { source, sent } = openCounted();
       const { next } = await source.children!({ path: "item" }, asking(100), call());
       expect(next).toBeDefined();
-      expect(count(sent, "SCAN")).toBe(1);
+      expect(countOf(sent, "SCAN")).toBe(1);
       sent.length = 0;
       await source.children!({ path: "rare" }, asking(100), call());
-      expect(count(sent, "SCAN")).toBe(10);
+      expect(countOf(sent, "SCAN")).toBe(10);
       expect(await childrenOf(source, "rare")).toEqual({ "rare/one": "resource" });
       await refusal(
         collect((cursor) => source.children!({ path: "no" }, asking(9, cursor), call())),
@@ -246,7 +246,7 @@ describe.skipIf(!isThere)(`redis (skipped where there is no Redis; Debian has it
       sent.length = 0;
       const { message } = await refusal(source.read({ path: "missing" }, call()), ["not-found"], "missing");
       expect(message).toContain("among the first 20000 keys");
-      expect(count(sent, "SCAN")).toBe(20);
+      expect(countOf(sent, "SCAN")).toBe(20);
     });
   });
 
@@ -460,7 +460,7 @@ describe.skipIf(!isThere)(`redis (skipped where there is no Redis; Debian has it
     afterEach(() => other?.close());
 
     it("a user with the documented rights can do everything, and nothing else is sent", async () => {
-      other = await startRedis(["--notify-keyspace-events", all]);
+      other = await startRedis(["--notify-keyspace-events", allEvents]);
       const admin = other.client();
       await admin.call("ACL", "SETUSER", "pressmark", "on", ">pass word/1", ...documentedRights);
       await admin.hset("hash", "a", "1");
@@ -494,7 +494,7 @@ describe.skipIf(!isThere)(`redis (skipped where there is no Redis; Debian has it
     });
 
     it("a restart ends the watch, and the next call connects again", async () => {
-      other = await startRedis(["--notify-keyspace-events", all]);
+      other = await startRedis(["--notify-keyspace-events", allEvents]);
       const admin = other.client();
       await admin.set("a", "1");
       const source = open({ url: other.url });
@@ -542,7 +542,7 @@ const documentedRights = readFileSync(join(import.meta.dirname, "../../docs/sour
   .match(/^ACL SETUSER pressmark on >\S+ (.+)$/m)![1]!
   .split(" ");
 
-const count = (sent: readonly Query[], command: string) => sent.filter(([name]) => name === command).length;
+const countOf = (sent: readonly Query[], command: string) => sent.filter(([name]) => name === command).length;
 
 /** Paths of all resources that are found by descending. */
 async function reached(source: Source, path = ""): Promise<string[]> {

@@ -93,14 +93,14 @@ export function createKeyspace({ connection, paths, isServed, maxScanned }: Keys
   }
 
   /** Keys and directories at these paths, without those that do not exist or have the type of a module. */
-  async function entriesOf(paths: readonly string[], signal: AbortSignal): Promise<Entry[]> {
-    const asked = paths.map((path) => ({ path, key: keyAt(path), witness: witnesses.get(path) }));
-    const queries = asked.flatMap(({ key, witness }): Query[] => [
+  async function entriesOf(wanted: readonly string[], signal: AbortSignal): Promise<Entry[]> {
+    const candidates = wanted.map((path) => ({ path, key: keyAt(path), witness: witnesses.get(path) }));
+    const queries = candidates.flatMap(({ key, witness }): Query[] => [
       ...(key ? [["TYPE", key] as const] : []),
       ...(witness ? [["EXISTS", witness] as const] : []),
     ]);
     const replies = (await connection.sendAll(queries, signal)).values();
-    const found = asked.map(({ path, key, witness }) => {
+    const found = candidates.map(({ path, key, witness }) => {
       const name = key ? String(replies.next().value) : "none";
       const type = toRedisType(name);
       if (type === undefined && name !== "none") leftOutTypes.add(name);
