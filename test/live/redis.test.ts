@@ -8,7 +8,7 @@ import type { Redis } from "ioredis";
 import { createRuntime } from "../../src/server/runtime.ts";
 import type { Address, Entry, Part, Source } from "../../src/source.ts";
 import definition, { openRedis } from "../../src/sources/redis.ts";
-import { createRedisConnection, type Query } from "../../src/sources/redis/connection.ts";
+import { createRedisConnection, type RedisCommand } from "../../src/sources/redis/connection.ts";
 import { createKeyPaths } from "../../src/sources/redis/key-paths.ts";
 import { contractContent, sourceContract } from "../../src/testing/index.ts";
 import { collectChanges } from "../../src/testing/listen.ts";
@@ -34,8 +34,8 @@ function open(options: Readonly<Record<string, unknown>> = {}, connect?: typeof 
 }
 
 /** A source, and the commands that it sends. */
-function openCounted(options: Readonly<Record<string, unknown>> = {}): { source: Source; sent: Query[] } {
-  const sent: Query[] = [];
+function openCounted(options: Readonly<Record<string, unknown>> = {}): { source: Source; sent: RedisCommand[] } {
+  const sent: RedisCommand[] = [];
   const source = open(options, (settings) => {
     const connection = createRedisConnection(settings);
     return {
@@ -542,7 +542,7 @@ const documentedRights = readFileSync(join(import.meta.dirname, "../../docs/sour
   .match(/^ACL SETUSER pressmark on >\S+ (.+)$/m)![1]!
   .split(" ");
 
-const countOf = (sent: readonly Query[], command: string) => sent.filter(([name]) => name === command).length;
+const countOf = (sent: readonly RedisCommand[], command: string) => sent.filter(([name]) => name === command).length;
 
 /** Paths of all resources that are found by descending. */
 async function reached(source: Source, path = ""): Promise<string[]> {

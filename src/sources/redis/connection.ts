@@ -37,13 +37,13 @@ export type ReadCommand =
 
 export type Argument = string | number | Buffer;
 /** A reply: texts are bytes. */
-export type Reply = null | number | Buffer | readonly Reply[];
-export type Query = readonly [ReadCommand, ...Argument[]];
+export type RedisReply = null | number | Buffer | readonly RedisReply[];
+export type RedisCommand = readonly [ReadCommand, ...Argument[]];
 
 export interface RedisConnection {
-  send(query: Query, signal: AbortSignal): Promise<Reply>;
+  send(query: RedisCommand, signal: AbortSignal): Promise<RedisReply>;
   /** Sends all at once; the replies are in the same order. Null for a value that has another type by now; throws any other error. */
-  sendAll(queries: readonly Query[], signal: AbortSignal): Promise<Reply[]>;
+  sendAll(queries: readonly RedisCommand[], signal: AbortSignal): Promise<RedisReply[]>;
   /** Sets which changes the server announces. */
   enableNotifications(flags: string, signal: AbortSignal): Promise<void>;
   /** A connection of its own that receives what is published on channels of this pattern. */
@@ -146,7 +146,8 @@ export function createRedisConnection({ target, timeoutMs }: ConnectionSettings)
   }
 
   return {
-    send: (query, signal) => withClient(signal, (client) => client.callBuffer(...wordsOf(query)) as Promise<Reply>),
+    send: (query, signal) =>
+      withClient(signal, (client) => client.callBuffer(...wordsOf(query)) as Promise<RedisReply>),
 
     async sendAll(queries, signal) {
       if (queries.length === 0) return [];
@@ -158,7 +159,7 @@ export function createRedisConnection({ target, timeoutMs }: ConnectionSettings)
       return (results ?? []).map(([cause, reply]) => {
         const error = cause && toRedisError(cause, target);
         if (error && !isWrongType(error)) throw error;
-        return error ? null : (reply as Reply);
+        return error ? null : (reply as RedisReply);
       });
     },
 
@@ -192,7 +193,7 @@ export function createRedisConnection({ target, timeoutMs }: ConnectionSettings)
   };
 }
 
-function wordsOf([command, ...rest]: Query): [string, ...Argument[]] {
+function wordsOf([command, ...rest]: RedisCommand): [string, ...Argument[]] {
   const [first, ...subcommand] = command.split(" ");
   return [first!, ...subcommand, ...rest];
 }
