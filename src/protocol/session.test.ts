@@ -217,6 +217,45 @@ it("what a resource does not offer is no missing method: the same question about
   });
 });
 
+describe("a resource whose source reports no changes", () => {
+  const { watch: _, ...silent } = createMemory({ a: "text" }).source;
+  const unwatched = createResources({
+    mounts: [
+      { name: "m", base: "m://", source: silent },
+      { name: "n", base: "n://", source: createMemory({ b: "text" }).source },
+    ],
+    policy: openPolicy,
+    runtime: createClock().runtime,
+    cursorKey: new Uint8Array(32),
+  });
+
+  it("cannot be subscribed to, and the error says why", async () => {
+    const { ask } = open(unwatched);
+    expect(await ask(subscribe(1)).answer).toEqual({
+      jsonrpc: "2.0",
+      id: 1,
+      error: {
+        code: -32603,
+        message: 'the mount "m" cannot be watched: its source does not report changes',
+        data: { uri: "m://a", reason: "unwatchable" },
+      },
+    });
+  });
+
+  it.each([
+    [["m://a"], []],
+    [["m://a", "n://b"], ["n://b"]],
+  ])("is left out of an acknowledged listen: %j", async (uris, kept) => {
+    const { ask } = open(unwatched);
+    const { said, ends } = ask(
+      request(1, "subscriptions/listen", { notifications: { resourceSubscriptions: uris }, _meta: meta }),
+    );
+    await someTurns();
+    expect(said).toMatchObject([{ params: { notifications: { resourceSubscriptions: kept } } }]);
+    expect(ends).toEqual([]);
+  });
+});
+
 it("a listen sends nothing before its acknowledgment, and no progress at all (MOD-32, MOD-38)", async () => {
   const armed = Promise.withResolvers<void>();
   const { ask, watch } = open({

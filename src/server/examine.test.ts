@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hostFiles } from "../config/hosts/hosts.ts";
 import { lastingFailure, ResourceError } from "../errors.ts";
 import type { Call } from "../resources.ts";
+import { createKeySource } from "../router/test-key-source.ts";
 import { createMemory } from "../sources/memory.ts";
 import {
   examineAddress,
@@ -83,6 +84,24 @@ describe("a mount that is examined", () => {
       state: "broken",
       says: expect.stringContaining("the backend is away"),
       advice: "check that its backend is running and reachable",
+    });
+  });
+
+  it("works without being watched, with a hint how to turn that on", async () => {
+    const why = "keyspace notifications are off; run: redis-cli config set notify-keyspace-events KEA";
+    const refused = { ...source, watch: () => Promise.reject(new ResourceError("unsupported", why)) };
+    expect(await examineMount({ name: "m", source: refused }, call)).toMatchObject({
+      state: "hint",
+      says: `2 resources, listed and read; it cannot be watched: ${why}`,
+      advice: expect.stringContaining("subscriptions are refused"),
+    });
+  });
+
+  it("is not empty because its list begins with empty pages", async () => {
+    const { source: keys } = createKeySource(["a", "b"], { emptyPages: 5 });
+    expect(await examineMount({ name: "m", source: keys }, call)).toMatchObject({
+      state: "ok",
+      says: "2 resources, listed, read and watched",
     });
   });
 

@@ -69,7 +69,9 @@ export async function examineMount(
       advice: "without it, subscriptions are refused, and the search index is compared with the list every 5 minutes",
     };
   if (watched) return broken("cannot be watched", watched);
-  const heard = mount.source.watch ? "listed, read and watched" : "listed and read; it cannot be watched: its source does not report changes";
+  const heard = mount.source.watch
+    ? "listed, read and watched"
+    : "listed and read; it cannot be watched: its source does not report changes";
   return { about, state: "ok", says: `${count} resources, ${heard}` };
 }
 

@@ -49,6 +49,14 @@ describe("the hub", () => {
     expect(told()).toEqual([]);
   });
 
+  it("notifies every directory above, where directories exist only through what is below them", () => {
+    hub.register("above", interestIn(["", "d", "d/e", "other"]));
+    hub.publish("m", { kind: "appeared", path: "d/e/a" }, { impliesDirectories: true });
+    expect(told()).toEqual(["above m/", "above m/d", "above m/d/e"]);
+    hub.publish("m", { kind: "changed", path: "d/e/a" }, { impliesDirectories: true });
+    expect(told()).toEqual([]);
+  });
+
   it("notifies paths below a directory that goes or appears, and nothing beside it", () => {
     hub.register("inside", interestIn(["d/a", "d/e/b"]));
     hub.register("beside", interestIn(["d.txt", "da", "e/d/a"]));
